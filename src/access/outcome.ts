@@ -1,0 +1,54 @@
+/**
+ * What one attempt to fetch `/robots.txt` came to. The network side (`fetch/`) produces it, the time side
+ * (`transition.ts`) folds it into what is known of the origin. Closed on purpose: there is no "other".
+ */
+
+/** Why an answer of the server does not count as a usable robots.txt although nothing broke. */
+export type UnavailableReason = 'too-many-redirects' | 'redirect-loop' | 'disallowed-redirect';
+
+/** Response header fields that decide how long an answer lives and how it is asked for again. */
+export interface AnswerHeaders {
+  readonly cacheControl?: string;
+  readonly expires?: string;
+  readonly date?: string;
+  readonly age?: string;
+  readonly etag?: string;
+  readonly lastModified?: string;
+  readonly contentType?: string;
+}
+
+/** Where the last hop of an attempt led. */
+export interface Route {
+  /** URL of the last request, without fragment. */
+  readonly finalUrl: string;
+  /** Redirects followed: 0 when `<origin>/robots.txt` answered itself. */
+  readonly hops: number;
+}
+
+export type Outcome =
+  | (Route & {
+      readonly kind: 'success';
+      readonly status: number;
+      readonly headers: AnswerHeaders;
+      /** Decoded octets, at most the body limit, without the line that the limit cut. */
+      readonly body: Uint8Array;
+      /** Whether octets past the limit were left unread. */
+      readonly truncated: boolean;
+    })
+  | (Route & { readonly kind: 'not-modified'; readonly status: 304; readonly headers: AnswerHeaders })
+  | (Route & {
+      readonly kind: 'unavailable';
+      readonly status: number;
+      readonly headers: AnswerHeaders;
+      readonly reason?: UnavailableReason;
+    })
+  | (Route & { readonly kind: 'restricted'; readonly status: number; readonly headers: AnswerHeaders })
+  | (Route & {
+      readonly kind: 'unreachable';
+      /** Absent when no response arrived. */
+      readonly status?: number;
+      /** A literal code: `ERR_ROBOTS_*`, or what Node or undici gave (`ENOTFOUND`, `UND_ERR_CONNECT_TIMEOUT`). */
+      readonly error: string;
+      /** What `Retry-After` asked for, already read and clamped by {@link retryAfterMs}. */
+      readonly retryAfterMs?: number;
+    });

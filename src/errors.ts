@@ -1,0 +1,102 @@
+import type { Decision } from './decision.ts';
+
+/** Literal codes of every error this package throws. Match on these rather than on `instanceof`. */
+export type RobotsErrorCode =
+  | 'ERR_ROBOTS_INVALID_URL'
+  | 'ERR_ROBOTS_INVALID_OPTIONS'
+  | 'ERR_ROBOTS_CLOSED'
+  | 'ERR_ROBOTS_DISALLOWED'
+  | 'ERR_ROBOTS_UNREACHABLE';
+
+const brand = Symbol.for('canfetch.error');
+
+/**
+ * Base of the family. `instanceof RobotsError` also holds for errors of another copy of this package in the
+ * same process, because it looks at a well-known symbol instead of the prototype.
+ */
+export abstract class RobotsError extends Error {
+  abstract readonly code: RobotsErrorCode;
+
+  static override [Symbol.hasInstance](this: unknown, value: unknown): boolean {
+    if (this === RobotsError) return isRobotsError(value);
+    return Function.prototype[Symbol.hasInstance].call(this, value);
+  }
+}
+
+Object.defineProperty(RobotsError.prototype, brand, { value: true });
+
+/** Whether `value` is an error of this package, of whatever copy. */
+export function isRobotsError(value: unknown): value is RobotsError {
+  return typeof value === 'object' && value !== null && brand in value;
+}
+
+/** The value given is not an absolute http, https or ftp URL. */
+export class RobotsInvalidUrlError extends RobotsError {
+  override readonly name = 'RobotsInvalidUrlError';
+  readonly code = 'ERR_ROBOTS_INVALID_URL';
+  /** What was given, as text. */
+  readonly input: string;
+
+  constructor(input: string, options?: ErrorOptions) {
+    super(`Expected an absolute http, https or ftp URL, got ${quote(input)}`, options);
+    this.input = input;
+  }
+}
+
+/** An option, or an argument that works like one, is not what it must be. */
+export class RobotsInvalidOptionsError extends RobotsError {
+  override readonly name = 'RobotsInvalidOptionsError';
+  readonly code = 'ERR_ROBOTS_INVALID_OPTIONS';
+}
+
+/** The client was closed before, or while, it was asked. */
+export class RobotsClosedError extends RobotsError {
+  override readonly name = 'RobotsClosedError';
+  readonly code = 'ERR_ROBOTS_CLOSED';
+
+  constructor() {
+    super('The RobotsClient is closed; make a new one to go on asking');
+  }
+}
+
+/** A guard refused a request because robots.txt disallows it. */
+export class RobotsDisallowedError extends RobotsError {
+  override readonly name = 'RobotsDisallowedError';
+  readonly code = 'ERR_ROBOTS_DISALLOWED';
+  /** The decision about the hop that was refused. */
+  readonly decision: Decision;
+
+  constructor(decision: Decision) {
+    const why = decision.rule
+      ? `line ${decision.rule.line}: "${decision.rule.directive}: ${decision.rule.pattern}"`
+      : decision.reason;
+    super(`robots.txt of ${decision.origin} disallows ${decision.url} for ${decision.agent} (${why})`);
+    this.decision = decision;
+  }
+}
+
+/** A guard refused a request because robots.txt cannot be reached; try again after `retryAt`. */
+export class RobotsUnreachableError extends RobotsError {
+  override readonly name = 'RobotsUnreachableError';
+  readonly code = 'ERR_ROBOTS_UNREACHABLE';
+  /** The decision about the hop that was refused. */
+  readonly decision: Decision;
+  /** Epoch ms from which asking again makes sense. */
+  readonly retryAt: number | undefined;
+
+  constructor(decision: Decision) {
+    const what = decision.robots.status ?? decision.robots.error ?? 'no answer';
+    super(
+      `robots.txt of ${decision.origin} is unreachable (${what}), so ${decision.url} may not be fetched` +
+        (decision.retryAt === undefined ? '' : `; retry after ${new Date(decision.retryAt).toISOString()}`),
+    );
+    this.decision = decision;
+    this.retryAt = decision.retryAt;
+  }
+}
+
+/** Values are foreign: shown quoted and cut, so that a message stays one readable line. */
+export function quote(value: unknown): string {
+  const text = typeof value === 'string' ? value : String(value);
+  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+}
