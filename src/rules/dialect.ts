@@ -1,2 +1,91 @@
-/** Reading of the file format. DESIGN: `rfc9309` is the default everywhere. */
+/**
+ * Which reading of the file format applies.
+ *
+ * - `rfc9309`: the standard, with the tolerance it asks for. The default.
+ * - `google`: bit for bit what google/robotstxt does.
+ * - `koster-1996`: the Internet draft of 1996: records end at a blank line, the first match decides.
+ * - `robotstxt-1994`: the robotstxt.org convention: no Allow, agent names match as substrings.
+ */
 export type Dialect = 'rfc9309' | 'google' | 'koster-1996' | 'robotstxt-1994';
+
+/** Where the dialects differ, as data. The code asks these instead of comparing names. */
+export interface DialectTraits {
+  /** `disallow-x` counts as `disallow`. */
+  readonly keysByPrefix: boolean;
+  /** The misspelt keys google/robotstxt forgives, and two words without a colon. */
+  readonly lenient: boolean;
+  readonly allowIsAKey: boolean;
+  /** White space around values: SP, TAB, VT and FF in every dialect; NUL ends a line in this one. */
+  readonly nulEndsLine: boolean;
+  /** Octets of a line that count; the rest of a longer line is dropped, the cut line still used. */
+  readonly maxLineOctets: number;
+  /** Any leading prefix of the UTF-8 byte order mark is skipped, not only the whole of it. */
+  readonly partialByteOrderMark: boolean;
+  readonly transcodesUtf16: boolean;
+  readonly blankLineEndsRecord: boolean;
+  /** Agent lines: what a name is made of, and how it is held against the caller's. */
+  readonly agentNames: 'token-list' | 'token' | 'google';
+  readonly agentMatch: 'whole' | 'substring';
+  /** The caller's agent: its product token, or the string as given. */
+  readonly callerAgent: 'token' | 'as-given';
+  readonly wildcards: boolean;
+  /** `first`: in file order; `longest`: most octets, ties go to allow. */
+  readonly decides: 'longest' | 'first';
+  /** How octets and escapes of patterns and targets are brought together. */
+  readonly escapes: 'rfc9309' | 'google' | 'decoded';
+  readonly targetHasQuery: boolean;
+  readonly robotsTxtAlwaysAllowed: boolean;
+  /** `Allow: …/index.htm*` also allows the directory itself. */
+  readonly indexHtmlAllowsDirectory: boolean;
+}
+
+const rfc9309: DialectTraits = {
+  keysByPrefix: false,
+  lenient: true,
+  allowIsAKey: true,
+  nulEndsLine: false,
+  maxLineOctets: 0x7fff_ffff,
+  partialByteOrderMark: false,
+  transcodesUtf16: true,
+  blankLineEndsRecord: false,
+  agentNames: 'token-list',
+  agentMatch: 'whole',
+  callerAgent: 'token',
+  wildcards: true,
+  decides: 'longest',
+  escapes: 'rfc9309',
+  targetHasQuery: true,
+  robotsTxtAlwaysAllowed: true,
+  indexHtmlAllowsDirectory: false,
+};
+
+const koster1996: DialectTraits = {
+  ...rfc9309,
+  lenient: false,
+  blankLineEndsRecord: true,
+  agentNames: 'token',
+  wildcards: false,
+  decides: 'first',
+  escapes: 'decoded',
+  targetHasQuery: false,
+};
+
+export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
+  rfc9309,
+  google: {
+    ...rfc9309,
+    keysByPrefix: true,
+    nulEndsLine: true,
+    // 2083 octets, a browser's limit for URLs, times eight, less the terminator of a C string.
+    maxLineOctets: 2083 * 8 - 1,
+    partialByteOrderMark: true,
+    transcodesUtf16: false,
+    agentNames: 'google',
+    callerAgent: 'as-given',
+    escapes: 'google',
+    robotsTxtAlwaysAllowed: false,
+    indexHtmlAllowsDirectory: true,
+  },
+  'koster-1996': koster1996,
+  'robotstxt-1994': { ...koster1996, allowIsAKey: false, agentMatch: 'substring' },
+};

@@ -1,0 +1,194 @@
+import { LocatedUrl, locate, ROBOTS_PATH } from '../origin.ts';
+import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
+import { compile } from './compile.ts';
+import { type Description, describe, type Group, linesNaming, type Sitemap } from './describe.ts';
+import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
+import { readTarget, Symbols } from './path.ts';
+import { NO_RULE, type Program } from './program.ts';
+
+/** The rule that decided. */
+export interface MatchedRule {
+  readonly directive: 'allow' | 'disallow';
+  /** As written in the file; invalid UTF-8 shows as U+FFFD. */
+  readonly pattern: string;
+  /** 1-based. */
+  readonly line: number;
+}
+
+/** The group, merged from all groups of one agent, that applied. */
+export interface MatchedGroup {
+  /** The agent as the file names it, or `*`. */
+  readonly agent: string;
+  /** 1-based lines of the user-agent lines that made it apply. */
+  readonly lines: readonly number[];
+}
+
+/** What a file says about one target and one agent. */
+export type Verdict =
+  | { readonly allowed: true; readonly reason: 'robots-txt' }
+  | { readonly allowed: boolean; readonly reason: 'rule'; readonly rule: MatchedRule; readonly group: MatchedGroup }
+  | { readonly allowed: true; readonly reason: 'no-rule'; readonly group: MatchedGroup }
+  | { readonly allowed: true; readonly reason: 'no-group' };
+
+/** Targets are read into this one, call after call: nothing here is asynchronous. */
+const symbols = new Symbols();
+const located = new LocatedUrl();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Agents a file was asked for keep their compiled rules, up to this many; then all start anew. */
+const MAX_PROGRAMS = 64;
+const MAX_EXPLAINED_RULES = 256;
+
+/**
+ * A robots.txt file: its octets, and what was compiled of them for the agents that asked. Made by `parseRobots`.
+ */
+export class RobotsFile {
+  readonly dialect: Dialect;
+  /** The octets that are read: those given, or their transcoding when they were UTF-16. */
+  readonly bytes: Uint8Array;
+  private readonly traits: DialectTraits;
+  private agent: string | undefined;
+  private program: Program | undefined;
+  private programs: Map<string, Program> | undefined;
+  private explained: Map<number, MatchedRule> | undefined;
+  private description: Description | undefined;
+
+  constructor(bytes: Uint8Array, dialect: Dialect) {
+    this.dialect = dialect;
+    this.bytes = bytes;
+    this.traits = dialects[dialect];
+  }
+
+  /**
+   * What the file says about `target` for `agent`.
+   *
+   * @param target An absolute URL, or path and query starting with `/`, taken as given.
+   * @param agent A product token, a User-Agent string, or tokens in order of preference: the first that some
+   *   group names is used. Default `*`.
+   * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when `target` is neither.
+   *
+   * @example
+   * ```ts
+   * const file = parseRobots('User-agent: *\nDisallow: /private');
+   * file.check('/private/a', 'ExampleBot').allowed; // false
+   * file.check('https://example.com/', 'ExampleBot').reason; // 'no-rule'
+   * ```
+   */
+  check(target: string, agent: string | readonly string[] = '*'): Verdict {
+    let text = target;
+    let start = 0;
+    let end = target.length;
+    if (!target.startsWith('/')) {
+      locate(target, located);
+      text = located.href;
+      start = located.targetStart;
+      end = located.targetEnd;
+    }
+    if (this.isRobotsTxt(text, start, end)) return { allowed: true, reason: 'robots-txt' };
+    const token = this.chooseAgent(agent);
+    return this.verdict(this.programFor(token), token, text, start, end);
+  }
+
+  /** Groups as they stand in the file, before those of one agent are merged. */
+  get groups(): readonly Group[] {
+    return this.describe().groups;
+  }
+
+  /** `Sitemap` lines. They belong to no group. */
+  get sitemaps(): readonly Sitemap[] {
+    return this.describe().sitemaps;
+  }
+
+  /**
+   * `Crawl-delay` of the groups that apply to `agent`, in **milliseconds**; the longest if they name several.
+   * Not part of RFC 9309: reported, never enforced here.
+   */
+  crawlDelay(agent: string | readonly string[] = '*'): number | undefined {
+    const { crawlDelayMs } = this.programFor(this.chooseAgent(agent));
+    return crawlDelayMs < 0 ? undefined : crawlDelayMs;
+  }
+
+  /** Of several agents the first that some group names; the first of all if none is named. */
+  chooseAgent(agent: string | readonly string[]): string {
+    if (typeof agent === 'string') return agent;
+    return agent.find((name) => this.programFor(name).scope === 'named') ?? agent[0] ?? '*';
+  }
+
+  /** The compiled rules of one agent; compiled on first use. */
+  programFor(agent: string): Program {
+    if (agent === this.agent && this.program !== undefined) return this.program;
+    let program = this.programs?.get(agent);
+    if (program === undefined) {
+      program = compile(this.bytes, callerAgent(agent, this.traits), this.traits);
+      if (this.program !== undefined && this.agent !== undefined) {
+        this.programs ??= new Map([[this.agent, this.program]]);
+        if (this.programs.size >= MAX_PROGRAMS) this.programs.clear();
+        this.programs.set(agent, program);
+      }
+    }
+    this.agent = agent;
+    this.program = program;
+    return program;
+  }
+
+  /** "The /robots.txt URI is implicitly allowed" (RFC 9309 §2.2.2). */
+  isRobotsTxt(text: string, start: number, end: number): boolean {
+    return (
+      this.traits.robotsTxtAlwaysAllowed && end - start === ROBOTS_PATH.length && text.startsWith(ROBOTS_PATH, start)
+    );
+  }
+
+  /** Number of the rule that decides the target `text[start, end)`; `NO_RULE` if none. Allocates nothing. */
+  decide(program: Program, text: string, start: number, end: number): number {
+    readTarget(text, start, end, this.traits, symbols);
+    return program.decide(symbols);
+  }
+
+  verdict(program: Program, agent: string, text: string, start: number, end: number): Verdict {
+    const rule = this.decide(program, text, start, end);
+    const group = this.groupOf(program, agent);
+    if (group === undefined) return { allowed: true, reason: 'no-group' };
+    if (rule === NO_RULE) return { allowed: true, reason: 'no-rule', group };
+    return { allowed: program.isAllow(rule), reason: 'rule', rule: this.ruleOf(program, rule), group };
+  }
+
+  groupOf(program: Program, agent: string): MatchedGroup | undefined {
+    if (program.scope === 'none') return undefined;
+    return (program.group ??= linesNaming(
+      this.bytes,
+      callerAgent(agent, this.traits),
+      program.scope === 'named' ? NAMES_AGENT : NAMES_ALL,
+      this.traits,
+    ));
+  }
+
+  ruleOf(program: Program, rule: number): MatchedRule {
+    const offset = program.offsetOf(rule);
+    let matched = this.explained?.get(offset);
+    if (matched === undefined) {
+      const written = this.bytes.subarray(offset, offset + program.writtenLengthOf(rule));
+      matched = {
+        directive: program.isAllow(rule) ? 'allow' : 'disallow',
+        pattern: decoder.decode(written),
+        line: lineAt(this.bytes, offset),
+      };
+      this.explained ??= new Map();
+      if (this.explained.size >= MAX_EXPLAINED_RULES) this.explained.clear();
+      this.explained.set(offset, matched);
+    }
+    return matched;
+  }
+
+  private describe(): Description {
+    return (this.description ??= describe(this.bytes, this.traits));
+  }
+}
+
+/** 1-based line of an offset; lines end at LF, CR or CRLF. */
+function lineAt(bytes: Uint8Array, offset: number): number {
+  let line = 1;
+  for (let at = 0; at < offset; at++) {
+    if (bytes[at] === 0x0a || (bytes[at] === 0x0d && bytes[at + 1] !== 0x0a)) line++;
+  }
+  return line;
+}

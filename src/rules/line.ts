@@ -1,0 +1,172 @@
+import type { DialectTraits } from './dialect.ts';
+import { BLANK, LOWER } from './octets.ts';
+
+/** What a line is. `OTHER` has a key this room does not decide by. */
+export const LINE_BLANK = 0;
+export const LINE_COMMENT = 1;
+export const LINE_JUNK = 2;
+export const LINE_USER_AGENT = 3;
+export const LINE_ALLOW = 4;
+export const LINE_DISALLOW = 5;
+export const LINE_SITEMAP = 6;
+export const LINE_OTHER = 7;
+
+const LF = 0x0a;
+const CR = 0x0d;
+const HASH = 0x23;
+const COLON = 0x3a;
+
+const octetsOf = (...names: string[]): Uint8Array[] => names.map((name) => new TextEncoder().encode(name));
+
+const USER_AGENT = octetsOf('user-agent');
+const USER_AGENT_LENIENT = octetsOf('user-agent', 'useragent', 'user agent');
+const ALLOW = octetsOf('allow');
+const DISALLOW = octetsOf('disallow');
+const DISALLOW_LENIENT = octetsOf('disallow', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw');
+const SITEMAP = octetsOf('sitemap', 'site-map');
+
+/**
+ * Walks a file line by line without making a string or an object per line: after each `next()` the fields say
+ * what stands in the current line. Lines end at LF, CR or CRLF.
+ */
+export class LineCursor {
+  kind: number = LINE_BLANK;
+  /** 1-based. */
+  line = 0;
+  keyStart = 0;
+  keyEnd = 0;
+  valueStart = 0;
+  valueEnd = 0;
+  /** The key and value are two words without a colon between them. */
+  missingColon = false;
+
+  readonly bytes: Uint8Array;
+  private readonly traits: DialectTraits;
+  private nextStart: number;
+
+  constructor(bytes: Uint8Array, traits: DialectTraits) {
+    this.bytes = bytes;
+    this.traits = traits;
+    this.nextStart = byteOrderMarkLength(bytes, traits.partialByteOrderMark);
+  }
+
+  /** Moves to the next line; false past the last one. */
+  next(): boolean {
+    const bytes = this.bytes;
+    const length = bytes.length;
+    const lineStart = this.nextStart;
+    if (lineStart > length) return false;
+    this.line++;
+    const limit = length - lineStart > this.traits.maxLineOctets ? lineStart + this.traits.maxLineOctets : length;
+
+    let at = lineStart;
+    while (at < limit && BLANK[bytes[at]!] === 1) at++;
+    const keyStart = at;
+    let octet = LF;
+    // NUL is looked for only where the dialect lets it end a line; elsewhere no octet equals -1.
+    const terminator = this.traits.nulEndsLine ? 0 : -1;
+    while (at < limit) {
+      octet = bytes[at]!;
+      if (octet === COLON || octet === LF || octet === CR || octet === HASH || octet === terminator) break;
+      at++;
+    }
+    if (at < limit && octet === COLON) {
+      const colon = at++;
+      while (at < limit) {
+        octet = bytes[at]!;
+        if (octet === LF || octet === CR || octet === HASH || octet === terminator) break;
+        at++;
+      }
+      this.split(keyStart, colon, colon + 1, at);
+    } else {
+      this.withoutColon(keyStart, at, at < limit && octet === HASH);
+    }
+
+    while (at < length && (octet = bytes[at]!) !== LF && octet !== CR) at++;
+    if (at < length && octet === CR && bytes[at + 1] === LF) at++;
+    this.nextStart = at + 1;
+    return true;
+  }
+
+  private split(keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
+    const bytes = this.bytes;
+    while (keyEnd > keyStart && BLANK[bytes[keyEnd - 1]!] === 1) keyEnd--;
+    while (valueStart < valueEnd && BLANK[bytes[valueStart]!] === 1) valueStart++;
+    while (valueEnd > valueStart && BLANK[bytes[valueEnd - 1]!] === 1) valueEnd--;
+    this.keyStart = keyStart;
+    this.keyEnd = keyEnd;
+    this.valueStart = valueStart;
+    this.valueEnd = valueEnd;
+    this.missingColon = false;
+    this.kind = keyEnd === keyStart ? LINE_JUNK : this.classify(keyStart, keyEnd);
+  }
+
+  /** "Some people forget the colon": two words are read as key and value, more are not. */
+  private withoutColon(start: number, end: number, comment: boolean): void {
+    const bytes = this.bytes;
+    while (end > start && BLANK[bytes[end - 1]!] === 1) end--;
+    this.keyStart = this.keyEnd = this.valueStart = this.valueEnd = start;
+    if (start === end) {
+      this.kind = comment ? LINE_COMMENT : LINE_BLANK;
+      return;
+    }
+    this.keyEnd = end;
+    this.kind = LINE_JUNK;
+    if (!this.traits.lenient) return;
+    let space = start;
+    while (space < end && !this.separates(bytes[space]!)) space++;
+    let value = space;
+    while (value < end && this.separates(bytes[value]!)) value++;
+    if (value === end) return;
+    for (let at = value; at < end; at++) if (this.separates(bytes[at]!)) return;
+    this.split(start, space, value, end);
+    this.missingColon = true;
+  }
+
+  /** google/robotstxt parts two words at SP and TAB only, though it trims VT and FF too. */
+  private separates(octet: number): boolean {
+    return this.traits.keysByPrefix ? octet === 0x20 || octet === 0x09 : BLANK[octet] === 1;
+  }
+
+  private classify(start: number, end: number): number {
+    const lenient = this.traits.lenient;
+    switch (LOWER[this.bytes[start]!]) {
+      case 0x75: // u
+        return this.isKey(start, end, lenient ? USER_AGENT_LENIENT : USER_AGENT) ? LINE_USER_AGENT : LINE_OTHER;
+      case 0x61: // a
+        return this.traits.allowIsAKey && this.isKey(start, end, ALLOW) ? LINE_ALLOW : LINE_OTHER;
+      case 0x64: // d
+        return this.isKey(start, end, lenient ? DISALLOW_LENIENT : DISALLOW) ? LINE_DISALLOW : LINE_OTHER;
+      case 0x73: // s
+        return this.isKey(start, end, SITEMAP) ? LINE_SITEMAP : LINE_OTHER;
+      default:
+        return LINE_OTHER;
+    }
+  }
+
+  private isKey(start: number, end: number, names: readonly Uint8Array[]): boolean {
+    for (const name of names) {
+      if (this.traits.keysByPrefix ? end - start < name.length : end - start !== name.length) continue;
+      let at = 0;
+      while (at < name.length && LOWER[this.bytes[start + at]!] === name[at]) at++;
+      if (at === name.length) return true;
+    }
+    return false;
+  }
+
+  /** Whether the key of an `OTHER` line is `name` (lower case). */
+  keyIs(name: Uint8Array): boolean {
+    if (this.keyEnd - this.keyStart !== name.length) return false;
+    for (let at = 0; at < name.length; at++) {
+      if (LOWER[this.bytes[this.keyStart + at]!] !== name[at]) return false;
+    }
+    return true;
+  }
+}
+
+/** Length of the UTF-8 byte order mark at the start; with `partial`, of any leading part of it. */
+function byteOrderMarkLength(bytes: Uint8Array, partial: boolean): number {
+  let length = 0;
+  while (length < 3 && bytes[length] === [0xef, 0xbb, 0xbf][length]) length++;
+  return length === 3 || partial ? length : 0;
+}

@@ -1,0 +1,45 @@
+/** Octet tables. Everything in this room looks at octets, not at characters. */
+
+export const PERCENT = 0x25;
+export const DOLLAR = 0x24;
+export const STAR = 0x2a;
+export const SLASH = 0x2f;
+export const QUESTION = 0x3f;
+
+/** Shared so that strings of every size are encoded alike; lone surrogates become U+FFFD. */
+export const utf8: { encode(text: string): Uint8Array } = new TextEncoder();
+
+/** ASCII letters in lower case, every other octet as it is. */
+export const LOWER: Uint8Array = table((octet) => (octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet));
+
+/** 1 for SP, TAB, VT and FF: the white space inside a line. */
+export const BLANK: Uint8Array = table((octet) => (' \t\v\f'.includes(String.fromCharCode(octet)) ? 1 : 0));
+
+/** 1 for the characters of an agent name: `[A-Za-z0-9_.-]`. */
+export const TOKEN: Uint8Array = table((octet) => (/[A-Za-z0-9_.-]/.test(String.fromCharCode(octet)) ? 1 : 0));
+
+/** 1 for the characters google/robotstxt accepts in an agent name: `[A-Za-z_-]`. */
+export const GOOGLE_TOKEN: Uint8Array = table((octet) => (/[A-Za-z_-]/.test(String.fromCharCode(octet)) ? 1 : 0));
+
+/** RFC 3986 §2.2 and §2.3. */
+export const UNRESERVED = 0;
+export const RESERVED = 1;
+/** Neither: "MUST be percent-encoded" (RFC 9309 §2.2.2). */
+export const ENCODED = 2;
+export const URI_CLASS: Uint8Array = table((octet) => {
+  const character = String.fromCharCode(octet);
+  if (/[A-Za-z0-9._~-]/.test(character)) return UNRESERVED;
+  return ":/?#[]@!$&'()*+,;=".includes(character) ? RESERVED : ENCODED;
+});
+
+/** Value of a hexadecimal digit, 255 for anything else. */
+export const HEX: Uint8Array = table((octet) => {
+  const value = '0123456789abcdef'.indexOf(String.fromCharCode(octet).toLowerCase());
+  return value < 0 ? 255 : value;
+});
+
+function table(value: (octet: number) => number): Uint8Array {
+  const values = new Uint8Array(256);
+  for (let octet = 0; octet < 256; octet++) values[octet] = value(octet);
+  return values;
+}

@@ -1,0 +1,49 @@
+import { RobotsInvalidOptionsError } from '../errors.ts';
+import { type Dialect, dialects } from './dialect.ts';
+import { RobotsFile } from './file.ts';
+import { utf8 } from './octets.ts';
+
+export interface ParseOptions {
+  /** How the file is read. Default `'rfc9309'`. */
+  readonly dialect?: Dialect;
+}
+
+/**
+ * Reads a robots.txt file. Any octets are accepted: lines that make no sense are passed over, as RFC 9309
+ * §2.3.1.5 asks ("crawlers MUST try to parse each line … MUST use the parseable rules").
+ *
+ * Give octets rather than a string when you have them: what is not valid UTF-8 is then compared as it was
+ * served. They are kept, not copied, so do not change them afterwards.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for an unknown dialect or a body that is
+ *   neither octets nor a string.
+ *
+ * @example
+ * ```ts
+ * import { parseRobots } from 'canfetch/rules';
+ *
+ * const file = parseRobots('User-agent: *\nAllow: /p\nDisallow: /');
+ * file.check('/page', 'ExampleBot'); // { allowed: true, reason: 'rule', rule: { directive: 'allow', … }, … }
+ * ```
+ */
+export function parseRobots(body: Uint8Array | string, options: ParseOptions = {}): RobotsFile {
+  const dialect = options.dialect ?? 'rfc9309';
+  if (!Object.hasOwn(dialects, dialect)) {
+    throw new RobotsInvalidOptionsError(
+      `Expected \`dialect\` to be one of ${Object.keys(dialects).join(', ')}, got ${JSON.stringify(dialect)}`,
+    );
+  }
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    throw new RobotsInvalidOptionsError(`Expected the body to be a string or a Uint8Array, got ${typeof body}`);
+  }
+  const bytes = typeof body === 'string' ? utf8.encode(body) : body;
+  return new RobotsFile(dialects[dialect].transcodesUtf16 ? fromUtf16(bytes) : bytes, dialect);
+}
+
+/** A UTF-16 byte order mark means the body is transcoded first; the mark itself is no content. */
+function fromUtf16(bytes: Uint8Array): Uint8Array {
+  const little = bytes[0] === 0xff && bytes[1] === 0xfe;
+  const big = bytes[0] === 0xfe && bytes[1] === 0xff;
+  if (!little && !big) return bytes;
+  return utf8.encode(new TextDecoder(little ? 'utf-16le' : 'utf-16be').decode(bytes));
+}
