@@ -1,24 +1,9 @@
-import type { MatchedGroup, MatchedRule } from './rules/index.ts';
+import type { Standing } from './access/index.ts';
+import type { RobotsSource } from './cache/index.ts';
+import type { MatchedGroup, MatchedRule, RuleVerdict } from './rules/index.ts';
 
 /** What is in force for an origin at the moment of the question. `unknown`: nothing was asked of it yet. */
 export type OriginState = 'rules' | 'last-good' | 'allow-all' | 'disallow-all' | 'unknown';
-
-/** The robots.txt answer that a decision stands on. All times are epoch milliseconds. */
-export interface RobotsSource {
-  /** `<origin>/robots.txt`. */
-  readonly url: string;
-  /** URL of the last hop. */
-  readonly finalUrl: string;
-  /** Redirects followed. */
-  readonly hops: number;
-  /** Status of the last hop; absent when no response arrived. */
-  readonly status?: number;
-  /** Error code of the last attempt when it failed (`ENOTFOUND`, `ERR_ROBOTS_DEADLINE`, …). */
-  readonly error?: string;
-  readonly fetchedAt?: number;
-  readonly staleAt?: number;
-  readonly source: 'memory' | 'store' | 'network' | 'override';
-}
 
 interface DecisionBase {
   /** The URL asked about, as the URL parser serialises it. */
@@ -85,3 +70,39 @@ export type Decision =
       /** Why the caller overrode this origin. */
       readonly because?: string;
     });
+
+/** What a decision is about, before it is known what holds. */
+export interface Subject {
+  readonly url: string;
+  readonly origin: string;
+  readonly agent: string;
+  readonly profile: string;
+}
+
+/** A decision that rests on a parsed file. */
+export function decideByRules(
+  subject: Subject,
+  state: 'rules' | 'last-good',
+  robots: RobotsSource,
+  verdict: RuleVerdict,
+  crawlDelayMs: number,
+): Decision {
+  const { url, origin, agent, profile } = subject;
+  const decision: Decision = { url, origin, agent, profile, state, robots, ...verdict };
+  return crawlDelayMs < 0 ? decision : { ...decision, crawlDelayMs };
+}
+
+/** A decision that rests on what an answer, or its absence, means. */
+export function decideByStanding(
+  subject: Subject,
+  standing: Exclude<Standing, { copy: unknown } | { state: 'unknown' }>,
+  robots: RobotsSource,
+): Decision {
+  const { url, origin, agent, profile } = subject;
+  if (standing.state === 'allow-all') {
+    return { url, origin, agent, profile, robots, state: 'allow-all', allowed: true, reason: standing.reason };
+  }
+  const base = { url, origin, agent, profile, robots, state: 'disallow-all', allowed: false } as const;
+  if (standing.reason === 'restricted') return { ...base, reason: 'restricted' };
+  return { ...base, reason: 'unreachable', retryAt: standing.retryAt };
+}

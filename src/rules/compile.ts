@@ -1,294 +1,202 @@
 import type { DialectTraits } from './dialect.ts';
-import { type Symbols, PatternFacts, readPattern, Symbols as SymbolBuffer } from './path.ts';
+import { DOLLAR, SLASH, utf8 } from './octets.ts';
 import {
-  ALLOW,
   ANCHORED,
+  ENTRY_WORDS,
   FLAG_BITS,
-  FOLDS,
-  HASH_FACTOR,
-  HASH_SEED,
-  Program,
+  type Program,
+  type ProgramParts,
   REWRITTEN,
-  slotOf,
+  RULE_WORDS,
+  ShortProgram,
 } from './program.ts';
-import { type RuleList, selectRules } from './select.ts';
+import { Rows } from './rows.ts';
+import { type Selection, selectRules } from './select.ts';
+import { NODE_WORDS, slotOf, TableProgram } from './table-program.ts';
 
+const INDEX_HTM = utf8.encode('/index.htm');
 const NOTHING = new Uint8Array(0);
 
-/** One rule while it is being compiled. Columns of a table instead of objects: a file can have 60,000. */
-const COLUMNS = 7;
-const OFFSET = 0;
-const FACTS = 1;
-const LITERAL_LENGTH = 2;
-const PRIORITY = 3;
-const OCCURRENCE = 4;
-/** Where the literal text stands: in the file, or in the symbols if REWRITTEN. */
-const TEXT = 5;
-const SYMBOLS = 6;
+/** Up to here, trying rule after rule is quicker than hashing the target. */
+const SHORT = 32;
 
-let table = new Int32Array(64 * COLUMNS);
-const symbols: Symbols = new SymbolBuffer();
-const facts = new PatternFacts();
+const rows = new Rows();
 
 /** Compiles what the file says to `agent` (octets, lower case). */
 export function compile(bytes: Uint8Array, agent: Uint8Array, traits: DialectTraits): Program {
   const selection = selectRules(bytes, agent, traits);
-  const compiler = new Compiler(bytes, traits);
-  return compiler.compile(selection.rules, selection.scope, selection.crawlDelayMs);
+  const { rules } = selection;
+  rows.start(bytes, traits);
+  for (let index = 0; index < rules.count; index++) {
+    const start = rules.startOf(index);
+    const end = rules.endOf(index);
+    rows.add(bytes, start, end, start, end - start, rules.isAllow(index), traits);
+    if (traits.indexHtmlAllowsDirectory && rules.isAllow(index)) addDirectory(bytes, start, end, traits);
+  }
+  return rows.count <= SHORT ? shortProgram(selection, bytes, traits) : tableProgram(selection, bytes, traits);
 }
 
-class Compiler {
-  private readonly bytes: Uint8Array;
-  private readonly traits: DialectTraits;
-  private readonly literals: number[] = [];
-  private readonly wilds: number[] = [];
-  private rows = 0;
-  private rewritten = 0;
+/** google/robotstxt: "'index.htm' and 'index.html' are normalized to '/'", for allow rules. */
+function addDirectory(bytes: Uint8Array, start: number, end: number, traits: DialectTraits): void {
+  const slash = bytes.lastIndexOf(SLASH, end - 1);
+  if (slash < start || end - slash < INDEX_HTM.length) return;
+  for (let at = 0; at < INDEX_HTM.length; at++) if (bytes[slash + at] !== INDEX_HTM[at]) return;
+  const pattern = new Uint8Array(slash + 2 - start);
+  pattern.set(bytes.subarray(start, slash + 1));
+  pattern[pattern.length - 1] = DOLLAR;
+  rows.add(pattern, 0, pattern.length, start, end - start, true, traits);
+}
 
-  constructor(bytes: Uint8Array, traits: DialectTraits) {
-    this.bytes = bytes;
-    this.traits = traits;
-    symbols.length = 0;
+function shortProgram(selection: Selection, bytes: Uint8Array, traits: DialectTraits): Program {
+  // Insertion sort: few rules, and nothing to allocate.
+  const order: number[] = [];
+  for (let row = 0; row < rows.count; row++) {
+    let at = row;
+    for (; at > 0 && rows.compare(row, order[at - 1]!) < 0; at--) order[at] = order[at - 1]!;
+    order[at] = row;
   }
+  const entries = countRewritten(order);
+  const entryBase = order.length * RULE_WORDS;
+  const words = new Int32Array(entryBase + entries * ENTRY_WORDS);
+  writeRules(words, order, entryBase);
+  return new ShortProgram(partsOf(selection, bytes, traits, words, order.length, entryBase));
+}
 
-  compile(rules: RuleList, scope: 'named' | 'all' | 'none', crawlDelayMs: number): Program {
-    for (let index = 0; index < rules.count; index++) {
-      const start = rules.startOf(index);
-      const end = rules.endOf(index);
-      this.add(this.bytes, start, end, start, end - start, rules.isAllow(index));
-      if (this.traits.indexHtmlAllowsDirectory && rules.isAllow(index)) this.addDirectory(start, end);
+function tableProgram(selection: Selection, bytes: Uint8Array, traits: DialectTraits): Program {
+  const all = Array.from({ length: rows.count }, (_, row) => row);
+  // Of rules that fit the same targets only the winner is kept.
+  const literals = distinct(all.filter((row) => !rows.isWild(row)));
+  const wilds = distinct(all.filter((row) => rows.isWild(row)));
+  const nodes = nodesOf(wilds);
+  const order = literals.concat(...nodes);
+
+  const literalLengths = distinctLengths(literals);
+  const nodeLengths = distinctLengths(nodes.map((node) => node[0]!));
+  const literalSlots = slotsFor(literals.length);
+  const nodeSlots = slotsFor(nodes.length);
+  const wide = order.length > 0xfffe;
+
+  const entryBase = order.length * RULE_WORDS;
+  const nodeBase = entryBase + countRewritten(order) * ENTRY_WORDS;
+  const literalLengthBase = nodeBase + nodes.length * NODE_WORDS;
+  const nodeLengthBase = literalLengthBase + literalLengths.length;
+  const literalSlotBase = nodeLengthBase + nodeLengths.length;
+  const nodeSlotBase = literalSlotBase + slotWords(literalSlots, wide);
+  const words = new Int32Array(nodeSlotBase + slotWords(nodeSlots, wide));
+
+  writeRules(words, order, entryBase);
+  words.set(literalLengths, literalLengthBase);
+  words.set(nodeLengths, nodeLengthBase);
+  let slack = 0;
+  for (const [rule, row] of literals.entries()) {
+    const length = rows.literalLength(row);
+    slack = Math.max(slack, rows.priority(row) - length);
+    insert(words, literalSlotBase, literalSlots, wide, rows.hash(row, length), rule + 1);
+  }
+  let first = literals.length;
+  for (const [index, node] of nodes.entries()) {
+    const length = rows.literalLength(node[0]!);
+    words.set([first, first + node.length, length], nodeBase + index * NODE_WORDS);
+    first += node.length;
+    insert(words, nodeSlotBase, nodeSlots, wide, rows.hash(node[0]!, length), index + 1);
+  }
+  return new TableProgram(partsOf(selection, bytes, traits, words, order.length, entryBase), {
+    nodeBase,
+    literalLengthBase,
+    nodeLengthBase,
+    literalSlotBase,
+    literalSlotMask: literalSlots - 1,
+    nodeSlotBase,
+    nodeSlotMask: nodeSlots - 1,
+    wide,
+    slack,
+  });
+}
+
+function partsOf(
+  { scope, crawlDelayMs }: Selection,
+  bytes: Uint8Array,
+  traits: DialectTraits,
+  words: Int32Array,
+  count: number,
+  entryBase: number,
+): ProgramParts {
+  const { symbols } = rows;
+  const extra = symbols.length === 0 ? NOTHING : symbols.octets.slice(0, symbols.length);
+  return { scope, crawlDelayMs, bytes, traits, words, entryBase, extra, count, hasWild: rows.wildCount > 0 };
+}
+
+function countRewritten(order: readonly number[]): number {
+  let count = 0;
+  for (const row of order) if (rows.isRewritten(row)) count++;
+  return count;
+}
+
+function writeRules(words: Int32Array, order: readonly number[], entryBase: number): void {
+  let entry = 0;
+  for (let rule = 0; rule < order.length; rule++) {
+    const row = order[rule]!;
+    let facts = rows.factsOf(row);
+    if ((facts & REWRITTEN) !== 0) {
+      const at = entryBase + entry * ENTRY_WORDS;
+      words[at] = rows.text(row);
+      words[at + 1] = rows.textLength(row);
+      words[at + 2] = rows.priority(row);
+      words[at + 3] = facts >>> FLAG_BITS;
+      facts = (entry++ << FLAG_BITS) | (facts & ((1 << FLAG_BITS) - 1));
     }
-    return this.link(scope, crawlDelayMs);
-  }
-
-  /** google/robotstxt: "'index.htm' and 'index.html' are normalized to '/'", for allow rules. */
-  private addDirectory(start: number, end: number): void {
-    const slash = this.bytes.lastIndexOf(0x2f, end - 1);
-    if (slash < start || end - slash < INDEX_HTM.length) return;
-    for (let at = 0; at < INDEX_HTM.length; at++) if (this.bytes[slash + at] !== INDEX_HTM[at]) return;
-    const pattern = new Uint8Array(slash + 2 - start);
-    pattern.set(this.bytes.subarray(start, slash + 1));
-    pattern[pattern.length - 1] = 0x24;
-    this.add(pattern, 0, pattern.length, start, end - start, true);
-  }
-
-  /** Puts a pattern into the table. `offset` and `written` say where it stands in the file. */
-  private add(
-    source: Uint8Array,
-    start: number,
-    end: number,
-    offset: number,
-    written: number,
-    allow: boolean,
-  ): void {
-    const from = symbols.length;
-    readPattern(source, start, end, this.traits, facts, symbols);
-    const rewritten = !facts.inPlace || source !== this.bytes;
-    if (facts.inPlace && rewritten) {
-      const last = facts.anchored || source[end - 1] === 0x24 ? end - 1 : end;
-      for (let at = start; at < last; at++) symbols.push(source[at]!);
-    }
-    const row = this.rows++;
-    if (table.length < this.rows * COLUMNS) {
-      const grown = new Int32Array(table.length * 2);
-      grown.set(table);
-      table = grown;
-    }
-    const at = row * COLUMNS;
-    table[at + OFFSET] = offset;
-    table[at + FACTS] =
-      (written << FLAG_BITS) |
-      (allow ? ALLOW : 0) |
-      (facts.anchored ? ANCHORED : 0) |
-      (rewritten ? REWRITTEN : 0) |
-      (facts.folds ? FOLDS : 0);
-    table[at + LITERAL_LENGTH] = facts.literalLength;
-    table[at + PRIORITY] = facts.priority;
-    table[at + OCCURRENCE] = facts.occurrence;
-    table[at + TEXT] = rewritten ? from : offset;
-    table[at + SYMBOLS] = facts.wild ? (rewritten ? symbols.length - from : end - start) : facts.literalLength;
-    (facts.wild ? this.wilds : this.literals).push(row);
-  }
-
-  private link(scope: 'named' | 'all' | 'none', crawlDelayMs: number): Program {
-    const literals = this.distinctLiterals();
-    const nodes = this.wildNodes();
-    const wilds = nodes.flat();
-    const literalLengths = this.distinctLengths(literals);
-    const heads = nodes.map((node) => node[0]!);
-    const wildLengths = this.distinctLengths(heads);
-
-    const rewrittenRows = [...literals, ...wilds].filter((row) => (this.column(row, FACTS) & REWRITTEN) !== 0);
-    this.rewritten = rewrittenRows.length;
-    const wide = this.rows > 0xfffe;
-    const literalSlots = literals.length === 0 ? 0 : slotsFor(literals.length);
-    const wildSlots = nodes.length === 0 ? 0 : slotsFor(nodes.length);
-
-    const wildBase = literals.length * 2;
-    const rewrittenBase = wildBase + wilds.length * 3;
-    const nodeBase = rewrittenBase + this.rewritten * 4;
-    const literalLengthBase = nodeBase + nodes.length * 3;
-    const wildLengthBase = literalLengthBase + literalLengths.length;
-    const literalSlotBase = wildLengthBase + wildLengths.length;
-    const wildSlotBase = literalSlotBase + slotWords(literalSlots, wide);
-    const words = new Int32Array(wildSlotBase + slotWords(wildSlots, wide));
-
-    let slack = 0;
-    let entry = 0;
-    const writeRule = (row: number, word: number): void => {
-      let ruleFacts = this.column(row, FACTS);
-      if ((ruleFacts & REWRITTEN) !== 0) {
-        const at = rewrittenBase + entry * 4;
-        words[at] = this.column(row, TEXT);
-        words[at + 1] = this.column(row, SYMBOLS);
-        words[at + 2] = this.column(row, PRIORITY);
-        words[at + 3] = ruleFacts >>> FLAG_BITS;
-        ruleFacts = (entry++ << FLAG_BITS) | (ruleFacts & ((1 << FLAG_BITS) - 1));
-      }
-      words[word] = this.column(row, OFFSET);
-      words[word + 1] = ruleFacts;
-    };
-    literals.forEach((row, rule) => {
-      writeRule(row, rule * 2);
-      slack = Math.max(slack, this.column(row, PRIORITY) - this.column(row, LITERAL_LENGTH));
-      insert(words, literalSlotBase, literalSlots, wide, this.literalHash(row), rule + 1);
-    });
-    wilds.forEach((row, index) => {
-      const word = wildBase + index * 3;
-      writeRule(row, word);
-      words[word + 2] = this.column(row, OCCURRENCE);
-    });
-    let first = literals.length;
-    nodes.forEach((node, index) => {
-      const at = nodeBase + index * 3;
-      words[at] = first;
-      words[at + 1] = first += node.length;
-      words[at + 2] = this.column(node[0]!, LITERAL_LENGTH);
-      insert(words, wildSlotBase, wildSlots, wide, this.literalHash(node[0]!), index + 1);
-    });
-    words.set(literalLengths, literalLengthBase);
-    words.set(wildLengths, wildLengthBase);
-
-    const extra = symbols.length === 0 ? NOTHING : symbols.octets.slice(0, symbols.length);
-    return new Program(scope, crawlDelayMs, this.bytes, this.traits, words, extra, {
-      literals: literals.length,
-      wilds: wilds.length,
-      wildBase,
-      rewrittenBase,
-      nodeBase,
-      literalLengthBase,
-      literalLengths: literalLengths.length,
-      wildLengthBase,
-      wildLengths: wildLengths.length,
-      literalSlotBase,
-      literalSlotMask: literalSlots - 1,
-      wildSlotBase,
-      wildSlotMask: wildSlots - 1,
-      wide,
-      slack,
-    });
-  }
-
-  private column(row: number, column: number): number {
-    return table[row * COLUMNS + column]!;
-  }
-
-  /** Of rules that match the same targets only the winner is kept. */
-  private distinctLiterals(): number[] {
-    return this.distinct(this.literals, (row) => this.literalHash(row), ANCHORED);
-  }
-
-  /** Wild rules by literal prefix, each list best first. */
-  private wildNodes(): number[][] {
-    if (this.wilds.length === 0) return [];
-    const distinct = this.distinct(this.wilds, (row) => this.textHash(row, this.column(row, SYMBOLS)), ANCHORED);
-    const nodes: number[][] = [];
-    const heads = new Int32Array(slotsFor(distinct.length));
-    const mask = heads.length - 1;
-    for (const row of distinct) {
-      let slot = slotOf(this.literalHash(row), mask);
-      let node: number[] | undefined;
-      while (heads[slot] !== 0) {
-        const other = nodes[heads[slot]! - 1]!;
-        if (this.sameText(row, other[0]!, LITERAL_LENGTH)) {
-          node = other;
-          break;
-        }
-        slot = (slot + 1) & mask;
-      }
-      if (node === undefined) {
-        heads[slot] = nodes.push([row]);
-      } else node.push(row);
-    }
-    for (const node of nodes) node.sort((a, b) => this.compare(a, b));
-    return nodes;
-  }
-
-  private distinct(rows: readonly number[], hashOf: (row: number) => number, flags: number): number[] {
-    const winners: number[] = [];
-    if (rows.length === 0) return winners;
-    const slots = new Int32Array(slotsFor(rows.length));
-    const mask = slots.length - 1;
-    for (const row of rows) {
-      let slot = slotOf(hashOf(row), mask);
-      for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
-        const other = winners[slots[slot]! - 1]!;
-        const alike = ((this.column(row, FACTS) ^ this.column(other, FACTS)) & flags) === 0;
-        if (!alike || !this.sameText(row, other, SYMBOLS)) continue;
-        if (this.compare(row, other) < 0) winners[slots[slot]! - 1] = row;
-        break;
-      }
-      if (slots[slot] === 0) slots[slot] = winners.push(row);
-    }
-    return winners;
-  }
-
-  /** Negative when `a` wins over `b`. The same order as {@link Program}'s. */
-  private compare(a: number, b: number): number {
-    if (this.traits.decides === 'longest') {
-      const more = this.column(b, PRIORITY) - this.column(a, PRIORITY);
-      if (more !== 0) return more;
-      const allow = (this.column(b, FACTS) & ALLOW) - (this.column(a, FACTS) & ALLOW);
-      if (allow !== 0) return allow;
-    }
-    return this.column(a, OFFSET) - this.column(b, OFFSET);
-  }
-
-  private textOf(row: number): Uint8Array {
-    return (this.column(row, FACTS) & REWRITTEN) === 0 ? this.bytes : symbols.octets;
-  }
-
-  private literalHash(row: number): number {
-    return this.textHash(row, this.column(row, LITERAL_LENGTH));
-  }
-
-  private textHash(row: number, length: number): number {
-    const text = this.textOf(row);
-    const start = this.column(row, TEXT);
-    let hash = HASH_SEED;
-    for (let at = start; at < start + length; at++) hash = Math.imul(hash ^ text[at]!, HASH_FACTOR);
-    return hash;
-  }
-
-  private sameText(a: number, b: number, lengthColumn: number): boolean {
-    const length = this.column(a, lengthColumn);
-    if (length !== this.column(b, lengthColumn)) return false;
-    const textA = this.textOf(a);
-    const textB = this.textOf(b);
-    const startA = this.column(a, TEXT);
-    const startB = this.column(b, TEXT);
-    for (let at = 0; at < length; at++) if (textA[startA + at] !== textB[startB + at]) return false;
-    return true;
-  }
-
-  private distinctLengths(rows: readonly number[]): number[] {
-    const lengths = new Set<number>();
-    for (const row of rows) lengths.add(this.column(row, LITERAL_LENGTH));
-    return [...lengths].sort((a, b) => b - a);
+    const word = rule * RULE_WORDS;
+    words[word] = rows.offset(row);
+    words[word + 1] = facts;
+    words[word + 2] = rows.isWild(row) ? rows.occurrence(row) : rows.literalLength(row);
   }
 }
 
-const INDEX_HTM = new TextEncoder().encode('/index.htm');
+/** Keeps, of rows with the same normal form, the one that wins. */
+function distinct(candidates: readonly number[]): number[] {
+  const winners: number[] = [];
+  const slots = new Int32Array(slotsFor(candidates.length));
+  const mask = slots.length - 1;
+  for (const row of candidates) {
+    const length = rows.textLength(row);
+    let slot = slotOf(rows.hash(row, length), mask);
+    for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
+      const other = winners[slots[slot]! - 1]!;
+      if (((rows.factsOf(row) ^ rows.factsOf(other)) & ANCHORED) !== 0) continue;
+      if (rows.textLength(other) !== length || !rows.sameText(row, other, length)) continue;
+      if (rows.compare(row, other) < 0) winners[slots[slot]! - 1] = row;
+      break;
+    }
+    if (slots[slot] === 0) slots[slot] = winners.push(row);
+  }
+  return winners;
+}
+
+/** Wild rules by literal prefix, each list best first. */
+function nodesOf(wilds: readonly number[]): number[][] {
+  const nodes: number[][] = [];
+  const slots = new Int32Array(slotsFor(wilds.length));
+  const mask = slots.length - 1;
+  for (const row of wilds) {
+    const length = rows.literalLength(row);
+    let slot = slotOf(rows.hash(row, length), mask);
+    for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
+      const node = nodes[slots[slot]! - 1]!;
+      if (rows.literalLength(node[0]!) !== length || !rows.sameText(row, node[0]!, length)) continue;
+      node.push(row);
+      break;
+    }
+    if (slots[slot] === 0) slots[slot] = nodes.push([row]);
+  }
+  for (const node of nodes) node.sort((a, b) => rows.compare(a, b));
+  return nodes;
+}
+
+function distinctLengths(candidates: readonly number[]): number[] {
+  const lengths = new Set<number>();
+  for (const row of candidates) lengths.add(rows.literalLength(row));
+  return [...lengths].sort((a, b) => b - a);
+}
 
 /** A power of two that leaves a fifth of the slots free, so that a probe ends. */
 function slotsFor(count: number): number {

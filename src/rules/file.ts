@@ -5,30 +5,7 @@ import { type Description, describe, type Group, linesNaming, type Sitemap } fro
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
 import { readTarget, Symbols } from './path.ts';
 import { NO_RULE, type Program } from './program.ts';
-
-/** The rule that decided. */
-export interface MatchedRule {
-  readonly directive: 'allow' | 'disallow';
-  /** As written in the file; invalid UTF-8 shows as U+FFFD. */
-  readonly pattern: string;
-  /** 1-based. */
-  readonly line: number;
-}
-
-/** The group, merged from all groups of one agent, that applied. */
-export interface MatchedGroup {
-  /** The agent as the file names it, or `*`. */
-  readonly agent: string;
-  /** 1-based lines of the user-agent lines that made it apply. */
-  readonly lines: readonly number[];
-}
-
-/** What a file says about one target and one agent. */
-export type Verdict =
-  | { readonly allowed: true; readonly reason: 'robots-txt' }
-  | { readonly allowed: boolean; readonly reason: 'rule'; readonly rule: MatchedRule; readonly group: MatchedGroup }
-  | { readonly allowed: true; readonly reason: 'no-rule'; readonly group: MatchedGroup }
-  | { readonly allowed: true; readonly reason: 'no-group' };
+import type { MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
 /** Targets are read into this one, call after call: nothing here is asynchronous. */
 const symbols = new Symbols();
@@ -144,7 +121,7 @@ export class RobotsFile {
     return program.decide(symbols);
   }
 
-  verdict(program: Program, agent: string, text: string, start: number, end: number): Verdict {
+  verdict(program: Program, agent: string, text: string, start: number, end: number): RuleVerdict {
     const rule = this.decide(program, text, start, end);
     const group = this.groupOf(program, agent);
     if (group === undefined) return { allowed: true, reason: 'no-group' };

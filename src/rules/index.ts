@@ -7,5 +7,6 @@
 export { productToken } from './agent.ts';
 export type { Group, Rule, Sitemap } from './describe.ts';
 export type { Dialect } from './dialect.ts';
-export type { MatchedGroup, MatchedRule, RobotsFile, Verdict } from './file.ts';
+export type { RobotsFile } from './file.ts';
 export { parseRobots, type ParseOptions } from './parse.ts';
+export type { MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';

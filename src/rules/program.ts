@@ -1,193 +1,100 @@
 import type { DialectTraits } from './dialect.ts';
-import type { MatchedGroup } from './file.ts';
 import { DOLLAR, STAR } from './octets.ts';
 import type { Symbols } from './path.ts';
 import { endsWith, endsWithFolding, find, findFolding } from './search.ts';
+import type { MatchedGroup } from './verdict.ts';
 
 /*
- * The rules of one agent in one file, compiled. One Int32Array holds everything, because a crawler keeps many
- * thousands of these:
+ * The rules of one agent in one file, compiled. One Int32Array holds them, because a crawler keeps many
+ * thousands of files. A rule takes three words:
  *
- *   literal rules   2 words each: where the pattern stands in the file; facts
- *   wild rules      3 words each: the same; occurrence bits
- *   rewritten       4 words each, for patterns that are not compared as they stand:
- *                   where the symbols stand in `extra`, their number, priority, octets as written
- *   wild nodes      3 words each: first rule, end rule, literal length: the wild rules behind one literal prefix
- *   lengths         the distinct literal lengths, longest first; of literal rules, then of wild nodes
- *   slots           two open-addressed tables of 16-bit (or, if `wide`, 32-bit) numbers: literal text → rule,
- *                   literal prefix → wild node
+ *   0  where its pattern stands in the file
+ *   1  flags; above them the octets as written or, if REWRITTEN, the index of its entry
+ *   2  literal rules: octets of the pattern; wild rules: which octets it needs (occurrence bits)
  *
- * A question hashes the target's prefixes once, octet by octet, and probes only the lengths that occur. So its
- * cost does not grow with the number of prefix rules, and wild rules are looked at only where their literal
- * prefix fits.
+ * A pattern that is not its own normal form (REWRITTEN) has an entry of four words: where the normal form stands
+ * in `extra`, its octets, priority, octets as written.
  */
+export const RULE_WORDS = 3;
+export const ENTRY_WORDS = 4;
 
 export const ALLOW = 1;
 export const ANCHORED = 2;
 export const REWRITTEN = 4;
 export const FOLDS = 8;
-/** Facts: flags below, above them the octets as written or, if REWRITTEN, the index of the rewritten entry. */
-export const FLAG_BITS = 4;
-
-export const HASH_SEED = -0x7ee3623b;
-export const HASH_FACTOR = 0x01000193;
-/** FNV's low bits alone are not mixed well enough for tables. */
-export const slotOf: (hash: number, mask: number) => number = (hash, mask) =>
-  (hash ^ (hash >>> 15) ^ (hash >>> 7)) & mask;
+export const WILD = 16;
+export const FLAG_BITS = 5;
 
 /** Nothing decides. */
 export const NO_RULE = -1;
 
-export interface ProgramLayout {
-  readonly literals: number;
-  readonly wilds: number;
-  readonly wildBase: number;
-  readonly rewrittenBase: number;
-  readonly nodeBase: number;
-  readonly literalLengthBase: number;
-  readonly literalLengths: number;
-  readonly wildLengthBase: number;
-  readonly wildLengths: number;
-  readonly literalSlotBase: number;
-  readonly literalSlotMask: number;
-  readonly wildSlotBase: number;
-  readonly wildSlotMask: number;
-  readonly wide: boolean;
-  /** The most by which a literal rule's priority exceeds its literal length. */
-  readonly slack: number;
-}
-
-let hashes = new Int32Array(256);
-
-export class Program {
-  /** Filled by the file when somebody asks why. */
-  group: MatchedGroup | undefined;
+export interface ProgramParts {
   /** Whom the rules were written for: the agent by name, all agents, or nobody that fits. */
   readonly scope: 'named' | 'all' | 'none';
   /** Of the groups that apply; -1 when they name none. */
   readonly crawlDelayMs: number;
-  private readonly bytes: Uint8Array;
-  private readonly traits: DialectTraits;
-  private readonly words: Int32Array;
-  private readonly extra: Uint8Array;
-  private readonly layout: ProgramLayout;
+  readonly bytes: Uint8Array;
+  readonly traits: DialectTraits;
+  readonly words: Int32Array;
+  readonly entryBase: number;
+  readonly extra: Uint8Array;
+  /** Rules, literal and wild. */
+  readonly count: number;
+  readonly hasWild: boolean;
+}
 
-  constructor(
-    scope: 'named' | 'all' | 'none',
-    crawlDelayMs: number,
-    bytes: Uint8Array,
-    traits: DialectTraits,
-    words: Int32Array,
-    extra: Uint8Array,
-    layout: ProgramLayout,
-  ) {
-    this.scope = scope;
-    this.crawlDelayMs = crawlDelayMs;
-    this.bytes = bytes;
-    this.traits = traits;
-    this.words = words;
-    this.extra = extra;
-    this.layout = layout;
+export abstract class Program {
+  readonly scope: 'named' | 'all' | 'none';
+  readonly crawlDelayMs: number;
+  readonly count: number;
+  /** Whether targets are to be read with their occurrence bits. */
+  readonly hasWild: boolean;
+  /** Filled by the file when somebody asks why. */
+  group: MatchedGroup | undefined = undefined;
+  protected readonly words: Int32Array;
+  private readonly bytes: Uint8Array;
+  private readonly extra: Uint8Array;
+  private readonly entryBase: number;
+  private readonly traits: DialectTraits;
+
+  constructor(parts: ProgramParts) {
+    this.scope = parts.scope;
+    this.crawlDelayMs = parts.crawlDelayMs;
+    this.count = parts.count;
+    this.hasWild = parts.hasWild;
+    this.words = parts.words;
+    this.bytes = parts.bytes;
+    this.extra = parts.extra;
+    this.entryBase = parts.entryBase;
+    this.traits = parts.traits;
   }
 
+  /** Number of the rule that decides `target`, {@link NO_RULE} if none does. Allocates nothing. */
+  abstract decide(target: Symbols): number;
+
   isAllow(rule: number): boolean {
-    return (this.words[this.wordOf(rule) + 1]! & ALLOW) !== 0;
+    return (this.words[rule * RULE_WORDS + 1]! & ALLOW) !== 0;
   }
 
   /** Where the pattern of `rule` starts in the file. */
   offsetOf(rule: number): number {
-    return this.words[this.wordOf(rule)]!;
-  }
-
-  /** Number of the rule that decides `target`, {@link NO_RULE} if none does. Allocates nothing. */
-  decide(target: Symbols): number {
-    const layout = this.layout;
-    const words = this.words;
-    const longest = Math.max(
-      layout.literalLengths > 0 ? words[layout.literalLengthBase]! : 0,
-      layout.wildLengths > 0 ? words[layout.wildLengthBase]! : 0,
-    );
-    const limit = target.length < longest ? target.length : longest;
-    hashPrefixes(target.octets, limit);
-    const best = this.decideLiteral(target, limit);
-    return layout.wildLengths === 0 ? best : this.decideWild(target, limit, best);
-  }
-
-  private decideLiteral(target: Symbols, limit: number): number {
-    const layout = this.layout;
-    const words = this.words;
-    const first = this.traits.decides === 'first';
-    let best = NO_RULE;
-    const lengthEnd = layout.literalLengthBase + layout.literalLengths;
-    for (let at = layout.literalLengthBase; at < lengthEnd; at++) {
-      const length = words[at]!;
-      if (length > limit) continue;
-      if (best >= 0 && !first && this.priorityOf(best) > length + layout.slack) break;
-      let slot = slotOf(hashes[length]!, layout.literalSlotMask);
-      let entry: number;
-      while ((entry = this.slotAt(layout.literalSlotBase, slot)) !== 0) {
-        const rule = entry - 1;
-        if (this.literalFits(rule, length, target) && (best < 0 || this.beats(rule, best))) best = rule;
-        slot = (slot + 1) & layout.literalSlotMask;
-      }
-    }
-    return best;
-  }
-
-  private decideWild(target: Symbols, limit: number, best: number): number {
-    const layout = this.layout;
-    const words = this.words;
-    const lengthEnd = layout.wildLengthBase + layout.wildLengths;
-    for (let at = layout.wildLengthBase; at < lengthEnd; at++) {
-      const length = words[at]!;
-      if (length > limit) continue;
-      let slot = slotOf(hashes[length]!, layout.wildSlotMask);
-      let entry: number;
-      while ((entry = this.slotAt(layout.wildSlotBase, slot)) !== 0) {
-        const node = layout.nodeBase + (entry - 1) * 3;
-        if (words[node + 2] === length && this.prefixFits(words[node]!, length, target)) {
-          best = this.decideNode(target, words[node]!, words[node + 1]!, length, best);
-        }
-        slot = (slot + 1) & layout.wildSlotMask;
-      }
-    }
-    return best;
-  }
-
-  /** The wild rules of one node stand best first, so the first that fits is the one, and no worse is tried. */
-  private decideNode(target: Symbols, rule: number, end: number, length: number, best: number): number {
-    const occurrence = target.occurrence;
-    for (; rule < end; rule++) {
-      if (best >= 0 && !this.beats(rule, best)) return best;
-      if ((this.words[this.wordOf(rule) + 2]! & ~occurrence) !== 0) continue;
-      if (this.wildFits(rule, length, target)) return rule;
-    }
-    return best;
-  }
-
-  private wordOf(rule: number): number {
-    const { literals, wildBase } = this.layout;
-    return rule < literals ? rule * 2 : wildBase + (rule - literals) * 3;
+    return this.words[rule * RULE_WORDS]!;
   }
 
   /** "The most specific match … is the match that has the most octets" (RFC 9309 §2.2.2). */
   priorityOf(rule: number): number {
-    const facts = this.words[this.wordOf(rule) + 1]!;
-    return (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.rewritten(facts) + 2]!;
+    const facts = this.words[rule * RULE_WORDS + 1]!;
+    return (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 2]!;
   }
 
   /** Octets of the pattern as written, the anchor included. */
   writtenLengthOf(rule: number): number {
-    const facts = this.words[this.wordOf(rule) + 1]!;
-    return (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.rewritten(facts) + 3]!;
-  }
-
-  private rewritten(facts: number): number {
-    return this.layout.rewrittenBase + (facts >>> FLAG_BITS) * 4;
+    const facts = this.words[rule * RULE_WORDS + 1]!;
+    return (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 3]!;
   }
 
   /** Whether `rule` wins over `other`, both fitting. */
-  private beats(rule: number, other: number): boolean {
+  protected beats(rule: number, other: number): boolean {
     if (this.traits.decides === 'longest') {
       const more = this.priorityOf(rule) - this.priorityOf(other);
       if (more !== 0) return more > 0;
@@ -197,91 +104,99 @@ export class Program {
     return this.offsetOf(rule) < this.offsetOf(other);
   }
 
-  private literalFits(rule: number, length: number, target: Symbols): boolean {
-    const word = rule * 2;
-    const facts = this.words[word + 1]!;
-    if ((facts & ANCHORED) !== 0 && length !== target.length) return false;
-    if ((facts & REWRITTEN) !== 0) {
-      const entry = this.rewritten(facts);
-      return this.words[entry + 1] === length && same(this.extra, this.words[entry]!, target.octets, length);
-    }
-    const start = this.words[word]!;
-    const written = facts >>> FLAG_BITS;
-    const ends =
-      written - (facts & ANCHORED) / ANCHORED === length ||
-      (this.traits.wildcards && written > length && this.bytes[start + length] === STAR);
-    return ends && same(this.bytes, start, target.octets, length);
+  protected get decidesByOrder(): boolean {
+    return this.traits.decides === 'first';
   }
 
-  private prefixFits(rule: number, length: number, target: Symbols): boolean {
-    const word = this.wordOf(rule);
+  protected literalFits(rule: number, target: Symbols): boolean {
+    const word = rule * RULE_WORDS;
+    const length = this.words[word + 2]!;
+    const octets = target.octets;
+    if (length > target.length) return false;
     const facts = this.words[word + 1]!;
-    return (facts & REWRITTEN) === 0
-      ? same(this.bytes, this.words[word]!, target.octets, length)
-      : same(this.extra, this.words[this.rewritten(facts)]!, target.octets, length);
+    if ((facts & ANCHORED) !== 0 && length !== target.length) return false;
+    let text = this.bytes;
+    let start = this.words[word]!;
+    if ((facts & REWRITTEN) !== 0) {
+      text = this.extra;
+      start = this.words[this.entryOf(facts)]!;
+    }
+    // Nearly all patterns start alike: they differ sooner from their end.
+    for (let at = length - 1; at >= 0; at--) if (text[start + at] !== octets[at]) return false;
+    return true;
+  }
+
+  /** Whether the literal prefix of a wild rule, which is `length` octets long, fits. */
+  protected prefixFits(rule: number, length: number, target: Symbols): boolean {
+    const facts = this.words[rule * RULE_WORDS + 1]!;
+    const rewritten = (facts & REWRITTEN) !== 0;
+    const text = rewritten ? this.extra : this.bytes;
+    const start = rewritten ? this.words[this.entryOf(facts)]! : this.words[rule * RULE_WORDS]!;
+    for (let at = 0; at < length; at++) if (text[start + at] !== target.octets[at]) return false;
+    return true;
   }
 
   /**
-   * Whether the part of a wild rule behind its literal prefix fits. Leftmost search, piece by piece, never
-   * going back: a later piece has the most room when every earlier one stands leftmost.
+   * Whether a wild rule fits. Leftmost search, piece by piece, never going back: a later piece has the most room
+   * when every earlier one stands leftmost.
    */
-  private wildFits(rule: number, literalLength: number, target: Symbols): boolean {
-    const word = this.wordOf(rule);
+  protected wildFits(rule: number, target: Symbols): boolean {
+    const word = rule * RULE_WORDS;
+    if ((this.words[word + 2]! & ~target.occurrence) !== 0) return false;
     const facts = this.words[word + 1]!;
-    const anchored = (facts & ANCHORED) !== 0;
-    const folds = (facts & FOLDS) !== 0;
     let pieces = this.bytes;
     let start = this.words[word]!;
     let end = start + (facts >>> FLAG_BITS);
-    // A final `$` is the anchor even where a `*` before it makes it void.
-    if (pieces[end - 1] === DOLLAR) end--;
     if ((facts & REWRITTEN) !== 0) {
-      const entry = this.rewritten(facts);
+      const entry = this.entryOf(facts);
       pieces = this.extra;
       start = this.words[entry]!;
       end = start + this.words[entry + 1]!;
-    }
+      // A final `$` is the anchor even where a `*` before it makes it void.
+    } else if (pieces[end - 1] === DOLLAR) end--;
+
     const octets = target.octets;
-    let position = literalLength;
-    for (let at = start + literalLength; ; ) {
+    const length = target.length;
+    let position = 0;
+    let at = start;
+    for (let octet: number; (octet = pieces[at]!) !== STAR; at++, position++) {
+      if (position >= length || octets[position] !== octet) return false;
+    }
+    for (;;) {
       while (at < end && pieces[at] === STAR) at++;
       if (at === end) return true;
-      let pieceEnd = at;
+      let pieceEnd = at + 1;
       while (pieceEnd < end && pieces[pieceEnd] !== STAR) pieceEnd++;
-      if (pieceEnd === end && anchored) {
-        return folds
-          ? endsWithFolding(target, position, pieces, at, end)
-          : endsWith(octets, position, target.length, pieces, at, end);
+      if (pieceEnd === end && (facts & ANCHORED) !== 0) {
+        return (facts & FOLDS) === 0
+          ? endsWith(octets, position, length, pieces, at, end)
+          : endsWithFolding(target, position, pieces, at, end);
       }
-      if (folds) {
-        position = findFolding(target, position, pieces, at, pieceEnd);
-        if (position < 0) return false;
-      } else {
-        const hit = find(octets, position, target.length, pieces, at, pieceEnd);
+      if ((facts & FOLDS) === 0) {
+        const hit = find(octets, position, length, pieces, at, pieceEnd);
         if (hit < 0) return false;
         position = hit + pieceEnd - at;
+      } else {
+        position = findFolding(target, position, pieces, at, pieceEnd);
+        if (position < 0) return false;
       }
       at = pieceEnd;
     }
   }
 
-  private slotAt(base: number, slot: number): number {
-    if (this.layout.wide) return this.words[base + slot]!;
-    return (this.words[base + (slot >> 1)]! >>> ((slot & 1) << 4)) & 0xffff;
+  private entryOf(facts: number): number {
+    return this.entryBase + (facts >>> FLAG_BITS) * ENTRY_WORDS;
   }
 }
 
-function hashPrefixes(octets: Uint8Array, limit: number): void {
-  if (hashes.length <= limit) hashes = new Int32Array(limit * 2);
-  let hash = HASH_SEED;
-  hashes[0] = hash;
-  for (let at = 0; at < limit; ) {
-    hash = Math.imul(hash ^ octets[at]!, HASH_FACTOR);
-    hashes[++at] = hash;
+/** Few rules: they stand best first, so the first that fits is the one. */
+export class ShortProgram extends Program {
+  decide(target: Symbols): number {
+    const words = this.words;
+    for (let rule = 0; rule < this.count; rule++) {
+      const wild = (words[rule * RULE_WORDS + 1]! & WILD) !== 0;
+      if (wild ? this.wildFits(rule, target) : this.literalFits(rule, target)) return rule;
+    }
+    return NO_RULE;
   }
-}
-
-function same(text: Uint8Array, start: number, octets: Uint8Array, length: number): boolean {
-  for (let at = 0; at < length; at++) if (text[start + at] !== octets[at]) return false;
-  return true;
 }

@@ -1,0 +1,51 @@
+import { type OriginRecord, type Profile, refreshAheadAt } from '../access/index.ts';
+import { parseRobots } from '../rules/index.ts';
+import type { RobotsFile } from '../rules/index.ts';
+import { type RobotsSource, sourceOf } from './source.ts';
+
+/** A record in memory, with what was made of it. A new record makes a new entry. */
+export class CacheEntry {
+  readonly record: OriginRecord;
+  readonly profile: Profile;
+  private parsed: RobotsFile | undefined;
+  private fromMemory: RobotsSource | undefined;
+  /** Fresh rules are simply in force from the first of these to the second. */
+  private readonly quietFrom: number;
+  private readonly quietUntil: number;
+
+  constructor(record: OriginRecord, profile: Profile, previous?: CacheEntry) {
+    this.record = record;
+    this.profile = profile;
+    const { answer } = record;
+    const quiet = answer?.kind === 'rules';
+    this.quietFrom = quiet ? answer.fetchedAt : 0;
+    this.quietUntil = quiet ? refreshAheadAt(answer) : 0;
+    // A 304, or a failure beside a good copy, leaves the compiled rules as they are.
+    if (previous !== undefined && previous.record.copy?.body === record.copy?.body && previous.profile === profile) {
+      this.parsed = previous.parsed;
+    }
+  }
+
+  /** The file of the good copy, parsed on first use. */
+  get file(): RobotsFile | undefined {
+    const { copy } = this.record;
+    if (copy === undefined) return undefined;
+    return (this.parsed ??= parseRobots(copy.body, { dialect: this.profile.dialect }));
+  }
+
+  /** Whether its rules hold at `now`, with nothing due: what nearly every question finds. */
+  isQuietAt(now: number): boolean {
+    return now < this.quietUntil && now >= this.quietFrom;
+  }
+
+  /** The answer in force, as decisions show it. */
+  source(source: RobotsSource['source']): RobotsSource {
+    if (source !== 'memory') return sourceOf(this.record, source);
+    return (this.fromMemory ??= sourceOf(this.record, source));
+  }
+
+  /** What the entry is reckoned to hold, rules compiled for an agent or two included. */
+  get sizeBytes(): number {
+    return 1024 + Math.ceil((this.record.copy?.body.length ?? 0) * 1.3);
+  }
+}

@@ -1,0 +1,38 @@
+import type { OriginRecord } from '../access/index.ts';
+import { ROBOTS_PATH } from '../origin.ts';
+
+/** The robots.txt answer that a decision stands on. All times are epoch milliseconds. */
+export interface RobotsSource {
+  /** `<origin>/robots.txt`. */
+  readonly url: string;
+  /** URL of the last hop. */
+  readonly finalUrl: string;
+  /** Redirects followed. */
+  readonly hops: number;
+  /** Status of the last hop; absent when no response arrived. */
+  readonly status?: number;
+  /** Error code of the last attempt when it failed (`ENOTFOUND`, `ERR_ROBOTS_DEADLINE`, …). */
+  readonly error?: string;
+  readonly fetchedAt?: number;
+  readonly staleAt?: number;
+  readonly source: 'memory' | 'store' | 'network' | 'override';
+}
+
+/** The answer a record rests on now. */
+export function sourceOf(record: OriginRecord, source: RobotsSource['source']): RobotsSource {
+  const { answer, copy, failure } = record;
+  const url = record.origin + ROBOTS_PATH;
+  const staleAt = answer === undefined ? {} : { staleAt: answer.staleAt };
+  const fetchedAt = answer?.fetchedAt ?? copy?.fetchedAt;
+  const last = failure ?? answer;
+  return {
+    url,
+    finalUrl: last?.finalUrl ?? url,
+    hops: last?.hops ?? 0,
+    ...(last?.status === undefined ? {} : { status: last.status }),
+    ...(failure === undefined ? {} : { error: failure.error }),
+    ...(fetchedAt === undefined ? {} : { fetchedAt }),
+    ...staleAt,
+    source,
+  };
+}

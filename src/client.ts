@@ -1,0 +1,305 @@
+import { attemptDue, type OriginRecord, type Outcome, type Profile } from './access/index.ts';
+import { OriginCache } from './cache/index.ts';
+import type { Decision } from './decision.ts';
+import { RobotsClosedError } from './errors.ts';
+import { fetchRobots, fetchTransport, type Transport, undiciTransport } from './fetch/index.ts';
+import { isRobotsTarget, LocatedUrl, locate, originOf, ROBOTS_PATH } from './origin.ts';
+import { type Agent, agentTokens, profileOf, readOptions, type RobotsClientOptions, type Settings } from './options.ts';
+import type { OriginPolicy } from './policy.ts';
+import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
+import { OverriddenOrigin } from './override.ts';
+import { decideFromEntry, describeEntry, robotsTxtDecision } from './view.ts';
+
+export interface CheckOptions {
+  /** Rejects this call alone, with the signal's own reason; others who wait for the same origin go on. */
+  readonly signal?: AbortSignal;
+}
+
+/** Counters since the client was made, and what it holds now. */
+export interface RobotsStats {
+  /** Origins in memory. */
+  readonly origins: number;
+  /** What they are reckoned to take. */
+  readonly bytes: number;
+  /** Attempts made to fetch a robots.txt, redirects not counted. */
+  readonly attempts: number;
+  /** Attempts under way or queued. */
+  readonly inFlight: number;
+  /** Questions answered from memory, and questions that had to wait. */
+  readonly hits: number;
+  readonly misses: number;
+}
+
+/** `canFetch` answers with one of these two, so that a warm question makes no promise. */
+const ALLOWED: Promise<boolean> = Promise.resolve(true);
+const DISALLOWED: Promise<boolean> = Promise.resolve(false);
+const MAX_REMEMBERED_AGENTS = 256;
+/** The only origin scheme the default transports cannot fetch. */
+const FTP = 'ftp:';
+
+/**
+ * Answers, before every request of a crawler: may this agent fetch this URL, and why?
+ *
+ * What an answer for `/robots.txt` means (default profile, RFC 9309):
+ *
+ * - 2xx: its rules hold, for up to 24 hours.
+ * - 4xx but 429, or more than five redirects: everything is allowed.
+ * - 5xx, 429, DNS, connection, TLS and time-out failures: the last good copy holds; without one everything is
+ *   disallowed, until the failure has lasted 30 days.
+ *
+ * Trouble on the network is a decision, never an exception.
+ *
+ * @example
+ * ```ts
+ * import { RobotsClient } from 'canfetch';
+ *
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)' });
+ * if (await robots.canFetch('https://example.com/page')) {
+ *   // fetch it
+ * }
+ * await robots.close();
+ * ```
+ */
+export class RobotsClient {
+  private readonly settings: Settings;
+  private readonly cache: OriginCache;
+  private readonly transport: Transport;
+  private readonly overrides = new Map<string, OverriddenOrigin>();
+  private readonly profiles = new Map<string, Profile>();
+  private readonly agents = new Map<Agent, readonly string[]>();
+  private readonly located = new LocatedUrl();
+  private closed = false;
+  private hits = 0;
+  private misses = 0;
+
+  /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) naming the option that is wrong. */
+  constructor(options: RobotsClientOptions = {}) {
+    const settings = readOptions(options);
+    this.settings = settings;
+    for (const [origin, override] of settings.overrides) {
+      if ('profile' in override) this.profiles.set(origin, profileOf(override.profile));
+      else this.overrides.set(origin, new OverriddenOrigin(origin, override, settings.profile));
+    }
+    this.transport =
+      settings.fetch === undefined
+        ? undiciTransport(settings.dispatcher === undefined ? {} : { dispatcher: settings.dispatcher })
+        : fetchTransport(settings.fetch);
+    this.cache = new OriginCache({
+      maxOrigins: settings.maxOrigins,
+      maxBytes: settings.maxBytes,
+      concurrency: settings.concurrency,
+      clock: settings.clock,
+      random: settings.random,
+      profileOf: (origin) => this.profileFor(origin),
+      attempt: (origin, known, signal) => this.attempt(origin, known, signal),
+    });
+  }
+
+  /**
+   * Whether `agent` may fetch `url`.
+   *
+   * @param agent Default: the client's own.
+   * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`), RobotsInvalidOptionsError
+   *   (`ERR_ROBOTS_INVALID_OPTIONS`) for an agent without product token, RobotsClosedError (`ERR_ROBOTS_CLOSED`),
+   *   or the reason of an aborted signal.
+   */
+  canFetch(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<boolean> {
+    try {
+      const answer = options?.signal?.aborted === true ? undefined : this.warmAnswer(url, agent);
+      if (answer !== undefined) return answer ? ALLOWED : DISALLOWED;
+      return this.check(url, agent, options).then((decision) => decision.allowed);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Like {@link canFetch}, with the reason. */
+  async check(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<Decision> {
+    options?.signal?.throwIfAborted();
+    const warm = this.warmDecision(url, agent, true);
+    if (warm !== undefined) return warm;
+    this.misses++;
+    const tokens = this.tokensOf(agent);
+    const located = new LocatedUrl();
+    locate(url, located);
+    const entry = await this.cache.fetch(located.origin, options?.signal);
+    return decideFromEntry(entry, tokens, located, this.settings.clock.now(), 'network');
+  }
+
+  /**
+   * The decision, if memory alone can give it: synchronous, without I/O, without a promise. Also starts no
+   * refresh.
+   *
+   * @returns `undefined` when nothing is known of the origin, or what is known has had its time.
+   * @throws the same errors as {@link canFetch}, synchronously.
+   */
+  peek(url: string | URL, agent?: Agent): Decision | undefined {
+    return this.warmDecision(url, agent, false);
+  }
+
+  /**
+   * Everything known of the origin of `url`; asks for its robots.txt if nothing is.
+   *
+   * @throws the same errors as {@link canFetch}.
+   */
+  async policy(url: string | URL, options?: CheckOptions): Promise<OriginPolicy> {
+    options?.signal?.throwIfAborted();
+    this.assertOpen();
+    const origin = originOf(url);
+    const { tokens } = this.settings;
+    const override = this.overrides.get(origin);
+    if (override !== undefined) return override.policy(tokens);
+    const now = this.settings.clock.now();
+    const known = this.cache.recall(origin);
+    if (known !== undefined && attemptDue(known.record, known.profile, now) !== 'now') {
+      return describeEntry(known, tokens, now, 'memory');
+    }
+    const entry = await this.cache.fetch(origin, options?.signal);
+    return describeEntry(entry, tokens, this.settings.clock.now(), 'network');
+  }
+
+  /**
+   * Fetches the robots.txt of every origin among `urls` that is not known, a bounded number at a time. URLs that
+   * are none are reported in the result; the rest is answered.
+   */
+  async prefetch(
+    urls: Iterable<string | URL> | AsyncIterable<string | URL>,
+    options: PrefetchOptions = {},
+  ): Promise<PrefetchResult> {
+    this.assertOpen();
+    return prefetch(urls, (origin, signal) => this.policy(origin, signal === undefined ? {} : { signal }), {
+      concurrency: this.settings.concurrency,
+      ...options,
+    });
+  }
+
+  /**
+   * Tells what else is known of a site's availability: some profiles ask for it when robots.txt has failed for
+   * very long. Counts for the URL's exact origin; the last signal wins; does no I/O.
+   *
+   * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
+   */
+  report(url: string | URL, signal: { readonly reachable: boolean }): void {
+    this.assertOpen();
+    this.cache.reportSite(originOf(url), signal.reachable);
+  }
+
+  /** Forgets what is known of an origin; the next question asks for its robots.txt again. */
+  async invalidate(url: string | URL): Promise<void> {
+    this.assertOpen();
+    this.cache.forget(originOf(url));
+  }
+
+  stats(): RobotsStats {
+    return { ...this.cache.stats(), hits: this.hits, misses: this.misses };
+  }
+
+  /**
+   * Rejects everybody who waits with `ERR_ROBOTS_CLOSED`, ends the connections the client opened itself and
+   * forgets everything. Can be called twice. A dispatcher of the caller's stays open.
+   */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    this.cache.close(new RobotsClosedError());
+    await this.transport.close?.();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** The answer of fresh rules in memory: the way of nearly every question, so it allocates next to nothing. */
+  private warmAnswer(url: string | URL, agent: Agent | undefined): boolean | undefined {
+    this.assertOpen();
+    const located = this.located;
+    locate(url, located);
+    if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
+    const entry = this.cache.recall(located.origin);
+    if (entry === undefined || !entry.isQuietAt(this.settings.clock.now())) return undefined;
+    const { file } = entry;
+    const tokens = agent === undefined ? this.settings.tokens : this.tokensOf(agent);
+    if (file === undefined || isRobotsTarget(located)) return undefined;
+    const program = file.programFor(tokens.length === 1 ? tokens[0]! : file.chooseAgent(tokens));
+    const rule = file.decide(program, located.href, located.targetStart, located.targetEnd);
+    this.hits++;
+    return rule < 0 || program.isAllow(rule);
+  }
+
+  private warmDecision(url: string | URL, agent: Agent | undefined, mayRefresh: boolean): Decision | undefined {
+    this.assertOpen();
+    const located = this.located;
+    const tokens = agent === undefined ? this.settings.tokens : this.tokensOf(agent);
+    locate(url, located);
+    const override = this.overrides.size === 0 ? undefined : this.overrides.get(located.origin);
+    if (override !== undefined) return override.decide(tokens, located);
+    const entry = this.cache.recall(located.origin);
+    const now = this.settings.clock.now();
+    if (isRobotsTarget(located)) return robotsTxtDecision(entry, this.profileFor(located.origin), tokens, located, now);
+    if (entry === undefined) return undefined;
+    if (!entry.isQuietAt(now)) {
+      const due = attemptDue(entry.record, entry.profile, now);
+      if (due === 'now') return undefined;
+      if (due === 'ahead' && mayRefresh) this.cache.refresh(located.origin);
+    }
+    this.hits++;
+    return decideFromEntry(entry, tokens, located, now, 'memory');
+  }
+
+  private async attempt(origin: string, known: OriginRecord | undefined, signal: AbortSignal): Promise<Outcome> {
+    const { settings } = this;
+    if (origin.startsWith(FTP)) {
+      const finalUrl = origin + ROBOTS_PATH;
+      return { kind: 'unreachable', error: 'ERR_ROBOTS_NO_FTP_TRANSPORT', finalUrl, hops: 0 };
+    }
+    const copy = known?.copy;
+    const headers = settings.headersForRobots?.(origin);
+    return fetchRobots({
+      origin,
+      agent: settings.userAgent,
+      profile: this.profileFor(origin),
+      transport: this.transport,
+      deadlineMs: settings.deadlineMs,
+      maxBodyBytes: settings.maxBodyBytes,
+      isRedirectDisallowed: (url) => this.isKnownDisallowed(url),
+      signal,
+      clock: settings.clock,
+      ...(headers === undefined ? {} : { headersForRobots: headers }),
+      ...(copy === undefined
+        ? {}
+        : {
+            validators: {
+              url: copy.finalUrl,
+              ...(copy.etag === undefined ? {} : { etag: copy.etag }),
+              ...(copy.lastModified === undefined ? {} : { lastModified: copy.lastModified }),
+            },
+          }),
+    });
+  }
+
+  /** Asked of what is known already: it starts no fetch, so there is no recursion. */
+  private isKnownDisallowed(url: string): boolean {
+    return this.warmDecision(url, undefined, false)?.allowed === false;
+  }
+
+  private profileFor(origin: string): Profile {
+    return this.profiles.get(origin) ?? this.settings.profile;
+  }
+
+  private tokensOf(agent: Agent | undefined): readonly string[] {
+    if (agent === undefined) return this.settings.tokens;
+    if (typeof agent !== 'string') return agentTokens(agent);
+    let tokens = this.agents.get(agent);
+    if (tokens === undefined) {
+      tokens = agentTokens(agent);
+      if (this.agents.size >= MAX_REMEMBERED_AGENTS) this.agents.clear();
+      this.agents.set(agent, tokens);
+    }
+    return tokens;
+  }
+
+  private assertOpen(): void {
+    if (this.closed) throw new RobotsClosedError();
+  }
+}
+

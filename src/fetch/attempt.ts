@@ -1,0 +1,208 @@
+import { retryAfterMs } from '../access/freshness.ts';
+import {
+  type AnswerHeaders,
+  meaningOfStatus,
+  type Outcome,
+  type UnavailableReason,
+} from '../access/outcome.ts';
+import { readBody } from './body.ts';
+import { NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
+import { codeOf } from './failure.ts';
+import { isRedirect, redirectTarget } from './redirect.ts';
+import type { FetchRobotsOptions } from './robots-fetcher.ts';
+import type { ResponseHeaders, TransportResponse } from './transport.ts';
+
+const ACCEPT = 'text/plain, text/*;q=0.9, */*;q=0.1';
+/** A field longer than this is noise or malice; it would be kept with the record, so it is ignored. */
+const MAX_FIELD_LENGTH = 1_024;
+
+/** The hops of one attempt. Where it stands can be asked at any moment, for the deadline does ask. */
+export class Attempt {
+  readonly #options: FetchRobotsOptions;
+  readonly #controller: AbortController;
+  readonly #maxBodyBytes: number;
+  readonly #initial: URL;
+  #url: URL;
+  #hops = 0;
+  #status: number | undefined;
+  /** URLs requested before the present one. */
+  readonly #requested: string[] = [];
+
+  constructor(options: FetchRobotsOptions, controller: AbortController, maxBodyBytes: number) {
+    this.#options = options;
+    this.#controller = controller;
+    this.#maxBodyBytes = maxBodyBytes;
+    this.#initial = new URL('/robots.txt', options.origin);
+    this.#initial.username = '';
+    this.#initial.password = '';
+    this.#url = this.#initial;
+  }
+
+  /** Follows hops until one of them is the answer. Trouble of any kind is an outcome too. */
+  async run(): Promise<Outcome> {
+    try {
+      for (;;) {
+        const outcome = await this.#hop();
+        if (outcome !== undefined) return outcome;
+      }
+    } catch (error) {
+      // RFC 9309 §2.3.1.4: "If the robots.txt file is unreachable due to server or network errors, this means
+      // the robots.txt file is undefined and the crawler MUST assume complete disallow."
+      return this.unreachable(codeOf(error));
+    }
+  }
+
+  unreachable(error: string, retryAfter?: number): Outcome {
+    return {
+      kind: 'unreachable',
+      error,
+      finalUrl: this.#url.href,
+      hops: this.#hops,
+      ...(this.#status === undefined ? undefined : { status: this.#status }),
+      ...(retryAfter === undefined ? undefined : { retryAfterMs: retryAfter }),
+    };
+  }
+
+  /** One request. Returns undefined when it was a redirect, now followed. */
+  async #hop(): Promise<Outcome | undefined> {
+    const { transport } = this.#options;
+    const { signal } = this.#controller;
+    const headers = this.#requestHeaders();
+    const conditional = this.#addValidators(headers);
+    const response = await transport.request(this.#url, { headers, signal });
+    if (signal.aborted) {
+      // The transport does not heed the signal, and nobody waits for this answer any more.
+      response.discard();
+      throw signal.reason;
+    }
+    this.#status = response.status;
+    if (response.status === 304) {
+      response.discard();
+      if (!conditional) return this.unreachable(NOT_MODIFIED);
+      return {
+        kind: 'not-modified',
+        status: 304,
+        ...this.#route(),
+        headers: answerHeaders(response.headers),
+      };
+    }
+    if (!isRedirect(response.status)) return this.#answer(response);
+    response.discard();
+    return this.#follow(response.status, response.headers);
+  }
+
+  #requestHeaders(): Record<string, string> {
+    const { agent, headersForRobots, transport } = this.#options;
+    const headers: Record<string, string> = { 'user-agent': agent, accept: ACCEPT };
+    if (transport.acceptEncoding !== undefined) headers['accept-encoding'] = transport.acceptEncoding;
+    if (headersForRobots !== undefined && this.#url.origin === this.#initial.origin) {
+      for (const [name, value] of Object.entries(headersForRobots)) headers[name.toLowerCase()] = value;
+    }
+    return headers;
+  }
+
+  /** Validators mean nothing to any other URL than the one that issued them. */
+  #addValidators(headers: Record<string, string>): boolean {
+    const { validators, profile } = this.#options;
+    if (validators === undefined || !profile.conditionalRequests || validators.url !== this.#url.href)
+      return false;
+    if (validators.etag !== undefined) headers['if-none-match'] = validators.etag;
+    if (validators.lastModified !== undefined) headers['if-modified-since'] = validators.lastModified;
+    return validators.etag !== undefined || validators.lastModified !== undefined;
+  }
+
+  async #answer(response: TransportResponse): Promise<Outcome> {
+    const { status, headers } = response;
+    const meaning = meaningOfStatus(status, this.#options.profile);
+    if (meaning !== 'rules') {
+      response.discard();
+      // RFC 9309 §2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the
+      // crawler, then the crawler MAY access any resources on the server."
+      if (meaning !== 'unreachable') {
+        return { kind: meaning, status, ...this.#route(), headers: answerHeaders(headers) };
+      }
+      return this.unreachable(STATUS, this.#retryAfter(headers));
+    }
+    // RFC 9309 §2.3.1.1: "If the crawler successfully downloads the robots.txt file, the crawler MUST follow the
+    // parseable rules."
+    let complete = false;
+    try {
+      const { body, truncated } = await readBody(response, this.#maxBodyBytes);
+      complete = !truncated;
+      return { kind: 'success', status, ...this.#route(), headers: answerHeaders(headers), body, truncated };
+    } finally {
+      if (!complete) this.#controller.abort();
+    }
+  }
+
+  #follow(status: number, headers: ResponseHeaders): Outcome | undefined {
+    const { profile, isRedirectDisallowed } = this.#options;
+    const target = redirectTarget(headers.get('location'), this.#url);
+    if (typeof target === 'string') return this.unreachable(target);
+    this.#requested.push(this.#url.href);
+    // RFC 9309 §2.3.1.2: "The crawlers SHOULD follow at least five consecutive redirects, even across authorities […].
+    // If there are more than five consecutive redirects, crawlers MAY assume that the robots.txt file is
+    // unavailable."
+    // NOTE(rfc9309): a loop is more than five redirects in the making, so it is not walked to its fifth round.
+    if (this.#requested.includes(target.href)) return this.#endless(status, headers, 'redirect-loop');
+    if (this.#hops >= profile.maxRedirects) return this.#endless(status, headers, 'too-many-redirects');
+    if (profile.disallowedRedirect === 'unavailable' && isRedirectDisallowed?.(target.href) === true) {
+      return this.#unavailable(status, headers, 'disallowed-redirect');
+    }
+    this.#url = target;
+    this.#hops += 1;
+    this.#status = undefined;
+    return undefined;
+  }
+
+  #endless(
+    status: number,
+    headers: ResponseHeaders,
+    reason: 'redirect-loop' | 'too-many-redirects',
+  ): Outcome {
+    if (this.#options.profile.tooManyRedirects === 'unavailable')
+      return this.#unavailable(status, headers, reason);
+    return this.unreachable(
+      reason === 'redirect-loop' ? REDIRECT_LOOP : REDIRECT_LIMIT,
+      this.#retryAfter(headers),
+    );
+  }
+
+  #unavailable(status: number, headers: ResponseHeaders, reason: UnavailableReason): Outcome {
+    return { kind: 'unavailable', status, ...this.#route(), headers: answerHeaders(headers), reason };
+  }
+
+  #route(): { finalUrl: string; hops: number } {
+    return { finalUrl: this.#url.href, hops: this.#hops };
+  }
+
+  #retryAfter(headers: ResponseHeaders): number | undefined {
+    const field = boundedField(headers, 'retry-after');
+    if (field === undefined) return undefined;
+    return retryAfterMs(field, (this.#options.clock ?? Date).now(), this.#options.profile.retryAfter);
+  }
+}
+
+function boundedField(headers: ResponseHeaders, name: string): string | undefined {
+  const value = headers.get(name);
+  return value === undefined || value.length > MAX_FIELD_LENGTH ? undefined : value;
+}
+
+const ANSWER_FIELDS = [
+  ['cacheControl', 'cache-control'],
+  ['expires', 'expires'],
+  ['date', 'date'],
+  ['age', 'age'],
+  ['etag', 'etag'],
+  ['lastModified', 'last-modified'],
+  ['contentType', 'content-type'],
+] as const;
+
+function answerHeaders(headers: ResponseHeaders): AnswerHeaders {
+  const answer: { -readonly [Key in keyof AnswerHeaders]: AnswerHeaders[Key] } = {};
+  for (const [key, name] of ANSWER_FIELDS) {
+    const value = boundedField(headers, name);
+    if (value !== undefined) answer[key] = value;
+  }
+  return answer;
+}

@@ -1,0 +1,40 @@
+/**
+ * Codes of failures that this room names itself. What Node or undici already name (`ENOTFOUND`,
+ * `UND_ERR_SOCKET`, …) is passed through unchanged.
+ */
+
+/** The whole attempt, all hops and the body included, took longer than the deadline. */
+export const DEADLINE = 'ERR_ROBOTS_DEADLINE';
+/** The last hop answered with a status that the profile calls unreachable. */
+export const STATUS = 'ERR_ROBOTS_STATUS';
+/** A 304 to a request that asked no condition. */
+export const NOT_MODIFIED = 'ERR_ROBOTS_NOT_MODIFIED';
+/** A redirect whose `Location` is missing, empty or no URL. */
+export const REDIRECT_LOCATION = 'ERR_ROBOTS_REDIRECT_LOCATION';
+/** A redirect to something else than http or https. */
+export const REDIRECT_SCHEME = 'ERR_ROBOTS_REDIRECT_SCHEME';
+/** More redirects than the profile follows, under a profile that calls this unreachable. */
+export const REDIRECT_LIMIT = 'ERR_ROBOTS_REDIRECT_LIMIT';
+/** A redirect to a URL already requested in this attempt, under a profile that calls this unreachable. */
+export const REDIRECT_LOOP = 'ERR_ROBOTS_REDIRECT_LOOP';
+/** A `fetch` that hides redirects (as browsers do), so that the hop cannot be followed or judged. */
+export const REDIRECT_OPAQUE = 'ERR_ROBOTS_REDIRECT_OPAQUE';
+/** What came back is not HTTP. */
+export const MALFORMED = 'ERR_ROBOTS_MALFORMED';
+/** A content coding that is unknown, or a body that does not decode. */
+export const CONTENT_CODING = 'ERR_ROBOTS_CONTENT_CODING';
+/** Something broke and gave no code of its own. */
+export const FETCH_FAILED = 'ERR_ROBOTS_FETCH_FAILED';
+
+export type FetchCode =
+  | typeof DEADLINE
+  | typeof STATUS
+  | typeof NOT_MODIFIED
+  | typeof REDIRECT_LOCATION
+  | typeof REDIRECT_SCHEME
+  | typeof REDIRECT_LIMIT
+  | typeof REDIRECT_LOOP
+  | typeof REDIRECT_OPAQUE
+  | typeof MALFORMED
+  | typeof CONTENT_CODING
+  | typeof FETCH_FAILED;

@@ -1,0 +1,79 @@
+import type { Outcome } from '../access/outcome.ts';
+import type { Profile } from '../access/profile.ts';
+import { Attempt } from './attempt.ts';
+import { DEFAULT_MAX_BODY_BYTES } from './body.ts';
+import { DEADLINE } from './codes.ts';
+import type { Transport } from './transport.ts';
+
+/** For the whole attempt: connecting, headers, body, all hops. */
+export const DEFAULT_DEADLINE_MS = 10_000;
+
+/** The part of a profile that concerns a single attempt. */
+export type FetchProfile = Pick<
+  Profile,
+  'status' | 'maxRedirects' | 'tooManyRedirects' | 'disallowedRedirect' | 'conditionalRequests' | 'retryAfter'
+>;
+
+/** What the holder of a copy knows to ask whether it changed. */
+export interface Validators {
+  /** The URL that issued them (`finalUrl` of the copy); they are sent to no other. */
+  readonly url: string;
+  readonly etag?: string;
+  readonly lastModified?: string;
+}
+
+export interface FetchRobotsOptions {
+  /** `https://example.com`: scheme, host and port. */
+  readonly origin: string;
+  /** Value of the `User-Agent` field. */
+  readonly agent: string;
+  readonly profile: FetchProfile;
+  readonly transport: Transport;
+  /** Further request fields, for requests to `origin` alone. They replace the fields set here. */
+  readonly headersForRobots?: Readonly<Record<string, string>>;
+  readonly validators?: Validators;
+  readonly deadlineMs?: number;
+  readonly maxBodyBytes?: number;
+  /** Asked before a redirect is followed, when the profile has `disallowedRedirect: 'unavailable'`. */
+  readonly isRedirectDisallowed?: (url: string) => boolean;
+  /** Nobody waits for the outcome any more. */
+  readonly signal?: AbortSignal;
+  /** Epoch ms, for a `Retry-After` that is a date. */
+  readonly clock?: { now(): number };
+}
+
+/**
+ * One attempt to fetch `<origin>/robots.txt`. Whatever happens on the network is an outcome; the promise rejects
+ * only with the reason of an aborted `signal`, and never waits for a transport that does not heed its own.
+ */
+export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
+  const { signal, deadlineMs = DEFAULT_DEADLINE_MS, maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = options;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(signal.reason);
+      return;
+    }
+    const controller = new AbortController();
+    const attempt = new Attempt(options, controller, maxBodyBytes);
+    const deadline = setTimeout(() => {
+      settle();
+      resolve(attempt.unreachable(DEADLINE));
+      controller.abort();
+    }, deadlineMs);
+    deadline.unref();
+    const abandon = (): void => {
+      settle();
+      reject(signal?.reason);
+      controller.abort();
+    };
+    const settle = (): void => {
+      clearTimeout(deadline);
+      signal?.removeEventListener('abort', abandon);
+    };
+    signal?.addEventListener('abort', abandon, { once: true });
+    void attempt.run().then((outcome) => {
+      settle();
+      resolve(outcome);
+    });
+  });
+}

@@ -1,0 +1,32 @@
+/** One way of sending one GET. Implementations follow no redirect and add no cookie and no credential. */
+export interface Transport {
+  /** Content codings to ask for; absent when the transport negotiates and decodes by itself. */
+  readonly acceptEncoding?: string;
+  /** Resolves when the header section has arrived. Rejects, and lets go of the socket, when `signal` aborts. */
+  request(url: URL, init: TransportRequest): Promise<TransportResponse>;
+  /** Ends what the transport opened itself; what the caller handed over stays open. */
+  close?(): Promise<void>;
+}
+
+export interface TransportRequest {
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Ends the request, its body included. */
+  readonly signal: AbortSignal;
+}
+
+/** Its owner either reads `body` to the end, leaves the iteration early, aborts the signal, or calls `discard`. */
+export interface TransportResponse {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Whether the content codings that {@link headers} name are already undone. */
+  readonly alreadyDecoded: boolean;
+  /** Lets go of a body nobody wants. Never throws. */
+  discard(): void;
+}
+
+export interface ResponseHeaders {
+  /** `name` in lower case; every octet of the value one character. Repeated list fields are joined by commas; of other repeated fields the first counts. */
+  get(name: string): string | undefined;
+}

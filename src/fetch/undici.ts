@@ -1,0 +1,132 @@
+import { Agent, errors, type Dispatcher } from 'undici';
+import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
+
+export interface UndiciTransportOptions {
+  /** Sends every request, and stays open on `close()`. */
+  readonly dispatcher?: Dispatcher;
+  /** Laid over the options of the transport's own agent: `{ connect: { lookup } }`. Not with `dispatcher`. */
+  readonly agent?: Agent.Options;
+}
+
+/** An unwanted body up to this size is read to its end, so that its connection stays usable. */
+const DRAIN_OCTETS = 16_384;
+/** How long a body may take to drain. */
+const DRAIN_MS = 1_000;
+
+/**
+ * One small GET per origin: a connection is kept just long enough for a redirect within the same origin,
+ * and no idle socket waits at ten thousand hosts. The attempt's deadline replaces undici's own timers.
+ */
+const AGENT_OPTIONS: Agent.Options = {
+  keepAliveTimeout: 1_000,
+  keepAliveMaxTimeout: 1_000,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  maxHeaderSize: 65_536,
+};
+
+/** undici's `request`, over an agent of its own (made when first needed) or over the caller's dispatcher. */
+export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
+  const { dispatcher } = options;
+  if (dispatcher !== undefined) {
+    return {
+      acceptEncoding: 'gzip, deflate, br',
+      request: async (url, init) => toResponse(await send(dispatcher, url, init)),
+    };
+  }
+  return new OwnAgents(options.agent);
+}
+
+/**
+ * A client with a single connection per origin costs a fraction of a pool, but queues. Most origins are asked
+ * once at a time; a host that many others redirect to is not, and one tarpit must not hold them all up: while
+ * an origin has a request under way, further ones go through a second agent with as many connections as needed.
+ */
+class OwnAgents implements Transport {
+  readonly acceptEncoding = 'gzip, deflate, br';
+  readonly #options: Agent.Options;
+  readonly #busy = new Set<string>();
+  #single: Agent | undefined;
+  #several: Agent | undefined;
+  #closed = false;
+
+  constructor(options: Agent.Options | undefined) {
+    this.#options = { ...AGENT_OPTIONS, ...options };
+  }
+
+  async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
+    if (this.#closed) throw new errors.ClientDestroyedError();
+    const { origin } = url;
+    if (this.#busy.has(origin)) {
+      this.#several ??= new Agent(this.#options);
+      return toResponse(await send(this.#several, url, init));
+    }
+    this.#single ??= new Agent({ ...this.#options, connections: 1 });
+    this.#busy.add(origin);
+    try {
+      const data = await send(this.#single, url, init);
+      data.body.once('close', () => this.#busy.delete(origin));
+      return toResponse(data);
+    } catch (error) {
+      this.#busy.delete(origin);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([this.#single?.destroy(), this.#several?.destroy()]);
+  }
+}
+
+function send(dispatcher: Dispatcher, url: URL, init: TransportRequest): Promise<Dispatcher.ResponseData> {
+  return dispatcher.request({
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: 'GET',
+    headers: init.headers,
+    signal: init.signal,
+  });
+}
+
+function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): TransportResponse {
+  // A body destroyed by its reader reports that as an error; without a listener it would end the process.
+  body.on('error', ignore);
+  return {
+    status: statusCode,
+    headers: new UndiciHeaders(headers),
+    body,
+    alreadyDecoded: false,
+    discard: () => drain(body),
+  };
+}
+
+function drain(body: Dispatcher.ResponseData['body']): void {
+  let octets = 0;
+  const timer = setTimeout(() => body.destroy(), DRAIN_MS);
+  timer.unref();
+  body.once('close', () => clearTimeout(timer));
+  body.on('data', (chunk: Uint8Array) => {
+    octets += chunk.byteLength;
+    if (octets > DRAIN_OCTETS) body.destroy();
+  });
+}
+
+/** Fields whose value is a list, so that repeating the field means a longer list. */
+const LISTS: ReadonlySet<string> = new Set(['cache-control', 'content-encoding']);
+
+class UndiciHeaders implements ResponseHeaders {
+  readonly #fields: Dispatcher.ResponseData['headers'];
+
+  constructor(fields: Dispatcher.ResponseData['headers']) {
+    this.#fields = fields;
+  }
+
+  get(name: string): string | undefined {
+    const value = this.#fields[name];
+    if (!Array.isArray(value)) return value;
+    return LISTS.has(name) ? value.join(', ') : value[0];
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,22 @@
+/** The public surface of `canfetch`: exports only. */
+export { type Profile, type ProfileName, profiles } from './access/index.ts';
+export { type CheckOptions, RobotsClient, type RobotsStats } from './client.ts';
+export { canFetch } from './can-fetch.ts';
+export type { Clock } from './clock.ts';
+export type { RobotsSource } from './cache/index.ts';
+export type { Decision, OriginState } from './decision.ts';
+export {
+  isRobotsError,
+  RobotsClosedError,
+  RobotsDisallowedError,
+  RobotsError,
+  type RobotsErrorCode,
+  RobotsInvalidOptionsError,
+  RobotsInvalidUrlError,
+  RobotsUnreachableError,
+} from './errors.ts';
+export { originOf, targetOf } from './origin.ts';
+export type { FetchFunction } from './fetch/index.ts';
+export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
+export type { OriginPolicy } from './policy.ts';
+export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';

@@ -1,0 +1,100 @@
+import { type Profile, type Standing, standing } from './access/index.ts';
+import type { CacheEntry, RobotsSource } from './cache/index.ts';
+import { type Decision, decideByRules, decideByStanding, type Subject } from './decision.ts';
+import { type LocatedUrl, ROBOTS_PATH } from './origin.ts';
+import type { OriginPolicy } from './policy.ts';
+
+/** What a cache entry says to those who ask: decisions, and the whole policy. */
+
+/** The decision of an entry about one URL. `now` turns the phases of an outage. */
+export function decideFromEntry(
+  entry: CacheEntry,
+  tokens: readonly string[],
+  located: LocatedUrl,
+  now: number,
+  source: RobotsSource['source'],
+): Decision {
+  const { file } = entry;
+  const holds = standing(entry.record, entry.profile, now);
+  const agent = tokens.length === 1 || file === undefined ? tokens[0]! : file.chooseAgent(tokens);
+  const subject: Subject = { url: located.href, origin: located.origin, agent, profile: entry.profile.name };
+  const robots = entry.source(source);
+  if ((holds.state === 'rules' || holds.state === 'last-good') && file !== undefined) {
+    const program = file.programFor(agent);
+    const verdict = file.verdict(program, agent, located.href, located.targetStart, located.targetEnd);
+    return decideByRules(subject, holds.state, robots, verdict, program.crawlDelayMs);
+  }
+  return decideByStanding(subject, withoutRules(holds, now), robots);
+}
+
+/** `/robots.txt` itself may always be fetched; nothing needs to be known for that. */
+export function robotsTxtDecision(
+  entry: CacheEntry | undefined,
+  profile: Profile,
+  tokens: readonly string[],
+  located: LocatedUrl,
+  now: number,
+): Decision {
+  return {
+    url: located.href,
+    origin: located.origin,
+    agent: tokens[0]!,
+    profile: profile.name,
+    state: standing(entry?.record, profile, now).state,
+    robots: entry?.source('memory') ?? unasked(located.origin),
+    reason: 'robots-txt',
+    allowed: true,
+  };
+}
+
+/** Everything an entry says, for people and tools. */
+export function describeEntry(
+  entry: CacheEntry,
+  tokens: readonly string[],
+  now: number,
+  source: RobotsSource['source'],
+): OriginPolicy {
+  const { record, profile, file } = entry;
+  const { copy, failure, site } = record;
+  const holds = standing(record, profile, now);
+  const crawlDelayMs = file?.crawlDelay(tokens);
+  return {
+    origin: record.origin,
+    profile: profile.name,
+    state: holds.state,
+    robots: entry.source(source),
+    groups: file?.groups ?? [],
+    sitemaps: file?.sitemaps ?? [],
+    ...('reason' in holds ? { reason: holds.reason } : {}),
+    ...(failure === undefined ? {} : { failure, retryAt: failure.retryAt }),
+    ...(site === undefined ? {} : { site }),
+    ...(file === undefined ? {} : { rules: file }),
+    ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
+    ...(copy === undefined
+      ? {}
+      : {
+          file: {
+            sizeBytes: copy.body.length,
+            truncated: copy.truncated,
+            fetchedAt: copy.fetchedAt,
+            ...(copy.contentType === undefined ? {} : { contentType: copy.contentType }),
+          },
+        }),
+  };
+}
+
+/**
+ * What holds where no rules do. A standing that knows nothing (the answer went stale between its arrival and
+ * this moment, by a clock that jumped) is no permission: the next question asks again.
+ */
+function withoutRules(holds: Standing, now: number): Parameters<typeof decideByStanding>[1] {
+  if (holds.state === 'allow-all' || holds.state === 'disallow-all') return holds;
+  return { state: 'disallow-all', reason: 'unreachable', retryAt: now };
+}
+
+const unasked = (origin: string): RobotsSource => ({
+  url: origin + ROBOTS_PATH,
+  finalUrl: origin + ROBOTS_PATH,
+  hops: 0,
+  source: 'memory',
+});

@@ -1,0 +1,76 @@
+import { afterAll, afterEach } from 'vitest';
+import { fetchTransport } from '../../src/fetch/fetch-api.ts';
+import { type FetchProfile, type FetchRobotsOptions, fetchRobots } from '../../src/fetch/robots-fetcher.ts';
+import type { Outcome } from '../../src/access/outcome.ts';
+import type { Transport } from '../../src/fetch/transport.ts';
+import { undiciTransport } from '../../src/fetch/undici.ts';
+import { type Handler, type Script, type Site, startRawSite, startSite } from '../support/site.ts';
+
+export const AGENT = 'ExampleBot/1.0 (+https://example.com/bot)';
+
+/** The network half of the RFC's profile, spelt out so that these tests stand by themselves. */
+export const PROFILE: FetchProfile = {
+  status: { '2xx': 'rules', '4xx': 'unavailable', '429': 'unreachable' },
+  maxRedirects: 5,
+  tooManyRedirects: 'unavailable',
+  disallowedRedirect: 'followed',
+  conditionalRequests: true,
+  retryAfter: { minMs: 1_000, maxMs: 86_400_000 },
+};
+
+export interface Context {
+  site(plan: Handler | Script): Promise<Site>;
+  rawSite(handler: Parameters<typeof startRawSite>[0]): Promise<Site>;
+  fetch(origin: string, options?: Partial<FetchRobotsOptions>): Promise<Outcome>;
+  transport: Transport;
+}
+
+/** Sites closed after each test, over a transport closed after all. */
+export function context(transport: Transport): Context {
+  const sites: Site[] = [];
+  const keep = (site: Site): Site => {
+    sites.push(site);
+    return site;
+  };
+  afterEach(async () => {
+    await Promise.all(sites.splice(0).map((site) => site.close()));
+  });
+  afterAll(() => transport.close?.());
+  return {
+    site: async (plan) => keep(await startSite(plan)),
+    rawSite: async (handler) => keep(await startRawSite(handler)),
+    fetch: (origin, options) =>
+      fetchRobots({ origin, agent: AGENT, profile: PROFILE, transport, ...options }),
+    transport,
+  };
+}
+
+/** Every suite that takes a transport runs over each of these. */
+export const TRANSPORTS: readonly (readonly [name: string, make: () => Transport])[] = [
+  ['undici', () => undiciTransport()],
+  ['fetch', () => fetchTransport(fetch)],
+];
+
+/** Something to wait for that a server will tell. */
+export function occurrence(): { readonly happened: Promise<void>; happens(): void } {
+  const events = new EventTarget();
+  return {
+    happened: new Promise((resolve) => events.addEventListener('it', () => resolve(), { once: true })),
+    happens: () => void events.dispatchEvent(new Event('it')),
+  };
+}
+
+export const text = (octets: Uint8Array): string => Buffer.from(octets).toString('utf8');
+
+export const bodyOf = (outcome: Outcome): string =>
+  outcome.kind === 'success' ? text(outcome.body) : `(${outcome.kind})`;
+
+/** The default limit of a body. */
+export const LIMIT = 512_000;
+
+export const RULES = 'User-agent: *\nDisallow: /x\n';
+
+/** Whole lines, `octets` long without the terminator of the last. */
+export function lines(octets: number): string {
+  return `${'Disallow: /aaaaaaaa\n'.repeat(Math.ceil(octets / 20))}`.slice(0, octets - 1) + 'z';
+}

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import { fetchTransport, type FetchedResponse } from '../../src/fetch/fetch-api.ts';
+import { bodyOf, context, occurrence, TRANSPORTS } from './context.ts';
+
+describe.each(TRANSPORTS)('failures over %s', (name, make) => {
+  const { site, rawSite, fetch, transport } = context(make());
+
+  it.each([
+    ['before the headers', ''],
+    ['within the headers', 'HTTP/1.1 200 OK\r\ncontent-'],
+    ['after the headers', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n'],
+    ['mid-body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nUser-agent: *\n'],
+    ['mid-chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\nUser-agent: *\n'],
+  ])('calls a connection reset %s unreachable', async (_when, sent) => {
+    const { origin, requests } = await rawSite((socket) => {
+      if (sent === '') socket.resetAndDestroy();
+      else socket.write(sent, () => setImmediate(() => socket.resetAndDestroy()));
+    });
+    const outcome = await fetch(origin);
+    expect(outcome).toMatchObject({ kind: 'unreachable', hops: 0, finalUrl: `${origin}/robots.txt` });
+    expect(outcome).toHaveProperty('error', expect.stringMatching(/^(ECONNRESET|UND_ERR_SOCKET)$/));
+    expect('status' in outcome).toBe(sent.includes('\r\n\r\n'));
+    expect(requests.length).toBe(1);
+  });
+
+  it('calls nonsense unreachable', async () => {
+    const { origin } = await rawSite((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n\r\n'));
+    expect(await fetch(origin)).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_MALFORMED' });
+  });
+
+  it('bounds the header section', async () => {
+    const { origin } = await rawSite((socket) => {
+      socket.end(`HTTP/1.1 200 OK\r\nx-long: ${'x'.repeat(100_000)}\r\ncontent-length: 0\r\n\r\n`);
+    });
+    expect(await fetch(origin)).toMatchObject({ kind: 'unreachable', error: 'UND_ERR_HEADERS_OVERFLOW' });
+  });
+
+  it('passes refusal and resolution failures through', async () => {
+    const closed = await site({});
+    await closed.close();
+    expect(await fetch(closed.origin)).toEqual({
+      kind: 'unreachable',
+      error: 'ECONNREFUSED',
+      hops: 0,
+      finalUrl: `${closed.origin}/robots.txt`,
+    });
+    const unresolved = await fetch('http://nonexistent.invalid');
+    expect(unresolved).toMatchObject({
+      kind: 'unreachable',
+      error: expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN)$/),
+    });
+  });
+
+  it('names the hop that failed', async () => {
+    const closed = await site({});
+    await closed.close();
+    const { origin } = await site({
+      '/robots.txt': { status: 302, headers: { location: closed.url('/there') } },
+    });
+    const outcome = await fetch(origin);
+    expect(outcome).toEqual({
+      kind: 'unreachable',
+      error: 'ECONNREFUSED',
+      hops: 1,
+      finalUrl: closed.url('/there'),
+    });
+  });
+
+  it('ends a silent server at the deadline', async () => {
+    const { origin, requests } = await site(() => {});
+    const outcome = await fetch(origin, { deadlineMs: 60 });
+    expect(outcome).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_DEADLINE', hops: 0 });
+    expect(outcome).not.toHaveProperty('status');
+    expect(requests.length).toBe(1);
+  });
+
+  it('ends a slow drip at the deadline and lets go of the socket', async () => {
+    const closed = occurrence();
+    const { origin } = await site((_request, response) => {
+      const drip = setInterval(() => response.write('#'), 5);
+      response.on('close', () => {
+        clearInterval(drip);
+        closed.happens();
+      });
+    });
+    const outcome = await fetch(origin, { deadlineMs: 80 });
+    expect(outcome).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_DEADLINE', status: 200 });
+    await closed.happened;
+  });
+
+  it('has one deadline for all hops', async () => {
+    const { origin, requests } = await site((request, response) => {
+      const hop = Number((request.url ?? '').slice(2)) || 0;
+      setTimeout(() => response.writeHead(302, { location: `/r${hop + 1}` }).end(), 40);
+    });
+    const outcome = await fetch(origin, { deadlineMs: 100 });
+    expect(outcome).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_DEADLINE' });
+    expect(requests.length).toBeLessThan(5);
+  });
+
+  it("rejects with the caller's reason, headers or body under way, or beforehand", async () => {
+    const reason = new Error('left');
+    let abort = new AbortController();
+    const silent = await site(() => abort.abort(reason));
+    await expect(fetch(silent.origin, { signal: abort.signal })).rejects.toBe(reason);
+
+    abort = new AbortController();
+    const dripping = await site((_request, response) => {
+      response.write('User-agent');
+      setImmediate(() => abort.abort(reason));
+    });
+    await expect(fetch(dripping.origin, { signal: abort.signal })).rejects.toBe(reason);
+
+    const untouched = await site({});
+    await expect(fetch(untouched.origin, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(untouched.requests.length).toBe(0);
+  });
+
+  it('does not wait for discarded bodies that never end', async () => {
+    const closed = occurrence();
+    const { origin } = await site((_request, response) => {
+      response.writeHead(404);
+      response.write('…');
+      response.on('close', () => closed.happens());
+    });
+    expect(await fetch(origin)).toMatchObject({ kind: 'unavailable', status: 404 });
+    await closed.happened;
+  });
+
+  it('lets many attempts share one redirect target although its first answer hangs', async () => {
+    const target = await site((_request, response) => {
+      if (target.requests.length > 1) response.end('Allow: /\n');
+    });
+    const origins = await Promise.all(
+      [1, 2, 3].map(() =>
+        site({ '/robots.txt': { status: 301, headers: { location: target.url('/robots.txt') } } }),
+      ),
+    );
+    const outcomes = await Promise.all(origins.map(({ origin }) => fetch(origin, { deadlineMs: 500 })));
+    expect(outcomes.filter(({ kind }) => kind === 'success').length).toBe(2);
+    expect(outcomes).toContainEqual(expect.objectContaining({ error: 'ERR_ROBOTS_DEADLINE' }));
+  });
+
+  it.runIf(name === 'undici')('turns a closed transport into an outcome', async () => {
+    const { origin, requests } = await site({});
+    await transport.close?.();
+    expect(await fetch(origin)).toMatchObject({ kind: 'unreachable', error: 'UND_ERR_DESTROYED' });
+    expect(requests.length).toBe(0);
+  });
+});
+
+const response = (init: Partial<FetchedResponse>): FetchedResponse => ({
+  status: 200,
+  headers: new Headers(),
+  body: null,
+  ...init,
+});
+
+describe('a fetch with manners of its own', () => {
+  const { fetch, site } = context(fetchTransport(() => Promise.reject(new Error('unused'))));
+  const origin = 'https://example.com';
+
+  it('is called as promised', async () => {
+    const calls: unknown[] = [];
+    const transport = fetchTransport((url, init) => {
+      calls.push([url, Object.keys(init), init.method, init.redirect]);
+      return Promise.resolve(response({}));
+    });
+    expect(await fetch(origin, { transport })).toMatchObject({ kind: 'success', body: new Uint8Array(0) });
+    expect(calls).toEqual([
+      ['https://example.com/robots.txt', ['method', 'headers', 'redirect', 'signal'], 'GET', 'manual'],
+    ]);
+  });
+
+  it('may hide a redirect', async () => {
+    const transport = fetchTransport(() => Promise.resolve(response({ status: 0, type: 'opaqueredirect' })));
+    expect(await fetch(origin, { transport })).toMatchObject({ error: 'ERR_ROBOTS_REDIRECT_OPAQUE' });
+  });
+
+  it.each([
+    [new Error('no code'), 'ERR_ROBOTS_FETCH_FAILED'],
+    ['a string', 'ERR_ROBOTS_FETCH_FAILED'],
+    [undefined, 'ERR_ROBOTS_FETCH_FAILED'],
+    [new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'EPIPE' }) }), 'EPIPE'],
+    [
+      new AggregateError([new Error('x'), Object.assign(new Error('y'), { code: 'ENETUNREACH' })]),
+      'ENETUNREACH',
+    ],
+    [Object.assign(new Error('x'), { code: 'not a code\n' }), 'ERR_ROBOTS_FETCH_FAILED'],
+    [new DOMException('aborted', 'AbortError'), 'ERR_ROBOTS_FETCH_FAILED'],
+  ])('may throw %s', async (thrown, error) => {
+    const transport = fetchTransport(() => Promise.reject(thrown));
+    expect(await fetch(origin, { transport })).toMatchObject({ kind: 'unreachable', error });
+  });
+
+  it('may ignore its signal', async () => {
+    const transport = fetchTransport(() => new Promise(() => {}));
+    expect(await fetch(origin, { transport, deadlineMs: 50 })).toMatchObject({
+      error: 'ERR_ROBOTS_DEADLINE',
+    });
+    const abort = new AbortController();
+    const left = fetch(origin, { transport, signal: abort.signal });
+    abort.abort(new Error('left'));
+    await expect(left).rejects.toThrow('left');
+  });
+
+  it('may be a real one', async () => {
+    const real = await site({ '/robots.txt': { body: 'Allow: /\n' } });
+    const { fetch: undiciFetch } = await import('undici');
+    expect(bodyOf(await fetch(real.origin, { transport: fetchTransport(undiciFetch) }))).toBe('Allow: /\n');
+  });
+});

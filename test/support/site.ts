@@ -1,0 +1,126 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** What a site was asked. */
+export interface SeenRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** A server on 127.0.0.1, on a port of its own. */
+export interface Site extends AsyncDisposable {
+  readonly origin: string;
+  /** `origin` + `path`. */
+  url(path: string): string;
+  /** Every request so far, in order of arrival. */
+  readonly requests: SeenRequest[];
+  /** TCP connections so far. */
+  connections(): number;
+  /** Stops listening and destroys what is still connected. */
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  /** 200 when not given. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  readonly body?: string | Uint8Array;
+}
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Answers by path and query; of a list each request takes the next, the last stays. Any other path is a 404. */
+export type Script = Readonly<Record<string, Answer | readonly Answer[]>>;
+
+/** An HTTP server that answers as `plan` says. */
+export async function startSite(plan: Handler | Script): Promise<Site> {
+  const handler = typeof plan === 'function' ? plan : followScript(plan);
+  const requests: SeenRequest[] = [];
+  const server = createServer((request, response) => {
+    requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
+    handler(request, response);
+  });
+  return listen(server, requests);
+}
+
+/** Ends `response` with `answer`. */
+export function answer(response: ServerResponse, { status = 200, headers = {}, body = '' }: Answer): void {
+  response.writeHead(status, { ...headers });
+  response.end(body);
+}
+
+/** A TCP server for answers no HTTP server would give. `handler` is called once per request head. */
+export async function startRawSite(handler: (socket: Socket) => void): Promise<Site> {
+  const requests: SeenRequest[] = [];
+  const server = createTcpServer((socket) => {
+    let received = '';
+    socket.on('error', () => {});
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      const end = received.indexOf('\r\n\r\n');
+      if (end === -1) return;
+      const [requestLine = '', ...fields] = received.slice(0, end).split('\r\n');
+      received = '';
+      const [method = '', url = ''] = requestLine.split(' ');
+      requests.push({ method, url, headers: Object.fromEntries(fields.map(splitField)) });
+      handler(socket);
+    });
+  });
+  return listen(server, requests);
+}
+
+function splitField(line: string): [name: string, value: string] {
+  const colon = line.indexOf(':');
+  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+}
+
+function followScript(script: Script): Handler {
+  const taken = new Map<string, number>();
+  return (request, response) => {
+    const path = request.url ?? '';
+    const step = script[path];
+    if (step === undefined) {
+      answer(response, { status: 404 });
+      return;
+    }
+    const answers: readonly Answer[] = 'length' in step ? step : [step];
+    const index = Math.min(taken.get(path) ?? 0, answers.length - 1);
+    taken.set(path, index + 1);
+    answer(response, answers[index] ?? { status: 404 });
+  };
+}
+
+async function listen(server: Server, requests: SeenRequest[]): Promise<Site> {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  server.on('connection', (socket: Socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = addressOf(server);
+  const origin = `http://127.0.0.1:${port}`;
+  const close = async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  return {
+    origin,
+    url: (path) => origin + path,
+    requests,
+    connections: () => connections,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function addressOf(server: Server): AddressInfo {
+  const address = server.address();
+  if (address === null || typeof address === 'string')
+    throw new Error('The server does not listen on a port');
+  return address;
+}
