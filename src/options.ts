@@ -85,6 +85,8 @@ const meaning = z.enum(['rules', 'unavailable', 'restricted', 'unreachable'], {
   error: "'rules', 'unavailable', 'restricted' or 'unreachable'",
 });
 
+const aProfile = `one of ${profileNames.join(', ')}, or a whole profile object`;
+
 const profileSchema = z
   .strictObject(
     {
@@ -122,10 +124,11 @@ const profileSchema = z
       retryAfter: z.strictObject({ minMs: milliseconds, maxMs: milliseconds }),
       keepCopyOnUnavailableMs: milliseconds,
     },
-    { error: `one of ${profileNames.join(', ')}, or a whole profile object` },
+    // Unknown keys keep their own message.
+    { error: (issue) => (issue.code === 'invalid_type' ? aProfile : undefined) },
   );
 
-const profileOrName = z.union([z.enum(profileNames), profileSchema]);
+const profileOrName = z.union([z.enum(profileNames, { error: aProfile }), profileSchema]);
 
 const agentString = z
   .string({ error: 'a product token or User-Agent string' })

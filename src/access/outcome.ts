@@ -1,3 +1,5 @@
+import type { Profile, StatusMeaning } from './profile.ts';
+
 /**
  * What one attempt to fetch `/robots.txt` came to. The network side (`fetch/`) produces it, the time side
  * (`transition.ts`) folds it into what is known of the origin. Closed on purpose: there is no "other".
@@ -49,6 +51,24 @@ export type Outcome =
       readonly status?: number;
       /** A literal code: `ERR_ROBOTS_*`, or what Node or undici gave (`ENOTFOUND`, `UND_ERR_CONNECT_TIMEOUT`). */
       readonly error: string;
-      /** What `Retry-After` asked for, already read and clamped by {@link retryAfterMs}. */
+      /** What `Retry-After` asked for, already read and clamped by `retryAfterMs()`. */
       readonly retryAfterMs?: number;
     });
+
+/**
+ * What a status of the last hop means under a profile: its exact code beats its class. Codes that no entry names
+ * (1xx, a 304 nobody asked for, a redirect without a usable `Location`, 600 and above) are unreachable.
+ *
+ * RFC 9309 leaves them open; the draft before it said: "For other undefined status codes, the crawler
+ * MUST assume the robots.txt is unreachable."
+ */
+export function meaningOfStatus(status: number, profile: Pick<Profile, 'status'>): StatusMeaning {
+  return (
+    own(profile.status, `${status}`) ?? own(profile.status, `${Math.floor(status / 100)}xx`) ?? 'unreachable'
+  );
+}
+
+/** Profiles may come from JSON and code alike: what a prototype holds is no entry. */
+function own(status: Profile['status'], key: string): StatusMeaning | undefined {
+  return Object.hasOwn(status, key) ? status[key] : undefined;
+}

@@ -17,7 +17,7 @@ export class CacheEntry {
     this.record = record;
     this.profile = profile;
     const { answer } = record;
-    const quiet = answer?.kind === 'rules';
+    const quiet = answer?.kind === 'rules' && record.failure === undefined;
     this.quietFrom = quiet ? answer.fetchedAt : 0;
     this.quietUntil = quiet ? refreshAheadAt(answer) : 0;
     // A 304, or a failure beside a good copy, leaves the compiled rules as they are.

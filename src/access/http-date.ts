@@ -1,0 +1,89 @@
+/**
+ * Dates of HTTP headers. `Date.parse` is not used on them: it guesses at forms that no standard knows and reads
+ * some in the local time zone.
+ */
+
+const MONTHS: readonly string[] = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+
+const DAY_NAME = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+const LONG_DAY_NAME = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day';
+const MONTH = `(?<month>${MONTHS.join('|')})`;
+const TIME = String.raw`(?<hour>\d{2}):(?<minute>\d{2}):(?<second>\d{2})`;
+
+/*
+ * RFC 9110 §5.6.7: "A recipient that parses a timestamp value in an HTTP field MUST accept all three HTTP-date
+ * formats." RFC 9111 §4.2: "Although all date formats are specified to be case-sensitive, a cache recipient SHOULD
+ * match the field value case-insensitively" and "SHOULD consider a date with a zone abbreviation other than "GMT"
+ * to be invalid for calculating expiration." The name of the day must be one, but is not held against the date.
+ */
+const FORMS: readonly RegExp[] = [
+  // IMF-fixdate: Sun, 06 Nov 1994 08:49:37 GMT
+  new RegExp(String.raw`^${DAY_NAME}, (?<day>\d{2}) ${MONTH} (?<year>\d{4}) ${TIME} GMT$`, 'i'),
+  // RFC 850: Sunday, 06-Nov-94 08:49:37 GMT
+  new RegExp(String.raw`^${LONG_DAY_NAME}, (?<day>\d{2})-${MONTH}-(?<year>\d{2}) ${TIME} GMT$`, 'i'),
+  // asctime: Sun Nov  6 08:49:37 1994
+  new RegExp(String.raw`^${DAY_NAME} ${MONTH} (?<day>\d{2}| \d) ${TIME} (?<year>\d{4})$`, 'i'),
+];
+
+const LONGEST_FORM = 'Wednesday, 06-Nov-94 08:49:37 GMT'.length;
+
+/** Epoch ms of an HTTP-date, or undefined when the text is none. `nowMs` settles the century of two-digit years. */
+export function parseHttpDate(text: string, nowMs: number): number | undefined {
+  const trimmed = text.trim();
+  if (trimmed.length > LONGEST_FORM) return undefined;
+  for (const form of FORMS) {
+    const groups = form.exec(trimmed)?.groups;
+    if (groups === undefined) continue;
+    const { year = '', month = '', day = '', hour = '', minute = '', second = '' } = groups;
+    const parts: Parts = {
+      month: MONTHS.indexOf(month.toLowerCase()),
+      day: Number(day),
+      hour: Number(hour),
+      minute: Number(minute),
+      second: Number(second),
+    };
+    const fullYear = year.length === 2 ? yearOfTwoDigits(Number(year), parts, nowMs) : Number(year);
+    return isReal(fullYear, parts) ? instant(fullYear, parts) : undefined;
+  }
+  return undefined;
+}
+
+interface Parts {
+  /** 0 to 11. */
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+}
+
+function isReal(year: number, { month, day, hour, minute, second }: Parts): boolean {
+  const daysInMonth = new Date(
+    instant(year, { month: month + 1, day: 0, hour: 0, minute: 0, second: 0 }),
+  ).getUTCDate();
+  if (!(day >= 1 && day <= daysInMonth)) return false;
+  // RFC 9110 §5.6.7: time-of-day runs "00:00:00 - 23:59:60 (leap second)".
+  const isLeapSecond = hour === 23 && minute === 59 && second === 60;
+  return hour <= 23 && minute <= 59 && (second <= 59 || isLeapSecond);
+}
+
+/**
+ * RFC 9110 §5.6.7: "Recipients of a timestamp value in rfc850-date format, which uses a two-digit year, MUST
+ * interpret a timestamp that appears to be more than 50 years in the future as representing the most recent year in
+ * the past that had the same last two digits." So it is the latest year that lies no more than 50 years ahead.
+ */
+function yearOfTwoDigits(twoDigits: number, parts: Parts, nowMs: number): number {
+  const horizon = new Date(nowMs);
+  horizon.setUTCFullYear(horizon.getUTCFullYear() + 50);
+  const year = Math.floor(horizon.getUTCFullYear() / 100) * 100 + twoDigits;
+  return instant(year, parts) > horizon.getTime() ? year - 100 : year;
+}
+
+/** The calendar repeats itself after this many years. */
+const CYCLE_YEARS = 400;
+const CYCLE_MS = 146_097 * 24 * 60 * 60 * 1000;
+
+/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999, hence the detour over the next cycle. */
+function instant(year: number, { month, day, hour, minute, second }: Parts): number {
+  return Date.UTC(year + CYCLE_YEARS, month, day, hour, minute, second) - CYCLE_MS;
+}

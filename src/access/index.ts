@@ -1,0 +1,24 @@
+/**
+ * What an answer to `GET /robots.txt` means, and for how long. Pure: time and chance come in as numbers, what is
+ * known goes in and out as plain data, so that a month of outages is tested in a millisecond.
+ *
+ * Nothing here may import Node, a library, or another room; the one exception is the type `Dialect`.
+ */
+export { freshness, lifetimeMs, retryAfterMs } from './freshness.ts';
+export type { Freshness } from './freshness.ts';
+export { parseHttpDate } from './http-date.ts';
+export type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
+export { meaningOfStatus } from './outcome.ts';
+export type { AnswerHeaders, Outcome, Route, UnavailableReason } from './outcome.ts';
+export { profiles } from './profile.ts';
+export type {
+  Profile,
+  ProfileName,
+  StatusMeaning,
+  UnreachablePhase,
+  UnreachableTreatment,
+} from './profile.ts';
+export { attemptDue, refreshAheadAt, standing } from './standing.ts';
+export type { Due, Standing } from './standing.ts';
+export { nextRecord, withSiteSignal } from './transition.ts';
+export type { Attempt } from './transition.ts';

@@ -1,0 +1,326 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
+import { DAY, HOUR, MINUTE, SECOND, START, testClient, type VirtualClock } from '../support/client.ts';
+import { answer, type Script, type Site, startRawSite, startSite } from '../support/site.ts';
+
+const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
+const open: AsyncDisposable[] = [];
+
+async function site(plan: Script | Parameters<typeof startSite>[0]): Promise<Site> {
+  const started = await startSite(plan);
+  open.push(started);
+  return started;
+}
+
+function client(options?: RobotsClientOptions): { robots: RobotsClient; clock: VirtualClock } {
+  const made = testClient(options);
+  open.push(made.client);
+  return { robots: made.client, clock: made.clock };
+}
+
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+describe('a decision', () => {
+  it('names the rule, the group, the file and where the answer came from', async () => {
+    const { robots, clock } = client();
+    const server = await site({ '/robots.txt': { body: RULES, headers: { 'cache-control': 'max-age=3600' } } });
+    const decision = await robots.check(server.url('/private/a?b'));
+    expect(decision).toEqual({
+      url: server.url('/private/a?b'),
+      origin: server.origin,
+      agent: 'ExampleBot',
+      profile: 'rfc9309',
+      state: 'rules',
+      allowed: false,
+      reason: 'rule',
+      rule: { directive: 'disallow', pattern: '/private', line: 2 },
+      group: { agent: '*', lines: [1] },
+      crawlDelayMs: 2000,
+      robots: {
+        url: server.url('/robots.txt'),
+        finalUrl: server.url('/robots.txt'),
+        hops: 0,
+        status: 200,
+        fetchedAt: START,
+        staleAt: START + HOUR,
+        source: 'network',
+      },
+    });
+    clock.advance(MINUTE);
+    expect(robots.peek(server.url('/'))).toMatchObject({ allowed: true, reason: 'no-rule', robots: { source: 'memory' } });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is for the agent asked about: token, User-Agent string, list in order of preference', async () => {
+    const { robots } = client();
+    const server = await site({ '/robots.txt': { body: RULES } });
+    const url = server.url('/other');
+    expect(await robots.canFetch(url)).toBe(true);
+    expect(await robots.canFetch(url, 'OTHERBOT')).toBe(false);
+    expect(await robots.canFetch(url, 'Mozilla/5.0 (compatible; OtherBot/2.1; +http://x.example)')).toBe(false);
+    expect(await robots.check(url, ['FirstBot', 'OtherBot'])).toMatchObject({ agent: 'OtherBot', allowed: false });
+    expect(await robots.check(url, ['FirstBot', 'SecondBot'])).toMatchObject({ agent: 'FirstBot', allowed: true });
+    expect(server.requests).toHaveLength(1);
+    expect(server.requests[0]?.headers['user-agent']).toBe('ExampleBot/1.0 (+https://example.com/bot)');
+  });
+
+  it('about /robots.txt itself needs no request, whatever is known', async () => {
+    const { robots } = client();
+    const server = await site({ '/robots.txt': { body: 'User-agent: *\nDisallow: /' } });
+    expect(await robots.check(server.url('/robots.txt#x'))).toMatchObject({
+      allowed: true,
+      reason: 'robots-txt',
+      state: 'unknown',
+    });
+    expect(server.requests).toHaveLength(0);
+    expect(await robots.canFetch(server.url('/robots.txt?x'))).toBe(false);
+    expect(await robots.check(server.url('/robots.txt'))).toMatchObject({ reason: 'robots-txt', state: 'rules' });
+    expect(await robots.canFetch(server.url('/robots.txt'))).toBe(true);
+  });
+
+  it('says no-group when no group is for this agent', async () => {
+    const { robots } = client();
+    const server = await site({ '/robots.txt': { body: 'User-agent: OtherBot\nDisallow: /' } });
+    expect(await robots.check(server.url('/'))).toMatchObject({ allowed: true, reason: 'no-group', state: 'rules' });
+  });
+
+  it.each([404, 401, 403, 410, 451])('%i: unavailable, everything is allowed', async (status) => {
+    const { robots } = client();
+    const server = await site({ '/robots.txt': { status, body: 'User-agent: *\nDisallow: /' } });
+    expect(await robots.check(server.url('/private'))).toMatchObject({
+      allowed: true,
+      reason: 'unavailable',
+      state: 'allow-all',
+      robots: { status },
+    });
+  });
+
+  it('of an ftp URL without a transport for it is unreachable', async () => {
+    const { robots } = client();
+    expect(await robots.check('ftp://ftp.example.com/pub')).toMatchObject({
+      allowed: false,
+      reason: 'unreachable',
+      state: 'disallow-all',
+      robots: { error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' },
+    });
+  });
+});
+
+describe('redirects of robots.txt', () => {
+  async function chain(hops: number): Promise<{ first: Site; last: Site }> {
+    const last = await site((request, response) => {
+      const left = Number(new URL(request.url ?? '', 'http://x').searchParams.get('left') ?? 0);
+      if (left > 1) answer(response, { status: 302, headers: { location: `/robots.txt?left=${left - 1}` } });
+      else if (left === 1) answer(response, { status: 307, headers: { location: '/robots.txt' } });
+      else answer(response, { body: RULES });
+    });
+    const first = await site({
+      '/robots.txt': { status: 301, headers: { location: last.url(hops === 1 ? '/robots.txt' : `/robots.txt?left=${hops - 1}`) } },
+    });
+    return { first, last };
+  }
+
+  it('five are followed across origins; the rules hold for the initial one', async () => {
+    const { robots } = client();
+    const { first, last } = await chain(5);
+    expect(await robots.check(first.url('/private'))).toMatchObject({
+      allowed: false,
+      origin: first.origin,
+      robots: { hops: 5, finalUrl: last.url('/robots.txt') },
+    });
+    expect(first.requests.length + last.requests.length).toBe(6);
+  });
+
+  it('the sixth makes the file unavailable: everything is allowed', async () => {
+    const { robots } = client();
+    const { first } = await chain(6);
+    expect(await robots.check(first.url('/private'))).toMatchObject({ allowed: true, reason: 'unavailable' });
+  });
+
+  it('a file found at its own place speaks for that origin as well', async () => {
+    const { robots } = client();
+    const { first, last } = await chain(1);
+    await robots.check(first.url('/'));
+    expect(robots.peek(last.url('/private'))).toMatchObject({ allowed: false, robots: { hops: 0 } });
+    expect(last.requests).toHaveLength(1);
+  });
+});
+
+type Trouble = Parameters<typeof startSite>[0] | 'reset' | 'dns';
+const troubles: readonly [name: string, trouble: Trouble, seen: object][] = [
+  ['503', { '/robots.txt': { status: 503, body: 'User-agent: *\nAllow: /' } }, { status: 503 }],
+  ['429', { '/robots.txt': { status: 429 } }, { status: 429 }],
+  ['a reset', 'reset', { error: expect.stringMatching(/ECONNRESET|UND_ERR_SOCKET/) }],
+  ['a time-out', () => undefined, { error: 'ERR_ROBOTS_DEADLINE' }],
+  ['a DNS failure', 'dns', { error: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/) }],
+];
+
+describe.each(troubles)('robots.txt answering with %s', (_, trouble, seen) => {
+  /** One site whose robots.txt can be broken while it stands. */
+  async function breakable(): Promise<{ origin: string; robots: RobotsClient; clock: VirtualClock; break(): void }> {
+    let broken = false;
+    const bad = typeof trouble === 'string' ? undefined : trouble;
+    const server =
+      trouble === 'reset'
+        ? await startRawSite((socket) => {
+            if (broken) socket.resetAndDestroy();
+            else socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`);
+          })
+        : await startSite((request, response) => {
+            if (!broken) answer(response, { body: RULES });
+            else if (typeof bad === 'function') bad(request, response);
+            else if (bad !== undefined) answer(response, Object.values(bad).flat()[0] ?? {});
+          });
+    open.push(server);
+    const undici = await import('undici');
+    // A name that stops resolving, as seen by the same code that meets a real one.
+    const dispatcher = new undici.Agent({
+      connect: {
+        lookup: (hostname, options, callback) => {
+          if (broken && trouble === 'dns') callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }), []);
+          else callback(null, [{ address: '127.0.0.1', family: 4 }]);
+        },
+      },
+      pipelining: 0,
+    });
+    open.push({ [Symbol.asyncDispose]: () => dispatcher.destroy() });
+    const { robots, clock } = client({ deadlineMs: 120, dispatcher });
+    const origin = trouble === 'dns' ? server.origin.replace('127.0.0.1', 'site.example') : server.origin;
+    return { origin, robots, clock, break: () => (broken = true) };
+  }
+
+  it('allows nothing without a good copy', async () => {
+    const server = await breakable();
+    server.break();
+    for (const path of ['/', '/private', '/a']) {
+      expect(await server.robots.check(server.origin + path)).toMatchObject({
+        allowed: false,
+        reason: 'unreachable',
+        state: 'disallow-all',
+        retryAt: START + 30 * SECOND,
+        robots: seen,
+      });
+    }
+    expect(await server.robots.canFetch(`${server.origin}/`)).toBe(false);
+    expect(server.robots.stats().attempts).toBe(1);
+  });
+
+  it('lets the last good copy decide', async () => {
+    const server = await breakable();
+    expect(await server.robots.canFetch(`${server.origin}/`)).toBe(true);
+    server.break();
+    server.clock.advance(DAY);
+    expect(server.robots.peek(`${server.origin}/`)).toBeUndefined();
+    expect(await server.robots.check(`${server.origin}/`)).toMatchObject({ allowed: true, state: 'last-good', robots: seen });
+    expect(await server.robots.check(`${server.origin}/private`)).toMatchObject({
+      allowed: false,
+      state: 'last-good',
+      rule: { line: 2 },
+    });
+    expect(await server.robots.canFetch(`${server.origin}/private`)).toBe(false);
+    expect(server.robots.stats().attempts).toBe(2);
+  });
+});
+
+describe('an outage', () => {
+  it('ends with the next answer, asked for when the pause is over', async () => {
+    const { robots, clock } = client();
+    const server = await site({
+      '/robots.txt': [{ status: 503, headers: { 'retry-after': '120' } }, { body: RULES }],
+    });
+    expect(await robots.check(server.url('/'))).toMatchObject({ allowed: false, retryAt: START + 2 * MINUTE });
+    clock.advance(2 * MINUTE - 1);
+    expect(await robots.canFetch(server.url('/'))).toBe(false);
+    expect(server.requests).toHaveLength(1);
+    clock.advance(1);
+    expect(await robots.canFetch(server.url('/'))).toBe(true);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('of thirty days without a copy is taken as unavailable', async () => {
+    const { robots, clock } = client();
+    const server = await site({ '/robots.txt': { status: 500 } });
+    await robots.check(server.url('/'));
+    clock.advance(30 * DAY - 1);
+    expect(await robots.canFetch(server.url('/'))).toBe(false);
+    clock.advance(1);
+    expect(await robots.check(server.url('/'))).toMatchObject({
+      allowed: true,
+      reason: 'unreachable-expired',
+      state: 'allow-all',
+    });
+  });
+
+  it('of thirty days under google asks whether the site is reachable otherwise', async () => {
+    const { robots, clock } = client({ profile: 'google' });
+    const server = await site({ '/robots.txt': { status: 500 } });
+    expect(await robots.canFetch(server.url('/'))).toBe(false);
+    clock.advance(30 * DAY);
+    expect(await robots.canFetch(server.url('/'))).toBe(false);
+    robots.report(server.url('/any'), { reachable: true });
+    expect(await robots.check(server.url('/'))).toMatchObject({ allowed: true, reason: 'unreachable-expired' });
+    robots.report(server.url('/any'), { reachable: false });
+    expect(await robots.canFetch(server.url('/'))).toBe(false);
+  });
+});
+
+describe('overrides', () => {
+  it('text, verdict and profile of an origin are the caller’s', async () => {
+    const server = await site({ '/robots.txt': { status: 403 } });
+    const other = await site({ '/robots.txt': { body: RULES } });
+    const { robots } = client({
+      overrides: {
+        'https://text.example': { text: RULES, because: 'agreed by mail' },
+        'https://closed.example': { verdict: 'disallow', because: 'asked us to stay away' },
+        [server.origin]: { profile: 'koster-1996' },
+      },
+    });
+    expect(await robots.check('https://text.example/private')).toMatchObject({
+      allowed: false,
+      reason: 'override',
+      because: 'agreed by mail',
+      rule: { line: 2 },
+      robots: { source: 'override' },
+    });
+    expect(await robots.canFetch('https://text.example/')).toBe(true);
+    expect(robots.peek('https://closed.example/')).toMatchObject({ allowed: false, reason: 'override', state: 'disallow-all' });
+    expect(await robots.check(server.url('/'))).toMatchObject({ allowed: false, reason: 'restricted', profile: 'koster-1996' });
+    expect(await robots.check(other.url('/'))).toMatchObject({ profile: 'rfc9309', allowed: true });
+  });
+});
+
+describe('policy', () => {
+  it('tells everything known of an origin', async () => {
+    const { robots } = client();
+    const server = await site({
+      '/robots.txt': { body: `${RULES}\nSitemap: https://example.com/map.xml\n`, headers: { 'content-type': 'text/plain' } },
+    });
+    const policy = await robots.policy(server.origin);
+    expect(policy).toMatchObject({
+      origin: server.origin,
+      state: 'rules',
+      crawlDelayMs: 2000,
+      file: { truncated: false, contentType: 'text/plain', fetchedAt: START },
+      sitemaps: [{ url: 'https://example.com/map.xml' }],
+    });
+    expect(policy.groups.map((group) => group.agents[0]?.name)).toEqual(['*', 'OtherBot']);
+    expect(policy.rules?.check('/private', 'x').allowed).toBe(false);
+    expect(await robots.policy(server.url('/any'))).toMatchObject({ robots: { source: 'memory' } });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('shows a failure with its history', async () => {
+    const { robots } = client();
+    const server = await site({ '/robots.txt': { status: 503 } });
+    const policy = await robots.policy(server.origin);
+    expect(policy).toMatchObject({
+      state: 'disallow-all',
+      reason: 'unreachable',
+      retryAt: START + 30 * SECOND,
+      failure: { since: START, attempts: 1, status: 503 },
+      groups: [],
+    });
+  });
+});

@@ -1,0 +1,328 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { canFetch, RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
+import { DAY, HOUR, MINUTE, testClient, type TestClient } from '../support/client.ts';
+import { answer, type Handler, type Site, startSite } from '../support/site.ts';
+
+const RULES = 'User-agent: *\nDisallow: /private\n';
+const open: AsyncDisposable[] = [];
+
+async function site(plan: Parameters<typeof startSite>[0]): Promise<Site> {
+  const started = await startSite(plan);
+  open.push(started);
+  return started;
+}
+
+function client(options?: RobotsClientOptions): TestClient {
+  const made = testClient(options);
+  open.push(made.client);
+  return made;
+}
+
+/** A site that answers when it is told to. */
+async function heldSite(): Promise<{ server: Site; release(body?: string): void; arrived(count: number): Promise<void> }> {
+  const held: Parameters<Handler>[1][] = [];
+  const server = await site((_, response) => void held.push(response));
+  return {
+    server,
+    release: (body = RULES) => held.splice(0).forEach((response) => answer(response, { body })),
+    arrived: (count) => vi.waitFor(() => expect(server.requests).toHaveLength(count), { interval: 2 }),
+  };
+}
+
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+describe('questions about one cold origin', () => {
+  it('200 at once make one request', async () => {
+    const { client: robots } = client();
+    const server = await site({ '/robots.txt': { body: RULES } });
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => robots.canFetch(server.url(index % 2 === 0 ? '/private' : '/'))),
+    );
+    expect(answers.filter((allowed) => allowed)).toHaveLength(100);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('one caller’s abort rejects that caller alone, with its own reason', async () => {
+    const { client: robots } = client();
+    const { server, release, arrived } = await heldSite();
+    const leaving = new AbortController();
+    const reason = new Error('tired of waiting');
+    const first = robots.canFetch(server.url('/'), undefined, { signal: leaving.signal });
+    const others = Array.from({ length: 199 }, () =>
+      robots.canFetch(server.url('/'), undefined, { signal: new AbortController().signal }),
+    );
+    await arrived(1);
+    leaving.abort(reason);
+    await expect(first).rejects.toBe(reason);
+    release();
+    expect(await Promise.all(others)).toEqual(Array(199).fill(true));
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('when all have aborted the attempt stops and nothing is remembered', async () => {
+    const { client: robots } = client();
+    const { server, release, arrived } = await heldSite();
+    const leaving = new AbortController();
+    const both = [1, 2].map(() => robots.check(server.url('/'), undefined, { signal: leaving.signal }));
+    await arrived(1);
+    leaving.abort();
+    for (const each of both) await expect(each).rejects.toMatchObject({ name: 'AbortError' });
+    expect(robots.peek(server.url('/'))).toBeUndefined();
+    expect(robots.stats()).toMatchObject({ inFlight: 0, origins: 0 });
+    const again = robots.canFetch(server.url('/'));
+    await arrived(2);
+    release();
+    expect(await again).toBe(true);
+  });
+
+  it('a signal aborted beforehand rejects at once and asks nothing', async () => {
+    const { client: robots } = client();
+    const server = await site({ '/robots.txt': { body: RULES } });
+    const signal = AbortSignal.abort(new Error('too late'));
+    await expect(robots.canFetch(server.url('/'), undefined, { signal })).rejects.toThrow('too late');
+    await expect(robots.check(server.url('/'), undefined, { signal })).rejects.toThrow('too late');
+    await robots.canFetch(server.url('/'));
+    await expect(robots.canFetch(server.url('/'), undefined, { signal })).rejects.toThrow('too late');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('an attempt still in the queue when its last caller leaves is never sent', async () => {
+    const { client: robots } = client({ concurrency: 1 });
+    const { server, release, arrived } = await heldSite();
+    const queued = await site({ '/robots.txt': { body: RULES } });
+    const first = robots.canFetch(server.url('/'));
+    await arrived(1);
+    const leaving = new AbortController();
+    const second = robots.canFetch(queued.url('/'), undefined, { signal: leaving.signal });
+    leaving.abort();
+    await expect(second).rejects.toMatchObject({ name: 'AbortError' });
+    release();
+    await first;
+    await robots.canFetch(queued.url('/'));
+    expect(queued.requests).toHaveLength(1);
+  });
+
+  it('a hanging origin delays no other', async () => {
+    const { client: robots } = client();
+    const { server, arrived } = await heldSite();
+    const other = await site({ '/robots.txt': { body: RULES } });
+    const hanging = robots.canFetch(server.url('/'));
+    hanging.catch(() => undefined);
+    await arrived(1);
+    expect(await robots.canFetch(other.url('/'))).toBe(true);
+  });
+
+  it('no more attempts are in flight than `concurrency` allows', async () => {
+    const { client: robots } = client({ concurrency: 3 });
+    let inFlight = 0;
+    let most = 0;
+    const handler: Handler = (_, response) => {
+      most = Math.max(most, ++inFlight);
+      setImmediate(() => {
+        inFlight--;
+        answer(response, { body: RULES });
+      });
+    };
+    const sites = await Promise.all(Array.from({ length: 12 }, () => site(handler)));
+    await Promise.all(sites.map((each) => robots.canFetch(each.url('/'))));
+    expect(most).toBeLessThanOrEqual(3);
+    expect(sites.every((each) => each.requests.length === 1)).toBe(true);
+  });
+});
+
+describe('lifetime', () => {
+  it('a stale answer is asked for again, and questions wait for the new one', async () => {
+    const { client: robots, clock } = client();
+    const server = await site({
+      '/robots.txt': [{ body: RULES }, { body: 'User-agent: *\nDisallow: /' }],
+    });
+    expect(await robots.canFetch(server.url('/'))).toBe(true);
+    clock.advance(DAY - 1);
+    expect(robots.peek(server.url('/'))?.allowed).toBe(true);
+    expect(server.requests).toHaveLength(1);
+    clock.advance(1);
+    expect(robots.peek(server.url('/'))).toBeUndefined();
+    expect(await robots.canFetch(server.url('/'))).toBe(false);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('a question in its last tenth is answered at once and starts one refresh', async () => {
+    const { client: robots, clock } = client();
+    const held: (() => void)[] = [];
+    const server = await site((_, response) => {
+      if (server.requests.length === 1) answer(response, { body: RULES });
+      else held.push(() => answer(response, { body: 'User-agent: *\nDisallow: /' }));
+    });
+    await robots.canFetch(server.url('/'));
+    clock.advance(0.9 * DAY);
+    expect(robots.peek(server.url('/'))?.allowed).toBe(true);
+    expect(robots.stats().inFlight).toBe(0);
+    expect(await robots.canFetch(server.url('/'))).toBe(true);
+    expect(await robots.canFetch(server.url('/'))).toBe(true);
+    await vi.waitFor(() => expect(held).toHaveLength(1), { interval: 2 });
+    held[0]?.();
+    await vi.waitFor(() => expect(robots.peek(server.url('/'))?.allowed).toBe(false), { interval: 2 });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('a failed refresh leaves fresh rules in force until they are stale, and is not repeated per question', async () => {
+    const { client: robots, clock } = client();
+    const server = await site({ '/robots.txt': [{ body: RULES }, { status: 503, headers: { 'retry-after': '7200' } }] });
+    await robots.canFetch(server.url('/'));
+    clock.advance(23 * HOUR);
+    expect(await robots.check(server.url('/'))).toMatchObject({ state: 'rules' });
+    await vi.waitFor(() => expect(robots.stats()).toMatchObject({ attempts: 2, inFlight: 0 }), { interval: 2 });
+    expect(await robots.check(server.url('/'))).toMatchObject({ state: 'rules' });
+    clock.advance(HOUR);
+    expect(await robots.check(server.url('/private'))).toMatchObject({ state: 'last-good', allowed: false });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('a 304 renews it and keeps the rules', async () => {
+    const { client: robots, clock } = client();
+    const server = await site((request, response) => {
+      if (request.headers['if-none-match'] === '"v1"') answer(response, { status: 304 });
+      else answer(response, { body: RULES, headers: { etag: '"v1"', 'last-modified': 'Thu, 15 Jan 2026 11:00:00 GMT' } });
+    });
+    await robots.canFetch(server.url('/'));
+    clock.advance(DAY);
+    expect(await robots.canFetch(server.url('/private'))).toBe(false);
+    expect(server.requests[1]?.headers).toMatchObject({
+      'if-none-match': '"v1"',
+      'if-modified-since': 'Thu, 15 Jan 2026 11:00:00 GMT',
+    });
+    clock.advance(DAY - MINUTE * 150);
+    expect(robots.peek(server.url('/private'))?.allowed).toBe(false);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('under google, requests are not conditional', async () => {
+    const { client: robots, clock } = client({ profile: 'google' });
+    const server = await site({ '/robots.txt': { body: RULES, headers: { etag: '"v1"' } } });
+    await robots.canFetch(server.url('/'));
+    clock.advance(DAY);
+    await robots.canFetch(server.url('/'));
+    expect(server.requests[1]?.headers['if-none-match']).toBeUndefined();
+  });
+
+  it('invalidate makes the next question ask again', async () => {
+    const { client: robots } = client();
+    const server = await site({ '/robots.txt': [{ body: RULES }, { body: '' }] });
+    expect(await robots.canFetch(server.url('/private'))).toBe(false);
+    await robots.invalidate(server.url('/x'));
+    expect(await robots.canFetch(server.url('/private'))).toBe(true);
+  });
+});
+
+describe('memory', () => {
+  it('is bounded in origins and in bytes', async () => {
+    const { client: robots } = client({ cache: { maxOrigins: 4, maxBytes: 2 ** 20 } });
+    const body = `# ${'x'.repeat(400_000)}\n`;
+    const sites = await Promise.all(Array.from({ length: 6 }, () => site({ '/robots.txt': { body: RULES } })));
+    for (const each of sites) await robots.canFetch(each.url('/'));
+    expect(robots.stats().origins).toBe(4);
+    const large = await Promise.all([1, 2, 3].map(() => site({ '/robots.txt': { body } })));
+    for (const each of large) await robots.canFetch(each.url('/'));
+    expect(robots.stats().bytes).toBeLessThanOrEqual(2 ** 20);
+    expect(robots.peek(large[2]!.url('/'))).toBeDefined();
+    expect(robots.peek(large[0]!.url('/'))).toBeUndefined();
+  });
+});
+
+describe('prefetch', () => {
+  it('warms each origin once, tells its progress, and reports what is no URL', async () => {
+    const { client: robots } = client();
+    const good = await site({ '/robots.txt': { body: RULES } });
+    const bad = await site({ '/robots.txt': { status: 503 } });
+    const seen: string[] = [];
+    const result = await robots.prefetch([good.url('/a'), 'nonsense', good.url('/b'), bad.url('/'), 'mailto:a@b.c'], {
+      onProgress: ({ done, total, origin }) => seen.push(`${done}/${total} ${origin}`),
+    });
+    expect(result).toMatchObject({ origins: 2, states: { rules: 1, 'disallow-all': 1 } });
+    expect(result.invalid.map((error) => error.input)).toEqual(['nonsense', 'mailto:a@b.c']);
+    expect(seen.at(-1)).toMatch(/^2\/2 /);
+    expect(robots.peek(good.url('/private'))?.allowed).toBe(false);
+    expect(good.requests).toHaveLength(1);
+  });
+
+  it('stops when its signal aborts', async () => {
+    const { client: robots } = client();
+    const { server, arrived } = await heldSite();
+    const leaving = new AbortController();
+    const warming = robots.prefetch([server.url('/')], { signal: leaving.signal });
+    await arrived(1);
+    leaving.abort(new Error('enough'));
+    await expect(warming).rejects.toThrow('enough');
+    await expect(robots.prefetch([], { signal: leaving.signal })).rejects.toThrow('enough');
+  });
+});
+
+describe('close', () => {
+  it('rejects those who wait, can be called twice, and nothing can be asked afterwards', async () => {
+    const { client: robots } = client();
+    const { server, arrived } = await heldSite();
+    const waiting = robots.canFetch(server.url('/'));
+    await arrived(1);
+    const closing = robots.close();
+    await expect(waiting).rejects.toMatchObject({ code: 'ERR_ROBOTS_CLOSED' });
+    await closing;
+    await robots.close();
+    for (const ask of [
+      () => robots.canFetch(server.url('/')),
+      () => robots.check(server.url('/')),
+      () => robots.policy(server.url('/')),
+      () => robots.prefetch([server.url('/')]),
+      () => robots.invalidate(server.url('/')),
+    ]) {
+      await expect(ask()).rejects.toMatchObject({ code: 'ERR_ROBOTS_CLOSED' });
+    }
+    expect(() => robots.peek(server.url('/'))).toThrow(expect.objectContaining({ code: 'ERR_ROBOTS_CLOSED' }));
+  });
+
+  it('rejects those in the queue too', async () => {
+    const { client: robots } = client({ concurrency: 1 });
+    const { server, arrived } = await heldSite();
+    const flying = robots.canFetch(server.url('/'));
+    await arrived(1);
+    const queued = robots.canFetch('http://127.0.0.1:9/');
+    const both = Promise.allSettled([flying, queued]);
+    await robots.close();
+    for (const each of await both) expect(each).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ROBOTS_CLOSED' } });
+  });
+});
+
+describe('peek', () => {
+  it('is synchronous, does no I/O, and makes no promise', async () => {
+    const { client: robots } = client();
+    const server = await site({ '/robots.txt': { body: RULES } });
+    expect(robots.peek(server.url('/'))).toBeUndefined();
+    await robots.canFetch(server.url('/'));
+    const { createHook } = await import('node:async_hooks');
+    let promises = 0;
+    const hook = createHook({ init: (_id, type) => void (type === 'PROMISE' && promises++) }).enable();
+    for (let count = 0; count < 1000; count++) robots.peek(server.url('/private'));
+    hook.disable();
+    expect(promises).toBe(0);
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('the shared canFetch', () => {
+  it('uses one client for everybody', async () => {
+    const server = await site({ '/robots.txt': { body: RULES } });
+    expect(await canFetch(server.url('/private'), 'ExampleBot')).toBe(false);
+    expect(await canFetch(server.url('/'), 'OtherBot')).toBe(true);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('await using closes a client of one’s own', async () => {
+    let kept: RobotsClient;
+    {
+      await using robots = new RobotsClient();
+      kept = robots;
+    }
+    await expect(kept.canFetch('https://example.com/')).rejects.toMatchObject({ code: 'ERR_ROBOTS_CLOSED' });
+  });
+});

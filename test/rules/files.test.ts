@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import { type Dialect, parseRobots, productToken } from '../../src/rules/index.ts';
+
+const lines = (...text: string[]): string => text.join('\n');
+
+/** Which of the agents may not fetch `/x`. */
+function caught(body: string | Uint8Array, agents: readonly string[], dialect: Dialect = 'rfc9309'): string[] {
+  const file = parseRobots(body, { dialect });
+  return agents.filter((agent) => !file.check('/x', agent).allowed);
+}
+
+describe('groups (RFC 9309 §2.1, §2.2.1)', () => {
+  it('Google’s page: four groups, of a, b, e with f, and h', () => {
+    const file = parseRobots(
+      lines('user-agent: a', 'disallow: /c', '', 'user-agent: b', 'disallow: /d', '', 'user-agent: e', 'user-agent: f', 'disallow: /g', '', 'user-agent: h'),
+    );
+    expect(file.groups.map((group) => group.agents.map((agent) => agent.name))).toEqual([['a'], ['b'], ['e', 'f'], ['h']]);
+    expect(file.groups[2]?.rules).toEqual([{ directive: 'disallow', pattern: '/g', line: 9 }]);
+    expect(file.check('/g', 'h').reason).toBe('no-rule');
+  });
+
+  it('Google’s page: the most specific agent, whatever the order', () => {
+    const file = parseRobots(
+      lines('user-agent: googlebot-news', 'disallow: /1', 'user-agent: *', 'disallow: /2', 'user-agent: googlebot', 'disallow: /3'),
+    );
+    const group = (agent: string): string | undefined => ['/1', '/2', '/3'].find((path) => !file.check(path, agent).allowed);
+    expect(group('Googlebot-News')).toBe('/1');
+    expect(group('Googlebot')).toBe('/3');
+    expect(group('Storebot-Google')).toBe('/2');
+    expect(group('Otherbot')).toBe('/2');
+    expect(file.check('/3', ['Googlebot-Image', 'Googlebot'])).toMatchObject({ allowed: false, group: { agent: 'googlebot', lines: [5] } });
+  });
+
+  it('groups of one agent merge, an agent’s own never merge with `*`', () => {
+    const file = parseRobots(
+      lines('user-agent: a', 'disallow: /fish', 'user-agent: *', 'disallow: /carrots', 'user-agent: A', 'disallow: /shrimp'),
+    );
+    expect(['/fish', '/carrots', '/shrimp'].map((path) => file.check(path, 'a').allowed)).toEqual([false, true, false]);
+    expect(file.check('/shrimp', 'a')).toMatchObject({ group: { agent: 'a', lines: [1, 5] }, rule: { line: 6 } });
+    expect(file.check('/carrots', 'b')).toMatchObject({ group: { agent: '*', lines: [3] } });
+  });
+
+  it.each(['Sitemap: https://example.com/x', 'Crawl-delay: 5', 'Unknown: x', '', '# comment', 'nonsense'])(
+    '%j does not end a run of user-agent lines (§2.2.4: "MUST NOT interfere")',
+    (between) => {
+      expect(caught(lines('User-agent: a', between, 'User-agent: b', 'Disallow: /'), ['a', 'b', 'c'])).toEqual(['a', 'b']);
+    },
+  );
+
+  it('an empty rule ends a run, and is void', () => {
+    expect(caught(lines('User-agent: a', 'Disallow:', 'User-agent: b', 'Disallow: /'), ['a', 'b'])).toEqual(['b']);
+  });
+
+  it('a user-agent line that names nobody still starts a group after a rule', () => {
+    expect(caught(lines('User-agent: a', 'Disallow: /y', 'User-agent:', 'Disallow: /'), ['a', '*'])).toEqual([]);
+    expect(caught(lines('User-agent: a', 'User-agent: ツ', 'Disallow: /'), ['a'])).toEqual(['a']);
+  });
+
+  it('rules before any user-agent line are void', () => {
+    expect(caught(lines('Disallow: /', 'User-agent: a', 'Disallow: /y'), ['a', 'b'])).toEqual([]);
+  });
+
+  it('an agent’s own group without rules allows everything', () => {
+    expect(caught(lines('User-agent: *', 'Disallow: /', 'User-agent: a'), ['a', 'b'])).toEqual(['b']);
+  });
+
+  it('koster-1996 and robotstxt-1994: a blank line ends a record, a comment does not', () => {
+    for (const dialect of ['koster-1996', 'robotstxt-1994'] as const) {
+      expect(caught(lines('User-agent: a', '', 'Disallow: /'), ['a'], dialect)).toEqual([]);
+      expect(caught(lines('User-agent: a', ' # c', 'Disallow: /'), ['a'], dialect)).toEqual(['a']);
+    }
+  });
+});
+
+describe('agents', () => {
+  it('lines: cut at the first other character, several by commas', () => {
+    const body = lines('User-agent: FooBot/2.1, MJ12bot ,* all', 'Disallow: /');
+    expect(caught(body, ['foobot', 'MJ12BOT', 'other', 'foo'])).toEqual(['foobot', 'MJ12BOT', 'other', 'foo']);
+    expect(caught(lines('User-agent: FooBot/2.1, MJ12bot', 'Disallow: /'), ['foobot', 'MJ12BOT', 'MJ', 'Foo'])).toEqual(['foobot', 'MJ12BOT']);
+    expect(caught(lines('User-agent: FooBot*', 'Disallow: /'), ['foobot', 'foobot-news'])).toEqual(['foobot']);
+  });
+
+  it('google: letters, `_` and `-` in lines, the caller as given', () => {
+    const body = lines('User-agent: FooBot/2.1', 'User-agent: MJ12bot', 'Disallow: /');
+    expect(caught(body, ['foobot', 'FooBot/2.1', 'MJ12bot', 'MJ'], 'google')).toEqual(['foobot', 'MJ']);
+  });
+
+  it('robotstxt-1994: the line’s name is a substring of the caller’s', () => {
+    expect(caught(lines('User-agent: bot', 'Disallow: /'), ['FooBot/1.0', 'crawler'], 'robotstxt-1994')).toEqual(['FooBot/1.0']);
+  });
+
+  it.each([
+    ['ExampleBot', 'ExampleBot'],
+    ['archive.org_bot', 'archive.org_bot'],
+    ['ExampleBot/1.0 (+https://example.com/bot)', 'ExampleBot'],
+    ['ExampleBot (x)', 'ExampleBot'],
+    ['Mozilla/5.0 (compatible; GoodBot/2.1; +http://x.example)', 'GoodBot'],
+    ['Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://x.example)', 'GPTBot'],
+    ['Mozilla/5.0 (Macintosh) Version/17.4 Safari/605 (Applebot/0.1; +http://x.example)', 'Applebot'],
+    ['Mozilla/5.0', 'Mozilla'],
+    ['', undefined],
+    ['*', undefined],
+    ['(compatible; x)', undefined],
+    ['https://example.com/bot', undefined],
+  ])('productToken(%j) is %j', (agent, token) => {
+    expect(productToken(agent)).toBe(token);
+  });
+});
+
+describe('lines', () => {
+  it('end at LF, CR or CRLF, and are counted so', () => {
+    const file = parseRobots('User-agent: *\r\rDisallow: /a\r\n\nDisallow: /b\n\rDisallow: /c');
+    expect(['/a', '/b', '/c'].map((path) => file.check(path, 'x'))).toMatchObject([
+      { rule: { line: 3 } },
+      { rule: { line: 5 } },
+      { rule: { line: 7 } },
+    ]);
+  });
+
+  it.each(['disallow', 'DisAllow', ' Disallow ', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw'])('key %j', (key) => {
+    for (const dialect of ['rfc9309', 'google'] as const) expect(caught(`user agent: *\n${key}:/x`, ['a'], dialect)).toEqual(['a']);
+    const old = caught(`User-agent: *\n${key}:/x`, ['a'], 'koster-1996');
+    expect(old).toEqual(key.trim().toLowerCase() === 'disallow' ? ['a'] : []);
+  });
+
+  it('rfc9309 wants whole keys, google takes prefixes', () => {
+    const body = lines('User-agent: *', 'DisallowAITraining: /');
+    expect(caught(body, ['a'])).toEqual([]);
+    expect(caught(body, ['a'], 'google')).toEqual(['a']);
+  });
+
+  it('a missing colon is forgiven between exactly two words', () => {
+    expect(caught(lines('User-agent *', 'Disallow /x'), ['a'])).toEqual(['a']);
+    expect(caught(lines('User-agent *', 'Disallow /x y'), ['a'])).toEqual([]);
+    expect(caught(lines('User-agent: *', 'Disallow /x:'), ['a'])).toEqual([]);
+  });
+
+  it('`#` cuts anywhere, the first colon splits', () => {
+    const file = parseRobots(lines('User-agent: * # all', 'Disallow: /a#b', 'Disallow: /c:d # e'));
+    expect(file.check('/axyz', 'x')).toMatchObject({ rule: { pattern: '/a' } });
+    expect(file.check('/c:d', 'x')).toMatchObject({ rule: { pattern: '/c:d' } });
+  });
+
+  it('google cuts lines at 16,663 octets and uses what is left; rfc9309 takes them whole', () => {
+    const long = `/${'a'.repeat(20_000)}`;
+    const cut = long.slice(0, 16_663 - 'Disallow: '.length);
+    expect(parseRobots(`User-agent: *\nDisallow: ${long}`, { dialect: 'google' }).check(`${cut}b`, 'x').allowed).toBe(false);
+    expect(parseRobots(`User-agent: *\nDisallow: ${long}`).check(`${cut}b`, 'x').allowed).toBe(true);
+    expect(parseRobots(`User-agent: *\nDisallow: ${long}`).check(long, 'x').allowed).toBe(false);
+  });
+
+  it('NUL ends a line for google only', () => {
+    expect(caught('User-agent: *\nDisallow: /x\0y', ['a'], 'google')).toEqual(['a']);
+    expect(caught('User-agent: *\nDisallow: /x\0y', ['a'])).toEqual([]);
+  });
+});
+
+describe('byte order marks', () => {
+  const bytes = (...parts: (number | string)[]): Uint8Array =>
+    Uint8Array.from(parts.flatMap((part) => (typeof part === 'number' ? [part] : [...Buffer.from(part)])));
+  const body = 'User-agent: *\nDisallow: /x';
+
+  it('UTF-8’s is skipped once; a part of it only by google', () => {
+    expect(caught(bytes(0xef, 0xbb, 0xbf, body), ['a'])).toEqual(['a']);
+    expect(caught(bytes(0xef, 0xbb, body), ['a'])).toEqual([]);
+    expect(caught(bytes(0xef, 0xbb, body), ['a'], 'google')).toEqual(['a']);
+    expect(caught(bytes(0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf, body), ['a'])).toEqual([]);
+  });
+
+  it('UTF-16 is transcoded, except by google; lines are numbered after that', () => {
+    const little = bytes(0xff, 0xfe, ...Buffer.from(body, 'utf16le'));
+    const big = bytes(0xfe, 0xff, ...Buffer.from(body, 'utf16le').swap16());
+    for (const file of [little, big]) {
+      expect(parseRobots(file).check('/x', 'a')).toMatchObject({ allowed: false, rule: { line: 2 } });
+      expect(caught(file, ['a'], 'google')).toEqual([]);
+    }
+  });
+});
+
+describe('what is only reported', () => {
+  const file = parseRobots(
+    lines('Sitemap: https://example.com/1.xml', 'User-agent: a', 'Crawl-delay: 1.5', 'Disallow:', 'User-agent: *', 'Crawl-delay: 10', 'crawl-delay: x', 'site-map: /2.xml'),
+  );
+
+  it('crawl-delay, in milliseconds, of the agent’s own groups', () => {
+    expect(file.crawlDelay('a')).toBe(1500);
+    expect(file.crawlDelay('b')).toBe(10_000);
+    expect(parseRobots('User-agent: a\nCrawl-delay: 1\nDisallow: /').crawlDelay('b')).toBeUndefined();
+  });
+
+  it('sitemaps, with lines', () => {
+    expect(file.sitemaps).toEqual([
+      { url: 'https://example.com/1.xml', line: 1 },
+      { url: '/2.xml', line: 8 },
+    ]);
+  });
+});
+
+describe('bad input', () => {
+  it('gets a clear error', () => {
+    const parse: unknown = parseRobots;
+    if (typeof parse !== 'function') throw new TypeError('no function');
+    expect(() => parse(null)).toThrow(/Expected the body to be a string or a Uint8Array, got object/);
+    expect(() => parse('', { dialect: 'x' })).toThrow(/Expected `dialect` to be one of rfc9309, google, koster-1996, robotstxt-1994, got "x"/);
+  });
+});

@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Dialect, parseRobots, type Verdict } from '../../src/rules/index.ts';
+
+/** The plainest reading of patterns: one position set, octet after octet. For ASCII without escapes. */
+function naiveMatch(pattern: string, target: string): boolean {
+  const anchored = pattern.endsWith('$');
+  const body = anchored ? pattern.slice(0, -1) : pattern;
+  let positions = new Set([0]);
+  for (const character of body) {
+    const next = new Set<number>();
+    for (const position of positions) {
+      if (character === '*') for (let at = position; at <= target.length; at++) next.add(at);
+      else if (target[position] === character) next.add(position + 1);
+    }
+    positions = next;
+  }
+  return anchored ? positions.has(target.length) : positions.size > 0;
+}
+
+interface PlainRule {
+  readonly allow: boolean;
+  readonly pattern: string;
+}
+
+function naiveCheck(rules: readonly PlainRule[], target: string): { allowed: boolean; line: number } {
+  let best: { rule: PlainRule; line: number } | undefined;
+  for (const [index, rule] of rules.entries()) {
+    if (rule.pattern === '' || !naiveMatch(rule.pattern, target)) continue;
+    const more = best === undefined ? 1 : rule.pattern.length - best.rule.pattern.length;
+    if (more > 0 || (more === 0 && rule.allow && best?.rule.allow === false)) best = { rule, line: index + 2 };
+  }
+  return { allowed: best?.rule.allow ?? true, line: best?.line ?? 0 };
+}
+
+const lineOf = (verdict: Verdict): number => (verdict.reason === 'rule' ? verdict.rule.line : 0);
+
+const character = fc.constantFrom('a', 'b', 'ab', '/', '?', '.', '*', '*', '**', '$');
+const pattern = fc.array(character, { maxLength: 9 }).map((parts) => `/${parts.join('')}`);
+const target = fc
+  .array(fc.constantFrom('a', 'b', 'ab', 'aab', '/', '?', '.'), { maxLength: 12 })
+  .map((parts) => `/${parts.join('')}`);
+
+describe('against a naive matcher', () => {
+  it.each([
+    ['a few rules', 12],
+    ['many rules', 120],
+  ])('%s decide alike, verdict and line', (_, maxLength) => {
+    const rules = fc.array(fc.record({ allow: fc.boolean(), pattern }), { minLength: maxLength / 2, maxLength });
+    fc.assert(
+      fc.property(rules, fc.array(target, { minLength: 1, maxLength: 5 }), (list, targets) => {
+        const body = list.map((rule) => `${rule.allow ? 'Allow' : 'Disallow'}: ${rule.pattern}\n`).join('');
+        for (const dialect of ['rfc9309', 'google'] as const) {
+          const file = parseRobots(`User-agent: *\n${body}`, { dialect });
+          for (const each of targets) {
+            const verdict = file.check(each, 'x');
+            expect({ allowed: verdict.allowed, line: lineOf(verdict) }).toEqual(naiveCheck(list, each));
+          }
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('one rule of any repetition matches alike', () => {
+    const repeated = fc.tuple(fc.constantFrom('a', 'ab', 'aba', '*a', 'a*b'), fc.integer({ min: 1, max: 40 }));
+    const text = fc.array(repeated, { maxLength: 4 }).map((parts) => parts.map(([part, times]) => part.repeat(times)).join(''));
+    fc.assert(
+      fc.property(text, text.map((path) => path.replaceAll('*', '')), fc.boolean(), (rule, path, anchored) => {
+        const whole = `/*${rule}${anchored ? '$' : ''}`;
+        const file = parseRobots(`User-agent: *\nDisallow: ${whole}\n`);
+        expect(!file.check(`/${path}`, 'x').allowed).toBe(naiveMatch(whole, `/${path}`));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('any octets', () => {
+  const piece = fc.constantFrom(
+    ...['User-agent:', 'user-agent *', 'Disallow:', 'Allow:', 'disallow /a b', 'Crawl-delay: 1e9', 'Sitemap:', ' ', '\t'],
+    ...['*', '$', '%', '%2', '%2F', '%2f', '%zz', '/', '?', '#', ':', ',', '\0', '\r', '\n', '\r\n', '\ufeff', 'é', 'foobot'],
+  );
+  const body = fc.oneof(
+    fc.uint8Array({ maxLength: 400 }),
+    fc.array(piece, { maxLength: 60 }).map((parts) => Uint8Array.from(Buffer.from(parts.join('')))),
+  );
+  const anyTarget = fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), fc.array(piece).map((parts) => parts.join(''))).map((text) => `/${text}`);
+
+  it('are read without throwing, and answer the same twice', () => {
+    const dialects: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
+    fc.assert(
+      fc.property(body, anyTarget, fc.constantFrom('foobot', 'FooBot/1.0', '*', ''), (bytes, path, agent) => {
+        for (const dialect of dialects) {
+          const file = parseRobots(bytes, { dialect });
+          const first = file.check(path, agent);
+          expect(file.check(path, agent)).toEqual(first);
+          expect(parseRobots(bytes, { dialect }).check(path, agent)).toEqual(first);
+          if (first.reason === 'rule') expect(first.allowed).toBe(first.rule.directive === 'allow');
+          expect(file.groups.length + file.sitemaps.length).toBeGreaterThanOrEqual(0);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('large and hostile files', () => {
+  it('50,000 groups, and 50,000 agents on one group', () => {
+    const groups = Array.from({ length: 50_000 }, (_, index) => `User-agent: bot${index}\nDisallow: /${index}\n`).join('');
+    const file = parseRobots(groups);
+    expect(file.check('/49999', 'bot49999')).toMatchObject({ allowed: false, rule: { line: 100_000 } });
+    expect(file.check('/49999', 'bot1').allowed).toBe(true);
+    expect(file.groups).toHaveLength(50_000);
+    const agents = `${Array.from({ length: 50_000 }, (_, index) => `User-agent: bot${index}\n`).join('')}Disallow: /`;
+    expect(parseRobots(agents).check('/', 'bot49999').allowed).toBe(false);
+    expect(parseRobots(agents.replaceAll('\nUser-agent:', ',')).check('/', 'bot49999').allowed).toBe(false);
+  });
+
+  it('a line of 3 MB, NUL and all', () => {
+    const long = 'a\0'.repeat(1_500_000);
+    const file = parseRobots(`User-agent: *\nDisallow: /${long}\nDisallow: /b`);
+    expect(file.check('/b', 'x')).toMatchObject({ allowed: false, rule: { line: 3 } });
+    expect(file.check(`/${'a%00'.repeat(1_500_000)}`, 'x').allowed).toBe(false);
+  });
+
+  it('more rules than 16 bits can count', () => {
+    const body = `User-agent: *\n${Array.from({ length: 70_000 }, (_, index) => `Disallow: /p${index}/\n`).join('')}`;
+    const file = parseRobots(body);
+    expect(file.check('/p69999/x', 'x')).toMatchObject({ rule: { line: 70_001 } });
+    expect(file.check('/p70000/', 'x').allowed).toBe(true);
+  });
+
+  it.each([
+    ['500 stars a rule', `/${'*a'.repeat(500)}*b$`, `/${'a'.repeat(8_000)}`],
+    ['one long piece that nearly fits everywhere', `/*${'a'.repeat(4_000)}b`, `/${'a'.repeat(8_000)}b`.slice(0, 8_000)],
+    ['pieces that nearly fit everywhere', `/*${'aab'.repeat(300)}*c`, `/${'aab'.repeat(299)}${'aa'.repeat(3_000)}`],
+  ])('496 KB of %s against a path of 8,000 octets take time linear in both', (_, rule, path) => {
+    const line = `Disallow: ${rule}\n`;
+    const count = Math.floor(496_000 / line.length);
+    // Each rule differs, so that none can be dropped as a duplicate.
+    const rules = Array.from({ length: count }, (_item, index) => `Disallow: ${rule.slice(0, -3)}${rule.slice(-3)}${'*'.repeat(index % 7)}\n`);
+    const file = parseRobots(`User-agent: *\n${rules.join('')}`);
+    file.check('/', 'x');
+    const started = performance.now();
+    file.check(path, 'x');
+    // A quadratic matcher takes seconds here; the figure itself is the benchmark's business.
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});
