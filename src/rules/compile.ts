@@ -63,17 +63,15 @@ function shortProgram(selection: Selection, bytes: Uint8Array, traits: DialectTr
 }
 
 function tableProgram(selection: Selection, bytes: Uint8Array, traits: DialectTraits): Program {
-  const all = Array.from({ length: rows.count }, (_, row) => row);
   // Of rules that fit the same targets only the winner is kept.
-  const literals = distinct(all.filter((row) => !rows.isWild(row)));
-  const wilds = distinct(all.filter((row) => rows.isWild(row)));
-  const nodes = nodesOf(wilds);
-  const order = literals.concat(...nodes);
-
-  const literalLengths = distinctLengths(literals);
+  const literals = new DistinctRows(rows.count - rows.wildCount);
+  const wilds = new DistinctRows(rows.wildCount);
+  for (let row = 0; row < rows.count; row++) (rows.isWild(row) ? wilds : literals).add(row);
+  const nodes = nodesOf(wilds.winners);
+  const order = literals.winners.concat(...nodes);
+  const literalLengths = distinctLengths(literals.winners);
   const nodeLengths = distinctLengths(nodes.map((node) => node[0]!));
-  const literalSlots = slotsFor(literals.length);
-  const nodeSlots = slotsFor(nodes.length);
+  const nodeSlots = new Int32Array(slotsFor(nodes.length));
   const wide = order.length > 0xfffe;
 
   const entryBase = order.length * RULE_WORDS;
@@ -81,33 +79,34 @@ function tableProgram(selection: Selection, bytes: Uint8Array, traits: DialectTr
   const literalLengthBase = nodeBase + nodes.length * NODE_WORDS;
   const nodeLengthBase = literalLengthBase + literalLengths.length;
   const literalSlotBase = nodeLengthBase + nodeLengths.length;
-  const nodeSlotBase = literalSlotBase + slotWords(literalSlots, wide);
+  const nodeSlotBase = literalSlotBase + slotWords(literals.slots, wide);
   const words = new Int32Array(nodeSlotBase + slotWords(nodeSlots, wide));
 
   writeRules(words, order, entryBase);
   words.set(literalLengths, literalLengthBase);
   words.set(nodeLengths, nodeLengthBase);
-  let slack = 0;
-  for (const [rule, row] of literals.entries()) {
-    const length = rows.literalLength(row);
-    slack = Math.max(slack, rows.priority(row) - length);
-    insert(words, literalSlotBase, literalSlots, wide, rows.hash(row, length), rule + 1);
-  }
-  let first = literals.length;
+  writeSlots(words, literalSlotBase, literals.slots, wide);
+  let first = literals.winners.length;
   for (const [index, node] of nodes.entries()) {
     const length = rows.literalLength(node[0]!);
     words.set([first, first + node.length, length], nodeBase + index * NODE_WORDS);
     first += node.length;
-    insert(words, nodeSlotBase, nodeSlots, wide, rows.hash(node[0]!, length), index + 1);
+    const mask = nodeSlots.length - 1;
+    let slot = slotOf(rows.hash(node[0]!, length), mask);
+    while (nodeSlots[slot] !== 0) slot = (slot + 1) & mask;
+    nodeSlots[slot] = index + 1;
   }
+  writeSlots(words, nodeSlotBase, nodeSlots, wide);
+  let slack = 0;
+  for (const row of literals.winners) slack = Math.max(slack, rows.priority(row) - rows.literalLength(row));
   return new TableProgram(partsOf(selection, bytes, traits, words, order.length, entryBase), {
     nodeBase,
     literalLengthBase,
     nodeLengthBase,
     literalSlotBase,
-    literalSlotMask: literalSlots - 1,
+    literalSlotMask: literals.slots.length - 1,
     nodeSlotBase,
-    nodeSlotMask: nodeSlots - 1,
+    nodeSlotMask: nodeSlots.length - 1,
     wide,
     slack,
   });
@@ -152,24 +151,29 @@ function writeRules(words: Int32Array, order: readonly number[], entryBase: numb
   }
 }
 
-/** Keeps, of rows with the same normal form, the one that wins. */
-function distinct(candidates: readonly number[]): number[] {
-  const winners: number[] = [];
-  const slots = new Int32Array(slotsFor(candidates.length));
-  const mask = slots.length - 1;
-  for (const row of candidates) {
+/** Of rows with the same normal form the one that wins, in a table from that form to its number + 1. */
+class DistinctRows {
+  readonly winners: number[] = [];
+  readonly slots: Int32Array;
+
+  constructor(most: number) {
+    this.slots = new Int32Array(slotsFor(most));
+  }
+
+  add(row: number): void {
+    const { slots, winners } = this;
+    const mask = slots.length - 1;
     const length = rows.textLength(row);
     let slot = slotOf(rows.hash(row, length), mask);
     for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
       const other = winners[slots[slot]! - 1]!;
-      if (((rows.factsOf(row) ^ rows.factsOf(other)) & ANCHORED) !== 0) continue;
-      if (rows.textLength(other) !== length || !rows.sameText(row, other, length)) continue;
+      if (rows.textLength(other) !== length || ((rows.factsOf(row) ^ rows.factsOf(other)) & ANCHORED) !== 0) continue;
+      if (!rows.sameText(row, other, length)) continue;
       if (rows.compare(row, other) < 0) winners[slots[slot]! - 1] = row;
-      break;
+      return;
     }
-    if (slots[slot] === 0) slots[slot] = winners.push(row);
+    slots[slot] = winners.push(row);
   }
-  return winners;
 }
 
 /** Wild rules by literal prefix, each list best first. */
@@ -193,9 +197,13 @@ function nodesOf(wilds: readonly number[]): number[][] {
 }
 
 function distinctLengths(candidates: readonly number[]): number[] {
-  const lengths = new Set<number>();
-  for (const row of candidates) lengths.add(rows.literalLength(row));
-  return [...lengths].sort((a, b) => b - a);
+  let longest = 0;
+  for (const row of candidates) longest = Math.max(longest, rows.literalLength(row));
+  const seen = new Uint8Array(longest + 1);
+  for (const row of candidates) seen[rows.literalLength(row)] = 1;
+  const lengths: number[] = [];
+  for (let length = longest; length >= 0; length--) if (seen[length] === 1) lengths.push(length);
+  return lengths;
 }
 
 /** A power of two that leaves a fifth of the slots free, so that a probe ends. */
@@ -205,16 +213,9 @@ function slotsFor(count: number): number {
   return slots;
 }
 
-const slotWords = (slots: number, wide: boolean): number => (wide ? slots : (slots + 1) >> 1);
+const slotWords = (slots: Int32Array, wide: boolean): number => (wide ? slots.length : (slots.length + 1) >> 1);
 
-function insert(words: Int32Array, base: number, slots: number, wide: boolean, hash: number, entry: number): void {
-  const mask = slots - 1;
-  let slot = slotOf(hash, mask);
-  if (wide) {
-    while (words[base + slot] !== 0) slot = (slot + 1) & mask;
-    words[base + slot] = entry;
-    return;
-  }
-  while (((words[base + (slot >> 1)]! >>> ((slot & 1) << 4)) & 0xffff) !== 0) slot = (slot + 1) & mask;
-  words[base + (slot >> 1)]! |= entry << ((slot & 1) << 4);
+function writeSlots(words: Int32Array, base: number, slots: Int32Array, wide: boolean): void {
+  if (wide) words.set(slots, base);
+  else for (let slot = 0; slot < slots.length; slot++) words[base + (slot >> 1)]! |= slots[slot]! << ((slot & 1) << 4);
 }

@@ -88,6 +88,32 @@ export class LineCursor {
     return true;
   }
 
+  /**
+   * Moves to the next user-agent line, passing over all others without reading them; false if there is none.
+   */
+  nextUserAgent(): boolean {
+    const bytes = this.bytes;
+    const length = bytes.length;
+    for (let at = this.nextStart; at <= length; ) {
+      const lineStart = at;
+      while (at < length && BLANK[bytes[at]!] === 1) at++;
+      if (at < length && LOWER[bytes[at]!] === 0x75) {
+        this.nextStart = lineStart;
+        this.next();
+        if (this.kind === LINE_USER_AGENT) return true;
+        at = this.nextStart;
+        continue;
+      }
+      let octet = 0;
+      while (at < length && (octet = bytes[at]!) !== LF && octet !== CR) at++;
+      if (at < length && octet === CR && bytes[at + 1] === LF) at++;
+      at++;
+      this.line++;
+      this.nextStart = at;
+    }
+    return false;
+  }
+
   private split(keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
     const bytes = this.bytes;
     while (keyEnd > keyStart && BLANK[bytes[keyEnd - 1]!] === 1) keyEnd--;

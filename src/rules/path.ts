@@ -53,6 +53,23 @@ const PLAIN: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
   decoded: new Uint8Array(128).map((_, octet) => (octet === PERCENT ? 0 : 1)),
 };
 
+/** What an octet of a pattern means for its shape. */
+const SHAPE_PLAIN = 0;
+const SHAPE_STAR = 1;
+/** The pattern is not its own normal form. */
+const SHAPE_OTHER = 2;
+const SHAPE: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
+  rfc9309: shapes((octet) => octet < 0x80 && PLAIN.rfc9309[octet] === 1 && octet !== PERCENT),
+  google: shapes((octet) => octet < 0x80 && octet !== PERCENT),
+  decoded: shapes((octet) => octet !== PERCENT),
+};
+
+function shapes(isPlain: (octet: number) => boolean): Uint8Array {
+  return new Uint8Array(256).map((_, octet) =>
+    octet === STAR ? SHAPE_STAR : isPlain(octet) ? SHAPE_PLAIN : SHAPE_OTHER,
+  );
+}
+
 const NO_QUERY = 0x7fff_ffff;
 
 /** A normal form. Reused from call to call: it grows as needed. */
@@ -231,46 +248,46 @@ export function readPattern(
   facts.priority = end - start;
   facts.anchored = traits.wildcards && end > start && bytes[end - 1] === DOLLAR;
   const last = facts.anchored ? end - 1 : end;
-  facts.inPlace = isNormal(bytes, start, last, traits);
+  const firstStar = firstStarOf(bytes, start, last, SHAPE[traits.escapes]);
+  facts.inPlace = firstStar >= 0;
   if (facts.inPlace) {
-    readShape(bytes, start, last, traits, facts);
+    readShape(bytes, start, last, traits.wildcards ? firstStar : last, facts);
     return;
   }
   const from = into.length;
   if (traits.escapes === 'google') googlePattern(bytes, start, last, facts, into);
   else pattern(bytes, start, last, traits, facts, into);
-  readShape(into.octets, from, into.length, traits, facts);
+  const star = traits.wildcards ? into.octets.subarray(from, into.length).indexOf(STAR) : -1;
+  readShape(into.octets, from, into.length, star < 0 ? into.length : from + star, facts);
 }
 
-function isNormal(bytes: Uint8Array, start: number, end: number, traits: DialectTraits): boolean {
-  const plain = PLAIN[traits.escapes];
-  const google = traits.escapes === 'google';
+/** Where the first `*` of a pattern stands, `end` if nowhere, -1 if the pattern is not its own normal form. */
+function firstStarOf(bytes: Uint8Array, start: number, end: number, shape: Uint8Array): number {
+  let star = end;
   for (let at = start; at < end; at++) {
-    const octet = bytes[at]!;
-    if (octet > 0x7f ? traits.escapes !== 'decoded' : plain[octet] === 0 && octet !== STAR) return false;
-    if (google && octet === PERCENT) return false;
+    const kind = shape[bytes[at]!]!;
+    if (kind === SHAPE_PLAIN) continue;
+    if (kind === SHAPE_OTHER) return -1;
+    if (star === end) star = at;
   }
-  return true;
+  return star;
 }
 
-function readShape(octets: Uint8Array, start: number, end: number, traits: DialectTraits, facts: PatternFacts): void {
+function readShape(octets: Uint8Array, start: number, end: number, firstStar: number, facts: PatternFacts): void {
+  facts.literalLength = firstStar - start;
+  facts.wild = false;
+  facts.occurrence = 0;
+  if (firstStar === end) return;
+  // `/fish*` and `/fish*$` match what `/fish` matches: only their length differs.
   let tail = end;
-  if (traits.wildcards) {
-    while (tail > start && octets[tail - 1] === STAR) tail--;
-    // `/fish*` and `/fish*$` match what `/fish` matches: only their length differs.
-    if (tail < end) facts.anchored = false;
-  }
-  let literalEnd = tail;
-  let occurrence = 0;
+  while (octets[tail - 1] === STAR && tail > start) tail--;
+  if (tail < end) facts.anchored = false;
+  facts.wild = firstStar < tail;
+  if (!facts.wild) return;
   for (let at = start; at < tail; at++) {
     const octet = octets[at]!;
-    if (octet === STAR && traits.wildcards) {
-      if (literalEnd === tail) literalEnd = at;
-    } else if (octet < FOLDING_ESCAPE || !facts.folds) occurrence |= OCCURRENCE[octet]!;
+    if (octet !== STAR && !(facts.folds && octet >= FOLDING_ESCAPE)) facts.occurrence |= OCCURRENCE[octet]!;
   }
-  facts.literalLength = literalEnd - start;
-  facts.wild = literalEnd < tail;
-  facts.occurrence = occurrence;
 }
 
 /** google/robotstxt: "%aa" becomes "%AA", octets above 0x7F are encoded, nothing else changes. */

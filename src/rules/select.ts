@@ -66,13 +66,18 @@ export function selectRules(bytes: Uint8Array, agent: Uint8Array, traits: Dialec
   let inAll = false;
   let ruleSeen = false;
   const cursor = new LineCursor(bytes, traits);
-  while (cursor.next()) {
+  // Inside groups of others nothing but the next user-agent line matters.
+  while (inNamed || inAll ? cursor.next() : cursor.nextUserAgent()) {
     switch (cursor.kind) {
       case LINE_USER_AGENT: {
         if (ruleSeen) inNamed = inAll = ruleSeen = false;
         const names = agentLineNames(bytes, cursor.valueStart, cursor.valueEnd, agent, traits);
         if ((names & NAMES_AGENT) !== 0) inNamed = everNamed = true;
-        if ((names & NAMES_ALL) !== 0) inAll = everAll = true;
+        // Once the agent is named, what is said to all does not count.
+        if ((names & NAMES_ALL) !== 0) {
+          everAll = true;
+          inAll = !everNamed;
+        }
         break;
       }
       case LINE_ALLOW:

@@ -178,7 +178,7 @@ describe.each(troubles)('robots.txt answering with %s', (_, trouble, seen) => {
     // A name that stops resolving, as seen by the same code that meets a real one.
     const dispatcher = new undici.Agent({
       connect: {
-        lookup: (hostname, options, callback) => {
+        lookup: (hostname, _options, callback) => {
           if (broken && trouble === 'dns') callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }), []);
           else callback(null, [{ address: '127.0.0.1', family: 4 }]);
         },
