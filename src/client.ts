@@ -221,7 +221,7 @@ export class RobotsClient {
     const tokens = agent === undefined ? this.settings.tokens : this.tokensOf(agent);
     if (file === undefined || isRobotsTarget(located)) return undefined;
     const program = file.programFor(tokens.length === 1 ? tokens[0]! : file.chooseAgent(tokens));
-    const rule = file.decide(program, located.href, located.targetStart, located.targetEnd);
+    const rule = file.decideUrl(program, located);
     this.hits++;
     return rule < 0 || program.isAllow(rule);
   }

@@ -15,6 +15,8 @@ export {
   RobotsInvalidUrlError,
   RobotsUnreachableError,
 } from './errors.ts';
+export { guardFetch, type GuardFetchOptions } from './guard/fetch.ts';
+export type { GuardClient } from './guard/guard.ts';
 export { originOf, targetOf } from './origin.ts';
 export type { FetchFunction } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';

@@ -14,7 +14,17 @@ export class LocatedUrl {
   /** The target is `href.slice(targetStart, targetEnd)`; it starts with `/`. */
   targetStart = 0;
   targetEnd = 0;
+  /**
+   * The target as octets, when {@link simple}. Filled in passing, so that nobody has to walk the string again.
+   */
+  octets: Uint8Array = new Uint8Array(256);
+  /** Whether the target is plain ASCII without `%`, `*` and `$`: then it means itself to every reader. */
+  simple = false;
+  /** Where the query's `?` stands in `octets`; past every index when there is none. */
+  query: number = NO_QUERY;
 }
+
+export const NO_QUERY = 0x7fff_ffff;
 
 /**
  * Reads `input` into `into`.
@@ -67,6 +77,7 @@ function locateParsed(input: string | URL, into: LocatedUrl): void {
   // A "/" in userinfo is serialised as "%2F", and hosts have none: the first one starts the path.
   into.targetStart = href.indexOf('/', url.protocol.length + 2);
   into.targetEnd = fragment < 0 ? href.length : fragment;
+  into.simple = false;
 }
 
 const REFUSED = 0;
@@ -77,6 +88,8 @@ const SLASH = 4;
 const QUESTION = 5;
 const HASH = 6;
 const APOSTROPHE = 7;
+/** Means itself to the URL parser, not to every reader of rules. */
+const SPECIAL = 8;
 
 /**
  * What a character behind the authority means for a URL that is already serialised. REFUSED ones may be changed
@@ -85,8 +98,8 @@ const APOSTROPHE = 7;
 const TARGET_CHARACTER: Uint8Array = new Uint8Array(128).map((_, code) => {
   const character = String.fromCharCode(code);
   if (code <= 0x20 || code === 0x7f || '"<>\\^`{|}'.includes(character)) return REFUSED;
-  const special = "./%?#'".indexOf(character);
-  return special < 0 ? PLAIN : ([DOT, SLASH, PERCENT, QUESTION, HASH, APOSTROPHE][special] ?? REFUSED);
+  const special = "./%?#'*$".indexOf(character);
+  return special < 0 ? PLAIN : ([DOT, SLASH, PERCENT, QUESTION, HASH, APOSTROPHE, SPECIAL, SPECIAL][special] ?? REFUSED);
 });
 
 /** 1 for what stands in an ordinary host name. */
@@ -129,23 +142,35 @@ function locateSerialised(text: string, into: LocatedUrl): boolean {
   }
   if (at >= length || code !== 0x2f) return false;
   const targetStart = at;
-  let inQuery = false;
+  if (into.octets.length < length) into.octets = new Uint8Array(length * 2);
+  const { octets } = into;
+  let simple = true;
+  let query = NO_QUERY;
   let previous = PLAIN;
-  let targetEnd = length;
   for (; at < length; at++) {
     code = text.charCodeAt(at);
     const kind = code > 0x7f ? REFUSED : TARGET_CHARACTER[code]!;
     if (kind !== PLAIN) {
       if (kind === REFUSED) return false;
-      if (kind === HASH) {
-        if (targetEnd === length) targetEnd = at;
-      } else if (kind === QUESTION) inQuery = true;
-      else if (kind === APOSTROPHE) {
-        if (inQuery) return false;
-      } else if (!inQuery && (kind === DOT || kind === PERCENT) && previous === SLASH) return false;
+      if (kind === HASH) break;
+      if (kind === PERCENT || kind === SPECIAL) simple = false;
+      if (kind === QUESTION) {
+        if (query === NO_QUERY) query = at - targetStart;
+      } else if (kind === APOSTROPHE) {
+        if (query !== NO_QUERY) return false;
+      } else if (previous === SLASH && (kind === DOT || kind === PERCENT) && query === NO_QUERY) return false;
     }
+    octets[at - targetStart] = code;
     previous = kind;
   }
+  const targetEnd = at;
+  // Nothing of the fragment counts, but it is part of the URL: what the parser would change is left to it.
+  for (; at < length; at++) {
+    code = text.charCodeAt(at);
+    if (code > 0x7f || TARGET_CHARACTER[code] === REFUSED) return false;
+  }
+  into.simple = simple;
+  into.query = query;
   into.href = text;
   into.origin = text.slice(0, targetStart);
   into.targetStart = targetStart;

@@ -21,7 +21,7 @@ export function decideFromEntry(
   const robots = entry.source(source);
   if ((holds.state === 'rules' || holds.state === 'last-good') && file !== undefined) {
     const program = file.programFor(agent);
-    const verdict = file.verdict(program, agent, located.href, located.targetStart, located.targetEnd);
+    const verdict = file.verdict(program, agent, file.decideUrl(program, located));
     return decideByRules(subject, holds.state, robots, verdict, program.crawlDelayMs);
   }
   return decideByStanding(subject, withoutRules(holds, now), robots);

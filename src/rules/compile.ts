@@ -58,7 +58,7 @@ function shortProgram(selection: Selection, bytes: Uint8Array, traits: DialectTr
   const entries = countRewritten(order);
   const entryBase = order.length * RULE_WORDS;
   const words = new Int32Array(entryBase + entries * ENTRY_WORDS);
-  writeRules(words, order, entryBase);
+  writeRules(words, order, entryBase, (row) => rows.head(row));
   return new ShortProgram(partsOf(selection, bytes, traits, words, order.length, entryBase));
 }
 
@@ -82,7 +82,7 @@ function tableProgram(selection: Selection, bytes: Uint8Array, traits: DialectTr
   const nodeSlotBase = literalSlotBase + slotWords(literals.slots, wide);
   const words = new Int32Array(nodeSlotBase + slotWords(nodeSlots, wide));
 
-  writeRules(words, order, entryBase);
+  writeRules(words, order, entryBase, (row) => rows.hash(row, rows.literalLength(row)));
   words.set(literalLengths, literalLengthBase);
   words.set(nodeLengths, nodeLengthBase);
   writeSlots(words, literalSlotBase, literals.slots, wide);
@@ -131,7 +131,12 @@ function countRewritten(order: readonly number[]): number {
   return count;
 }
 
-function writeRules(words: Int32Array, order: readonly number[], entryBase: number): void {
+function writeRules(
+  words: Int32Array,
+  order: readonly number[],
+  entryBase: number,
+  tellOf: (row: number) => number,
+): void {
   let entry = 0;
   for (let rule = 0; rule < order.length; rule++) {
     const row = order[rule]!;
@@ -148,6 +153,7 @@ function writeRules(words: Int32Array, order: readonly number[], entryBase: numb
     words[word] = rows.offset(row);
     words[word + 1] = facts;
     words[word + 2] = rows.isWild(row) ? rows.occurrence(row) : rows.literalLength(row);
+    words[word + 3] = tellOf(row);
   }
 }
 

@@ -3,12 +3,14 @@ import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import { compile } from './compile.ts';
 import { type Description, describe, type Group, linesNaming, type Sitemap } from './describe.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
-import { readTarget, Symbols } from './path.ts';
+import { readSimpleTarget, readTarget, Symbols } from './path.ts';
 import { NO_RULE, type Program } from './program.ts';
 import type { MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
 /** Targets are read into this one, call after call: nothing here is asynchronous. */
 const symbols = new Symbols();
+/** These borrow their octets. */
+const simpleSymbols = new Symbols();
 const located = new LocatedUrl();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -52,18 +54,17 @@ export class RobotsFile {
    * ```
    */
   check(target: string, agent: string | readonly string[] = '*'): Verdict {
-    let text = target;
-    let start = 0;
-    let end = target.length;
-    if (!target.startsWith('/')) {
-      locate(target, located);
-      text = located.href;
-      start = located.targetStart;
-      end = located.targetEnd;
-    }
-    if (this.isRobotsTxt(text, start, end)) return { allowed: true, reason: 'robots-txt' };
     const token = this.chooseAgent(agent);
-    return this.verdict(this.programFor(token), token, text, start, end);
+    const program = this.programFor(token);
+    if (target.startsWith('/')) {
+      if (this.isRobotsTxt(target, 0, target.length)) return { allowed: true, reason: 'robots-txt' };
+      return this.verdict(program, token, this.decide(program, target, 0, target.length));
+    }
+    locate(target, located);
+    if (this.isRobotsTxt(located.href, located.targetStart, located.targetEnd)) {
+      return { allowed: true, reason: 'robots-txt' };
+    }
+    return this.verdict(program, token, this.decideUrl(program, located));
   }
 
   /** Groups as they stand in the file, before those of one agent are merged. */
@@ -115,14 +116,21 @@ export class RobotsFile {
     );
   }
 
+  /** {@link decide} for a URL taken apart: most need no reading any more. */
+  decideUrl(program: Program, url: LocatedUrl): number {
+    if (!url.simple) return this.decide(program, url.href, url.targetStart, url.targetEnd);
+    readSimpleTarget(url, this.traits, program.hasWild, simpleSymbols);
+    return program.decide(simpleSymbols);
+  }
+
   /** Number of the rule that decides the target `text[start, end)`; `NO_RULE` if none. Allocates nothing. */
   decide(program: Program, text: string, start: number, end: number): number {
     readTarget(text, start, end, this.traits, symbols);
     return program.decide(symbols);
   }
 
-  verdict(program: Program, agent: string, text: string, start: number, end: number): RuleVerdict {
-    const rule = this.decide(program, text, start, end);
+  /** The verdict that `rule` (of {@link decide}) gives. */
+  verdict(program: Program, agent: string, rule: number): RuleVerdict {
     const group = this.groupOf(program, agent);
     if (group === undefined) return { allowed: true, reason: 'no-group' };
     if (rule === NO_RULE) return { allowed: true, reason: 'no-rule', group };

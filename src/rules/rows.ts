@@ -1,7 +1,7 @@
 import type { DialectTraits } from './dialect.ts';
 import { DOLLAR } from './octets.ts';
 import { PatternFacts, readPattern, Symbols } from './path.ts';
-import { ALLOW, ANCHORED, FLAG_BITS, FOLDS, REWRITTEN, WILD } from './program.ts';
+import { ALLOW, ANCHORED, FLAG_BITS, FOLDS, headOf, REWRITTEN, WILD } from './program.ts';
 import { HASH_FACTOR, HASH_SEED } from './table-program.ts';
 
 /** Columns of a table instead of objects: a file can have 60,000 rules. */
@@ -122,6 +122,10 @@ export class Rows {
       if (allow !== 0) return allow;
     }
     return this.offset(a) - this.offset(b);
+  }
+
+  head(row: number): number {
+    return headOf(this.isRewritten(row) ? this.symbols.octets : this.bytes, this.text(row), this.literalLength(row));
   }
 
   /** Hash of the first `length` octets of the normal form. */

@@ -1,4 +1,4 @@
-import { NO_RULE, Program, type ProgramParts } from './program.ts';
+import { NO_RULE, Program, type ProgramParts, RULE_WORDS } from './program.ts';
 import type { Symbols } from './path.ts';
 
 /*
@@ -66,10 +66,13 @@ export class TableProgram extends Program {
       const length = words[at]!;
       if (length > limit) continue;
       if (best >= 0 && !byOrder && this.priorityOf(best) > length + slack) break;
-      let slot = slotOf(hashes[length]!, literalSlotMask);
+      const hash = hashes[length]!;
+      let slot = slotOf(hash, literalSlotMask);
       let entry: number;
       while ((entry = this.slotAt(literalSlotBase, slot)) !== 0) {
-        if (this.literalFits(entry - 1, target) && (best < 0 || this.beats(entry - 1, best))) best = entry - 1;
+        if (words[(entry - 1) * RULE_WORDS + 3] === hash && this.literalFits(entry - 1, target)) {
+          if (best < 0 || this.beats(entry - 1, best)) best = entry - 1;
+        }
         slot = (slot + 1) & literalSlotMask;
       }
     }

@@ -1,0 +1,67 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+
+export interface BenchFile {
+  readonly host: string;
+  readonly bytes: Uint8Array;
+  readonly text: string;
+  /** URLs of the host, in WHATWG form. */
+  readonly urls: readonly string[];
+}
+
+/** A generator with a seed, so that every run measures the same. */
+export function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const corpus = new URL('../../../../shared/corpus/robots-4231.ndjson.gz', import.meta.url);
+
+/** Real files where a checkout has them beside it, generated ones of their shape otherwise. */
+export function benchFiles(): { readonly files: readonly BenchFile[]; readonly origin: string } {
+  if (existsSync(corpus)) {
+    const lines = gunzipSync(readFileSync(corpus)).toString('utf8').trim().split('\n');
+    const files = lines.map((line) => JSON.parse(line) as { name: string; body: string });
+    const usable = files.filter(({ name }) => /^[a-z][a-z0-9.-]*[a-z]$/.test(name));
+    return {
+      files: usable.map(({ name, body }) => benchFile(name, Uint8Array.from(Buffer.from(body, 'base64')))),
+      origin: `${usable.length} real files`,
+    };
+  }
+  const next = random(7);
+  const files = Array.from({ length: 2_000 }, (_, index) => generated(`site${index}.example`, next));
+  return { files, origin: `${files.length} generated files of the real shape` };
+}
+
+/** Half of all real files have up to 6 rules, one in a hundred 643 and more; a fifth of the rules has a `*`. */
+function generated(host: string, next: () => number): BenchFile {
+  const rules = Math.ceil(6 * (1 / (1 - next() * 0.999) - 1) ** 0.75) + 1;
+  const lines = ['User-agent: *'];
+  for (let index = 0; index < rules; index++) {
+    const path = `/${word(next)}${next() < 0.6 ? `/${word(next)}` : ''}${next() < 0.2 ? `*${word(next)}=` : '/'}`;
+    lines.push(`${next() < 0.13 ? 'Allow' : 'Disallow'}: ${path}`);
+  }
+  lines.push(`Sitemap: https://${host}/sitemap.xml`, '');
+  return benchFile(host, Uint8Array.from(Buffer.from(lines.join('\n'))));
+}
+
+const word = (next: () => number): string => Math.floor(next() * 36 ** 6).toString(36);
+
+/** Half of the URLs come from the file's own rules, half are what sites have anyway. */
+function benchFile(host: string, bytes: Uint8Array): BenchFile {
+  const text = Buffer.from(bytes).toString('utf8');
+  const paths = [...text.matchAll(/^(?:dis)?allow:[ \t]*(\/[^\s#$]*)/gim)].map((match) => (match[1] ?? '/').replaceAll('*', 'x'));
+  const own = [0, 1, 2].map((index) => paths[Math.floor((paths.length * index) / 3)]).filter((path) => path !== undefined);
+  const common = ['/', '/products/shoes/red-sneakers-42?color=red&size=42', '/2024/05/12/some-long-article-title-here', '/about/contact.html'];
+  const urls = [...own, ...common].flatMap((path) => {
+    try {
+      return [new URL(path, `https://${host}`).href];
+    } catch {
+      return [];
+    }
+  });
+  return { host, bytes, text, urls };
+}
