@@ -1,0 +1,47 @@
+import type { ExitCode } from './exit-code.ts';
+import type { Session } from './session.ts';
+
+/** One option of a command. Parsing, `--help` and error messages all come from here. */
+export interface CommandOption {
+  /** Long name, without the dashes. */
+  readonly name: string;
+  /** One letter. */
+  readonly short?: string;
+  /** What its value is called in help texts; without one it is a switch. */
+  readonly value?: string;
+  /** May be given several times. */
+  readonly repeatable?: boolean;
+  /** The only values it takes. */
+  readonly choices?: readonly string[];
+  readonly help: string;
+}
+
+/** Switches that were given, and values by option name, in the order they were given. */
+export interface ParsedArguments {
+  readonly switches: ReadonlySet<string>;
+  readonly values: ReadonlyMap<string, readonly string[]>;
+  readonly operands: readonly string[];
+}
+
+/** One command. A new one is a file in `commands/` and a line in the table there. */
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** What follows the options, as the usage line shows it. */
+  readonly operands: string;
+  /** What the operands are, for `--help`. */
+  readonly operandsHelp: string;
+  readonly options: readonly CommandOption[];
+  readonly examples: readonly { readonly line: string; readonly does: string }[];
+  /** Whatever else `--help` should say, line by line. */
+  readonly notes: readonly string[];
+  /** Loads what it needs by itself, so that `--help` and usage errors are quick. */
+  run(given: ParsedArguments, session: Session): Promise<ExitCode>;
+}
+
+/** Options of every command. */
+export const commonOptions: readonly CommandOption[] = [
+  { name: 'no-color', help: 'no colours (NO_COLOR and FORCE_COLOR are heeded too)' },
+  { name: 'help', short: 'h', help: 'show this' },
+  { name: 'version', help: 'show the version' },
+];

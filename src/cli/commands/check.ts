@@ -1,0 +1,124 @@
+import { setMaxListeners } from 'node:events';
+import type { Decider } from '../answer.ts';
+import type { Command, ParsedArguments } from '../command.ts';
+import { CheckReport } from '../check-report.ts';
+import { decideOffline } from '../decide-offline.ts';
+import { decideOnline } from '../decide-online.ts';
+import type { ExitCode } from '../exit-code.ts';
+import { inOrder } from '../in-order.ts';
+import type { Session } from '../session.ts';
+import { profileNames, readAgents, readDeadlineMs, readProfile } from '../settings.ts';
+import { targets } from '../targets.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** URLs under way at a time. The client bounds its fetches by itself; this bounds what waits for them. */
+const MAX_UNDER_WAY = 512;
+const STDIN = '-';
+
+/** `canfetch check`: one answer per URL, in the order of the URLs. */
+export const check: Command = {
+  name: 'check',
+  summary: 'Say of each URL whether the agent may fetch it, and why',
+  operands: 'URL…',
+  operandsHelp:
+    'URL is an absolute http, https or ftp URL; "-" reads them from standard input, one per line,\n' +
+    'without blank lines and lines that start with "#". With --robots it may also be a path such as /a?b.',
+  options: [
+    {
+      name: 'agent',
+      short: 'a',
+      value: 'AGENT',
+      repeatable: true,
+      help: 'who asks: a product token or a whole User-Agent; of several the first that a group names counts',
+    },
+    {
+      name: 'robots',
+      value: 'FILE',
+      help: 'decide by this robots.txt, without network; "-" reads standard input',
+    },
+    { name: 'profile', value: 'NAME', choices: profileNames, help: 'what answers and failures mean' },
+    {
+      name: 'deadline-ms',
+      value: 'MS',
+      help: 'time for one robots.txt, redirects included; 10000 by default',
+    },
+    { name: 'json', help: 'one JSON object per line instead of text for people' },
+    { name: 'quiet', short: 'q', help: 'print no answers; the exit code tells' },
+  ],
+  examples: [
+    { line: 'canfetch -a ExampleBot/1.0 https://example.com/page', does: 'may ExampleBot fetch this page?' },
+    { line: 'canfetch check --json - < urls.txt > decisions.ndjson', does: 'decide a list of URLs' },
+    {
+      line: 'canfetch check --robots draft.txt -a ExampleBot /private/a',
+      does: 'try a robots.txt before it is served',
+    },
+  ],
+  notes: [],
+  run,
+};
+
+async function run(given: ParsedArguments, session: Session): Promise<ExitCode> {
+  const readsStdin = assertUsable(given);
+  const stop = new AbortController();
+  // Every URL under way listens to it: that many listeners are no leak.
+  setMaxListeners(0, stop.signal);
+  const interrupt = (): void => stop.abort(session.signal.reason);
+  session.signal.addEventListener('abort', interrupt, { once: true });
+  if (session.signal.aborted) interrupt();
+  if (readsStdin) endWith(stop.signal, session);
+  const report = new CheckReport(given, session);
+  let decider: Decider | undefined;
+  try {
+    const ready = await deciderFor(given, session, stop.signal);
+    decider = ready;
+    const inputs = targets(given.operands, session.stdin);
+    for await (const answer of inOrder(inputs, MAX_UNDER_WAY, (target) => ready.decide(target))) {
+      await report.add(answer);
+    }
+    stop.signal.throwIfAborted();
+    return await report.finish();
+  } finally {
+    report.leave();
+    session.signal.removeEventListener('abort', interrupt);
+    stop.abort();
+    await decider?.close();
+  }
+}
+
+/** Whether standard input is read. */
+function assertUsable({ operands, switches, values }: ParsedArguments): boolean {
+  if (operands.length === 0) {
+    throw new UsageError('Expected at least one URL, or "-" to read them from standard input, got none');
+  }
+  if (switches.has('json') && switches.has('quiet')) {
+    throw new UsageError('Expected either --json or --quiet, got both; leave one of them out');
+  }
+  const fromStdin = operands.filter((operand) => operand === STDIN).length;
+  if (fromStdin > 1)
+    throw new UsageError('Expected "-" once, got it again; standard input can be read only once');
+  const robotsFromStdin = values.get('robots')?.[0] === STDIN;
+  if (fromStdin > 0 && robotsFromStdin) {
+    throw new UsageError(
+      'Expected "-" either for --robots or for the URLs, got both; put one of them into a file',
+    );
+  }
+  return fromStdin > 0 || robotsFromStdin;
+}
+
+/** Lets go of standard input when the work ends before it does. */
+function endWith(signal: AbortSignal, { stdin }: Session): void {
+  const end = (): void => void stdin.destroy();
+  stdin.on('error', () => undefined);
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+}
+
+function deciderFor(given: ParsedArguments, session: Session, signal: AbortSignal): Promise<Decider> {
+  const profile = readProfile(given);
+  const agents = readAgents(given);
+  const deadlineMs = readDeadlineMs(given);
+  const file = given.values.get('robots')?.[0];
+  if (file === undefined) return decideOnline({ agents, profile, deadlineMs, signal });
+  const warn = (message: string): void => void session.stderr.write(`canfetch: ${message}\n`);
+  return decideOffline({ agents, profile, file, stdin: session.stdin, warn });
+}

@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+/** The `canfetch` program: gives the process to `run`. */
+import { run } from './run.ts';
+
+const interrupted = new AbortController();
+// Once: a second Ctrl-C ends the process at once, whatever it is doing.
+process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));
+
+process.exitCode = await run({
+  argv: process.argv.slice(2),
+  env: process.env,
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signal: interrupted.signal,
+});

@@ -1,0 +1,21 @@
+/** Control and format characters: they could move the cursor, recolour the terminal or turn text around. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const MAX_LENGTH = 400;
+
+/** Foreign text (patterns, agents, paths) on one line, harmless to a terminal, cut when very long. */
+export function printable(text: string): string {
+  const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+  return cut.replace(UNPRINTABLE, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return code < 0x100 ? `\\x${hex(code, 2)}` : `\\u{${hex(code, 4)}}`;
+  });
+}
+
+/** Foreign text in quotation marks. */
+export function quoted(text: string): string {
+  return `"${printable(text)}"`;
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0');
+}

@@ -1,0 +1,129 @@
+import { type Answer, type InputError, isUndecided, type Ruling } from './answer.ts';
+import { cause } from './cause.ts';
+import type { Palette } from './colour.ts';
+import { printable } from './printable.ts';
+import type { Target } from './targets.ts';
+import { ago, ahead, count, duration } from './words.ts';
+
+/** One line of the explanation: what it is about, and what there is to say. */
+type Row = readonly [label: string, text: string];
+
+/** A decision for people: the verdict, and below it who was asked for, what decided, and what it stands on. */
+export function renderRuling(ruling: Ruling, colours: Palette, now: number): string {
+  const rows: readonly (Row | undefined)[] = [
+    agentRow(ruling),
+    ruleRow(ruling),
+    whyRow(ruling),
+    robotsRow(ruling),
+    cacheRow(ruling, now),
+    delayRow(ruling),
+    retryRow(ruling, now),
+  ];
+  const lines = rows.flatMap((row) =>
+    row === undefined ? [] : [`  ${colours.faint(row[0].padEnd(7))} ${row[1]}`],
+  );
+  return `${[verdictLine(ruling, colours), ...lines].join('\n')}\n`;
+}
+
+/** What is wrong with a target, for people. */
+export function renderInputError(target: Target, error: InputError): string {
+  const where = target.line === undefined ? '' : `line ${target.line}: `;
+  const looksLikeHost = /^[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)/.test(target.input) && target.tooLong !== true;
+  const todo = looksLikeHost ? `; did you mean "https://${printable(target.input)}"?` : '';
+  return `canfetch: ${where}${printable(error.message)}${todo}\n`;
+}
+
+/** Whether an answer is an error about its target. */
+export function isInputError(answer: Answer): answer is Answer & { readonly error: InputError } {
+  return 'error' in answer;
+}
+
+function verdictLine(ruling: Ruling, colours: Palette): string {
+  const url = printable(ruling.url);
+  if (isUndecided(ruling)) return `${colours.unsure('UNDECIDED')}   ${url}`;
+  return ruling.allowed ? `${colours.good('ALLOWED')}     ${url}` : `${colours.bad('DISALLOWED')}  ${url}`;
+}
+
+function agentRow({ agent, group, reason }: Ruling): Row {
+  const name = printable(agent);
+  if (group !== undefined) {
+    const lines = group.lines.length === 1 ? 'line' : 'lines';
+    return ['agent', `${name} → group "${printable(group.agent)}" at ${lines} ${shortList(group.lines)}`];
+  }
+  return ['agent', reason === 'no-group' ? `${name} → no group names it, and there is none for "*"` : name];
+}
+
+const MAX_LISTED_LINES = 5;
+
+function shortList(lines: readonly number[]): string {
+  const shown = lines.slice(0, MAX_LISTED_LINES).join(', ');
+  return lines.length > MAX_LISTED_LINES ? `${shown} and ${lines.length - MAX_LISTED_LINES} more` : shown;
+}
+
+function ruleRow({ rule, reason }: Ruling): Row | undefined {
+  if (rule !== undefined) {
+    const directive = rule.directive === 'allow' ? 'Allow' : 'Disallow';
+    return ['rule', `line ${rule.line}  ${directive}: ${printable(rule.pattern)}`];
+  }
+  return reason === 'no-rule' ? ['rule', 'none of the group matches, so it is allowed'] : undefined;
+}
+
+function whyRow(ruling: Ruling): Row | undefined {
+  switch (ruling.reason) {
+    case 'robots-txt':
+      return ['why', '/robots.txt itself may always be fetched'];
+    case 'unavailable':
+      return ['why', `robots.txt is unavailable (${cause(ruling.robots)}), so everything is allowed`];
+    case 'unreachable':
+      return [
+        'why',
+        `robots.txt is unreachable (${cause(ruling.robots)}), so nothing may be fetched until it is back`,
+      ];
+    case 'unreachable-expired':
+      return [
+        'why',
+        `robots.txt has been unreachable for so long (${cause(ruling.robots)}) that it counts as absent`,
+      ];
+    case 'restricted':
+      return [
+        'why',
+        `robots.txt is access restricted (${cause(ruling.robots)}), so the whole site is disallowed`,
+      ];
+    case 'override':
+      return ['why', `overridden${ruling.because === undefined ? '' : `: ${printable(ruling.because)}`}`];
+    case 'rule':
+    case 'no-rule':
+    case 'no-group':
+      return ruling.state === 'last-good'
+        ? ['why', `robots.txt is unreachable (${cause(ruling.robots)}); the last good copy holds`]
+        : undefined;
+  }
+}
+
+function robotsRow({ robots, reason }: Ruling): Row | undefined {
+  if (!('finalUrl' in robots))
+    return ['robots', robots.file === '-' ? 'standard input' : printable(robots.file)];
+  if (reason === 'robots-txt') return undefined;
+  const way = robots.hops === 0 ? [] : [`${count(robots.hops, 'redirect')} from ${printable(robots.url)}`];
+  const status = robots.status === undefined ? [] : [String(robots.status)];
+  return ['robots', [printable(robots.finalUrl), ...status, ...way].join('  ')];
+}
+
+function cacheRow({ robots }: Ruling, now: number): Row | undefined {
+  if (!('finalUrl' in robots) || robots.fetchedAt === undefined) return undefined;
+  const { fetchedAt, staleAt } = robots;
+  const fresh =
+    staleAt === undefined ? '' : staleAt > now ? `, fresh for ${duration(staleAt - now)}` : ', stale';
+  return ['cache', `fetched ${ago(fetchedAt, now)}${fresh}`];
+}
+
+function delayRow({ crawlDelayMs }: Ruling): Row | undefined {
+  return crawlDelayMs === undefined
+    ? undefined
+    : ['delay', `Crawl-delay ${crawlDelayMs / 1_000} s (reported, not enforced)`];
+}
+
+function retryRow(ruling: Ruling, now: number): Row | undefined {
+  if (ruling.reason !== 'unreachable' || ruling.retryAt === undefined) return undefined;
+  return ['retry', `next try ${ahead(ruling.retryAt, now)}`];
+}

@@ -1,0 +1,31 @@
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A length of time as one would say it: `45 s`, `3 min`, `23 h`, `12 d`. */
+export function duration(ms: number): string {
+  if (ms < 90 * SECOND_MS) return `${Math.max(0, Math.round(ms / SECOND_MS))} s`;
+  if (ms < 90 * MINUTE_MS) return `${Math.round(ms / MINUTE_MS)} min`;
+  if (ms < 48 * HOUR_MS) return `${Math.round(ms / HOUR_MS)} h`;
+  return `${Math.round(ms / DAY_MS)} d`;
+}
+
+/** `just now`, or how long ago. */
+export function ago(at: number, now: number): string {
+  return now - at < SECOND_MS ? 'just now' : `${duration(now - at)} ago`;
+}
+
+/** `in 2 min (2026-01-02 12:31:04Z)`: what people read and what they can compare with a log. */
+export function ahead(at: number, now: number): string {
+  const instant = new Date(at)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, 'Z');
+  return at <= now ? `now (since ${instant})` : `in ${duration(at - now)} (${instant})`;
+}
+
+/** `1 redirect`, `2 redirects`. */
+export function count(many: number, one: string): string {
+  return `${many.toLocaleString('en')} ${one}${many === 1 ? '' : 's'}`;
+}

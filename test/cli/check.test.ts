@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Site, startSite } from '../support/site.ts';
+import { cli, records } from './session.ts';
+
+const ROBOTS = `User-agent: *
+Disallow: /private
+Allow: /private/open
+
+User-agent: ExampleBot
+Crawl-delay: 2
+Disallow: /only-example
+`;
+
+let site: Site;
+let moved: Site;
+let missing: Site;
+let broken: Site;
+let hanging: Site;
+
+beforeAll(async () => {
+  site = await startSite({ '/robots.txt': { body: ROBOTS } });
+  moved = await startSite({ '/robots.txt': { status: 301, headers: { location: site.url('/robots.txt') } } });
+  missing = await startSite({});
+  broken = await startSite({ '/robots.txt': { status: 503, headers: { 'retry-after': '120' } } });
+  hanging = await startSite(() => undefined);
+});
+
+afterAll(async () => {
+  await Promise.all([site, moved, missing, broken, hanging].map((each) => each.close()));
+});
+
+describe('exit code', () => {
+  it('is 0 when every URL is allowed', async () => {
+    expect((await cli(['check', site.url('/'), site.url('/private/open')])).code).toBe(0);
+  });
+
+  it('is 1 when one is disallowed', async () => {
+    expect((await cli(['check', site.url('/'), site.url('/private')])).code).toBe(1);
+  });
+
+  it('is 3 when one is undecided, also beside a disallowed one', async () => {
+    expect((await cli([site.url('/private'), broken.url('/')])).code).toBe(3);
+  });
+
+  it('is 2 when one is no URL, whatever the others are, and they are answered', async () => {
+    const { code, stdout, stderr } = await cli([
+      broken.url('/'),
+      'mailto:a@example.com',
+      site.url('/private'),
+    ]);
+    expect(code).toBe(2);
+    expect(stdout).toContain(`UNDECIDED   ${broken.url('/')}`);
+    expect(stdout).toContain(`DISALLOWED  ${site.url('/private')}`);
+    expect(stderr).toBe(
+      'canfetch: Expected an absolute http, https or ftp URL, got "mailto:a@example.com"\n',
+    );
+  });
+
+  it('is 1 for a site whose robots.txt is restricted under a profile that says so', async () => {
+    await using closed = await startSite({ '/robots.txt': { status: 403 } });
+    const { code, stdout } = await cli(['--profile', 'koster-1996', closed.url('/')]);
+    expect(code).toBe(1);
+    expect(stdout).toContain('access restricted (403)');
+  });
+});
+
+describe('for people', () => {
+  it('shows the verdict, the group, the deciding line, and where the rules come from', async () => {
+    const { stdout, stderr } = await cli([site.url('/private/a')]);
+    expect(stdout.split('\n')).toEqual([
+      `DISALLOWED  ${site.url('/private/a')}`,
+      '  agent   canfetch → group "*" at line 1',
+      '  rule    line 2  Disallow: /private',
+      `  robots  ${site.url('/robots.txt')}  200`,
+      expect.stringMatching(/^ {2}cache {3}fetched just now, fresh for 2[1-4] h$/),
+      '',
+    ]);
+    expect(stderr).toBe('');
+  });
+
+  it('shows redirects of robots.txt', async () => {
+    const { stdout } = await cli([moved.url('/')]);
+    expect(stdout).toContain(
+      `robots  ${site.url('/robots.txt')}  200  1 redirect from ${moved.url('/robots.txt')}`,
+    );
+  });
+
+  it('tells why all is allowed', async () => {
+    expect((await cli([missing.url('/')])).stdout).toContain(
+      'why     robots.txt is unavailable (404), so everything is allowed',
+    );
+    expect((await cli([site.url('/robots.txt')])).stdout).toContain(
+      '/robots.txt itself may always be fetched',
+    );
+  });
+
+  it('tells why nothing is, and when the next try is due', async () => {
+    const { stdout } = await cli([broken.url('/')]);
+    expect(stdout).toContain('robots.txt is unreachable (503)');
+    expect(stdout).toMatch(/retry {3}next try in 2 min \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\)/);
+  });
+
+  it('ends an attempt at the deadline', async () => {
+    const { code, stdout } = await cli(['--deadline-ms', '100', hanging.url('/')]);
+    expect(code).toBe(3);
+    expect(stdout).toContain('no whole answer within the deadline, ERR_ROBOTS_DEADLINE');
+  });
+
+  it('prints nothing with --quiet but what is wrong', async () => {
+    const { code, stdout, stderr } = await cli(['-q', site.url('/private'), 'example.com/a']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('got "example.com/a"; did you mean "https://example.com/a"?');
+  });
+
+  it('shows no control characters of a file', async () => {
+    await using hostile = await startSite({
+      '/robots.txt': { body: 'User-agent: *\nDisallow: /\u001B[2J\u202Ex\nDisallow: /*' },
+    });
+    const { stdout } = await cli([hostile.url('/%1B[2J%E2%80%AEx')]);
+    expect(stdout).toContain('line 2  Disallow: /\\x1b[2J\\u{202e}x');
+  });
+});
+
+describe('agent', () => {
+  it('is the first of several that a group names, in the case it was given', async () => {
+    const { stdout, code } = await cli([
+      '-a',
+      'Unheard',
+      '--agent=EXAMPLEBOT/2.1 (+https://e.example)',
+      site.url('/only-example'),
+    ]);
+    expect(code).toBe(1);
+    expect(stdout).toContain('agent   EXAMPLEBOT → group "ExampleBot" at line 5');
+    expect(stdout).toContain('delay   Crawl-delay 2 s (reported, not enforced)');
+  });
+
+  it('signs the request for robots.txt', async () => {
+    await using seen = await startSite({});
+    await cli(['-a', 'ExampleBot/2.1', seen.url('/')]);
+    expect(seen.requests.map(({ headers }) => headers['user-agent'])).toEqual(['ExampleBot/2.1']);
+  });
+
+  it('may be "*"', async () => {
+    const { stdout } = await cli(['-a', '*', site.url('/private')]);
+    expect(stdout).toContain('agent   * → group "*" at line 1');
+  });
+});
+
+describe('--json', () => {
+  it('is a decision with a schema version on each line, in the order of the URLs', async () => {
+    const { stdout, stderr } = await cli([
+      '--json',
+      site.url('/private/a'),
+      broken.url('/'),
+      'nonsense:',
+      missing.url('/'),
+    ]);
+    const [disallowed, undecided, invalid, allowed] = records(stdout);
+    expect(stderr).toBe('');
+    expect(disallowed).toMatchObject({
+      schemaVersion: 1,
+      input: site.url('/private/a'),
+      url: site.url('/private/a'),
+      origin: site.origin,
+      agent: 'canfetch',
+      profile: 'rfc9309',
+      state: 'rules',
+      allowed: false,
+      reason: 'rule',
+      rule: { directive: 'disallow', pattern: '/private', line: 2 },
+      group: { agent: '*', lines: [1] },
+      robots: { url: site.url('/robots.txt'), hops: 0, status: 200, source: 'network' },
+    });
+    expect(undecided).toMatchObject({ allowed: false, reason: 'unreachable', retryAt: expect.any(Number) });
+    expect(invalid).toEqual({
+      schemaVersion: 1,
+      input: 'nonsense:',
+      error: {
+        code: 'ERR_ROBOTS_INVALID_URL',
+        message: 'Expected an absolute http, https or ftp URL, got "nonsense:"',
+      },
+    });
+    expect(allowed).toMatchObject({ allowed: true, reason: 'unavailable', state: 'allow-all' });
+  });
+});

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+
+const IMPORT = /^(?:import|export)\s+(?!type\b)(?:[^'";]*?\sfrom\s+)?'([^']+)';/gm;
+
+/** Every module that loading `entry` loads, by its static imports; libraries by name. */
+async function loadedBy(entry: URL): Promise<Set<string>> {
+  const seen = new Set<string>();
+  const waiting = [entry.href];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    if (!next.startsWith('file:')) continue;
+    const source = await readFile(new URL(next), 'utf8');
+    for (const [, specifier = ''] of source.matchAll(IMPORT)) {
+      waiting.push(specifier.startsWith('.') ? new URL(specifier, next).href : specifier);
+    }
+  }
+  return seen;
+}
+
+const libraries = (modules: Set<string>): string[] =>
+  [...modules].filter((name) => !name.startsWith('file:') && !name.startsWith('node:'));
+
+describe('the command', () => {
+  it('loads no library before it has something to fetch, so that --help and --robots are quick', async () => {
+    const modules = await loadedBy(new URL('../../src/cli/main.ts', import.meta.url));
+    expect([...modules].filter((name) => name.endsWith('/cli/commands/check.ts'))).toHaveLength(1);
+    expect(libraries(modules)).toEqual([]);
+  });
+
+  it('would be seen to load them: the client does', async () => {
+    const modules = await loadedBy(new URL('../../src/client.ts', import.meta.url));
+    expect(libraries(modules)).toEqual(expect.arrayContaining(['undici', 'zod', 'lru-cache', 'p-limit']));
+  });
+
+  it('can be run as a program', async () => {
+    const source = await readFile(new URL('../../src/cli/main.ts', import.meta.url), 'utf8');
+    expect(source.startsWith('#!/usr/bin/env node\n')).toBe(true);
+  });
+});

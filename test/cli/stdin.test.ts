@@ -1,0 +1,145 @@
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_LINE_LENGTH } from '../../src/cli/targets.ts';
+import { type Site, startSite } from '../support/site.ts';
+import { cli, records } from './session.ts';
+
+let site: Site;
+let slow: Site;
+
+beforeAll(async () => {
+  site = await startSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /private' } });
+  slow = await startSite((_request, response) => void setTimeout(() => response.end(), 200));
+});
+
+afterAll(async () => {
+  await Promise.all([site.close(), slow.close()]);
+});
+
+describe('URLs from standard input', () => {
+  it('are answered line by line; blank lines and comments are passed over, a bad line is reported', async () => {
+    const stdin = `# a list\n\n${site.url('/a')}\r\n  ${site.url('/private')}  \nnot a url\n${site.url('/b')}`;
+    const { code, stdout } = await cli(['--json', '-'], { stdin });
+    expect(code).toBe(2);
+    expect(records(stdout).map(({ line, input, allowed, error }) => [line, input, allowed ?? error])).toEqual(
+      [
+        [3, site.url('/a'), true],
+        [4, site.url('/private'), false],
+        [5, 'not a url', expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL' })],
+        [6, site.url('/b'), true],
+      ],
+    );
+  });
+
+  it('name the line of what is no URL', async () => {
+    const { stderr } = await cli(['-'], { stdin: `${site.url('/a')}\nnot a url\n` });
+    expect(stderr).toBe('canfetch: line 2: Expected an absolute http, https or ftp URL, got "not a url"\n');
+  });
+
+  it('may be cut into chunks anywhere', async () => {
+    const text = `${site.url('/ä')}\n${site.url('/b')}\n`;
+    const stdin = Readable.from([...Buffer.from(text)].map((octet) => Buffer.of(octet)));
+    const { stdout } = await cli(['--json', '-'], { stdin });
+    expect(records(stdout).map(({ input }) => input)).toEqual([site.url('/ä'), site.url('/b')]);
+  });
+
+  it('keep their order when an early one is slow', async () => {
+    const urls = [slow.url('/'), site.url('/1'), site.url('/2')];
+    const { stdout } = await cli(['--json', '-'], { stdin: urls.join('\n') });
+    expect(records(stdout).map(({ input }) => input)).toEqual(urls);
+  });
+
+  it('stand where the "-" stands among arguments', async () => {
+    const { stdout } = await cli(['--json', site.url('/1'), '-', site.url('/3')], { stdin: site.url('/2') });
+    expect(records(stdout).map(({ input }) => input)).toEqual([1, 2, 3].map((each) => site.url(`/${each}`)));
+  });
+
+  it('are refused when longer than any URL, and do not fill the memory', async () => {
+    const chunks = [...Array<string>(100).fill('x'.repeat(MAX_LINE_LENGTH)), '\n', site.url('/a')];
+    const { code, stdout } = await cli(['--json', '-'], { stdin: chunks });
+    const [tooLong, fine] = records(stdout);
+    expect(code).toBe(2);
+    expect(tooLong).toMatchObject({ line: 1, error: { message: expect.stringContaining('a longer line') } });
+    expect(String(tooLong?.['input'])).toHaveLength(MAX_LINE_LENGTH);
+    expect(fine).toMatchObject({ line: 2, allowed: true });
+  });
+
+  it('are answered as they come, before the input ends', async () => {
+    const stdin = new PassThrough();
+    const stdout = new PassThrough({ encoding: 'utf8' });
+    const running = cli(['--json', '-'], { stdin, stdout });
+    stdin.write(`${site.url('/now')}\n`);
+    const first = await new Promise((resolve) => stdout.once('data', resolve));
+    expect(first).toContain('/now');
+    stdin.end();
+    stdout.resume();
+    expect((await running).code).toBe(0);
+  });
+
+  it('are read no faster than the answers are taken', async () => {
+    let read = 0;
+    const stdin = Readable.from(
+      (async function* lines() {
+        for (; read < 20_000; read++) yield `${site.url(`/${read}`)}\n`;
+      })(),
+    );
+    const stuck = new Writable({ highWaterMark: 1, write: () => undefined });
+    const stop = new AbortController();
+    void cli(['--json', '-'], { stdin, stdout: stuck, signal: stop.signal });
+    await delay(300);
+    expect(read).toBeLessThan(2_000);
+    stuck.destroy();
+  });
+});
+
+describe('the end', () => {
+  it('comes quietly when nobody reads the answers any more', async () => {
+    const broken = new Writable({
+      write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
+    });
+    const endless = new PassThrough();
+    endless.write(`${site.url('/a')}\n`.repeat(10));
+    const { code, stderr } = await cli(['-'], { stdin: endless, stdout: broken });
+    expect([code, stderr]).toEqual([141, '']);
+    expect(endless.destroyed).toBe(true);
+  });
+
+  it('tells when the answers cannot be written', async () => {
+    const failure = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+      code: 'ENOSPC',
+      syscall: 'write',
+    });
+    const full = new Writable({ write: (_chunk, _encoding, done) => done(failure) });
+    const { code, stderr } = await cli(['-'], { stdin: twoUrls(), stdout: full });
+    expect([code, stderr]).toEqual([70, 'canfetch: ENOSPC: no space left on device, write\n']);
+  });
+
+  it('comes at once with Ctrl-C, while waiting for a server or for input', async () => {
+    await using hanging = await startSite(() => undefined);
+    for (const argv of [[hanging.url('/')], ['-']]) {
+      const stop = new AbortController();
+      setTimeout(() => stop.abort(new Error('Interrupted')), 100);
+      const { code, stderr } = await cli(argv, { stdin: new PassThrough(), signal: stop.signal });
+      expect([code, stderr]).toEqual([130, '']);
+    }
+  });
+});
+
+const twoUrls = (): string => `${site.url('/a')}\n${site.url('/private')}\n`;
+
+describe('progress', () => {
+  it('is one line on a terminal, taken away at the end', async () => {
+    const { stderr } = await cli(['-'], { stdin: twoUrls(), stderrIsTTY: true });
+    expect(stderr).toContain('1 URL · 0 disallowed · 0 undecided');
+    expect(stderr.endsWith('\r\u001B[2K')).toBe(true);
+  });
+
+  it.each([
+    ['no terminal', ['-'], false],
+    ['--json', ['--json', '-'], true],
+    ['--quiet', ['--quiet', '-'], true],
+  ])('is not shown with %s', async (_name, argv, stderrIsTTY) => {
+    expect((await cli(argv, { stdin: twoUrls(), stderrIsTTY })).stderr).toBe('');
+  });
+});
