@@ -4,7 +4,14 @@ import type { Decision } from './decision.ts';
 import { RobotsClosedError } from './errors.ts';
 import { fetchRobots, fetchTransport, type Transport, undiciTransport } from './fetch/index.ts';
 import { isRobotsTarget, LocatedUrl, locate, originOf, ROBOTS_PATH } from './origin.ts';
-import { type Agent, agentTokens, profileOf, readOptions, type RobotsClientOptions, type Settings } from './options.ts';
+import {
+  type Agent,
+  agentTokens,
+  profileOf,
+  readOptions,
+  type RobotsClientOptions,
+  type Settings,
+} from './options.ts';
 import type { OriginPolicy } from './policy.ts';
 import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
 import { OverriddenOrigin } from './override.ts';
@@ -226,7 +233,11 @@ export class RobotsClient {
     return rule < 0 || program.isAllow(rule);
   }
 
-  private warmDecision(url: string | URL, agent: Agent | undefined, mayRefresh: boolean): Decision | undefined {
+  private warmDecision(
+    url: string | URL,
+    agent: Agent | undefined,
+    mayRefresh: boolean,
+  ): Decision | undefined {
     this.assertOpen();
     const located = this.located;
     const tokens = agent === undefined ? this.settings.tokens : this.tokensOf(agent);
@@ -235,7 +246,8 @@ export class RobotsClient {
     if (override !== undefined) return override.decide(tokens, located);
     const entry = this.cache.recall(located.origin);
     const now = this.settings.clock.now();
-    if (isRobotsTarget(located)) return robotsTxtDecision(entry, this.profileFor(located.origin), tokens, located, now);
+    if (isRobotsTarget(located))
+      return robotsTxtDecision(entry, this.profileFor(located.origin), tokens, located, now);
     if (entry === undefined) return undefined;
     if (!entry.isQuietAt(now)) {
       const due = attemptDue(entry.record, entry.profile, now);
@@ -246,7 +258,11 @@ export class RobotsClient {
     return decideFromEntry(entry, tokens, located, now, 'memory');
   }
 
-  private async attempt(origin: string, known: OriginRecord | undefined, signal: AbortSignal): Promise<Outcome> {
+  private async attempt(
+    origin: string,
+    known: OriginRecord | undefined,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const { settings } = this;
     if (origin.startsWith(FTP)) {
       const finalUrl = origin + ROBOTS_PATH;
@@ -302,4 +318,3 @@ export class RobotsClient {
     if (this.closed) throw new RobotsClosedError();
   }
 }
-

@@ -100,7 +100,16 @@ export function decideByStanding(
 ): Decision {
   const { url, origin, agent, profile } = subject;
   if (standing.state === 'allow-all') {
-    return { url, origin, agent, profile, robots, state: 'allow-all', allowed: true, reason: standing.reason };
+    return {
+      url,
+      origin,
+      agent,
+      profile,
+      robots,
+      state: 'allow-all',
+      allowed: true,
+      reason: standing.reason,
+    };
   }
   const base = { url, origin, agent, profile, robots, state: 'disallow-all', allowed: false } as const;
   if (standing.reason === 'restricted') return { ...base, reason: 'restricted' };

@@ -1,5 +1,3 @@
-import type { Decision } from './decision.ts';
-
 /** Literal codes of every error this package throws. Match on these rather than on `instanceof`. */
 export type RobotsErrorCode =
   | 'ERR_ROBOTS_INVALID_URL'
@@ -56,42 +54,6 @@ export class RobotsClosedError extends RobotsError {
 
   constructor() {
     super('The RobotsClient is closed; make a new one to go on asking');
-  }
-}
-
-/** A guard refused a request because robots.txt disallows it. */
-export class RobotsDisallowedError extends RobotsError {
-  override readonly name = 'RobotsDisallowedError';
-  readonly code = 'ERR_ROBOTS_DISALLOWED';
-  /** The decision about the hop that was refused. */
-  readonly decision: Decision;
-
-  constructor(decision: Decision) {
-    const why = decision.rule
-      ? `line ${decision.rule.line}: "${decision.rule.directive}: ${decision.rule.pattern}"`
-      : decision.reason;
-    super(`robots.txt of ${decision.origin} disallows ${decision.url} for ${decision.agent} (${why})`);
-    this.decision = decision;
-  }
-}
-
-/** A guard refused a request because robots.txt cannot be reached; try again after `retryAt`. */
-export class RobotsUnreachableError extends RobotsError {
-  override readonly name = 'RobotsUnreachableError';
-  readonly code = 'ERR_ROBOTS_UNREACHABLE';
-  /** The decision about the hop that was refused. */
-  readonly decision: Decision;
-  /** Epoch ms from which asking again makes sense. */
-  readonly retryAt: number | undefined;
-
-  constructor(decision: Decision) {
-    const what = decision.robots.status ?? decision.robots.error ?? 'no answer';
-    super(
-      `robots.txt of ${decision.origin} is unreachable (${what}), so ${decision.url} may not be fetched` +
-        (decision.retryAt === undefined ? '' : `; retry after ${new Date(decision.retryAt).toISOString()}`),
-    );
-    this.decision = decision;
-    this.retryAt = decision.retryAt;
   }
 }
 

@@ -8,15 +8,14 @@ export type { Decision, OriginState } from './decision.ts';
 export {
   isRobotsError,
   RobotsClosedError,
-  RobotsDisallowedError,
   RobotsError,
   type RobotsErrorCode,
   RobotsInvalidOptionsError,
   RobotsInvalidUrlError,
-  RobotsUnreachableError,
 } from './errors.ts';
 export { guardFetch, type GuardFetchOptions } from './guard/fetch.ts';
 export type { GuardClient } from './guard/guard.ts';
+export { RobotsDisallowedError, RobotsUnreachableError } from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
 export type { FetchFunction } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';

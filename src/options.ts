@@ -6,6 +6,7 @@ import { quote, RobotsInvalidOptionsError } from './errors.ts';
 import type { FetchFunction } from './fetch/index.ts';
 import { originOf } from './origin.ts';
 import { productToken } from './rules/index.ts';
+import { VERSION } from './version.ts';
 
 /** A product token, a User-Agent string, or a list of those in order of preference. */
 export type Agent = string | readonly string[];
@@ -68,7 +69,6 @@ export interface Settings {
   readonly overrides: ReadonlyMap<string, OriginOverride>;
 }
 
-export const VERSION = '0.1.0';
 const MIN_BODY_BYTES = 512_000;
 
 const aFunction = (what: string): z.ZodType =>
@@ -87,46 +87,48 @@ const meaning = z.enum(['rules', 'unavailable', 'restricted', 'unreachable'], {
 
 const aProfile = `one of ${profileNames.join(', ')}, or a whole profile object`;
 
-const profileSchema = z
-  .strictObject(
-    {
-      name: z.string({ error: 'a name' }).min(1, { error: 'a name' }),
-      dialect: z.enum(['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'], {
-        error: "'rfc9309', 'google', 'koster-1996' or 'robotstxt-1994'",
-      }),
-      status: z.record(
-        z.string().regex(/^[1-9](?:\d\d|xx)$/, { error: 'a status such as "429" or a class such as "4xx"' }),
-        meaning,
-      ),
-      maxRedirects: wholeNumber(0, 100, 'a whole number from 0 to 100'),
-      tooManyRedirects: z.enum(['unavailable', 'unreachable'], { error: "'unavailable' or 'unreachable'" }),
-      disallowedRedirect: z.enum(['followed', 'unavailable'], { error: "'followed' or 'unavailable'" }),
-      whileUnreachable: z
-        .array(
-          z.strictObject({
-            untilMs: milliseconds.nullable(),
-            withCopy: z.enum(['last-good', 'allow-all', 'disallow-all'], {
-              error: "'last-good', 'allow-all' or 'disallow-all'",
-            }),
-            withoutCopy: treatment,
-            whenSiteReachable: treatment.optional(),
+const profileSchema = z.strictObject(
+  {
+    name: z.string({ error: 'a name' }).min(1, { error: 'a name' }),
+    dialect: z.enum(['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'], {
+      error: "'rfc9309', 'google', 'koster-1996' or 'robotstxt-1994'",
+    }),
+    status: z.record(
+      z.string().regex(/^[1-9](?:\d\d|xx)$/, { error: 'a status such as "429" or a class such as "4xx"' }),
+      meaning,
+    ),
+    maxRedirects: wholeNumber(0, 100, 'a whole number from 0 to 100'),
+    tooManyRedirects: z.enum(['unavailable', 'unreachable'], { error: "'unavailable' or 'unreachable'" }),
+    disallowedRedirect: z.enum(['followed', 'unavailable'], { error: "'followed' or 'unavailable'" }),
+    whileUnreachable: z
+      .array(
+        z.strictObject({
+          untilMs: milliseconds.nullable(),
+          withCopy: z.enum(['last-good', 'allow-all', 'disallow-all'], {
+            error: "'last-good', 'allow-all' or 'disallow-all'",
           }),
-        )
-        .min(1)
-        .refine((phases) => phases.every((phase, at) => (phase.untilMs === null) === (at === phases.length - 1)), {
-          error: 'phases of which the last, and only the last, has `untilMs: null`',
+          withoutCopy: treatment,
+          whenSiteReachable: treatment.optional(),
         }),
-      lifetime: z
-        .strictObject({ defaultMs: milliseconds, minMs: milliseconds, maxMs: milliseconds })
-        .refine((lifetime) => lifetime.minMs <= lifetime.maxMs, { error: 'bounds with `minMs` up to `maxMs`' }),
-      conditionalRequests: z.boolean({ error: 'true or false' }),
-      backoff: z.strictObject({ initialMs: milliseconds.min(1), maxMs: milliseconds.min(1) }),
-      retryAfter: z.strictObject({ minMs: milliseconds, maxMs: milliseconds }),
-      keepCopyOnUnavailableMs: milliseconds,
-    },
-    // Unknown keys keep their own message.
-    { error: (issue) => (issue.code === 'invalid_type' ? aProfile : undefined) },
-  );
+      )
+      .min(1)
+      .refine(
+        (phases) => phases.every((phase, at) => (phase.untilMs === null) === (at === phases.length - 1)),
+        {
+          error: 'phases of which the last, and only the last, has `untilMs: null`',
+        },
+      ),
+    lifetime: z
+      .strictObject({ defaultMs: milliseconds, minMs: milliseconds, maxMs: milliseconds })
+      .refine((lifetime) => lifetime.minMs <= lifetime.maxMs, { error: 'bounds with `minMs` up to `maxMs`' }),
+    conditionalRequests: z.boolean({ error: 'true or false' }),
+    backoff: z.strictObject({ initialMs: milliseconds.min(1), maxMs: milliseconds.min(1) }),
+    retryAfter: z.strictObject({ minMs: milliseconds, maxMs: milliseconds }),
+    keepCopyOnUnavailableMs: milliseconds,
+  },
+  // Unknown keys keep their own message.
+  { error: (issue) => (issue.code === 'invalid_type' ? aProfile : undefined) },
+);
 
 const profileOrName = z.union([z.enum(profileNames, { error: aProfile }), profileSchema]);
 
@@ -138,9 +140,7 @@ const agentString = z
   });
 
 const schema = z.strictObject({
-  agent: z
-    .union([agentString, z.array(agentString).min(1, { error: 'at least one agent' })])
-    .optional(),
+  agent: z.union([agentString, z.array(agentString).min(1, { error: 'at least one agent' })]).optional(),
   profile: profileOrName.optional(),
   deadlineMs: wholeNumber(1, 2 ** 31 - 1, 'a whole number of milliseconds, at least 1').optional(),
   maxBodyBytes: wholeNumber(
@@ -150,13 +150,19 @@ const schema = z.strictObject({
   ).optional(),
   concurrency: wholeNumber(1, 100_000, 'a whole number, at least 1').optional(),
   dispatcher: anObjectWith('dispatch', 'an undici Dispatcher').optional(),
-  transport: z.strictObject({ fetch: aFunction('like fetch') }, { error: 'an object with a `fetch`' }).optional(),
+  transport: z
+    .strictObject({ fetch: aFunction('like fetch') }, { error: 'an object with a `fetch`' })
+    .optional(),
   clock: anObjectWith('now', 'an object whose `now()` gives epoch milliseconds').optional(),
   random: aFunction('that gives numbers in [0, 1)').optional(),
   cache: z
     .strictObject({
       maxOrigins: wholeNumber(1, 2 ** 31 - 1, 'a whole number, at least 1').optional(),
-      maxBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER, 'a whole number of octets, at least 1 MiB').optional(),
+      maxBytes: wholeNumber(
+        1_048_576,
+        Number.MAX_SAFE_INTEGER,
+        'a whole number of octets, at least 1 MiB',
+      ).optional(),
     })
     .optional(),
   headersForRobots: aFunction('from an origin to header fields').optional(),
@@ -199,7 +205,9 @@ export function readOptions(options: RobotsClientOptions): Settings {
     maxOrigins: options.cache?.maxOrigins ?? 50_000,
     maxBytes: options.cache?.maxBytes ?? 128 * 1_048_576,
     headersForRobots: options.headersForRobots,
-    overrides: new Map(Object.entries(options.overrides ?? {}).map(([key, value]) => [overrideOrigin(key), value])),
+    overrides: new Map(
+      Object.entries(options.overrides ?? {}).map(([key, value]) => [overrideOrigin(key), value]),
+    ),
   };
 }
 
@@ -226,7 +234,9 @@ export function agentTokens(agent: Agent): readonly string[] {
     return token;
   });
   if (tokens.length === 0) {
-    throw new RobotsInvalidOptionsError(`Expected \`agent\` to be a string or a list of strings, got ${quote(agent)}`);
+    throw new RobotsInvalidOptionsError(
+      `Expected \`agent\` to be a string or a list of strings, got ${quote(agent)}`,
+    );
   }
   return tokens;
 }
@@ -277,7 +287,8 @@ function deepest(issue: z.core.$ZodIssue): Issue {
     if (first === undefined) continue;
     const inner = deepest(first);
     const path = [...issue.path, ...inner.path];
-    if (best === issue || path.length > best.path.length || inner.code === 'custom') best = { ...inner, path };
+    if (best === issue || path.length > best.path.length || inner.code === 'custom')
+      best = { ...inner, path };
   }
   return best;
 }

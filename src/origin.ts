@@ -14,8 +14,10 @@ export class LocatedUrl {
   /** The target is `href.slice(targetStart, targetEnd)`; it starts with `/`. */
   targetStart = 0;
   targetEnd = 0;
-  /** The URL as octets, when {@link simple}: nobody has to walk the string again. */
-  octets: Uint8Array = new Uint8Array(1024);
+  /** The target as octets, when {@link simple}: nobody has to walk the string again. */
+  octets: Uint8Array = new Uint8Array(0);
+  /** Whether `href` was recognised as serialised already. */
+  serialised = false;
   /** Whether the target is plain ASCII without `%`, `*` and `$`: then it means itself to every reader. */
   simple = false;
   /** Where the query's `?` stands in the target; past every index when there is none. */
@@ -75,35 +77,34 @@ function locateParsed(input: string | URL, into: LocatedUrl): void {
   // A "/" in userinfo is serialised as "%2F", and hosts have none: the first one starts the path.
   into.targetStart = href.indexOf('/', url.protocol.length + 2);
   into.targetEnd = fragment < 0 ? href.length : fragment;
-  into.simple = false;
+  into.serialised = into.simple = false;
 }
 
-const encoder = new TextEncoder();
-
-const REFUSED = 0;
-const PLAIN = 1;
+const PLAIN = 0;
+const REFUSED = 1;
 const DOT = 2;
-const PERCENT = 3;
-const SLASH = 4;
-const QUESTION = 5;
-const HASH = 6;
-const APOSTROPHE = 7;
+const PERCENT = 4;
+const SLASH = 8;
+const QUESTION = 16;
+const HASH = 32;
+const APOSTROPHE = 64;
 /** Means itself to the URL parser, not to every reader of rules. */
-const SPECIAL = 8;
+const SPECIAL = 128;
 
 /**
- * What an octet behind the authority means for a URL that is already serialised. REFUSED ones may be changed by
- * the URL parser, so it is asked.
+ * What a character behind the authority means for a URL that is already serialised. REFUSED ones may be changed
+ * by the URL parser, so it is asked.
  */
-const TARGET_OCTET: Uint8Array = new Uint8Array(256).map((_, code) => {
+const TARGET_CHARACTER: Uint8Array = new Uint8Array(128).map((_, code) => {
   const character = String.fromCharCode(code);
-  if (code <= 0x20 || code >= 0x7f || '"<>\\^`{|}'.includes(character)) return REFUSED;
+  if (code <= 0x20 || code === 0x7f || '"<>\\^`{|}'.includes(character)) return REFUSED;
   const special = "./%?#'*$".indexOf(character);
-  return special < 0 ? PLAIN : ([DOT, SLASH, PERCENT, QUESTION, HASH, APOSTROPHE, SPECIAL, SPECIAL][special] ?? REFUSED);
+  const kinds = [DOT, SLASH, PERCENT, QUESTION, HASH, APOSTROPHE, SPECIAL, SPECIAL];
+  return special < 0 ? PLAIN : (kinds[special] ?? REFUSED);
 });
 
 /** 1 for what stands in an ordinary host name. */
-const HOST_OCTET: Uint8Array = new Uint8Array(256).map((_, code) =>
+const HOST_CHARACTER: Uint8Array = new Uint8Array(128).map((_, code) =>
   /[a-z0-9._-]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
@@ -114,72 +115,86 @@ const HOST_OCTET: Uint8Array = new Uint8Array(256).map((_, code) =>
  */
 function locateSerialised(text: string, into: LocatedUrl): boolean {
   const length = text.length;
+  // Links come in bundles: what the last URL's authority was read for holds for this one's.
+  const same =
+    into.serialised && text.startsWith(into.origin) && text.charCodeAt(into.origin.length) === 0x2f;
+  const targetStart = same ? into.origin.length : authorityEnd(text);
+  if (targetStart < 0) return false;
   if (into.octets.length < length) into.octets = new Uint8Array(length * 2);
   const { octets } = into;
-  // Walking octets is quicker than walking a string, by more than this costs. Fewer or more octets than
-  // characters: not ASCII.
-  const { read, written } = encoder.encodeInto(text, octets);
-  if (read !== length || written !== length) return false;
-  const hostStart = schemeLength(octets);
-  if (hostStart === 0) return false;
-  const targetStart = authorityEnd(octets, hostStart, length);
-  if (targetStart < 0) return false;
 
-  let simple = true;
+  let kinds = 0;
   let query = NO_QUERY;
-  let previous = PLAIN;
+  let previous = SLASH;
   let at = targetStart;
   for (; at < length; at++) {
-    const kind = TARGET_OCTET[octets[at]!]!;
+    const code = text.charCodeAt(at);
+    const kind = code > 0x7f ? REFUSED : TARGET_CHARACTER[code]!;
     if (kind !== PLAIN) {
-      if (kind === REFUSED) return false;
       if (kind === HASH) break;
-      if (kind === PERCENT || kind === SPECIAL) simple = false;
-      if (kind === QUESTION) {
-        if (query === NO_QUERY) query = at - targetStart;
-      } else if (kind === APOSTROPHE) {
-        if (query !== NO_QUERY) return false;
-      } else if (previous === SLASH && (kind === DOT || kind === PERCENT) && query === NO_QUERY) return false;
+      // "/." may start a dot segment, and so may "/%", which may spell a dot.
+      if (previous === SLASH && (kind & (DOT | PERCENT)) !== 0 && query === NO_QUERY) return false;
+      if (kind === QUESTION && query === NO_QUERY) query = at - targetStart;
+      kinds |= kind;
     }
+    octets[at - targetStart] = code;
     previous = kind;
   }
   const targetEnd = at;
   // Nothing of the fragment counts, but it is part of the URL: what the parser would change is left to it.
-  for (; at < length; at++) if (TARGET_OCTET[octets[at]!] === REFUSED) return false;
-  into.simple = simple;
+  for (; at < length; at++) {
+    const code = text.charCodeAt(at);
+    kinds |= code > 0x7f ? REFUSED : TARGET_CHARACTER[code]! & REFUSED;
+  }
+  // The parser escapes apostrophes in queries.
+  if ((kinds & REFUSED) !== 0 || ((kinds & APOSTROPHE) !== 0 && query !== NO_QUERY)) return false;
+  into.serialised = true;
+  into.simple = (kinds & (PERCENT | SPECIAL)) === 0;
   into.query = query;
   into.href = text;
-  into.origin = text.slice(0, targetStart);
+  if (!same) into.origin = text.slice(0, targetStart);
   into.targetStart = targetStart;
   into.targetEnd = targetEnd;
   return true;
 }
 
-/** Length of `http://` or `https://` at the start, 0 for anything else. */
-function schemeLength(octets: Uint8Array): number {
-  if (octets[0] !== 0x68 || octets[1] !== 0x74 || octets[2] !== 0x74 || octets[3] !== 0x70) return 0;
-  const colon = octets[4] === 0x73 ? 5 : 4;
-  return octets[colon] === 0x3a && octets[colon + 1] === 0x2f && octets[colon + 2] === 0x2f ? colon + 3 : 0;
-}
-
-/** Where the authority ends, if it is a plain host name and perhaps a port, before a slash; -1 otherwise. */
-function authorityEnd(octets: Uint8Array, hostStart: number, length: number): number {
+/**
+ * Where the authority ends, if scheme, host and port are plain ones that the parser would leave as they are and
+ * a slash follows; -1 otherwise.
+ */
+function authorityEnd(text: string): number {
+  const hostStart = text.startsWith('https://') ? 8 : text.startsWith('http://') ? 7 : -1;
+  if (hostStart < 0) return -1;
   let at = hostStart;
   let label = hostStart;
-  while (at < length && HOST_OCTET[octets[at]!] === 1) {
-    const octet = octets[at++]!;
-    if (octet === 0x2e) label = at;
+  let code = text.charCodeAt(at);
+  for (; code < 0x80 && HOST_CHARACTER[code] === 1; code = text.charCodeAt(++at)) {
+    if (code === 0x2e) label = at + 1;
     // "xn--" must be valid punycode; any "--" is left to the parser.
-    else if (octet === 0x2d && octets[at] === 0x2d) return -1;
+    else if (code === 0x2d && text.charCodeAt(at + 1) === 0x2d) return -1;
   }
   // A last label that starts with a digit may make the host an IPv4 address in one of its many spellings.
-  if (at === label || at >= length || octets[label]! < 0x61 || octets[label]! > 0x7a) return -1;
-  if (octets[at] === 0x3a) {
-    const port = ++at;
+  const initial = text.charCodeAt(label);
+  if (at === label || !(initial >= 0x61 && initial <= 0x7a)) return -1;
+  if (code === 0x3a) {
+    const port = at + 1;
     let value = 0;
-    while (at < length && octets[at]! >= 0x30 && octets[at]! <= 0x39 && at - port < 5) value = value * 10 + octets[at++]! - 0x30;
+    for (
+      code = text.charCodeAt(++at);
+      code >= 0x30 && code <= 0x39 && at - port < 5;
+      code = text.charCodeAt(++at)
+    ) {
+      value = value * 10 + code - 0x30;
+    }
     // Default ports are folded, leading zeros dropped.
-    if (at === port || octets[port] === 0x30 || value > 0xffff || value === (hostStart === 8 ? 443 : 80)) return -1;
+    if (
+      at === port ||
+      text.charCodeAt(port) === 0x30 ||
+      value > 0xffff ||
+      value === (hostStart === 8 ? 443 : 80)
+    ) {
+      return -1;
+    }
   }
-  return at < length && octets[at] === 0x2f ? at : -1;
+  return code === 0x2f ? at : -1;
 }

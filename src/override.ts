@@ -37,7 +37,11 @@ export class OverriddenOrigin {
     } as const;
     if (isRobotsTarget(located)) return { ...base, reason: 'robots-txt', allowed: true };
     if (this.file === undefined) {
-      return { ...base, reason: 'override', allowed: 'verdict' in this.override && this.override.verdict === 'allow' };
+      return {
+        ...base,
+        reason: 'override',
+        allowed: 'verdict' in this.override && this.override.verdict === 'allow',
+      };
     }
     const verdict = this.file.check(located.href.slice(located.targetStart, located.targetEnd), base.agent);
     const crawlDelayMs = this.file.crawlDelay(base.agent);

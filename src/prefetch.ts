@@ -7,7 +7,11 @@ export interface PrefetchOptions {
   /** Stops the rest and rejects with the signal's own reason. */
   readonly signal?: AbortSignal;
   /** Called after each origin. `total` grows while URLs are still being read. */
-  readonly onProgress?: (progress: { readonly done: number; readonly total: number; readonly origin: string }) => void;
+  readonly onProgress?: (progress: {
+    readonly done: number;
+    readonly total: number;
+    readonly origin: string;
+  }) => void;
 }
 
 export interface PrefetchResult {

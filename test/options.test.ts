@@ -10,23 +10,67 @@ function constructWith(options: unknown): () => RobotsClient {
 const wrong: readonly [name: string, options: unknown, message: RegExp][] = [
   ['an unknown option', { timeout: 5 }, /^Expected only known options, got `timeout`$/],
   ['an unknown nested option', { cache: { max: 5 } }, /^Expected only known options, got `cache\.max`$/],
-  ['an agent without product token', { agent: '(+https://example.com)' }, /`agent` to be a string that holds a product token.*got "\(\+https/],
-  ['an agent that is a URL', { agent: 'https://example.com/bot' }, /`agent` to be a string that holds a product token/],
-  ['an agent with a line break', { agent: 'Bot/1.0\r\nX-Evil: 1' }, /`agent` to be a string without CR or LF/],
+  [
+    'an agent without product token',
+    { agent: '(+https://example.com)' },
+    /`agent` to be a string that holds a product token.*got "\(\+https/,
+  ],
+  [
+    'an agent that is a URL',
+    { agent: 'https://example.com/bot' },
+    /`agent` to be a string that holds a product token/,
+  ],
+  [
+    'an agent with a line break',
+    { agent: 'Bot/1.0\r\nX-Evil: 1' },
+    /`agent` to be a string without CR or LF/,
+  ],
   ['no agent in a list', { agent: [] }, /`agent` to be at least one agent/],
   ['an agent of the wrong type', { agent: 5 }, /`agent` to be .*got "5" \(number\)/],
-  ['an empty agent in a list', { agent: ['Bot', ''] }, /`agent\.1` to be a string that holds a product token.*got "" \(string\)/],
-  ['a body limit under 500 KiB', { maxBodyBytes: 511_999 }, /`maxBodyBytes` to be .*at least 512000.*got "511999" \(number\)/],
-  ['a deadline of no time', { deadlineMs: 0 }, /`deadlineMs` to be a whole number of milliseconds, at least 1, got "0" \(number\)/],
+  [
+    'an empty agent in a list',
+    { agent: ['Bot', ''] },
+    /`agent\.1` to be a string that holds a product token.*got "" \(string\)/,
+  ],
+  [
+    'a body limit under 500 KiB',
+    { maxBodyBytes: 511_999 },
+    /`maxBodyBytes` to be .*at least 512000.*got "511999" \(number\)/,
+  ],
+  [
+    'a deadline of no time',
+    { deadlineMs: 0 },
+    /`deadlineMs` to be a whole number of milliseconds, at least 1, got "0" \(number\)/,
+  ],
   ['a deadline that is text', { deadlineMs: '5s' }, /`deadlineMs` to be .*got "5s" \(string\)/],
   ['a broken concurrency', { concurrency: 1.5 }, /`concurrency` to be a whole number.*got "1.5"/],
-  ['an unknown profile', { profile: 'bing' }, /`profile` to be one of rfc9309, google, google-legacy, koster-1996, robotstxt-1994, or a whole profile object, got "bing"/],
-  ['a profile with a hole', { profile: { ...profiles.rfc9309, maxRedirects: -1 } }, /`profile\.maxRedirects` to be a whole number from 0 to 100, got "-1"/],
-  ['a profile without end', { profile: { ...profiles.rfc9309, whileUnreachable: [] } }, /`profile\.whileUnreachable`/],
+  [
+    'an unknown profile',
+    { profile: 'bing' },
+    /`profile` to be one of rfc9309, google, google-legacy, koster-1996, robotstxt-1994, or a whole profile object, got "bing"/,
+  ],
+  [
+    'a profile with a hole',
+    { profile: { ...profiles.rfc9309, maxRedirects: -1 } },
+    /`profile\.maxRedirects` to be a whole number from 0 to 100, got "-1"/,
+  ],
+  [
+    'a profile without end',
+    { profile: { ...profiles.rfc9309, whileUnreachable: [] } },
+    /`profile\.whileUnreachable`/,
+  ],
   ['a dispatcher that is none', { dispatcher: {} }, /`dispatcher` to be an undici Dispatcher/],
   ['a transport without fetch', { transport: { get: 1 } }, /`transport/],
-  ['an override of no origin', { overrides: { 'example.com': { text: '' } } }, /a key of `overrides` to be an origin such as .* got "example\.com"/],
-  ['a verdict without reason', { overrides: { 'https://a.example': { verdict: 'allow' } } }, /`overrides\.https:\/\/a\.example/],
+  [
+    'an override of no origin',
+    { overrides: { 'example.com': { text: '' } } },
+    /a key of `overrides` to be an origin such as .* got "example\.com"/,
+  ],
+  [
+    'a verdict without reason',
+    { overrides: { 'https://a.example': { verdict: 'allow' } } },
+    /`overrides\.https:\/\/a\.example/,
+  ],
   ['no object at all', 5, /^Expected the options to be .*got "5" \(number\)$/],
 ];
 
@@ -39,13 +83,19 @@ describe('options', () => {
 
   it('a dispatcher and a transport exclude each other', () => {
     const dispatcher = new Agent();
-    expect(constructWith({ dispatcher, transport: { fetch } })).toThrow(/either `dispatcher` or `transport`, got both/);
+    expect(constructWith({ dispatcher, transport: { fetch } })).toThrow(
+      /either `dispatcher` or `transport`, got both/,
+    );
   });
 
   it('every option can be given', async () => {
     const options: RobotsClientOptions = {
       agent: ['ExampleBot/1.0', 'FallbackBot'],
-      profile: { ...profiles.google, name: 'mine', status: { ...profiles.google.status, '503': 'unavailable' } },
+      profile: {
+        ...profiles.google,
+        name: 'mine',
+        status: { ...profiles.google.status, '503': 'unavailable' },
+      },
       deadlineMs: 1,
       maxBodyBytes: 600_000,
       concurrency: 1,
@@ -59,22 +109,28 @@ describe('options', () => {
     await new RobotsClient(options).close();
   });
 
-  it.each(['', ' ', '*bot*', 'https://example.com', '(compatible)', []])('agent %j of a question is refused', async (agent) => {
-    await using robots = new RobotsClient();
-    const code = expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
-    await expect(robots.canFetch('https://example.com/', agent)).rejects.toEqual(code);
-    await expect(robots.check('https://example.com/', agent)).rejects.toEqual(code);
-    expect(() => robots.peek('https://example.com/', agent)).toThrow(code);
-  });
+  it.each(['', ' ', '*bot*', 'https://example.com', '(compatible)', []])(
+    'agent %j of a question is refused',
+    async (agent) => {
+      await using robots = new RobotsClient();
+      const code = expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
+      await expect(robots.canFetch('https://example.com/', agent)).rejects.toEqual(code);
+      await expect(robots.check('https://example.com/', agent)).rejects.toEqual(code);
+      expect(() => robots.peek('https://example.com/', agent)).toThrow(code);
+    },
+  );
 
-  it.each(['nonsense', '/a', 'mailto:a@b.c', 'data:,x', 'file:///a', 'http://'])('URL %j is refused', async (url) => {
-    await using robots = new RobotsClient();
-    const code = expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL' });
-    await expect(robots.canFetch(url)).rejects.toEqual(code);
-    await expect(robots.check(url)).rejects.toEqual(code);
-    await expect(robots.policy(url)).rejects.toEqual(code);
-    await expect(robots.invalidate(url)).rejects.toEqual(code);
-    expect(() => robots.peek(url)).toThrow(code);
-    expect(() => robots.report(url, { reachable: true })).toThrow(code);
-  });
+  it.each(['nonsense', '/a', 'mailto:a@b.c', 'data:,x', 'file:///a', 'http://'])(
+    'URL %j is refused',
+    async (url) => {
+      await using robots = new RobotsClient();
+      const code = expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL' });
+      await expect(robots.canFetch(url)).rejects.toEqual(code);
+      await expect(robots.check(url)).rejects.toEqual(code);
+      await expect(robots.policy(url)).rejects.toEqual(code);
+      await expect(robots.invalidate(url)).rejects.toEqual(code);
+      expect(() => robots.peek(url)).toThrow(code);
+      expect(() => robots.report(url, { reachable: true })).toThrow(code);
+    },
+  );
 });

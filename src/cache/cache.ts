@@ -22,7 +22,11 @@ export interface OriginCacheOptions {
   readonly random: () => number;
   readonly profileOf: (origin: string) => Profile;
   /** Fetches robots.txt once. Rejects only with the reason of `signal`. */
-  readonly attempt: (origin: string, known: OriginRecord | undefined, signal: AbortSignal) => Promise<Outcome>;
+  readonly attempt: (
+    origin: string,
+    known: OriginRecord | undefined,
+    signal: AbortSignal,
+  ) => Promise<Outcome>;
 }
 
 /**

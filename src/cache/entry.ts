@@ -21,7 +21,11 @@ export class CacheEntry {
     this.quietFrom = quiet ? answer.fetchedAt : 0;
     this.quietUntil = quiet ? refreshAheadAt(answer) : 0;
     // A 304, or a failure beside a good copy, leaves the compiled rules as they are.
-    if (previous !== undefined && previous.record.copy?.body === record.copy?.body && previous.profile === profile) {
+    if (
+      previous !== undefined &&
+      previous.record.copy?.body === record.copy?.body &&
+      previous.profile === profile
+    ) {
       this.parsed = previous.parsed;
     }
   }

@@ -64,9 +64,7 @@ class Flight<Value> {
         if (this.passengers === 0) this.abort(signal.reason);
       };
       signal.addEventListener('abort', leave, { once: true });
-      this.result
-        .finally(() => signal.removeEventListener('abort', leave))
-        .then(resolve, reject);
+      this.result.finally(() => signal.removeEventListener('abort', leave)).then(resolve, reject);
     });
   }
 

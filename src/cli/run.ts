@@ -39,7 +39,7 @@ function helpFor(named: Command | undefined): string {
 }
 
 async function version(): Promise<string> {
-  const { VERSION } = await import('../options.ts');
+  const { VERSION } = await import('../version.ts');
   return VERSION;
 }
 

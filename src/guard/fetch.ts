@@ -53,7 +53,9 @@ export function guardFetch<Fetch extends (input: never, init?: never) => Promise
   options: GuardFetchOptions = {},
 ): Fetch {
   if (typeof fetch !== 'function') {
-    throw new RobotsInvalidOptionsError(`Expected the first argument to be a fetch function, got ${typeof fetch}`);
+    throw new RobotsInvalidOptionsError(
+      `Expected the first argument to be a fetch function, got ${typeof fetch}`,
+    );
   }
   for (const name of Object.keys(options)) {
     if (name !== 'agent') throw new RobotsInvalidOptionsError(`Expected only known options, got \`${name}\``);
@@ -105,7 +107,13 @@ export function guardFetch<Fetch extends (input: never, init?: never) => Promise
 }
 
 function isRequest(input: unknown): input is RequestLike {
-  return typeof input === 'object' && input !== null && !(input instanceof URL) && 'url' in input && 'method' in input;
+  return (
+    typeof input === 'object' &&
+    input !== null &&
+    !(input instanceof URL) &&
+    'url' in input &&
+    'method' in input
+  );
 }
 
 function firstHop(url: URL, request: RequestLike | undefined, init: FetchInit): Hop {

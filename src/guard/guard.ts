@@ -1,17 +1,12 @@
 import type { Decision } from '../decision.ts';
-import { RobotsDisallowedError, RobotsUnreachableError } from '../errors.ts';
 import type { Agent } from '../options.ts';
+import { refusal } from './refusal.ts';
 
 /** The part of a `RobotsClient` that guards use. */
 export interface GuardClient {
   peek(url: string | URL, agent?: Agent): Decision | undefined;
   check(url: string | URL, agent?: Agent, options?: { readonly signal?: AbortSignal }): Promise<Decision>;
   report(url: string | URL, signal: { readonly reachable: boolean }): void;
-}
-
-/** The error a guard refuses with. */
-export function refusal(decision: Decision): RobotsDisallowedError | RobotsUnreachableError {
-  return decision.reason === 'unreachable' ? new RobotsUnreachableError(decision) : new RobotsDisallowedError(decision);
 }
 
 /** Whether a request for `url` is crawling at all: `data:` and `blob:` URLs reach no site. */
@@ -32,7 +27,8 @@ export async function admit(
 ): Promise<void> {
   signal?.throwIfAborted();
   const decision =
-    client.peek(url.href, agent) ?? (await client.check(url.href, agent, signal === undefined ? {} : { signal }));
+    client.peek(url.href, agent) ??
+    (await client.check(url.href, agent, signal === undefined ? {} : { signal }));
   if (!decision.allowed) throw refusal(decision);
 }
 

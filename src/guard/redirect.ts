@@ -2,7 +2,13 @@
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 20;
-const BODY_HEADERS = ['content-encoding', 'content-language', 'content-location', 'content-type', 'content-length'];
+const BODY_HEADERS = [
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'content-type',
+  'content-length',
+];
 const CREDENTIAL_HEADERS = ['authorization', 'proxy-authorization', 'cookie', 'host'];
 
 /** A request as it stands before a hop. */
@@ -33,7 +39,8 @@ export function nextHop(hop: Hop, response: Response): Hop {
   if (hop.redirects >= MAX_REDIRECTS) throw networkError(hop, `more than ${MAX_REDIRECTS} redirects`);
   // Step 12: "If internalResponse's status is not 303, request's body is non-null, and request's body's source is
   // null, then return a network error."
-  if (status !== 303 && hop.bodyIsStream) throw networkError(hop, `a ${status} asks for a stream to be sent again`);
+  if (status !== 303 && hop.bodyIsStream)
+    throw networkError(hop, `a ${status} asks for a stream to be sent again`);
 
   let { method, body } = hop;
   const headers = new Headers(hop.headers);

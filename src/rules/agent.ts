@@ -56,10 +56,17 @@ export function agentLineNames(
   return names;
 }
 
-function itemNames(bytes: Uint8Array, start: number, end: number, agent: Uint8Array, traits: DialectTraits): number {
+function itemNames(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  agent: Uint8Array,
+  traits: DialectTraits,
+): number {
   while (start < end && BLANK[bytes[start]!] === 1) start++;
   // "A '*' followed by space and more characters … is still regarded a global rule" (google/robotstxt).
-  if (start < end && bytes[start] === STAR && (start + 1 === end || BLANK[bytes[start + 1]!] === 1)) return NAMES_ALL;
+  if (start < end && bytes[start] === STAR && (start + 1 === end || BLANK[bytes[start + 1]!] === 1))
+    return NAMES_ALL;
   const nameEnd = agentNameEnd(bytes, start, end, traits);
   const matches =
     traits.agentMatch === 'whole'
@@ -76,7 +83,13 @@ export function agentNameEnd(bytes: Uint8Array, start: number, end: number, trai
   return start;
 }
 
-function equalsAt(bytes: Uint8Array, start: number, agent: Uint8Array, from: number, length: number): boolean {
+function equalsAt(
+  bytes: Uint8Array,
+  start: number,
+  agent: Uint8Array,
+  from: number,
+  length: number,
+): boolean {
   for (let at = 0; at < length; at++) if (LOWER[bytes[start + at]!] !== agent[from + at]) return false;
   return true;
 }

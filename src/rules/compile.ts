@@ -18,7 +18,7 @@ const INDEX_HTM = utf8.encode('/index.htm');
 const NOTHING = new Uint8Array(0);
 
 /** Up to here, trying rule after rule is quicker than hashing the target. */
-const SHORT = 32;
+const SHORT = 128;
 
 const rows = new Rows();
 
@@ -33,7 +33,9 @@ export function compile(bytes: Uint8Array, agent: Uint8Array, traits: DialectTra
     rows.add(bytes, start, end, start, end - start, rules.isAllow(index), traits);
     if (traits.indexHtmlAllowsDirectory && rules.isAllow(index)) addDirectory(bytes, start, end, traits);
   }
-  return rows.count <= SHORT ? shortProgram(selection, bytes, traits) : tableProgram(selection, bytes, traits);
+  return rows.count <= SHORT
+    ? shortProgram(selection, bytes, traits)
+    : tableProgram(selection, bytes, traits);
 }
 
 /** google/robotstxt: "'index.htm' and 'index.html' are normalized to '/'", for allow rules. */
@@ -48,13 +50,9 @@ function addDirectory(bytes: Uint8Array, start: number, end: number, traits: Dia
 }
 
 function shortProgram(selection: Selection, bytes: Uint8Array, traits: DialectTraits): Program {
-  // Insertion sort: few rules, and nothing to allocate.
   const order: number[] = [];
-  for (let row = 0; row < rows.count; row++) {
-    let at = row;
-    for (; at > 0 && rows.compare(row, order[at - 1]!) < 0; at--) order[at] = order[at - 1]!;
-    order[at] = row;
-  }
+  for (let row = 0; row < rows.count; row++) order.push(row);
+  order.sort((a, b) => rows.compare(a, b));
   const entries = countRewritten(order);
   const entryBase = order.length * RULE_WORDS;
   const words = new Int32Array(entryBase + entries * ENTRY_WORDS);
@@ -173,7 +171,8 @@ class DistinctRows {
     let slot = slotOf(rows.hash(row, length), mask);
     for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
       const other = winners[slots[slot]! - 1]!;
-      if (rows.textLength(other) !== length || ((rows.factsOf(row) ^ rows.factsOf(other)) & ANCHORED) !== 0) continue;
+      if (rows.textLength(other) !== length || ((rows.factsOf(row) ^ rows.factsOf(other)) & ANCHORED) !== 0)
+        continue;
       if (!rows.sameText(row, other, length)) continue;
       if (rows.compare(row, other) < 0) winners[slots[slot]! - 1] = row;
       return;
@@ -219,9 +218,12 @@ function slotsFor(count: number): number {
   return slots;
 }
 
-const slotWords = (slots: Int32Array, wide: boolean): number => (wide ? slots.length : (slots.length + 1) >> 1);
+const slotWords = (slots: Int32Array, wide: boolean): number =>
+  wide ? slots.length : (slots.length + 1) >> 1;
 
 function writeSlots(words: Int32Array, base: number, slots: Int32Array, wide: boolean): void {
   if (wide) words.set(slots, base);
-  else for (let slot = 0; slot < slots.length; slot++) words[base + (slot >> 1)]! |= slots[slot]! << ((slot & 1) << 4);
+  else
+    for (let slot = 0; slot < slots.length; slot++)
+      words[base + (slot >> 1)]! |= slots[slot]! << ((slot & 1) << 4);
 }

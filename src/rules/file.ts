@@ -112,7 +112,9 @@ export class RobotsFile {
   /** "The /robots.txt URI is implicitly allowed" (RFC 9309 §2.2.2). */
   isRobotsTxt(text: string, start: number, end: number): boolean {
     return (
-      this.traits.robotsTxtAlwaysAllowed && end - start === ROBOTS_PATH.length && text.startsWith(ROBOTS_PATH, start)
+      this.traits.robotsTxtAlwaysAllowed &&
+      end - start === ROBOTS_PATH.length &&
+      text.startsWith(ROBOTS_PATH, start)
     );
   }
 

@@ -57,7 +57,8 @@ export class LineCursor {
     const lineStart = this.nextStart;
     if (lineStart > length) return false;
     this.line++;
-    const limit = length - lineStart > this.traits.maxLineOctets ? lineStart + this.traits.maxLineOctets : length;
+    const limit =
+      length - lineStart > this.traits.maxLineOctets ? lineStart + this.traits.maxLineOctets : length;
 
     let at = lineStart;
     while (at < limit && BLANK[bytes[at]!] === 1) at++;
@@ -94,7 +95,7 @@ export class LineCursor {
   nextUserAgent(): boolean {
     const bytes = this.bytes;
     const length = bytes.length;
-    for (let at = this.nextStart; at <= length; ) {
+    for (let at = this.nextStart; at <= length;) {
       const lineStart = at;
       while (at < length && BLANK[bytes[at]!] === 1) at++;
       if (at < length && LOWER[bytes[at]!] === 0x75) {
@@ -158,7 +159,9 @@ export class LineCursor {
     const lenient = this.traits.lenient;
     switch (LOWER[this.bytes[start]!]) {
       case 0x75: // u
-        return this.isKey(start, end, lenient ? USER_AGENT_LENIENT : USER_AGENT) ? LINE_USER_AGENT : LINE_OTHER;
+        return this.isKey(start, end, lenient ? USER_AGENT_LENIENT : USER_AGENT)
+          ? LINE_USER_AGENT
+          : LINE_OTHER;
       case 0x61: // a
         return this.traits.allowIsAKey && this.isKey(start, end, ALLOW) ? LINE_ALLOW : LINE_OTHER;
       case 0x64: // d

@@ -16,10 +16,14 @@ export const LOWER: Uint8Array = table((octet) => (octet >= 0x41 && octet <= 0x5
 export const BLANK: Uint8Array = table((octet) => (' \t\v\f'.includes(String.fromCharCode(octet)) ? 1 : 0));
 
 /** 1 for the characters of an agent name: `[A-Za-z0-9_.-]`. */
-export const TOKEN: Uint8Array = table((octet) => (/[A-Za-z0-9_.-]/.test(String.fromCharCode(octet)) ? 1 : 0));
+export const TOKEN: Uint8Array = table((octet) =>
+  /[A-Za-z0-9_.-]/.test(String.fromCharCode(octet)) ? 1 : 0,
+);
 
 /** 1 for the characters google/robotstxt accepts in an agent name: `[A-Za-z_-]`. */
-export const GOOGLE_TOKEN: Uint8Array = table((octet) => (/[A-Za-z_-]/.test(String.fromCharCode(octet)) ? 1 : 0));
+export const GOOGLE_TOKEN: Uint8Array = table((octet) =>
+  /[A-Za-z_-]/.test(String.fromCharCode(octet)) ? 1 : 0,
+);
 
 /** RFC 3986 §2.2 and §2.3. */
 export const UNRESERVED = 0;

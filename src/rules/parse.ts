@@ -34,7 +34,9 @@ export function parseRobots(body: Uint8Array | string, options: ParseOptions = {
     );
   }
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
-    throw new RobotsInvalidOptionsError(`Expected the body to be a string or a Uint8Array, got ${typeof body}`);
+    throw new RobotsInvalidOptionsError(
+      `Expected the body to be a string or a Uint8Array, got ${typeof body}`,
+    );
   }
   const bytes = typeof body === 'string' ? utf8.encode(body) : body;
   return new RobotsFile(dialects[dialect].transcodesUtf16 ? fromUtf16(bytes) : bytes, dialect);

@@ -103,7 +103,12 @@ export class Symbols {
 const hexDigit = (digit: number): number => (digit < 10 ? 0x30 : 0x37) + digit;
 
 /** The normal form of a simple target is that target. `into` borrows its octets until the next call. */
-export function readSimpleTarget(located: LocatedUrl, traits: DialectTraits, occurring: boolean, into: Symbols): void {
+export function readSimpleTarget(
+  located: LocatedUrl,
+  traits: DialectTraits,
+  occurring: boolean,
+  into: Symbols,
+): void {
   const { octets, query } = located;
   const length = located.targetEnd - located.targetStart;
   into.octets = octets;
@@ -124,7 +129,13 @@ export function readSimpleTarget(located: LocatedUrl, traits: DialectTraits, occ
  * NOTE(rfc9309): encoding every reserved octet would encode "/" and "?" too, which no table of the RFC does.
  * Its table does it for `:` and `/` in a query; there the two forms are taken as equal.
  */
-export function readTarget(text: string, start: number, end: number, traits: DialectTraits, into: Symbols): void {
+export function readTarget(
+  text: string,
+  start: number,
+  end: number,
+  traits: DialectTraits,
+  into: Symbols,
+): void {
   into.reserve(end - start);
   const octets = into.octets;
   const plain = PLAIN[traits.escapes];
@@ -285,7 +296,13 @@ function firstStarOf(bytes: Uint8Array, start: number, end: number, shape: Uint8
   return star;
 }
 
-function readShape(octets: Uint8Array, start: number, end: number, firstStar: number, facts: PatternFacts): void {
+function readShape(
+  octets: Uint8Array,
+  start: number,
+  end: number,
+  firstStar: number,
+  facts: PatternFacts,
+): void {
   facts.literalLength = firstStar - start;
   facts.wild = false;
   facts.occurrence = 0;
@@ -303,7 +320,13 @@ function readShape(octets: Uint8Array, start: number, end: number, firstStar: nu
 }
 
 /** google/robotstxt: "%aa" becomes "%AA", octets above 0x7F are encoded, nothing else changes. */
-function googlePattern(bytes: Uint8Array, start: number, end: number, facts: PatternFacts, into: Symbols): void {
+function googlePattern(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  facts: PatternFacts,
+  into: Symbols,
+): void {
   for (let at = start; at < end; at++) {
     const octet = bytes[at]!;
     const escaped = octet === PERCENT ? patternEscape(bytes, at, end) : -1;

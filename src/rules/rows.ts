@@ -73,7 +73,11 @@ export class Rows {
     cells[at + PRIORITY] = facts.priority;
     cells[at + OCCURRENCE] = facts.occurrence;
     cells[at + TEXT] = rewritten ? from : offset;
-    cells[at + TEXT_LENGTH] = facts.wild ? (rewritten ? symbols.length - from : end - start) : facts.literalLength;
+    cells[at + TEXT_LENGTH] = facts.wild
+      ? rewritten
+        ? symbols.length - from
+        : end - start
+      : facts.literalLength;
     if (facts.wild) this.wildCount++;
   }
 
@@ -125,7 +129,11 @@ export class Rows {
   }
 
   head(row: number): number {
-    return headOf(this.isRewritten(row) ? this.symbols.octets : this.bytes, this.text(row), this.literalLength(row));
+    return headOf(
+      this.isRewritten(row) ? this.symbols.octets : this.bytes,
+      this.text(row),
+      this.literalLength(row),
+    );
   }
 
   /** Hash of the first `length` octets of the normal form. */

@@ -97,7 +97,13 @@ function unfold(piece: Uint8Array, start: number, end: number): void {
  * the delimiter, or spans it with its first raw `?`, or lies wholly behind. Returns where the leftmost hit
  * *ends*, -1 if there is none.
  */
-export function findFolding(target: Symbols, from: number, piece: Uint8Array, start: number, end: number): number {
+export function findFolding(
+  target: Symbols,
+  from: number,
+  piece: Uint8Array,
+  start: number,
+  end: number,
+): number {
   const text = target.octets;
   const query = Math.min(target.query, target.length);
   if (from <= query) {
@@ -113,7 +119,13 @@ export function findFolding(target: Symbols, from: number, piece: Uint8Array, st
 }
 
 /** {@link endsWith} for a piece that holds escapes of `: / ? @`. */
-export function endsWithFolding(target: Symbols, from: number, piece: Uint8Array, start: number, end: number): boolean {
+export function endsWithFolding(
+  target: Symbols,
+  from: number,
+  piece: Uint8Array,
+  start: number,
+  end: number,
+): boolean {
   const text = target.octets;
   const query = Math.min(target.query, target.length);
   unfold(piece, start, end);
@@ -133,6 +145,8 @@ function spanning(target: Symbols, from: number, piece: Uint8Array, start: numbe
   unfold(piece, start, question);
   if (!endsWith(target.octets, from, target.query, escaped.octets, 0, escaped.length)) return -1;
   unfold(piece, question, end);
-  const fits = target.query + raw.length <= target.length && same(target.octets, target.query, raw.octets, 0, raw.length);
+  const fits =
+    target.query + raw.length <= target.length &&
+    same(target.octets, target.query, raw.octets, 0, raw.length);
   return fits ? target.query : -1;
 }

@@ -86,7 +86,8 @@ export function selectRules(bytes: Uint8Array, agent: Uint8Array, traits: Dialec
         // "Crawlers ignore the rule without a path."
         if (cursor.valueStart === cursor.valueEnd) break;
         if (inNamed) namedRules.push(cursor.valueStart, cursor.valueEnd, cursor.kind === LINE_ALLOW);
-        else if (inAll && !everNamed) allRules.push(cursor.valueStart, cursor.valueEnd, cursor.kind === LINE_ALLOW);
+        else if (inAll && !everNamed)
+          allRules.push(cursor.valueStart, cursor.valueEnd, cursor.kind === LINE_ALLOW);
         break;
       case LINE_BLANK:
         // robotstxt.org: "you may not have blank lines in a record, as they are used to delimit multiple records".

@@ -117,7 +117,7 @@ function hashPrefixes(octets: Uint8Array, limit: number): void {
   if (hashes.length <= limit) hashes = new Int32Array(limit * 2);
   let hash = HASH_SEED;
   hashes[0] = hash;
-  for (let at = 0; at < limit; ) {
+  for (let at = 0; at < limit;) {
     hash = Math.imul(hash ^ octets[at]!, HASH_FACTOR);
     hashes[++at] = hash;
   }

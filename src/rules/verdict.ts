@@ -20,6 +20,11 @@ export type Verdict = { readonly allowed: true; readonly reason: 'robots-txt' } 
 
 /** What its groups and rules say. */
 export type RuleVerdict =
-  | { readonly allowed: boolean; readonly reason: 'rule'; readonly rule: MatchedRule; readonly group: MatchedGroup }
+  | {
+      readonly allowed: boolean;
+      readonly reason: 'rule';
+      readonly rule: MatchedRule;
+      readonly group: MatchedGroup;
+    }
   | { readonly allowed: true; readonly reason: 'no-rule'; readonly group: MatchedGroup }
   | { readonly allowed: true; readonly reason: 'no-group' };

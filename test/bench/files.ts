@@ -50,13 +50,35 @@ function generated(host: string, next: () => number): BenchFile {
 
 const word = (next: () => number): string => Math.floor(next() * 36 ** 6).toString(36);
 
-/** Half of the URLs come from the file's own rules, half are what sites have anyway. */
+const COMMON = [
+  ...[
+    '/',
+    '/about/contact.html',
+    '/products/shoes/red-sneakers-42?color=red&size=42',
+    '/search?q=robots&page=2',
+  ],
+  ...[
+    '/2024/05/12/some-long-article-title-here',
+    '/wp-content/uploads/2020/01/image.jpg',
+    '/en-us/help/faq#shipping',
+  ],
+  ...[
+    '/category/home-garden/lighting/',
+    '/user/profile/12345',
+    '/assets/js/app.3f9a1c.js',
+    '/feed/',
+    '/blog/page/7/',
+  ],
+];
+
+/** Some two dozen URLs of the site: half from its own rules, half what sites have anyway. */
 function benchFile(host: string, bytes: Uint8Array): BenchFile {
   const text = Buffer.from(bytes).toString('utf8');
-  const paths = [...text.matchAll(/^(?:dis)?allow:[ \t]*(\/[^\s#$]*)/gim)].map((match) => (match[1] ?? '/').replaceAll('*', 'x'));
-  const own = [0, 1, 2].map((index) => paths[Math.floor((paths.length * index) / 3)]).filter((path) => path !== undefined);
-  const common = ['/', '/products/shoes/red-sneakers-42?color=red&size=42', '/2024/05/12/some-long-article-title-here', '/about/contact.html'];
-  const urls = [...own, ...common].flatMap((path) => {
+  const paths = [...text.matchAll(/^(?:dis)?allow:[ \t]*(\/[^\s#$]*)/gim)].map((match) =>
+    (match[1] ?? '/').replaceAll('*', 'x'),
+  );
+  const own = COMMON.map((_, index) => paths[Math.floor((paths.length * index) / COMMON.length)]);
+  const urls = COMMON.flatMap((path, index) => [path, own[index] ?? '/a']).flatMap((path) => {
     try {
       return [new URL(path, `https://${host}`).href];
     } catch {

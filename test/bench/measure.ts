@@ -33,9 +33,25 @@ export interface Row {
 }
 
 export function print(rows: readonly Row[]): void {
-  const table = [['what', 'canfetch', 'peer', 'ratio', 'bar', ''], ...rows.map(({ what, ours, peer, ratio, bar, held }) => [what, ours, peer, ratio, bar, held ? 'ok' : 'MISSED'])];
+  const table = [
+    ['what', 'canfetch', 'peer', 'ratio', 'bar', ''],
+    ...rows.map(({ what, ours, peer, ratio, bar, held }) => [
+      what,
+      ours,
+      peer,
+      ratio,
+      bar,
+      held ? 'ok' : 'MISSED',
+    ]),
+  ];
   const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
-  for (const row of table) console.log(row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd());
+  for (const row of table)
+    console.log(
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    );
 }
 
 export function machine(): string {

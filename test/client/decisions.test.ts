@@ -25,7 +25,9 @@ afterEach(async () => {
 describe('a decision', () => {
   it('names the rule, the group, the file and where the answer came from', async () => {
     const { robots, clock } = client();
-    const server = await site({ '/robots.txt': { body: RULES, headers: { 'cache-control': 'max-age=3600' } } });
+    const server = await site({
+      '/robots.txt': { body: RULES, headers: { 'cache-control': 'max-age=3600' } },
+    });
     const decision = await robots.check(server.url('/private/a?b'));
     expect(decision).toEqual({
       url: server.url('/private/a?b'),
@@ -49,7 +51,11 @@ describe('a decision', () => {
       },
     });
     clock.advance(MINUTE);
-    expect(robots.peek(server.url('/'))).toMatchObject({ allowed: true, reason: 'no-rule', robots: { source: 'memory' } });
+    expect(robots.peek(server.url('/'))).toMatchObject({
+      allowed: true,
+      reason: 'no-rule',
+      robots: { source: 'memory' },
+    });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -59,9 +65,17 @@ describe('a decision', () => {
     const url = server.url('/other');
     expect(await robots.canFetch(url)).toBe(true);
     expect(await robots.canFetch(url, 'OTHERBOT')).toBe(false);
-    expect(await robots.canFetch(url, 'Mozilla/5.0 (compatible; OtherBot/2.1; +http://x.example)')).toBe(false);
-    expect(await robots.check(url, ['FirstBot', 'OtherBot'])).toMatchObject({ agent: 'OtherBot', allowed: false });
-    expect(await robots.check(url, ['FirstBot', 'SecondBot'])).toMatchObject({ agent: 'FirstBot', allowed: true });
+    expect(await robots.canFetch(url, 'Mozilla/5.0 (compatible; OtherBot/2.1; +http://x.example)')).toBe(
+      false,
+    );
+    expect(await robots.check(url, ['FirstBot', 'OtherBot'])).toMatchObject({
+      agent: 'OtherBot',
+      allowed: false,
+    });
+    expect(await robots.check(url, ['FirstBot', 'SecondBot'])).toMatchObject({
+      agent: 'FirstBot',
+      allowed: true,
+    });
     expect(server.requests).toHaveLength(1);
     expect(server.requests[0]?.headers['user-agent']).toBe('ExampleBot/1.0 (+https://example.com/bot)');
   });
@@ -76,14 +90,21 @@ describe('a decision', () => {
     });
     expect(server.requests).toHaveLength(0);
     expect(await robots.canFetch(server.url('/robots.txt?x'))).toBe(false);
-    expect(await robots.check(server.url('/robots.txt'))).toMatchObject({ reason: 'robots-txt', state: 'rules' });
+    expect(await robots.check(server.url('/robots.txt'))).toMatchObject({
+      reason: 'robots-txt',
+      state: 'rules',
+    });
     expect(await robots.canFetch(server.url('/robots.txt'))).toBe(true);
   });
 
   it('says no-group when no group is for this agent', async () => {
     const { robots } = client();
     const server = await site({ '/robots.txt': { body: 'User-agent: OtherBot\nDisallow: /' } });
-    expect(await robots.check(server.url('/'))).toMatchObject({ allowed: true, reason: 'no-group', state: 'rules' });
+    expect(await robots.check(server.url('/'))).toMatchObject({
+      allowed: true,
+      reason: 'no-group',
+      state: 'rules',
+    });
   });
 
   it.each([404, 401, 403, 410, 451])('%i: unavailable, everything is allowed', async (status) => {
@@ -117,7 +138,10 @@ describe('redirects of robots.txt', () => {
       else answer(response, { body: RULES });
     });
     const first = await site({
-      '/robots.txt': { status: 301, headers: { location: last.url(hops === 1 ? '/robots.txt' : `/robots.txt?left=${hops - 1}`) } },
+      '/robots.txt': {
+        status: 301,
+        headers: { location: last.url(hops === 1 ? '/robots.txt' : `/robots.txt?left=${hops - 1}`) },
+      },
     });
     return { first, last };
   }
@@ -159,14 +183,22 @@ const troubles: readonly [name: string, trouble: Trouble, seen: object][] = [
 
 describe.each(troubles)('robots.txt answering with %s', (_, trouble, seen) => {
   /** One site whose robots.txt can be broken while it stands. */
-  async function breakable(): Promise<{ origin: string; robots: RobotsClient; clock: VirtualClock; break(): void }> {
+  async function breakable(): Promise<{
+    origin: string;
+    robots: RobotsClient;
+    clock: VirtualClock;
+    break(): void;
+  }> {
     let broken = false;
     const bad = typeof trouble === 'string' ? undefined : trouble;
     const server =
       trouble === 'reset'
         ? await startRawSite((socket) => {
             if (broken) socket.resetAndDestroy();
-            else socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`);
+            else
+              socket.end(
+                `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`,
+              );
           })
         : await startSite((request, response) => {
             if (!broken) answer(response, { body: RULES });
@@ -179,7 +211,11 @@ describe.each(troubles)('robots.txt answering with %s', (_, trouble, seen) => {
     const dispatcher = new undici.Agent({
       connect: {
         lookup: (hostname, _options, callback) => {
-          if (broken && trouble === 'dns') callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }), []);
+          if (broken && trouble === 'dns')
+            callback(
+              Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }),
+              [],
+            );
           else callback(null, [{ address: '127.0.0.1', family: 4 }]);
         },
       },
@@ -213,7 +249,11 @@ describe.each(troubles)('robots.txt answering with %s', (_, trouble, seen) => {
     server.break();
     server.clock.advance(DAY);
     expect(server.robots.peek(`${server.origin}/`)).toBeUndefined();
-    expect(await server.robots.check(`${server.origin}/`)).toMatchObject({ allowed: true, state: 'last-good', robots: seen });
+    expect(await server.robots.check(`${server.origin}/`)).toMatchObject({
+      allowed: true,
+      state: 'last-good',
+      robots: seen,
+    });
     expect(await server.robots.check(`${server.origin}/private`)).toMatchObject({
       allowed: false,
       state: 'last-good',
@@ -230,7 +270,10 @@ describe('an outage', () => {
     const server = await site({
       '/robots.txt': [{ status: 503, headers: { 'retry-after': '120' } }, { body: RULES }],
     });
-    expect(await robots.check(server.url('/'))).toMatchObject({ allowed: false, retryAt: START + 2 * MINUTE });
+    expect(await robots.check(server.url('/'))).toMatchObject({
+      allowed: false,
+      retryAt: START + 2 * MINUTE,
+    });
     clock.advance(2 * MINUTE - 1);
     expect(await robots.canFetch(server.url('/'))).toBe(false);
     expect(server.requests).toHaveLength(1);
@@ -260,7 +303,10 @@ describe('an outage', () => {
     clock.advance(30 * DAY);
     expect(await robots.canFetch(server.url('/'))).toBe(false);
     robots.report(server.url('/any'), { reachable: true });
-    expect(await robots.check(server.url('/'))).toMatchObject({ allowed: true, reason: 'unreachable-expired' });
+    expect(await robots.check(server.url('/'))).toMatchObject({
+      allowed: true,
+      reason: 'unreachable-expired',
+    });
     robots.report(server.url('/any'), { reachable: false });
     expect(await robots.canFetch(server.url('/'))).toBe(false);
   });
@@ -285,8 +331,16 @@ describe('overrides', () => {
       robots: { source: 'override' },
     });
     expect(await robots.canFetch('https://text.example/')).toBe(true);
-    expect(robots.peek('https://closed.example/')).toMatchObject({ allowed: false, reason: 'override', state: 'disallow-all' });
-    expect(await robots.check(server.url('/'))).toMatchObject({ allowed: false, reason: 'restricted', profile: 'koster-1996' });
+    expect(robots.peek('https://closed.example/')).toMatchObject({
+      allowed: false,
+      reason: 'override',
+      state: 'disallow-all',
+    });
+    expect(await robots.check(server.url('/'))).toMatchObject({
+      allowed: false,
+      reason: 'restricted',
+      profile: 'koster-1996',
+    });
     expect(await robots.check(other.url('/'))).toMatchObject({ profile: 'rfc9309', allowed: true });
   });
 });
@@ -295,7 +349,10 @@ describe('policy', () => {
   it('tells everything known of an origin', async () => {
     const { robots } = client();
     const server = await site({
-      '/robots.txt': { body: `${RULES}\nSitemap: https://example.com/map.xml\n`, headers: { 'content-type': 'text/plain' } },
+      '/robots.txt': {
+        body: `${RULES}\nSitemap: https://example.com/map.xml\n`,
+        headers: { 'content-type': 'text/plain' },
+      },
     });
     const policy = await robots.policy(server.origin);
     expect(policy).toMatchObject({

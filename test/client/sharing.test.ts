@@ -19,7 +19,11 @@ function client(options?: RobotsClientOptions): TestClient {
 }
 
 /** A site that answers when it is told to. */
-async function heldSite(): Promise<{ server: Site; release(body?: string): void; arrived(count: number): Promise<void> }> {
+async function heldSite(): Promise<{
+  server: Site;
+  release(body?: string): void;
+  arrived(count: number): Promise<void>;
+}> {
   const held: Parameters<Handler>[1][] = [];
   const server = await site((_, response) => void held.push(response));
   return {
@@ -38,7 +42,9 @@ describe('questions about one cold origin', () => {
     const { client: robots } = client();
     const server = await site({ '/robots.txt': { body: RULES } });
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => robots.canFetch(server.url(index % 2 === 0 ? '/private' : '/'))),
+      Array.from({ length: 200 }, (_, index) =>
+        robots.canFetch(server.url(index % 2 === 0 ? '/private' : '/')),
+      ),
     );
     expect(answers.filter((allowed) => allowed)).toHaveLength(100);
     expect(server.requests).toHaveLength(1);
@@ -169,11 +175,15 @@ describe('lifetime', () => {
 
   it('a failed refresh leaves fresh rules in force until they are stale, and is not repeated per question', async () => {
     const { client: robots, clock } = client();
-    const server = await site({ '/robots.txt': [{ body: RULES }, { status: 503, headers: { 'retry-after': '7200' } }] });
+    const server = await site({
+      '/robots.txt': [{ body: RULES }, { status: 503, headers: { 'retry-after': '7200' } }],
+    });
     await robots.canFetch(server.url('/'));
     clock.advance(23 * HOUR);
     expect(await robots.check(server.url('/'))).toMatchObject({ state: 'rules' });
-    await vi.waitFor(() => expect(robots.stats()).toMatchObject({ attempts: 2, inFlight: 0 }), { interval: 2 });
+    await vi.waitFor(() => expect(robots.stats()).toMatchObject({ attempts: 2, inFlight: 0 }), {
+      interval: 2,
+    });
     expect(await robots.check(server.url('/'))).toMatchObject({ state: 'rules' });
     clock.advance(HOUR);
     expect(await robots.check(server.url('/private'))).toMatchObject({ state: 'last-good', allowed: false });
@@ -184,7 +194,11 @@ describe('lifetime', () => {
     const { client: robots, clock } = client();
     const server = await site((request, response) => {
       if (request.headers['if-none-match'] === '"v1"') answer(response, { status: 304 });
-      else answer(response, { body: RULES, headers: { etag: '"v1"', 'last-modified': 'Thu, 15 Jan 2026 11:00:00 GMT' } });
+      else
+        answer(response, {
+          body: RULES,
+          headers: { etag: '"v1"', 'last-modified': 'Thu, 15 Jan 2026 11:00:00 GMT' },
+        });
     });
     await robots.canFetch(server.url('/'));
     clock.advance(DAY);
@@ -220,7 +234,9 @@ describe('memory', () => {
   it('is bounded in origins and in bytes', async () => {
     const { client: robots } = client({ cache: { maxOrigins: 4, maxBytes: 2 ** 20 } });
     const body = `# ${'x'.repeat(400_000)}\n`;
-    const sites = await Promise.all(Array.from({ length: 6 }, () => site({ '/robots.txt': { body: RULES } })));
+    const sites = await Promise.all(
+      Array.from({ length: 6 }, () => site({ '/robots.txt': { body: RULES } })),
+    );
     for (const each of sites) await robots.canFetch(each.url('/'));
     expect(robots.stats().origins).toBe(4);
     const large = await Promise.all([1, 2, 3].map(() => site({ '/robots.txt': { body } })));
@@ -237,9 +253,12 @@ describe('prefetch', () => {
     const good = await site({ '/robots.txt': { body: RULES } });
     const bad = await site({ '/robots.txt': { status: 503 } });
     const seen: string[] = [];
-    const result = await robots.prefetch([good.url('/a'), 'nonsense', good.url('/b'), bad.url('/'), 'mailto:a@b.c'], {
-      onProgress: ({ done, total, origin }) => seen.push(`${done}/${total} ${origin}`),
-    });
+    const result = await robots.prefetch(
+      [good.url('/a'), 'nonsense', good.url('/b'), bad.url('/'), 'mailto:a@b.c'],
+      {
+        onProgress: ({ done, total, origin }) => seen.push(`${done}/${total} ${origin}`),
+      },
+    );
     expect(result).toMatchObject({ origins: 2, states: { rules: 1, 'disallow-all': 1 } });
     expect(result.invalid.map((error) => error.input)).toEqual(['nonsense', 'mailto:a@b.c']);
     expect(seen.at(-1)).toMatch(/^2\/2 /);
@@ -278,7 +297,9 @@ describe('close', () => {
     ]) {
       await expect(ask()).rejects.toMatchObject({ code: 'ERR_ROBOTS_CLOSED' });
     }
-    expect(() => robots.peek(server.url('/'))).toThrow(expect.objectContaining({ code: 'ERR_ROBOTS_CLOSED' }));
+    expect(() => robots.peek(server.url('/'))).toThrow(
+      expect.objectContaining({ code: 'ERR_ROBOTS_CLOSED' }),
+    );
   });
 
   it('rejects those in the queue too', async () => {
@@ -289,7 +310,8 @@ describe('close', () => {
     const queued = robots.canFetch('http://127.0.0.1:9/');
     const both = Promise.allSettled([flying, queued]);
     await robots.close();
-    for (const each of await both) expect(each).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ROBOTS_CLOSED' } });
+    for (const each of await both)
+      expect(each).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ROBOTS_CLOSED' } });
   });
 });
 

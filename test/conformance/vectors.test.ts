@@ -38,7 +38,9 @@ describe.each(['published', 'google', 'rfc9309', 'koster-1996', 'robotstxt-1994'
       const decidingLine = verdict.reason === 'rule' ? verdict.rule.line : 0;
       if (verdict.allowed !== (item.allowed === 1) || decidingLine !== item.line) {
         const got = `${verdict.allowed ? 1 : 0}@${decidingLine}`;
-        differences.push(`${item.id} ${item.agent} ${item.target}: expected ${item.allowed}@${item.line}, got ${got}`);
+        differences.push(
+          `${item.id} ${item.agent} ${item.target}: expected ${item.allowed}@${item.line}, got ${got}`,
+        );
       }
     }
     console.log(`${name}: ${lines.length - differences.length} of ${lines.length} agree`);

@@ -26,14 +26,19 @@ function client(): RobotsClient {
 
 const pagesOf = (each: Site): string[] =>
   each.requests.filter(({ url }) => url !== '/robots.txt').map(({ method, url }) => `${method} ${url}`);
-const to = (location: string, status = 302): Handler => (_, response) => answer(response, { status, headers: { location } });
+const to =
+  (location: string, status = 302): Handler =>
+  (_, response) =>
+    answer(response, { status, headers: { location } });
 /** Answers with what arrived. */
 const echo: Handler = (request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     const { method, url, headers } = request;
-    answer(response, { body: JSON.stringify({ method, url, headers, body: Buffer.concat(chunks).toString() }) });
+    answer(response, {
+      body: JSON.stringify({ method, url, headers, body: Buffer.concat(chunks).toString() }),
+    });
   });
 };
 
@@ -53,7 +58,10 @@ describe.each(fetches)('guardFetch around %s', (_, fetch) => {
     const server = await site((_request, response) => answer(response, { body: 'hello' }));
     const response = await guardFetch(fetch, robots)(server.url('/page#f'));
     expect(await response.text()).toBe('hello');
-    expect({ url: response.url, redirected: response.redirected }).toEqual({ url: server.url('/page'), redirected: false });
+    expect({ url: response.url, redirected: response.redirected }).toEqual({
+      url: server.url('/page'),
+      redirected: false,
+    });
     expect(pagesOf(server)).toEqual(['GET /page']);
   });
 
@@ -93,7 +101,9 @@ describe.each(fetches)('guardFetch around %s', (_, fetch) => {
   it('holds each hop against the robots.txt of its own origin', async () => {
     const robots = client();
     const closed = await site(echo, 'User-agent: *\nDisallow: /\n');
-    const first = await site((request, response) => to(request.url === '/out' ? closed.url('/in') : '/fine')(request, response));
+    const first = await site((request, response) =>
+      to(request.url === '/out' ? closed.url('/in') : '/fine')(request, response),
+    );
     await expect(guardFetch(fetch, robots)(first.url('/out'))).rejects.toMatchObject({
       decision: { origin: closed.origin },
     });
@@ -103,7 +113,9 @@ describe.each(fetches)('guardFetch around %s', (_, fetch) => {
 
   it('says where a chain of redirects ended, also of a clone', async () => {
     const robots = client();
-    const server = await site((request, response) => (request.url === '/end' ? echo(request, response) : to('/end')(request, response)));
+    const server = await site((request, response) =>
+      request.url === '/end' ? echo(request, response) : to('/end')(request, response),
+    );
     const response = await guardFetch(fetch, robots)(server.url('/start'));
     expect(response.redirected).toBe(true);
     expect(response.clone().redirected).toBe(true);
@@ -121,7 +133,9 @@ describe.each(fetches)('guardFetch around %s', (_, fetch) => {
     [301, 'PUT', 'PUT', 'payload'],
   ])('%i turns %s into %s', async (status, method, expected, payload) => {
     const robots = client();
-    const server = await site((request, response) => (request.url === '/end' ? echo(request, response) : to('/end', status)(request, response)));
+    const server = await site((request, response) =>
+      request.url === '/end' ? echo(request, response) : to('/end', status)(request, response),
+    );
     const response = await guardFetch(fetch, robots)(server.url('/start'), {
       method,
       headers: { 'content-type': 'text/x', 'x-kept': '1' },
@@ -138,7 +152,9 @@ describe.each(fetches)('guardFetch around %s', (_, fetch) => {
   it('keeps credentials from other origins', async () => {
     const robots = client();
     const other = await site(echo);
-    const first = await site((request, response) => to(request.url === '/a' ? '/b' : other.url('/c'))(request, response));
+    const first = await site((request, response) =>
+      to(request.url === '/a' ? '/b' : other.url('/c'))(request, response),
+    );
     const headers = { authorization: 'Bearer x', cookie: 'a=b', 'x-kept': '1' };
     const response = await guardFetch(fetch, robots)(first.url('/a'), { headers });
     expect(first.requests.at(-1)).toMatchObject({ url: '/b', headers: { authorization: 'Bearer x' } });
@@ -159,11 +175,14 @@ describe.each(fetches)('guardFetch around %s', (_, fetch) => {
     await expect(guardFetch(fetch, robots)(server.url('/21'))).rejects.toThrow(TypeError);
   });
 
-  it.each(['ftp://example.com/', 'http://', 'javascript:1'])('a redirect to %s is an error', async (location) => {
-    const robots = client();
-    const server = await site(to(location));
-    await expect(guardFetch(fetch, robots)(server.url('/'))).rejects.toThrow(TypeError);
-  });
+  it.each(['ftp://example.com/', 'http://', 'javascript:1'])(
+    'a redirect to %s is an error',
+    async (location) => {
+      const robots = client();
+      const server = await site(to(location));
+      await expect(guardFetch(fetch, robots)(server.url('/'))).rejects.toThrow(TypeError);
+    },
+  );
 
   it('leaves `manual` and `error` to the fetch it wraps', async () => {
     const robots = client();
@@ -171,19 +190,27 @@ describe.each(fetches)('guardFetch around %s', (_, fetch) => {
     const guarded = guardFetch(fetch, robots);
     expect((await guarded(server.url('/a'), { redirect: 'manual' })).status).toBe(302);
     await expect(guarded(server.url('/a'), { redirect: 'error' })).rejects.toThrow(TypeError);
-    await expect(guarded(server.url('/private'), { redirect: 'manual' })).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
+    await expect(guarded(server.url('/private'), { redirect: 'manual' })).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+    });
     expect(pagesOf(server)).toEqual(['GET /a', 'GET /a']);
   });
 
   it('takes a Request, and sends a stream once only', async () => {
     const robots = client();
-    const server = await site((request, response) => (request.url === '/307' ? to('/end', 307)(request, response) : echo(request, response)));
+    const server = await site((request, response) =>
+      request.url === '/307' ? to('/end', 307)(request, response) : echo(request, response),
+    );
     const make = (path: string, init?: object): Request =>
-      fetch === globalThis.fetch ? new Request(server.url(path), init) : (new UndiciRequest(server.url(path), init) as unknown as Request);
+      fetch === globalThis.fetch
+        ? new Request(server.url(path), init)
+        : (new UndiciRequest(server.url(path), init) as unknown as Request);
     const guarded = guardFetch(fetch, robots);
     const response = await guarded(make('/end', { method: 'POST', body: 'once', headers: { 'x-a': 'b' } }));
     expect(await response.json()).toMatchObject({ method: 'POST', body: 'once', headers: { 'x-a': 'b' } });
-    await expect(guarded(make('/307', { method: 'POST', body: 'once' }))).rejects.toThrow(/stream to be sent again/);
+    await expect(guarded(make('/307', { method: 'POST', body: 'once' }))).rejects.toThrow(
+      /stream to be sent again/,
+    );
     await expect(guarded(make('/private'))).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
   });
 
@@ -207,7 +234,8 @@ describe.each(fetches)('guardFetch around %s', (_, fetch) => {
       else answer(response, {});
     });
     const guarded = guardFetch(fetch, robots);
-    const reachable = async (): Promise<boolean | undefined> => (await robots.policy(server.origin)).site?.reachable;
+    const reachable = async (): Promise<boolean | undefined> =>
+      (await robots.policy(server.origin)).site?.reachable;
     await guarded(server.url('/'));
     expect(await reachable()).toBe(true);
     await guarded(server.url('/500'));
@@ -236,7 +264,9 @@ describe.each(fetches)('guardFetch around %s', (_, fetch) => {
     const robots = client();
     const server = await site(echo);
     const guarded = guardFetch(fetch, robots);
-    await Promise.all(Array.from({ length: 30 }, async (_item, index) => (await guarded(server.url(`/${index}`))).text()));
+    await Promise.all(
+      Array.from({ length: 30 }, async (_item, index) => (await guarded(server.url(`/${index}`))).text()),
+    );
     expect(pagesOf(server)).toHaveLength(30);
     expect(server.requests).toHaveLength(31);
   });
@@ -250,11 +280,15 @@ describe('guardFetch', () => {
     );
     server.listen({ onUnhandledRequest: 'error' });
     try {
-      const { client: robots } = testClient({ transport: { fetch: (url, init) => globalThis.fetch(url, init) } });
+      const { client: robots } = testClient({
+        transport: { fetch: (url, init) => globalThis.fetch(url, init) },
+      });
       open.push(robots);
       const guarded = guardFetch(globalThis.fetch, robots);
       expect(await (await guarded('https://mocked.example/yes')).text()).toBe('fine');
-      await expect(guarded('https://mocked.example/no')).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
+      await expect(guarded('https://mocked.example/no')).rejects.toMatchObject({
+        code: 'ERR_ROBOTS_DISALLOWED',
+      });
     } finally {
       server.close();
     }

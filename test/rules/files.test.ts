@@ -4,7 +4,11 @@ import { type Dialect, parseRobots, productToken } from '../../src/rules/index.t
 const lines = (...text: string[]): string => text.join('\n');
 
 /** Which of the agents may not fetch `/x`. */
-function caught(body: string | Uint8Array, agents: readonly string[], dialect: Dialect = 'rfc9309'): string[] {
+function caught(
+  body: string | Uint8Array,
+  agents: readonly string[],
+  dialect: Dialect = 'rfc9309',
+): string[] {
   const file = parseRobots(body, { dialect });
   return agents.filter((agent) => !file.check('/x', agent).allowed);
 }
@@ -12,47 +16,95 @@ function caught(body: string | Uint8Array, agents: readonly string[], dialect: D
 describe('groups (RFC 9309 §2.1, §2.2.1)', () => {
   it('Google’s page: four groups, of a, b, e with f, and h', () => {
     const file = parseRobots(
-      lines('user-agent: a', 'disallow: /c', '', 'user-agent: b', 'disallow: /d', '', 'user-agent: e', 'user-agent: f', 'disallow: /g', '', 'user-agent: h'),
+      lines(
+        'user-agent: a',
+        'disallow: /c',
+        '',
+        'user-agent: b',
+        'disallow: /d',
+        '',
+        'user-agent: e',
+        'user-agent: f',
+        'disallow: /g',
+        '',
+        'user-agent: h',
+      ),
     );
-    expect(file.groups.map((group) => group.agents.map((agent) => agent.name))).toEqual([['a'], ['b'], ['e', 'f'], ['h']]);
+    expect(file.groups.map((group) => group.agents.map((agent) => agent.name))).toEqual([
+      ['a'],
+      ['b'],
+      ['e', 'f'],
+      ['h'],
+    ]);
     expect(file.groups[2]?.rules).toEqual([{ directive: 'disallow', pattern: '/g', line: 9 }]);
     expect(file.check('/g', 'h').reason).toBe('no-rule');
   });
 
   it('Google’s page: the most specific agent, whatever the order', () => {
     const file = parseRobots(
-      lines('user-agent: googlebot-news', 'disallow: /1', 'user-agent: *', 'disallow: /2', 'user-agent: googlebot', 'disallow: /3'),
+      lines(
+        'user-agent: googlebot-news',
+        'disallow: /1',
+        'user-agent: *',
+        'disallow: /2',
+        'user-agent: googlebot',
+        'disallow: /3',
+      ),
     );
-    const group = (agent: string): string | undefined => ['/1', '/2', '/3'].find((path) => !file.check(path, agent).allowed);
+    const group = (agent: string): string | undefined =>
+      ['/1', '/2', '/3'].find((path) => !file.check(path, agent).allowed);
     expect(group('Googlebot-News')).toBe('/1');
     expect(group('Googlebot')).toBe('/3');
     expect(group('Storebot-Google')).toBe('/2');
     expect(group('Otherbot')).toBe('/2');
-    expect(file.check('/3', ['Googlebot-Image', 'Googlebot'])).toMatchObject({ allowed: false, group: { agent: 'googlebot', lines: [5] } });
+    expect(file.check('/3', ['Googlebot-Image', 'Googlebot'])).toMatchObject({
+      allowed: false,
+      group: { agent: 'googlebot', lines: [5] },
+    });
   });
 
   it('groups of one agent merge, an agent’s own never merge with `*`', () => {
     const file = parseRobots(
-      lines('user-agent: a', 'disallow: /fish', 'user-agent: *', 'disallow: /carrots', 'user-agent: A', 'disallow: /shrimp'),
+      lines(
+        'user-agent: a',
+        'disallow: /fish',
+        'user-agent: *',
+        'disallow: /carrots',
+        'user-agent: A',
+        'disallow: /shrimp',
+      ),
     );
-    expect(['/fish', '/carrots', '/shrimp'].map((path) => file.check(path, 'a').allowed)).toEqual([false, true, false]);
-    expect(file.check('/shrimp', 'a')).toMatchObject({ group: { agent: 'a', lines: [1, 5] }, rule: { line: 6 } });
+    expect(['/fish', '/carrots', '/shrimp'].map((path) => file.check(path, 'a').allowed)).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(file.check('/shrimp', 'a')).toMatchObject({
+      group: { agent: 'a', lines: [1, 5] },
+      rule: { line: 6 },
+    });
     expect(file.check('/carrots', 'b')).toMatchObject({ group: { agent: '*', lines: [3] } });
   });
 
   it.each(['Sitemap: https://example.com/x', 'Crawl-delay: 5', 'Unknown: x', '', '# comment', 'nonsense'])(
     '%j does not end a run of user-agent lines (§2.2.4: "MUST NOT interfere")',
     (between) => {
-      expect(caught(lines('User-agent: a', between, 'User-agent: b', 'Disallow: /'), ['a', 'b', 'c'])).toEqual(['a', 'b']);
+      expect(
+        caught(lines('User-agent: a', between, 'User-agent: b', 'Disallow: /'), ['a', 'b', 'c']),
+      ).toEqual(['a', 'b']);
     },
   );
 
   it('an empty rule ends a run, and is void', () => {
-    expect(caught(lines('User-agent: a', 'Disallow:', 'User-agent: b', 'Disallow: /'), ['a', 'b'])).toEqual(['b']);
+    expect(caught(lines('User-agent: a', 'Disallow:', 'User-agent: b', 'Disallow: /'), ['a', 'b'])).toEqual([
+      'b',
+    ]);
   });
 
   it('a user-agent line that names nobody still starts a group after a rule', () => {
-    expect(caught(lines('User-agent: a', 'Disallow: /y', 'User-agent:', 'Disallow: /'), ['a', '*'])).toEqual([]);
+    expect(caught(lines('User-agent: a', 'Disallow: /y', 'User-agent:', 'Disallow: /'), ['a', '*'])).toEqual(
+      [],
+    );
     expect(caught(lines('User-agent: a', 'User-agent: ツ', 'Disallow: /'), ['a'])).toEqual(['a']);
   });
 
@@ -75,9 +127,18 @@ describe('groups (RFC 9309 §2.1, §2.2.1)', () => {
 describe('agents', () => {
   it('lines: cut at the first other character, several by commas', () => {
     const body = lines('User-agent: FooBot/2.1, MJ12bot ,* all', 'Disallow: /');
-    expect(caught(body, ['foobot', 'MJ12BOT', 'other', 'foo'])).toEqual(['foobot', 'MJ12BOT', 'other', 'foo']);
-    expect(caught(lines('User-agent: FooBot/2.1, MJ12bot', 'Disallow: /'), ['foobot', 'MJ12BOT', 'MJ', 'Foo'])).toEqual(['foobot', 'MJ12BOT']);
-    expect(caught(lines('User-agent: FooBot*', 'Disallow: /'), ['foobot', 'foobot-news'])).toEqual(['foobot']);
+    expect(caught(body, ['foobot', 'MJ12BOT', 'other', 'foo'])).toEqual([
+      'foobot',
+      'MJ12BOT',
+      'other',
+      'foo',
+    ]);
+    expect(
+      caught(lines('User-agent: FooBot/2.1, MJ12bot', 'Disallow: /'), ['foobot', 'MJ12BOT', 'MJ', 'Foo']),
+    ).toEqual(['foobot', 'MJ12BOT']);
+    expect(caught(lines('User-agent: FooBot*', 'Disallow: /'), ['foobot', 'foobot-news'])).toEqual([
+      'foobot',
+    ]);
   });
 
   it('google: letters, `_` and `-` in lines, the caller as given', () => {
@@ -86,7 +147,9 @@ describe('agents', () => {
   });
 
   it('robotstxt-1994: the line’s name is a substring of the caller’s', () => {
-    expect(caught(lines('User-agent: bot', 'Disallow: /'), ['FooBot/1.0', 'crawler'], 'robotstxt-1994')).toEqual(['FooBot/1.0']);
+    expect(
+      caught(lines('User-agent: bot', 'Disallow: /'), ['FooBot/1.0', 'crawler'], 'robotstxt-1994'),
+    ).toEqual(['FooBot/1.0']);
   });
 
   it.each([
@@ -95,7 +158,10 @@ describe('agents', () => {
     ['ExampleBot/1.0 (+https://example.com/bot)', 'ExampleBot'],
     ['ExampleBot (x)', 'ExampleBot'],
     ['Mozilla/5.0 (compatible; GoodBot/2.1; +http://x.example)', 'GoodBot'],
-    ['Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://x.example)', 'GPTBot'],
+    [
+      'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://x.example)',
+      'GPTBot',
+    ],
     ['Mozilla/5.0 (Macintosh) Version/17.4 Safari/605 (Applebot/0.1; +http://x.example)', 'Applebot'],
     ['Mozilla/5.0', 'Mozilla'],
     ['', undefined],
@@ -117,11 +183,15 @@ describe('lines', () => {
     ]);
   });
 
-  it.each(['disallow', 'DisAllow', ' Disallow ', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw'])('key %j', (key) => {
-    for (const dialect of ['rfc9309', 'google'] as const) expect(caught(`user agent: *\n${key}:/x`, ['a'], dialect)).toEqual(['a']);
-    const old = caught(`User-agent: *\n${key}:/x`, ['a'], 'koster-1996');
-    expect(old).toEqual(key.trim().toLowerCase() === 'disallow' ? ['a'] : []);
-  });
+  it.each(['disallow', 'DisAllow', ' Disallow ', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw'])(
+    'key %j',
+    (key) => {
+      for (const dialect of ['rfc9309', 'google'] as const)
+        expect(caught(`user agent: *\n${key}:/x`, ['a'], dialect)).toEqual(['a']);
+      const old = caught(`User-agent: *\n${key}:/x`, ['a'], 'koster-1996');
+      expect(old).toEqual(key.trim().toLowerCase() === 'disallow' ? ['a'] : []);
+    },
+  );
 
   it('rfc9309 wants whole keys, google takes prefixes', () => {
     const body = lines('User-agent: *', 'DisallowAITraining: /');
@@ -144,7 +214,9 @@ describe('lines', () => {
   it('google cuts lines at 16,663 octets and uses what is left; rfc9309 takes them whole', () => {
     const long = `/${'a'.repeat(20_000)}`;
     const cut = long.slice(0, 16_663 - 'Disallow: '.length);
-    expect(parseRobots(`User-agent: *\nDisallow: ${long}`, { dialect: 'google' }).check(`${cut}b`, 'x').allowed).toBe(false);
+    expect(
+      parseRobots(`User-agent: *\nDisallow: ${long}`, { dialect: 'google' }).check(`${cut}b`, 'x').allowed,
+    ).toBe(false);
     expect(parseRobots(`User-agent: *\nDisallow: ${long}`).check(`${cut}b`, 'x').allowed).toBe(true);
     expect(parseRobots(`User-agent: *\nDisallow: ${long}`).check(long, 'x').allowed).toBe(false);
   });
@@ -179,7 +251,16 @@ describe('byte order marks', () => {
 
 describe('what is only reported', () => {
   const file = parseRobots(
-    lines('Sitemap: https://example.com/1.xml', 'User-agent: a', 'Crawl-delay: 1.5', 'Disallow:', 'User-agent: *', 'Crawl-delay: 10', 'crawl-delay: x', 'site-map: /2.xml'),
+    lines(
+      'Sitemap: https://example.com/1.xml',
+      'User-agent: a',
+      'Crawl-delay: 1.5',
+      'Disallow:',
+      'User-agent: *',
+      'Crawl-delay: 10',
+      'crawl-delay: x',
+      'site-map: /2.xml',
+    ),
   );
 
   it('crawl-delay, in milliseconds, of the agent’s own groups', () => {
@@ -201,6 +282,8 @@ describe('bad input', () => {
     const parse: unknown = parseRobots;
     if (typeof parse !== 'function') throw new TypeError('no function');
     expect(() => parse(null)).toThrow(/Expected the body to be a string or a Uint8Array, got object/);
-    expect(() => parse('', { dialect: 'x' })).toThrow(/Expected `dialect` to be one of rfc9309, google, koster-1996, robotstxt-1994, got "x"/);
+    expect(() => parse('', { dialect: 'x' })).toThrow(
+      /Expected `dialect` to be one of rfc9309, google, koster-1996, robotstxt-1994, got "x"/,
+    );
   });
 });

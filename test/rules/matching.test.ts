@@ -15,12 +15,26 @@ const googleTable: readonly [pattern: string, matching: readonly string[], other
   ['/$', ['/'], ['/any', '/any/lower', '/?']],
   [
     '/fish',
-    ['/fish', '/fish.html', '/fish/salmon.html', '/fishheads', '/fishheads/yummy.html', '/fish.php?id=anything'],
+    [
+      '/fish',
+      '/fish.html',
+      '/fish/salmon.html',
+      '/fishheads',
+      '/fishheads/yummy.html',
+      '/fish.php?id=anything',
+    ],
     ['/Fish.asp', '/catfish', '/?id=fish', '/desert/fish'],
   ],
   [
     '/fish*',
-    ['/fish', '/fish.html', '/fish/salmon.html', '/fishheads', '/fishheads/yummy.html', '/fish.php?id=anything'],
+    [
+      '/fish',
+      '/fish.html',
+      '/fish/salmon.html',
+      '/fishheads',
+      '/fishheads/yummy.html',
+      '/fish.php?id=anything',
+    ],
     ['/Fish.asp', '/catfish', '/?id=fish', '/desert/fish'],
   ],
   [
@@ -30,7 +44,14 @@ const googleTable: readonly [pattern: string, matching: readonly string[], other
   ],
   [
     '/*.php',
-    ['/index.php', '/filename.php', '/folder/filename.php', '/folder/filename.php?parameters', '/folder/any.php.file.html', '/filename.php/'],
+    [
+      '/index.php',
+      '/filename.php',
+      '/folder/filename.php',
+      '/folder/filename.php?parameters',
+      '/folder/any.php.file.html',
+      '/filename.php/',
+    ],
     ['/', '/windows.PHP'],
   ],
   [
@@ -80,20 +101,30 @@ describe.each(['rfc9309', 'google'] as const)('%s: which rule wins (RFC 9309 §2
   ];
 
   it.each(situations)('%s under allow: %s and disallow: %s', (target, allow, disallow, applicable) => {
-    for (const lines of [`Allow: ${allow}\nDisallow: ${disallow}`, `Disallow: ${disallow}\nAllow: ${allow}`]) {
+    for (const lines of [
+      `Allow: ${allow}\nDisallow: ${disallow}`,
+      `Disallow: ${disallow}\nAllow: ${allow}`,
+    ]) {
       const verdict = parseRobots(`User-agent: *\n${lines}`, { dialect }).check(target, 'foobot');
       expect(verdict).toMatchObject({ reason: 'rule', rule: { directive: applicable } });
     }
   });
 
   it('of equal rules the first line is named', () => {
-    const file = parseRobots('User-agent: *\nDisallow: /a\nDisallow: /a\nDisallow: /*\nAllow: /*', { dialect });
+    const file = parseRobots('User-agent: *\nDisallow: /a\nDisallow: /a\nDisallow: /*\nAllow: /*', {
+      dialect,
+    });
     expect(file.check('/a', 'x')).toMatchObject({ rule: { line: 5 } });
-    expect(parseRobots('User-agent: *\nDisallow: /a\nDisallow: /a', { dialect }).check('/a', 'x')).toMatchObject({ rule: { line: 2 } });
+    expect(
+      parseRobots('User-agent: *\nDisallow: /a\nDisallow: /a', { dialect }).check('/a', 'x'),
+    ).toMatchObject({ rule: { line: 2 } });
   });
 
   it('the same holds with many rules', () => {
-    const filler = Array.from({ length: 200 }, (_, index) => `Disallow: /filler/${index}\nDisallow: /filler*${index}\n`).join('');
+    const filler = Array.from(
+      { length: 200 },
+      (_, index) => `Disallow: /filler/${index}\nDisallow: /filler*${index}\n`,
+    ).join('');
     for (const [target, allow, disallow, applicable] of situations) {
       const file = parseRobots(`User-agent: *\nAllow: ${allow}\n${filler}Disallow: ${disallow}`, { dialect });
       expect(file.check(target, 'foobot')).toMatchObject({ rule: { directive: applicable } });
@@ -174,9 +205,14 @@ describe('google: escapes as google/robotstxt has them', () => {
 
   it('Allow: …/index.html also allows the directory itself', () => {
     const file = parseRobots('User-agent: *\nAllow: /d/index.html\nDisallow: /', { dialect: 'google' });
-    expect(file.check('/d/', 'x')).toMatchObject({ allowed: true, rule: { pattern: '/d/index.html', line: 2 } });
+    expect(file.check('/d/', 'x')).toMatchObject({
+      allowed: true,
+      rule: { pattern: '/d/index.html', line: 2 },
+    });
     expect(file.check('/d/a', 'x').allowed).toBe(false);
-    expect(parseRobots('User-agent: *\nAllow: /d/index.html\nDisallow: /').check('/d/', 'x').allowed).toBe(false);
+    expect(parseRobots('User-agent: *\nAllow: /d/index.html\nDisallow: /').check('/d/', 'x').allowed).toBe(
+      false,
+    );
   });
 });
 
@@ -204,7 +240,9 @@ describe('koster-1996: escapes (the draft’s table)', () => {
   });
 
   it('"The first match found is used", in file order, of the path alone', () => {
-    const file = parseRobots('User-agent: *\nAllow: /a\nDisallow: /a/b\nDisallow: /', { dialect: 'koster-1996' });
+    const file = parseRobots('User-agent: *\nAllow: /a\nDisallow: /a/b\nDisallow: /', {
+      dialect: 'koster-1996',
+    });
     expect(file.check('/a/b', 'x')).toMatchObject({ allowed: true, rule: { line: 2 } });
     expect(file.check('/c?d', 'x')).toMatchObject({ allowed: false, rule: { line: 4 } });
     expect(matches('/?x', '/?x', 'koster-1996')).toBe(false);
@@ -213,8 +251,23 @@ describe('koster-1996: escapes (the draft’s table)', () => {
   it('the example of the draft of December 1996', () => {
     const file = parseRobots(
       [
-        ...['User-agent: unhipbot', 'Disallow: /', '', 'User-agent: webcrawler', 'User-agent: excite', 'Disallow:', ''],
-        ...['User-agent: *', 'Disallow: /org/plans.html', 'Allow: /org/', 'Allow: /serv', 'Allow: /~mak', 'Disallow: /'],
+        ...[
+          'User-agent: unhipbot',
+          'Disallow: /',
+          '',
+          'User-agent: webcrawler',
+          'User-agent: excite',
+          'Disallow:',
+          '',
+        ],
+        ...[
+          'User-agent: *',
+          'Disallow: /org/plans.html',
+          'Allow: /org/',
+          'Allow: /serv',
+          'Allow: /~mak',
+          'Disallow: /',
+        ],
       ].join('\n'),
       { dialect: 'koster-1996' },
     );

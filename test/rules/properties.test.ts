@@ -28,7 +28,8 @@ function naiveCheck(rules: readonly PlainRule[], target: string): { allowed: boo
   for (const [index, rule] of rules.entries()) {
     if (rule.pattern === '' || !naiveMatch(rule.pattern, target)) continue;
     const more = best === undefined ? 1 : rule.pattern.length - best.rule.pattern.length;
-    if (more > 0 || (more === 0 && rule.allow && best?.rule.allow === false)) best = { rule, line: index + 2 };
+    if (more > 0 || (more === 0 && rule.allow && best?.rule.allow === false))
+      best = { rule, line: index + 2 };
   }
   return { allowed: best?.rule.allow ?? true, line: best?.line ?? 0 };
 }
@@ -46,7 +47,10 @@ describe('against a naive matcher', () => {
     ['a few rules', 12],
     ['many rules', 120],
   ])('%s decide alike, verdict and line', (_, maxLength) => {
-    const rules = fc.array(fc.record({ allow: fc.boolean(), pattern }), { minLength: maxLength / 2, maxLength });
+    const rules = fc.array(fc.record({ allow: fc.boolean(), pattern }), {
+      minLength: maxLength / 2,
+      maxLength,
+    });
     fc.assert(
       fc.property(rules, fc.array(target, { minLength: 1, maxLength: 5 }), (list, targets) => {
         const body = list.map((rule) => `${rule.allow ? 'Allow' : 'Disallow'}: ${rule.pattern}\n`).join('');
@@ -56,7 +60,8 @@ describe('against a naive matcher', () => {
             const verdict = file.check(each, 'x');
             expect({ allowed: verdict.allowed, line: lineOf(verdict) }).toEqual(naiveCheck(list, each));
             // Dot segments would be resolved; what is left is the same by its URL.
-            if (!each.includes('/.')) expect(file.check(`https://example.com${each}#f`, 'x')).toEqual(verdict);
+            if (!each.includes('/.'))
+              expect(file.check(`https://example.com${each}#f`, 'x')).toEqual(verdict);
           }
         }
       }),
@@ -65,14 +70,24 @@ describe('against a naive matcher', () => {
   });
 
   it('one rule of any repetition matches alike', () => {
-    const repeated = fc.tuple(fc.constantFrom('a', 'ab', 'aba', '*a', 'a*b'), fc.integer({ min: 1, max: 40 }));
-    const text = fc.array(repeated, { maxLength: 4 }).map((parts) => parts.map(([part, times]) => part.repeat(times)).join(''));
+    const repeated = fc.tuple(
+      fc.constantFrom('a', 'ab', 'aba', '*a', 'a*b'),
+      fc.integer({ min: 1, max: 40 }),
+    );
+    const text = fc
+      .array(repeated, { maxLength: 4 })
+      .map((parts) => parts.map(([part, times]) => part.repeat(times)).join(''));
     fc.assert(
-      fc.property(text, text.map((path) => path.replaceAll('*', '')), fc.boolean(), (rule, path, anchored) => {
-        const whole = `/*${rule}${anchored ? '$' : ''}`;
-        const file = parseRobots(`User-agent: *\nDisallow: ${whole}\n`);
-        expect(!file.check(`/${path}`, 'x').allowed).toBe(naiveMatch(whole, `/${path}`));
-      }),
+      fc.property(
+        text,
+        text.map((path) => path.replaceAll('*', '')),
+        fc.boolean(),
+        (rule, path, anchored) => {
+          const whole = `/*${rule}${anchored ? '$' : ''}`;
+          const file = parseRobots(`User-agent: *\nDisallow: ${whole}\n`);
+          expect(!file.check(`/${path}`, 'x').allowed).toBe(naiveMatch(whole, `/${path}`));
+        },
+      ),
       { numRuns: 2000 },
     );
   });
@@ -80,14 +95,49 @@ describe('against a naive matcher', () => {
 
 describe('any octets', () => {
   const piece = fc.constantFrom(
-    ...['User-agent:', 'user-agent *', 'Disallow:', 'Allow:', 'disallow /a b', 'Crawl-delay: 1e9', 'Sitemap:', ' ', '\t'],
-    ...['*', '$', '%', '%2', '%2F', '%2f', '%zz', '/', '?', '#', ':', ',', '\0', '\r', '\n', '\r\n', '\ufeff', 'é', 'foobot'],
+    ...[
+      'User-agent:',
+      'user-agent *',
+      'Disallow:',
+      'Allow:',
+      'disallow /a b',
+      'Crawl-delay: 1e9',
+      'Sitemap:',
+      ' ',
+      '\t',
+    ],
+    ...[
+      '*',
+      '$',
+      '%',
+      '%2',
+      '%2F',
+      '%2f',
+      '%zz',
+      '/',
+      '?',
+      '#',
+      ':',
+      ',',
+      '\0',
+      '\r',
+      '\n',
+      '\r\n',
+      '\ufeff',
+      'é',
+      'foobot',
+    ],
   );
   const body = fc.oneof(
     fc.uint8Array({ maxLength: 400 }),
     fc.array(piece, { maxLength: 60 }).map((parts) => Uint8Array.from(Buffer.from(parts.join('')))),
   );
-  const anyTarget = fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), fc.array(piece).map((parts) => parts.join(''))).map((text) => `/${text}`);
+  const anyTarget = fc
+    .oneof(
+      fc.string({ unit: 'binary', maxLength: 40 }),
+      fc.array(piece).map((parts) => parts.join('')),
+    )
+    .map((text) => `/${text}`);
 
   it('are read without throwing, and answer the same twice', () => {
     const dialects: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
@@ -109,7 +159,10 @@ describe('any octets', () => {
 
 describe('large and hostile files', () => {
   it('50,000 groups, and 50,000 agents on one group', () => {
-    const groups = Array.from({ length: 50_000 }, (_, index) => `User-agent: bot${index}\nDisallow: /${index}\n`).join('');
+    const groups = Array.from(
+      { length: 50_000 },
+      (_, index) => `User-agent: bot${index}\nDisallow: /${index}\n`,
+    ).join('');
     const file = parseRobots(groups);
     expect(file.check('/49999', 'bot49999')).toMatchObject({ allowed: false, rule: { line: 100_000 } });
     expect(file.check('/49999', 'bot1').allowed).toBe(true);
@@ -135,13 +188,24 @@ describe('large and hostile files', () => {
 
   it.each([
     ['500 stars a rule', `/${'*a'.repeat(500)}*b$`, `/${'a'.repeat(8_000)}`],
-    ['one long piece that nearly fits everywhere', `/*${'a'.repeat(4_000)}b`, `/${'a'.repeat(8_000)}b`.slice(0, 8_000)],
-    ['pieces that nearly fit everywhere', `/*${'aab'.repeat(300)}*c`, `/${'aab'.repeat(299)}${'aa'.repeat(3_000)}`],
+    [
+      'one long piece that nearly fits everywhere',
+      `/*${'a'.repeat(4_000)}b`,
+      `/${'a'.repeat(8_000)}b`.slice(0, 8_000),
+    ],
+    [
+      'pieces that nearly fit everywhere',
+      `/*${'aab'.repeat(300)}*c`,
+      `/${'aab'.repeat(299)}${'aa'.repeat(3_000)}`,
+    ],
   ])('496 KB of %s against a path of 8,000 octets take time linear in both', (_, rule, path) => {
     const line = `Disallow: ${rule}\n`;
     const count = Math.floor(496_000 / line.length);
     // Each rule differs, so that none can be dropped as a duplicate.
-    const rules = Array.from({ length: count }, (_item, index) => `Disallow: ${rule.slice(0, -3)}${rule.slice(-3)}${'*'.repeat(index % 7)}\n`);
+    const rules = Array.from(
+      { length: count },
+      (_item, index) => `Disallow: ${rule.slice(0, -3)}${rule.slice(-3)}${'*'.repeat(index % 7)}\n`,
+    );
     const file = parseRobots(`User-agent: *\n${rules.join('')}`);
     file.check('/', 'x');
     const started = performance.now();

@@ -1,0 +1,45 @@
+import type { Decision } from '../decision.ts';
+import { RobotsError } from '../errors.ts';
+
+/** A guard refused a request because robots.txt disallows it. */
+export class RobotsDisallowedError extends RobotsError {
+  override readonly name = 'RobotsDisallowedError';
+  readonly code = 'ERR_ROBOTS_DISALLOWED';
+  /** The decision about the hop that was refused. */
+  readonly decision: Decision;
+
+  constructor(decision: Decision) {
+    const why = decision.rule
+      ? `line ${decision.rule.line}: "${decision.rule.directive}: ${decision.rule.pattern}"`
+      : decision.reason;
+    super(`robots.txt of ${decision.origin} disallows ${decision.url} for ${decision.agent} (${why})`);
+    this.decision = decision;
+  }
+}
+
+/** A guard refused a request because robots.txt cannot be reached; try again after `retryAt`. */
+export class RobotsUnreachableError extends RobotsError {
+  override readonly name = 'RobotsUnreachableError';
+  readonly code = 'ERR_ROBOTS_UNREACHABLE';
+  /** The decision about the hop that was refused. */
+  readonly decision: Decision;
+  /** Epoch ms from which asking again makes sense. */
+  readonly retryAt: number | undefined;
+
+  constructor(decision: Decision) {
+    const what = decision.robots.status ?? decision.robots.error ?? 'no answer';
+    super(
+      `robots.txt of ${decision.origin} is unreachable (${what}), so ${decision.url} may not be fetched` +
+        (decision.retryAt === undefined ? '' : `; retry after ${new Date(decision.retryAt).toISOString()}`),
+    );
+    this.decision = decision;
+    this.retryAt = decision.retryAt;
+  }
+}
+
+/** The error a guard refuses with. */
+export function refusal(decision: Decision): RobotsDisallowedError | RobotsUnreachableError {
+  return decision.reason === 'unreachable'
+    ? new RobotsUnreachableError(decision)
+    : new RobotsDisallowedError(decision);
+}
