@@ -56,7 +56,7 @@ describe('README', () => {
       writeFileSync(file, module);
       await import(fileURLToPath(file));
       for (const [value, claim] of claims) {
-          if (typeof claim === 'object') expect(value).toMatchObject(claim);
+          if (typeof claim === 'object' && claim !== null) expect(value).toMatchObject(claim);
         else expect(value).toBe(claim);
       }
     },
