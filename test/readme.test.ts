@@ -31,7 +31,8 @@ afterAll(async () => {
 function withClaims(source: string): string {
   return source.replaceAll(
     /^( *)(\S.*); \/\/ (true|false|\d+|'[^']*'|\{ \w+: [^…]*\})$/gm,
-    (_, indent: string, expression: string, claim: string) => `${indent}claims.push([${expression}, ${claim}]);`,
+    (_, indent: string, expression: string, claim: string) =>
+      `${indent}claims.push([${expression}, ${claim}]);`,
   );
 }
 
@@ -56,7 +57,7 @@ describe('README', () => {
       writeFileSync(file, module);
       await import(fileURLToPath(file));
       for (const [value, claim] of claims) {
-          if (typeof claim === 'object' && claim !== null) expect(value).toMatchObject(claim);
+        if (typeof claim === 'object' && claim !== null) expect(value).toMatchObject(claim);
         else expect(value).toBe(claim);
       }
     },
