@@ -1,21 +1,28 @@
 import { attemptDue, type OriginRecord, type Outcome, type Profile } from './access/index.ts';
 import { OriginCache } from './cache/index.ts';
 import type { Decision } from './decision.ts';
-import { RobotsClosedError } from './errors.ts';
+import { quote, RobotsClosedError, RobotsInvalidOptionsError } from './errors.ts';
 import { fetchRobots, fetchTransport, type Transport, undiciTransport } from './fetch/index.ts';
-import { isRobotsTarget, LocatedUrl, locate, originOf, ROBOTS_PATH } from './origin.ts';
+import { isRobotsTarget, LocatedUrl, locate, originOf } from './origin.ts';
 import {
   type Agent,
   agentTokens,
   profileOf,
   readOptions,
   type RobotsClientOptions,
+  headersFor,
   type Settings,
 } from './options.ts';
 import type { OriginPolicy } from './policy.ts';
 import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
 import { OverriddenOrigin } from './override.ts';
-import { decideFromEntry, describeEntry, robotsTxtDecision } from './view.ts';
+import {
+  decideFromEntry,
+  describeEntry,
+  robotsTxtDecision,
+  unaskableDecision,
+  unaskablePolicy,
+} from './view.ts';
 
 export interface CheckOptions {
   /** Rejects this call alone, with the signal's own reason; others who wait for the same origin go on. */
@@ -156,6 +163,7 @@ export class RobotsClient {
     const { tokens } = this.settings;
     const override = this.overrides.get(origin);
     if (override !== undefined) return override.policy(tokens);
+    if (origin.startsWith(FTP)) return unaskablePolicy(this.profileFor(origin), origin);
     const now = this.settings.clock.now();
     const known = this.cache.recall(origin);
     if (known !== undefined && attemptDue(known.record, known.profile, now) !== 'now') {
@@ -174,10 +182,14 @@ export class RobotsClient {
     options: PrefetchOptions = {},
   ): Promise<PrefetchResult> {
     this.assertOpen();
-    return prefetch(urls, (origin, signal) => this.policy(origin, signal === undefined ? {} : { signal }), {
-      concurrency: this.settings.concurrency,
-      ...options,
-    });
+    if (
+      typeof urls === 'string' ||
+      !(Symbol.iterator in Object(urls) || Symbol.asyncIterator in Object(urls))
+    ) {
+      throw new RobotsInvalidOptionsError(`Expected \`urls\` to be a list of URLs, got ${quote(urls)}`);
+    }
+    const { concurrency } = this.settings;
+    return prefetch(urls, (origin, signal) => this.policy(origin, { signal }), { ...options, concurrency });
   }
 
   /**
@@ -188,6 +200,11 @@ export class RobotsClient {
    */
   report(url: string | URL, signal: { readonly reachable: boolean }): void {
     this.assertOpen();
+    if (typeof signal?.reachable !== 'boolean') {
+      throw new RobotsInvalidOptionsError(
+        'Expected `reachable` to be true or false: report(url, { reachable: true })',
+      );
+    }
     this.cache.reportSite(originOf(url), signal.reachable);
   }
 
@@ -246,8 +263,11 @@ export class RobotsClient {
     if (override !== undefined) return override.decide(tokens, located);
     const entry = this.cache.recall(located.origin);
     const now = this.settings.clock.now();
-    if (isRobotsTarget(located))
+    if (isRobotsTarget(located)) {
       return robotsTxtDecision(entry, this.profileFor(located.origin), tokens, located, now);
+    }
+    if (located.origin.startsWith(FTP))
+      return unaskableDecision(this.profileFor(located.origin), tokens, located);
     if (entry === undefined) return undefined;
     if (!entry.isQuietAt(now)) {
       const due = attemptDue(entry.record, entry.profile, now);
@@ -264,12 +284,8 @@ export class RobotsClient {
     signal: AbortSignal,
   ): Promise<Outcome> {
     const { settings } = this;
-    if (origin.startsWith(FTP)) {
-      const finalUrl = origin + ROBOTS_PATH;
-      return { kind: 'unreachable', error: 'ERR_ROBOTS_NO_FTP_TRANSPORT', finalUrl, hops: 0 };
-    }
     const copy = known?.copy;
-    const headers = settings.headersForRobots?.(origin);
+    const headers = headersFor(origin, settings);
     return fetchRobots({
       origin,
       agent: settings.userAgent,
@@ -277,7 +293,7 @@ export class RobotsClient {
       transport: this.transport,
       deadlineMs: settings.deadlineMs,
       maxBodyBytes: settings.maxBodyBytes,
-      isRedirectDisallowed: (url) => this.isKnownDisallowed(url),
+      isRedirectDisallowed: (url) => this.isKnownDisallowed(url, origin),
       signal,
       clock: settings.clock,
       ...(headers === undefined ? {} : { headersForRobots: headers }),
@@ -293,9 +309,20 @@ export class RobotsClient {
     });
   }
 
-  /** Asked of what is known already: it starts no fetch, so there is no recursion. */
-  private isKnownDisallowed(url: string): boolean {
-    return this.warmDecision(url, undefined, false)?.allowed === false;
+  /**
+   * Whether rules that are known already disallow a redirect hop, for the client's own agent. Starts no fetch, so
+   * there is no recursion. The rules of the origin that is being asked are what the answer will say: they are not
+   * held against it, or a file moved into a disallowed folder would open its site at every refresh.
+   */
+  private isKnownDisallowed(url: string, asked: string): boolean {
+    const located = new LocatedUrl();
+    locate(url, located);
+    if (located.origin === asked || isRobotsTarget(located)) return false;
+    const now = this.settings.clock.now();
+    const entry = this.cache.recall(located.origin);
+    if (entry === undefined || attemptDue(entry.record, entry.profile, now) === 'now') return false;
+    const decision = decideFromEntry(entry, this.settings.tokens, located, now, 'memory');
+    return decision.reason === 'rule' && !decision.allowed;
   }
 
   private profileFor(origin: string): Profile {

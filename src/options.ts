@@ -79,6 +79,7 @@ const wholeNumber = (min: number, max: number, error: string): z.ZodNumber =>
   z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 
 const milliseconds = wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds');
+const lifetime = wholeNumber(1_000, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds, at least 1000');
 const profileNames = Object.keys(profiles);
 const treatment = z.enum(['allow-all', 'disallow-all'], { error: "'allow-all' or 'disallow-all'" });
 const meaning = z.enum(['rules', 'unavailable', 'restricted', 'unreachable'], {
@@ -86,6 +87,16 @@ const meaning = z.enum(['rules', 'unavailable', 'restricted', 'unreachable'], {
 });
 
 const aProfile = `one of ${profileNames.join(', ')}, or a whole profile object`;
+
+function ascends(phases: readonly { readonly untilMs: number | null }[]): boolean {
+  let before = -1;
+  return (
+    phases.at(-1)?.untilMs === null &&
+    phases
+      .slice(0, -1)
+      .every(({ untilMs }) => untilMs !== null && untilMs > before && ((before = untilMs), true))
+  );
+}
 
 const profileSchema = z.strictObject(
   {
@@ -111,16 +122,10 @@ const profileSchema = z.strictObject(
           whenSiteReachable: treatment.optional(),
         }),
       )
-      .min(1)
-      .refine(
-        (phases) => phases.every((phase, at) => (phase.untilMs === null) === (at === phases.length - 1)),
-        {
-          error: 'phases of which the last, and only the last, has `untilMs: null`',
-        },
-      ),
+      .refine(ascends, { error: 'phases in ascending order, of which the last alone has `untilMs: null`' }),
     lifetime: z
-      .strictObject({ defaultMs: milliseconds, minMs: milliseconds, maxMs: milliseconds })
-      .refine((lifetime) => lifetime.minMs <= lifetime.maxMs, { error: 'bounds with `minMs` up to `maxMs`' }),
+      .strictObject({ defaultMs: lifetime, minMs: lifetime, maxMs: lifetime })
+      .refine(({ minMs, maxMs }) => minMs <= maxMs, { error: 'bounds with `minMs` up to `maxMs`' }),
     conditionalRequests: z.boolean({ error: 'true or false' }),
     backoff: z.strictObject({ initialMs: milliseconds.min(1), maxMs: milliseconds.min(1) }),
     retryAfter: z.strictObject({ minMs: milliseconds, maxMs: milliseconds }),
@@ -132,12 +137,58 @@ const profileSchema = z.strictObject(
 
 const profileOrName = z.union([z.enum(profileNames, { error: aProfile }), profileSchema]);
 
+/** RFC 9110 §5.5: visible ASCII, SP, HTAB and octets above 0x7F. */
+function isFieldValue(value: string): boolean {
+  return /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value);
+}
+
+const headerFields = z.record(
+  z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
+  z.string().refine(isFieldValue),
+);
+
 const agentString = z
   .string({ error: 'a product token or User-Agent string' })
   .refine((agent) => !/[\r\n]/.test(agent), { error: 'a string without CR or LF' })
+  .refine(isFieldValue, { error: 'a string of characters that a header field can carry' })
   .refine((agent) => productToken(agent) !== undefined, {
     error: 'a string that holds a product token, such as "ExampleBot/1.0 (+https://example.com/bot)"',
   });
+
+const because = z.string({ error: 'the reason, as text' }).min(1, { error: 'the reason, as text' });
+
+/** One schema per kind, chosen by the key that makes it: the message is then about what was meant. */
+function overrideSchema(): z.ZodType {
+  const kinds = {
+    text: z.strictObject({
+      text: z.string({ error: 'the text of a robots.txt' }),
+      because: because.optional(),
+    }),
+    verdict: z.strictObject({
+      verdict: z.enum(['allow', 'disallow'], { error: "'allow' or 'disallow'" }),
+      because,
+    }),
+    profile: z.strictObject({ profile: profileOrName }),
+  };
+  return z.unknown().superRefine((value, context) => {
+    const kind = (['text', 'verdict', 'profile'] as const).find((key) => key in Object(value));
+    if (kind === undefined) {
+      context.addIssue({
+        code: 'custom',
+        message: 'an object with `text`, with `verdict` and `because`, or with `profile`',
+      });
+      return;
+    }
+    const result = kinds[kind].safeParse(value);
+    for (const issue of result.error?.issues ?? []) {
+      const { path, message, keys = [] } = deepest(issue);
+      if (keys.length === 0) context.addIssue({ code: 'custom', path: [...path], message });
+      for (const key of keys) {
+        context.addIssue({ code: 'custom', path: [...path, key], message: 'left out: it is not known' });
+      }
+    }
+  });
+}
 
 const schema = z.strictObject({
   agent: z.union([agentString, z.array(agentString).min(1, { error: 'at least one agent' })]).optional(),
@@ -166,16 +217,7 @@ const schema = z.strictObject({
     })
     .optional(),
   headersForRobots: aFunction('from an origin to header fields').optional(),
-  overrides: z
-    .record(
-      z.string(),
-      z.union([
-        z.strictObject({ text: z.string(), because: z.string().optional() }),
-        z.strictObject({ verdict: z.enum(['allow', 'disallow']), because: z.string().min(1) }),
-        z.strictObject({ profile: profileOrName }),
-      ]),
-    )
-    .optional(),
+  overrides: z.record(z.string(), overrideSchema()).optional(),
 });
 
 /**
@@ -190,30 +232,62 @@ export function readOptions(options: RobotsClientOptions): Settings {
   if (options.dispatcher !== undefined && options.transport !== undefined) {
     throw new RobotsInvalidOptionsError('Expected either `dispatcher` or `transport`, got both');
   }
+  const maxBodyBytes = options.maxBodyBytes ?? MIN_BODY_BYTES;
+  const maxBytes = options.cache?.maxBytes ?? 128 * 1_048_576;
+  if (maxBytes < 2 * maxBodyBytes) {
+    throw new RobotsInvalidOptionsError(
+      `Expected \`cache.maxBytes\` to be at least twice \`maxBodyBytes\` (${maxBodyBytes}), got "${maxBytes}" (number)`,
+    );
+  }
   const agent = options.agent ?? `canfetch/${VERSION}`;
   return {
     tokens: agentTokens(agent),
     userAgent: typeof agent === 'string' ? agent : agent[0]!,
     profile: profileOf(options.profile ?? 'rfc9309'),
     deadlineMs: options.deadlineMs ?? 10_000,
-    maxBodyBytes: options.maxBodyBytes ?? MIN_BODY_BYTES,
+    maxBodyBytes,
     concurrency: options.concurrency ?? 32,
     dispatcher: options.dispatcher,
     fetch: options.transport?.fetch,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     maxOrigins: options.cache?.maxOrigins ?? 50_000,
-    maxBytes: options.cache?.maxBytes ?? 128 * 1_048_576,
+    maxBytes,
     headersForRobots: options.headersForRobots,
-    overrides: new Map(
-      Object.entries(options.overrides ?? {}).map(([key, value]) => [overrideOrigin(key), value]),
-    ),
+    overrides: readOverrides(options.overrides ?? {}),
   };
 }
 
-/** The profile of that name, or the object itself. */
+/**
+ * The profile of that name, or a copy of the object, so that what was checked is what holds. A status map that does
+ * not say what 2xx means is taken as changes to the one of `rfc9309`.
+ */
 export function profileOf(profile: ProfileName | Profile): Profile {
-  return typeof profile === 'string' ? profiles[profile] : profile;
+  if (typeof profile === 'string') return profiles[profile];
+  const copy = structuredClone(profile);
+  return '2xx' in copy.status ? copy : { ...copy, status: { ...profiles.rfc9309.status, ...copy.status } };
+}
+
+/**
+ * What `headersForRobots` gives for an origin.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it throws or gives no header fields.
+ */
+export function headersFor(
+  origin: string,
+  { headersForRobots }: Settings,
+): Readonly<Record<string, string>> | undefined {
+  let headers: unknown;
+  try {
+    headers = headersForRobots?.(origin);
+  } catch (cause) {
+    throw new RobotsInvalidOptionsError(`\`headersForRobots\` failed for ${quote(origin)}`, { cause });
+  }
+  const result = headerFields.optional().safeParse(headers);
+  if (result.success) return result.data;
+  throw new RobotsInvalidOptionsError(
+    `Expected \`headersForRobots\` to give header fields as strings, got ${show(Object(headers))} for ${quote(origin)}`,
+  );
 }
 
 /**
@@ -241,15 +315,31 @@ export function agentTokens(agent: Agent): readonly string[] {
   return tokens;
 }
 
+function readOverrides(overrides: Readonly<Record<string, OriginOverride>>): Map<string, OriginOverride> {
+  const byOrigin = new Map<string, OriginOverride>();
+  for (const [key, override] of Object.entries(overrides)) {
+    const origin = overrideOrigin(key);
+    if (byOrigin.has(origin)) {
+      throw new RobotsInvalidOptionsError(
+        `Expected one override an origin, got several for ${quote(origin)}`,
+      );
+    }
+    byOrigin.set(origin, override);
+  }
+  return byOrigin;
+}
+
+/** An override is for a whole origin: a key that names less would be given more than it asks for. */
 function overrideOrigin(key: string): string {
   try {
-    return originOf(key);
-  } catch (cause) {
-    throw new RobotsInvalidOptionsError(
-      `Expected a key of \`overrides\` to be an origin such as "https://example.com", got ${quote(key)}`,
-      { cause },
-    );
+    const { origin, href } = new URL(key);
+    if (originOf(key) === origin && href === `${origin}/`) return origin;
+  } catch {
+    // Told below.
   }
+  throw new RobotsInvalidOptionsError(
+    `Expected a key of \`overrides\` to be an origin such as "https://example.com", got ${quote(key)}`,
+  );
 }
 
 /** The first thing that is wrong, in one line. */
@@ -264,8 +354,10 @@ function explain(error: z.ZodError, options: unknown): string {
     return `Expected only known options, got ${names}`;
   }
   const name = issue.path.length === 0 ? 'the options' : `\`${issue.path.join('.')}\``;
+  // A key that is none says what it should be in an issue of its own.
+  const expected = issue.issues?.[0]?.message ?? issue.message;
   const got = typeof value === 'object' && value !== null ? show(value) : `${quote(value)} (${typeof value})`;
-  return `Expected ${name} to be ${issue.message.replace(/^Invalid input: expected /, '')}, got ${got}`;
+  return `Expected ${name} to be ${expected.replace(/^Invalid input: expected (.*?)(?:, received .*)?$/, '$1')}, got ${got}`;
 }
 
 function show(value: object): string {
@@ -276,7 +368,10 @@ function show(value: object): string {
   }
 }
 
-type Issue = Pick<z.core.$ZodIssue, 'code' | 'message' | 'path'> & { readonly keys?: readonly string[] };
+type Issue = Pick<z.core.$ZodIssue, 'code' | 'message' | 'path'> & {
+  readonly keys?: readonly string[];
+  readonly issues?: readonly { readonly message: string }[];
+};
 
 /** Of the branches of a union, the one that came furthest says best what is wrong. */
 function deepest(issue: z.core.$ZodIssue): Issue {

@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import { RobotsInvalidUrlError } from './errors.ts';
 import { originOf } from './origin.ts';
 import type { OriginPolicy } from './policy.ts';
@@ -23,45 +22,67 @@ export interface PrefetchResult {
   readonly invalid: readonly RobotsInvalidUrlError[];
 }
 
-/** Warms the origins of `urls`. Reads no further ahead than it has room to work. */
+/**
+ * Warms the origins of `urls`. Reads no further ahead than it has room to work, and stops at the first failure:
+ * an aborted signal, a closed client, a source or a listener that throws.
+ */
 export async function prefetch(
   urls: Iterable<string | URL> | AsyncIterable<string | URL>,
-  ask: (origin: string, signal: AbortSignal | undefined) => Promise<OriginPolicy>,
-  options: PrefetchOptions & { readonly concurrency: number },
+  ask: (origin: string, signal: AbortSignal) => Promise<OriginPolicy>,
+  { signal, onProgress, concurrency }: PrefetchOptions & { readonly concurrency: number },
 ): Promise<PrefetchResult> {
-  const { signal, onProgress, concurrency } = options;
-  const limit = pLimit(concurrency);
+  signal?.throwIfAborted();
   const origins = new Set<string>();
   const invalid: RobotsInvalidUrlError[] = [];
   const states: Partial<Record<OriginPolicy['state'], number>> = {};
-  const pending = new Set<Promise<void>>();
   let done = 0;
+  // One for all the questions, so that the caller's signal gets one listener.
+  const stop = new AbortController();
+  const stopped = new Promise<never>((_, reject) => {
+    stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true });
+  });
+  stopped.catch(() => undefined);
+  const abort = (): void => stop.abort(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
 
   const warm = async (origin: string): Promise<void> => {
-    const { state } = await ask(origin, signal);
+    const { state } = await ask(origin, stop.signal);
     states[state] = (states[state] ?? 0) + 1;
     done++;
     onProgress?.({ done, total: origins.size, origin });
   };
 
-  signal?.throwIfAborted();
-  for await (const url of urls) {
-    signal?.throwIfAborted();
-    let origin: string;
-    try {
-      origin = originOf(url);
-    } catch (error) {
-      if (!(error instanceof RobotsInvalidUrlError)) throw error;
-      invalid.push(error);
-      continue;
+  const pending = new Set<Promise<void>>();
+  const source = Symbol.asyncIterator in urls ? urls[Symbol.asyncIterator]() : urls[Symbol.iterator]();
+  try {
+    for (;;) {
+      const next = await Promise.race([source.next(), stopped]);
+      if (next.done === true) break;
+      const origin = originOrError(next.value, invalid);
+      if (origin === undefined || origins.has(origin)) continue;
+      origins.add(origin);
+      const work = warm(origin)
+        .catch((error: unknown) => stop.abort(error))
+        .finally(() => pending.delete(work));
+      pending.add(work);
+      if (pending.size >= concurrency) await Promise.race([...pending, stopped]);
+      stop.signal.throwIfAborted();
     }
-    if (origins.has(origin)) continue;
-    origins.add(origin);
-    const work: Promise<void> = limit(() => warm(origin)).finally(() => pending.delete(work));
-    pending.add(work);
-    // Also takes up a failure at once, so that nothing is rejected unseen.
-    if (pending.size >= concurrency) await Promise.race(pending);
+    await Promise.race([Promise.all(pending), stopped]);
+    stop.signal.throwIfAborted();
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    if (stop.signal.aborted) void Promise.resolve(source.return?.()).catch(() => undefined);
   }
-  await Promise.all(pending);
   return { origins: origins.size, states, invalid };
+}
+
+function originOrError(url: string | URL, invalid: RobotsInvalidUrlError[]): string | undefined {
+  try {
+    return originOf(url);
+  } catch (error) {
+    if (!(error instanceof RobotsInvalidUrlError)) throw error;
+    invalid.push(error);
+    return undefined;
+  }
 }

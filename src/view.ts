@@ -18,7 +18,7 @@ export function decideFromEntry(
   const holds = standing(entry.record, entry.profile, now);
   const agent = tokens.length === 1 || file === undefined ? tokens[0]! : file.chooseAgent(tokens);
   const subject: Subject = { url: located.href, origin: located.origin, agent, profile: entry.profile.name };
-  const robots = entry.source(source);
+  const robots = entry.source(source, answerHolds(entry, now));
   if ((holds.state === 'rules' || holds.state === 'last-good') && file !== undefined) {
     const program = file.programFor(agent);
     const verdict = file.verdict(program, agent, file.decideUrl(program, located));
@@ -41,10 +41,35 @@ export function robotsTxtDecision(
     agent: tokens[0]!,
     profile: profile.name,
     state: standing(entry?.record, profile, now).state,
-    robots: entry?.source('memory') ?? unasked(located.origin),
+    robots: entry?.source('memory', answerHolds(entry, now)) ?? unasked(located.origin),
     reason: 'robots-txt',
     allowed: true,
   };
+}
+
+/** `ftp:` without a transport for it: nothing can be asked, now or later, so nothing is allowed. */
+export function unaskableDecision(
+  profile: Profile,
+  tokens: readonly string[],
+  located: LocatedUrl,
+): Decision {
+  const robots = { ...unasked(located.origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
+  return {
+    url: located.href,
+    origin: located.origin,
+    agent: tokens[0]!,
+    profile: profile.name,
+    state: 'disallow-all',
+    robots,
+    reason: 'unreachable',
+    allowed: false,
+  };
+}
+
+export function unaskablePolicy(profile: Profile, origin: string): OriginPolicy {
+  const robots = { ...unasked(origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
+  const state = 'disallow-all';
+  return { origin, profile: profile.name, state, reason: 'unreachable', robots, groups: [], sitemaps: [] };
 }
 
 /** Everything an entry says, for people and tools. */
@@ -62,7 +87,7 @@ export function describeEntry(
     origin: record.origin,
     profile: profile.name,
     state: holds.state,
-    robots: entry.source(source),
+    robots: entry.source(source, answerHolds(entry, now)),
     groups: file?.groups ?? [],
     sitemaps: file?.sitemaps ?? [],
     ...('reason' in holds ? { reason: holds.reason } : {}),
@@ -90,6 +115,11 @@ export function describeEntry(
 function withoutRules(holds: Standing, now: number): Parameters<typeof decideByStanding>[1] {
   if (holds.state === 'allow-all' || holds.state === 'disallow-all') return holds;
   return { state: 'disallow-all', reason: 'unreachable', retryAt: now };
+}
+
+/** Whether the answer is still in force at `now`, whatever failed since. */
+function answerHolds({ record: { answer } }: CacheEntry, now: number): boolean {
+  return answer !== undefined && now >= answer.fetchedAt && now < answer.staleAt;
 }
 
 const unasked = (origin: string): RobotsSource => ({

@@ -71,6 +71,65 @@ const wrong: readonly [name: string, options: unknown, message: RegExp][] = [
     { overrides: { 'https://a.example': { verdict: 'allow' } } },
     /`overrides\.https:\/\/a\.example/,
   ],
+  [
+    'an agent no header can carry',
+    { agent: 'ExampleBot/1.0 (🤖)' },
+    /`agent` to be a string of characters that a header field can carry/,
+  ],
+  [
+    'an override of less than an origin',
+    { overrides: { 'https://a.example/public/': { text: '' } } },
+    /an origin such as .*got "https:\/\/a\.example\/public\/"/,
+  ],
+  [
+    'two overrides of one origin',
+    { overrides: { 'https://a.example': { text: '' }, 'https://A.example': { text: '' } } },
+    /one override an origin/,
+  ],
+  [
+    'an unknown verdict',
+    { overrides: { 'https://a.example': { verdict: 'maybe', because: 'x' } } },
+    /example\.verdict` to be 'allow' or 'disallow', got "maybe"/,
+  ],
+  [
+    'an override with an unknown profile',
+    { overrides: { 'https://a.example': { profile: 'nope' } } },
+    /example\.profile` to be one of rfc9309.*got "nope"/,
+  ],
+  [
+    'an override that is none',
+    { overrides: { 'https://a.example': {} } },
+    /example` to be an object with `text`, with `verdict` and `because`, or with `profile`/,
+  ],
+  [
+    'a status that is none',
+    { profile: { ...profiles.rfc9309, status: { '4x': 'rules' } } },
+    /a status such as "429" or a class such as "4xx"/,
+  ],
+  [
+    'phases out of order',
+    {
+      profile: {
+        ...profiles.rfc9309,
+        whileUnreachable: [
+          { untilMs: 50, withCopy: 'last-good', withoutCopy: 'allow-all' },
+          { untilMs: 5, withCopy: 'last-good', withoutCopy: 'allow-all' },
+          { untilMs: null, withCopy: 'last-good', withoutCopy: 'allow-all' },
+        ],
+      },
+    },
+    /`profile\.whileUnreachable` to be phases in ascending order/,
+  ],
+  [
+    'no lifetime',
+    { profile: { ...profiles.rfc9309, lifetime: { defaultMs: 0, minMs: 0, maxMs: 0 } } },
+    /`profile\.lifetime\.defaultMs` to be a whole number of milliseconds, at least 1000/,
+  ],
+  [
+    'memory for less than two files',
+    { maxBodyBytes: 1_000_000, cache: { maxBytes: 1_048_576 } },
+    /`cache\.maxBytes` to be at least twice `maxBodyBytes`/,
+  ],
   ['no object at all', 5, /^Expected the options to be .*got "5" \(number\)$/],
 ];
 
@@ -102,7 +161,7 @@ describe('options', () => {
       transport: { fetch },
       clock: Date,
       random: Math.random,
-      cache: { maxOrigins: 1, maxBytes: 2 ** 20 },
+      cache: { maxOrigins: 1, maxBytes: 2 ** 21 },
       headersForRobots: () => ({ authorization: 'Basic x' }),
       overrides: { 'https://example.com/': { profile: 'google' } },
     };

@@ -47,7 +47,8 @@ export class OriginCache {
     this.entries = new LRUCache({
       max: options.maxOrigins,
       maxSize: options.maxBytes,
-      sizeCalculation: (entry) => entry.sizeBytes,
+      // A single file that is reckoned larger than all memory is kept all the same, alone.
+      sizeCalculation: (entry) => Math.min(entry.sizeBytes, options.maxBytes),
     });
     this.limit = pLimit(options.concurrency);
   }
@@ -64,7 +65,11 @@ export class OriginCache {
 
   /** A new answer for `origin`: shared with everybody who asks meanwhile. */
   fetch(origin: string, signal?: AbortSignal): Promise<CacheEntry> {
-    return this.flights.join(origin, (flight) => this.limit(() => this.attempt(origin, flight)), signal);
+    return this.flights.join(
+      origin,
+      (flight, isCurrent) => this.limit(() => this.attempt(origin, flight, isCurrent)),
+      signal,
+    );
   }
 
   reportSite(origin: string, reachable: boolean): void {
@@ -73,7 +78,9 @@ export class OriginCache {
     this.remember(withSiteSignal(entry?.record, origin, reachable, this.options.clock.now()), entry);
   }
 
+  /** Also what an attempt under way will bring is for those who wait for it alone. */
   forget(origin: string): void {
+    this.flights.detach(origin);
     this.entries.delete(origin);
   }
 
@@ -93,18 +100,19 @@ export class OriginCache {
     this.entries.clear();
   }
 
-  private async attempt(origin: string, signal: AbortSignal): Promise<CacheEntry> {
+  private async attempt(origin: string, signal: AbortSignal, isCurrent: () => boolean): Promise<CacheEntry> {
     // Everybody may have left while it stood in the queue: then it is never sent.
     signal.throwIfAborted();
     const known = this.entries.peek(origin);
     this.attempts++;
     const outcome = await this.options.attempt(origin, known?.record, signal);
     signal.throwIfAborted();
-    // Site signals may have come in meanwhile.
-    const previous = this.entries.peek(origin) ?? known;
-    const entry = this.remember(this.advance(origin, previous, outcome), previous);
+    // Site signals may have come in meanwhile; and memory may have had no room for what was known.
+    const previous = (isCurrent() ? this.entries.peek(origin) : undefined) ?? known;
+    const record = this.advance(origin, previous, outcome);
+    if (!isCurrent()) return new CacheEntry(record, this.options.profileOf(origin), previous);
     this.share(origin, outcome);
-    return entry;
+    return this.remember(record, previous);
   }
 
   private advance(origin: string, previous: CacheEntry | undefined, outcome: Outcome): OriginRecord {
@@ -128,7 +136,10 @@ export class OriginCache {
     if (server === origin || outcome.finalUrl !== server + ROBOTS_PATH) return;
     const known = this.entries.peek(server);
     const profile = this.options.profileOf(server);
-    if (known !== undefined && attemptDue(known.record, profile, this.options.clock.now()) !== 'now') return;
+    const now = this.options.clock.now();
+    // A failure ends with any good answer, also one that was not asked for.
+    const fresh = known !== undefined && attemptDue(known.record, profile, now) !== 'now';
+    if (fresh && known.record.failure === undefined) return;
     this.remember(this.advance(server, known, { ...outcome, hops: 0 }), known);
   }
 

@@ -8,7 +8,8 @@ export class CacheEntry {
   readonly record: OriginRecord;
   readonly profile: Profile;
   private parsed: RobotsFile | undefined;
-  private fromMemory: RobotsSource | undefined;
+  private answerFromMemory: RobotsSource | undefined;
+  private failureFromMemory: RobotsSource | undefined;
   /** Fresh rules are simply in force from the first of these to the second. */
   private readonly quietFrom: number;
   private readonly quietUntil: number;
@@ -42,10 +43,13 @@ export class CacheEntry {
     return now < this.quietUntil && now >= this.quietFrom;
   }
 
-  /** The answer in force, as decisions show it. */
-  source(source: RobotsSource['source']): RobotsSource {
-    if (source !== 'memory') return sourceOf(this.record, source);
-    return (this.fromMemory ??= sourceOf(this.record, source));
+  /**
+   * What decisions rest on: the answer, or, once that has had its time, the failure that followed it.
+   */
+  source(source: RobotsSource['source'], answerHolds: boolean): RobotsSource {
+    if (source !== 'memory') return sourceOf(this.record, source, answerHolds);
+    if (answerHolds) return (this.answerFromMemory ??= sourceOf(this.record, source, true));
+    return (this.failureFromMemory ??= sourceOf(this.record, source, false));
   }
 
   /** What the entry is reckoned to hold, rules compiled for an agent or two included. */

@@ -1,3 +1,5 @@
+import { onAbort } from './on-abort.ts';
+
 /**
  * At most one flight per key: whoever asks while it is under way shares it. A caller who aborts leaves alone;
  * the flight is aborted only when everybody has left, or on `abortAll`.
@@ -15,18 +17,29 @@ export class SingleFlight<Value> {
 
   /**
    * Joins the flight of `key`, starting it if there is none. Rejects with `signal.reason` when that aborts, with
-   * what `start` rejects with otherwise.
+   * what `start` rejects with otherwise. `isCurrent` tells `start` whether its flight was detached meanwhile.
    */
-  join(key: string, start: (signal: AbortSignal) => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+  join(
+    key: string,
+    start: (signal: AbortSignal, isCurrent: () => boolean) => Promise<Value>,
+    signal?: AbortSignal,
+  ): Promise<Value> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     let flight = this.flights.get(key);
     if (flight === undefined) {
-      flight = new Flight(start, () => {
-        if (this.flights.get(key) === flight) this.flights.delete(key);
+      const made = new Flight<Value>(() => {
+        if (this.flights.get(key) === made) this.flights.delete(key);
       });
-      this.flights.set(key, flight);
+      this.flights.set(key, made);
+      made.take((flightSignal) => start(flightSignal, () => this.flights.get(key) === made));
+      flight = made;
     }
     return flight.join(signal);
+  }
+
+  /** Those who wait for the flight of `key` still get its result; whoever asks from now on starts a new one. */
+  detach(key: string): void {
+    this.flights.delete(key);
   }
 
   /** Aborts every flight; all who wait are rejected with `reason`. */
@@ -37,20 +50,25 @@ export class SingleFlight<Value> {
 
 class Flight<Value> {
   private readonly controller = new AbortController();
+  private readonly landed: () => void;
   private readonly result: Promise<Value>;
-  private readonly end: () => void;
+  private settle: { resolve: (value: Value) => void; reject: (reason: unknown) => void } | undefined;
   private passengers = 0;
 
-  constructor(start: (signal: AbortSignal) => Promise<Value>, end: () => void) {
-    this.end = end;
+  constructor(landed: () => void) {
+    this.landed = landed;
     const { signal } = this.controller;
     this.result = new Promise((resolve, reject) => {
+      this.settle = { resolve, reject };
       // Those who wait learn of an abort at once, whatever the work makes of it.
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      start(signal).finally(end).then(resolve, reject);
     });
     // Everybody may have left by the time it fails.
     this.result.catch(() => undefined);
+  }
+
+  take(start: (signal: AbortSignal) => Promise<Value>): void {
+    start(this.controller.signal).finally(this.landed).then(this.settle?.resolve, this.settle?.reject);
   }
 
   join(signal: AbortSignal | undefined): Promise<Value> {
@@ -58,19 +76,18 @@ class Flight<Value> {
     // Without a signal a passenger never leaves.
     if (signal === undefined) return this.result;
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
+      const stay = onAbort(signal, () => {
         reject(signal.reason);
         this.passengers--;
         if (this.passengers === 0) this.abort(signal.reason);
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      this.result.finally(() => signal.removeEventListener('abort', leave)).then(resolve, reject);
+      });
+      this.result.finally(stay).then(resolve, reject);
     });
   }
 
   /** Whoever asks from now on starts a new flight. */
   abort(reason: unknown): void {
-    this.end();
+    this.landed();
     this.controller.abort(reason);
   }
 }

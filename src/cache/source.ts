@@ -18,9 +18,14 @@ export interface RobotsSource {
   readonly source: 'memory' | 'store' | 'network' | 'override';
 }
 
-/** The answer a record rests on now. */
-export function sourceOf(record: OriginRecord, source: RobotsSource['source']): RobotsSource {
-  const { answer, copy, failure } = record;
+/** What decisions by a record rest on: its answer, or its failure. */
+export function sourceOf(
+  record: OriginRecord,
+  source: RobotsSource['source'],
+  answerHolds: boolean,
+): RobotsSource {
+  const { answer, copy } = record;
+  const failure = answerHolds ? undefined : record.failure;
   const url = record.origin + ROBOTS_PATH;
   const staleAt = answer === undefined ? {} : { staleAt: answer.staleAt };
   const fetchedAt = answer?.fetchedAt ?? copy?.fetchedAt;

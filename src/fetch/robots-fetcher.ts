@@ -60,7 +60,6 @@ export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
       resolve(attempt.unreachable(DEADLINE));
       controller.abort();
     }, deadlineMs);
-    deadline.unref();
     const abandon = (): void => {
       settle();
       reject(signal?.reason);

@@ -1,30 +1,18 @@
+import type { Decision } from '../decision.ts';
 import { RobotsInvalidOptionsError } from '../errors.ts';
-import { type Agent, agentTokens } from '../options.ts';
-import { admit, type GuardClient, isCrawling, reportSite } from './guard.ts';
-import { type Hop, nextHop, redirects } from './redirect.ts';
+import { Guard, type GuardClient, reachesSite } from './guard.ts';
+import { ignoredBecause } from './ignore.ts';
+import type { GuardOptions } from './options.ts';
+import { refusal } from './refusal.ts';
+import { firstHop, type Hop, nextHop, redirects } from './redirect.ts';
+import { type Call, membersOf, readCall, type RequestLike, withoutRequest } from './request.ts';
+import { arrivedAt, discard, refusalResponse, type ResponseLike } from './response.ts';
 
-export interface GuardFetchOptions {
-  /** Who is asked about. @default the client's own agent */
-  readonly agent?: Agent;
-}
+/** `Answer` is what the wrapped fetch resolves to: what a function given as `onDisallow` must answer with. */
+export type GuardFetchOptions<Answer = unknown> = GuardOptions<Answer>;
 
-/** The `init` of a fetch, as far as the guard looks at it. */
-interface FetchInit {
-  readonly method?: string;
-  readonly headers?: ConstructorParameters<typeof Headers>[0];
-  readonly body?: unknown;
-  readonly redirect?: string;
-  readonly signal?: AbortSignal | null;
-}
-
-/** A `Request`, of whatever realm. */
-interface RequestLike extends FetchInit {
-  readonly url: string;
-  readonly method: string;
-  readonly headers: Headers;
-  readonly redirect: string;
-  readonly signal: AbortSignal;
-}
+/** What is wrapped, whatever its types say, takes and gives what the Fetch standard says. */
+type Send = (input: string | RequestLike, init?: object) => Promise<ResponseLike>;
 
 /**
  * Wraps a `fetch`: each request, and each redirect it meets, is held against the robots.txt of its own origin
@@ -32,9 +20,15 @@ interface RequestLike extends FetchInit {
  *
  * A request that may not be made rejects with `RobotsDisallowedError` (`ERR_ROBOTS_DISALLOWED`) or
  * `RobotsUnreachableError` (`ERR_ROBOTS_UNREACHABLE`, with `retryAt`). `decision` tells about the hop refused.
+ * `onDisallow` answers instead, `mode: 'report'` only tells. A single request goes unasked with
+ * `{ robots: { ignore: true, because: '…' } }` in its init (see `RobotsInit`).
  *
  * Redirects are followed here, by the steps of the Fetch standard. `redirect: 'manual'` and `'error'` are left to
  * the wrapped fetch, which then makes a single request.
+ *
+ * Three things differ from the wrapped fetch where redirects are followed: the body of a `Request` cannot be sent a
+ * second time (a 307 or 308 is a `TypeError`; hand over URL and init instead), a dispatcher built into a `Request`
+ * serves its first hop only (one in `init` serves all), and `integrity` is held against redirects too.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  *
@@ -50,124 +44,132 @@ interface RequestLike extends FetchInit {
 export function guardFetch<Fetch extends (input: never, init?: never) => Promise<unknown>>(
   fetch: Fetch,
   client: GuardClient,
+  options?: GuardFetchOptions<Awaited<ReturnType<Fetch>>>,
+): Fetch;
+export function guardFetch(
+  fetch: Send,
+  client: GuardClient,
   options: GuardFetchOptions = {},
-): Fetch {
+): (input: unknown, init?: unknown) => Promise<unknown> {
   if (typeof fetch !== 'function') {
     throw new RobotsInvalidOptionsError(
       `Expected the first argument to be a fetch function, got ${typeof fetch}`,
     );
   }
-  for (const name of Object.keys(options)) {
-    if (name !== 'agent') throw new RobotsInvalidOptionsError(`Expected only known options, got \`${name}\``);
-  }
-  const { agent } = options;
-  if (agent !== undefined) agentTokens(agent);
-  // What is called is whatever was handed over; what it takes and gives is held to the Fetch standard.
-  const send = fetch as unknown as (input: unknown, init?: object) => Promise<Response>;
+  const guard = new Guard(client, options);
+  const send = acceptingForeignRequests(fetch);
 
-  const guarded = async (input: unknown, init: FetchInit = {}): Promise<Response> => {
-    const request = isRequest(input) ? input : undefined;
-    const url = new URL(request?.url ?? String(input));
-    if (!isCrawling(url)) return send(input, init);
-    const signal = init.signal ?? request?.signal ?? undefined;
-    await admit(client, url, agent, signal);
-    const redirect = init.redirect ?? request?.redirect ?? 'follow';
-    if (redirect !== 'follow') return observed(client, url, signal, send(input, init));
+  return async (input, init) => {
+    const call = readCall(input, init);
+    const because = ignoredBecause(call.robots);
+    if (!reachesSite(call.url)) return send(call.input, call.init);
 
-    let hop = firstHop(url, request, init);
-    let response = await observed(client, url, signal, send(input, { ...init, redirect: 'manual' }));
-    while (redirects(response)) {
-      const refused = response;
-      try {
-        hop = nextHop(hop, response);
-        await admit(client, hop.url, agent, signal);
-      } finally {
-        // Nobody reads the answer that only redirects; its socket is free again.
-        await refused.body?.cancel().catch(() => undefined);
-      }
-      const { method, headers, body } = hop;
-      response = await observed(
-        client,
-        hop.url,
-        signal,
-        send(hop.url.href, {
-          ...carriedOver(request),
-          ...init,
-          method,
-          headers,
-          body,
-          redirect: 'manual',
-          ...(signal === undefined ? {} : { signal }),
-        }),
-      );
-    }
-    return hop.redirects === 0 ? response : asRedirected(response);
-  };
-  return guarded as unknown as Fetch;
-}
+    const { signal } = call;
+    const verdict = guard.refuses(call.url, { signal, because });
+    const refused = verdict instanceof Promise ? await verdict : verdict;
+    if (refused !== undefined) return refuse(guard, refused, call.url, false);
+    if (call.redirect !== 'follow') return sendOnly(guard, send, call);
 
-function isRequest(input: unknown): input is RequestLike {
-  return (
-    typeof input === 'object' &&
-    input !== null &&
-    !(input instanceof URL) &&
-    'url' in input &&
-    'method' in input
-  );
-}
+    let response = await sendHop(guard, send, call, call.url, call.input, {
+      ...call.init,
+      redirect: 'manual',
+    });
+    if (!redirects(response)) return response;
 
-function firstHop(url: URL, request: RequestLike | undefined, init: FetchInit): Hop {
-  // `init` wins over the request, field by field; the body of a Request is a stream whatever it was made from.
-  const body = init.body ?? request?.body ?? undefined;
-  return {
-    url,
-    method: (init.method ?? request?.method ?? 'GET').toUpperCase(),
-    headers: new Headers(init.headers ?? request?.headers),
-    body,
-    bodyIsStream: body !== undefined && body !== null && isStream(body),
-    redirects: 0,
+    let hop = firstHop(call);
+    do {
+      // Before deciding, which may take long: the connection is not kept waiting.
+      discard(response);
+      hop = nextHop(hop, response);
+      const refusedHop = await guard.refuses(hop.url, { signal, because });
+      if (refusedHop !== undefined) return refuse(guard, refusedHop, hop.url, true);
+      response = await sendHop(guard, send, call, hop.url, hop.url.href, initOf(hop, call));
+    } while (redirects(response));
+    return arrivedAt(response, hop.url, true);
   };
 }
 
-function isStream(body: unknown): boolean {
-  return typeof body === 'object' && body !== null && (Symbol.asyncIterator in body || 'getReader' in body);
+/** What becomes of a request that may not be made. */
+function refuse(guard: Guard, decision: Decision, url: URL, redirected: boolean): unknown {
+  const { onDisallow } = guard;
+  if (onDisallow === 'throw') throw refusal(decision);
+  if (onDisallow === 'response') return arrivedAt(refusalResponse(decision, guard.clock), url, redirected);
+  return onDisallow(decision);
 }
 
-/** What a Request says besides method, headers and body, for the hops that are sent without it. */
-function carriedOver(request: RequestLike | undefined): object {
-  if (request === undefined) return {};
-  const fields = ['cache', 'credentials', 'integrity', 'keepalive', 'mode', 'referrerPolicy'] as const;
-  return Object.fromEntries(
-    fields.flatMap((field) => {
-      const value: unknown = Reflect.get(request, field);
-      return value === undefined || value === 'navigate' ? [] : [[field, value]];
-    }),
-  );
-}
-
-/** Passes on what a request gives, telling the client what it shows of the site. */
-async function observed(
-  client: GuardClient,
+/** Sends one hop, and tells the client what that shows of the site. */
+async function sendHop(
+  guard: Guard,
+  send: Send,
+  { signal }: Call,
   url: URL,
-  signal: AbortSignal | undefined,
-  sent: Promise<Response>,
-): Promise<Response> {
+  input: string | RequestLike,
+  init: object,
+): Promise<ResponseLike> {
+  let response: ResponseLike;
   try {
-    const response = await sent;
-    reportSite(client, url, response.status < 500);
+    response = await send(input, init);
+  } catch (error) {
+    guard.failed(url, error, signal);
+    throw error;
+  }
+  if (response.redirected || response.type === 'opaqueredirect') {
+    discard(response);
+    throw new TypeError(
+      `The fetch that is guarded does not heed \`redirect: 'manual'\`, so the redirects of ${url.href} cannot be checked`,
+    );
+  }
+  guard.answered(url, response.status);
+  return response;
+}
+
+/** A request whose redirects the caller does not want followed. */
+async function sendOnly(guard: Guard, send: Send, call: Call): Promise<ResponseLike> {
+  try {
+    const response = await send(call.input, call.init);
+    guard.answered(call.url, response.status);
     return response;
   } catch (error) {
-    // The caller's own abort says nothing of the site.
-    if (signal?.aborted !== true) reportSite(client, url, false);
+    // With 'error' a redirect fails like a dead network, though the site has answered: that says nothing.
+    if (call.redirect !== 'error') guard.failed(call.url, error, call.signal);
     throw error;
   }
 }
 
-/** The last answer of a chain. Its `url` is right already; `redirected`, also of clones, is not. */
-function asRedirected(response: Response): Response {
-  const clone = response.clone.bind(response);
-  return Object.defineProperties(response, {
-    redirected: { value: true, configurable: true },
-    clone: { value: () => asRedirected(clone()), configurable: true },
-  });
+/** The init of a hop: the caller's, but for what the redirect changed. */
+function initOf({ method, headers, body }: Hop, { request, init }: Call): object {
+  return {
+    ...(request === undefined ? {} : membersOf(request)),
+    ...init,
+    method,
+    headers: [...headers],
+    body,
+    redirect: 'manual',
+  };
+}
+
+/**
+ * A fetch knows the Requests of its own realm only; of any other it makes the text "[object Request]", which is no
+ * URL, and sends nothing. Those it is given as URL and init.
+ */
+function acceptingForeignRequests(fetch: Send): Send {
+  const foreign = new WeakSet<object>();
+  return async (input, init = {}) => {
+    if (typeof input === 'string') return fetch(input, init);
+    const realm: object = Object.getPrototypeOf(input);
+    if (!foreign.has(realm)) {
+      try {
+        return await fetch(input, init);
+      } catch (error) {
+        if (!isUnparsable(error, String(input))) throw error;
+        foreign.add(realm);
+      }
+    }
+    return fetch(...withoutRequest(input, init));
+  };
+}
+
+function isUnparsable(error: unknown, text: string): boolean {
+  if (!(error instanceof TypeError) || !(error.cause instanceof Error)) return false;
+  return Reflect.get(error.cause, 'code') === 'ERR_INVALID_URL' && Reflect.get(error.cause, 'input') === text;
 }

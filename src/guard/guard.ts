@@ -1,6 +1,7 @@
+import type { Clock } from '../clock.ts';
 import type { Decision } from '../decision.ts';
 import type { Agent } from '../options.ts';
-import { refusal } from './refusal.ts';
+import { type GuardOptions, type GuardSettings, invalid, readGuardOptions } from './options.ts';
 
 /** The part of a `RobotsClient` that guards use. */
 export interface GuardClient {
@@ -9,34 +10,129 @@ export interface GuardClient {
   report(url: string | URL, signal: { readonly reachable: boolean }): void;
 }
 
-/** Whether a request for `url` is crawling at all: `data:` and `blob:` URLs reach no site. */
-export function isCrawling(url: URL): boolean {
-  return url.protocol === 'http:' || url.protocol === 'https:';
+/** What a guard has to know of a request besides its URL. */
+export interface GuardedRequest {
+  readonly signal?: AbortSignal | undefined;
+  /** Why robots.txt is not to be asked. */
+  readonly because?: string | undefined;
 }
 
-/**
- * Returns when `url` may be requested.
- *
- * @throws RobotsDisallowedError, RobotsUnreachableError, or the reason of an aborted signal.
- */
-export async function admit(
-  client: GuardClient,
-  url: URL,
-  agent: Agent | undefined,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  signal?.throwIfAborted();
-  const decision =
-    client.peek(url.href, agent) ??
-    (await client.check(url.href, agent, signal === undefined ? {} : { signal }));
-  if (!decision.allowed) throw refusal(decision);
-}
+/** What all guards share: whether a URL may be requested, and what to say if not. */
+export class Guard<Answer = unknown> {
+  readonly onDisallow: GuardSettings<Answer>['onDisallow'];
+  readonly clock: Clock;
+  private readonly client: GuardClient;
+  private readonly settings: GuardSettings<Answer>;
 
-/** Tells the client what a page request showed of the site's availability; never gets in the way. */
-export function reportSite(client: GuardClient, url: URL, reachable: boolean): void {
-  try {
-    client.report(url.href, { reachable });
-  } catch {
-    // A client closed meanwhile has no use for it.
+  /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
+  constructor(client: GuardClient, options: GuardOptions<Answer>) {
+    if (!isGuardClient(client)) throw invalid('the client', 'a RobotsClient', client);
+    this.client = client;
+    this.settings = readGuardOptions(options);
+    this.onDisallow = this.settings.onDisallow;
+    this.clock = this.settings.clock;
   }
+
+  /**
+   * The decision that keeps `url` from being requested; `undefined` when it may be. A promise only when the client
+   * has to go and ask: what it knows is used at once, so that the request starts in the caller's own turn.
+   *
+   * @throws the reason of an aborted signal, and what the client or an observer throws.
+   */
+  refuses(url: URL, request: GuardedRequest = {}): Decision | undefined | Promise<Decision | undefined> {
+    if (!reachesSite(url) || this.settings.filter?.(url) === false) return undefined;
+    if (request.because !== undefined) {
+      this.settings.onIgnored?.({ url: url.href, because: request.because });
+      return undefined;
+    }
+    const decision = this.decide(url, request.signal);
+    return decision instanceof Promise ? decision.then((late) => this.weigh(late)) : this.weigh(decision);
+  }
+
+  /** Tells the client what an answer with `status` shows of the site's availability. */
+  answered(url: URL, status: number): void {
+    this.report(url, status < 500);
+  }
+
+  /** Tells the client that a request failed, unless the failure says nothing of the site. */
+  failed(url: URL, error: unknown, signal: AbortSignal | undefined): void {
+    // Not when the caller left, a guard further in refused, or the request could not even be sent.
+    if (signal?.aborted !== true && isNetworkError(error)) this.report(url, false);
+  }
+
+  private decide(url: URL, signal: AbortSignal | undefined): Decision | Promise<Decision> {
+    signal?.throwIfAborted();
+    const { agent } = this.settings;
+    const known = this.client.peek(url.href, agent);
+    if (known !== undefined) {
+      // `peek` starts no refresh: without this, a crawler that only fetches would meet the end of every answer.
+      if (endsSoon(known, this.clock.now())) this.client.check(url.href, agent).catch(() => undefined);
+      return known;
+    }
+    // Whatever a client of another make gives, it is waited for, never taken for a decision.
+    if (signal === undefined) return Promise.resolve(this.client.check(url.href, agent));
+    return orAborted(Promise.resolve(this.client.check(url.href, agent, { signal })), signal);
+  }
+
+  private weigh(decision: Decision): Decision | undefined {
+    if (decision.allowed) return undefined;
+    this.settings.onRefusal?.(decision);
+    return this.settings.enforces ? decision : undefined;
+  }
+
+  private report(url: URL, reachable: boolean): void {
+    try {
+      this.client.report(url.href, { reachable });
+    } catch {
+      // A client closed meanwhile has no use for it; the answer is the caller's all the same.
+    }
+  }
+}
+
+/** Whether the answer a decision rests on is in the last tenth of its life. */
+function endsSoon({ robots: { fetchedAt, staleAt } }: Decision, now: number): boolean {
+  return fetchedAt !== undefined && staleAt !== undefined && now >= staleAt - (staleAt - fetchedAt) / 10;
+}
+
+/** Whether a request for `url` reaches a site at all: `data:`, `blob:` and `about:` do not. */
+export function reachesSite(url: URL): boolean {
+  return url.protocol === 'http:' || url.protocol === 'https:' || url.protocol === 'ftp:';
+}
+
+const NETWORK_CODE =
+  /^(?:E[A-Z]{2,}$|UND_ERR_(?:SOCKET|CONNECT_TIMEOUT|HEADERS_TIMEOUT|BODY_TIMEOUT)|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/** Whether an error, or what caused it, has a code of the network. */
+function isNetworkError(error: unknown): boolean {
+  for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth++) {
+    const code: unknown = Reflect.get(each, 'code');
+    if (typeof code === 'string' && NETWORK_CODE.test(code)) return true;
+    const inner: unknown = Reflect.get(each, 'errors');
+    if (Array.isArray(inner) && inner.some(isNetworkError)) return true;
+  }
+  return false;
+}
+
+/** `pending`, or the reason of `signal` if that comes first; leaves no listener behind. */
+function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(signal.reason);
+    const settled = (): void => signal.removeEventListener('abort', leave);
+    signal.addEventListener('abort', leave, { once: true });
+    pending.then(
+      (value) => {
+        settled();
+        resolve(value);
+      },
+      (error: unknown) => {
+        settled();
+        reject(error);
+      },
+    );
+  });
+}
+
+function isGuardClient(client: unknown): boolean {
+  if (typeof client !== 'object' || client === null) return false;
+  return ['peek', 'check', 'report'].every((name) => typeof Reflect.get(client, name) === 'function');
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
+import { profiles, type RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
 import { DAY, HOUR, MINUTE, SECOND, START, testClient, type VirtualClock } from '../support/client.ts';
 import { answer, type Script, type Site, startRawSite, startSite } from '../support/site.ts';
 
@@ -119,7 +119,11 @@ describe('a decision', () => {
   });
 
   it('of an ftp URL without a transport for it is unreachable', async () => {
-    const { robots } = client();
+    const { robots, clock } = client({ profile: 'google' });
+    await robots.check('ftp://ftp.example.com/pub');
+    clock.advance(40 * DAY);
+    expect(await robots.policy('ftp://ftp.example.com')).toMatchObject({ state: 'disallow-all' });
+    expect(await robots.canFetch('ftp://ftp.example.com/pub')).toBe(false);
     expect(await robots.check('ftp://ftp.example.com/pub')).toMatchObject({
       allowed: false,
       reason: 'unreachable',
@@ -169,6 +173,96 @@ describe('redirects of robots.txt', () => {
     await robots.check(first.url('/'));
     expect(robots.peek(last.url('/private'))).toMatchObject({ allowed: false, robots: { hops: 0 } });
     expect(last.requests).toHaveLength(1);
+  });
+});
+
+describe('redirects under google', () => {
+  const moved = (to: Site): Script => ({
+    '/robots.txt': { status: 301, headers: { location: to.url('/files/robots.txt') } },
+  });
+
+  it('a hop that known rules disallow makes the file unavailable', async () => {
+    const { robots } = client({ profile: 'google' });
+    const other = await site({
+      '/robots.txt': { body: 'User-agent: *\nDisallow: /files\n' },
+      '/files/robots.txt': { body: 'User-agent: *\nDisallow: /\n' },
+    });
+    const server = await site(moved(other));
+    await robots.check(other.url('/'));
+    expect(await robots.check(server.url('/'))).toMatchObject({ allowed: true, reason: 'unavailable' });
+  });
+
+  it('a hop of an origin that is unreachable is no disallowed one', async () => {
+    const { robots } = client({ profile: 'google' });
+    const other = await site({
+      '/robots.txt': { status: 503 },
+      '/files/robots.txt': { body: 'User-agent: *\nDisallow: /\n' },
+    });
+    const server = await site(moved(other));
+    await robots.check(other.url('/'));
+    expect(await robots.check(server.url('/'))).toMatchObject({ allowed: false, reason: 'rule' });
+  });
+
+  it('a file moved into a folder it disallows itself stays in force when it is asked for again', async () => {
+    const { robots, clock } = client({ profile: 'google' });
+    const server = await site({
+      '/robots.txt': { status: 301, headers: { location: '/static/robots.txt' } },
+      '/static/robots.txt': { body: 'User-agent: *\nDisallow: /static\nDisallow: /secret\n' },
+    });
+    expect(await robots.canFetch(server.url('/secret'))).toBe(false);
+    clock.advance(23 * HOUR);
+    await robots.check(server.url('/secret'));
+    clock.advance(HOUR);
+    expect(await robots.check(server.url('/secret'))).toMatchObject({ allowed: false, reason: 'rule' });
+  });
+});
+
+describe('good news by redirect', () => {
+  it('ends the failure of the origin that served it', async () => {
+    const { robots } = client();
+    const other = await site({
+      '/robots.txt': [{ status: 503, headers: { 'retry-after': '3600' } }, { body: RULES }],
+    });
+    const server = await site({
+      '/robots.txt': { status: 301, headers: { location: other.url('/robots.txt') } },
+    });
+    expect(await robots.canFetch(other.url('/'))).toBe(false);
+    expect(await robots.canFetch(server.url('/'))).toBe(true);
+    expect(robots.peek(other.url('/'))).toMatchObject({ allowed: true, state: 'rules' });
+  });
+});
+
+describe('profiles', () => {
+  it('status changes of one origin leave the rest of the profile as it is', async () => {
+    const server = await site({ '/robots.txt': [{ status: 503 }, { body: RULES }] });
+    const status: Record<string, 'unavailable'> = { '503': 'unavailable' };
+    const { robots, clock } = client({
+      overrides: { [server.origin]: { profile: { ...profiles.rfc9309, name: 'odd', status } } },
+    });
+    // What was checked is what holds.
+    status['5xx'] = 'unavailable';
+    expect(await robots.check(server.url('/private'))).toMatchObject({
+      allowed: true,
+      reason: 'unavailable',
+      profile: 'odd',
+    });
+    clock.advance(DAY);
+    expect(await robots.canFetch(server.url('/private'))).toBe(false);
+  });
+
+  it('keepCopyOnUnavailableMs lets a copy serve after a 404, for as long as it says', async () => {
+    const server = await site({ '/robots.txt': [{ body: RULES }, { status: 404 }] });
+    const { robots, clock } = client({
+      profile: { ...profiles.rfc9309, name: 'draft', keepCopyOnUnavailableMs: DAY },
+    });
+    await robots.check(server.url('/'));
+    clock.advance(DAY);
+    expect(await robots.check(server.url('/private'))).toMatchObject({ allowed: false, state: 'last-good' });
+    clock.advance(DAY);
+    expect(await robots.check(server.url('/private'))).toMatchObject({
+      allowed: true,
+      reason: 'unavailable',
+    });
   });
 });
 

@@ -278,6 +278,75 @@ describe('prefetch', () => {
   });
 });
 
+describe('prefetch that cannot go on', () => {
+  async function* endless(first: string): AsyncGenerator<string> {
+    yield first;
+    await new Promise(() => undefined);
+  }
+
+  it('rejects at once on an abort, a throwing listener and a closed client, while the source still waits', async () => {
+    const { client: robots } = client();
+    const { server, arrived } = await heldSite();
+    const leaving = new AbortController();
+    const aborted = robots.prefetch(endless(server.url('/')), { signal: leaving.signal });
+    await arrived(1);
+    leaving.abort(new Error('my abort'));
+    await expect(aborted).rejects.toThrow('my abort');
+
+    const quick = await site({ '/robots.txt': { body: RULES } });
+    const onProgress = (): void => {
+      throw new Error('boom');
+    };
+    await expect(robots.prefetch(endless(quick.url('/')), { onProgress })).rejects.toThrow('boom');
+
+    const closing = expect(robots.prefetch(endless(server.url('/')))).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_CLOSED',
+    });
+    await arrived(2);
+    await robots.close();
+    await closing;
+  });
+
+  it('is told of by one warning-free listener, however many origins wait', async () => {
+    const { client: robots } = client();
+    const { server } = await heldSite();
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
+    const leaving = new AbortController();
+    const asked = Array.from({ length: 40 }, () =>
+      robots.canFetch(server.url('/'), undefined, { signal: leaving.signal }),
+    );
+    leaving.abort(new Error('all'));
+    for (const each of await Promise.allSettled(asked))
+      expect(each).toMatchObject({ reason: { message: 'all' } });
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', onWarning);
+    expect(warnings.map(({ message }) => message)).toEqual([]);
+  });
+
+  it('a text is no list of URLs', async () => {
+    const { client: robots } = client();
+    await expect(robots.prefetch('https://example.com/')).rejects.toThrow(/`urls` to be a list of URLs/);
+  });
+});
+
+describe('invalidate while an attempt is under way', () => {
+  it('makes the next question start its own; the old result goes to those who waited for it alone', async () => {
+    const { client: robots } = client();
+    const { server, release, arrived } = await heldSite();
+    const before = robots.canFetch(server.url('/'));
+    await arrived(1);
+    await robots.invalidate(server.url('/'));
+    const after = robots.canFetch(server.url('/private'));
+    await arrived(2);
+    release();
+    expect(await before).toBe(true);
+    expect(await after).toBe(false);
+    expect(robots.stats()).toMatchObject({ attempts: 2, inFlight: 0, origins: 1 });
+  });
+});
+
 describe('close', () => {
   it('rejects those who wait, can be called twice, and nothing can be asked afterwards', async () => {
     const { client: robots } = client();

@@ -46,6 +46,8 @@ afterEach(async () => {
   for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
 });
 
+const call = (...given: unknown[]): unknown => Reflect.apply(guardFetch, undefined, given);
+
 // Both take and give what the standard says; their types differ in name only.
 const fetches: readonly [name: string, fetch: typeof globalThis.fetch][] = [
   ['the global fetch', globalThis.fetch],
@@ -296,7 +298,6 @@ describe('guardFetch', () => {
 
   it('says what is wrong with its arguments', () => {
     const robots = client();
-    const call = (...given: unknown[]): unknown => Reflect.apply(guardFetch, undefined, given);
     expect(() => call('fetch', robots)).toThrow(/to be a fetch function, got string/);
     expect(() => call(fetch, robots, { agnt: 'x' })).toThrow(/only known options, got `agnt`/);
     expect(() => call(fetch, robots, { agent: '' })).toThrow(/`agent` to hold a product token/);

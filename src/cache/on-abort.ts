@@ -1,0 +1,18 @@
+const listeners = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls `listener` when `signal` aborts, until the function returned is called. However many wait on one signal,
+ * it has one listener: Node warns of more than ten, and a crawl has thousands of questions under one signal.
+ */
+export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  let all = listeners.get(signal);
+  if (all === undefined) {
+    const waiting = new Set<() => void>();
+    all = waiting;
+    listeners.set(signal, waiting);
+    signal.addEventListener('abort', () => waiting.forEach((each) => each()), { once: true });
+  }
+  const registered = all;
+  registered.add(listener);
+  return () => void registered.delete(listener);
+}

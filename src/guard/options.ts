@@ -1,0 +1,115 @@
+import { type Clock, systemClock } from '../clock.ts';
+import type { Decision } from '../decision.ts';
+import { quote, RobotsInvalidOptionsError } from '../errors.ts';
+import { type Agent, agentTokens } from '../options.ts';
+
+/** A request that went on unasked, because the caller said so. */
+export interface IgnoredRequest {
+  readonly url: string;
+  /** The caller's reason, as given with the request. */
+  readonly because: string;
+}
+
+/** What every guard can be told. `Answer` is what the guarded client answers with. */
+export interface GuardOptions<Answer = unknown> {
+  /** Who is asked about. @default the client's own agent */
+  readonly agent?: Agent;
+  /**
+   * `'report'` is a dry run: what would be refused is told to `onRefusal`, and requested all the same.
+   * @default 'enforce'
+   */
+  readonly mode?: 'enforce' | 'report';
+  /**
+   * What becomes of a request that may not be made. `'throw'`: it rejects with `RobotsDisallowedError` or
+   * `RobotsUnreachableError`. `'response'`: it is answered with a 403, or with a 503 and `retry-after` when
+   * robots.txt is unreachable, with the reason in `x-robots-reason` and `x-robots-rule`. A function: with what it
+   * gives.
+   * @default 'throw'
+   */
+  readonly onDisallow?: 'throw' | 'response' | ((decision: Decision) => Answer | Promise<Answer>);
+  /** URLs for which it gives `false` are not crawling: they are requested without being asked about. */
+  readonly filter?: (url: URL) => boolean;
+  /** Is told of each refusal, in both modes. What it throws rejects the request. */
+  readonly onRefusal?: (decision: Decision) => void;
+  /** Is told of each URL requested under `{ robots: { ignore: true, because } }`. What it throws rejects it. */
+  readonly onIgnored?: (ignored: IgnoredRequest) => void;
+  /** What `retry-after` is reckoned from. @default the system's clock */
+  readonly clock?: Clock;
+}
+
+/** The options, checked, with defaults. */
+export interface GuardSettings<Answer> {
+  readonly agent: Agent | undefined;
+  readonly enforces: boolean;
+  readonly onDisallow: NonNullable<GuardOptions<Answer>['onDisallow']>;
+  readonly filter: ((url: URL) => boolean) | undefined;
+  readonly onRefusal: ((decision: Decision) => void) | undefined;
+  readonly onIgnored: ((ignored: IgnoredRequest) => void) | undefined;
+  readonly clock: Clock;
+}
+
+type Expectation = readonly [expected: string, holds: (value: unknown) => boolean];
+
+const FUNCTION: Expectation = ['a function', isFunction];
+
+const EXPECTED: Readonly<Record<keyof GuardOptions, Expectation>> = {
+  // Held to what the client takes, further down.
+  agent: ['a string or a list of strings', (value) => typeof value === 'string' || Array.isArray(value)],
+  mode: ["'enforce' or 'report'", (value) => value === 'enforce' || value === 'report'],
+  onDisallow: [
+    "'throw', 'response' or a function",
+    (value) => value === 'throw' || value === 'response' || isFunction(value),
+  ],
+  filter: FUNCTION,
+  onRefusal: FUNCTION,
+  onIgnored: FUNCTION,
+  clock: [
+    'an object whose `now()` gives epoch milliseconds',
+    (value) => typeof value === 'object' && value !== null && isFunction(Reflect.get(value, 'now')),
+  ],
+};
+
+/**
+ * Checks the options of a guard and puts the defaults in.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), whose message names the option, what was
+ *   expected and what came.
+ */
+export function readGuardOptions<Answer>(options: GuardOptions<Answer>): GuardSettings<Answer> {
+  if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
+  const unknown = Object.keys(options).filter((name) => !Object.hasOwn(EXPECTED, name));
+  if (unknown.length > 0) {
+    const names = unknown.map((name) => `\`${name}\``).join(', ');
+    throw new RobotsInvalidOptionsError(`Expected only known options, got ${names}`);
+  }
+  for (const [name, [expected, holds]] of Object.entries(EXPECTED)) {
+    const value: unknown = Reflect.get(options, name);
+    if (value !== undefined && !holds(value)) throw invalid(`\`${name}\``, expected, value);
+  }
+  const { agent } = options;
+  if (agent !== undefined) agentTokens(agent);
+  return {
+    agent,
+    enforces: options.mode !== 'report',
+    onDisallow: options.onDisallow ?? 'throw',
+    filter: options.filter,
+    onRefusal: options.onRefusal,
+    onIgnored: options.onIgnored,
+    clock: options.clock ?? systemClock,
+  };
+}
+
+/** The error for an argument or option that is not what it must be. */
+export function invalid(name: string, expected: string, got: unknown): RobotsInvalidOptionsError {
+  return new RobotsInvalidOptionsError(`Expected ${name} to be ${expected}, got ${show(got)}`);
+}
+
+function show(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
+  return `${quote(value)} (${typeof value})`;
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function';
+}

@@ -1,0 +1,230 @@
+import { fetch as undiciFetch } from 'undici';
+import { http, HttpResponse } from 'msw';
+import { setupServer } from 'msw/node';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { type Decision, guardFetch } from '../../src/index.ts';
+import type { RobotsInit } from '../../src/guard/ignore.ts';
+import type { IgnoredRequest } from '../../src/guard/options.ts';
+import { pagesOf, realms, recording, redirecting, ScriptedClient, site } from './support.ts';
+
+const call = (...given: unknown[]): unknown => Reflect.apply(guardFetch, undefined, given);
+
+describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
+  it('can be a 403 that carries the reason', async () => {
+    const robots = new ScriptedClient((url) =>
+      url.pathname === '/ok'
+        ? undefined
+        : { rule: { directive: 'disallow', pattern: '/é\r\n\u{1F577} x', line: 7 } },
+    );
+    const server = await site(redirecting({ '/ok': '/no#f' }));
+    const guarded = guardFetch(fetch, robots, { onDisallow: 'response' });
+    const response = await guarded(server.url('/no'));
+    expect([response.status, response.ok, response.url, response.redirected]).toEqual([
+      403,
+      false,
+      server.url('/no'),
+      false,
+    ]);
+    expect(response.headers.get('x-robots-reason')).toBe('rule');
+    expect(response.headers.get('x-robots-rule')).toBe('line 7: disallow: /%C3%A9%0D%0A%F0%9F%95%B7 x');
+    expect(await response.text()).toContain('robots.txt of');
+    const hop = await guarded(server.url('/ok'));
+    expect([hop.status, hop.url, hop.redirected, hop.clone().redirected]).toEqual([
+      403,
+      server.url('/no'),
+      true,
+      true,
+    ]);
+    expect(pagesOf(server)).toEqual(['GET /ok']);
+    // Of the answers that were made up here the client hears nothing.
+    expect(robots.reports).toEqual([[server.url('/ok'), true]]);
+  });
+
+  it.each([
+    [61_001, '62'],
+    [-5_000, '0'],
+    [undefined, null],
+  ])('can be a 503 with retry-after: due in %s ms is %s', async (dueMs, expected) => {
+    const now = Date.UTC(2026, 0, 15, 12);
+    const robots = new ScriptedClient(() => ({
+      reason: 'unreachable',
+      ...(dueMs === undefined ? {} : { retryAt: now + dueMs }),
+    }));
+    const guarded = guardFetch(fetch, robots, { onDisallow: 'response', clock: { now: () => now } });
+    const response = await guarded('https://example.com/');
+    expect([
+      response.status,
+      response.headers.get('retry-after'),
+      response.headers.get('x-robots-reason'),
+    ]).toEqual([503, expected, 'unreachable']);
+    expect(response.headers.has('x-robots-rule')).toBe(false);
+    await expect(guardFetch(fetch, robots)('https://example.com/')).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_UNREACHABLE',
+    });
+  });
+
+  it('can be whatever a function makes of the decision', async () => {
+    const seen: Decision[] = [];
+    const server = await site(redirecting({ '/a': '/private' }));
+    const guarded = guardFetch(fetch, new ScriptedClient(), {
+      onDisallow: async (decision) => {
+        seen.push(decision);
+        return new Response('mine', { status: 451 });
+      },
+    });
+    const response = await guarded(server.url('/a'));
+    expect([response.status, await response.text()]).toEqual([451, 'mine']);
+    expect(seen).toMatchObject([{ url: server.url('/private'), reason: 'rule' }]);
+    expect(pagesOf(server)).toEqual(['GET /a']);
+  });
+
+  it('are told to onRefusal, and in a dry run nothing else happens', async () => {
+    const server = await site(redirecting({ '/private/a': '/private/b' }));
+    const told: string[] = [];
+    const onRefusal = ({ url }: Decision): number => told.push(url);
+    const robots = new ScriptedClient();
+    const response = await guardFetch(fetch, robots, { mode: 'report', onRefusal })(server.url('/private/a'));
+    expect([response.status, response.url]).toEqual([200, server.url('/private/b')]);
+    expect(told.splice(0)).toEqual([server.url('/private/a'), server.url('/private/b')]);
+    await expect(guardFetch(fetch, robots, { onRefusal })(server.url('/private/a'))).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+    });
+    expect(told).toEqual([server.url('/private/a')]);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('can be waived for one request, with a reason, which is recorded and not sent', async () => {
+    const robots = new ScriptedClient();
+    const [recorded, calls] = recording(fetch);
+    const ignored: IgnoredRequest[] = [];
+    const server = await site(redirecting({ '/private/a': '/private/b' }));
+    const guarded = guardFetch(recorded, robots, { onIgnored: (each) => ignored.push(each) });
+    const init: RequestInit & RobotsInit = {
+      headers: { 'X-Own': '1' },
+      robots: { ignore: true, because: 'the owner asked' },
+    };
+    expect((await guarded(server.url('/private/a'), init)).status).toBe(200);
+    expect(ignored).toEqual(
+      ['/private/a', '/private/b'].map((path) => ({ url: server.url(path), because: 'the owner asked' })),
+    );
+    expect(robots.peeked).toEqual([]);
+    expect(calls).toHaveLength(2);
+    for (const [, sent] of calls) expect(sent).not.toHaveProperty('robots');
+    const asked: RequestInit & RobotsInit = { robots: { ignore: false, because: 'not today' } };
+    await expect(guarded(server.url('/private/a'), asked)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+    });
+    await guarded('data:,x', { ...init });
+    expect(calls[2]![1]).not.toHaveProperty('robots');
+  });
+
+  it.each([
+    [{ ignore: true }, /Expected `robots.because` to be the reason, as text, got undefined/],
+    [{ ignore: true, because: ' ' }, /`robots.because`/],
+    [{ ignore: 'yes', because: 'x' }, /Expected `robots.ignore` to be true or false, got "yes" \(string\)/],
+    [{ ignore: true, because: 'x', until: 1 }, /got `robots.until`/],
+    [true, /Expected `robots` to be an object/],
+    [null, /Expected `robots` to be an object such as .*, got null/],
+  ])('are not waived by %j', async (robots, message) => {
+    const server = await site(redirecting({}));
+    const init: object = { robots };
+    const guarded = guardFetch(fetch, new ScriptedClient());
+    await expect(guarded(server.url('/'), init)).rejects.toThrow(message);
+    await expect(guarded(server.url('/'), init)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+    });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('do not concern what the filter says is no crawling, hop by hop', async () => {
+    const robots = new ScriptedClient();
+    const server = await site(redirecting({ '/private/api/a': '/private/page' }));
+    const guarded = guardFetch(fetch, robots, { filter: (url) => !url.pathname.startsWith('/private/api') });
+    expect((await guarded(server.url('/private/api/b'))).status).toBe(200);
+    await expect(guarded(server.url('/private/api/a'))).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+    });
+    expect(robots.peeked).toEqual([server.url('/private/page')]);
+    expect(pagesOf(server)).toEqual(['GET /private/api/b', 'GET /private/api/a']);
+  });
+
+  it('of a guard further in say nothing of the site', async () => {
+    const [inner, outer] = [new ScriptedClient(), new ScriptedClient(() => undefined)];
+    await expect(
+      guardFetch(guardFetch(fetch, inner), outer)('https://example.com/private'),
+    ).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
+    expect(outer.reports).toEqual([]);
+  });
+});
+
+describe('guardFetch', () => {
+  it('is typed like the fetch it wraps', () => {
+    const robots = new ScriptedClient();
+    expectTypeOf(guardFetch(globalThis.fetch, robots)).toEqualTypeOf<typeof globalThis.fetch>();
+    expectTypeOf(guardFetch(undiciFetch, robots, { agent: ['A', 'B'] })).toEqualTypeOf<typeof undiciFetch>();
+    // @ts-expect-error: what is answered with must be what the fetch answers with
+    guardFetch(globalThis.fetch, robots, { onDisallow: () => 'text' });
+  });
+
+  it('asks about the agent it is told to', async () => {
+    const robots = new ScriptedClient(() => ({ reason: 'rule' }));
+    await expect(guardFetch(fetch, robots, { agent: ['A', 'B'] })('https://example.com/')).rejects.toThrow();
+    await expect(guardFetch(fetch, robots)('https://example.com/')).rejects.toThrow();
+    expect(robots.agents).toEqual([['A', 'B'], undefined]);
+  });
+
+  it.each([
+    [{ mode: 'dry' }, `Expected \`mode\` to be 'enforce' or 'report', got "dry" (string)`],
+    [
+      { onDisallow: 403 },
+      "Expected `onDisallow` to be 'throw', 'response' or a function, got \"403\" (number)",
+    ],
+    [{ filter: /x/ }, 'Expected `filter` to be a function, got an object'],
+    [{ onRefusal: null }, 'Expected `onRefusal` to be a function, got null'],
+    [{ onIgnored: [] }, 'Expected `onIgnored` to be a function, got a list'],
+    [{ clock: {} }, 'Expected `clock` to be an object whose `now()` gives epoch milliseconds, got an object'],
+    [{ agent: 1 }, 'Expected `agent` to be a string or a list of strings, got "1" (number)'],
+    [{ agnt: 'x', toString: 1 }, 'Expected only known options, got `agnt`, `toString`'],
+    [null, 'Expected the options to be an object, got null'],
+  ])('does not take %j for options', (options, message) => {
+    expect(() => call(fetch, new ScriptedClient(), options)).toThrow(message);
+  });
+
+  it('does not take anything for a client', () => {
+    expect(() => call(fetch, { peek: () => undefined })).toThrow(
+      'Expected the client to be a RobotsClient, got an object',
+    );
+    expect(() => call(fetch)).toThrow('Expected the client to be a RobotsClient, got undefined');
+  });
+
+  it('follows the redirects of pages that msw answers', async () => {
+    const requested: string[] = [];
+    const server = setupServer(
+      http.all('https://mocked.example/*', ({ request }) => {
+        const { pathname } = new URL(request.url);
+        requested.push(`${request.method} ${pathname}`);
+        if (pathname === '/page') return new HttpResponse('here');
+        return new HttpResponse(null, {
+          status: 302,
+          headers: { location: pathname === '/go' ? '/page' : '/private' },
+        });
+      }),
+    );
+    server.listen({ onUnhandledRequest: 'error' });
+    try {
+      const guarded = guardFetch(globalThis.fetch, new ScriptedClient());
+      const response = await guarded('https://mocked.example/go', { method: 'POST', body: 'x' });
+      expect([response.url, response.redirected, await response.text()]).toEqual([
+        'https://mocked.example/page',
+        true,
+        'here',
+      ]);
+      await expect(guarded('https://mocked.example/astray')).rejects.toMatchObject({
+        code: 'ERR_ROBOTS_DISALLOWED',
+      });
+      expect(requested).toEqual(['POST /go', 'GET /page', 'GET /astray']);
+    } finally {
+      server.close();
+    }
+  });
+});
