@@ -154,19 +154,19 @@ function initOf({ method, headers, body }: Hop, { request, init }: Call): object
  */
 function acceptingForeignRequests(fetch: Send): Send {
   const foreign = new WeakSet<object>();
-  return async (input, init = {}) => {
-    if (typeof input === 'string') return fetch(input, init);
-    const realm: object = Object.getPrototypeOf(input);
+  const sendRequest = async (request: RequestLike, init: object): Promise<ResponseLike> => {
+    const realm: object = Object.getPrototypeOf(request);
     if (!foreign.has(realm)) {
       try {
-        return await fetch(input, init);
+        return await fetch(request, init);
       } catch (error) {
-        if (!isUnparsable(error, String(input))) throw error;
+        if (!isUnparsable(error, String(request))) throw error;
         foreign.add(realm);
       }
     }
-    return fetch(...withoutRequest(input, init));
+    return fetch(...withoutRequest(request, init));
   };
+  return (input, init = {}) => (typeof input === 'string' ? fetch(input, init) : sendRequest(input, init));
 }
 
 function isUnparsable(error: unknown, text: string): boolean {

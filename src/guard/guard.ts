@@ -1,3 +1,4 @@
+import { onAbort } from '../cache/on-abort.ts';
 import type { Clock } from '../clock.ts';
 import type { Decision } from '../decision.ts';
 import type { Agent } from '../options.ts';
@@ -113,12 +114,10 @@ function isNetworkError(error: unknown): boolean {
   return false;
 }
 
-/** `pending`, or the reason of `signal` if that comes first; leaves no listener behind. */
+/** `pending`, or the reason of `signal` if that comes first. */
 function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => reject(signal.reason);
-    const settled = (): void => signal.removeEventListener('abort', leave);
-    signal.addEventListener('abort', leave, { once: true });
+    const settled = onAbort(signal, () => reject(signal.reason));
     pending.then(
       (value) => {
         settled();

@@ -23,8 +23,13 @@ const SHORT = 128;
 const rows = new Rows();
 
 /** Compiles what the file says to `agent` (octets, lower case). */
-export function compile(bytes: Uint8Array, agent: Uint8Array, traits: DialectTraits): Program {
-  const selection = selectRules(bytes, agent, traits);
+export function compile(
+  bytes: Uint8Array,
+  groups: Int32Array,
+  agent: Uint8Array,
+  traits: DialectTraits,
+): Program {
+  const selection = selectRules(bytes, groups, agent, traits);
   const { rules } = selection;
   rows.start(bytes, traits);
   for (let index = 0; index < rules.count; index++) {
@@ -50,9 +55,7 @@ function addDirectory(bytes: Uint8Array, start: number, end: number, traits: Dia
 }
 
 function shortProgram(selection: Selection, bytes: Uint8Array, traits: DialectTraits): Program {
-  const order: number[] = [];
-  for (let row = 0; row < rows.count; row++) order.push(row);
-  order.sort((a, b) => rows.compare(a, b));
+  const order = rows.bestFirst(false);
   const entries = countRewritten(order);
   const entryBase = order.length * RULE_WORDS;
   const words = new Int32Array(entryBase + entries * ENTRY_WORDS);
@@ -64,7 +67,9 @@ function tableProgram(selection: Selection, bytes: Uint8Array, traits: DialectTr
   // Of rules that fit the same targets only the winner is kept.
   const literals = new DistinctRows(rows.count - rows.wildCount);
   const wilds = new DistinctRows(rows.wildCount);
-  for (let row = 0; row < rows.count; row++) (rows.isWild(row) ? wilds : literals).add(row);
+  for (let row = 0; row < rows.count; row++) if (!rows.isWild(row)) literals.add(row);
+  // Added best first, each node's rules stand so.
+  for (const row of rows.bestFirst(true)) wilds.add(row);
   const nodes = nodesOf(wilds.winners);
   const order = literals.winners.concat(...nodes);
   const literalLengths = distinctLengths(literals.winners);
@@ -197,7 +202,6 @@ function nodesOf(wilds: readonly number[]): number[][] {
     }
     if (slots[slot] === 0) slots[slot] = nodes.push([row]);
   }
-  for (const node of nodes) node.sort((a, b) => rows.compare(a, b));
   return nodes;
 }
 

@@ -4,6 +4,7 @@ import { compile } from './compile.ts';
 import { type Description, describe, type Group, linesNaming, type Sitemap } from './describe.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
 import { readSimpleTarget, readTarget, Symbols } from './path.ts';
+import { findGroups } from './select.ts';
 import { NO_RULE, type Program } from './program.ts';
 import type { MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
@@ -26,6 +27,7 @@ export class RobotsFile {
   /** The octets that are read: those given, or their transcoding when they were UTF-16. */
   readonly bytes: Uint8Array;
   private readonly traits: DialectTraits;
+  private readonly groupStarts: Int32Array;
   private agent: string | undefined;
   private program: Program | undefined;
   private programs: Map<string, Program> | undefined;
@@ -36,6 +38,7 @@ export class RobotsFile {
     this.dialect = dialect;
     this.bytes = bytes;
     this.traits = dialects[dialect];
+    this.groupStarts = findGroups(bytes, this.traits);
   }
 
   /**
@@ -97,7 +100,7 @@ export class RobotsFile {
     if (agent === this.agent && this.program !== undefined) return this.program;
     let program = this.programs?.get(agent);
     if (program === undefined) {
-      program = compile(this.bytes, callerAgent(agent, this.traits), this.traits);
+      program = compile(this.bytes, this.groupStarts, callerAgent(agent, this.traits), this.traits);
       if (this.program !== undefined && this.agent !== undefined) {
         this.programs ??= new Map([[this.agent, this.program]]);
         if (this.programs.size >= MAX_PROGRAMS) this.programs.clear();

@@ -43,9 +43,11 @@ export class LineCursor {
   readonly bytes: Uint8Array;
   private readonly traits: DialectTraits;
   private nextStart: number;
+  private readonly hasCarriageReturns: boolean;
 
   constructor(bytes: Uint8Array, traits: DialectTraits) {
     this.bytes = bytes;
+    this.hasCarriageReturns = bytes.includes(CR);
     this.traits = traits;
     this.nextStart = byteOrderMarkLength(bytes, traits.partialByteOrderMark);
   }
@@ -89,8 +91,19 @@ export class LineCursor {
     return true;
   }
 
+  /** Where the line after the current one starts; past the end of the file when there is none. */
+  get nextLine(): number {
+    return this.nextStart;
+  }
+
+  /** The next line will be the one that starts at `offset`. Lines are no longer counted. */
+  moveTo(offset: number): void {
+    this.nextStart = offset;
+  }
+
   /**
-   * Moves to the next user-agent line, passing over all others without reading them; false if there is none.
+   * Moves to the next user-agent line, passing over all others without reading them, or counting them; false if
+   * there is none.
    */
   nextUserAgent(): boolean {
     const bytes = this.bytes;
@@ -105,13 +118,18 @@ export class LineCursor {
         at = this.nextStart;
         continue;
       }
-      let octet = 0;
-      while (at < length && (octet = bytes[at]!) !== LF && octet !== CR) at++;
-      if (at < length && octet === CR && bytes[at + 1] === LF) at++;
+      if (this.hasCarriageReturns) {
+        let octet = 0;
+        while (at < length && (octet = bytes[at]!) !== LF && octet !== CR) at++;
+        if (at < length && octet === CR && bytes[at + 1] === LF) at++;
+      } else {
+        // What the platform looks for is found faster.
+        at = bytes.indexOf(LF, at);
+        if (at < 0) at = length;
+      }
       at++;
-      this.line++;
-      this.nextStart = at;
     }
+    this.nextStart = length + 1;
     return false;
   }
 

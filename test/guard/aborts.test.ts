@@ -89,4 +89,24 @@ describe.each(realms)('aborts, guarded around %s', (_, fetch, OwnRequest, Foreig
     await expect(response.text()).rejects.toMatchObject({ name: 'AbortError' });
     await closed.come;
   });
+
+  it('many calls that wait under one signal warn of nothing, and all leave with it', async () => {
+    const robots = new ScriptedClient();
+    robots.pending = () => new Promise(() => undefined);
+    const warnings: Error[] = [];
+    const note = (warning: Error): number => warnings.push(warning);
+    process.on('warning', note);
+    const leaving = new AbortController();
+    const guarded = guardFetch(fetch, robots);
+    const calls = Array.from({ length: 30 }, () =>
+      guarded('https://example.com/', { signal: leaving.signal }),
+    );
+    leaving.abort(new Error('gone'));
+    const settled = await Promise.allSettled(calls);
+    process.off('warning', note);
+    expect(
+      settled.map((each) => each.status === 'rejected' && each.reason === leaving.signal.reason),
+    ).not.toContain(false);
+    expect(warnings).toEqual([]);
+  });
 });
