@@ -15,6 +15,8 @@ export {
 } from './errors.ts';
 export { guardFetch, type GuardFetchOptions } from './guard/fetch.ts';
 export type { GuardClient } from './guard/guard.ts';
+export type { RobotsInit } from './guard/ignore.ts';
+export type { GuardOptions, IgnoredRequest } from './guard/options.ts';
 export { RobotsDisallowedError, RobotsUnreachableError } from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
 export type { FetchFunction } from './fetch/index.ts';

@@ -29,6 +29,28 @@ export function compile(
   agent: Uint8Array,
   traits: DialectTraits,
 ): Program {
+  const selection = readRows(bytes, groups, agent, traits);
+  return rows.count <= SHORT
+    ? shortProgram(selection, bytes, traits)
+    : tableProgram(selection, bytes, traits);
+}
+
+/** The same, keeping the rules that can never win: slower, for explaining. */
+export function compileAll(
+  bytes: Uint8Array,
+  groups: Int32Array,
+  agent: Uint8Array,
+  traits: DialectTraits,
+): ShortProgram {
+  return shortProgram(readRows(bytes, groups, agent, traits), bytes, traits);
+}
+
+function readRows(
+  bytes: Uint8Array,
+  groups: Int32Array,
+  agent: Uint8Array,
+  traits: DialectTraits,
+): Selection {
   const selection = selectRules(bytes, groups, agent, traits);
   const { rules } = selection;
   rows.start(bytes, traits);
@@ -38,9 +60,7 @@ export function compile(
     rows.add(bytes, start, end, start, end - start, rules.isAllow(index), traits);
     if (traits.indexHtmlAllowsDirectory && rules.isAllow(index)) addDirectory(bytes, start, end, traits);
   }
-  return rows.count <= SHORT
-    ? shortProgram(selection, bytes, traits)
-    : tableProgram(selection, bytes, traits);
+  return selection;
 }
 
 /** google/robotstxt: "'index.htm' and 'index.html' are normalized to '/'", for allow rules. */
@@ -54,7 +74,7 @@ function addDirectory(bytes: Uint8Array, start: number, end: number, traits: Dia
   rows.add(pattern, 0, pattern.length, start, end - start, true, traits);
 }
 
-function shortProgram(selection: Selection, bytes: Uint8Array, traits: DialectTraits): Program {
+function shortProgram(selection: Selection, bytes: Uint8Array, traits: DialectTraits): ShortProgram {
   const order = rows.bestFirst(false);
   const entries = countRewritten(order);
   const entryBase = order.length * RULE_WORDS;

@@ -1,17 +1,15 @@
-import { LocatedUrl, locate, ROBOTS_PATH } from '../origin.ts';
+import { LocatedUrl, locate, ROBOTS_PATH, targetOf } from '../origin.ts';
 import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
-import { compile } from './compile.ts';
+import { compile, compileAll } from './compile.ts';
 import { type Description, describe, type Group, linesNaming, type Sitemap } from './describe.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
-import { readSimpleTarget, readTarget, Symbols } from './path.ts';
+import { readTarget, Symbols } from './path.ts';
 import { findGroups } from './select.ts';
-import { NO_RULE, type Program } from './program.ts';
-import type { MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
+import { NO_RULE, type Program, ShortProgram } from './program.ts';
+import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
 /** Targets are read into this one, call after call: nothing here is asynchronous. */
 const symbols = new Symbols();
-/** These borrow their octets. */
-const simpleSymbols = new Symbols();
 const located = new LocatedUrl();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -70,6 +68,28 @@ export class RobotsFile {
     return this.verdict(program, token, this.decideUrl(program, located));
   }
 
+  /**
+   * {@link check}, with the rule that came closest to deciding and why it lost. Takes time in proportion to the
+   * rules of the agent: for showing, not for deciding.
+   */
+  explain(target: string, agent: string | readonly string[] = '*'): Explanation {
+    const verdict = this.check(target, agent);
+    if (verdict.reason !== 'rule') return { verdict };
+    const token = callerAgent(this.chooseAgent(agent), this.traits);
+    const program = compileAll(this.bytes, this.groupStarts, token, this.traits);
+    const text = target.startsWith('/') ? target : targetOf(target);
+    readTarget(text, 0, text.length, this.traits, symbols);
+    // A rule stands for its line: what was derived from the winner's is no rival of it.
+    const [winner, ...others] = program.matches(symbols);
+    const rival = others.find(
+      (rule) => winner !== undefined && program.offsetOf(rule) !== program.offsetOf(winner),
+    );
+    if (winner === undefined || rival === undefined) return { verdict };
+    const shorter = program.priorityOf(rival) < program.priorityOf(winner);
+    const lost = this.traits.decides === 'first' ? 'later' : shorter ? 'shorter' : 'tie';
+    return { verdict, runnerUp: { rule: this.ruleOf(program, rival), lost } };
+  }
+
   /** Groups as they stand in the file, before those of one agent are merged. */
   get groups(): readonly Group[] {
     return this.describe().groups;
@@ -122,10 +142,11 @@ export class RobotsFile {
   }
 
   /** {@link decide} for a URL taken apart: most need no reading any more. */
-  decideUrl(program: Program, url: LocatedUrl): number {
-    if (!url.simple) return this.decide(program, url.href, url.targetStart, url.targetEnd);
-    readSimpleTarget(url, this.traits, program.hasWild, simpleSymbols);
-    return program.decide(simpleSymbols);
+  decideUrl(program: Program, { href, targetStart, targetEnd, simple }: LocatedUrl): number {
+    if (simple && !program.hasWild && this.traits.targetHasQuery && program instanceof ShortProgram) {
+      return program.decideText(href, targetStart, targetEnd);
+    }
+    return this.decide(program, href, targetStart, targetEnd);
   }
 
   /** Number of the rule that decides the target `text[start, end)`; `NO_RULE` if none. Allocates nothing. */

@@ -9,4 +9,4 @@ export type { Group, Rule, Sitemap } from './describe.ts';
 export type { Dialect } from './dialect.ts';
 export type { RobotsFile } from './file.ts';
 export { parseRobots, type ParseOptions } from './parse.ts';
-export type { MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
+export type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';

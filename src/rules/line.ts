@@ -25,6 +25,9 @@ const DISALLOW = octetsOf('disallow');
 const DISALLOW_LENIENT = octetsOf('disallow', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw');
 const SITEMAP = octetsOf('sitemap', 'site-map');
 
+/** 1 for the octets that a user-agent line can start with. */
+const MAY_BE_USER_AGENT: Uint8Array = BLANK.map((blank, octet) => (LOWER[octet] === 0x75 ? 1 : blank));
+
 /**
  * Walks a file line by line without making a string or an object per line: after each `next()` the fields say
  * what stands in the current line. Lines end at LF, CR or CRLF.
@@ -108,26 +111,23 @@ export class LineCursor {
   nextUserAgent(): boolean {
     const bytes = this.bytes;
     const length = bytes.length;
-    for (let at = this.nextStart; at <= length;) {
-      const lineStart = at;
-      while (at < length && BLANK[bytes[at]!] === 1) at++;
-      if (at < length && LOWER[bytes[at]!] === 0x75) {
-        this.nextStart = lineStart;
+    let at = this.nextStart;
+    while (at < length) {
+      if (MAY_BE_USER_AGENT[bytes[at]!] === 1) {
+        this.nextStart = at;
         this.next();
         if (this.kind === LINE_USER_AGENT) return true;
         at = this.nextStart;
-        continue;
-      }
-      if (this.hasCarriageReturns) {
+      } else if (this.hasCarriageReturns) {
         let octet = 0;
         while (at < length && (octet = bytes[at]!) !== LF && octet !== CR) at++;
         if (at < length && octet === CR && bytes[at + 1] === LF) at++;
+        at++;
       } else {
         // What the platform looks for is found faster.
-        at = bytes.indexOf(LF, at);
-        if (at < 0) at = length;
+        at = bytes.indexOf(LF, at) + 1;
+        if (at === 0) break;
       }
-      at++;
     }
     this.nextStart = length + 1;
     return false;

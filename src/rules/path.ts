@@ -1,4 +1,3 @@
-import { type LocatedUrl, NO_QUERY } from '../origin.ts';
 import type { DialectTraits } from './dialect.ts';
 import {
   DOLLAR,
@@ -71,6 +70,8 @@ function shapes(isPlain: (octet: number) => boolean): Uint8Array {
   );
 }
 
+const NO_QUERY = 0x7fff_ffff;
+
 /** A normal form. Reused from call to call: it grows as needed. */
 export class Symbols {
   octets: Uint8Array = new Uint8Array(1024);
@@ -101,24 +102,6 @@ export class Symbols {
 }
 
 const hexDigit = (digit: number): number => (digit < 10 ? 0x30 : 0x37) + digit;
-
-/** The normal form of a simple target is that target. `into` borrows its octets until the next call. */
-export function readSimpleTarget(
-  located: LocatedUrl,
-  traits: DialectTraits,
-  occurring: boolean,
-  into: Symbols,
-): void {
-  const { octets, query } = located;
-  const length = located.targetEnd - located.targetStart;
-  into.octets = octets;
-  into.length = traits.targetHasQuery || query > length ? length : query;
-  into.query = query;
-  if (!occurring) return;
-  let occurrence = 0;
-  for (let at = 0; at < length; at++) occurrence |= OCCURRENCE[octets[at]!]!;
-  into.occurrence = occurrence;
-}
 
 /**
  * Target → normal form. RFC 9309 §2.2.2: octets "outside the range of the ASCII coded character set, and those

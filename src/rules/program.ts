@@ -95,6 +95,12 @@ export abstract class Program {
     return (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 3]!;
   }
 
+  /** Whether one rule, by itself, fits. */
+  protected fits(rule: number, target: Symbols): boolean {
+    const wild = (this.words[rule * RULE_WORDS + 1]! & WILD) !== 0;
+    return wild ? this.wildFits(rule, target) : this.literalFits(rule, target);
+  }
+
   /** Whether `rule` wins over `other`, both fitting. */
   protected beats(rule: number, other: number): boolean {
     if (this.traits.decides === 'longest') {
@@ -125,6 +131,25 @@ export abstract class Program {
     }
     // Nearly all patterns start alike: they differ sooner from their end.
     for (let at = length - 1; at >= 0; at--) if (text[start + at] !== octets[at]) return false;
+    return true;
+  }
+
+  /** {@link literalFits} for a text that is its own normal form. */
+  protected literalFitsText(
+    rule: number,
+    octets: number,
+    text: string,
+    from: number,
+    length: number,
+  ): boolean {
+    const word = rule * RULE_WORDS;
+    const facts = this.words[word + 1]!;
+    if ((facts & ANCHORED) !== 0 && octets !== length) return false;
+    const rewritten = (facts & REWRITTEN) !== 0;
+    const pattern = rewritten ? this.extra : this.bytes;
+    const start = rewritten ? this.words[this.entryOf(facts)]! : this.words[word]!;
+    for (let at = octets - 1; at >= 0; at--)
+      if (pattern[start + at] !== text.charCodeAt(from + at)) return false;
     return true;
   }
 
@@ -203,6 +228,30 @@ export function headOf(octets: Uint8Array, start: number, length: number): numbe
 
 /** Few rules: they stand best first, so the first that fits is the one. */
 export class ShortProgram extends Program {
+  /** All rules that fit, best first. */
+  matches(target: Symbols): number[] {
+    const all: number[] = [];
+    for (let rule = 0; rule < this.count; rule++) if (this.fits(rule, target)) all.push(rule);
+    return all;
+  }
+
+  /**
+   * {@link decide} for a target that is its own normal form, when no rule is wild: it is read no further than a
+   * rule asks.
+   */
+  decideText(text: string, start: number, end: number): number {
+    const words = this.words;
+    const length = end - start;
+    let head = 0;
+    for (let at = length < 5 ? length - 1 : 4; at > 0; at--) head = (head << 8) | text.charCodeAt(start + at);
+    for (let rule = 0, word = 0; rule < this.count; rule++, word += RULE_WORDS) {
+      const octets = words[word + 2]!;
+      if (((words[word + 3]! ^ head) & HEAD_MASK[octets > 5 ? 5 : octets]!) !== 0) continue;
+      if (octets <= length && this.literalFitsText(rule, octets, text, start, length)) return rule;
+    }
+    return NO_RULE;
+  }
+
   decide(target: Symbols): number {
     const words = this.words;
     const head = headOf(target.octets, 0, target.length);

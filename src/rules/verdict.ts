@@ -28,3 +28,16 @@ export type RuleVerdict =
     }
   | { readonly allowed: true; readonly reason: 'no-rule'; readonly group: MatchedGroup }
   | { readonly allowed: true; readonly reason: 'no-group' };
+
+/** A verdict with the rule that came closest to deciding. */
+export interface Explanation {
+  readonly verdict: Verdict;
+  readonly runnerUp?: {
+    readonly rule: MatchedRule;
+    /**
+     * Why it lost. `shorter`: its pattern has fewer octets. `tie`: as many, and allow beats disallow, or the first
+     * line beats later ones. `later`: the dialect takes the first match in file order.
+     */
+    readonly lost: 'shorter' | 'tie' | 'later';
+  };
+}

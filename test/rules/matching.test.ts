@@ -302,6 +302,40 @@ describe('/robots.txt itself', () => {
   });
 });
 
+describe('explain', () => {
+  const rules = 'User-agent: *\nDisallow: /\nAllow: /a\nDisallow: /a\nAllow: /ab*\n';
+
+  it('names the rule that came closest, and why it lost', () => {
+    const file = parseRobots(rules);
+    expect(file.explain('/ab', 'x')).toMatchObject({
+      verdict: { allowed: true, rule: { line: 5 } },
+      runnerUp: { rule: { directive: 'allow', pattern: '/a', line: 3 }, lost: 'shorter' },
+    });
+    expect(file.explain('https://example.com/ac', 'x')).toMatchObject({
+      verdict: { rule: { line: 3 } },
+      runnerUp: { rule: { directive: 'disallow', line: 4 }, lost: 'tie' },
+    });
+    expect(file.explain('/b', 'x')).toEqual({ verdict: file.check('/b', 'x') });
+    expect(file.explain('/robots.txt', 'x')).toEqual({ verdict: { allowed: true, reason: 'robots-txt' } });
+  });
+
+  it('also of rules that the compiled form leaves out', () => {
+    const filler = Array.from({ length: 300 }, (_, index) => `Disallow: /filler/${index}\n`).join('');
+    expect(parseRobots(rules + filler).explain('/ac', 'x')).toMatchObject({
+      runnerUp: { rule: { line: 4 }, lost: 'tie' },
+    });
+  });
+
+  it('in file order where the first match decides; a derived pattern is no rival', () => {
+    expect(parseRobots(rules, { dialect: 'koster-1996' }).explain('/a', 'x')).toMatchObject({
+      verdict: { allowed: false, rule: { line: 2 } },
+      runnerUp: { rule: { line: 3 }, lost: 'later' },
+    });
+    const google = parseRobots('User-agent: *\nAllow: /*/index.htm', { dialect: 'google' });
+    expect(google.explain('/a/index.htm/', 'x')).toEqual({ verdict: google.check('/a/index.htm/', 'x') });
+  });
+});
+
 describe('targets', () => {
   it('may be absolute URLs', () => {
     const file = parseRobots('User-agent: *\nDisallow: /a?$');
