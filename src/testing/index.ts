@@ -1,0 +1,2 @@
+/** `canfetch/testing`: what a crawler's own tests need. */
+export { virtualClock, type VirtualClock, type VirtualClockOptions } from './virtual-clock.ts';
