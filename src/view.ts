@@ -15,7 +15,7 @@ export function decideFromEntry(
   source: RobotsSource['source'],
 ): Decision {
   const { file } = entry;
-  const holds = standing(entry.record, entry.profile, now);
+  const holds = entry.isQuietAt(now) ? entry.quietStanding : standing(entry.record, entry.profile, now);
   const agent = tokens.length === 1 || file === undefined ? tokens[0]! : file.chooseAgent(tokens);
   const subject: Subject = { url: located.href, origin: located.origin, agent, profile: entry.profile.name };
   const robots = entry.source(source, answerHolds(entry, now));
