@@ -1,6 +1,7 @@
 import type { Standing } from './access/index.ts';
 import type { RobotsSource } from './cache/index.ts';
-import type { MatchedGroup, MatchedRule, RuleVerdict } from './rules/index.ts';
+import type { LocatedUrl } from './origin.ts';
+import type { MatchedGroup, MatchedRule } from './rules/index.ts';
 
 /** What is in force for an origin at the moment of the question. `unknown`: nothing was asked of it yet. */
 export type OriginState = 'rules' | 'last-good' | 'allow-all' | 'disallow-all' | 'unknown';
@@ -71,66 +72,42 @@ export type Decision =
       readonly because?: string;
     });
 
-/** What a decision is about, before it is known what holds. */
-export interface Subject {
-  readonly url: string;
-  readonly origin: string;
-  readonly agent: string;
-  readonly profile: string;
-}
-
 /**
- * A decision that rests on a parsed file. Written out, because copying objects into each other takes longer than
- * everything else about a warm question.
+ * A decision that rests on a parsed file: `rule` is the one that decides, if any. Written out, because objects made
+ * on the way, and copied into each other, cost more than everything else about a warm question.
  */
 export function decideByRules(
-  { url, origin, agent, profile }: Subject,
+  { href: url, origin }: LocatedUrl,
+  agent: string,
+  profile: string,
   state: 'rules' | 'last-good',
   robots: RobotsSource,
-  verdict: RuleVerdict,
+  group: MatchedGroup | undefined,
+  rule: MatchedRule | undefined,
   crawlDelayMs: number,
 ): Decision {
-  if (verdict.reason === 'no-group') {
+  if (group === undefined) {
     return { url, origin, agent, profile, state, allowed: true, reason: 'no-group', robots };
   }
-  const { group } = verdict;
-  if (verdict.reason === 'no-rule') {
-    const decision = {
-      url,
-      origin,
-      agent,
-      profile,
-      state,
-      allowed: true,
-      reason: 'no-rule',
-      group,
-      robots,
-    } as const;
-    return crawlDelayMs < 0 ? decision : { ...decision, crawlDelayMs };
+  if (rule === undefined) {
+    return crawlDelayMs < 0
+      ? { url, origin, agent, profile, state, allowed: true, reason: 'no-rule', group, robots }
+      : { url, origin, agent, profile, state, allowed: true, reason: 'no-rule', group, robots, crawlDelayMs };
   }
-  const { allowed, rule } = verdict;
-  const decision = {
-    url,
-    origin,
-    agent,
-    profile,
-    state,
-    allowed,
-    reason: 'rule',
-    rule,
-    group,
-    robots,
-  } as const;
-  return crawlDelayMs < 0 ? decision : { ...decision, crawlDelayMs };
+  const allowed = rule.directive === 'allow';
+  return crawlDelayMs < 0
+    ? { url, origin, agent, profile, state, allowed, reason: 'rule', rule, group, robots }
+    : { url, origin, agent, profile, state, allowed, reason: 'rule', rule, group, robots, crawlDelayMs };
 }
 
 /** A decision that rests on what an answer, or its absence, means. */
 export function decideByStanding(
-  subject: Subject,
+  { href: url, origin }: LocatedUrl,
+  agent: string,
+  profile: string,
   standing: Exclude<Standing, { copy: unknown } | { state: 'unknown' }>,
   robots: RobotsSource,
 ): Decision {
-  const { url, origin, agent, profile } = subject;
   if (standing.state === 'allow-all') {
     return {
       url,
