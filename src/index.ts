@@ -13,9 +13,10 @@ export {
   RobotsInvalidOptionsError,
   RobotsInvalidUrlError,
 } from './errors.ts';
-export { guardFetch, type GuardFetchOptions } from './guard/fetch.ts';
+export { type GuardedFetch, guardFetch, type GuardFetchOptions } from './guard/fetch.ts';
 export type { GuardClient } from './guard/guard.ts';
-export { RobotsDisallowedError, RobotsUnreachableError } from './guard/refusal.ts';
+export type { GuardOptions, IgnoredRequest, IgnoreRobots } from './guard/options.ts';
+export { RobotsDisallowedError, RobotsUnreachableError, refusalIn } from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
 export type { FetchFunction } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';

@@ -1,36 +1,33 @@
+import type { Decision } from '../decision.ts';
 import { RobotsInvalidOptionsError } from '../errors.ts';
-import { type Agent, agentTokens } from '../options.ts';
-import { admit, type GuardClient, isCrawling, reportSite } from './guard.ts';
-import { type Hop, nextHop, redirects } from './redirect.ts';
+import { Guard, type GuardClient } from './guard.ts';
+import { checkGuardOptions, type GuardOptions, type IgnoreRobots } from './options.ts';
+import { nextHop, redirects } from './redirect.ts';
+import { refusal } from './refusal.ts';
+import { carriedOver, type FetchInit, firstHop, isRequest, type Send, sendAsGiven } from './request.ts';
+import { refusalResponse } from './response.ts';
 
-export interface GuardFetchOptions {
-  /** Who is asked about. @default the client's own agent */
-  readonly agent?: Agent;
+export interface GuardFetchOptions extends GuardOptions {
+  /**
+   * What a refused request comes to. `'throw'`: it rejects. `'response'`: it is answered 403, or 503 with
+   * `Retry-After` while robots.txt is unreachable, with `x-robots-reason` and `x-robots-rule` saying why. A
+   * function makes the answer itself.
+   * @default 'throw'
+   */
+  readonly onDisallow?: 'throw' | 'response' | ((decision: Decision) => Response | Promise<Response>);
 }
 
-/** The `init` of a fetch, as far as the guard looks at it. */
-interface FetchInit {
-  readonly method?: string;
-  readonly headers?: ConstructorParameters<typeof Headers>[0];
-  readonly body?: unknown;
-  readonly redirect?: string;
-  readonly signal?: AbortSignal | null;
-}
-
-/** A `Request`, of whatever realm. */
-interface RequestLike extends FetchInit {
-  readonly url: string;
-  readonly method: string;
-  readonly headers: Headers;
-  readonly redirect: string;
-  readonly signal: AbortSignal;
-}
+/** The fetch that was wrapped, whose `init` may also say why robots.txt is ignored for this one request. */
+export type GuardedFetch<Fetch> = Fetch &
+  (Fetch extends (input: infer Input, init?: infer Init) => infer Result
+    ? (input: Input, init?: Init & { readonly robots?: IgnoreRobots }) => Result
+    : unknown);
 
 /**
  * Wraps a `fetch`: each request, and each redirect it meets, is held against the robots.txt of its own origin
  * before it is sent. Everything else is as the wrapped fetch does it.
  *
- * A request that may not be made rejects with `RobotsDisallowedError` (`ERR_ROBOTS_DISALLOWED`) or
+ * A request that may not be made (unless `onDisallow` says otherwise) rejects with `RobotsDisallowedError` (`ERR_ROBOTS_DISALLOWED`) or
  * `RobotsUnreachableError` (`ERR_ROBOTS_UNREACHABLE`, with `retryAt`). `decision` tells about the hop refused.
  *
  * Redirects are followed here, by the steps of the Fetch standard. `redirect: 'manual'` and `'error'` are left to
@@ -51,43 +48,55 @@ export function guardFetch<Fetch extends (input: never, init?: never) => Promise
   fetch: Fetch,
   client: GuardClient,
   options: GuardFetchOptions = {},
-): Fetch {
+): GuardedFetch<Fetch> {
   if (typeof fetch !== 'function') {
     throw new RobotsInvalidOptionsError(
       `Expected the first argument to be a fetch function, got ${typeof fetch}`,
     );
   }
-  for (const name of Object.keys(options)) {
-    if (name !== 'agent') throw new RobotsInvalidOptionsError(`Expected only known options, got \`${name}\``);
-  }
-  const { agent } = options;
-  if (agent !== undefined) agentTokens(agent);
+  checkGuardOptions(options, { onDisallow: ["'throw', 'response' or a function", isOnDisallow] });
+  const { onDisallow = 'throw' } = options;
+  const guard = new Guard(client, options);
   // What is called is whatever was handed over; what it takes and gives is held to the Fetch standard.
-  const send = fetch as unknown as (input: unknown, init?: object) => Promise<Response>;
+  const send = fetch as unknown as Send;
 
-  const guarded = async (input: unknown, init: FetchInit = {}): Promise<Response> => {
+  const guarded = async (input: unknown, given: RobotsInit = {}): Promise<Response> => {
+    const { robots, ...init } = given ?? {};
     const request = isRequest(input) ? input : undefined;
     const url = new URL(request?.url ?? String(input));
-    if (!isCrawling(url)) return send(input, init);
     const signal = init.signal ?? request?.signal ?? undefined;
-    await admit(client, url, agent, signal);
+    /** The answer to give instead of asking the site for `hop`. */
+    const instead = async (hop: URL): Promise<Response | undefined> => {
+      if (!guard.concerns(hop, robots)) return undefined;
+      const decision = await guard.decide(hop, signal);
+      if (!guard.refuses(decision)) return undefined;
+      if (onDisallow === 'throw') throw refusal(decision);
+      const response = await (onDisallow === 'response' ? refusalResponse(decision) : onDisallow(decision));
+      return response.url === '' ? at(hop, response) : response;
+    };
+
+    const refused = await instead(url);
+    if (refused !== undefined) return refused;
+    if (url.protocol !== 'http:' && url.protocol !== 'https:') return sendAsGiven(send, input, init);
     const redirect = init.redirect ?? request?.redirect ?? 'follow';
-    if (redirect !== 'follow') return observed(client, url, signal, send(input, init));
+    if (redirect !== 'follow') return observed(guard, url, signal, sendAsGiven(send, input, init));
 
     let hop = firstHop(url, request, init);
-    let response = await observed(client, url, signal, send(input, { ...init, redirect: 'manual' }));
+    const sent = sendAsGiven(send, input, { ...init, redirect: 'manual' });
+    let response = await observed(guard, url, signal, sent);
     while (redirects(response)) {
-      const refused = response;
+      const left = response;
       try {
         hop = nextHop(hop, response);
-        await admit(client, hop.url, agent, signal);
+        const refusedHop = await instead(hop.url);
+        if (refusedHop !== undefined) return asRedirected(refusedHop);
       } finally {
         // Nobody reads the answer that only redirects; its socket is free again.
-        await refused.body?.cancel().catch(() => undefined);
+        await left.body?.cancel().catch(() => undefined);
       }
       const { method, headers, body } = hop;
       response = await observed(
-        client,
+        guard,
         hop.url,
         signal,
         send(hop.url.href, {
@@ -103,62 +112,31 @@ export function guardFetch<Fetch extends (input: never, init?: never) => Promise
     }
     return hop.redirects === 0 ? response : asRedirected(response);
   };
-  return guarded as unknown as Fetch;
+  return guarded as unknown as GuardedFetch<Fetch>;
 }
 
-function isRequest(input: unknown): input is RequestLike {
-  return (
-    typeof input === 'object' &&
-    input !== null &&
-    !(input instanceof URL) &&
-    'url' in input &&
-    'method' in input
-  );
+interface RobotsInit extends FetchInit {
+  readonly robots?: unknown;
 }
 
-function firstHop(url: URL, request: RequestLike | undefined, init: FetchInit): Hop {
-  // `init` wins over the request, field by field; the body of a Request is a stream whatever it was made from.
-  const body = init.body ?? request?.body ?? undefined;
-  return {
-    url,
-    method: (init.method ?? request?.method ?? 'GET').toUpperCase(),
-    headers: new Headers(init.headers ?? request?.headers),
-    body,
-    bodyIsStream: body !== undefined && body !== null && isStream(body),
-    redirects: 0,
-  };
-}
-
-function isStream(body: unknown): boolean {
-  return typeof body === 'object' && body !== null && (Symbol.asyncIterator in body || 'getReader' in body);
-}
-
-/** What a Request says besides method, headers and body, for the hops that are sent without it. */
-function carriedOver(request: RequestLike | undefined): object {
-  if (request === undefined) return {};
-  const fields = ['cache', 'credentials', 'integrity', 'keepalive', 'mode', 'referrerPolicy'] as const;
-  return Object.fromEntries(
-    fields.flatMap((field) => {
-      const value: unknown = Reflect.get(request, field);
-      return value === undefined || value === 'navigate' ? [] : [[field, value]];
-    }),
-  );
+function isOnDisallow(value: unknown): boolean {
+  return value === 'throw' || value === 'response' || typeof value === 'function';
 }
 
 /** Passes on what a request gives, telling the client what it shows of the site. */
 async function observed(
-  client: GuardClient,
+  guard: Guard,
   url: URL,
   signal: AbortSignal | undefined,
   sent: Promise<Response>,
 ): Promise<Response> {
   try {
     const response = await sent;
-    reportSite(client, url, response.status < 500);
+    guard.report(url, response.status < 500);
     return response;
   } catch (error) {
     // The caller's own abort says nothing of the site.
-    if (signal?.aborted !== true) reportSite(client, url, false);
+    if (signal?.aborted !== true) guard.report(url, false);
     throw error;
   }
 }
@@ -170,4 +148,11 @@ function asRedirected(response: Response): Response {
     redirected: { value: true, configurable: true },
     clone: { value: () => asRedirected(clone()), configurable: true },
   });
+}
+
+/** An answer made here says what it answers; the standard cuts the fragment. */
+function at(url: URL, response: Response): Response {
+  const bare = new URL(url);
+  bare.hash = '';
+  return Object.defineProperty(response, 'url', { value: bare.href, configurable: true });
 }
