@@ -16,7 +16,12 @@ export {
 export { type GuardedFetch, guardFetch, type GuardFetchOptions } from './guard/fetch.ts';
 export type { GuardClient } from './guard/guard.ts';
 export type { GuardOptions, IgnoredRequest, IgnoreRobots } from './guard/options.ts';
-export { RobotsDisallowedError, RobotsUnreachableError, refusalIn } from './guard/refusal.ts';
+export {
+  refusalIn,
+  RobotsDisallowedError,
+  RobotsUndecidedError,
+  RobotsUnreachableError,
+} from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
 export type { FetchFunction } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';

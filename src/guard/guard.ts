@@ -37,6 +37,11 @@ export class Guard {
     return this.#options.filter?.(url) ?? true;
   }
 
+  /** Whether this is a dry run. */
+  get reportsOnly(): boolean {
+    return this.#options.mode === 'report';
+  }
+
   /** The decision about `url`, if it can be told at once. */
   peek(url: URL): Decision | undefined {
     return this.#client.peek(url.href, this.#options.agent);
@@ -55,7 +60,7 @@ export class Guard {
   refuses(decision: Decision): boolean {
     if (decision.allowed) return false;
     this.#options.onRefusal?.(decision);
-    return this.#options.mode !== 'report';
+    return !this.reportsOnly;
   }
 
   /**

@@ -39,6 +39,25 @@ export class RobotsUnreachableError extends RobotsError {
   }
 }
 
+/**
+ * A guard refused a redirect because nothing is known of the robots.txt of its origin, and the client that is
+ * guarded cannot wait for it. Ask `client.check(url)`, and the request can be made again.
+ */
+export class RobotsUndecidedError extends RobotsError {
+  override readonly name = 'RobotsUndecidedError';
+  readonly code = 'ERR_ROBOTS_UNDECIDED';
+  /** The URL that was not requested. */
+  readonly url: string;
+
+  constructor(url: string) {
+    super(
+      `Nothing is known of the robots.txt for ${url}, and a redirect to it cannot wait; ` +
+        'ask client.check() about that URL, then make the request again',
+    );
+    this.url = url;
+  }
+}
+
 /** The error a guard refuses with. */
 export function refusal(decision: Decision): RobotsDisallowedError | RobotsUnreachableError {
   return decision.reason === 'unreachable'
