@@ -1,3 +1,5 @@
+import ky from 'ky';
+import { createFetch } from 'ofetch';
 import { fetch as undiciFetch, Request as UndiciRequest } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Decision, guardFetch, refusalIn, type RobotsClient } from '../../src/index.ts';
@@ -261,5 +263,16 @@ describe('refusalIn', () => {
     for (const other of [circle, undefined, null, 'text', { code: 'ERR_ROBOTS_DISALLOWED' }]) {
       expect(refusalIn(other)).toBeUndefined();
     }
+  });
+});
+
+describe('the type of a guarded fetch', () => {
+  it('is one that Node, undici, ky and ofetch take for a fetch', () => {
+    const robots = client();
+    const ofNode: typeof fetch = guardFetch(fetch, robots);
+    const ofUndici: typeof undiciFetch = guardFetch(undiciFetch, robots);
+    const forKy = ky.create({ fetch: guardFetch(fetch, robots) });
+    const forOfetch = createFetch({ fetch: guardFetch(fetch, robots) });
+    for (const each of [ofNode, ofUndici, forKy, forOfetch]) expect(each).toBeTypeOf('function');
   });
 });
