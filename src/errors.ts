@@ -4,7 +4,8 @@ export type RobotsErrorCode =
   | 'ERR_ROBOTS_INVALID_OPTIONS'
   | 'ERR_ROBOTS_CLOSED'
   | 'ERR_ROBOTS_DISALLOWED'
-  | 'ERR_ROBOTS_UNREACHABLE';
+  | 'ERR_ROBOTS_UNREACHABLE'
+  | 'ERR_ROBOTS_UNDECIDED';
 
 const brand = Symbol.for('canfetch.error');
 
