@@ -1,6 +1,7 @@
 import type { Standing } from './access/index.ts';
 import type { RobotsSource } from './cache/index.ts';
-import type { MatchedGroup, MatchedRule, RuleVerdict } from './rules/index.ts';
+import type { LocatedUrl } from './origin.ts';
+import type { MatchedGroup, MatchedRule } from './rules/index.ts';
 
 /** What is in force for an origin at the moment of the question. `unknown`: nothing was asked of it yet. */
 export type OriginState = 'rules' | 'last-good' | 'allow-all' | 'disallow-all' | 'unknown';
@@ -71,34 +72,42 @@ export type Decision =
       readonly because?: string;
     });
 
-/** What a decision is about, before it is known what holds. */
-export interface Subject {
-  readonly url: string;
-  readonly origin: string;
-  readonly agent: string;
-  readonly profile: string;
-}
-
-/** A decision that rests on a parsed file. */
+/**
+ * A decision that rests on a parsed file: `rule` is the one that decides, if any. Written out, because objects made
+ * on the way, and copied into each other, cost more than everything else about a warm question.
+ */
 export function decideByRules(
-  subject: Subject,
+  { href: url, origin }: LocatedUrl,
+  agent: string,
+  profile: string,
   state: 'rules' | 'last-good',
   robots: RobotsSource,
-  verdict: RuleVerdict,
+  group: MatchedGroup | undefined,
+  rule: MatchedRule | undefined,
   crawlDelayMs: number,
 ): Decision {
-  const { url, origin, agent, profile } = subject;
-  const decision: Decision = { url, origin, agent, profile, state, robots, ...verdict };
-  return crawlDelayMs < 0 ? decision : { ...decision, crawlDelayMs };
+  if (group === undefined) {
+    return { url, origin, agent, profile, state, allowed: true, reason: 'no-group', robots };
+  }
+  if (rule === undefined) {
+    return crawlDelayMs < 0
+      ? { url, origin, agent, profile, state, allowed: true, reason: 'no-rule', group, robots }
+      : { url, origin, agent, profile, state, allowed: true, reason: 'no-rule', group, robots, crawlDelayMs };
+  }
+  const allowed = rule.directive === 'allow';
+  return crawlDelayMs < 0
+    ? { url, origin, agent, profile, state, allowed, reason: 'rule', rule, group, robots }
+    : { url, origin, agent, profile, state, allowed, reason: 'rule', rule, group, robots, crawlDelayMs };
 }
 
 /** A decision that rests on what an answer, or its absence, means. */
 export function decideByStanding(
-  subject: Subject,
+  { href: url, origin }: LocatedUrl,
+  agent: string,
+  profile: string,
   standing: Exclude<Standing, { copy: unknown } | { state: 'unknown' }>,
   robots: RobotsSource,
 ): Decision {
-  const { url, origin, agent, profile } = subject;
   if (standing.state === 'allow-all') {
     return {
       url,

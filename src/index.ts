@@ -26,7 +26,12 @@ export type { PacingOptions } from './guard/pacing-options.ts';
 export type { GuardClient } from './guard/guard.ts';
 export type { RobotsInit } from './guard/ignore.ts';
 export type { GuardOptions, IgnoredRequest } from './guard/options.ts';
-export { RobotsDisallowedError, RobotsUnreachableError } from './guard/refusal.ts';
+export {
+  refusalIn,
+  RobotsDisallowedError,
+  RobotsUndecidedError,
+  RobotsUnreachableError,
+} from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
 export type { FetchFunction } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';

@@ -108,12 +108,18 @@ const HOST_CHARACTER: Uint8Array = new Uint8Array(128).map((_, code) =>
  * segments, or characters that the parser would escape.
  */
 function locateSerialised(text: string, into: LocatedUrl): boolean {
-  // Links come in bundles: what the last URL's authority was read for holds for this one's.
-  const same = into.serialised && text.startsWith(into.origin) && text.startsWith('/', into.origin.length);
-  const targetStart = same ? into.origin.length : authorityEnd(text);
+  // Links come in bundles: what the last URL's authority was read for holds for this one's, if a slash follows,
+  // which every target starts with.
+  let same = into.serialised && text.startsWith(into.origin);
+  let targetStart = same ? into.origin.length : authorityEnd(text);
   if (targetStart < 0) return false;
   SIMPLE_TARGET.lastIndex = targetStart;
   const simple = SIMPLE_TARGET.test(text);
+  if (!simple && same && !text.startsWith('/', targetStart)) {
+    same = false;
+    targetStart = authorityEnd(text);
+    if (targetStart < 0) return false;
+  }
   const targetEnd = simple ? text.length : serialisedTargetEnd(text, targetStart);
   if (targetEnd < 0) return false;
   into.serialised = true;

@@ -1,6 +1,6 @@
 import { type Profile, type Standing, standing } from './access/index.ts';
 import type { CacheEntry, RobotsSource } from './cache/index.ts';
-import { type Decision, decideByRules, decideByStanding, type Subject } from './decision.ts';
+import { type Decision, decideByRules, decideByStanding } from './decision.ts';
 import { type LocatedUrl, ROBOTS_PATH } from './origin.ts';
 import type { OriginPolicy } from './policy.ts';
 
@@ -15,16 +15,18 @@ export function decideFromEntry(
   source: RobotsSource['source'],
 ): Decision {
   const { file } = entry;
-  const holds = standing(entry.record, entry.profile, now);
+  const holds = entry.isQuietAt(now) ? entry.quietStanding : standing(entry.record, entry.profile, now);
   const agent = tokens.length === 1 || file === undefined ? tokens[0]! : file.chooseAgent(tokens);
-  const subject: Subject = { url: located.href, origin: located.origin, agent, profile: entry.profile.name };
+  const profile = entry.profile.name;
   const robots = entry.source(source, answerHolds(entry, now));
   if ((holds.state === 'rules' || holds.state === 'last-good') && file !== undefined) {
     const program = file.programFor(agent);
-    const verdict = file.verdict(program, agent, file.decideUrl(program, located));
-    return decideByRules(subject, holds.state, robots, verdict, program.crawlDelayMs);
+    const number = file.decideUrl(program, located);
+    const group = file.groupOf(program, agent);
+    const rule = number < 0 ? undefined : file.ruleOf(program, number);
+    return decideByRules(located, agent, profile, holds.state, robots, group, rule, program.crawlDelayMs);
   }
-  return decideByStanding(subject, withoutRules(holds, now), robots);
+  return decideByStanding(located, agent, profile, withoutRules(holds, now), robots);
 }
 
 /** `/robots.txt` itself may always be fetched; nothing needs to be known for that. */
@@ -112,7 +114,7 @@ export function describeEntry(
  * What holds where no rules do. A standing that knows nothing (the answer went stale between its arrival and
  * this moment, by a clock that jumped) is no permission: the next question asks again.
  */
-function withoutRules(holds: Standing, now: number): Parameters<typeof decideByStanding>[1] {
+function withoutRules(holds: Standing, now: number): Parameters<typeof decideByStanding>[3] {
   if (holds.state === 'allow-all' || holds.state === 'disallow-all') return holds;
   return { state: 'disallow-all', reason: 'unreachable', retryAt: now };
 }

@@ -27,6 +27,20 @@ afterAll(async () => {
   if (existsSync(folder)) rmSync(folder, { recursive: true });
 });
 
+/** Where the entrances of the package are made. */
+function sourceOf(entry: string): string {
+  const sources: Readonly<Record<string, string>> = {
+    canfetch: 'index.ts',
+    'canfetch/rules': 'rules/index.ts',
+    'canfetch/undici': 'guard/undici.ts',
+    'canfetch/got': 'guard/got.ts',
+    'canfetch/axios': 'guard/axios.ts',
+  };
+  const source = sources[entry];
+  if (source === undefined) throw new Error(`The README imports ${entry}, which is no entrance`);
+  return fileURLToPath(new URL(`../src/${source}`, import.meta.url));
+}
+
 /** `expression; // value` → a claim, where the comment is a literal to its end. */
 function withClaims(source: string): string {
   return source.replaceAll(
@@ -43,11 +57,7 @@ describe('README', () => {
       const claims: [unknown, unknown][] = [];
       Reflect.set(globalThis, 'claims', claims);
       const module = withClaims(source)
-        .replaceAll(
-          "from 'canfetch/rules'",
-          `from '${fileURLToPath(new URL('../src/rules/index.ts', import.meta.url))}'`,
-        )
-        .replaceAll("from 'canfetch'", `from '${fileURLToPath(new URL('../src/index.ts', import.meta.url))}'`)
+        .replaceAll(/from '(canfetch(?:\/\w+)?)'/g, (_, entry: string) => `from '${sourceOf(entry)}'`)
         // The rules alone need no site.
         .replaceAll(
           'https://example.com',

@@ -41,6 +41,9 @@ export class OriginCache {
   private readonly flights = new SingleFlight<CacheEntry>();
   private readonly limit: LimitFunction;
   private attempts = 0;
+  /** The origin asked about last: links come in bundles, and a look-up costs as much as a decision. */
+  private lastOrigin = '';
+  private lastEntry: CacheEntry | undefined;
 
   constructor(options: OriginCacheOptions) {
     this.options = options;
@@ -49,13 +52,19 @@ export class OriginCache {
       maxSize: options.maxBytes,
       // A single file that is reckoned larger than all memory is kept all the same, alone.
       sizeCalculation: (entry) => Math.min(entry.sizeBytes, options.maxBytes),
+      dispose: (entry) => {
+        if (entry === this.lastEntry) this.lastEntry = undefined;
+      },
     });
     this.limit = pLimit(options.concurrency);
   }
 
   /** What memory holds, however old. */
   recall(origin: string): CacheEntry | undefined {
-    return this.entries.get(origin);
+    if (this.lastEntry !== undefined && origin === this.lastOrigin) return this.lastEntry;
+    this.lastEntry = this.entries.get(origin);
+    this.lastOrigin = origin;
+    return this.lastEntry;
   }
 
   /** Starts a refresh that nobody waits for, unless one is under way. */

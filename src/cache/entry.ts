@@ -1,4 +1,4 @@
-import { type OriginRecord, type Profile, refreshAheadAt } from '../access/index.ts';
+import { type OriginRecord, type Profile, refreshAheadAt, type Standing } from '../access/index.ts';
 import { parseRobots } from '../rules/index.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { type RobotsSource, sourceOf } from './source.ts';
@@ -7,6 +7,8 @@ import { type RobotsSource, sourceOf } from './source.ts';
 export class CacheEntry {
   readonly record: OriginRecord;
   readonly profile: Profile;
+  /** What holds at any time that {@link isQuietAt}. */
+  readonly quietStanding: Standing;
   private parsed: RobotsFile | undefined;
   private answerFromMemory: RobotsSource | undefined;
   private failureFromMemory: RobotsSource | undefined;
@@ -18,7 +20,9 @@ export class CacheEntry {
     this.record = record;
     this.profile = profile;
     const { answer } = record;
-    const quiet = answer?.kind === 'rules' && record.failure === undefined;
+    const quiet = answer?.kind === 'rules' && record.copy !== undefined && record.failure === undefined;
+    this.quietStanding =
+      quiet && record.copy !== undefined ? { state: 'rules', copy: record.copy } : { state: 'unknown' };
     this.quietFrom = quiet ? answer.fetchedAt : 0;
     this.quietUntil = quiet ? refreshAheadAt(answer) : 0;
     // A 304, or a failure beside a good copy, leaves the compiled rules as they are.

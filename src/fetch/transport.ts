@@ -1,3 +1,9 @@
+/**
+ * Marks a request for a robots.txt among undici's dispatch options. A guard that shares the dispatcher lets it
+ * pass: waiting for its own answer, it would wait for ever (a robots.txt may redirect to any path).
+ */
+export const OWN_REQUEST: unique symbol = Symbol.for('canfetch.own-request');
+
 /** One way of sending one GET. Implementations follow no redirect and add no cookie and no credential. */
 export interface Transport {
   /** Content codings to ask for; absent when the transport negotiates and decodes by itself. */

@@ -1,5 +1,11 @@
 import { Agent, errors, type Dispatcher } from 'undici';
-import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
+import {
+  OWN_REQUEST,
+  type ResponseHeaders,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from './transport.ts';
 
 export interface UndiciTransportOptions {
   /** Sends every request, and stays open on `close()`. */
@@ -80,13 +86,15 @@ class OwnAgents implements Transport {
 }
 
 function send(dispatcher: Dispatcher, url: URL, init: TransportRequest): Promise<Dispatcher.ResponseData> {
-  return dispatcher.request({
+  const options = {
     origin: url.origin,
     path: url.pathname + url.search,
     method: 'GET',
     headers: init.headers,
     signal: init.signal,
-  });
+    [OWN_REQUEST]: true,
+  } as const;
+  return dispatcher.request(options);
 }
 
 function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): TransportResponse {

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Decision } from '../decision.ts';
 import type { Agent } from '../options.ts';
 import { type GuardOptions, type GuardSettings, invalid, readGuardOptions } from './options.ts';
+import { refusal } from './refusal.ts';
 
 /** The part of a `RobotsClient` that guards use. */
 export interface GuardClient {
@@ -48,6 +49,21 @@ export class Guard<Answer = unknown> {
     }
     const decision = this.decide(url, request.signal);
     return decision instanceof Promise ? decision.then((late) => this.weigh(late)) : this.weigh(decision);
+  }
+
+  /** Whether refusals are refusals, and not a dry run. */
+  get enforces(): boolean {
+    return this.settings.enforces;
+  }
+
+  /**
+   * Returns when `url` may be requested.
+   *
+   * @throws RobotsDisallowedError, RobotsUnreachableError, or the reason of an aborted signal.
+   */
+  async admit(url: URL, request: GuardedRequest = {}): Promise<void> {
+    const refused = await this.refuses(url, request);
+    if (refused !== undefined) throw refusal(refused);
   }
 
   /** Tells the client what an answer with `status` shows of the site's availability. */

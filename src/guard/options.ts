@@ -37,6 +37,9 @@ export interface GuardOptions<Answer = unknown> {
   readonly clock?: Clock;
 }
 
+/** What guards can be told that cannot answer in the place of a site: they refuse by throwing. */
+export type ThrowingGuardOptions = Omit<GuardOptions, 'onDisallow'>;
+
 /** The options, checked, with defaults. */
 export interface GuardSettings<Answer> {
   readonly agent: Agent | undefined;
@@ -97,6 +100,15 @@ export function readGuardOptions<Answer>(options: GuardOptions<Answer>): GuardSe
     onIgnored: options.onIgnored,
     clock: options.clock ?? systemClock,
   };
+}
+
+/** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
+export function assertThrowing(options: ThrowingGuardOptions): void {
+  if (Object.hasOwn(Object(options), 'onDisallow')) {
+    throw new RobotsInvalidOptionsError(
+      'Expected only known options, got `onDisallow`: only guardFetch has it',
+    );
+  }
 }
 
 /** The error for an argument or option that is not what it must be. */

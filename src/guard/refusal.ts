@@ -1,5 +1,7 @@
 import type { Decision } from '../decision.ts';
-import { RobotsError } from '../errors.ts';
+import { isRobotsError, RobotsError } from '../errors.ts';
+
+const MAX_CAUSES = 16;
 
 /** A guard refused a request because robots.txt disallows it. */
 export class RobotsDisallowedError extends RobotsError {
@@ -37,9 +39,47 @@ export class RobotsUnreachableError extends RobotsError {
   }
 }
 
+/**
+ * A guard refused a redirect because nothing is known of the robots.txt of its origin, and the client that is
+ * guarded cannot wait for it. Ask `client.check(url)`, and the request can be made again.
+ */
+export class RobotsUndecidedError extends RobotsError {
+  override readonly name = 'RobotsUndecidedError';
+  readonly code = 'ERR_ROBOTS_UNDECIDED';
+  /** The URL that was not requested. */
+  readonly url: string;
+
+  constructor(url: string) {
+    super(
+      `Nothing is known of the robots.txt for ${url}, and a redirect to it cannot wait; ` +
+        'ask client.check() about that URL, then make the request again',
+    );
+    this.url = url;
+  }
+}
+
 /** The error a guard refuses with. */
 export function refusal(decision: Decision): RobotsDisallowedError | RobotsUnreachableError {
   return decision.reason === 'unreachable'
     ? new RobotsUnreachableError(decision)
     : new RobotsDisallowedError(decision);
+}
+
+/**
+ * The refusal behind an error: clients wrap what a guard throws (`TypeError: fetch failed`, got's `RequestError`,
+ * `AxiosError`) and keep it as `cause`.
+ *
+ * @returns `undefined` when the error has nothing to do with robots.txt.
+ */
+export function refusalIn(error: unknown): RobotsDisallowedError | RobotsUnreachableError | undefined {
+  let cause = error;
+  // Causes may run in a circle.
+  for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth++) {
+    const code: unknown = Reflect.get(cause, 'code');
+    const refused = code === 'ERR_ROBOTS_DISALLOWED' || code === 'ERR_ROBOTS_UNREACHABLE';
+    // Some wrappers take over the code, so the family is asked for too.
+    if (refused && isRobotsError(cause)) return cause as RobotsDisallowedError | RobotsUnreachableError;
+    cause = Reflect.get(cause, 'cause');
+  }
+  return undefined;
 }

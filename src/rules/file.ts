@@ -3,7 +3,7 @@ import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import { compile, compileAll } from './compile.ts';
 import { type Description, describe, type Group, linesNaming, type Sitemap } from './describe.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
-import { readTarget, Symbols } from './path.ts';
+import { readSimpleTarget, readTarget, Symbols } from './path.ts';
 import { findGroups } from './select.ts';
 import { NO_RULE, type Program, ShortProgram } from './program.ts';
 import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
@@ -143,8 +143,12 @@ export class RobotsFile {
 
   /** {@link decide} for a URL taken apart: most need no reading any more. */
   decideUrl(program: Program, { href, targetStart, targetEnd, simple }: LocatedUrl): number {
-    if (simple && !program.hasWild && this.traits.targetHasQuery && program instanceof ShortProgram) {
-      return program.decideText(href, targetStart, targetEnd);
+    if (simple && this.traits.targetHasQuery) {
+      if (!program.hasWild && program instanceof ShortProgram) {
+        return program.decideText(href, targetStart, targetEnd);
+      }
+      readSimpleTarget(href, targetStart, targetEnd, symbols);
+      return program.decide(symbols);
     }
     return this.decide(program, href, targetStart, targetEnd);
   }

@@ -103,6 +103,23 @@ export class Symbols {
 
 const hexDigit = (digit: number): number => (digit < 10 ? 0x30 : 0x37) + digit;
 
+/** A target that is its own normal form. */
+export function readSimpleTarget(text: string, start: number, end: number, into: Symbols): void {
+  into.reserve(end - start);
+  const octets = into.octets;
+  let occurrence = 0;
+  let query = NO_QUERY;
+  for (let at = start; at < end; at++) {
+    const unit = text.charCodeAt(at);
+    octets[at - start] = unit;
+    occurrence |= OCCURRENCE[unit]!;
+    if (unit === QUESTION && query === NO_QUERY) query = at - start;
+  }
+  into.length = end - start;
+  into.occurrence = occurrence;
+  into.query = query;
+}
+
 /**
  * Target → normal form. RFC 9309 §2.2.2: octets "outside the range of the ASCII coded character set, and those
  * in the reserved range defined by RFC3986, MUST be percent-encoded … prior to comparison. If a percent-encoded

@@ -1,5 +1,6 @@
 import { benchFiles } from './files.ts';
 import { machine, print, type Row } from './measure.ts';
+import { warmQuestions } from './client.bench.ts';
 import { checking, hostile, memory, parsing, ruleCounts } from './rules.bench.ts';
 
 /**
@@ -12,6 +13,7 @@ console.log(`${machine()}\n${origin}, ${rounds} rounds, medians; the peer is rob
 const rows: Row[] = [
   ...parsing(files, rounds),
   ...checking(files, rounds),
+  ...(await warmQuestions(files, rounds)),
   ...ruleCounts(rounds),
   ...hostile(rounds),
   ...memory(files),

@@ -1,0 +1,125 @@
+import { RobotsInvalidUrlError } from '../errors.ts';
+import { guardFetch } from './fetch.ts';
+import { Guard, type GuardClient } from './guard.ts';
+import { ignoredBecause } from './ignore.ts';
+import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
+import { refusal, RobotsUndecidedError } from './refusal.ts';
+
+export type { GuardClient } from './guard.ts';
+export type { RobotsInit } from './ignore.ts';
+export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
+
+/** The part of an axios instance that the guard uses. */
+export interface AxiosLike {
+  getUri(config?: object): string;
+  readonly interceptors: {
+    readonly request: { readonly use: (onFulfilled: never) => number };
+  };
+}
+
+type BeforeRedirect = (options: { readonly href?: string }, ...details: unknown[]) => void;
+
+/** The part of axios's request config that the guard reads and writes. */
+interface Config {
+  readonly signal?: AbortSignal;
+  readonly adapter?: unknown;
+  readonly robots?: unknown;
+  beforeRedirect?: BeforeRedirect;
+  env?: { readonly fetch?: unknown };
+  fetchOptions?: object;
+}
+
+/**
+ * Adds a request interceptor to an axios instance: each request, and each redirect it meets, is held against the
+ * robots.txt of its own origin before it is sent.
+ *
+ * A request that may not be made rejects with `RobotsDisallowedError` (`ERR_ROBOTS_DISALLOWED`) or
+ * `RobotsUnreachableError` (`ERR_ROBOTS_UNREACHABLE`, with `retryAt`); a redirect with an `AxiosError` that has
+ * that error among its causes: `refusalIn(error)` finds it.
+ *
+ * axios decides about redirects synchronously, so it cannot wait for a robots.txt. A redirect to an origin of which
+ * nothing is known is refused with `RobotsUndecidedError` (`ERR_ROBOTS_UNDECIDED`). With `adapter: 'fetch'` the
+ * fetch of axios is guarded instead, which can wait.
+ *
+ * axios calls request interceptors in reverse order: add those that change the URL after this one. An `adapter` or
+ * `transport` of your own may follow redirects that no guard sees.
+ *
+ * @returns the same instance.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ *
+ * @example
+ * ```ts
+ * import axios from 'axios';
+ * import { RobotsClient } from 'canfetch';
+ * import { guardAxios } from 'canfetch/axios';
+ *
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)' });
+ * const axiosPolitely = guardAxios(axios.create(), robots);
+ * const { data } = await axiosPolitely.get('https://example.com/page');
+ * ```
+ */
+export function guardAxios<Instance extends AxiosLike>(
+  instance: Instance,
+  client: GuardClient,
+  options: ThrowingGuardOptions = {},
+): Instance {
+  assertThrowing(options);
+  const guard = new Guard(client, options);
+  const guardedFetches = new WeakMap<object, unknown>();
+  /** axios keeps what it builds for each `fetch` it sees, so it must see the same one every time. */
+  const guarded = (fetch: unknown): unknown => {
+    const inner = (typeof fetch === 'function' ? fetch : globalThis.fetch) as typeof globalThis.fetch;
+    const known = guardedFetches.get(inner) ?? guardFetch(inner, client, options);
+    guardedFetches.set(inner, known);
+    return known;
+  };
+
+  const onRequest = async (config: Config): Promise<Config> => {
+    if (usesFetch(config.adapter)) {
+      config.env = { ...config.env, fetch: guarded(config.env?.fetch) };
+      if (config.robots !== undefined)
+        config.fetchOptions = { ...config.fetchOptions, robots: config.robots };
+      return config;
+    }
+    const url = urlOf(instance.getUri(config));
+    const because = ignoredBecause(config.robots);
+    try {
+      await guard.admit(url, { signal: config.signal, because });
+    } catch (error) {
+      // axios looks at the signal next, and rejects with an error of its own that `isCancel` knows.
+      if (config.signal?.aborted !== true) throw error;
+    }
+    const { beforeRedirect } = config;
+    config.beforeRedirect = (redirect, ...details) => {
+      beforeRedirect?.(redirect, ...details);
+      admitRedirect(guard, urlOf(redirect.href ?? ''), because);
+    };
+    return config;
+  };
+  const use = instance.interceptors.request.use as (onFulfilled: typeof onRequest) => number;
+  use.call(instance.interceptors.request, onRequest);
+  return instance;
+}
+
+function admitRedirect(guard: Guard, url: URL, because: string | undefined): void {
+  const verdict = guard.refuses(url, { because });
+  if (verdict instanceof Promise) {
+    // The client asks now, so that the request can be made again; a dry run hears of it then.
+    verdict.catch(() => undefined);
+    if (guard.enforces) throw new RobotsUndecidedError(url.href);
+  } else if (verdict !== undefined) throw refusal(verdict);
+}
+
+/** Whether axios sends by `fetch`: it takes the first adapter that works, and in Node `xhr` does not. */
+function usesFetch(adapter: unknown): boolean {
+  const names: readonly unknown[] = Array.isArray(adapter) ? adapter : [adapter];
+  return names.find((name) => name !== 'xhr') === 'fetch';
+}
+
+function urlOf(text: string): URL {
+  try {
+    return new URL(text);
+  } catch (cause) {
+    throw new RobotsInvalidUrlError(text, { cause });
+  }
+}

@@ -1,0 +1,74 @@
+import { Guard, type GuardClient } from './guard.ts';
+import { ignoredBecause } from './ignore.ts';
+import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
+
+export type { GuardClient } from './guard.ts';
+export type { RobotsInit } from './ignore.ts';
+export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
+
+/** The part of got's `Options` that the guard reads. */
+export interface GotRequest {
+  readonly url?: string | URL | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** `{ robots: { ignore: true, because: '…' } }` sends a request regardless. */
+  readonly context?: Readonly<Record<string, unknown>>;
+}
+
+/** What `gotHooks` makes; the arrays are got's to merge. */
+export interface GotHooks {
+  readonly hooks: {
+    beforeRequest: ((request: GotRequest) => Promise<void>)[];
+    beforeRedirect: ((request: GotRequest) => Promise<void>)[];
+  };
+}
+
+/**
+ * Hooks for `got.extend(...)`: each request, and each redirect it meets, is held against the robots.txt of its own
+ * origin before it is sent.
+ *
+ * A request that may not be made rejects with got's `RequestError`, whose `code` is `ERR_ROBOTS_DISALLOWED` or
+ * `ERR_ROBOTS_UNREACHABLE` and whose `cause` is the refusal with its `decision` and `retryAt`. got does not
+ * retry it. Hooks run in the order they were added, so add these behind any that change the URL.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ *
+ * @example
+ * ```ts
+ * import got from 'got';
+ * import { RobotsClient } from 'canfetch';
+ * import { gotHooks } from 'canfetch/got';
+ *
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)' });
+ * const gotPolitely = got.extend(gotHooks(robots));
+ * const page = await gotPolitely('https://example.com/page').text();
+ * ```
+ */
+export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}): GotHooks {
+  assertThrowing(options);
+  const guard = new Guard(client, options);
+  /** got runs `beforeRequest` for a redirect too, which is decided and told of by then. */
+  const decided = new WeakMap<GotRequest, string>();
+
+  const admit = async (request: GotRequest): Promise<string> => {
+    const url = new URL(String(request.url));
+    const because = ignoredBecause(request.context?.['robots']);
+    await guard.admit(url, { signal: request.signal, because });
+    return url.href;
+  };
+  return {
+    hooks: {
+      beforeRequest: [
+        async (request) => {
+          const redirectedTo = decided.get(request);
+          decided.delete(request);
+          if (redirectedTo === undefined || redirectedTo !== String(request.url)) await admit(request);
+        },
+      ],
+      beforeRedirect: [
+        async (request) => {
+          decided.set(request, await admit(request));
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,232 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { refusalIn, type RobotsClient } from '../../src/index.ts';
+import { testClient } from '../support/client.ts';
+import { answer, type Handler, type Site, startSite } from '../support/site.ts';
+
+/** A request as every client can make it. */
+export interface PageRequest {
+  readonly method?: 'GET' | 'POST';
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface PageAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Resolves with the answer after redirects, rejects with whatever the client rejects with. */
+export type GetPage = (url: string, request?: PageRequest) => Promise<PageAnswer>;
+
+/** One client library with its guard on. */
+export interface GuardedClient {
+  readonly name: string;
+  /** Whether a redirect can wait for a robots.txt nobody has asked for yet. */
+  readonly waitsAtRedirects: boolean;
+  /** Makes the client; `close` is called when the test is over. */
+  make(robots: RobotsClient): { readonly get: GetPage; close?(): Promise<void> };
+}
+
+const RULES = 'User-agent: *\nDisallow: /private\n';
+
+/** Answers `/to?<location>` with that redirect, POSTs with what was posted, the rest with a page. */
+const pages: Handler = (request, response) => {
+  const url = request.url ?? '';
+  if (url.startsWith('/to?')) {
+    answer(response, { status: 302, headers: { location: url.slice('/to?'.length) } });
+    return;
+  }
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const body = request.method === 'POST' ? `posted: ${Buffer.concat(chunks).toString()}` : 'a page';
+    answer(response, { body });
+  });
+};
+
+/** A thing that happens once, and can be waited for. */
+function moment(): { readonly come: Promise<void>; readonly now: () => void } {
+  let now = (): void => undefined;
+  const come = new Promise<void>((resolve) => (now = resolve));
+  return { come, now };
+}
+
+/** What every guard owes, whatever it guards. */
+export function guardContract(guarded: GuardedClient): void {
+  describe(`the contract of guards: ${guarded.name}`, () => {
+    const open: (() => Promise<void>)[] = [];
+    let robots: RobotsClient;
+    let get: GetPage;
+
+    beforeEach(() => {
+      robots = testClient().client;
+      const made = guarded.make(robots);
+      get = made.get;
+      open.push(
+        () => made.close?.() ?? Promise.resolve(),
+        () => robots.close(),
+      );
+    });
+
+    afterEach(async () => {
+      for (const close of open.splice(0)) await close();
+    });
+
+    /** A site; `robotsTxt` answers for `/robots.txt`. */
+    async function site(
+      robotsTxt: Handler = (_, response) => answer(response, { body: RULES }),
+    ): Promise<Site> {
+      const started = await startSite((request, response) =>
+        request.url === '/robots.txt' ? robotsTxt(request, response) : pages(request, response),
+      );
+      open.push(() => started.close());
+      return started;
+    }
+
+    const seenBy = (server: Site): string[] => server.requests.map(({ method, url }) => `${method} ${url}`);
+    const failure = (pending: Promise<unknown>): Promise<unknown> =>
+      pending.then(
+        () => expect.fail('expected a refusal'),
+        (error: unknown) => error,
+      );
+
+    it('allowed: the page comes', async () => {
+      const server = await site();
+      expect(await get(server.url('/page?a=b'))).toEqual({ status: 200, body: 'a page' });
+      expect(seenBy(server)).toEqual(['GET /robots.txt', 'GET /page?a=b']);
+    });
+
+    it('disallowed: the error tells why, and the page is not asked for', async () => {
+      const server = await site();
+      const refused = refusalIn(await failure(get(server.url('/private/x'))));
+      expect(refused).toMatchObject({
+        code: 'ERR_ROBOTS_DISALLOWED',
+        decision: { url: server.url('/private/x'), reason: 'rule', rule: { line: 2 } },
+      });
+      // Known by now, so decided without waiting.
+      expect(refusalIn(await failure(get(server.url('/private/y'))))).toBeDefined();
+      expect(seenBy(server)).toEqual(['GET /robots.txt']);
+    });
+
+    it('disallowed after redirects: refused at that hop', async () => {
+      const server = await site();
+      const refused = refusalIn(await failure(get(server.url('/to?/to?/private'))));
+      expect(refused).toMatchObject({
+        code: 'ERR_ROBOTS_DISALLOWED',
+        decision: { url: server.url('/private') },
+      });
+      expect(seenBy(server)).toEqual(['GET /robots.txt', 'GET /to?/to?/private', 'GET /to?/private']);
+    });
+
+    it('a redirect to what is allowed is followed', async () => {
+      const server = await site();
+      expect(await get(server.url('/to?/page'))).toEqual({ status: 200, body: 'a page' });
+      expect(seenBy(server)).toEqual(['GET /robots.txt', 'GET /to?/page', 'GET /page']);
+    });
+
+    it('a hop to another origin is held against the robots.txt of that one', async () => {
+      const first = await site();
+      const second = await site((_, response) =>
+        answer(response, { body: 'User-agent: *\nDisallow: /page' }),
+      );
+      await robots.check(second.origin);
+      expect(refusalIn(await failure(get(first.url(`/to?${second.url('/page')}`))))).toMatchObject({
+        code: 'ERR_ROBOTS_DISALLOWED',
+        decision: { origin: second.origin },
+      });
+      expect(await get(first.url(`/to?${second.url('/private')}`))).toMatchObject({ body: 'a page' });
+      expect(seenBy(second)).toEqual(['GET /robots.txt', 'GET /private']);
+    });
+
+    it(`a hop to an unknown origin ${guarded.waitsAtRedirects ? 'waits for its robots.txt' : 'is refused'}`, async () => {
+      const first = await site();
+      const second = await site();
+      const url = first.url(`/to?${second.url('/page')}`);
+      if (guarded.waitsAtRedirects) {
+        expect(await get(url)).toMatchObject({ body: 'a page' });
+        expect(seenBy(second)).toEqual(['GET /robots.txt', 'GET /page']);
+        return;
+      }
+      const codes: unknown[] = [];
+      for (let error = await failure(get(url)); error instanceof Error; error = error.cause) {
+        codes.push(Reflect.get(error, 'code'));
+      }
+      expect(codes).toContain('ERR_ROBOTS_UNDECIDED');
+      expect(seenBy(second)).toEqual([]);
+      await robots.check(second.origin);
+      expect(await get(url)).toMatchObject({ body: 'a page' });
+    });
+
+    it('robots unreachable: the error carries the decision and says when to come back', async () => {
+      const server = await site((_, response) => answer(response, { status: 503 }));
+      const refused = refusalIn(await failure(get(server.url('/page'))));
+      expect(refused).toMatchObject({
+        code: 'ERR_ROBOTS_UNREACHABLE',
+        retryAt: expect.any(Number),
+        decision: { reason: 'unreachable', robots: { status: 503 } },
+      });
+      expect(seenBy(server)).toEqual(['GET /robots.txt']);
+    });
+
+    it('robots slow: the page is not asked for before the answer', async () => {
+      const asked = moment();
+      const mayAnswer = moment();
+      const server = await site((_, response) => {
+        asked.now();
+        void mayAnswer.come.then(() => answer(response, { body: RULES }));
+      });
+      const pending = get(server.url('/page'));
+      await asked.come;
+      expect(seenBy(server)).toEqual(['GET /robots.txt']);
+      mayAnswer.now();
+      expect(await pending).toMatchObject({ status: 200 });
+    });
+
+    it('abort while deciding: rejects at once, and nothing is sent', async () => {
+      const asked = moment();
+      const server = await site(asked.now);
+      const leaving = new AbortController();
+      const pending = failure(get(server.url('/page'), { signal: leaving.signal }));
+      await asked.come;
+      leaving.abort();
+      expect(refusalIn(await pending)).toBeUndefined();
+      expect(seenBy(server)).toEqual(['GET /robots.txt']);
+    });
+
+    it('aborted beforehand: nothing is sent', async () => {
+      const server = await site();
+      expect(
+        refusalIn(await failure(get(server.url('/page'), { signal: AbortSignal.abort() }))),
+      ).toBeUndefined();
+      expect(seenBy(server).filter((line) => line !== 'GET /robots.txt')).toEqual([]);
+    });
+
+    it('concurrent calls about a cold origin make one robots.txt request', async () => {
+      const server = await site();
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => get(server.url(`/page/${index}`))),
+      );
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
+      expect(seenBy(server).filter((line) => line === 'GET /robots.txt')).toHaveLength(1);
+      expect(server.requests).toHaveLength(21);
+    });
+
+    it('POST bodies arrive whole, and are not sent where they may not go', async () => {
+      const server = await site();
+      const post = { method: 'POST', body: 'x'.repeat(100_000) } as const;
+      expect((await get(server.url('/page'), post)).body).toBe(`posted: ${post.body}`);
+      expect(refusalIn(await failure(get(server.url('/private'), post)))).toMatchObject({
+        code: 'ERR_ROBOTS_DISALLOWED',
+      });
+      expect(seenBy(server)).toEqual(['GET /robots.txt', 'POST /page']);
+    });
+
+    it('the client may be closed: what is refused then is refused as closed', async () => {
+      const server = await site();
+      await robots.close();
+      const error = await failure(get(server.url('/page')));
+      expect(error).toBeInstanceOf(Error);
+      expect(server.requests).toEqual([]);
+    });
+  });
+}

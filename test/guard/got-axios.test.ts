@@ -1,0 +1,169 @@
+import axios from 'axios';
+import got from 'got';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { guardAxios } from '../../src/guard/axios.ts';
+import { gotHooks } from '../../src/guard/got.ts';
+import type { Decision, RobotsClient } from '../../src/index.ts';
+import { testClient } from '../support/client.ts';
+import { answer, type Site, startSite } from '../support/site.ts';
+
+const open: AsyncDisposable[] = [];
+
+/** Answers `/to?<location>` with that redirect, the rest with a page. */
+async function site(): Promise<Site> {
+  const started = await startSite((request, response) => {
+    const url = request.url ?? '';
+    if (url === '/robots.txt')
+      answer(response, { body: 'User-agent: *\nDisallow: /private\nDisallow: /*?no' });
+    else if (url.startsWith('/to?'))
+      answer(response, { status: 302, headers: { location: url.slice('/to?'.length) } });
+    else answer(response, { body: 'a page' });
+  });
+  open.push(started);
+  return started;
+}
+
+function client(): RobotsClient {
+  const { client: made } = testClient();
+  open.push(made);
+  return made;
+}
+
+const pagesOf = (each: Site): string[] =>
+  each.requests.filter(({ url }) => url !== '/robots.txt').map(({ url }) => url);
+const because = 'link check';
+const robots = { ignore: true, because } as const;
+
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+describe('gotHooks', () => {
+  it('reject with an error of got, not retried, whose cause is the refusal', async () => {
+    const server = await site();
+    const guarded = got.extend(gotHooks(client()), { retry: { limit: 3 } });
+    await expect(guarded(server.url('/private'))).rejects.toMatchObject({
+      name: 'RequestError',
+      code: 'ERR_ROBOTS_DISALLOWED',
+      cause: { decision: { url: server.url('/private') } },
+    });
+    expect(pagesOf(server)).toEqual([]);
+  });
+
+  it('see the URL that searchParams and prefixUrl make', async () => {
+    const server = await site();
+    const guarded = got.extend(gotHooks(client()), { prefixUrl: server.origin });
+    await expect(guarded('page', { searchParams: { no: '1' } })).rejects.toMatchObject({
+      cause: { decision: { url: server.url('/page?no=1') } },
+    });
+  });
+
+  it('in a dry run tell of each hop once', async () => {
+    const server = await site();
+    const told: Decision[] = [];
+    const guarded = got.extend(
+      gotHooks(client(), { mode: 'report', onRefusal: (decision) => void told.push(decision) }),
+    );
+    expect(await guarded(server.url('/to?/private')).text()).toBe('a page');
+    expect(told.map(({ url }) => url)).toEqual([server.url('/private')]);
+  });
+
+  it('take the reason to ignore robots.txt from the context of the request', async () => {
+    const server = await site();
+    const onIgnored = vi.fn();
+    const guarded = got.extend(gotHooks(client(), { onIgnored }));
+    expect(await guarded(server.url('/private'), { context: { robots } }).text()).toBe('a page');
+    expect(onIgnored.mock.calls).toEqual([[{ url: server.url('/private'), because }]]);
+    await expect(guarded(server.url('/private'), { context: { robots: { ignore: true } } })).rejects.toThrow(
+      /`robots\.because`/,
+    );
+  });
+
+  it('say what is wrong with their options', () => {
+    expect(() => Reflect.apply(gotHooks, undefined, [client(), { onDisallow: 'throw' }])).toThrow(
+      /got `onDisallow`/,
+    );
+  });
+});
+
+describe('guardAxios', () => {
+  it('rejects with the refusal itself, or behind an AxiosError after a redirect', async () => {
+    const server = await site();
+    const guarded = guardAxios(axios.create({ baseURL: server.origin }), client());
+    await expect(guarded.get('/page', { params: { no: 1 } })).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+      decision: { url: server.url('/page?no=1') },
+    });
+    const error: unknown = await guarded.get('/to?/private').catch((reason: unknown) => reason);
+    expect(axios.isAxiosError(error)).toBe(true);
+    expect(pagesOf(server)).toEqual(['/to?/private']);
+  });
+
+  it('an abort while deciding is one of axios', async () => {
+    let asked = (): void => undefined;
+    const waiting = new Promise<void>((resolve) => (asked = resolve));
+    const server = await startSite(() => asked());
+    open.push(server);
+    const guarded = guardAxios(axios.create(), client());
+    const leaving = new AbortController();
+    const pending = guarded
+      .get(server.url('/'), { signal: leaving.signal })
+      .catch((reason: unknown) => reason);
+    await waiting;
+    leaving.abort();
+    expect(axios.isCancel(await pending)).toBe(true);
+    expect(pagesOf(server)).toEqual([]);
+  });
+
+  it('calls the beforeRedirect of the request first, and keeps none for the next', async () => {
+    const server = await site();
+    const guarded = guardAxios(axios.create(), client());
+    const beforeRedirect = vi.fn();
+    await guarded.get(server.url('/to?/page'), { beforeRedirect });
+    expect(beforeRedirect).toHaveBeenCalledOnce();
+    await guarded.get(server.url('/to?/page'));
+    expect(beforeRedirect).toHaveBeenCalledOnce();
+  });
+
+  it('a dry run lets a redirect to an unknown origin go, and tells of it later', async () => {
+    const [first, second] = [await site(), await site()];
+    const onRefusal = vi.fn();
+    const guarded = guardAxios(axios.create(), client(), { mode: 'report', onRefusal });
+    const { data } = await guarded.get<unknown>(first.url(`/to?${second.url('/private')}`));
+    expect(data).toBe('a page');
+    await vi.waitFor(() => expect(onRefusal).toHaveBeenCalledOnce(), { interval: 2 });
+    expect(onRefusal).toHaveBeenCalledWith(expect.objectContaining({ origin: second.origin }));
+  });
+
+  it.each(['http', 'fetch'] as const)('takes the reason to ignore robots.txt (%s)', async (adapter) => {
+    const server = await site();
+    const onIgnored = vi.fn();
+    const guarded = guardAxios(axios.create({ adapter }), client(), { onIgnored });
+    const config: object = { robots };
+    expect((await guarded.get<unknown>(server.url('/to?/private'), config)).data).toBe('a page');
+    expect(onIgnored.mock.calls).toEqual([
+      [{ url: server.url('/to?/private'), because }],
+      [{ url: server.url('/private'), because }],
+    ]);
+  });
+
+  it.each([[['xhr', 'fetch']], ['fetch']])(
+    'guards the fetch of axios, whatever it is, by one and the same function (%o)',
+    async (adapter) => {
+      const server = await site();
+      const inner = vi.fn(fetch);
+      const env = { fetch: inner };
+      const instance = guardAxios(axios.create({ adapter, env }), client());
+      const seen = new Set<unknown>();
+      instance.interceptors.response.use((response) => {
+        seen.add(response.config.env?.fetch);
+        return response;
+      });
+      await instance.get(server.url('/1'));
+      await instance.get(server.url('/2'));
+      expect(inner).toHaveBeenCalledTimes(2);
+      expect(seen.size).toBe(1);
+      expect(seen.has(inner)).toBe(false);
+    },
+  );
+});

@@ -1,0 +1,231 @@
+import { EventEmitter } from 'node:events';
+import { Agent, type Dispatcher, fetch as undiciFetch, interceptors, request, RetryAgent } from 'undici';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { robotsInterceptor } from '../../src/guard/undici.ts';
+import type { GuardClient, RobotsClient, RobotsClientOptions } from '../../src/index.ts';
+import { testClient } from '../support/client.ts';
+import { answer, type Handler, type Site, startSite } from '../support/site.ts';
+
+const open: AsyncDisposable[] = [];
+
+async function site(pages: Handler): Promise<Site> {
+  const started = await startSite((incoming, response) => {
+    if (incoming.url === '/robots.txt') answer(response, { body: 'User-agent: *\nDisallow: /private\n' });
+    else pages(incoming, response);
+  });
+  open.push(started);
+  return started;
+}
+
+function client(options: RobotsClientOptions = {}): RobotsClient {
+  const { client: made } = testClient(options);
+  open.push(made);
+  return made;
+}
+
+function agent(options: Agent.Options = {}): Agent {
+  const made = new Agent(options);
+  open.unshift({ [Symbol.asyncDispose]: () => made.destroy() });
+  return made;
+}
+
+const page: Handler = (_, response) => answer(response, { body: 'a page' });
+const intoPrivate: Handler = (incoming, response) =>
+  incoming.url === '/go'
+    ? answer(response, { status: 302, headers: { location: '/private' } })
+    : page(incoming, response);
+const pagesOf = (each: Site): string[] =>
+  each.requests.filter(({ url }) => url !== '/robots.txt').map(({ url }) => url);
+
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+describe('robotsInterceptor', () => {
+  it('lets robots.txt leave a warm connection for the page', async () => {
+    const server = await site(page);
+    const shared = agent();
+    const dispatcher = shared.compose(robotsInterceptor(client({ dispatcher: shared })));
+    const { body } = await request(server.url('/page'), { dispatcher });
+    expect(await body.text()).toBe('a page');
+    expect(server.requests.map(({ url }) => url)).toEqual(['/robots.txt', '/page']);
+    expect(server.connections()).toBe(1);
+  });
+
+  it.each(['', '/policy.txt'])(
+    'does not ask itself about the robots.txt of a client that goes through it (redirect: "%s")',
+    async (location) => {
+      const server = await startSite((incoming, response) => {
+        if (incoming.url === '/robots.txt' && location !== '')
+          answer(response, { status: 301, headers: { location } });
+        else if (incoming.url?.endsWith('.txt') === true)
+          answer(response, { body: 'User-agent: *\nDisallow: /private' });
+        else page(incoming, response);
+      });
+      open.push(server);
+      let robots: RobotsClient | undefined = undefined;
+      const asked = (): RobotsClient => robots ?? expect.fail('asked too early');
+      const late: GuardClient = {
+        peek: (...question) => asked().peek(...question),
+        check: (...question) => asked().check(...question),
+        report: (...signal) => asked().report(...signal),
+      };
+      const dispatcher = agent().compose(robotsInterceptor(late));
+      robots = client({ dispatcher });
+      const { body } = await request(server.url('/page'), { dispatcher });
+      expect(await body.text()).toBe('a page');
+      await expect(request(server.url('/private'), { dispatcher })).rejects.toMatchObject({
+        code: 'ERR_ROBOTS_DISALLOWED',
+      });
+      const files = location === '' ? ['/robots.txt'] : ['/robots.txt', location];
+      expect(server.requests.map(({ url }) => url)).toEqual([...files, '/page']);
+      if (location === '') expect(server.connections()).toBe(1);
+    },
+  );
+
+  it('lets requests for /robots.txt pass, whoever makes them', async () => {
+    const server = await site(page);
+    const robots = client();
+    const dispatcher = agent().compose(robotsInterceptor(robots));
+    const { body } = await request(server.url('/robots.txt'), { dispatcher });
+    await body.text();
+    expect(robots.stats().attempts).toBe(0);
+  });
+
+  it('asks about the query, which undici keeps apart from the path', async () => {
+    const server = await startSite({
+      '/robots.txt': { body: 'User-agent: *\nDisallow: /*?session=\n' },
+      '/page?a=b+c': { body: '' },
+    });
+    open.push(server);
+    const dispatcher = agent().compose(robotsInterceptor(client()));
+    const ask = (query: Record<string, string>): Promise<unknown> =>
+      request(server.url('/page'), { dispatcher, query });
+    await expect(ask({ session: '1' })).rejects.toMatchObject({
+      decision: { url: server.url('/page?session=1') },
+    });
+    await ask({ a: 'b c' });
+  });
+
+  it('a path that looks like another host is no other host', async () => {
+    const server = await site(page);
+    const shared = agent();
+    const dispatcher = shared.compose(robotsInterceptor(client()));
+    await dispatcher.request({ origin: server.origin, path: '//other.example/private', method: 'GET' });
+    expect(pagesOf(server)).toEqual(['//other.example/private']);
+  });
+
+  it('refuses what does not say which origin it is for', async () => {
+    const dispatcher = agent().compose(robotsInterceptor(client()));
+    const nameless = { path: '/', method: 'GET' } as unknown as Dispatcher.RequestOptions;
+    await expect(dispatcher.request(nameless)).rejects.toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
+  });
+
+  it('ends a request aborted by an emitter while deciding', async () => {
+    const server = await startSite(() => undefined);
+    open.push(server);
+    const robots = client();
+    const dispatcher = agent().compose(robotsInterceptor(robots));
+    const signal = new EventEmitter();
+    const pending = request(server.url('/'), { dispatcher, signal });
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1), { interval: 2 });
+    signal.emit('abort');
+    await expect(pending).rejects.toMatchObject({ name: 'AbortError' });
+    await vi.waitFor(() => expect(robots.stats().inFlight).toBe(0), { interval: 2 });
+    expect(signal.listenerCount('abort')).toBe(0);
+  });
+
+  it('a request may say why it ignores robots.txt; a dry run refuses nothing', async () => {
+    const server = await site(page);
+    const onIgnored = vi.fn();
+    const onRefusal = vi.fn();
+    const robots = client();
+    const dispatcher = agent().compose(robotsInterceptor(robots, { onIgnored }));
+    const robotsOption = { robots: { ignore: true, because: 'link check' } };
+    await request(server.url('/private'), { dispatcher, ...robotsOption });
+    expect(onIgnored).toHaveBeenCalledWith({ url: server.url('/private'), because: 'link check' });
+    const dry = agent().compose(robotsInterceptor(robots, { mode: 'report', onRefusal }));
+    expect((await request(server.url('/private'), { dispatcher: dry })).statusCode).toBe(200);
+    expect(onRefusal).toHaveBeenCalledOnce();
+    const wrong = { robots: { ignore: true } };
+    await expect(request(server.url('/'), { dispatcher, ...wrong })).rejects.toThrow(/`robots\.because`/);
+  });
+
+  it('is not retried: a refusal is no trouble on the network', async () => {
+    const server = await site(page);
+    const dispatcher = new RetryAgent(agent().compose(robotsInterceptor(client())));
+    await expect(request(server.url('/private'), { dispatcher })).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+    });
+  });
+
+  it('guards the global fetch, every hop of it', async () => {
+    const server = await site(intoPrivate);
+    const dispatcher = agent().compose(robotsInterceptor(client()));
+    for (const send of [undiciFetch, globalThis.fetch as unknown as typeof undiciFetch]) {
+      await expect(send(server.url('/go'), { dispatcher })).rejects.toMatchObject({
+        cause: { code: 'ERR_ROBOTS_DISALLOWED', decision: { url: server.url('/private') } },
+      });
+    }
+    expect(pagesOf(server)).toEqual(['/go', '/go']);
+  });
+});
+
+describe('the order of interceptors', () => {
+  const redirect = interceptors.redirect({ maxRedirections: 5 });
+  const retry = interceptors.retry({ maxRetries: 1 });
+
+  it('compose(dns, guard, retry, redirect) sees names, and every hop', async () => {
+    const server = await site(intoPrivate);
+    const { port } = new URL(server.origin);
+    const dispatcher = agent().compose(
+      interceptors.dns({ affinity: 4, dualStack: false }),
+      robotsInterceptor(client()),
+      retry,
+      redirect,
+    );
+    await expect(request(`http://localhost:${port}/go`, { dispatcher })).rejects.toMatchObject({
+      decision: { url: `http://localhost:${port}/private` },
+    });
+    expect(pagesOf(server)).toEqual(['/go']);
+  });
+
+  it('compose(redirect, guard) is unsafe: the redirect is followed below the guard', async () => {
+    const server = await site(intoPrivate);
+    const dispatcher = agent().compose(redirect, robotsInterceptor(client()));
+    await request(server.url('/go'), { dispatcher });
+    expect(pagesOf(server)).toEqual(['/go', '/private']);
+  });
+
+  it('compose(guard, dns) is refused: the guard would see an address instead of the site', async () => {
+    const server = await site(page);
+    const { port } = new URL(server.origin);
+    const dispatcher = agent().compose(
+      robotsInterceptor(client()),
+      interceptors.dns({ affinity: 4, dualStack: false }),
+    );
+    await expect(request(`http://localhost:${port}/`, { dispatcher })).rejects.toThrow(
+      /compose\(dns, guard, …\)/,
+    );
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('the types', () => {
+  it('fit the compose of undici 7, and of undici 8, whose handlers have fewer methods', () => {
+    const interceptor = robotsInterceptor(client());
+    const seven: Dispatcher.DispatcherComposeInterceptor = interceptor;
+    // As undici 8 declares it: no legacy callbacks.
+    interface HandlerOfEight {
+      onRequestStart?(controller: { abort(reason: Error): void }, context: unknown): void;
+      onResponseError?(controller: { abort(reason: Error): void }, error: Error): void;
+    }
+    type DispatchOfEight = (
+      options: { origin?: string | URL; path: string; method: 'GET' | 'POST' },
+      handler: HandlerOfEight,
+    ) => boolean;
+    const eight: (dispatch: DispatchOfEight) => DispatchOfEight = interceptor;
+    expect(seven(() => true)).toHaveLength(2);
+    expect(eight(() => true)).toHaveLength(2);
+  });
+});
