@@ -97,6 +97,8 @@ class SteppingClock implements VirtualClock {
   async advance(ms: number): Promise<void> {
     if (!(ms >= 0)) throw new RobotsInvalidOptionsError(`Expected milliseconds from 0 on, got ${ms}`);
     const target = this.time + ms;
+    // Whoever can go on now does so now, not after the first step.
+    if (this.sleepers.size > 0) await turn();
     for (let next; (next = this.first()) !== undefined && next.until <= target;) {
       this.time = Math.max(this.time, next.until);
       next.wake();
