@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type PacingOptions, RobotsClient } from '../../src/index.ts';
-import { virtualClock } from '../../src/testing/index.ts';
+import { fakeOrigin, virtualClock } from '../../src/testing/index.ts';
 import { A, B, booked, closing, laidDown, SLOW } from '../guard/pacing-support.ts';
-import { startSite } from '../support/site.ts';
 
 describe('reserve', () => {
   it('books at once and tells how long to wait', async () => {
@@ -71,13 +70,31 @@ describe('reserve', () => {
   });
 
   it('the request for robots.txt is one, too', async () => {
-    const site = await startSite({ '/robots.txt': { body: SLOW } });
+    const site = await fakeOrigin({ robots: SLOW });
     const clock = virtualClock();
     const client = new RobotsClient({ agent: 'ExampleBot', clock });
     closing(site, client);
     expect(booked(await client.reserve(site.origin)).waitMs).toBe(2_500);
     await clock.advance(10_000);
     expect(booked(await client.reserve(site.origin)).waitMs).toBe(0);
+  });
+
+  it('many at once about a cold origin ask for robots.txt once, and get slots of their own', async () => {
+    const site = await fakeOrigin({ robots: SLOW });
+    const client = new RobotsClient({ agent: 'ExampleBot', clock: virtualClock() });
+    closing(site, client);
+    const all = await Promise.all([1, 2, 3].map((page) => client.reserve(site.url(`/${page}`))));
+    expect(all.map((each) => booked(each).waitMs)).toEqual([2_500, 5_000, 7_500]);
+    expect([site.robotsCount, site.pageCount]).toEqual([1, 0]);
+  });
+
+  it('while robots.txt is unreachable nothing is booked, and `retryAt` says when to ask again', async () => {
+    const site = await fakeOrigin({ robots: { status: 503, headers: { 'retry-after': '120' } } });
+    const clock = virtualClock();
+    const client = new RobotsClient({ agent: 'ExampleBot', clock });
+    closing(site, client);
+    const refused = await client.reserve(site.url('/'));
+    expect(refused).toMatchObject({ status: 'refused', retryAt: clock.now() + 120_000 });
   });
 
   it.each([

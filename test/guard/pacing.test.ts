@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { guardFetch, RobotsClient } from '../../src/index.ts';
-import { virtualClock } from '../../src/testing/index.ts';
-import { answer, type Handler, startSite } from '../support/site.ts';
+import { fakeOrigin, virtualClock } from '../../src/testing/index.ts';
 import { A, B, booked, closing, laidDown, noting, SLOW } from './pacing-support.ts';
 
 describe('guardFetch with pacing', () => {
@@ -130,9 +129,9 @@ describe('guardFetch with pacing', () => {
   });
 
   it('rules that changed during a long wait hold', async () => {
-    const robots: Handler = (_, response) => answer(response, { body: texts.shift() ?? '' });
-    const texts = ['User-agent: *\nCrawl-delay: 90000\n', 'User-agent: *\nDisallow: /\n'];
-    const site = await startSite(robots);
+    const site = await fakeOrigin({
+      robots: ['User-agent: *\nCrawl-delay: 90000\n', 'User-agent: *\nDisallow: /\n'],
+    });
     const clock = virtualClock();
     const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 });
     closing(site, client);
