@@ -3,9 +3,10 @@ import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import { compile, compileAll } from './compile.ts';
 import { type Description, describe, type Group, linesNaming, type Sitemap } from './describe.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
-import { readSimpleTarget, readTarget, Symbols } from './path.ts';
+import { Symbols } from './path.ts';
 import { findGroups } from './select.ts';
 import { NO_RULE, type Program, ShortProgram } from './program.ts';
+import { readSimpleTarget, readTarget } from './target.ts';
 import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
 /** Targets are read into this one, call after call: nothing here is asynchronous. */

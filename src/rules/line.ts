@@ -25,6 +25,14 @@ const DISALLOW = octetsOf('disallow');
 const DISALLOW_LENIENT = octetsOf('disallow', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw');
 const SITEMAP = octetsOf('sitemap', 'site-map');
 
+/** Where a look for the end of a key or value stops. */
+const STOP_COLON = 1;
+const STOPS: Uint8Array = new Uint8Array(256);
+STOPS[COLON] = STOP_COLON;
+STOPS[LF] = STOPS[CR] = STOPS[HASH] = 2;
+const STOPS_AND_NUL: Uint8Array = STOPS.slice();
+STOPS_AND_NUL[0] = 2;
+
 /** 1 for the octets that a user-agent line can start with. */
 const MAY_BE_USER_AGENT: Uint8Array = BLANK.map((blank, octet) => (LOWER[octet] === 0x75 ? 1 : blank));
 
@@ -50,7 +58,7 @@ export class LineCursor {
 
   constructor(bytes: Uint8Array, traits: DialectTraits) {
     this.bytes = bytes;
-    this.hasCarriageReturns = bytes.includes(CR);
+    this.hasCarriageReturns = bytes.indexOf(CR) >= 0;
     this.traits = traits;
     this.nextStart = byteOrderMarkLength(bytes, traits.partialByteOrderMark);
   }
@@ -68,28 +76,19 @@ export class LineCursor {
     let at = lineStart;
     while (at < limit && BLANK[bytes[at]!] === 1) at++;
     const keyStart = at;
-    let octet = LF;
-    // NUL is looked for only where the dialect lets it end a line; elsewhere no octet equals -1.
-    const terminator = this.traits.nulEndsLine ? 0 : -1;
-    while (at < limit) {
-      octet = bytes[at]!;
-      if (octet === COLON || octet === LF || octet === CR || octet === HASH || octet === terminator) break;
-      at++;
-    }
-    if (at < limit && octet === COLON) {
+    // NUL is looked for only where the dialect lets it end a line.
+    const stops = this.traits.nulEndsLine ? STOPS_AND_NUL : STOPS;
+    let stop = 0;
+    while (at < limit && (stop = stops[bytes[at]!]!) === 0) at++;
+    if (at < limit && stop === STOP_COLON) {
       const colon = at++;
-      while (at < limit) {
-        octet = bytes[at]!;
-        if (octet === LF || octet === CR || octet === HASH || octet === terminator) break;
-        at++;
-      }
+      // Another colon is part of the value.
+      while (at < limit && ((stop = stops[bytes[at]!]!) === 0 || stop === STOP_COLON)) at++;
       this.split(keyStart, colon, colon + 1, at);
     } else {
-      this.withoutColon(keyStart, at, at < limit && octet === HASH);
+      this.withoutColon(keyStart, at, at < limit && bytes[at] === HASH);
     }
-
-    while (at < length && (octet = bytes[at]!) !== LF && octet !== CR) at++;
-    if (at < length && octet === CR && bytes[at + 1] === LF) at++;
+    if (at < length && bytes[at] !== LF) at = this.lineEnd(at);
     this.nextStart = at + 1;
     return true;
   }
@@ -118,19 +117,27 @@ export class LineCursor {
         this.next();
         if (this.kind === LINE_USER_AGENT) return true;
         at = this.nextStart;
-      } else if (this.hasCarriageReturns) {
-        let octet = 0;
-        while (at < length && (octet = bytes[at]!) !== LF && octet !== CR) at++;
-        if (at < length && octet === CR && bytes[at + 1] === LF) at++;
-        at++;
-      } else {
-        // What the platform looks for is found faster.
-        at = bytes.indexOf(LF, at) + 1;
-        if (at === 0) break;
-      }
+      } else at = this.lineEnd(at) + 1;
     }
     this.nextStart = length + 1;
     return false;
+  }
+
+  /** Where the line that `at` is in ends: at its LF, or lone CR, or the end of the file. */
+  private lineEnd(at: number): number {
+    const bytes = this.bytes;
+    if (!this.hasCarriageReturns) {
+      // What the platform looks for is found faster.
+      const lineFeed = bytes.indexOf(LF, at);
+      return lineFeed < 0 ? bytes.length : lineFeed;
+    }
+    for (; at < bytes.length; at++) {
+      const octet = bytes[at]!;
+      if (octet > CR) continue;
+      if (octet === LF) break;
+      if (octet === CR) return bytes[at + 1] === LF ? at + 1 : at;
+    }
+    return at;
   }
 
   private split(keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {

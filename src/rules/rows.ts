@@ -1,6 +1,7 @@
 import type { DialectTraits } from './dialect.ts';
 import { DOLLAR } from './octets.ts';
-import { PatternFacts, readPattern, Symbols } from './path.ts';
+import { Symbols } from './path.ts';
+import { PatternFacts, readPattern } from './pattern.ts';
 import { ALLOW, ANCHORED, FLAG_BITS, FOLDS, headOf, REWRITTEN, WILD } from './program.ts';
 import { HASH_FACTOR, HASH_SEED } from './table-program.ts';
 
