@@ -1,8 +1,10 @@
-import { attemptDue, type OriginRecord, type Outcome, type Profile } from './access/index.ts';
+import { attemptDue, type OriginRecord, type Outcome, type Profile, retryAfterMs } from './access/index.ts';
 import { OriginCache } from './cache/index.ts';
 import type { Decision } from './decision.ts';
 import { quote, RobotsClosedError, RobotsInvalidOptionsError } from './errors.ts';
 import { fetchRobots, fetchTransport, type Transport, undiciTransport } from './fetch/index.ts';
+import { type PacingOptions, readPace } from './guard/pacing-options.ts';
+import { Pacer, type Reservation } from './guard/pacing.ts';
 import { isRobotsTarget, LocatedUrl, locate, originOf } from './origin.ts';
 import {
   type Agent,
@@ -27,6 +29,16 @@ import {
 export interface CheckOptions {
   /** Rejects this call alone, with the signal's own reason; others who wait for the same origin go on. */
   readonly signal?: AbortSignal;
+}
+
+/** How a slot is booked. */
+export interface ReserveOptions extends CheckOptions, PacingOptions {}
+
+/** What is known of a site's availability. */
+export interface SiteSignal {
+  readonly reachable: boolean;
+  /** The `Retry-After` field of a page answer, as it came: seconds or an HTTP-date. Moves the origin's next slot. */
+  readonly retryAfter?: string;
 }
 
 /** Counters since the client was made, and what it holds now. */
@@ -77,6 +89,7 @@ const FTP = 'ftp:';
 export class RobotsClient {
   private readonly settings: Settings;
   private readonly cache: OriginCache;
+  private readonly pacer: Pacer;
   private readonly transport: Transport;
   private readonly overrides = new Map<string, OverriddenOrigin>();
   private readonly profiles = new Map<string, Profile>();
@@ -107,6 +120,7 @@ export class RobotsClient {
       profileOf: (origin) => this.profileFor(origin),
       attempt: (origin, known, signal) => this.attempt(origin, known, signal),
     });
+    this.pacer = new Pacer(settings.clock, settings.maxOrigins);
   }
 
   /**
@@ -193,19 +207,57 @@ export class RobotsClient {
   }
 
   /**
+   * Books the next slot of the URL's origin, and tells how long to wait for it instead of waiting: for schedulers
+   * that have a queue of their own. Slots are as far apart as the `Crawl-delay` of the group that applies asks, or
+   * `minDelayMs` if that is longer, counted from the request for robots.txt, and behind every `Retry-After` told to
+   * {@link report}. All who reserve, and guards that pace, share them.
+   *
+   * @throws the same errors as {@link canFetch}, and RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
+   */
+  async reserve(url: string | URL, agent?: Agent, options: ReserveOptions = {}): Promise<Reservation> {
+    const pace = readPace(options, { others: ['signal'] });
+    const decision = await this.check(url, agent, options);
+    if (decision.allowed) return this.pacer.book(decision, pace);
+    const { retryAt } = decision;
+    return { status: 'refused', decision, ...(retryAt === undefined ? {} : { retryAt }) };
+  }
+
+  /**
+   * Books the next slot for a URL that was decided on, and waits for it. What guards with `pacing` do.
+   *
+   * @returns how long that took, in milliseconds.
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`) when the slot is further away than `maxDelayMs`,
+   *   RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), or the
+   *   reason of an aborted signal. The slot is then given back, unless somebody has booked behind it.
+   */
+  async waitForSlot(decision: Decision, options: ReserveOptions = {}): Promise<number> {
+    const pace = readPace(options, { others: ['signal'] });
+    this.assertOpen();
+    return this.pacer.wait(decision, pace, options.signal);
+  }
+
+  /**
    * Tells what else is known of a site's availability: some profiles ask for it when robots.txt has failed for
    * very long. Counts for the URL's exact origin; the last signal wins; does no I/O.
    *
+   * With `retryAfter` the origin's next slot moves behind the pause asked for, which is taken within the bounds of
+   * the profile (1 s to 24 h); unreadable values are ignored.
+   *
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
    */
-  report(url: string | URL, signal: { readonly reachable: boolean }): void {
+  report(url: string | URL, signal: SiteSignal): void {
     this.assertOpen();
     if (typeof signal?.reachable !== 'boolean') {
       throw new RobotsInvalidOptionsError(
         'Expected `reachable` to be true or false: report(url, { reachable: true })',
       );
     }
-    this.cache.reportSite(originOf(url), signal.reachable);
+    const origin = originOf(url);
+    this.cache.reportSite(origin, signal.reachable);
+    if (signal.retryAfter === undefined) return;
+    const bounds = this.profileFor(origin).retryAfter;
+    const pauseMs = retryAfterMs(String(signal.retryAfter), this.settings.clock.now(), bounds);
+    if (pauseMs !== undefined) this.pacer.hold(origin, pauseMs);
   }
 
   /** Forgets what is known of an origin; the next question asks for its robots.txt again. */
@@ -226,6 +278,7 @@ export class RobotsClient {
     if (this.closed) return;
     this.closed = true;
     this.cache.close(new RobotsClosedError());
+    this.pacer.close(new RobotsClosedError());
     await this.transport.close?.();
   }
 

@@ -5,6 +5,7 @@ export type RobotsErrorCode =
   | 'ERR_ROBOTS_CLOSED'
   | 'ERR_ROBOTS_DISALLOWED'
   | 'ERR_ROBOTS_UNREACHABLE'
+  | 'ERR_ROBOTS_DEFERRED'
   | 'ERR_ROBOTS_UNDECIDED';
 
 const brand = Symbol.for('canfetch.error');

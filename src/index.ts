@@ -1,6 +1,12 @@
 /** The public surface of `canfetch`: exports only. */
 export { type Profile, type ProfileName, profiles } from './access/index.ts';
-export { type CheckOptions, RobotsClient, type RobotsStats } from './client.ts';
+export {
+  type CheckOptions,
+  type ReserveOptions,
+  RobotsClient,
+  type RobotsStats,
+  type SiteSignal,
+} from './client.ts';
 export { canFetch } from './can-fetch.ts';
 export type { Clock } from './clock.ts';
 export type { RobotsSource } from './cache/index.ts';
@@ -14,6 +20,9 @@ export {
   RobotsInvalidUrlError,
 } from './errors.ts';
 export { guardFetch, type GuardFetchOptions } from './guard/fetch.ts';
+export { RobotsDeferredError } from './guard/deferred.ts';
+export type { Reservation } from './guard/pacing.ts';
+export type { PacingOptions } from './guard/pacing-options.ts';
 export type { GuardClient } from './guard/guard.ts';
 export type { RobotsInit } from './guard/ignore.ts';
 export type { GuardOptions, IgnoredRequest } from './guard/options.ts';

@@ -35,6 +35,7 @@ function sourceOf(entry: string): string {
     'canfetch/undici': 'guard/undici.ts',
     'canfetch/got': 'guard/got.ts',
     'canfetch/axios': 'guard/axios.ts',
+    'canfetch/testing': 'testing/index.ts',
   };
   const source = sources[entry];
   if (source === undefined) throw new Error(`The README imports ${entry}, which is no entrance`);

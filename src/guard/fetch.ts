@@ -119,7 +119,7 @@ async function sendHop(
       `The fetch that is guarded does not heed \`redirect: 'manual'\`, so the redirects of ${url.href} cannot be checked`,
     );
   }
-  guard.answered(url, response.status);
+  guard.answered(url, response);
   return response;
 }
 
@@ -127,7 +127,7 @@ async function sendHop(
 async function sendOnly(guard: Guard, send: Send, call: Call): Promise<ResponseLike> {
   try {
     const response = await send(call.input, call.init);
-    guard.answered(call.url, response.status);
+    guard.answered(call.url, response);
     return response;
   } catch (error) {
     // With 'error' a redirect fails like a dead network, though the site has answered: that says nothing.

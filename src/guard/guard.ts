@@ -3,13 +3,20 @@ import type { Clock } from '../clock.ts';
 import type { Decision } from '../decision.ts';
 import type { Agent } from '../options.ts';
 import { type GuardOptions, type GuardSettings, invalid, readGuardOptions } from './options.ts';
+import type { Pace } from './pacing-options.ts';
 import { refusal } from './refusal.ts';
+import type { ResponseLike } from './response.ts';
 
 /** The part of a `RobotsClient` that guards use. */
 export interface GuardClient {
   peek(url: string | URL, agent?: Agent): Decision | undefined;
   check(url: string | URL, agent?: Agent, options?: { readonly signal?: AbortSignal }): Promise<Decision>;
-  report(url: string | URL, signal: { readonly reachable: boolean }): void;
+  report(url: string | URL, signal: { readonly reachable: boolean; readonly retryAfter?: string }): void;
+  /** Needed for `pacing` alone. */
+  waitForSlot?(
+    decision: Decision,
+    options: { readonly minDelayMs: number; readonly maxDelayMs: number; readonly signal?: AbortSignal },
+  ): Promise<number>;
 }
 
 /** What a guard has to know of a request besides its URL. */
@@ -31,6 +38,9 @@ export class Guard<Answer = unknown> {
     if (!isGuardClient(client)) throw invalid('the client', 'a RobotsClient', client);
     this.client = client;
     this.settings = readGuardOptions(options);
+    if (this.settings.pace !== undefined && typeof client.waitForSlot !== 'function') {
+      throw invalid('the client', 'one with `waitForSlot` when `pacing` is set', client);
+    }
     this.onDisallow = this.settings.onDisallow;
     this.clock = this.settings.clock;
   }
@@ -47,6 +57,7 @@ export class Guard<Answer = unknown> {
       this.settings.onIgnored?.({ url: url.href, because: request.because });
       return undefined;
     }
+    if (this.settings.pace !== undefined) return this.paced(url, this.settings.pace, request.signal);
     const decision = this.decide(url, request.signal);
     return decision instanceof Promise ? decision.then((late) => this.weigh(late)) : this.weigh(decision);
   }
@@ -66,9 +77,11 @@ export class Guard<Answer = unknown> {
     if (refused !== undefined) throw refusal(refused);
   }
 
-  /** Tells the client what an answer with `status` shows of the site's availability. */
-  answered(url: URL, status: number): void {
-    this.report(url, status < 500);
+  /** Tells the client what an answer shows of the site's availability, and what pause it asks for. */
+  answered(url: URL, { status, headers }: Pick<ResponseLike, 'status' | 'headers'>): void {
+    // RFC 6585 §4 and RFC 9110 §15.6.4: where `Retry-After` tells how long to wait before a new request.
+    const retryAfter = status === 429 || status === 503 ? headers.get('retry-after') : null;
+    this.report(url, status < 500, retryAfter);
   }
 
   /** Tells the client that a request failed, unless the failure says nothing of the site. */
@@ -91,15 +104,26 @@ export class Guard<Answer = unknown> {
     return orAborted(Promise.resolve(this.client.check(url.href, agent, { signal })), signal);
   }
 
+  /** {@link refuses}, when the slot of the request has come. */
+  private async paced(url: URL, pace: Pace, signal: AbortSignal | undefined): Promise<Decision | undefined> {
+    const decision = await this.decide(url, signal);
+    const refused = this.weigh(decision);
+    if (refused !== undefined) return refused;
+    const options = signal === undefined ? pace : { ...pace, signal };
+    const waitedMs = await this.client.waitForSlot?.(decision, options);
+    // A long wait outlasts rules. What a dry run was told of once is not told again.
+    return waitedMs === 0 || !decision.allowed ? undefined : this.weigh(await this.decide(url, signal));
+  }
+
   private weigh(decision: Decision): Decision | undefined {
     if (decision.allowed) return undefined;
     this.settings.onRefusal?.(decision);
     return this.settings.enforces ? decision : undefined;
   }
 
-  private report(url: URL, reachable: boolean): void {
+  private report(url: URL, reachable: boolean, retryAfter: string | null = null): void {
     try {
-      this.client.report(url.href, { reachable });
+      this.client.report(url.href, retryAfter === null ? { reachable } : { reachable, retryAfter });
     } catch {
       // A client closed meanwhile has no use for it; the answer is the caller's all the same.
     }

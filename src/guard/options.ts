@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Decision } from '../decision.ts';
 import { quote, RobotsInvalidOptionsError } from '../errors.ts';
 import { type Agent, agentTokens } from '../options.ts';
+import { type Pace, type PacingOptions, readPace } from './pacing-options.ts';
 
 /** A request that went on unasked, because the caller said so. */
 export interface IgnoredRequest {
@@ -35,10 +36,18 @@ export interface GuardOptions<Answer = unknown> {
   readonly onIgnored?: (ignored: IgnoredRequest) => void;
   /** What `retry-after` is reckoned from. @default the system's clock */
   readonly clock?: Clock;
+  /**
+   * Spaces the requests to each origin: as its `Crawl-delay` asks, `minDelayMs` apart at least, and behind the
+   * `Retry-After` of its 429 and 503 answers. Redirects are requests, too. One that would be held back for longer
+   * than `maxDelayMs` rejects with `RobotsDeferredError` (`ERR_ROBOTS_DEFERRED`, with `retryAt`), whatever
+   * `onDisallow` says: it is allowed, only not yet.
+   * @default false
+   */
+  readonly pacing?: boolean | PacingOptions;
 }
 
 /** What guards can be told that cannot answer in the place of a site: they refuse by throwing. */
-export type ThrowingGuardOptions = Omit<GuardOptions, 'onDisallow'>;
+export type ThrowingGuardOptions = Omit<GuardOptions, 'onDisallow' | 'pacing'>;
 
 /** The options, checked, with defaults. */
 export interface GuardSettings<Answer> {
@@ -49,6 +58,7 @@ export interface GuardSettings<Answer> {
   readonly onRefusal: ((decision: Decision) => void) | undefined;
   readonly onIgnored: ((ignored: IgnoredRequest) => void) | undefined;
   readonly clock: Clock;
+  readonly pace: Pace | undefined;
 }
 
 type Expectation = readonly [expected: string, holds: (value: unknown) => boolean];
@@ -69,6 +79,10 @@ const EXPECTED: Readonly<Record<keyof GuardOptions, Expectation>> = {
   clock: [
     'an object whose `now()` gives epoch milliseconds',
     (value) => typeof value === 'object' && value !== null && isFunction(Reflect.get(value, 'now')),
+  ],
+  pacing: [
+    'true, false or an object with `minDelayMs` and `maxDelayMs`',
+    (value) => typeof value === 'boolean' || (typeof value === 'object' && value !== null),
   ],
 };
 
@@ -99,16 +113,26 @@ export function readGuardOptions<Answer>(options: GuardOptions<Answer>): GuardSe
     onRefusal: options.onRefusal,
     onIgnored: options.onIgnored,
     clock: options.clock ?? systemClock,
+    pace: readPacing(options.pacing),
   };
 }
 
 /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
 export function assertThrowing(options: ThrowingGuardOptions): void {
-  if (Object.hasOwn(Object(options), 'onDisallow')) {
+  for (const name of ['onDisallow', 'pacing']) {
+    if (!Object.hasOwn(Object(options), name)) continue;
     throw new RobotsInvalidOptionsError(
-      'Expected only known options, got `onDisallow`: only guardFetch has it',
+      `Expected only known options, got \`${name}\`: only guardFetch has it`,
     );
   }
+}
+
+/** Nobody waits for longer than this without having said so. */
+const MAX_DELAY_MS = 5 * 60 * 1000;
+
+function readPacing(pacing: boolean | PacingOptions | undefined): Pace | undefined {
+  if (pacing === undefined || pacing === false) return undefined;
+  return readPace(pacing === true ? {} : pacing, { maxDelayMs: MAX_DELAY_MS, prefix: 'pacing.' });
 }
 
 /** The error for an argument or option that is not what it must be. */

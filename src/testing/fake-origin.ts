@@ -1,0 +1,177 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import { quote, RobotsInvalidOptionsError } from '../errors.ts';
+import { complaint, type FakeAnswer, give } from './answers.ts';
+
+/** What a fake origin was asked. */
+export interface FakeRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** One answer for every request, or a list of which each request takes the next; the last stays. */
+export type FakeScript = FakeAnswer | readonly FakeAnswer[];
+
+export interface FakeOriginOptions {
+  /** Answers to `/robots.txt`. @default a 404 */
+  readonly robots?: FakeScript;
+  /**
+   * Answers to everything else: by path and query, or a function. What it has no answer to is a 404.
+   * @default 200 for every path
+   */
+  readonly pages?:
+    | Readonly<Record<string, FakeScript>>
+    | ((request: FakeRequest) => FakeAnswer | undefined | Promise<FakeAnswer | undefined>);
+}
+
+/** A site on a loopback port of its own. */
+export interface FakeOrigin extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>` */
+  readonly origin: string;
+  /** The absolute URL of a path. */
+  url(path: string): string;
+  /** Every request so far, in order of arrival. */
+  readonly requests: readonly FakeRequest[];
+  /** How often a path was asked for. */
+  count(path: string): number;
+  /** How often `/robots.txt` was. */
+  readonly robotsCount: number;
+  /** How often anything else was. */
+  readonly pageCount: number;
+  /** TCP connections so far. */
+  readonly connections: number;
+  /** Resolves when the path has been asked for so often. */
+  whenAsked(path: string, times?: number): Promise<void>;
+  /** Stops listening and breaks what is still connected. Can be called twice. */
+  close(): Promise<void>;
+}
+
+const ROBOTS = '/robots.txt';
+
+/**
+ * Starts a real HTTP server whose answers are scripted, and which counts what it is asked.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) naming the answer that is none.
+ *
+ * @example
+ * ```ts
+ * await using site = await fakeOrigin({
+ *   robots: ['User-agent: *\nDisallow: /private', { status: 503, headers: { 'retry-after': '60' } }],
+ *   pages: { '/old': { redirect: '/private' }, '/slow': { fault: 'hang' } },
+ * });
+ * ```
+ */
+export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeOrigin> {
+  const { robots, pages } = readOptions(options);
+  const requests: FakeRequest[] = [];
+  const watchers = new Set<() => void>();
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const count = (path: string): number => requests.filter((request) => request.path === path).length;
+
+  const server = createServer((incoming, response) => {
+    const { method = '', url: path = '', headers } = incoming;
+    const request: FakeRequest = { method, path, headers };
+    requests.push(request);
+    for (const watcher of watchers) watcher();
+    const answer = path === ROBOTS ? robots(request) : pages(request);
+    Promise.resolve(answer)
+      .then((given) => give(response, incoming.socket, given ?? { status: 404 }))
+      // A page function that throws shows as what servers make of it.
+      .catch((error: unknown) => {
+        if (response.headersSent) incoming.socket.destroy();
+        else response.writeHead(500).end(String(error));
+      });
+  });
+  server.on('connection', (socket: Socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const origin = `http://127.0.0.1:${port}`;
+
+  const close = async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  return {
+    origin,
+    url: (path) => origin + path,
+    requests,
+    count,
+    get robotsCount() {
+      return count(ROBOTS);
+    },
+    get pageCount() {
+      return requests.length - count(ROBOTS);
+    },
+    get connections() {
+      return connections;
+    },
+    whenAsked: (path, times = 1) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (count(path) < times) return;
+          watchers.delete(look);
+          resolve();
+        };
+        watchers.add(look);
+        look();
+      }),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+type Answering = (request: FakeRequest) => FakeAnswer | undefined | Promise<FakeAnswer | undefined>;
+
+function readOptions(options: FakeOriginOptions): { robots: Answering; pages: Answering } {
+  const unknown = Object.keys(options).filter((name) => name !== 'robots' && name !== 'pages');
+  if (unknown.length > 0) {
+    throw new RobotsInvalidOptionsError(`Expected only known options, got \`${unknown.join('`, `')}\``);
+  }
+  const { robots = { status: 404 }, pages } = options;
+  return { robots: following('robots', robots), pages: answering(pages) };
+}
+
+function answering(pages: FakeOriginOptions['pages']): Answering {
+  if (pages === undefined) return () => 'a page';
+  if (typeof pages === 'function') {
+    return async (request) => {
+      const answer = await pages(request);
+      if (answer !== undefined) assertAnswer(`the answer of \`pages\` to ${quote(request.path)}`, answer);
+      return answer;
+    };
+  }
+  const scripts = new Map(
+    Object.entries(pages).map(([path, script]) => [path, following(`pages[${quote(path)}]`, script)]),
+  );
+  return (request) => scripts.get(request.path)?.(request);
+}
+
+function following(name: string, script: FakeScript): Answering {
+  const answers = Array.isArray(script) ? (script as readonly FakeAnswer[]) : [script as FakeAnswer];
+  if (answers.length === 0) {
+    throw new RobotsInvalidOptionsError(`Expected \`${name}\` to hold at least one answer, got none`);
+  }
+  answers.forEach((answer, at) => assertAnswer(`\`${name}\`, answer ${at + 1},`, answer));
+  let taken = 0;
+  return () => answers[Math.min(taken++, answers.length - 1)];
+}
+
+function assertAnswer(what: string, answer: unknown): void {
+  const expected = complaint(answer);
+  if (expected === undefined) return;
+  throw new RobotsInvalidOptionsError(
+    `Expected ${what} to be ${expected}, got ${quote(JSON.stringify(answer))}`,
+  );
+}

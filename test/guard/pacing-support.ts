@@ -1,0 +1,45 @@
+import { afterEach } from 'vitest';
+import { type Reservation, RobotsClient } from '../../src/index.ts';
+import { virtualClock, type VirtualClock } from '../../src/testing/index.ts';
+
+const open: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+/** Closes these after the test. */
+export function closing(...some: AsyncDisposable[]): void {
+  open.push(...some);
+}
+
+export const SLOW = 'User-agent: *\nCrawl-delay: 2.5\nDisallow: /private\n';
+export const A = 'https://a.example';
+export const B = 'https://b.example';
+
+/** A client for sites whose robots.txt is laid down, so that nothing is fetched. */
+export function laidDown(texts: Record<string, string>) {
+  const clock = virtualClock();
+  const overrides = Object.fromEntries(Object.entries(texts).map(([origin, text]) => [origin, { text }]));
+  const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, overrides });
+  open.push(client);
+  return { client, clock };
+}
+
+/** A fetch that answers at once and notes when it was called. */
+export function noting(
+  clock: VirtualClock,
+  respond: (url: string) => Response = () => new Response('a page'),
+) {
+  const startedAt = clock.now();
+  const calls: [url: string, afterMs: number][] = [];
+  const fetch = (url: string | URL | Request): Promise<Response> => {
+    calls.push([String(url), clock.now() - startedAt]);
+    return Promise.resolve(respond(String(url)));
+  };
+  return { fetch: fetch as typeof globalThis.fetch, calls };
+}
+
+export function booked(reservation: Reservation): Extract<Reservation, { status: 'booked' }> {
+  if (reservation.status !== 'booked') throw new Error(`not booked: ${reservation.status}`);
+  return reservation;
+}
