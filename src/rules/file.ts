@@ -3,14 +3,11 @@ import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import { compile, compileAll } from './compile.ts';
 import { type Description, describe, type Group, linesNaming, type Sitemap } from './describe.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
-import { Symbols } from './path.ts';
 import { findGroups } from './select.ts';
-import { NO_RULE, type Program, ShortProgram } from './program.ts';
-import { readSimpleTarget, readTarget } from './target.ts';
+import { NO_RULE, type Program } from './program.ts';
+import { readTarget } from './target.ts';
 import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
-/** Targets are read into this one, call after call: nothing here is asynchronous. */
-const symbols = new Symbols();
 const located = new LocatedUrl();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -79,9 +76,9 @@ export class RobotsFile {
     const token = callerAgent(this.chooseAgent(agent), this.traits);
     const program = compileAll(this.bytes, this.groupStarts, token, this.traits);
     const text = target.startsWith('/') ? target : targetOf(target);
-    readTarget(text, 0, text.length, this.traits, symbols);
+    const matching = program.matches(readTarget(text, 0, text.length, this.traits));
     // A rule stands for its line: what was derived from the winner's is no rival of it.
-    const [winner, ...others] = program.matches(symbols);
+    const [winner, ...others] = matching;
     const rival = others.find(
       (rule) => winner !== undefined && program.offsetOf(rule) !== program.offsetOf(winner),
     );
@@ -143,21 +140,17 @@ export class RobotsFile {
   }
 
   /** {@link decide} for a URL taken apart: most need no reading any more. */
-  decideUrl(program: Program, { href, targetStart, targetEnd, simple }: LocatedUrl): number {
-    if (simple && this.traits.targetHasQuery) {
-      if (!program.hasWild && program instanceof ShortProgram) {
-        return program.decideText(href, targetStart, targetEnd);
-      }
-      readSimpleTarget(href, targetStart, targetEnd, symbols);
-      return program.decide(symbols);
-    }
-    return this.decide(program, href, targetStart, targetEnd);
+  decideUrl(program: Program, located: LocatedUrl): number {
+    const { targetStart, targetEnd } = located;
+    const octets = this.traits.targetHasQuery ? located.octets : undefined;
+    return octets === undefined
+      ? this.decide(program, located.href, targetStart, targetEnd)
+      : program.decideOctets(octets, targetStart, targetEnd);
   }
 
   /** Number of the rule that decides the target `text[start, end)`; `NO_RULE` if none. Allocates nothing. */
   decide(program: Program, text: string, start: number, end: number): number {
-    readTarget(text, start, end, this.traits, symbols);
-    return program.decide(symbols);
+    return program.decide(readTarget(text, start, end, this.traits));
   }
 
   /** The verdict that `rule` (of {@link decide}) gives. */

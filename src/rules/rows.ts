@@ -2,7 +2,8 @@ import type { DialectTraits } from './dialect.ts';
 import { DOLLAR } from './octets.ts';
 import { Symbols } from './path.ts';
 import { PatternFacts, readPattern } from './pattern.ts';
-import { ALLOW, ANCHORED, FLAG_BITS, FOLDS, headOf, REWRITTEN, WILD } from './program.ts';
+import { ALLOW, ANCHORED, FLAG_BITS, FOLDS, REWRITTEN, WILD } from './program.ts';
+import { headOf } from './short-program.ts';
 import { HASH_FACTOR, HASH_SEED } from './table-program.ts';
 
 /** Columns of a table instead of objects: a file can have 60,000 rules. */
