@@ -1,15 +1,24 @@
 import { LocatedUrl, locate, ROBOTS_PATH, targetOf } from '../origin.ts';
 import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import { compile, compileAll } from './compile.ts';
-import { type Description, describe, type Group, linesNaming, type Sitemap } from './describe.ts';
+import {
+  type Description,
+  describe,
+  type Group,
+  linesNaming,
+  type OtherRecord,
+  type Sitemap,
+} from './describe.ts';
+import type { Diagnostic } from './diagnostic.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
+import { lint } from './lint.ts';
+import { fromUtf8 } from './octets.ts';
 import { findGroups } from './select.ts';
 import { NO_RULE, type Program } from './program.ts';
 import { readTarget } from './target.ts';
 import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
 const located = new LocatedUrl();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Agents a file was asked for keep their compiled rules, up to this many; then all start anew. */
 const MAX_PROGRAMS = 64;
@@ -22,6 +31,8 @@ export class RobotsFile {
   readonly dialect: Dialect;
   /** The octets that are read: those given, or their transcoding when they were UTF-16. */
   readonly bytes: Uint8Array;
+  /** What was given began with a UTF-16 byte order mark. */
+  readonly utf16: boolean;
   private readonly traits: DialectTraits;
   private readonly groupStarts: Int32Array;
   private agent: string | undefined;
@@ -29,9 +40,11 @@ export class RobotsFile {
   private programs: Map<string, Program> | undefined;
   private explained: Map<number, MatchedRule> | undefined;
   private description: Description | undefined;
+  private linted: readonly Diagnostic[] | undefined;
 
-  constructor(bytes: Uint8Array, dialect: Dialect) {
+  constructor(bytes: Uint8Array, dialect: Dialect, utf16: boolean) {
     this.dialect = dialect;
+    this.utf16 = utf16;
     this.bytes = bytes;
     this.traits = dialects[dialect];
     this.groupStarts = findGroups(bytes, this.traits);
@@ -96,6 +109,19 @@ export class RobotsFile {
   /** `Sitemap` lines. They belong to no group. */
   get sitemaps(): readonly Sitemap[] {
     return this.describe().sitemaps;
+  }
+
+  /** All other records: `Crawl-delay`, `Host`, `Clean-param`, `Visit-time`, whatever stands in the file. */
+  get otherRecords(): readonly OtherRecord[] {
+    return this.describe().otherRecords;
+  }
+
+  /**
+   * What is the matter with the file, by line. Computed when first asked for; at most 100 of a code. `lint` of
+   * `canfetch/rules` does the same with options, `describeDiagnostic` of `canfetch` puts each into words.
+   */
+  get diagnostics(): readonly Diagnostic[] {
+    return (this.linted ??= lint(this));
   }
 
   /**
@@ -178,7 +204,7 @@ export class RobotsFile {
       const written = this.bytes.subarray(offset, offset + program.writtenLengthOf(rule));
       matched = {
         directive: program.isAllow(rule) ? 'allow' : 'disallow',
-        pattern: decoder.decode(written),
+        pattern: fromUtf8.decode(written),
         line: lineAt(this.bytes, offset),
       };
       this.explained ??= new Map();
