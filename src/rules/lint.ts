@@ -136,9 +136,10 @@ class Linter {
     const text = this.#characters.slice(keyStart, Math.min(keyEnd, keyStart + 50)).toLowerCase();
     const word = kind === LINE_JUNK ? text.split(/[ \t]/, 1)[0]! : text;
     const meant = nearestKey(word);
-    if (bytes[keyStart] === LESS_THAN) report.add('html', 'error', key, {}, ' ');
+    const whole = this.#span(keyStart, Math.max(keyEnd, value.end));
+    if (bytes[keyStart] === LESS_THAN) report.add('html', 'error', whole, {}, ' ');
     else if (kind === LINE_JUNK || missingColon) {
-      if (meant === undefined) report.add('unreadable-line', 'warning', key);
+      if (meant === undefined) report.add('unreadable-line', 'warning', whole);
       else report.add('missing-colon', 'error', key, { meant });
     } else if (meant === undefined || meant === word) {
       report.add('unsupported-directive', 'info', key, {}, word);
