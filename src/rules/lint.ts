@@ -88,7 +88,7 @@ class Linter {
       let end = this.#cursor.nextLine - 1;
       if (bytes[end] === LF && bytes[end - 1] === CR) end--;
       if (invalid < end) {
-        report.add('invalid-utf-8', 'warning', this.#span(invalid, end));
+        report.add('invalid-utf-8', 'warning', this.#span(Math.max(invalid, start), end));
         invalid = bytes.length;
       }
       if (end > limit && end > start) {
@@ -207,8 +207,11 @@ class Linter {
 
 /** Where `bytes` stop being UTF-8; their length if they are. */
 function firstInvalidOctet(bytes: Uint8Array): number {
+  // What is invalid becomes U+FFFD, whose three octets are never fewer.
   const repaired = utf8.encode(fromUtf8.decode(bytes));
   let at = 0;
-  while (at < bytes.length && repaired[at] === bytes[at]) at++;
+  while (at < repaired.length && repaired[at] === bytes[at]) at++;
+  // The first octets of U+FFFD may be those of the file.
+  while ((repaired[at]! & 0xc0) === 0x80) at--;
   return at;
 }

@@ -336,6 +336,11 @@ describe('octets', () => {
   it('a byte order mark shifts no column, a U+FFFD as such is UTF-8', () => {
     expect(diagnosed('\ufeffDissalow: /', 'forgiven-key')[0]?.column).toBe(1);
     expect(diagnosed('# \ufffd', 'invalid-utf-8')).toEqual([]);
+    for (const octets of [[0xef], [0xef, 0xbf], [0xef, 0x0a], [0xff], [0xf0, 0x9f, 0x92]]) {
+      expect(diagnosed(Uint8Array.of(0x23, ...octets), 'invalid-utf-8')).toMatchObject([
+        { line: 1, column: 2 },
+      ]);
+    }
     expect(diagnosed(Uint8Array.of(0xef, 0xbb, 0x0a), 'byte-order-mark', 'google')).toHaveLength(1);
     expect(diagnosed(Uint8Array.of(0xef, 0xbb, 0x0a), 'byte-order-mark')).toEqual([]);
   });
