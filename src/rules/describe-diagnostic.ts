@@ -35,7 +35,7 @@ interface Wording {
  */
 export function describeDiagnostic(diagnostic: Diagnostic): DiagnosticDescription {
   const { message, hint, explanation } = wordings[diagnostic.code];
-  const more = diagnostic.omitted === undefined ? '' : ` ${diagnostic.omitted} more lines are like this.`;
+  const more = diagnostic.omitted === undefined ? '' : ` (${diagnostic.omitted} more of this kind.)`;
   return { message: message(diagnostic) + more, hint: hint(diagnostic), explanation };
 }
 

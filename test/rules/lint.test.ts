@@ -252,7 +252,7 @@ describe('each code', () => {
     it('has a message, a hint and an explanation', () => {
       for (const diagnostic of found) {
         const { message, hint, explanation } = describeDiagnostic(diagnostic);
-        expect(message).toMatch(/^["A-Z][^\n]{15,}\.$/);
+        expect(message).toMatch(/^["A-Z][^\n]{15,}\.(?: \(\d+ more of this kind\.\))?$/);
         expect(hint).toMatch(/^[A-Z][^\n]{10,}\.$/);
         expect(explanation).toMatch(/^["A-Z`][^\n]{50,}[.”"]$/);
         for (const text of [message, hint]) expect(text).not.toMatch(/undefined|line 0/);
@@ -294,7 +294,7 @@ describe('messages', () => {
 
   it('say what a directive is, and how many more there are', () => {
     expect(first('Noindex: /a\nNoIndex: /b')).toBe(
-      '"Noindex" is not part of RFC 9309: it neither allows nor disallows. It is never part of any standard; Google stopped reading it in 2019. 1 more lines are like this.',
+      '"Noindex" is not part of RFC 9309: it neither allows nor disallows. It is never part of any standard; Google stopped reading it in 2019. (1 more of this kind.)',
     );
     expect(first('constructor: /a')).toContain('is not known here');
   });
