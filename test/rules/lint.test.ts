@@ -346,6 +346,18 @@ describe('octets', () => {
   });
 });
 
+describe('order', () => {
+  it('is by line, then by column', () => {
+    const body = Uint8Array.from([...Buffer.from('user agent: *\ndisalow: x'), 0xff]);
+    expect(parseRobots(body).diagnostics.map(({ code, line, column }) => [code, line, column])).toEqual([
+      ['forgiven-key', 1, 1],
+      ['forgiven-key', 2, 1],
+      ['rule-never-matches', 2, 10],
+      ['invalid-utf-8', 2, 11],
+    ]);
+  });
+});
+
 describe('keys', () => {
   it('extensions and words of their own are no misspellings', () => {
     const keys = [
@@ -384,6 +396,26 @@ describe('groups', () => {
     expect(diagnosed(lines('User-agent: *', 'User-agent: a', 'User-agent: b'), 'mixed-group')).toHaveLength(
       1,
     );
+  });
+
+  it('an agent named twice by a group is one duplicate', () => {
+    const body = lines('User-agent: a', 'Disallow: /', 'User-agent: a, A', 'User-agent: a', 'Allow: /b');
+    expect(linesOf(diagnosed(body, 'duplicate-group'))).toEqual([3]);
+  });
+
+  it('of what stands between user-agent lines the first directive is told, once', () => {
+    const body = lines(
+      'User-agent: a',
+      '',
+      'X: y',
+      'Z: y',
+      '',
+      'User-agent: b',
+      'User-agent: c',
+      'Disallow: /',
+    );
+    expect(diagnosed(body, 'directive-between-agents')).toMatchObject([{ line: 6, otherLine: 3 }]);
+    expect(diagnosed(body, 'blank-line-between-agents')).toEqual([]);
   });
 
   it('a blank line ends a record in the 1990s, so that nothing is joined', () => {

@@ -89,6 +89,7 @@ describe('Content-Usage lines (draft-ietf-aipref-attach-05)', () => {
       '/a/b/c',
       'd--',
     ],
+    ['… though a shorter one disallows', ['/a train-ai=n', '/a/b train-ai=y'], '/a/b/c', 'a--'],
     ['order is no matter', ['/a/b train-ai=n', '/a train-ai=y'], '/a/b', 'd--'],
     ['it replaces the shorter ones wholly', ['search=y', '/a train-ai=n'], '/a', 'd--'],
     ['no path is shorter than "/"', ['train-ai=n', '/ train-ai=y'], '/a', 'a--'],
