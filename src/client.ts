@@ -319,9 +319,10 @@ export class RobotsClient {
     if (isRobotsTarget(located)) {
       return robotsTxtDecision(entry, this.profileFor(located.origin), tokens, located, now);
     }
-    if (located.origin.startsWith(FTP))
-      return unaskableDecision(this.profileFor(located.origin), tokens, located);
-    if (entry === undefined) return undefined;
+    if (entry === undefined) {
+      const isFtp = located.origin.startsWith(FTP);
+      return isFtp ? unaskableDecision(this.profileFor(located.origin), tokens, located) : undefined;
+    }
     if (!entry.isQuietAt(now)) {
       const due = attemptDue(entry.record, entry.profile, now);
       if (due === 'now') return undefined;
