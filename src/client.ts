@@ -133,7 +133,7 @@ export class RobotsClient {
    */
   canFetch(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<boolean> {
     try {
-      const answer = options?.signal?.aborted === true ? undefined : this.warmAnswer(url, agent);
+      const answer = options?.signal?.aborted === true ? undefined : this.permits(url, agent);
       if (answer !== undefined) return answer ? ALLOWED : DISALLOWED;
       return this.check(url, agent, options).then((decision) => decision.allowed);
     } catch (error) {
@@ -163,6 +163,29 @@ export class RobotsClient {
    */
   peek(url: string | URL, agent?: Agent): Decision | undefined {
     return this.warmDecision(url, agent, false);
+  }
+
+  /**
+   * What {@link peek} decides, without the reasons: the cheapest question there is. For those who ask before every
+   * request, and look closer only when the answer is not `true`.
+   *
+   * @returns `undefined` when there are no fresh rules in memory, also when a refresh of them is due.
+   * @throws the same errors as {@link canFetch}, synchronously.
+   */
+  permits(url: string | URL, agent?: Agent): boolean | undefined {
+    this.assertOpen();
+    const located = this.located;
+    locate(url, located);
+    if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
+    const entry = this.cache.recall(located.origin);
+    if (entry === undefined || !entry.isQuietAt(this.settings.clock.now())) return undefined;
+    const { file } = entry;
+    const tokens = agent === undefined ? this.settings.tokens : this.tokensOf(agent);
+    if (file === undefined || isRobotsTarget(located)) return undefined;
+    const program = file.programFor(tokens.length === 1 ? tokens[0]! : file.chooseAgent(tokens));
+    const rule = file.decideUrl(program, located);
+    this.hits++;
+    return rule < 0 || program.isAllow(rule);
   }
 
   /**
@@ -252,7 +275,8 @@ export class RobotsClient {
         'Expected `reachable` to be true or false: report(url, { reachable: true })',
       );
     }
-    const origin = originOf(url);
+    locate(url, this.located);
+    const { origin } = this.located;
     this.cache.reportSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;
     const bounds = this.profileFor(origin).retryAfter;
@@ -284,23 +308,6 @@ export class RobotsClient {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  /** The answer of fresh rules in memory: the way of nearly every question, so it allocates next to nothing. */
-  private warmAnswer(url: string | URL, agent: Agent | undefined): boolean | undefined {
-    this.assertOpen();
-    const located = this.located;
-    locate(url, located);
-    if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
-    const entry = this.cache.recall(located.origin);
-    if (entry === undefined || !entry.isQuietAt(this.settings.clock.now())) return undefined;
-    const { file } = entry;
-    const tokens = agent === undefined ? this.settings.tokens : this.tokensOf(agent);
-    if (file === undefined || isRobotsTarget(located)) return undefined;
-    const program = file.programFor(tokens.length === 1 ? tokens[0]! : file.chooseAgent(tokens));
-    const rule = file.decideUrl(program, located);
-    this.hits++;
-    return rule < 0 || program.isAllow(rule);
   }
 
   private warmDecision(
