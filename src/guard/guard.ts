@@ -26,6 +26,8 @@ export interface GuardedRequest {
   readonly signal?: AbortSignal | undefined;
   /** Why robots.txt is not to be asked. */
   readonly because?: string | undefined;
+  /** Whether it can wait for its slot. Default `true`. */
+  readonly paced?: boolean;
 }
 
 /** What all guards share: whether a URL may be requested, and what to say if not. */
@@ -64,7 +66,7 @@ export class Guard<Answer = unknown> {
       return undefined;
     }
     const { pace, agent } = this.settings;
-    if (pace !== undefined) return this.paced(url, pace, request.signal);
+    if (pace !== undefined && request.paced !== false) return this.paced(url, pace, request.signal);
     request.signal?.throwIfAborted();
     // A string that is serialised already is read faster than a URL.
     const text = typeof url === 'string' ? url : url.href;

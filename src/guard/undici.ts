@@ -8,6 +8,7 @@ import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import { refusal } from './refusal.ts';
 import { abortedController, type AbortSource, signalOf } from './undici-abort.ts';
+import { type AnswerHandler, ReportingHandler } from './undici-report.ts';
 
 export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';
@@ -26,11 +27,6 @@ interface RequestOptions {
   readonly signal?: AbortSource | null;
   readonly robots?: unknown;
   readonly [OWN_REQUEST]?: boolean;
-}
-
-/** What the guard calls of undici's `DispatchHandler`. */
-interface ErrorHandler {
-  onResponseError?(controller: unknown, error: unknown): void;
 }
 
 /**
@@ -73,9 +69,9 @@ export function robotsInterceptor(
   const guard = new Guard(client, options);
   const last: LastOrigin = { given: '', serialised: '' };
   return <Dispatch extends DispatchLike>(next: Dispatch): Dispatch => {
-    const dispatch = next as unknown as (request: RequestOptions, handler: ErrorHandler) => boolean;
+    const dispatch = next as unknown as (request: RequestOptions, handler: AnswerHandler) => boolean;
     // `compose` looks at the number of parameters.
-    const guarded = (request: RequestOptions, handler: ErrorHandler): boolean => {
+    const guarded = (request: RequestOptions, handler: AnswerHandler): boolean => {
       // A tunnel is no request for a page; what is sent through it passes here by itself.
       if (request.method === 'CONNECT' || request[OWN_REQUEST] === true) return dispatch(request, handler);
       const fail = (error: unknown): void => handler.onResponseError?.(abortedController(error), error);
@@ -86,11 +82,11 @@ export function robotsInterceptor(
         const verdict = guard.refuses(url, { signal, because });
         if (verdict === undefined) {
           release();
-          return dispatch(request, handler);
+          return dispatch(request, new ReportingHandler(handler, guard, url, signal));
         }
         admitted(verdict, signal)
           .finally(release)
-          .then(() => dispatch(request, handler))
+          .then(() => dispatch(request, new ReportingHandler(handler, guard, url, signal)))
           .catch(fail);
       } catch (error) {
         // undici's own callers are not ready yet for an error from within `dispatch`.
