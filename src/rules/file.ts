@@ -22,7 +22,6 @@ const located = new LocatedUrl();
 
 /** Agents a file was asked for keep their compiled rules, up to this many; then all start anew. */
 const MAX_PROGRAMS = 64;
-const MAX_EXPLAINED_RULES = 256;
 
 /**
  * A robots.txt file: its octets, and what was compiled of them for the agents that asked. Made by `parseRobots`.
@@ -38,10 +37,10 @@ export class RobotsFile {
   private agent: string | undefined;
   private program: Program | undefined;
   private programs: Map<string, Program> | undefined;
-  private explained: Map<number, MatchedRule> | undefined;
   private description: Description | undefined;
   private linted: readonly Diagnostic[] | undefined;
 
+  /** @internal */
   constructor(bytes: Uint8Array, dialect: Dialect, utf16: boolean) {
     this.dialect = dialect;
     this.utf16 = utf16;
@@ -139,7 +138,11 @@ export class RobotsFile {
     return agent.find((name) => this.programFor(name).scope === 'named') ?? agent[0] ?? '*';
   }
 
-  /** The compiled rules of one agent; compiled on first use. */
+  /**
+   * The compiled rules of one agent; compiled on first use.
+   *
+   * @internal
+   */
   programFor(agent: string): Program {
     if (agent === this.agent && this.program !== undefined) return this.program;
     let program = this.programs?.get(agent);
@@ -156,7 +159,11 @@ export class RobotsFile {
     return program;
   }
 
-  /** "The /robots.txt URI is implicitly allowed" (RFC 9309 §2.2.2). */
+  /**
+   * "The /robots.txt URI is implicitly allowed" (RFC 9309 §2.2.2).
+   *
+   * @internal
+   */
   isRobotsTxt(text: string, start: number, end: number): boolean {
     return (
       this.traits.robotsTxtAlwaysAllowed &&
@@ -165,7 +172,11 @@ export class RobotsFile {
     );
   }
 
-  /** {@link decide} for a URL taken apart: most need no reading any more. */
+  /**
+   * {@link decide} for a URL taken apart: most need no reading any more.
+   *
+   * @internal
+   */
   decideUrl(program: Program, located: LocatedUrl): number {
     const { targetStart, targetEnd } = located;
     const octets = this.traits.targetHasQuery ? located.octets : undefined;
@@ -174,12 +185,20 @@ export class RobotsFile {
       : program.decideOctets(octets, targetStart, targetEnd);
   }
 
-  /** Number of the rule that decides the target `text[start, end)`; `NO_RULE` if none. Allocates nothing. */
+  /**
+   * Number of the rule that decides the target `text[start, end)`; `NO_RULE` if none. Allocates nothing.
+   *
+   * @internal
+   */
   decide(program: Program, text: string, start: number, end: number): number {
     return program.decide(readTarget(text, start, end, this.traits));
   }
 
-  /** The verdict that `rule` (of {@link decide}) gives. */
+  /**
+   * The verdict that `rule` (of {@link decide}) gives.
+   *
+   * @internal
+   */
   verdict(program: Program, agent: string, rule: number): RuleVerdict {
     const group = this.groupOf(program, agent);
     if (group === undefined) return { allowed: true, reason: 'no-group' };
@@ -187,6 +206,7 @@ export class RobotsFile {
     return { allowed: program.isAllow(rule), reason: 'rule', rule: this.ruleOf(program, rule), group };
   }
 
+  /** @internal */
   groupOf(program: Program, agent: string): MatchedGroup | undefined {
     if (program.scope === 'none') return undefined;
     return (program.group ??= linesNaming(
@@ -197,21 +217,19 @@ export class RobotsFile {
     ));
   }
 
+  /** @internal */
   ruleOf(program: Program, rule: number): MatchedRule {
+    return program.explained[rule] ?? this.explainRule(program, rule);
+  }
+
+  private explainRule(program: Program, rule: number): MatchedRule {
     const offset = program.offsetOf(rule);
-    let matched = this.explained?.get(offset);
-    if (matched === undefined) {
-      const written = this.bytes.subarray(offset, offset + program.writtenLengthOf(rule));
-      matched = {
-        directive: program.isAllow(rule) ? 'allow' : 'disallow',
-        pattern: fromUtf8.decode(written),
-        line: lineAt(this.bytes, offset),
-      };
-      this.explained ??= new Map();
-      if (this.explained.size >= MAX_EXPLAINED_RULES) this.explained.clear();
-      this.explained.set(offset, matched);
-    }
-    return matched;
+    const written = this.bytes.subarray(offset, offset + program.writtenLengthOf(rule));
+    return program.keepExplained(rule, {
+      directive: program.isAllow(rule) ? 'allow' : 'disallow',
+      pattern: fromUtf8.decode(written),
+      line: lineAt(this.bytes, offset),
+    });
   }
 
   private describe(): Description {
