@@ -14,6 +14,7 @@ import {
   type LineCursor,
 } from './line.ts';
 import { GroupLint } from './lint-groups.ts';
+import { linter } from './linter.ts';
 import { KEYS, nearestKey } from './misspelling.ts';
 import { DOLLAR, fromUtf8, SLASH, STAR, utf8 } from './octets.ts';
 import { Report, type Span } from './report.ts';
@@ -50,6 +51,8 @@ const MOST_AGENTS_SHOWN = 10;
 export function lint(file: RobotsFile, { maxBodyBytes = 512_000 }: LintOptions = {}): readonly Diagnostic[] {
   return new Linter(file).run(maxBodyBytes);
 }
+
+linter.lint = lint;
 
 class Linter {
   readonly #file: RobotsFile;
