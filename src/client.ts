@@ -177,7 +177,7 @@ export class RobotsClient {
     const { tokens } = this.settings;
     const override = this.overrides.get(origin);
     if (override !== undefined) return override.policy(tokens);
-    if (origin.startsWith(FTP)) return unaskablePolicy(this.profileFor(origin), origin);
+    if (this.isUnaskable(origin)) return unaskablePolicy(this.profileFor(origin), origin);
     const now = this.settings.clock.now();
     const known = this.cache.recall(origin);
     if (known !== undefined && attemptDue(known.record, known.profile, now) !== 'now') {
@@ -319,7 +319,7 @@ export class RobotsClient {
     if (isRobotsTarget(located)) {
       return robotsTxtDecision(entry, this.profileFor(located.origin), tokens, located, now);
     }
-    if (located.origin.startsWith(FTP))
+    if (this.isUnaskable(located.origin))
       return unaskableDecision(this.profileFor(located.origin), tokens, located);
     if (entry === undefined) return undefined;
     if (!entry.isQuietAt(now)) {
@@ -343,7 +343,7 @@ export class RobotsClient {
       origin,
       agent: settings.userAgent,
       profile: this.profileFor(origin),
-      transport: this.transport,
+      transport: (origin.startsWith(FTP) ? settings.ftp : undefined) ?? this.transport,
       deadlineMs: settings.deadlineMs,
       maxBodyBytes: settings.maxBodyBytes,
       isRedirectDisallowed: (url) => this.isKnownDisallowed(url, origin),
@@ -376,6 +376,10 @@ export class RobotsClient {
     if (entry === undefined || attemptDue(entry.record, entry.profile, now) === 'now') return false;
     const decision = decideFromEntry(entry, this.settings.tokens, located, now, 'memory');
     return decision.reason === 'rule' && !decision.allowed;
+  }
+
+  private isUnaskable(origin: string): boolean {
+    return this.settings.ftp === undefined && origin.startsWith(FTP);
   }
 
   private profileFor(origin: string): Profile {
