@@ -143,7 +143,8 @@ function passwordFrom(userAgent: string | undefined): string {
 /** An optional peer: asked for when it is needed, so that who has no FTP need not install it. */
 function loadBasicFtp(): typeof BasicFtp {
   try {
-    return createRequire(import.meta.url)('basic-ftp') as typeof BasicFtp;
+    const library: typeof BasicFtp = createRequire(import.meta.url)('basic-ftp');
+    return library;
   } catch (cause) {
     throw new RobotsInvalidOptionsError(
       'Expected the package `basic-ftp`, which canfetch/ftp needs, to be installed: npm install basic-ftp',
