@@ -133,7 +133,7 @@ export class RobotsClient {
    */
   canFetch(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<boolean> {
     try {
-      const answer = options?.signal?.aborted === true ? undefined : this.warmAnswer(url, agent);
+      const answer = options?.signal?.aborted === true ? undefined : this.permits(url, agent);
       if (answer !== undefined) return answer ? ALLOWED : DISALLOWED;
       return this.check(url, agent, options).then((decision) => decision.allowed);
     } catch (error) {
@@ -163,6 +163,29 @@ export class RobotsClient {
    */
   peek(url: string | URL, agent?: Agent): Decision | undefined {
     return this.warmDecision(url, agent, false);
+  }
+
+  /**
+   * What {@link peek} decides, without the reasons: the cheapest question there is. For those who ask before every
+   * request, and look closer only when the answer is not `true`.
+   *
+   * @returns `undefined` when there are no fresh rules in memory, also when a refresh of them is due.
+   * @throws the same errors as {@link canFetch}, synchronously.
+   */
+  permits(url: string | URL, agent?: Agent): boolean | undefined {
+    this.assertOpen();
+    const located = this.located;
+    locate(url, located);
+    if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
+    const entry = this.cache.recall(located.origin);
+    if (entry === undefined || !entry.isQuietAt(this.settings.clock.now())) return undefined;
+    const { file } = entry;
+    const tokens = agent === undefined ? this.settings.tokens : this.tokensOf(agent);
+    if (file === undefined || isRobotsTarget(located)) return undefined;
+    const program = file.programFor(tokens.length === 1 ? tokens[0]! : file.chooseAgent(tokens));
+    const rule = file.decideUrl(program, located);
+    this.hits++;
+    return rule < 0 || program.isAllow(rule);
   }
 
   /**
@@ -252,8 +275,10 @@ export class RobotsClient {
         'Expected `reachable` to be true or false: report(url, { reachable: true })',
       );
     }
-    const origin = originOf(url);
-    this.cache.reportSite(origin, signal.reachable);
+    locate(url, this.located);
+    const { origin } = this.located;
+    // Nothing is ever known of an origin that cannot be asked.
+    if (!this.isUnaskable(origin)) this.cache.reportSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;
     const bounds = this.profileFor(origin).retryAfter;
     const pauseMs = retryAfterMs(String(signal.retryAfter), this.settings.clock.now(), bounds);
@@ -286,23 +311,6 @@ export class RobotsClient {
     await this.close();
   }
 
-  /** The answer of fresh rules in memory: the way of nearly every question, so it allocates next to nothing. */
-  private warmAnswer(url: string | URL, agent: Agent | undefined): boolean | undefined {
-    this.assertOpen();
-    const located = this.located;
-    locate(url, located);
-    if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
-    const entry = this.cache.recall(located.origin);
-    if (entry === undefined || !entry.isQuietAt(this.settings.clock.now())) return undefined;
-    const { file } = entry;
-    const tokens = agent === undefined ? this.settings.tokens : this.tokensOf(agent);
-    if (file === undefined || isRobotsTarget(located)) return undefined;
-    const program = file.programFor(tokens.length === 1 ? tokens[0]! : file.chooseAgent(tokens));
-    const rule = file.decideUrl(program, located);
-    this.hits++;
-    return rule < 0 || program.isAllow(rule);
-  }
-
   private warmDecision(
     url: string | URL,
     agent: Agent | undefined,
@@ -319,9 +327,12 @@ export class RobotsClient {
     if (isRobotsTarget(located)) {
       return robotsTxtDecision(entry, this.profileFor(located.origin), tokens, located, now);
     }
-    if (this.isUnaskable(located.origin))
-      return unaskableDecision(this.profileFor(located.origin), tokens, located);
-    if (entry === undefined) return undefined;
+    if (entry === undefined) {
+      const { origin } = located;
+      return this.isUnaskable(origin)
+        ? unaskableDecision(this.profileFor(origin), tokens, located)
+        : undefined;
+    }
     if (!entry.isQuietAt(now)) {
       const due = attemptDue(entry.record, entry.profile, now);
       if (due === 'now') return undefined;

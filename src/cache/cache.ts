@@ -82,7 +82,7 @@ export class OriginCache {
   }
 
   reportSite(origin: string, reachable: boolean): void {
-    const entry = this.entries.peek(origin);
+    const entry = origin === this.lastOrigin ? this.recall(origin) : this.entries.peek(origin);
     if (entry?.record.site?.reachable === reachable) return;
     this.remember(withSiteSignal(entry?.record, origin, reachable, this.options.clock.now()), entry);
   }

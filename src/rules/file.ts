@@ -13,7 +13,6 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Agents a file was asked for keep their compiled rules, up to this many; then all start anew. */
 const MAX_PROGRAMS = 64;
-const MAX_EXPLAINED_RULES = 256;
 
 /**
  * A robots.txt file: its octets, and what was compiled of them for the agents that asked. Made by `parseRobots`.
@@ -27,7 +26,6 @@ export class RobotsFile {
   private agent: string | undefined;
   private program: Program | undefined;
   private programs: Map<string, Program> | undefined;
-  private explained: Map<number, MatchedRule> | undefined;
   private description: Description | undefined;
 
   constructor(bytes: Uint8Array, dialect: Dialect) {
@@ -172,20 +170,17 @@ export class RobotsFile {
   }
 
   ruleOf(program: Program, rule: number): MatchedRule {
+    return program.explained[rule] ?? this.explainRule(program, rule);
+  }
+
+  private explainRule(program: Program, rule: number): MatchedRule {
     const offset = program.offsetOf(rule);
-    let matched = this.explained?.get(offset);
-    if (matched === undefined) {
-      const written = this.bytes.subarray(offset, offset + program.writtenLengthOf(rule));
-      matched = {
-        directive: program.isAllow(rule) ? 'allow' : 'disallow',
-        pattern: decoder.decode(written),
-        line: lineAt(this.bytes, offset),
-      };
-      this.explained ??= new Map();
-      if (this.explained.size >= MAX_EXPLAINED_RULES) this.explained.clear();
-      this.explained.set(offset, matched);
-    }
-    return matched;
+    const written = this.bytes.subarray(offset, offset + program.writtenLengthOf(rule));
+    return program.keepExplained(rule, {
+      directive: program.isAllow(rule) ? 'allow' : 'disallow',
+      pattern: decoder.decode(written),
+      line: lineAt(this.bytes, offset),
+    });
   }
 
   private describe(): Description {

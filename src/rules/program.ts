@@ -2,7 +2,7 @@ import type { DialectTraits } from './dialect.ts';
 import { DOLLAR, STAR } from './octets.ts';
 import type { Symbols } from './path.ts';
 import { endsWith, endsWithFolding, find, findFolding } from './search.ts';
-import type { MatchedGroup } from './verdict.ts';
+import type { MatchedGroup, MatchedRule } from './verdict.ts';
 
 /*
  * The rules of one agent in one file, compiled. One Int32Array holds them, because a crawler keeps many
@@ -29,6 +29,8 @@ export const FLAG_BITS = 5;
 /** Nothing decides. */
 export const NO_RULE = -1;
 
+const MAX_EXPLAINED_RULES = 256;
+
 export interface ProgramParts {
   /** Whom the rules were written for: the agent by name, all agents, or nobody that fits. */
   readonly scope: 'named' | 'all' | 'none';
@@ -53,6 +55,9 @@ export abstract class Program {
   readonly hasWild: boolean;
   /** Filled by the file when somebody asks why. */
   group: MatchedGroup | undefined = undefined;
+  /** What was told of rules, by their numbers; filled by the file, too. */
+  readonly explained: MatchedRule[] = [];
+  private explainedCount = 0;
   protected readonly words: Int32Array;
   private readonly bytes: Uint8Array;
   private readonly extra: Uint8Array;
@@ -85,6 +90,15 @@ export abstract class Program {
 
   protected isWild(rule: number): boolean {
     return (this.words[this.wordOf(rule) + 1]! & WILD) !== 0;
+  }
+
+  /** Keeps what somebody was told of `rule` for the next who asks, within bounds. */
+  keepExplained(rule: number, matched: MatchedRule): MatchedRule {
+    if (++this.explainedCount > MAX_EXPLAINED_RULES) {
+      this.explained.length = 0;
+      this.explainedCount = 1;
+    }
+    return (this.explained[rule] = matched);
   }
 
   /** Where the pattern of `rule` starts in the file. */
@@ -125,11 +139,20 @@ export abstract class Program {
   }
 
   protected literalFits(rule: number, target: Symbols): boolean {
-    return this.literalFitsAt(rule, target.octets, 0, target.length);
+    return this.literalFitsAt(rule, target.octets, 0, target.length, 0);
   }
 
-  /** {@link literalFits} for a target that stands at `from` among other octets, `length` of them. */
-  protected literalFitsAt(rule: number, octets: Uint8Array, from: number, length: number): boolean {
+  /**
+   * {@link literalFits} for a target that stands at `from` among other octets, `length` of them. The first `known`
+   * octets are the same, as far as the pattern has so many.
+   */
+  protected literalFitsAt(
+    rule: number,
+    octets: Uint8Array,
+    from: number,
+    length: number,
+    known: number,
+  ): boolean {
     const word = this.wordOf(rule);
     const size = this.words[word + 2]!;
     if (size > length) return false;
@@ -142,7 +165,7 @@ export abstract class Program {
       start = this.words[this.entryOf(facts)]!;
     }
     // Nearly all patterns start alike: they differ sooner from their end.
-    for (let at = size - 1; at >= 0; at--) if (pattern[start + at] !== octets[from + at]) return false;
+    for (let at = size - 1; at >= known; at--) if (pattern[start + at] !== octets[from + at]) return false;
     return true;
   }
 
