@@ -289,6 +289,9 @@ describe('उपयोगकर्ता एजेंट के लिए प्
 });
 
 describe('पाथ की वैल्यू के आधार पर यूआरएल का मिलान (matching of paths)', () => {
+  it('"इसके लिए, नियम की तुलना यूआरएल के उस पाथ कॉम्पोनेंट से की जाती है जिसे क्रॉलर फ़ेच करने की कोशिश कर रहा हो." (the rule is compared to the path of the URL)', () =>
+    page.comparesWithThePath());
+
   it('"गैर 7-बिट ASCII वर्णों को UTF-8 वर्णों के रूप में शामिल किया जा सकता है." (non-ASCII as UTF-8 or escaped)', () =>
     page.readsOtherCharactersEitherWay());
 

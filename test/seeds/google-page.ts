@@ -172,7 +172,7 @@ export async function opensTheSite(profile: GoogleProfile, statuses: readonly nu
 
 /** A failing file is asked for again, at growing pauses of an hour at most, until it is there. */
 export async function keepsTrying(profile: GoogleProfile): Promise<void> {
-  const server = await site([...Array<FakeAnswer>(10).fill({ status: 503 }), RULES]);
+  const server = await site([...Array.from({ length: 10 }, (): FakeAnswer => ({ status: 503 })), RULES]);
   const { robots, clock } = follower(profile);
   const pauses: number[] = [];
   let decision = await robots.check(server.url('/'));
@@ -490,6 +490,13 @@ export function ignoresOtherLinesInGroups(): void {
     const { may } = reader(DIALECT, ...lines);
     expect([may('/', 'a'), may('/', 'b'), may('/', 'c')]).toEqual([false, false, true]);
   }
+}
+
+/** The path, with parameters and query; neither host nor fragment. */
+export function comparesWithThePath(): void {
+  const { excluded } = reader(DIALECT, 'user-agent: *', 'disallow: /fish', 'disallow: /a?b=c');
+  const urls = ['https://example.com/fish#/a', 'https://example.com/a?b=c&d', 'https://fish.example/a#/fish'];
+  expect(excluded(urls)).toEqual(urls.slice(0, 2));
 }
 
 /** In UTF-8 as such or escaped. */

@@ -389,6 +389,9 @@ describe('Order of precedence for user agents', () => {
 });
 
 describe('URL matching based on path values', () => {
+  it('"This works by comparing the rule to the path component of the URL that the crawler is trying to fetch."', () =>
+    page.comparesWithThePath());
+
   it('"Non-7-bit ASCII characters in a path may be included as UTF-8 characters or as percent-escaped UTF-8 encoded characters"', () =>
     page.readsOtherCharactersEitherWay());
 
