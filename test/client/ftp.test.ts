@@ -3,8 +3,7 @@ import { ftpTransport } from '../../src/fetch/ftp.ts';
 import { type RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
 import { DAY, HOUR, MINUTE, SECOND, START, testClient, type VirtualClock } from '../support/client.ts';
 import { type FtpScript, type FtpSite, startFtpSite } from '../support/ftp-site.ts';
-import { installed } from '../support/installed.ts';
-import { type FtpServer, startVsftpd } from '../support/vsftpd.ts';
+import { type FtpServer, startVsftpd, vsftpdProgram } from '../support/vsftpd.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n';
 const open: { close(): Promise<unknown> }[] = [];
@@ -110,7 +109,7 @@ describe('closing', () => {
   });
 });
 
-const program = installed('vsftpd');
+const program = vsftpdProgram();
 
 describe.skipIf(program === undefined)('an ftp: origin served by vsftpd', () => {
   async function server(settings?: Readonly<Record<string, string>>): Promise<FtpServer> {
