@@ -33,6 +33,15 @@ export interface HeldLease {
   release(): Promise<void>;
 }
 
+/** What a look into the store gave. */
+type Read = (
+  | { readonly ok: false }
+  | { readonly ok: true; readonly value: unknown; readonly stored: OriginRecord | undefined }
+) & {
+  /** The record that counts: what is stored, or what we are still to write. */
+  readonly record: OriginRecord | undefined;
+};
+
 /** Longer names than DNS has: such an origin is not worth a key. */
 const MAX_ORIGIN_LENGTH = 300;
 const FIRST_PAUSE_MS = 25;
@@ -85,7 +94,7 @@ export class StoredOrigins {
       if (!read.ok || store.lease === undefined || waitedMs > 2 * leaseMs) return { kind: 'to-ask', record };
       const lease = await this.lease(origin, signal);
       if (lease === 'none') return { kind: 'to-ask', record };
-      if (lease !== 'taken') return this.findUnderLease(origin, answers, signal, lease, record);
+      if (lease !== 'taken') return this.findUnderLease(origin, answers, signal, lease, read);
       const jitteredMs = pauseMs * (1 - 0.5 * this.options.random());
       await this.sleep(jitteredMs, signal);
       waitedMs += jitteredMs;
@@ -119,9 +128,9 @@ export class StoredOrigins {
     answers: (record: OriginRecord) => boolean,
     signal: AbortSignal,
     lease: HeldLease,
-    seen: OriginRecord | undefined,
+    before: Read,
   ): Promise<Found> {
-    const { record = seen } = await this.read(origin);
+    const { record = before.record } = await this.read(origin, before);
     if (signal.aborted) {
       void lease.release();
       throw signal.reason;
@@ -131,9 +140,9 @@ export class StoredOrigins {
     return { kind: 'answered', record };
   }
 
-  /** What is stored, or about to be. `ok` tells whether the store could be asked. */
-  private async read(origin: string): Promise<{ ok: boolean; record?: OriginRecord | undefined }> {
-    const { store, clock, codec } = this.options;
+  /** What is stored, or about to be. The value that was read `before` is not read again. */
+  private async read(origin: string, before?: Read): Promise<Read> {
+    const { store } = this.options;
     const called = await this.caller.call<unknown>({
       operation: 'get',
       origin,
@@ -142,13 +151,19 @@ export class StoredOrigins {
     const pending = this.writes.pending(origin);
     const written = pending?.kind === 'set' ? pending.record : undefined;
     if (!called.ok) return { ok: false, record: written };
-    if (called.value === undefined || called.value === null) return { ok: true, record: written };
-    const { record, rejected } = codec.decode(called.value, clock.now(), origin);
+    const { value } = called;
+    const stored = before?.ok === true && value === before.value ? before.stored : this.decode(origin, value);
+    const isForgotten =
+      stored !== undefined && pending?.kind === 'delete' && recordedAt(stored) <= pending.at;
+    const record = stored === undefined || isForgotten ? written : newest(stored, written);
+    return { ok: true, value, stored, record };
+  }
+
+  private decode(origin: string, value: unknown): OriginRecord | undefined {
+    if (value === undefined || value === null) return undefined;
+    const { record, rejected } = this.options.codec.decode(value, this.options.clock.now(), origin);
     if (rejected !== undefined) this.caller.tell({ type: 'rejected', origin, reason: rejected });
-    if (record === undefined || (pending?.kind === 'delete' && recordedAt(record) <= pending.at)) {
-      return { ok: true, record: written };
-    }
-    return { ok: true, record: newest(record, written) };
+    return record;
   }
 
   private async lease(origin: string, signal: AbortSignal): Promise<HeldLease | 'taken' | 'none'> {

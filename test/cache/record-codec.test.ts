@@ -9,7 +9,7 @@ import {
   standing,
 } from '../../src/access/index.ts';
 import { RecordCodec } from '../../src/cache/index.ts';
-import { DAY, HOUR, outcomes, START, Story } from '../access/support.ts';
+import { DAY, HOUR, outcomes, SECOND, START, Story } from '../access/support.ts';
 
 const ORIGIN = 'https://example.com';
 const LIMIT = 512_000;
@@ -247,13 +247,15 @@ describe('whatever a forger writes', () => {
   const near = fc.integer({ min: START - 8 * DAY, max: START + DAY });
   const route = { status: fc.constantFrom(200, 200, 204, 301, 403, 404, 429, 503), hops: fc.nat(7) };
   const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
-  const answer = fc.record({
-    ...route,
-    kind: fc.constantFrom('rules', 'unavailable', 'restricted'),
-    reason: optional(fc.constantFrom('redirect-loop', 'disallowed-redirect')),
-    fetchedAt: near,
-    staleAt: near,
-  });
+  const answer = fc
+    .record({
+      ...route,
+      kind: fc.constantFrom('rules', 'unavailable', 'restricted'),
+      reason: optional(fc.constantFrom('redirect-loop', 'disallowed-redirect')),
+      fetchedAt: fc.integer({ min: START - DAY, max: START + SECOND }),
+      lifetimeMs: fc.oneof(fc.integer({ min: HOUR, max: DAY }), fc.nat(8 * DAY)),
+    })
+    .map(({ lifetimeMs, ...rest }) => ({ ...rest, staleAt: rest.fetchedAt + lifetimeMs }));
   const copy = fc.record({ ...route, text: fc.constant(''), octets: fc.constant(0) });
   const failure = fc.record({
     ...route,
