@@ -81,7 +81,7 @@ export async function readSnapshot(
   const reader = new SnapshotReader(context, onRejected);
   let length = 0;
   for await (const text of typeof lines === 'string' ? [lines] : lines) {
-    for (const line of String(text).split('\n')) {
+    for (const line of String(text).replace(/\n$/, '').split('\n')) {
       signal?.throwIfAborted();
       context.assertOpen();
       reader.read(line.trimEnd());

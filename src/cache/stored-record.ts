@@ -11,7 +11,7 @@ export function toStored(
     origin,
     answer: answer && storedAnswer(answer, origin),
     copy: copy && storedCopy(copy, answer, origin, maxBodyBytes),
-    failure: failure && { ...failure, ...storedRoute(failure, origin) },
+    failure: failure && storedFailure(failure, origin),
     site,
     keptMs: keptMs === 0 ? undefined : keptMs,
   };
@@ -60,6 +60,11 @@ function storedCopy(
     lastModified,
     contentType,
   };
+}
+
+function storedFailure(failure: Failure, origin: string): NonNullable<StoredRecord['failure']> {
+  const { since, at, attempts, retryAt, status, error } = failure;
+  return { since, at, attempts, retryAt, status, error, ...storedRoute(failure, origin) };
 }
 
 /** A BOM is part of the file. */

@@ -129,7 +129,9 @@ export class WriteBehind {
   private enqueue(origin: string, queued: Queued): void {
     this.queue.set(origin, queued);
     this.queuedOctets += octetsOf(queued.write);
-    while (this.queue.size > MAX_QUEUED || this.queuedOctets > MAX_QUEUED_OCTETS) this.dropOldest();
+    const isFull = (): boolean => this.queue.size > MAX_QUEUED || this.queuedOctets > MAX_QUEUED_OCTETS;
+    // One alone may be as large as it likes.
+    while (this.queue.size > 1 && isFull()) this.dropOldest();
   }
 
   private dequeue(origin: string, queued: Queued): void {

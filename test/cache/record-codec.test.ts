@@ -33,8 +33,7 @@ function forge(stored: object): string {
 
 /** A record as it is stored, to be changed. */
 function stored(record: OriginRecord): Record<string, Record<string, unknown>> {
-  const { v, sum, ...rest } = JSON.parse(codec.encode(record));
-  return rest;
+  return JSON.parse(codec.encode(record).replace(/^\{"v":1,"sum":\d+,/, '{'));
 }
 
 describe('a record', () => {

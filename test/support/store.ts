@@ -19,6 +19,7 @@ export interface ScriptedStoreOptions {
 export class ScriptedStore implements RobotsStore {
   readonly entries = new Map<string, { value: string; until: number; ttlMs: number }>();
   readonly calls: { readonly call: StoreCall; readonly key: string }[] = [];
+  readonly leaseTtls: number[] = [];
   readonly lease?: NonNullable<RobotsStore['lease']>;
   readonly reserve?: NonNullable<RobotsStore['reserve']>;
   private readonly clock: { now(): number };
@@ -119,6 +120,7 @@ export class ScriptedStore implements RobotsStore {
   }
 
   private take(key: string, ttlMs: number): StoreLease | undefined {
+    this.leaseTtls.push(ttlMs);
     const held = this.leases.get(key);
     if (held !== undefined && held.until > this.clock.now()) return undefined;
     const token = Symbol(key);
