@@ -189,6 +189,7 @@ export class OriginCache {
   ): Promise<Arrival> {
     let written: Promise<void> | undefined;
     try {
+      signal.throwIfAborted();
       this.attempts++;
       const outcome = await this.options.attempt(origin, known?.record, signal);
       signal.throwIfAborted();

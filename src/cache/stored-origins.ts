@@ -92,9 +92,9 @@ export class StoredOrigins {
       if (record !== undefined && answers(record)) return { kind: 'answered', record };
       // Long enough for one holder to die and the next to do the work: then somebody is lying about it.
       if (!read.ok || store.lease === undefined || waitedMs > 2 * leaseMs) return { kind: 'to-ask', record };
-      const lease = await this.lease(origin, signal);
+      const lease = await this.lease(origin);
       if (lease === 'none') return { kind: 'to-ask', record };
-      if (lease !== 'taken') return this.findUnderLease(origin, answers, signal, lease, read);
+      if (lease !== 'taken') return this.findUnderLease(origin, answers, lease, read);
       const jitteredMs = pauseMs * (1 - 0.5 * this.options.random());
       await this.sleep(jitteredMs, signal);
       waitedMs += jitteredMs;
@@ -126,15 +126,10 @@ export class StoredOrigins {
   private async findUnderLease(
     origin: string,
     answers: (record: OriginRecord) => boolean,
-    signal: AbortSignal,
     lease: HeldLease,
     before: Read,
   ): Promise<Found> {
     const { record = before.record } = await this.read(origin, before);
-    if (signal.aborted) {
-      void lease.release();
-      throw signal.reason;
-    }
     if (record === undefined || !answers(record)) return { kind: 'to-ask', record, lease };
     void lease.release();
     return { kind: 'answered', record };
@@ -166,7 +161,7 @@ export class StoredOrigins {
     return record;
   }
 
-  private async lease(origin: string, signal: AbortSignal): Promise<HeldLease | 'taken' | 'none'> {
+  private async lease(origin: string): Promise<HeldLease | 'taken' | 'none'> {
     const { store, leaseMs } = this.options;
     const called = await this.caller.call<StoreLease | undefined>({
       operation: 'lease',
@@ -181,10 +176,7 @@ export class StoredOrigins {
     });
     if (!called.ok) return 'none';
     if (!called.value) return 'taken';
-    const lease = this.hold(origin, called.value);
-    if (!signal.aborted) return lease;
-    void lease.release();
-    throw signal.reason;
+    return this.hold(origin, called.value);
   }
 
   private hold(origin: string, lease: StoreLease): HeldLease {

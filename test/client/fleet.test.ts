@@ -134,6 +134,21 @@ describe('a lease', () => {
     expect(store.count('release')).toBe(1);
   });
 
+  it('that is given to a question whose askers have left is given back', async () => {
+    const { clock, store } = setUp();
+    store.fail('late', 'lease');
+    const site = await siteWith();
+    const { robots } = startProcess(store, clock, { storeDeadlineMs: 60_000 });
+    const leaving = new AbortController();
+    const asked = robots.canFetch(site.url('/'), undefined, { signal: leaving.signal });
+    await settled();
+    leaving.abort();
+    await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
+    store.proceed();
+    await settled();
+    expect([store.count('release'), site.robotsCount, robots.stats().attempts]).toEqual([1, 0, 0]);
+  });
+
   it.each([
     ['true', true],
     ['an object without release', {}],

@@ -400,6 +400,26 @@ describe('a store that fails', () => {
     expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
   });
 
+  it('to keep what it is given does not bring back what has been superseded', async () => {
+    const { clock, store } = setUp();
+    const closes = { body: 'User-agent: *\nDisallow: /', headers: { 'cache-control': 'max-age=600' } };
+    const site = await siteWith(['', closes]);
+    const { robots } = startProcess(store, clock);
+    expect(await robots.canFetch(site.url('/'))).toBe(true);
+    await settled();
+    store.fail({ kind: 'give', value: undefined }, 'set');
+    await clock.advance(22 * HOUR);
+    await robots.canFetch(site.url('/'));
+    await vi.waitFor(() => expect(robots.peek(site.url('/'))?.allowed).toBe(false));
+    // What is stored is older, but would hold for longer.
+    await clock.advance(HOUR);
+    expect(await robots.check(site.url('/'))).toMatchObject({
+      allowed: false,
+      robots: { source: 'network' },
+    });
+    expect(site.robotsCount).toBe(3);
+  });
+
   it('and comes back is told what was learnt meanwhile', async () => {
     const { clock, store } = setUp();
     store.fail('hang', ...everything);
@@ -523,6 +543,20 @@ describe('close', () => {
 });
 
 describe('memory that is too small', () => {
+  it('does not lose what could not be written yet', async () => {
+    const { clock, store } = setUp();
+    store.fail('reject', 'set', 'lease');
+    const sites = await Promise.all(Array.from({ length: 4 }, () => siteWith()));
+    const { robots } = startProcess(store, clock, { cache: { maxOrigins: 2 } });
+    for (let round = 0; round < 2; round++) {
+      for (const site of sites) expect(await robots.canFetch(site.url('/private'))).toBe(false);
+    }
+    expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
+    store.fail('reject', 'get');
+    for (const site of sites) expect(await robots.canFetch(site.url('/private'))).toBe(false);
+    expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
+  });
+
   it('is helped out by the store', async () => {
     const { clock, store } = setUp();
     const sites = await Promise.all(Array.from({ length: 4 }, () => siteWith()));
