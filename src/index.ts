@@ -36,6 +36,7 @@ export type { GuardClient } from './guard/guard.ts';
 export type { RobotsInit } from './guard/ignore.ts';
 export type { GuardOptions, IgnoredRequest } from './guard/options.ts';
 export {
+  type Refusal,
   refusalIn,
   RobotsDisallowedError,
   RobotsUndecidedError,
@@ -46,3 +47,4 @@ export type { FetchFunction } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
 export type { OriginPolicy } from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
+export type { CacheMessage, DecisionMessage, FetchMessage, PolicyChangeMessage } from './diagnostics.ts';

@@ -12,8 +12,10 @@ import {
   withSiteSignal,
 } from '../access/index.ts';
 import type { Clock } from '../clock.ts';
+import { channels } from '../diagnostics.ts';
 import { ROBOTS_PATH } from '../origin.ts';
 import { CacheEntry } from './entry.ts';
+import { tellPolicyChange } from './policy-change.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { HeldLease, StoredOrigins } from './stored-origins.ts';
 
@@ -68,8 +70,11 @@ export class OriginCache {
       maxSize: options.maxBytes,
       // A single file that is reckoned larger than all memory is kept all the same, alone.
       sizeCalculation: (entry) => Math.min(entry.sizeBytes, options.maxBytes),
-      dispose: (entry) => {
+      dispose: (entry, origin, reason) => {
         if (entry === this.lastEntry) this.lastEntry = undefined;
+        if (reason === 'evict' && channels.cache.hasSubscribers) {
+          channels.cache.publish({ origin, event: 'evict' });
+        }
       },
     });
     this.limit = pLimit(options.concurrency);
@@ -83,9 +88,11 @@ export class OriginCache {
     return this.lastEntry;
   }
 
-  /** Starts a refresh that nobody waits for, unless one is under way. */
-  refresh(origin: string): void {
-    if (!this.flights.has(origin)) this.fetch(origin).catch(() => undefined);
+  /** Starts a refresh that nobody waits for; false when one is under way. */
+  refresh(origin: string): boolean {
+    if (this.flights.has(origin)) return false;
+    this.fetch(origin).catch(() => undefined);
+    return true;
   }
 
   /** A new answer for `origin`, from the store or the origin: shared with everybody who asks meanwhile. */
@@ -99,7 +106,7 @@ export class OriginCache {
   }
 
   reportSite(origin: string, reachable: boolean): void {
-    const entry = this.entries.peek(origin);
+    const entry = origin === this.lastOrigin ? this.recall(origin) : this.entries.peek(origin);
     if (entry?.record.site?.reachable === reachable) return;
     this.remember(withSiteSignal(entry?.record, origin, reachable, this.options.clock.now()), entry);
   }
@@ -246,6 +253,7 @@ export class OriginCache {
   private remember(record: OriginRecord, previous: CacheEntry | undefined): CacheEntry {
     const entry = new CacheEntry(record, this.options.profileOf(record.origin), previous);
     this.entries.set(record.origin, entry);
+    if (channels.policyChange.hasSubscribers) tellPolicyChange(entry, previous, this.options.clock.now());
     return entry;
   }
 
