@@ -126,6 +126,7 @@ export class RobotsClient {
         : fetchTransport(settings.fetch);
     const byOrigin = { profileOf: (origin: string): Profile => this.profileFor(origin) };
     const codec = new RecordCodec({ maxBodyBytes: settings.maxBodyBytes, ...byOrigin });
+    const stored = openStore(settings, codec, byOrigin.profileOf);
     this.cache = new OriginCache({
       maxOrigins: settings.maxOrigins,
       maxBytes: settings.maxBytes,
@@ -134,11 +135,15 @@ export class RobotsClient {
       random: settings.random,
       ...byOrigin,
       attempt: (origin, known, signal) => this.attempt(origin, known, signal),
-      stored: openStore(settings, codec, byOrigin.profileOf),
+      stored,
     });
     const assertOpen = (): void => this.assertOpen();
     this.snapshots = { cache: this.cache, codec, clock: settings.clock, ...byOrigin, assertOpen };
-    this.pacer = new Pacer(settings.clock, settings.maxOrigins);
+    this.pacer = new Pacer({
+      clock: settings.clock,
+      maxOrigins: settings.maxOrigins,
+      reserveInFleet: stored?.reserve,
+    });
   }
 
   /**
@@ -255,14 +260,14 @@ export class RobotsClient {
    * Books the next slot of the URL's origin, and tells how long to wait for it instead of waiting: for schedulers
    * that have a queue of their own. Slots are as far apart as the `Crawl-delay` of the group that applies asks, or
    * `minDelayMs` if that is longer, counted from the request for robots.txt, and behind every `Retry-After` told to
-   * {@link report}. All who reserve, and guards that pace, share them.
+   * {@link report}. All who reserve, and guards that pace, share them: a whole fleet if its store can `reserve`.
    *
    * @throws the same errors as {@link canFetch}, and RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
    */
   async reserve(url: string | URL, agent?: Agent, options: ReserveOptions = {}): Promise<Reservation> {
     const pace = readPace(options, { others: ['signal'] });
     const decision = await this.check(url, agent, options);
-    if (decision.allowed) return this.pacer.book(decision, pace);
+    if (decision.allowed) return this.pacer.book(decision, pace, options.signal);
     const { retryAt } = decision;
     return { status: 'refused', decision, ...(retryAt === undefined ? {} : { retryAt }) };
   }

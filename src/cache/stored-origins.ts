@@ -44,6 +44,8 @@ type Read = (
 
 /** Longer names than DNS has: such an origin is not worth a key. */
 const MAX_ORIGIN_LENGTH = 300;
+/** Ten years. No slot is further away; what is comes from a broken store. */
+const MAX_RESERVED_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 500;
 
@@ -53,6 +55,12 @@ const LONGEST_PAUSE_MS = 500;
  * waiting for another process to write what it is asking for.
  */
 export class StoredOrigins {
+  /**
+   * Books a slot `delayMs` behind the last one that anybody booked: milliseconds from now, or `undefined` when there
+   * is no saying. Missing where the store does not reserve.
+   */
+  readonly reserve: ((origin: string, delayMs: number) => Promise<number | undefined>) | undefined;
+
   private readonly options: StoredOriginsOptions;
   private readonly caller: StoreCaller;
   private readonly writes: WriteBehind;
@@ -63,6 +71,9 @@ export class StoredOrigins {
   constructor(options: StoredOriginsOptions) {
     this.options = options;
     this.caller = new StoreCaller(options);
+    const { store } = options;
+    this.reserve =
+      store.reserve === undefined ? undefined : (origin, delayMs) => this.reserveIn(store, origin, delayMs);
     this.writes = new WriteBehind({
       send: (origin, write) => this.send(origin, write),
       allowance: () => this.caller.writeAllowance(),
@@ -207,6 +218,22 @@ export class StoredOrigins {
     const ttlMs = Math.max(1, retentionMs(write.record, profileOf(origin), clock.now()));
     const make = (): Promise<void> | void => store.set(key, codec.encode(write.record), { ttlMs });
     return (await this.caller.call({ ...common, operation: 'set', make })).ok;
+  }
+
+  private async reserveIn(store: RobotsStore, origin: string, delayMs: number): Promise<number | undefined> {
+    if (origin.length > MAX_ORIGIN_LENGTH || this.closing) return undefined;
+    const waitMs = Math.min(Math.max(1, Math.ceil(delayMs)), MAX_RESERVED_MS);
+    const called = await this.caller.call<number | undefined>({
+      operation: 'reserve',
+      origin,
+      // Whoever asks, it is one site that is to be spared.
+      make: () => store.reserve?.(`v${RECORD_VERSION}:slot:${origin}`, waitMs),
+      complaint: (value) =>
+        typeof value === 'number' && value >= 0 && value <= MAX_RESERVED_MS
+          ? undefined
+          : 'milliseconds from now until the slot',
+    });
+    return called.ok ? called.value : undefined;
   }
 
   /** Records and leases have keys of their own, so that a store may keep both in the same way. */

@@ -20,6 +20,7 @@ export class ScriptedStore implements RobotsStore {
   readonly entries = new Map<string, { value: string; until: number; ttlMs: number }>();
   readonly calls: { readonly call: StoreCall; readonly key: string }[] = [];
   readonly leaseTtls: number[] = [];
+  readonly reservedMs: number[] = [];
   readonly lease?: NonNullable<RobotsStore['lease']>;
   readonly reserve?: NonNullable<RobotsStore['reserve']>;
   private readonly clock: { now(): number };
@@ -134,9 +135,10 @@ export class ScriptedStore implements RobotsStore {
   }
 
   private book(key: string, delayMs: number): number {
+    this.reservedMs.push(delayMs);
     const now = this.clock.now();
-    const at = Math.max(now, this.slots.get(key) ?? 0);
-    this.slots.set(key, at + delayMs);
+    const at = Math.max(now, (this.slots.get(key) ?? -Infinity) + delayMs);
+    this.slots.set(key, at);
     return at - now;
   }
 }
