@@ -233,7 +233,7 @@ export class StoredOrigins {
           ? undefined
           : 'milliseconds from now until the slot',
     });
-    return called.ok ? called.value : undefined;
+    return called.ok && called.value !== undefined ? Math.ceil(called.value) : undefined;
   }
 
   /** Records and leases have keys of their own, so that a store may keep both in the same way. */
