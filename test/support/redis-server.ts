@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,9 +89,23 @@ export async function startRedisCluster(): Promise<RedisServer> {
   return server;
 }
 
+/** A Sentinel that watches `master`, by the name `main`. */
+export async function startSentinel(master: RedisServer): Promise<RedisServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'canfetch-sentinel-'));
+  const configuration = join(folder, 'sentinel.conf');
+  writeFileSync(configuration, `sentinel monitor main 127.0.0.1 ${master.port} 1\n`);
+  const sentinel = await startRedis(configuration, '--sentinel');
+  const stop = async (): Promise<void> => {
+    await sentinel.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { ...sentinel, stop, [Symbol.asyncDispose]: stop };
+}
+
 async function launch(port: number, folder: string, args: readonly string[]): Promise<ChildProcess> {
   const quiet = ['--save', '', '--appendonly', 'no', '--dir', folder];
-  const server = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', ...quiet, ...args], {
+  // A configuration file comes first.
+  const server = spawn('redis-server', [...args, '--port', String(port), '--bind', '127.0.0.1', ...quiet], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   // Not even a test that is broken off leaves it running.
@@ -104,7 +118,7 @@ async function launch(port: number, folder: string, args: readonly string[]): Pr
     server.once('exit', () => reject(new Error(`redis-server ended at once:\n${output}`)));
     server.stdout.on('data', (chunk: Buffer) => {
       output += chunk.toString();
-      if (output.includes('Ready to accept connections')) resolve();
+      if (/Ready to accept connections|\+monitor master/.test(output)) resolve();
     });
   });
   return server;
