@@ -1,6 +1,7 @@
 import { benchFiles } from './files.ts';
 import { machine, print, printTable, type Row } from './measure.ts';
 import { warmQuestions } from './client.bench.ts';
+import { guarding } from './guard.bench.ts';
 import { checking, hostile, memory, parsing, ruleCounts } from './rules.bench.ts';
 import { stores } from './store.bench.ts';
 
@@ -18,6 +19,7 @@ const rows: Row[] = [
   ...ruleCounts(rounds),
   ...hostile(rounds),
   ...memory(files),
+  ...(await guarding(rounds)),
 ];
 print(rows);
 console.log(
