@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { describe } from 'vitest';
 
 /**
- * Where a server that tests need is installed. Without it they are skipped with a line that says so; where `CI` is
- * `true` they fail instead.
+ * Where a program that tests need is installed. Without it they are skipped with a line that says so; where `CI` is
+ * `true` they fail instead, so that nobody takes a suite that did not run for one that passed.
  */
 export function installed(command: string): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
@@ -13,4 +14,9 @@ export function installed(command: string): string | undefined {
     throw new Error(`Expected \`${command}\` to be installed where CI is true`);
   process.stderr.write(`Skipped: ${command} is not installed\n`);
   return undefined;
+}
+
+/** `describe`, if the program is {@link installed}. */
+export function describeWith(command: string): typeof describe | typeof describe.skip {
+  return installed(command) === undefined ? describe.skip : describe;
 }
