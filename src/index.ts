@@ -20,7 +20,16 @@ export {
 } from './client.ts';
 export { canFetch } from './can-fetch.ts';
 export type { Clock } from './clock.ts';
-export type { RobotsSource } from './cache/index.ts';
+export type {
+  Rejection,
+  RestoreOptions,
+  RestoreRejection,
+  RestoreResult,
+  RobotsSource,
+  RobotsStore,
+  StoreEvent,
+  StoreLease,
+} from './cache/index.ts';
 export type { Decision, OriginState } from './decision.ts';
 export {
   isRobotsError,
