@@ -1,5 +1,5 @@
 /** The public surface of `canfetch`: exports only. */
-export { type Profile, type ProfileName, profiles } from './access/index.ts';
+export { type Objection, type Profile, type ProfileName, profiles } from './access/index.ts';
 export {
   type CheckOptions,
   type ReserveOptions,
@@ -16,8 +16,10 @@ export type {
   RestoreResult,
   RobotsSource,
   RobotsStore,
+  StoreCalls,
   StoreEvent,
   StoreLease,
+  StoreOperation,
 } from './cache/index.ts';
 export type { Decision, OriginState } from './decision.ts';
 export {
