@@ -2,6 +2,7 @@
 export {
   type AnswerHeaders,
   type Failure,
+  type Objection,
   type Outcome,
   type Profile,
   type ProfileName,
@@ -27,8 +28,10 @@ export type {
   RestoreResult,
   RobotsSource,
   RobotsStore,
+  StoreCalls,
   StoreEvent,
   StoreLease,
+  StoreOperation,
 } from './cache/index.ts';
 export type { Decision, OriginState } from './decision.ts';
 export {

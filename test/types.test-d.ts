@@ -8,9 +8,11 @@ import {
   type Profile,
   profiles,
   refusalIn,
+  type RestoreResult,
   type RobotsClientOptions,
   RobotsClient,
   describeDiagnostic,
+  type RobotsStore,
 } from '../src/index.ts';
 import {
   type Diagnostic,
@@ -35,6 +37,9 @@ expectTypeOf(robots.peek('https://example.com/')).toEqualTypeOf<Decision | undef
 expectTypeOf(robots.permits('https://example.com/')).toEqualTypeOf<boolean | undefined>();
 expectTypeOf(robots.policy('https://example.com')).resolves.toEqualTypeOf<OriginPolicy>();
 expectTypeOf(robots).toExtend<AsyncDisposable>();
+expectTypeOf(robots.snapshot()).toEqualTypeOf<AsyncIterable<string>>();
+expectTypeOf(robots.restore(robots.snapshot())).resolves.toEqualTypeOf<RestoreResult>();
+expectTypeOf(new Map<string, string>()).not.toExtend<RobotsStore>();
 expectTypeOf(canFetch).returns.resolves.toEqualTypeOf<boolean>();
 expectTypeOf(profiles.google).toEqualTypeOf<Profile>();
 expectTypeOf({ agent: 'x', maxBodyBytes: 600_000 }).toExtend<RobotsClientOptions>();
