@@ -27,6 +27,7 @@ export type { GuardClient } from './guard/guard.ts';
 export type { RobotsInit } from './guard/ignore.ts';
 export type { GuardOptions, IgnoredRequest } from './guard/options.ts';
 export {
+  type Refusal,
   refusalIn,
   RobotsDisallowedError,
   RobotsUndecidedError,

@@ -1,5 +1,6 @@
 import type { Decision } from '../decision.ts';
 import { isRobotsError, RobotsError } from '../errors.ts';
+import type { RobotsDeferredError } from './deferred.ts';
 
 const MAX_CAUSES = 16;
 
@@ -65,20 +66,27 @@ export function refusal(decision: Decision): RobotsDisallowedError | RobotsUnrea
     : new RobotsDisallowedError(decision);
 }
 
+/** What a guard refuses with, for good or for now; each carries the decision about the hop that was refused. */
+export type Refusal = RobotsDisallowedError | RobotsUnreachableError | RobotsDeferredError;
+
+const REFUSALS: ReadonlySet<unknown> = new Set([
+  'ERR_ROBOTS_DISALLOWED',
+  'ERR_ROBOTS_UNREACHABLE',
+  'ERR_ROBOTS_DEFERRED',
+] satisfies Refusal['code'][]);
+
 /**
  * The refusal behind an error: clients wrap what a guard throws (`TypeError: fetch failed`, got's `RequestError`,
  * `AxiosError`) and keep it as `cause`.
  *
  * @returns `undefined` when the error has nothing to do with robots.txt.
  */
-export function refusalIn(error: unknown): RobotsDisallowedError | RobotsUnreachableError | undefined {
+export function refusalIn(error: unknown): Refusal | undefined {
   let cause = error;
   // Causes may run in a circle.
   for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth++) {
-    const code: unknown = Reflect.get(cause, 'code');
-    const refused = code === 'ERR_ROBOTS_DISALLOWED' || code === 'ERR_ROBOTS_UNREACHABLE';
     // Some wrappers take over the code, so the family is asked for too.
-    if (refused && isRobotsError(cause)) return cause as RobotsDisallowedError | RobotsUnreachableError;
+    if (REFUSALS.has(Reflect.get(cause, 'code')) && isRobotsError(cause)) return cause as Refusal;
     cause = Reflect.get(cause, 'cause');
   }
   return undefined;

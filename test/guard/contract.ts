@@ -23,6 +23,8 @@ export interface GuardedClient {
   readonly name: string;
   /** Whether a redirect can wait for a robots.txt nobody has asked for yet. */
   readonly waitsAtRedirects: boolean;
+  /** Why a single request cannot be aborted, of a client where it cannot. */
+  readonly unabortable?: string;
   /** Makes the client; `close` is called when the test is over. */
   make(robots: RobotsClient): { readonly get: GetPage; close?(): Promise<void> };
 }
@@ -182,7 +184,10 @@ export function guardContract(guarded: GuardedClient): void {
       expect(await pending).toMatchObject({ status: 200 });
     });
 
-    it('abort while deciding: rejects at once, and nothing is sent', async () => {
+    const abortable = guarded.unabortable === undefined ? it : it.skip;
+    const unless = guarded.unabortable === undefined ? '' : ` (not here: ${guarded.unabortable})`;
+
+    abortable(`abort while deciding: rejects at once, and nothing is sent${unless}`, async () => {
       const asked = moment();
       const server = await site(asked.now);
       const leaving = new AbortController();
@@ -193,7 +198,7 @@ export function guardContract(guarded: GuardedClient): void {
       expect(seenBy(server)).toEqual(['GET /robots.txt']);
     });
 
-    it('aborted beforehand: nothing is sent', async () => {
+    abortable(`aborted beforehand: nothing is sent${unless}`, async () => {
       const server = await site();
       expect(
         refusalIn(await failure(get(server.url('/page'), { signal: AbortSignal.abort() }))),

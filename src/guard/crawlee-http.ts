@@ -1,0 +1,166 @@
+import { RobotsInvalidOptionsError } from '../errors.ts';
+import { type Hop, nextHop, redirects } from './redirect.ts';
+import { isStream } from './request.ts';
+
+type HeaderRecord = Record<string, string | string[] | undefined>;
+
+/** The part of Crawlee's `HttpRequest` that the guard reads and writes. */
+export interface HttpRequest {
+  readonly url: string | URL;
+  readonly method?: string;
+  readonly headers?: HeaderRecord;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  readonly followRedirect?: boolean | ((response: HttpResponse) => boolean);
+  readonly maxRedirects?: number;
+  /** Options of got: other clients leave them unread. */
+  readonly hooks?: { readonly beforeRedirect?: readonly unknown[] };
+  /** `{ ignore: true, because: '…' }`, as in `sendRequest({ robots })`. */
+  readonly robots?: unknown;
+}
+
+interface HttpResponse {
+  readonly statusCode: number;
+  readonly url?: string;
+  readonly headers: HeaderRecord;
+  readonly redirectUrls?: readonly URL[];
+  readonly stream?: { destroy(): unknown };
+}
+
+/** Called at each redirect, after the decision. */
+type RedirectHandler = (response: HttpResponse, updated: UpdatedRequest) => void;
+
+interface UpdatedRequest {
+  url: string | URL;
+  headers: HeaderRecord;
+}
+
+/** Crawlee's `BaseHttpClient`. */
+export interface HttpClient {
+  sendRequest(request: HttpRequest): Promise<HttpResponse>;
+  stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<HttpResponse>;
+}
+
+/** Returns when `url` may be requested, rejects when not. */
+export type Admit = (url: URL) => Promise<void>;
+
+/** Makes the admission of one request and of the redirects it meets. */
+export type Admission = (request: HttpRequest, navigates: boolean) => Admit;
+
+type Send = (request: HttpRequest) => Promise<HttpResponse>;
+
+/** `client`, which asks before each request and before each redirect. */
+export function guardHttpClient(client: HttpClient, admission: Admission): HttpClient {
+  const follow = takesHooks(client) ? followedByGot : followedHere;
+  const guarded = async (
+    request: HttpRequest,
+    navigates: boolean,
+    send: Send,
+    onRedirect?: RedirectHandler,
+  ): Promise<HttpResponse> => {
+    const admit = admission(request, navigates);
+    await admit(new URL(request.url));
+    const { robots: _, ...rest } = request;
+    return follow(send, rest, admit, onRedirect);
+  };
+  return {
+    sendRequest: (request) => guarded(request, false, (each) => client.sendRequest(each)),
+    stream: (request, onRedirect) =>
+      guarded(request, true, (each) => client.stream(each, onRedirect), onRedirect),
+  };
+}
+
+/** Whether a client is the one Crawlee comes with, which hands what it is given to got. */
+function takesHooks(client: HttpClient): boolean {
+  return client.constructor.name === 'GotScrapingHttpClient';
+}
+
+/** got follows, and waits at each redirect for its hooks: for this one last, which so sees where they lead. */
+async function followedByGot(send: Send, request: HttpRequest, admit: Admit): Promise<HttpResponse> {
+  let seen = 0;
+  const beforeRedirect = async ({ url }: { readonly url: string | URL }): Promise<void> => {
+    seen += 1;
+    await admit(new URL(url));
+  };
+  const { hooks } = request;
+  const response = await send({
+    ...request,
+    hooks: { ...hooks, beforeRedirect: [...(hooks?.beforeRedirect ?? []), beforeRedirect] },
+  });
+  if ((response.redirectUrls?.length ?? 0) > seen) throw unseen(response, new URL(request.url));
+  return response;
+}
+
+/** Any other client is asked for one hop at a time, by the steps of the Fetch standard. */
+async function followedHere(
+  send: Send,
+  request: HttpRequest,
+  admit: Admit,
+  onRedirect?: RedirectHandler,
+): Promise<HttpResponse> {
+  const { followRedirect = true, maxRedirects = Infinity } = request;
+  const redirectUrls: URL[] = [];
+  let hop = firstHop(request);
+  let { headers = {} } = request;
+  for (;;) {
+    const { url, method, body } = hop;
+    const response = await send({ ...request, url: url.href, method, headers, body, followRedirect: false });
+    if (hasFollowed(response, hop.url)) throw unseen(response, hop.url);
+    const answer = { status: response.statusCode, headers: readerOf(response.headers) };
+    const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect;
+    if (!follows || !redirects(answer)) {
+      return Object.defineProperty(response, 'redirectUrls', { value: redirectUrls, configurable: true });
+    }
+    response.stream?.destroy();
+    if (redirectUrls.length >= maxRedirects) {
+      throw new Error(`Redirected ${maxRedirects} times, by ${hop.url.href} at last`);
+    }
+    hop = nextHop(hop, answer);
+    const updated: UpdatedRequest = { url: hop.url, headers: Object.fromEntries(hop.headers) };
+    // Crawlee keeps the cookies of the answer, and adds those of the session for the hop as `Cookie`.
+    onRedirect?.(response, updated);
+    if (updated.headers['Cookie'] !== undefined) delete updated.headers['cookie'];
+    hop = { ...hop, url: new URL(updated.url) };
+    await admit(hop.url);
+    redirectUrls.push(hop.url);
+    headers = updated.headers;
+  }
+}
+
+function firstHop({ url, method = 'GET', headers = {}, body }: HttpRequest): Hop {
+  const fields = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    for (const each of [value].flat()) if (each !== undefined) fields.append(name, each);
+  }
+  const bodyIsStream = isStream(body) || (typeof body === 'object' && body !== null && 'next' in body);
+  return {
+    url: new URL(url),
+    method: method.toUpperCase(),
+    headers: fields,
+    body,
+    bodyIsStream,
+    redirects: 0,
+  };
+}
+
+function readerOf(headers: HeaderRecord): { get(name: string): string | null } {
+  return { get: (name) => [headers[name]].flat()[0] ?? null };
+}
+
+function hasFollowed({ url, redirectUrls = [] }: HttpResponse, requested: URL): boolean {
+  return (
+    redirectUrls.length > 0 || (url !== undefined && withoutFragment(url) !== withoutFragment(requested))
+  );
+}
+
+function withoutFragment(url: string | URL): string {
+  return new URL(url).href.split('#', 1)[0] ?? '';
+}
+
+function unseen(response: HttpResponse, requested: URL): RobotsInvalidOptionsError {
+  response.stream?.destroy();
+  return new RobotsInvalidOptionsError(
+    `Expected the \`httpClient\` to heed \`followRedirect: false\`, but it followed ${requested.href} where its ` +
+      'redirects could not be checked; make it with redirects off (`new ImpitHttpClient({ followRedirects: false })`)',
+  );
+}
