@@ -30,7 +30,9 @@ guardContract({
         },
         inMemory(),
       );
-      await crawler.run([{ url, method, ...(body === undefined ? {} : { payload: body }) }]);
+      await crawler.run([
+        { url, method, useExtendedUniqueKey: true, ...(body === undefined ? {} : { payload: body }) },
+      ]);
       if (answer !== undefined) return answer;
       // A crawler that skips rejects nothing: `onSkippedRequest` has the decision.
       throw refused === undefined ? failure : refusal(refused);
