@@ -137,12 +137,15 @@ export class BrowserRequests {
   /** In doubt they are asked who may not have to. */
   private async watchersOf(frameId: string): Promise<readonly RequestWatcher[]> {
     const owner = await this.ownerOf(frameId);
-    const watchers: RequestWatcher[] = [];
-    for (const watcher of this.watchers) {
-      const id = await this.contextId(watcher.context);
-      if (owner === undefined || id === undefined || id === owner) watchers.push(watcher);
+    const watchers = [...this.watchers];
+    if (owner === undefined) return watchers;
+    const anonymous = new Set<BrowserContextLike>();
+    for (const context of this.browser.contexts()) {
+      const id = await this.contextId(context);
+      if (id === owner) return watchers.filter((watcher) => watcher.context === context);
+      if (id === undefined) anonymous.add(context);
     }
-    return watchers;
+    return watchers.filter(({ context }) => anonymous.has(context));
   }
 
   private async ownerOf(frameId: string): Promise<string | undefined> {

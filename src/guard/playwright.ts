@@ -102,6 +102,7 @@ export async function guardContext(
   client: GuardClient,
   options: GuardContextOptions = {},
 ): Promise<ContextGuard> {
+  if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
   const { subresources = false, ...rest } = options;
   assertThrowing(rest);
   const guard = new Guard(client, rest);

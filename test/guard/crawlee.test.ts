@@ -245,8 +245,8 @@ describe('withRobots', () => {
     const call = (...given: unknown[]): unknown => Reflect.apply(withRobots, undefined, given);
     expect(() => call(HttpCrawler, client(), { onDisallow: 'throw' })).toThrow(/got `onDisallow`/);
     expect(() => call(HttpCrawler, {})).toThrow(/Expected the client to be a RobotsClient/);
-    expect(() => call(class Spider {}, client())).toThrow(
-      'Expected a crawler class of Crawlee 3 (3.14 or later), got "Spider", which has no `addRequests`',
+    expect(() => call(Map, client())).toThrow(
+      'Expected a crawler class of Crawlee 3 (3.14 or later), got "Map", which has no `addRequests`',
     );
     expect(() => call('HttpCrawler', client())).toThrow(/got "HttpCrawler"/);
     for (const respectRobotsTxtFile of [false, { userAgent: 'OtherBot' }]) {
