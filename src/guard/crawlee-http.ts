@@ -49,9 +49,17 @@ export type Admission = (request: HttpRequest, navigates: boolean) => Admit;
 
 type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** `client`, which asks before each request and before each redirect. */
+/**
+ * `client`, which asks before each request and before each redirect.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the client follows redirects by itself.
+ */
 export function guardHttpClient(client: HttpClient, admission: Admission): HttpClient {
   const follow = takesHooks(client) ? followedByGot : followedHere;
+  // ImpitHttpClient has it, and does not look at the `followRedirect` of a request.
+  if (Reflect.get(client, 'followRedirects') === true) throw unseen('would follow redirects');
+  /** How it was found out that it follows redirects by itself: nothing more is sent by it. */
+  let heedless: unknown;
   const guarded = async (
     request: HttpRequest,
     navigates: boolean,
@@ -60,8 +68,14 @@ export function guardHttpClient(client: HttpClient, admission: Admission): HttpC
   ): Promise<HttpResponse> => {
     const admit = admission(request, navigates);
     await admit(new URL(request.url));
+    if (heedless !== undefined) throw heedless;
     const { robots: _, ...rest } = request;
-    return follow(send, rest, admit, onRedirect);
+    try {
+      return await follow(send, rest, admit, onRedirect);
+    } catch (error) {
+      if (error instanceof RobotsInvalidOptionsError) heedless = error;
+      throw error;
+    }
   };
   return {
     sendRequest: (request) => guarded(request, false, (each) => client.sendRequest(each)),
@@ -87,7 +101,7 @@ async function followedByGot(send: Send, request: HttpRequest, admit: Admit): Pr
     ...request,
     hooks: { ...hooks, beforeRedirect: [...(hooks?.beforeRedirect ?? []), beforeRedirect] },
   });
-  if ((response.redirectUrls?.length ?? 0) > seen) throw unseen(response, new URL(request.url));
+  if ((response.redirectUrls?.length ?? 0) > seen) throw followedUnseen(response, new URL(request.url));
   return response;
 }
 
@@ -105,7 +119,7 @@ async function followedHere(
   for (;;) {
     const { url, method, body } = hop;
     const response = await send({ ...request, url: url.href, method, headers, body, followRedirect: false });
-    if (hasFollowed(response, hop.url)) throw unseen(response, hop.url);
+    if (hasFollowed(response, hop.url)) throw followedUnseen(response, hop.url);
     const answer = { status: response.statusCode, headers: readerOf(response.headers) };
     const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect;
     if (!follows || !redirects(answer)) {
@@ -157,10 +171,14 @@ function withoutFragment(url: string | URL): string {
   return new URL(url).href.split('#', 1)[0] ?? '';
 }
 
-function unseen(response: HttpResponse, requested: URL): RobotsInvalidOptionsError {
+function followedUnseen(response: HttpResponse, requested: URL): RobotsInvalidOptionsError {
   response.stream?.destroy();
+  return unseen(`followed a redirect of ${requested.href}`);
+}
+
+function unseen(what: string): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
-    `Expected the \`httpClient\` to heed \`followRedirect: false\`, but it followed ${requested.href} where its ` +
-      'redirects could not be checked; make it with redirects off (`new ImpitHttpClient({ followRedirects: false })`)',
+    `Expected the \`httpClient\` to heed \`followRedirect: false\`, but it ${what} where none can be checked; ` +
+      'turn them off where it is made (`new ImpitHttpClient({ followRedirects: false })`)',
   );
 }

@@ -10,40 +10,17 @@ import {
   type NavigationHook,
   type SkippedRequest,
 } from './crawlee-types.ts';
+import { type Adding, noting, robotsOf, type Running, running, type Step } from './crawlee-steps.ts';
 import { Guard, type GuardClient, reachesSite } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
-import { type ContextGuard, guardContext, type PageLike } from './playwright.ts';
+import { type ContextGuard, guardContext } from './playwright.ts';
 import { refusal, refusalIn } from './refusal.ts';
 
 export type { SkippedRequest } from './crawlee-types.ts';
 export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
-
-/** What a crawler is at, in the asynchronous context at hand. */
-type Step = Adding | Running;
-
-/** Putting requests into the queue. */
-interface Adding {
-  readonly name: 'adding';
-  /** The request, or the options of `enqueueLinks`, that come next. */
-  source: unknown;
-}
-
-/** Making one request of the queue, with all its handler does. */
-interface Running {
-  readonly name: 'running';
-  request?: CrawlRequest | null;
-  /** Decided, and told of, when the turn of the request came. */
-  decided?: string;
-  /** What kept it from being decided: the request fails with it. */
-  failure?: { readonly error: unknown };
-  /** Why its navigation was refused. */
-  refused?: Decision;
-  /** The page it navigates. */
-  page?: { readonly page: PageLike; readonly guard: ContextGuard };
-}
 
 /**
  * A subclass of a crawler class of Crawlee 3 (3.14 or later) whose requests are held against the robots.txt of their
@@ -248,33 +225,6 @@ export function withRobots<Class extends new (...args: never[]) => object>(
   return GuardedCrawler as unknown as Class;
 }
 
-function running(steps: AsyncLocalStorage<Step>): Running | undefined {
-  const step = steps.getStore();
-  return step?.name === 'running' ? step : undefined;
-}
-
 async function refusedPage({ page }: Running): Promise<Decision | undefined> {
   return page && refusalIn(await page.guard.errorOf(page.page))?.decision;
-}
-
-/** What a request, as Crawlee takes it, says of robots.txt. */
-function robotsOf(source: unknown): unknown {
-  return Reflect.get(Object(Reflect.get(Object(source), 'userData')), 'robots');
-}
-
-/** `requests`, each noted when it is taken: Crawlee asks about its URL alone, before it takes the next. */
-function noting(requests: unknown, step: Adding): unknown {
-  if (typeof requests !== 'object' || requests === null) return requests;
-  if (!(Symbol.iterator in requests) && !(Symbol.asyncIterator in requests)) return requests;
-  return noted(requests as Iterable<unknown> | AsyncIterable<unknown>, step);
-}
-
-async function* noted(
-  requests: Iterable<unknown> | AsyncIterable<unknown>,
-  step: Adding,
-): AsyncGenerator<unknown> {
-  for await (const request of requests) {
-    step.source = request;
-    yield request;
-  }
 }

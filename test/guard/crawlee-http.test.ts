@@ -123,5 +123,17 @@ describe('withRobots, with an httpClient of its own', () => {
     ]);
     expect(refusalIn(failed[0])).toBeUndefined();
     expect(pagesOf(server)).toEqual(['/to?/page', '/page']);
+    // Nothing more goes out by it.
+    await crawler.run([server.url('/another')]);
+    expect(failed).toHaveLength(2);
+    expect(pagesOf(server)).toHaveLength(2);
+  });
+
+  it('does not take one that says it follows redirects by itself', () => {
+    const httpClient = Object.assign(new OwnClient(), { followRedirects: true });
+    const guarded = withRobots(HttpCrawler, client());
+    expect(() => new guarded({ ...record().options, httpClient }, inMemory())).toThrow(
+      /Expected the `httpClient` to heed `followRedirect: false`, but it would follow redirects/,
+    );
   });
 });
