@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { RobotsInvalidOptionsError } from '../errors.ts';
@@ -138,8 +137,6 @@ class Watcher implements ContextGuard, RequestWatcher {
     this.guard = guard;
     this.subresources = subresources;
     this.requests = requests;
-    // One for each request that waits.
-    setMaxListeners(0, this.disposal.signal);
   }
 
   async blocks({ frameId, request, resourceType, redirectedRequestId }: PausedRequest): Promise<boolean> {

@@ -31,6 +31,20 @@ class HeedlessClient extends OwnClient {
 }
 
 describe('withRobots, with an httpClient of its own', () => {
+  it.each([undefined, new OwnClient()])(
+    'sends one Cookie at a hop: that of the session (%s)',
+    async (own) => {
+      const server = await site();
+      const crawler = new (withRobots(HttpCrawler, client()))(
+        { ...record().options, ...(own === undefined ? {} : { httpClient: own }) },
+        inMemory(),
+      );
+      await crawler.run([{ url: server.url('/to?/page'), headers: { cookie: 'b=2' } }]);
+      expect(server.requests.slice(1).map(({ headers }) => headers.cookie)).toEqual(['b=2', 'a=1']);
+      if (own !== undefined) expect(Object.keys(own.sent[1]?.headers ?? {})).not.toContain('cookie');
+    },
+  );
+
   it('follows redirects itself, hop by hop, with the cookies of the session', async () => {
     const server = await site();
     const other = await site();

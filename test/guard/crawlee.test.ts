@@ -172,7 +172,9 @@ describe('withRobots', () => {
   it('asks for the agent it is told, and not about what the filter lets out', async () => {
     const server = await site();
     const { options, handled, skipped } = record();
-    const guarded = withRobots(HttpCrawler, client(), {
+    const robotsClient = client();
+    await robotsClient.check(server.origin);
+    const guarded = withRobots(HttpCrawler, robotsClient, {
       agent: 'OtherBot',
       filter: ({ pathname }) => pathname !== '/api',
     });
