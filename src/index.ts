@@ -38,3 +38,4 @@ export type { FetchFunction } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
 export type { OriginPolicy } from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
+export type { CacheMessage, DecisionMessage, FetchMessage, PolicyChangeMessage } from './diagnostics.ts';

@@ -15,10 +15,11 @@ export function decideFromEntry(
   source: RobotsSource['source'],
 ): Decision {
   const { file } = entry;
-  const holds = entry.isQuietAt(now) ? entry.quietStanding : standing(entry.record, entry.profile, now);
+  const quiet = entry.isQuietAt(now);
+  const holds = quiet ? RULES_IN_FORCE : standing(entry.record, entry.profile, now);
   const agent = tokens.length === 1 || file === undefined ? tokens[0]! : file.chooseAgent(tokens);
   const profile = entry.profile.name;
-  const robots = entry.source(source, answerHolds(entry, now));
+  const robots = entry.source(source, quiet || answerHolds(entry, now));
   if ((holds.state === 'rules' || holds.state === 'last-good') && file !== undefined) {
     const program = file.programFor(agent);
     const number = file.decideUrl(program, located);
@@ -28,6 +29,8 @@ export function decideFromEntry(
   }
   return decideByStanding(located, agent, profile, withoutRules(holds, now), robots);
 }
+
+const RULES_IN_FORCE = { state: 'rules' } as const;
 
 /** `/robots.txt` itself may always be fetched; nothing needs to be known for that. */
 export function robotsTxtDecision(
@@ -114,7 +117,10 @@ export function describeEntry(
  * What holds where no rules do. A standing that knows nothing (the answer went stale between its arrival and
  * this moment, by a clock that jumped) is no permission: the next question asks again.
  */
-function withoutRules(holds: Standing, now: number): Parameters<typeof decideByStanding>[3] {
+function withoutRules(
+  holds: Standing | typeof RULES_IN_FORCE,
+  now: number,
+): Parameters<typeof decideByStanding>[3] {
   if (holds.state === 'allow-all' || holds.state === 'disallow-all') return holds;
   return { state: 'disallow-all', reason: 'unreachable', retryAt: now };
 }

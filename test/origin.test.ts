@@ -147,6 +147,12 @@ describe('the short way for serialised URLs', () => {
           'example.com/',
           'a.b',
           '1.2.3.4',
+          '1.2.3.4/',
+          '255.0.0.256/',
+          '01.2.3.4/',
+          '1.2.3/',
+          '1.2.3.4.5/',
+          '1.2.3.4:81/',
           'a.1',
           'a.0x1',
           'a.',
@@ -176,5 +182,44 @@ describe('the short way for serialised URLs', () => {
       }),
       { numRuns: 20_000 },
     );
+  });
+
+  it('takes nothing over from the URL before, whose origin may be the start of this one’s', () => {
+    const located = new LocatedUrl();
+    const origins = [
+      'http://a.b',
+      'http://a.bc',
+      'http://a.b:80',
+      'http://a.b:8080',
+      'http://a.b.c',
+      'https://a.b',
+    ];
+    const long = `http://${'a'.repeat(300)}.b`;
+    for (const first of [...origins, long]) {
+      for (const second of [...origins, long, 'http://a.b?', 'http://a.b@c']) {
+        for (const url of [`${first}/x`, `${second}/y`, `${second}/z/?q#f`]) {
+          locate(url, located);
+          const { href, origin } = new URL(url);
+          expect([located.href, located.origin]).toEqual([href, origin]);
+        }
+      }
+    }
+  });
+
+  it('octets are those of the URL read last, and of no other', () => {
+    const [one, two] = [new LocatedUrl(), new LocatedUrl()];
+    one.read('https://a.example/one');
+    expect(one.octets?.subarray(one.targetStart, one.targetEnd)).toEqual(new TextEncoder().encode('/one'));
+    two.read('https://a.example/two');
+    expect(one.octets).toBeUndefined();
+    expect(two.octets?.subarray(two.targetStart, two.targetEnd)).toEqual(new TextEncoder().encode('/two'));
+    two.read('https://a.example/%41');
+    expect(two.octets).toBeUndefined();
+  });
+
+  it('URLs too long to be looked at are parsed', () => {
+    const url = `https://a.example/${'a'.repeat(20_000)}?b`;
+    expect(targetOf(url)).toBe(url.slice('https://a.example'.length));
+    expect(targetOf(`${url}#é`)).toBe(url.slice('https://a.example'.length));
   });
 });

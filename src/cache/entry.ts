@@ -1,4 +1,4 @@
-import { type OriginRecord, type Profile, refreshAheadAt, type Standing } from '../access/index.ts';
+import { type OriginRecord, type Profile, refreshAheadAt } from '../access/index.ts';
 import { parseRobots } from '../rules/index.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { type RobotsSource, sourceOf } from './source.ts';
@@ -7,8 +7,6 @@ import { type RobotsSource, sourceOf } from './source.ts';
 export class CacheEntry {
   readonly record: OriginRecord;
   readonly profile: Profile;
-  /** What holds at any time that {@link isQuietAt}. */
-  readonly quietStanding: Standing;
   private parsed: RobotsFile | undefined;
   private answerFromMemory: RobotsSource | undefined;
   private failureFromMemory: RobotsSource | undefined;
@@ -21,8 +19,6 @@ export class CacheEntry {
     this.profile = profile;
     const { answer } = record;
     const quiet = answer?.kind === 'rules' && record.copy !== undefined && record.failure === undefined;
-    this.quietStanding =
-      quiet && record.copy !== undefined ? { state: 'rules', copy: record.copy } : { state: 'unknown' };
     this.quietFrom = quiet ? answer.fetchedAt : 0;
     this.quietUntil = quiet ? refreshAheadAt(answer) : 0;
     // A 304, or a failure beside a good copy, leaves the compiled rules as they are.
@@ -37,12 +33,10 @@ export class CacheEntry {
 
   /** The file of the good copy, parsed on first use. */
   get file(): RobotsFile | undefined {
-    const { copy } = this.record;
-    if (copy === undefined) return undefined;
-    return (this.parsed ??= parseRobots(copy.body, { dialect: this.profile.dialect }));
+    return this.parsed ?? this.parse();
   }
 
-  /** Whether its rules hold at `now`, with nothing due: what nearly every question finds. */
+  /** Whether its rules hold at `now`, with nothing due: what nearly every question finds. There is a file then. */
   isQuietAt(now: number): boolean {
     return now < this.quietUntil && now >= this.quietFrom;
   }
@@ -54,6 +48,12 @@ export class CacheEntry {
     if (source !== 'memory') return sourceOf(this.record, source, answerHolds);
     if (answerHolds) return (this.answerFromMemory ??= sourceOf(this.record, source, true));
     return (this.failureFromMemory ??= sourceOf(this.record, source, false));
+  }
+
+  private parse(): RobotsFile | undefined {
+    const { copy } = this.record;
+    if (copy === undefined) return undefined;
+    return (this.parsed = parseRobots(copy.body, { dialect: this.profile.dialect }));
   }
 
   /** What the entry is reckoned to hold, rules compiled for an agent or two included. */

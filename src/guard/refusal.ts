@@ -4,6 +4,15 @@ import type { RobotsDeferredError } from './deferred.ts';
 
 const MAX_CAUSES = 16;
 
+/** An error that keeps a request from being made, and holds the decision it rests on. */
+export type Refusal = RobotsDisallowedError | RobotsUnreachableError | RobotsDeferredError;
+
+const REFUSAL_CODES: ReadonlySet<unknown> = new Set<Refusal['code']>([
+  'ERR_ROBOTS_DISALLOWED',
+  'ERR_ROBOTS_UNREACHABLE',
+  'ERR_ROBOTS_DEFERRED',
+]);
+
 /** A guard refused a request because robots.txt disallows it. */
 export class RobotsDisallowedError extends RobotsError {
   override readonly name = 'RobotsDisallowedError';
@@ -66,15 +75,6 @@ export function refusal(decision: Decision): RobotsDisallowedError | RobotsUnrea
     : new RobotsDisallowedError(decision);
 }
 
-/** What a guard refuses with, for good or for now; each carries the decision about the hop that was refused. */
-export type Refusal = RobotsDisallowedError | RobotsUnreachableError | RobotsDeferredError;
-
-const REFUSALS: ReadonlySet<unknown> = new Set([
-  'ERR_ROBOTS_DISALLOWED',
-  'ERR_ROBOTS_UNREACHABLE',
-  'ERR_ROBOTS_DEFERRED',
-] satisfies Refusal['code'][]);
-
 /**
  * The refusal behind an error: clients wrap what a guard throws (`TypeError: fetch failed`, got's `RequestError`,
  * `AxiosError`) and keep it as `cause`.
@@ -85,8 +85,9 @@ export function refusalIn(error: unknown): Refusal | undefined {
   let cause = error;
   // Causes may run in a circle.
   for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth++) {
+    const code: unknown = Reflect.get(cause, 'code');
     // Some wrappers take over the code, so the family is asked for too.
-    if (REFUSALS.has(Reflect.get(cause, 'code')) && isRobotsError(cause)) return cause as Refusal;
+    if (REFUSAL_CODES.has(code) && isRobotsError(cause)) return cause as Refusal;
     cause = Reflect.get(cause, 'cause');
   }
   return undefined;

@@ -8,10 +8,10 @@ import {
   type ProgramParts,
   REWRITTEN,
   RULE_WORDS,
-  ShortProgram,
 } from './program.ts';
 import { Rows } from './rows.ts';
 import { type Selection, selectRules } from './select.ts';
+import { headMaskOf, SHORT_TELL_WORDS, ShortProgram } from './short-program.ts';
 import { NODE_WORDS, slotOf, TableProgram } from './table-program.ts';
 
 const INDEX_HTM = utf8.encode('/index.htm');
@@ -76,11 +76,16 @@ function addDirectory(bytes: Uint8Array, start: number, end: number, traits: Dia
 
 function shortProgram(selection: Selection, bytes: Uint8Array, traits: DialectTraits): ShortProgram {
   const order = rows.bestFirst(false);
-  const entries = countRewritten(order);
-  const entryBase = order.length * RULE_WORDS;
-  const words = new Int32Array(entryBase + entries * ENTRY_WORDS);
-  writeRules(words, order, entryBase, (row) => rows.head(row));
-  return new ShortProgram(partsOf(selection, bytes, traits, words, order.length, entryBase));
+  const ruleBase = order.length * SHORT_TELL_WORDS;
+  const words = new Int32Array(ruleBase + order.length * RULE_WORDS + countRewritten(order) * ENTRY_WORDS);
+  let tell = 0;
+  for (const row of order) {
+    words[tell++] = rows.head(row);
+    words[tell++] = headMaskOf(rows.literalLength(row));
+    words[tell++] = rows.occurrence(row);
+  }
+  writeRules(words, order, ruleBase);
+  return new ShortProgram(partsOf(selection, bytes, traits, words, order.length, ruleBase));
 }
 
 function tableProgram(selection: Selection, bytes: Uint8Array, traits: DialectTraits): Program {
@@ -97,15 +102,18 @@ function tableProgram(selection: Selection, bytes: Uint8Array, traits: DialectTr
   const nodeSlots = new Int32Array(slotsFor(nodes.length));
   const wide = order.length > 0xfffe;
 
-  const entryBase = order.length * RULE_WORDS;
-  const nodeBase = entryBase + countRewritten(order) * ENTRY_WORDS;
+  const ruleBase = order.length;
+  const nodeBase = ruleBase + order.length * RULE_WORDS + countRewritten(order) * ENTRY_WORDS;
   const literalLengthBase = nodeBase + nodes.length * NODE_WORDS;
   const nodeLengthBase = literalLengthBase + literalLengths.length;
   const literalSlotBase = nodeLengthBase + nodeLengths.length;
   const nodeSlotBase = literalSlotBase + slotWords(literals.slots, wide);
   const words = new Int32Array(nodeSlotBase + slotWords(nodeSlots, wide));
 
-  writeRules(words, order, entryBase, (row) => rows.hash(row, rows.literalLength(row)));
+  for (const [rule, row] of order.entries()) {
+    words[rule] = rows.isWild(row) ? rows.occurrence(row) : rows.hash(row, rows.literalLength(row));
+  }
+  writeRules(words, order, ruleBase);
   words.set(literalLengths, literalLengthBase);
   words.set(nodeLengths, nodeLengthBase);
   writeSlots(words, literalSlotBase, literals.slots, wide);
@@ -122,7 +130,7 @@ function tableProgram(selection: Selection, bytes: Uint8Array, traits: DialectTr
   writeSlots(words, nodeSlotBase, nodeSlots, wide);
   let slack = 0;
   for (const row of literals.winners) slack = Math.max(slack, rows.priority(row) - rows.literalLength(row));
-  return new TableProgram(partsOf(selection, bytes, traits, words, order.length, entryBase), {
+  return new TableProgram(partsOf(selection, bytes, traits, words, order.length, ruleBase), {
     nodeBase,
     literalLengthBase,
     nodeLengthBase,
@@ -141,11 +149,11 @@ function partsOf(
   traits: DialectTraits,
   words: Int32Array,
   count: number,
-  entryBase: number,
+  ruleBase: number,
 ): ProgramParts {
   const { symbols } = rows;
   const extra = symbols.length === 0 ? NOTHING : symbols.octets.slice(0, symbols.length);
-  return { scope, crawlDelayMs, bytes, traits, words, entryBase, extra, count, hasWild: rows.wildCount > 0 };
+  return { scope, crawlDelayMs, bytes, traits, words, ruleBase, extra, count, hasWild: rows.wildCount > 0 };
 }
 
 function countRewritten(order: readonly number[]): number {
@@ -154,12 +162,8 @@ function countRewritten(order: readonly number[]): number {
   return count;
 }
 
-function writeRules(
-  words: Int32Array,
-  order: readonly number[],
-  entryBase: number,
-  tellOf: (row: number) => number,
-): void {
+function writeRules(words: Int32Array, order: readonly number[], ruleBase: number): void {
+  const entryBase = ruleBase + order.length * RULE_WORDS;
   let entry = 0;
   for (let rule = 0; rule < order.length; rule++) {
     const row = order[rule]!;
@@ -172,11 +176,10 @@ function writeRules(
       words[at + 3] = facts >>> FLAG_BITS;
       facts = (entry++ << FLAG_BITS) | (facts & ((1 << FLAG_BITS) - 1));
     }
-    const word = rule * RULE_WORDS;
+    const word = ruleBase + rule * RULE_WORDS;
     words[word] = rows.offset(row);
     words[word + 1] = facts;
-    words[word + 2] = rows.isWild(row) ? rows.occurrence(row) : rows.literalLength(row);
-    words[word + 3] = tellOf(row);
+    words[word + 2] = rows.literalLength(row);
   }
 }
 

@@ -3,20 +3,16 @@ import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import { compile, compileAll } from './compile.ts';
 import { type Description, describe, type Group, linesNaming, type Sitemap } from './describe.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
-import { Symbols } from './path.ts';
 import { findGroups } from './select.ts';
-import { NO_RULE, type Program, ShortProgram } from './program.ts';
-import { readSimpleTarget, readTarget } from './target.ts';
+import { NO_RULE, type Program } from './program.ts';
+import { readTarget } from './target.ts';
 import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
-/** Targets are read into this one, call after call: nothing here is asynchronous. */
-const symbols = new Symbols();
 const located = new LocatedUrl();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Agents a file was asked for keep their compiled rules, up to this many; then all start anew. */
 const MAX_PROGRAMS = 64;
-const MAX_EXPLAINED_RULES = 256;
 
 /**
  * A robots.txt file: its octets, and what was compiled of them for the agents that asked. Made by `parseRobots`.
@@ -30,7 +26,6 @@ export class RobotsFile {
   private agent: string | undefined;
   private program: Program | undefined;
   private programs: Map<string, Program> | undefined;
-  private explained: Map<number, MatchedRule> | undefined;
   private description: Description | undefined;
 
   constructor(bytes: Uint8Array, dialect: Dialect) {
@@ -79,9 +74,9 @@ export class RobotsFile {
     const token = callerAgent(this.chooseAgent(agent), this.traits);
     const program = compileAll(this.bytes, this.groupStarts, token, this.traits);
     const text = target.startsWith('/') ? target : targetOf(target);
-    readTarget(text, 0, text.length, this.traits, symbols);
+    const matching = program.matches(readTarget(text, 0, text.length, this.traits));
     // A rule stands for its line: what was derived from the winner's is no rival of it.
-    const [winner, ...others] = program.matches(symbols);
+    const [winner, ...others] = matching;
     const rival = others.find(
       (rule) => winner !== undefined && program.offsetOf(rule) !== program.offsetOf(winner),
     );
@@ -143,21 +138,17 @@ export class RobotsFile {
   }
 
   /** {@link decide} for a URL taken apart: most need no reading any more. */
-  decideUrl(program: Program, { href, targetStart, targetEnd, simple }: LocatedUrl): number {
-    if (simple && this.traits.targetHasQuery) {
-      if (!program.hasWild && program instanceof ShortProgram) {
-        return program.decideText(href, targetStart, targetEnd);
-      }
-      readSimpleTarget(href, targetStart, targetEnd, symbols);
-      return program.decide(symbols);
-    }
-    return this.decide(program, href, targetStart, targetEnd);
+  decideUrl(program: Program, located: LocatedUrl): number {
+    const { targetStart, targetEnd } = located;
+    const octets = this.traits.targetHasQuery ? located.octets : undefined;
+    return octets === undefined
+      ? this.decide(program, located.href, targetStart, targetEnd)
+      : program.decideOctets(octets, targetStart, targetEnd);
   }
 
   /** Number of the rule that decides the target `text[start, end)`; `NO_RULE` if none. Allocates nothing. */
   decide(program: Program, text: string, start: number, end: number): number {
-    readTarget(text, start, end, this.traits, symbols);
-    return program.decide(symbols);
+    return program.decide(readTarget(text, start, end, this.traits));
   }
 
   /** The verdict that `rule` (of {@link decide}) gives. */
@@ -179,20 +170,17 @@ export class RobotsFile {
   }
 
   ruleOf(program: Program, rule: number): MatchedRule {
+    return program.explained[rule] ?? this.explainRule(program, rule);
+  }
+
+  private explainRule(program: Program, rule: number): MatchedRule {
     const offset = program.offsetOf(rule);
-    let matched = this.explained?.get(offset);
-    if (matched === undefined) {
-      const written = this.bytes.subarray(offset, offset + program.writtenLengthOf(rule));
-      matched = {
-        directive: program.isAllow(rule) ? 'allow' : 'disallow',
-        pattern: decoder.decode(written),
-        line: lineAt(this.bytes, offset),
-      };
-      this.explained ??= new Map();
-      if (this.explained.size >= MAX_EXPLAINED_RULES) this.explained.clear();
-      this.explained.set(offset, matched);
-    }
-    return matched;
+    const written = this.bytes.subarray(offset, offset + program.writtenLengthOf(rule));
+    return program.keepExplained(rule, {
+      directive: program.isAllow(rule) ? 'allow' : 'disallow',
+      pattern: decoder.decode(written),
+      line: lineAt(this.bytes, offset),
+    });
   }
 
   private describe(): Description {

@@ -2,22 +2,21 @@ import type { DialectTraits } from './dialect.ts';
 import { DOLLAR, STAR } from './octets.ts';
 import type { Symbols } from './path.ts';
 import { endsWith, endsWithFolding, find, findFolding } from './search.ts';
-import type { MatchedGroup } from './verdict.ts';
+import type { MatchedGroup, MatchedRule } from './verdict.ts';
 
 /*
  * The rules of one agent in one file, compiled. One Int32Array holds them, because a crawler keeps many
- * thousands of files. A rule takes four words:
+ * thousands of files. First comes what tells most targets apart, rule by rule, without a look at the file, which is
+ * far away in memory: each kind of program has its own way. Then the rules, three words each:
  *
  *   0  where its pattern stands in the file
  *   1  flags; above them the octets as written or, if REWRITTEN, the index of its entry
- *   2  literal rules: octets of the pattern; wild rules: which octets it needs (occurrence bits)
- *   3  what tells most targets apart without a look at the file, which is far away in memory: octets 1 to 4 of
- *      a literal pattern (`headOf`), or in a table its hash
+ *   2  octets before the first wildcard, in normal form
  *
- * A pattern that is not its own normal form (REWRITTEN) has an entry of four words: where the normal form stands
- * in `extra`, its octets, priority, octets as written.
+ * A pattern that is not its own normal form (REWRITTEN) has an entry of four words, behind the rules: where the
+ * normal form stands in `extra`, its octets, priority, octets as written.
  */
-export const RULE_WORDS = 4;
+export const RULE_WORDS = 3;
 export const ENTRY_WORDS = 4;
 
 export const ALLOW = 1;
@@ -30,6 +29,8 @@ export const FLAG_BITS = 5;
 /** Nothing decides. */
 export const NO_RULE = -1;
 
+const MAX_EXPLAINED_RULES = 256;
+
 export interface ProgramParts {
   /** Whom the rules were written for: the agent by name, all agents, or nobody that fits. */
   readonly scope: 'named' | 'all' | 'none';
@@ -38,7 +39,8 @@ export interface ProgramParts {
   readonly bytes: Uint8Array;
   readonly traits: DialectTraits;
   readonly words: Int32Array;
-  readonly entryBase: number;
+  /** Where the rules start. */
+  readonly ruleBase: number;
   readonly extra: Uint8Array;
   /** Rules, literal and wild. */
   readonly count: number;
@@ -53,9 +55,13 @@ export abstract class Program {
   readonly hasWild: boolean;
   /** Filled by the file when somebody asks why. */
   group: MatchedGroup | undefined = undefined;
+  /** What was told of rules, by their numbers; filled by the file, too. */
+  readonly explained: MatchedRule[] = [];
+  private explainedCount = 0;
   protected readonly words: Int32Array;
   private readonly bytes: Uint8Array;
   private readonly extra: Uint8Array;
+  private readonly ruleBase: number;
   private readonly entryBase: number;
   private readonly traits: DialectTraits;
 
@@ -67,38 +73,54 @@ export abstract class Program {
     this.words = parts.words;
     this.bytes = parts.bytes;
     this.extra = parts.extra;
-    this.entryBase = parts.entryBase;
+    this.ruleBase = parts.ruleBase;
+    this.entryBase = parts.ruleBase + parts.count * RULE_WORDS;
     this.traits = parts.traits;
   }
 
   /** Number of the rule that decides `target`, {@link NO_RULE} if none does. Allocates nothing. */
   abstract decide(target: Symbols): number;
 
+  /** {@link decide} for `octets[start, end)`, a target that is its own normal form. */
+  abstract decideOctets(octets: Uint8Array, start: number, end: number): number;
+
   isAllow(rule: number): boolean {
-    return (this.words[rule * RULE_WORDS + 1]! & ALLOW) !== 0;
+    return (this.words[this.wordOf(rule) + 1]! & ALLOW) !== 0;
+  }
+
+  protected isWild(rule: number): boolean {
+    return (this.words[this.wordOf(rule) + 1]! & WILD) !== 0;
+  }
+
+  /** Keeps what somebody was told of `rule` for the next who asks, within bounds. */
+  keepExplained(rule: number, matched: MatchedRule): MatchedRule {
+    if (++this.explainedCount > MAX_EXPLAINED_RULES) {
+      this.explained.length = 0;
+      this.explainedCount = 1;
+    }
+    return (this.explained[rule] = matched);
   }
 
   /** Where the pattern of `rule` starts in the file. */
   offsetOf(rule: number): number {
-    return this.words[rule * RULE_WORDS]!;
+    return this.words[this.wordOf(rule)]!;
   }
 
   /** "The most specific match … is the match that has the most octets" (RFC 9309 §2.2.2). */
   priorityOf(rule: number): number {
-    const facts = this.words[rule * RULE_WORDS + 1]!;
+    const facts = this.words[this.wordOf(rule) + 1]!;
     return (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 2]!;
   }
 
   /** Octets of the pattern as written, the anchor included. */
   writtenLengthOf(rule: number): number {
-    const facts = this.words[rule * RULE_WORDS + 1]!;
+    const facts = this.words[this.wordOf(rule) + 1]!;
     return (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 3]!;
   }
 
   /** Whether one rule, by itself, fits. */
   protected fits(rule: number, target: Symbols): boolean {
-    const wild = (this.words[rule * RULE_WORDS + 1]! & WILD) !== 0;
-    return wild ? this.wildFits(rule, target) : this.literalFits(rule, target);
+    return this.isWild(rule) ? this.wildFits(rule, target) : this.literalFits(rule, target);
   }
 
   /** Whether `rule` wins over `other`, both fitting. */
@@ -117,48 +139,42 @@ export abstract class Program {
   }
 
   protected literalFits(rule: number, target: Symbols): boolean {
-    const word = rule * RULE_WORDS;
-    const length = this.words[word + 2]!;
-    const octets = target.octets;
-    if (length > target.length) return false;
+    return this.literalFitsAt(rule, target.octets, 0, target.length, 0);
+  }
+
+  /**
+   * {@link literalFits} for a target that stands at `from` among other octets, `length` of them. The first `known`
+   * octets are the same, as far as the pattern has so many.
+   */
+  protected literalFitsAt(
+    rule: number,
+    octets: Uint8Array,
+    from: number,
+    length: number,
+    known: number,
+  ): boolean {
+    const word = this.wordOf(rule);
+    const size = this.words[word + 2]!;
+    if (size > length) return false;
     const facts = this.words[word + 1]!;
-    if ((facts & ANCHORED) !== 0 && length !== target.length) return false;
-    let text = this.bytes;
+    if ((facts & ANCHORED) !== 0 && size !== length) return false;
+    let pattern = this.bytes;
     let start = this.words[word]!;
     if ((facts & REWRITTEN) !== 0) {
-      text = this.extra;
+      pattern = this.extra;
       start = this.words[this.entryOf(facts)]!;
     }
     // Nearly all patterns start alike: they differ sooner from their end.
-    for (let at = length - 1; at >= 0; at--) if (text[start + at] !== octets[at]) return false;
-    return true;
-  }
-
-  /** {@link literalFits} for a text that is its own normal form. */
-  protected literalFitsText(
-    rule: number,
-    octets: number,
-    text: string,
-    from: number,
-    length: number,
-  ): boolean {
-    const word = rule * RULE_WORDS;
-    const facts = this.words[word + 1]!;
-    if ((facts & ANCHORED) !== 0 && octets !== length) return false;
-    const rewritten = (facts & REWRITTEN) !== 0;
-    const pattern = rewritten ? this.extra : this.bytes;
-    const start = rewritten ? this.words[this.entryOf(facts)]! : this.words[word]!;
-    for (let at = octets - 1; at >= 0; at--)
-      if (pattern[start + at] !== text.charCodeAt(from + at)) return false;
+    for (let at = size - 1; at >= known; at--) if (pattern[start + at] !== octets[from + at]) return false;
     return true;
   }
 
   /** Whether the literal prefix of a wild rule, which is `length` octets long, fits. */
   protected prefixFits(rule: number, length: number, target: Symbols): boolean {
-    const facts = this.words[rule * RULE_WORDS + 1]!;
+    const facts = this.words[this.wordOf(rule) + 1]!;
     const rewritten = (facts & REWRITTEN) !== 0;
     const text = rewritten ? this.extra : this.bytes;
-    const start = rewritten ? this.words[this.entryOf(facts)]! : this.words[rule * RULE_WORDS]!;
+    const start = rewritten ? this.words[this.entryOf(facts)]! : this.words[this.wordOf(rule)]!;
     for (let at = 0; at < length; at++) if (text[start + at] !== target.octets[at]) return false;
     return true;
   }
@@ -168,8 +184,7 @@ export abstract class Program {
    * when every earlier one stands leftmost.
    */
   protected wildFits(rule: number, target: Symbols): boolean {
-    const word = rule * RULE_WORDS;
-    if ((this.words[word + 2]! & ~target.occurrence) !== 0) return false;
+    const word = this.wordOf(rule);
     const facts = this.words[word + 1]!;
     let pieces = this.bytes;
     let start = this.words[word]!;
@@ -211,59 +226,11 @@ export abstract class Program {
     }
   }
 
+  private wordOf(rule: number): number {
+    return this.ruleBase + rule * RULE_WORDS;
+  }
+
   private entryOf(facts: number): number {
     return this.entryBase + (facts >>> FLAG_BITS) * ENTRY_WORDS;
-  }
-}
-
-/** How much of {@link headOf} counts for a pattern of so many octets. */
-const HEAD_MASK = Int32Array.of(0, 0, 0xff, 0xffff, 0xff_ffff, -1);
-
-/** Octets 1 to 4 of a normal form; number 0 is a slash anyway. */
-export function headOf(octets: Uint8Array, start: number, length: number): number {
-  let head = 0;
-  for (let at = Math.min(length, 5) - 1; at > 0; at--) head = (head << 8) | octets[start + at]!;
-  return head;
-}
-
-/** Few rules: they stand best first, so the first that fits is the one. */
-export class ShortProgram extends Program {
-  /** All rules that fit, best first. */
-  matches(target: Symbols): number[] {
-    const all: number[] = [];
-    for (let rule = 0; rule < this.count; rule++) if (this.fits(rule, target)) all.push(rule);
-    return all;
-  }
-
-  /**
-   * {@link decide} for a target that is its own normal form, when no rule is wild: it is read no further than a
-   * rule asks.
-   */
-  decideText(text: string, start: number, end: number): number {
-    const words = this.words;
-    const length = end - start;
-    let head = 0;
-    for (let at = length < 5 ? length - 1 : 4; at > 0; at--) head = (head << 8) | text.charCodeAt(start + at);
-    for (let rule = 0, word = 0; rule < this.count; rule++, word += RULE_WORDS) {
-      const octets = words[word + 2]!;
-      if (((words[word + 3]! ^ head) & HEAD_MASK[octets > 5 ? 5 : octets]!) !== 0) continue;
-      if (octets <= length && this.literalFitsText(rule, octets, text, start, length)) return rule;
-    }
-    return NO_RULE;
-  }
-
-  decide(target: Symbols): number {
-    const words = this.words;
-    const head = headOf(target.octets, 0, target.length);
-    for (let rule = 0, word = 0; rule < this.count; rule++, word += RULE_WORDS) {
-      if ((words[word + 1]! & WILD) !== 0) {
-        if (this.wildFits(rule, target)) return rule;
-      } else {
-        const length = words[word + 2]!;
-        if (((words[word + 3]! ^ head) & HEAD_MASK[length > 5 ? 5 : length]!) !== 0) continue;
-        if (this.literalFits(rule, target)) return rule;
-      }
-    }
-    return NO_RULE;
   }
 }

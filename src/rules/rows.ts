@@ -1,8 +1,9 @@
 import type { DialectTraits } from './dialect.ts';
-import { DOLLAR } from './octets.ts';
+import { DOLLAR, SLASH } from './octets.ts';
 import { Symbols } from './path.ts';
 import { PatternFacts, readPattern } from './pattern.ts';
-import { ALLOW, ANCHORED, FLAG_BITS, FOLDS, headOf, REWRITTEN, WILD } from './program.ts';
+import { ALLOW, ANCHORED, FLAG_BITS, FOLDS, REWRITTEN, WILD } from './program.ts';
+import { headOf } from './short-program.ts';
 import { HASH_FACTOR, HASH_SEED } from './table-program.ts';
 
 /** Columns of a table instead of objects: a file can have 60,000 rules. */
@@ -38,7 +39,7 @@ export class Rows {
   }
 
   /**
-   * Adds the pattern `source[start, end)`. `offset` and `written` say where the pattern of its rule stands in the
+   * Adds the pattern `source[start, end)`, unless it can fit no target, which all start with a slash. `offset` and `written` say where the pattern of its rule stands in the
    * file, which is the same place unless the pattern was derived from it.
    */
   add(
@@ -53,6 +54,10 @@ export class Rows {
     const { facts, symbols } = this;
     const from = symbols.length;
     readPattern(source, start, end, traits, facts, symbols);
+    if (facts.literalLength > 0 && (facts.inPlace ? source[start] : symbols.octets[from]) !== SLASH) {
+      symbols.length = from;
+      return;
+    }
     const rewritten = !facts.inPlace || source !== this.bytes;
     if (facts.inPlace && rewritten) {
       const last = source[end - 1] === DOLLAR ? end - 1 : end;

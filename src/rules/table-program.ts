@@ -1,8 +1,10 @@
-import { NO_RULE, Program, type ProgramParts, RULE_WORDS } from './program.ts';
 import type { Symbols } from './path.ts';
+import { NO_RULE, Program, type ProgramParts } from './program.ts';
+import { readSimpleTarget } from './target.ts';
 
 /*
- * Many rules. Behind the rules and entries, `words` holds:
+ * Many rules. One word tells most targets apart: the hash of a literal rule, the octets that a wild one needs
+ * (occurrence bits). Behind the rules and entries, `words` holds:
  *
  *   nodes    3 words each: first rule, end rule, literal length: the wild rules behind one literal prefix
  *   lengths  the distinct literal lengths, longest first; of literal rules, then of nodes
@@ -57,6 +59,10 @@ export class TableProgram extends Program {
     return this.hasWild ? this.decideWild(target, limit, best) : best;
   }
 
+  decideOctets(octets: Uint8Array, start: number, end: number): number {
+    return this.decide(readSimpleTarget(octets, start, end));
+  }
+
   private decideLiteral(target: Symbols, limit: number): number {
     const { literalLengthBase, nodeLengthBase, literalSlotBase, literalSlotMask, slack } = this.layout;
     const words = this.words;
@@ -70,7 +76,7 @@ export class TableProgram extends Program {
       let slot = slotOf(hash, literalSlotMask);
       let entry: number;
       while ((entry = this.slotAt(literalSlotBase, slot)) !== 0) {
-        if (words[(entry - 1) * RULE_WORDS + 3] === hash && this.literalFits(entry - 1, target)) {
+        if (words[entry - 1] === hash && this.literalFits(entry - 1, target)) {
           if (best < 0 || this.beats(entry - 1, best)) best = entry - 1;
         }
         slot = (slot + 1) & literalSlotMask;
@@ -100,7 +106,10 @@ export class TableProgram extends Program {
 
   /** The rules of a node stand best first: the first that fits is the one, and no worse is tried. */
   private decideNode(target: Symbols, rule: number, end: number, best: number): number {
+    const words = this.words;
+    const missing = ~target.occurrence;
     for (; rule < end; rule++) {
+      if ((words[rule]! & missing) !== 0) continue;
       if (best >= 0 && !this.beats(rule, best)) return best;
       if (this.wildFits(rule, target)) return rule;
     }

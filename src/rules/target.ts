@@ -1,22 +1,27 @@
 import type { DialectTraits } from './dialect.ts';
 import { HEX, PERCENT, QUESTION } from './octets.ts';
-import { NO_QUERY, OCCURRENCE, octetOf, PLAIN, pushEscaped, pushRaw, type Symbols } from './path.ts';
+import { NO_QUERY, OCCURRENCE, octetOf, PLAIN, pushEscaped, pushRaw, Symbols } from './path.ts';
 
-/** A target that is its own normal form. */
-export function readSimpleTarget(text: string, start: number, end: number, into: Symbols): void {
+/** Targets are read into this one, call after call: nothing here is asynchronous. */
+const symbols = new Symbols();
+
+/** A target that is its own normal form. The result is good until the next target is read. */
+export function readSimpleTarget(source: Uint8Array, start: number, end: number): Symbols {
+  const into = symbols;
   into.reserve(end - start);
   const octets = into.octets;
   let occurrence = 0;
   let query = NO_QUERY;
   for (let at = start; at < end; at++) {
-    const unit = text.charCodeAt(at);
-    octets[at - start] = unit;
-    occurrence |= OCCURRENCE[unit]!;
-    if (unit === QUESTION && query === NO_QUERY) query = at - start;
+    const octet = source[at]!;
+    octets[at - start] = octet;
+    occurrence |= OCCURRENCE[octet]!;
+    if (octet === QUESTION && query === NO_QUERY) query = at - start;
   }
   into.length = end - start;
   into.occurrence = occurrence;
   into.query = query;
+  return into;
 }
 
 /**
@@ -25,16 +30,13 @@ export function readSimpleTarget(text: string, start: number, end: number, into:
  * ASCII octet is encountered in the URI, it MUST be unencoded prior to comparison, unless it is a reserved
  * character".
  *
+ * The result is good until the next target is read.
+ *
  * NOTE(rfc9309): encoding every reserved octet would encode "/" and "?" too, which no table of the RFC does.
  * Its table does it for `:` and `/` in a query; there the two forms are taken as equal.
  */
-export function readTarget(
-  text: string,
-  start: number,
-  end: number,
-  traits: DialectTraits,
-  into: Symbols,
-): void {
+export function readTarget(text: string, start: number, end: number, traits: DialectTraits): Symbols {
+  const into = symbols;
   into.reserve(end - start);
   const octets = into.octets;
   const plain = PLAIN[traits.escapes];
@@ -59,6 +61,7 @@ export function readTarget(
   into.occurrence = occurrence;
   into.query = query;
   if (at < end) readRest(text, at, end, traits, into);
+  return into;
 }
 
 /** What `readTarget` does from the first character that is not its own normal form. */

@@ -157,6 +157,39 @@ describe('any octets', () => {
   });
 });
 
+describe('where lines end', () => {
+  const text = fc.string({
+    unit: fc.constantFrom('a', ':', '#', ' ', '\v', '\f', '\x09', 'é'),
+    maxLength: 40,
+  });
+  const end = fc.constantFrom('\n', '\r', '\r\n', '\n\r');
+  const filler = fc.array(fc.tuple(text, end), { maxLength: 12 });
+  const group = fc.tuple(filler, end, end);
+
+  it('is found wherever the file stands in memory, however large it is', () => {
+    fc.assert(
+      fc.property(fc.array(group, { minLength: 1, maxLength: 40 }), fc.nat(3), (groups, shift) => {
+        const body = groups
+          .map(([lines, first, second], index) => {
+            // A filler starts with a word, so that it is neither an agent nor a rule.
+            const others = lines.map(([line, lineEnd]) => `x${line}${lineEnd}`).join('');
+            return `User-agent: bot${index}-${first}Disallow: /${index}/${second}${others}`;
+          })
+          .join('');
+        const octets = new TextEncoder().encode(body);
+        const memory = new Uint8Array(octets.length + shift);
+        memory.set(octets, shift);
+        const file = parseRobots(memory.subarray(shift));
+        for (const index of groups.keys()) {
+          expect(file.check(`/${index}/`, `bot${index}-`)).toMatchObject({ allowed: false, reason: 'rule' });
+        }
+        expect(file.groups).toHaveLength(groups.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
 describe('large and hostile files', () => {
   it('50,000 groups, and 50,000 agents on one group', () => {
     const groups = Array.from(

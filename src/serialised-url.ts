@@ -1,0 +1,193 @@
+/*
+ * Most URLs a crawler holds have been through a URL parser before. Those are recognised at a glance, by their
+ * octets: strings are slow to walk. Nothing is said about any other: upper case, user info, default or odd ports, IPv6
+ * addresses, punycode, dot segments, or characters that the parser would escape.
+ */
+
+/** What one look at a serialised URL tells. Reused from call to call. */
+export class SerialisedUrl {
+  /** Scheme, host and port. The same string as long as URLs of one origin follow each other. */
+  origin = '';
+  /** Where path and query stand, by octets, which are as many as characters here. */
+  targetStart = 0;
+  targetEnd = 0;
+  /** Whether the target is without `%`, `*`, `$` and `'`: then it means itself to every reader. */
+  simple = false;
+}
+
+/** Longer URLs are left to the parser. */
+const MAX_OCTETS = 16_384;
+/** The octets of the URL read last; a NUL ends them. */
+export const urlOctets: Uint8Array = new Uint8Array(MAX_OCTETS + 4);
+
+const encoder: { encodeInto(text: string, into: Uint8Array): { written: number } } = new TextEncoder();
+const room = urlOctets.subarray(0, MAX_OCTETS);
+
+/*
+ * Links come in bundles: the origin read last is compared first, four octets at a time.
+ */
+const MAX_ORIGIN_OCTETS = 256;
+const urlWords = new Int32Array(urlOctets.buffer);
+const lastOrigin = new Uint8Array(MAX_ORIGIN_OCTETS);
+const lastOriginWords = new Int32Array(lastOrigin.buffer);
+let lastOriginLength = 0;
+let lastOriginText = '';
+
+/** Kinds of octets behind the authority. */
+const SLASH = 1;
+/** `.` and `%`: "/." may start a dot segment, and so may "/%", which may spell a dot. */
+const RISKY_BEHIND_SLASH = 2;
+const QUESTION = 4;
+const HASH = 8;
+const APOSTROPHE = 16;
+/** `%`, `*` and `$`: plain to the URL parser, not to who reads rules. */
+const NOT_SIMPLE = 32;
+/** The parser may change them. */
+const REFUSED = 64;
+
+const KIND: Uint8Array = new Uint8Array(256).map((_, octet) => {
+  const character = String.fromCharCode(octet);
+  if (octet <= 0x20 || octet >= 0x7f || '"<>\\^`{|}'.includes(character)) return REFUSED;
+  const kinds: Readonly<Record<string, number>> = {
+    '/': SLASH,
+    '.': RISKY_BEHIND_SLASH,
+    '%': RISKY_BEHIND_SLASH | NOT_SIMPLE,
+    '*': NOT_SIMPLE,
+    $: NOT_SIMPLE,
+    '?': QUESTION,
+    '#': HASH,
+    "'": APOSTROPHE,
+  };
+  return kinds[character] ?? 0;
+});
+
+/** 1 for what stands in an ordinary host name. */
+const HOST: Uint8Array = new Uint8Array(256).map((_, octet) =>
+  /[a-z0-9._-]/.test(String.fromCharCode(octet)) ? 1 : 0,
+);
+
+/**
+ * Reads `text` into `into`, and its octets into {@link urlOctets}; false when it is not certain that the parser would
+ * leave it as it is.
+ */
+export function readSerialised(text: string, into: SerialisedUrl): boolean {
+  const length = encoder.encodeInto(text, room).written;
+  // More octets than characters: not ASCII. Fewer: too long.
+  if (length !== text.length) return false;
+  const octets = urlOctets;
+  octets[length] = 0;
+  const same = startsWithLastOrigin();
+  const targetStart = same ? lastOriginLength : authorityEnd(octets);
+  if (targetStart < 0) return false;
+
+  // Most targets need no look at what stands where: nothing to branch on makes this loop quick.
+  let kinds = 0;
+  let previous = 0;
+  let risks = 0;
+  for (let at = targetStart; at < length; at++) {
+    const kind = KIND[octets[at]!]!;
+    risks |= (previous << 1) & kind;
+    kinds |= previous = kind;
+  }
+  let targetEnd = length;
+  if ((kinds & (REFUSED | HASH | APOSTROPHE)) !== 0 || (risks & RISKY_BEHIND_SLASH) !== 0) {
+    targetEnd = endOfTarget(octets, targetStart, length);
+    if (targetEnd < 0) return false;
+  }
+  if (!same) remember(octets, targetStart, text);
+  into.origin = lastOriginText;
+  into.targetStart = targetStart;
+  into.targetEnd = targetEnd;
+  into.simple = (kinds & (NOT_SIMPLE | APOSTROPHE)) === 0;
+  return true;
+}
+
+/** Where the target ends; -1 if the parser might change anything behind `start`. */
+function endOfTarget(octets: Uint8Array, start: number, length: number): number {
+  let kinds = 0;
+  let at = start;
+  for (; at < length; at++) {
+    const kind = KIND[octets[at]!]!;
+    if (kind === HASH) break;
+    const inQuery = (kinds & QUESTION) !== 0;
+    if (kind === SLASH && !inQuery && (KIND[octets[at + 1]!]! & RISKY_BEHIND_SLASH) !== 0) return -1;
+    // The parser escapes apostrophes in queries.
+    if (kind === APOSTROPHE && inQuery) return -1;
+    kinds |= kind;
+  }
+  const end = at;
+  // Nothing of the fragment counts, but it is part of the URL: what the parser would change is left to it.
+  for (; at < length; at++) kinds |= KIND[octets[at]!]! & REFUSED;
+  return (kinds & REFUSED) === 0 ? end : -1;
+}
+
+/** Whether the URL read has the origin of the one before, and a target. */
+function startsWithLastOrigin(): boolean {
+  const length = lastOriginLength;
+  const words = length >> 2;
+  for (let word = 0; word < words; word++) if (urlWords[word] !== lastOriginWords[word]) return false;
+  for (let at = words << 2; at < length; at++) if (urlOctets[at] !== lastOrigin[at]) return false;
+  // Every target starts with a slash.
+  return length > 0 && urlOctets[length] === 0x2f;
+}
+
+function remember(octets: Uint8Array, length: number, text: string): void {
+  lastOriginText = text.slice(0, length);
+  lastOriginLength = length <= MAX_ORIGIN_OCTETS ? length : 0;
+  for (let at = 0; at < lastOriginLength; at++) lastOrigin[at] = octets[at]!;
+}
+
+const HTTP = [0x68, 0x74, 0x74, 0x70];
+
+/**
+ * Where the authority ends, if scheme, host and port are plain ones that the parser would leave as they are and
+ * a slash follows; -1 otherwise.
+ */
+function authorityEnd(octets: Uint8Array): number {
+  for (let at = 0; at < HTTP.length; at++) if (octets[at] !== HTTP[at]) return -1;
+  const secure = octets[4] === 0x73;
+  let at = secure ? 5 : 4;
+  if (octets[at] !== 0x3a || octets[at + 1] !== 0x2f || octets[at + 2] !== 0x2f) return -1;
+  at += 3;
+  let label = at;
+  for (; HOST[octets[at]!] === 1; at++) {
+    if (octets[at] === 0x2e) label = at + 1;
+    // "xn--" must be valid punycode; any "--" is left to the parser.
+    else if (octets[at] === 0x2d && octets[at + 1] === 0x2d) return -1;
+  }
+  // A last label that starts with a digit may make the host an IPv4 address in one of its many spellings.
+  const initial = octets[label]!;
+  if (at === label || !((initial >= 0x61 && initial <= 0x7a) || isDottedQuad(octets, secure ? 8 : 7, at)))
+    return -1;
+  if (octets[at] === 0x3a) {
+    const port = ++at;
+    let value = 0;
+    for (; octets[at]! >= 0x30 && octets[at]! <= 0x39 && at - port < 5; at++) {
+      value = value * 10 + octets[at]! - 0x30;
+    }
+    // Default ports are folded, leading zeros dropped.
+    if (at === port || octets[port] === 0x30 || value > 0xffff || value === (secure ? 443 : 80)) return -1;
+  }
+  return octets[at] === 0x2f ? at : -1;
+}
+
+/** Whether `octets[start, end)` is an IPv4 address as the parser writes it: four numbers without leading zeros. */
+function isDottedQuad(octets: Uint8Array, start: number, end: number): boolean {
+  let dots = 0;
+  let digits = 0;
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const octet = octets[at]!;
+    if (octet === 0x2e) {
+      if (digits === 0) return false;
+      dots++;
+      digits = value = 0;
+    } else {
+      if (octet < 0x30 || octet > 0x39 || (digits > 0 && value === 0)) return false;
+      digits++;
+      value = value * 10 + octet - 0x30;
+      if (value > 255) return false;
+    }
+  }
+  return dots === 3 && digits > 0;
+}
