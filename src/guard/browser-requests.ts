@@ -24,6 +24,8 @@ export interface RequestWatcher {
   readonly subresources: boolean;
   /** Never rejects. */
   blocks(request: PausedRequest): Promise<boolean>;
+  /** Is told of the answer, or what came instead, to what it did not block. */
+  answered(request: PausedRequest): void;
 }
 
 /** A session of the DevTools protocol. */
@@ -47,8 +49,14 @@ interface FrameTree {
   readonly childFrames?: readonly FrameTree[];
 }
 
-const NAVIGATIONS = { urlPattern: '*', resourceType: 'Document', requestStage: 'Request' };
-const EVERYTHING = { urlPattern: '*', requestStage: 'Request' };
+/** Requests and their answers. */
+const STAGES = ['Request', 'Response'];
+const NAVIGATIONS = STAGES.map((requestStage) => ({
+  urlPattern: '*',
+  resourceType: 'Document',
+  requestStage,
+}));
+const EVERYTHING = STAGES.map((requestStage) => ({ urlPattern: '*', requestStage }));
 /** Speculation rules by way of the `Speculation-Rules` header are among these. */
 const RULES = { urlPattern: '*', resourceType: 'Other', requestStage: 'Response' };
 const MAX_FRAMES = 10_000;
@@ -109,7 +117,7 @@ export class BrowserRequests {
       return;
     }
     const requests = watchers.some(({ subresources }) => subresources) ? EVERYTHING : NAVIGATIONS;
-    await this.session.send('Fetch.enable', { patterns: [requests, RULES] });
+    await this.session.send('Fetch.enable', { patterns: [...requests, RULES] });
   }
 
   private async answer(paused: PausedRequest): Promise<void> {
@@ -125,12 +133,14 @@ export class BrowserRequests {
 
   private async blocks(paused: PausedRequest): Promise<boolean> {
     const watchers = await this.watchersOf(paused.frameId);
-    if (isAnswer(paused)) return watchers.length > 0 && isSpeculationRules(paused);
-    const verdicts = await Promise.all(
-      watchers
-        .filter(({ subresources }) => subresources || paused.resourceType === 'Document')
-        .map((watcher) => watcher.blocks(paused)),
+    const concerned = watchers.filter(
+      ({ subresources }) => subresources || paused.resourceType === 'Document',
     );
+    if (isAnswer(paused)) {
+      for (const watcher of concerned) watcher.answered(paused);
+      return watchers.length > 0 && isSpeculationRules(paused);
+    }
+    const verdicts = await Promise.all(concerned.map((watcher) => watcher.blocks(paused)));
     return verdicts.includes(true);
   }
 

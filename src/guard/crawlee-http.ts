@@ -1,6 +1,7 @@
 import { RobotsInvalidOptionsError } from '../errors.ts';
-import { type Hop, nextHop, redirects } from './redirect.ts';
+import { type Answer, type Hop, nextHop, redirects } from './redirect.ts';
 import { isStream } from './request.ts';
+import { fieldOf } from './response.ts';
 
 type HeaderRecord = Record<string, string | string[] | undefined>;
 
@@ -13,13 +14,14 @@ export interface HttpRequest {
   readonly signal?: AbortSignal;
   readonly followRedirect?: boolean | ((response: HttpResponse) => boolean);
   readonly maxRedirects?: number;
+  readonly proxyUrl?: string | undefined;
   /** Options of got: other clients leave them unread. */
   readonly hooks?: { readonly beforeRedirect?: readonly unknown[] };
   /** `{ ignore: true, because: '…' }`, as in `sendRequest({ robots })`. */
   readonly robots?: unknown;
 }
 
-interface HttpResponse {
+export interface HttpResponse {
   readonly statusCode: number;
   readonly url?: string;
   readonly headers: HeaderRecord;
@@ -41,11 +43,16 @@ export interface HttpClient {
   stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<HttpResponse>;
 }
 
-/** Returns when `url` may be requested, rejects when not. */
-export type Admit = (url: URL) => Promise<void>;
+/** One request, and the redirects it meets. */
+export interface Passage {
+  /** Returns when `url` may be requested, rejects when not. */
+  admit(url: URL): Promise<void>;
+  answered(url: URL, response: Pick<HttpResponse, 'statusCode' | 'headers'>): void;
+  failed(url: URL, error: unknown): void;
+}
 
-/** Makes the admission of one request and of the redirects it meets. */
-export type Admission = (request: HttpRequest, navigates: boolean) => Admit;
+/** Begins the passage of a request. */
+export type Enter = (request: HttpRequest, navigates: boolean) => Passage;
 
 type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
@@ -54,7 +61,7 @@ type Send = (request: HttpRequest) => Promise<HttpResponse>;
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the client follows redirects by itself.
  */
-export function guardHttpClient(client: HttpClient, admission: Admission): HttpClient {
+export function guardHttpClient(client: HttpClient, enter: Enter): HttpClient {
   const follow = takesHooks(client) ? followedByGot : followedHere;
   // ImpitHttpClient has it, and does not look at the `followRedirect` of a request.
   if (Reflect.get(client, 'followRedirects') === true) throw unseen('would follow redirects');
@@ -66,12 +73,12 @@ export function guardHttpClient(client: HttpClient, admission: Admission): HttpC
     send: Send,
     onRedirect?: RedirectHandler,
   ): Promise<HttpResponse> => {
-    const admit = admission(request, navigates);
-    await admit(new URL(request.url));
+    const passage = enter(request, navigates);
+    await passage.admit(new URL(request.url));
     if (heedless !== undefined) throw heedless;
     const { robots: _, ...rest } = request;
     try {
-      return await follow(send, rest, admit, onRedirect);
+      return await follow(send, rest, passage, onRedirect);
     } catch (error) {
       if (error instanceof RobotsInvalidOptionsError) heedless = error;
       throw error;
@@ -90,18 +97,28 @@ function takesHooks(client: HttpClient): boolean {
 }
 
 /** got follows, and waits at each redirect for its hooks: for this one last, which so sees where they lead. */
-async function followedByGot(send: Send, request: HttpRequest, admit: Admit): Promise<HttpResponse> {
+async function followedByGot(send: Send, request: HttpRequest, passage: Passage): Promise<HttpResponse> {
   let seen = 0;
-  const beforeRedirect = async ({ url }: { readonly url: string | URL }): Promise<void> => {
+  let url = new URL(request.url);
+  const beforeRedirect = async (
+    updated: { readonly url: string | URL },
+    response: Pick<HttpResponse, 'statusCode' | 'headers'>,
+  ): Promise<void> => {
     seen += 1;
-    await admit(new URL(url));
+    passage.answered(url, response);
+    url = new URL(updated.url);
+    await passage.admit(url);
   };
   const { hooks } = request;
   const response = await send({
     ...request,
     hooks: { ...hooks, beforeRedirect: [...(hooks?.beforeRedirect ?? []), beforeRedirect] },
+  }).catch((error: unknown) => {
+    passage.failed(url, error);
+    throw error;
   });
-  if ((response.redirectUrls?.length ?? 0) > seen) throw followedUnseen(response, new URL(request.url));
+  if ((response.redirectUrls?.length ?? 0) > seen) throw followedUnseen(response, url);
+  passage.answered(url, response);
   return response;
 }
 
@@ -109,7 +126,7 @@ async function followedByGot(send: Send, request: HttpRequest, admit: Admit): Pr
 async function followedHere(
   send: Send,
   request: HttpRequest,
-  admit: Admit,
+  passage: Passage,
   onRedirect?: RedirectHandler,
 ): Promise<HttpResponse> {
   const { followRedirect = true, maxRedirects = Infinity } = request;
@@ -118,16 +135,21 @@ async function followedHere(
   let { headers = {} } = request;
   for (;;) {
     const { url, method, body } = hop;
-    const response = await send({ ...request, url: url.href, method, headers, body, followRedirect: false });
-    if (hasFollowed(response, hop.url)) throw followedUnseen(response, hop.url);
-    const answer = { status: response.statusCode, headers: readerOf(response.headers) };
+    const sent = { ...request, url: url.href, method, headers, body, followRedirect: false };
+    const response = await send(sent).catch((error: unknown) => {
+      passage.failed(url, error);
+      throw error;
+    });
+    if (hasFollowed(response, url)) throw followedUnseen(response, url);
+    passage.answered(url, response);
+    const answer = answerOf(response);
     const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect;
     if (!follows || !redirects(answer)) {
       return Object.defineProperty(response, 'redirectUrls', { value: redirectUrls, configurable: true });
     }
     response.stream?.destroy();
     if (redirectUrls.length >= maxRedirects) {
-      throw new Error(`Redirected ${maxRedirects} times, by ${hop.url.href} at last`);
+      throw new Error(`Redirected ${maxRedirects} times, by ${url.href} at last`);
     }
     hop = nextHop(hop, answer);
     const updated: UpdatedRequest = { url: hop.url, headers: Object.fromEntries(hop.headers) };
@@ -135,7 +157,7 @@ async function followedHere(
     onRedirect?.(response, updated);
     if (updated.headers['Cookie'] !== undefined) delete updated.headers['cookie'];
     hop = { ...hop, url: new URL(updated.url) };
-    await admit(hop.url);
+    await passage.admit(hop.url);
     redirectUrls.push(hop.url);
     headers = updated.headers;
   }
@@ -157,8 +179,9 @@ function firstHop({ url, method = 'GET', headers = {}, body }: HttpRequest): Hop
   };
 }
 
-function readerOf(headers: HeaderRecord): { get(name: string): string | null } {
-  return { get: (name) => [headers[name]].flat()[0] ?? null };
+/** A response, as guards look at it. */
+export function answerOf({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): Answer {
+  return { status: statusCode, headers: { get: (name) => fieldOf(headers, name) } };
 }
 
 function hasFollowed({ url, redirectUrls = [] }: HttpResponse, requested: URL): boolean {

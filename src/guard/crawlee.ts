@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Decision } from '../decision.ts';
 import { isRobotsError, RobotsInvalidOptionsError } from '../errors.ts';
-import { type Admission, guardHttpClient } from './crawlee-http.ts';
+import { answerOf, type Enter, guardHttpClient } from './crawlee-http.ts';
 import {
   crawlerClass,
   type CrawlingContext,
@@ -91,7 +91,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
       const because = ignoredBecause(robotsOf(request));
       // Nothing will be refused, and the guard of the page tells of it.
       if (inBrowser && (because !== undefined || !guard.enforces)) return true;
-      const refused = await guard.refuses(new URL(url), { because });
+      const refused = await guard.refuses(new URL(url), { because, paced: !inBrowser });
       if (step !== undefined) {
         step.decided = url;
         if (refused !== undefined) step.refused = refused;
@@ -104,21 +104,30 @@ export function withRobots<Class extends new (...args: never[]) => object>(
     }
   };
 
-  const admission: Admission = (request, navigates) => {
+  const enter: Enter = (request, navigates) => {
     const step = running(steps);
     const first = new URL(request.url).href;
     const own = step?.request && new URL(step.request.url).href === first ? step.request : undefined;
     const because = ignoredBecause(request.robots ?? robotsOf(own));
+    // By the turn of the request, which is one request's.
     let decided = own !== undefined && step?.decided === own.url && request.robots === undefined;
-    return async (url) => {
-      if (decided) {
-        decided = false;
-        return;
-      }
-      const refused = await guard.refuses(url, { signal: request.signal, because });
-      if (refused === undefined) return;
-      if (navigates && step !== undefined) step.refused = refused;
-      throw refusal(refused);
+    if (decided) delete step?.decided;
+    return {
+      admit: async (url) => {
+        if (decided) {
+          decided = false;
+          return;
+        }
+        const refused = await guard.refuses(url, { signal: request.signal, because });
+        if (refused === undefined) return;
+        if (navigates && step !== undefined) step.refused = refused;
+        throw refusal(refused);
+      },
+      answered: (url, response) => guard.answered(url, answerOf(response)),
+      failed: (url, error) => {
+        // A proxy may be what failed.
+        if (request.proxyUrl === undefined) guard.failed(url, error, request.signal);
+      },
     };
   };
 
@@ -157,7 +166,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
       }
       // Without it Crawlee asks nobody about links.
       this.respectRobotsTxtFile = true;
-      this.httpClient = guardHttpClient(this.httpClient, admission);
+      this.httpClient = guardHttpClient(this.httpClient, enter);
       if (this.browserPool !== undefined) {
         this.preNavigationHooks = [...(this.preNavigationHooks ?? []), enterPage];
         this.postNavigationHooks = [leavePage, ...(this.postNavigationHooks ?? [])];

@@ -36,6 +36,14 @@ export interface ContextGuard extends AsyncDisposable {
   dispose(): Promise<void>;
 }
 
+/** Why a request failed, where that says nothing of the site. */
+const LOCAL_REASONS: ReadonlySet<string> = new Set([
+  'Aborted',
+  'AccessDenied',
+  'BlockedByClient',
+  'BlockedByResponse',
+  'InternetDisconnected',
+]);
 /** Errors are kept for so many frames. */
 const MAX_ERRORS = 1_000;
 
@@ -154,6 +162,19 @@ class Watcher implements ContextGuard, RequestWatcher {
     }
   }
 
+  answered({
+    request,
+    responseStatusCode: status,
+    responseErrorReason,
+    responseHeaders,
+  }: PausedRequest): void {
+    if (status !== undefined) {
+      this.guard.answered(request.url, { status, headers: readerOf(responseHeaders) });
+    } else if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
+      this.guard.unanswered(request.url);
+    }
+  }
+
   async errorOf(page: PageLike): Promise<unknown> {
     const target = await targetOf(page);
     return target && this.errors.get(target.targetId)?.error;
@@ -177,6 +198,12 @@ class Watcher implements ContextGuard, RequestWatcher {
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }
+}
+
+function readerOf(fields: PausedRequest['responseHeaders'] = []): { get(name: string): string | null } {
+  return {
+    get: (name) => fields.find((field) => field.name.toLowerCase() === name)?.value ?? null,
+  };
 }
 
 function browserOf(context: unknown): BrowserLike {

@@ -47,7 +47,7 @@ export function firstHop({ url, request, init }: Call): Hop {
 }
 
 /** What a redirect is told by. */
-type Answer = Pick<ResponseLike, 'status' | 'headers'>;
+export type Answer = Pick<ResponseLike, 'status' | 'headers'>;
 
 /** Step 4: "If locationURL is null, then return response." */
 export function redirects(response: Answer): boolean {

@@ -13,14 +13,15 @@ guardContract({
   name: 'withRobots(HttpCrawler)',
   waitsAtRedirects: true,
   unabortable: 'Crawlee has no signal for one request',
-  make: (robots) => ({
+  make: (robots, options) => ({
     get: async (url, { method = 'GET', body } = {}) => {
       let answer: PageAnswer | undefined;
       let refused: Decision | undefined;
       let failure: unknown;
-      const crawler = new (withRobots(HttpCrawler, robots))(
+      const crawler = new (withRobots(HttpCrawler, robots, options))(
         {
           maxRequestRetries: 0,
+          maxSessionRotations: 0,
           additionalMimeTypes: ['*/*'],
           requestHandler: (context) => {
             answer = { status: context.response.statusCode ?? 0, body: String(context.body) };
@@ -50,11 +51,10 @@ describeWithChromium('in Chromium', () => {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
-    make: (robots) => {
+    make: (robots, options) => {
       const made = (async () => {
         const context = await browser.newContext();
-        await context.route('**/favicon.ico', (route) => route.abort());
-        return { context, guard: await guardContext(context, robots) };
+        return { context, guard: await guardContext(context, robots, options) };
       })();
       return {
         get: async (url, { method = 'GET', body, signal } = {}) => {

@@ -12,12 +12,11 @@ if (loads) {
   guardContract({
     name: 'robotsInterceptor under request of undici 8',
     waitsAtRedirects: true,
-    make: (robots) => {
+    make: (robots, options) => {
       const agent = new Agent();
       const dispatcher = agent.compose(
         interceptors.dns(),
-        robotsInterceptor(robots),
-        interceptors.retry({ maxRetries: 1 }),
+        robotsInterceptor(robots, options),
         interceptors.redirect({ maxRedirections: 20 }),
       );
       return {
@@ -33,9 +32,9 @@ if (loads) {
   guardContract({
     name: 'robotsInterceptor under the fetch of undici 8',
     waitsAtRedirects: true,
-    make: (robots) => {
+    make: (robots, options) => {
       const agent = new Agent();
-      const dispatcher = agent.compose(robotsInterceptor(robots));
+      const dispatcher = agent.compose(robotsInterceptor(robots, options));
       const get: GetPage = async (url, init = {}) => {
         const response = await fetch(url, { ...init, dispatcher });
         return { status: response.status, body: await response.text() };

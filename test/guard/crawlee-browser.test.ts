@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { withRobots } from '../../src/guard/crawlee.ts';
 import { describeWithChromium, launchChromium } from '../support/chromium.ts';
 import { inMemory } from '../support/crawlee.ts';
-import { because, client, pagesOf, record, robots, site } from './crawlee-support.ts';
+import { because, client, pagesOf, record, robots, site, SlotClient } from './crawlee-support.ts';
 
 type BrowserCrawlingContext = BasicCrawlingContext & { page: Page; browserController: object };
 type Hook = (context: BrowserCrawlingContext) => Promise<void>;
@@ -44,7 +44,6 @@ describeWithChromium('withRobots of a browser crawler', () => {
   afterAll(() => browser.close());
   beforeEach(async () => {
     context = await browser.newContext();
-    await context.route('**/favicon.ico', (route) => route.abort());
   });
   afterEach(() => context.close());
 
@@ -92,6 +91,14 @@ describeWithChromium('withRobots of a browser crawler', () => {
     expect(onRefusal).toHaveBeenCalledExactlyOnceWith(
       expect.objectContaining({ url: server.url('/private/2') }),
     );
+  });
+
+  it('takes one slot for each navigation and each redirect of it', async () => {
+    const server = await site();
+    const slots = new SlotClient();
+    const crawler = new (withRobots(PageCrawler, slots, { pacing: true }))(record().options);
+    await crawler.run([server.url('/to?/page')]);
+    expect(slots.slots).toEqual([server.url('/to?/page'), server.url('/page')]);
   });
 
   it('refuses pages that are not of Playwright, and does not try again', async () => {

@@ -1,9 +1,9 @@
 import { afterEach } from 'vitest';
 import type { SkippedRequest } from '../../src/guard/crawlee.ts';
-import type { RobotsClient } from '../../src/index.ts';
+import type { Decision, RobotsClient } from '../../src/index.ts';
 import { testClient } from '../support/client.ts';
 import { answer, type Handler, type Site } from '../support/site.ts';
-import { site as plainSite } from './support.ts';
+import { ScriptedClient, site as plainSite } from './support.ts';
 
 export const RULES =
   'User-agent: *\nDisallow: /private\nDisallow: /*?no\n\nUser-agent: OtherBot\nDisallow: /';
@@ -42,8 +42,9 @@ export function client(): RobotsClient {
   return closing(testClient().client);
 }
 
+/** What a site was asked for, but for its rules, and its icon: a browser asks for that when it likes. */
 export const pagesOf = ({ requests }: Site): string[] =>
-  requests.map(({ url }) => url).filter((url) => url !== '/robots.txt');
+  requests.map(({ url }) => url).filter((url) => url !== '/robots.txt' && url !== '/favicon.ico');
 
 /** What became of the requests of a crawl. */
 export function record(): {
@@ -51,6 +52,7 @@ export function record(): {
   readonly skipped: SkippedRequest[];
   readonly failed: unknown[];
   readonly options: {
+    readonly maxConcurrency: number;
     readonly requestHandler: (context: { readonly request: { readonly url: string } }) => Promise<void>;
     readonly onSkippedRequest: (skipped: SkippedRequest) => void;
     readonly failedRequestHandler: (context: unknown, error: Error) => void;
@@ -64,9 +66,25 @@ export function record(): {
     skipped,
     failed,
     options: {
+      // One after another, in the order they were added.
+      maxConcurrency: 1,
       requestHandler: async ({ request }) => void handled.push(request.url),
       onSkippedRequest: (each) => void skipped.push(each),
       failedRequestHandler: (_, error) => void failed.push(error),
     },
   };
+}
+
+/** A client that allows everything, gives slots at once, and tells which. */
+export class SlotClient extends ScriptedClient {
+  readonly slots: string[] = [];
+
+  constructor() {
+    super(() => undefined);
+  }
+
+  async waitForSlot({ url }: Decision): Promise<number> {
+    this.slots.push(url);
+    return 0;
+  }
 }

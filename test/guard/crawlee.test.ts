@@ -3,10 +3,20 @@ import { BasicCrawler, type EnqueueLinksOptions, HttpCrawler, RequestList } from
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { type SkippedRequest, withRobots } from '../../src/guard/crawlee.ts';
 import { type Decision, refusalIn } from '../../src/index.ts';
-import { testClient } from '../support/client.ts';
+import { START, testClient } from '../support/client.ts';
 import { inMemory } from '../support/crawlee.ts';
 import { answer } from '../support/site.ts';
-import { because, client, closing, pagesOf, record, robots, RULES, site } from './crawlee-support.ts';
+import {
+  because,
+  client,
+  closing,
+  pagesOf,
+  record,
+  robots,
+  RULES,
+  site,
+  SlotClient,
+} from './crawlee-support.ts';
 
 describe('withRobots', () => {
   it('skips what is disallowed, says why, and neither fails nor retries it', async () => {
@@ -257,6 +267,54 @@ describe('withRobots', () => {
           new (withRobots(HttpCrawler, client()))({ respectRobotsTxtFile, ...record().options }, inMemory()),
       ).toThrow(/Expected `respectRobotsTxtFile` to be left out or true/);
     }
+  });
+});
+
+describe('withRobots, with pacing', () => {
+  it('takes a slot for each request: navigations, their redirects, and each sendRequest', async () => {
+    const server = await site();
+    const slots = new SlotClient();
+    const { options } = record();
+    const crawler = new (withRobots(HttpCrawler, slots, { pacing: true }))(
+      { ...options, requestHandler: async ({ sendRequest }) => void (await sendRequest()) },
+      inMemory(),
+    );
+    await crawler.run([server.url('/page'), server.url('/to?/page')]);
+    expect(pagesOf(server)).toEqual(['/page', '/page', '/to?/page', '/page', '/to?/page', '/page']);
+    expect(slots.slots).toEqual(pagesOf(server).map((path) => server.url(path)));
+  });
+
+  it('takes the slot of a BasicCrawler for its request, and one for what it sends besides', async () => {
+    const server = await site();
+    const slots = new SlotClient();
+    const crawler = new (withRobots(BasicCrawler, slots, { pacing: true }))(
+      {
+        ...record().options,
+        requestHandler: async ({ sendRequest }) => {
+          await sendRequest();
+          await sendRequest();
+        },
+      },
+      inMemory(),
+    );
+    await crawler.run([server.url('/page')]);
+    expect(pagesOf(server)).toEqual(['/page', '/page']);
+    expect(slots.slots).toHaveLength(2);
+  });
+
+  it('fails a request that is deferred, once, with the time to come again', async () => {
+    const server = await site([], (_, response) =>
+      answer(response, { body: 'User-agent: *\nCrawl-delay: 3600' }),
+    );
+    const { options, failed, skipped } = record();
+    const crawler = new (withRobots(HttpCrawler, client(), { pacing: { maxDelayMs: 60_000 } }))(
+      options,
+      inMemory(),
+    );
+    await crawler.run([server.url('/page')]);
+    expect(failed).toMatchObject([{ code: 'ERR_ROBOTS_DEFERRED', retryAt: START + 3_600_000 }]);
+    expect(skipped).toEqual([]);
+    expect(pagesOf(server)).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { Configuration, log } from '@crawlee/core';
+import { Configuration, log } from '@crawlee/http';
 
 // Each crawl logs what it is at.
 log.setLevel(log.LEVELS.OFF);
