@@ -29,6 +29,11 @@ export interface CrawlingContext {
   readonly page?: PageLike;
 }
 
+interface RequestQueue {
+  /** After so many seconds a request that was taken is given to somebody else. */
+  requestLockSecs?: number;
+}
+
 export type NavigationHook = (context: CrawlingContext) => Promise<void>;
 
 /** The inside of a crawler of Crawlee 3, as far as the guard takes part in it. */
@@ -36,6 +41,7 @@ export interface Crawler {
   httpClient: HttpClient;
   respectRobotsTxtFile: unknown;
   readonly log: { warning(message: string): void };
+  readonly requestQueue?: RequestQueue;
   /** Of browser crawlers alone. */
   readonly browserPool?: object;
   /** Of crawlers that navigate. */

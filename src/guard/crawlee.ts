@@ -22,6 +22,9 @@ export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
 
+/** What Crawlee's queue is to allow for waiting for a robots.txt; slots come on top. */
+const WAIT_FOR_ROBOTS_SECS = 30;
+
 /**
  * A subclass of a crawler class of Crawlee 3 (3.14 or later) whose requests are held against the robots.txt of their
  * own origin, redirects too: of `BasicCrawler`, `HttpCrawler`, `CheerioCrawler` and their kin, and of
@@ -35,6 +38,9 @@ export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
  *
  * `context.sendRequest` is guarded likewise, and throws the refusal. A request with
  * `userData: { robots: { ignore: true, because: '…' } }`, or `sendRequest({ robots: … })`, goes unasked.
+ *
+ * With `pacing` a request waits for its slot before its turn, which takes up one of the concurrent requests; a redirect
+ * waits within Crawlee's `navigationTimeoutSecs`. What is deferred fails, once, with `RobotsDeferredError`.
  *
  * An `httpClient` of your own is asked for one hop at a time (`followRedirect: false`), and one that follows redirects
  * all the same is found out and refused. What a request handler fetches by other means is not seen: use `guardFetch`
@@ -64,6 +70,8 @@ export function withRobots<Class extends new (...args: never[]) => object>(
   const Base = crawlerClass(crawler);
   const steps = new AsyncLocalStorage<Step>();
   const contextGuards = new WeakMap<object, Promise<ContextGuard>>();
+  /** Queues that know that a request may be held back before it is made. */
+  const patient = new WeakSet<object>();
 
   /** What keeps a URL out of the queue, as far as it is known without asking. */
   const known = (text: string): Decision | undefined => {
@@ -204,6 +212,11 @@ export function withRobots<Class extends new (...args: never[]) => object>(
     }
 
     override async _fetchNextRequest(): Promise<CrawlRequest | null> {
+      const { requestQueue } = this;
+      if (requestQueue?.requestLockSecs !== undefined && !patient.has(requestQueue)) {
+        patient.add(requestQueue);
+        requestQueue.requestLockSecs += WAIT_FOR_ROBOTS_SECS + Math.ceil(guard.maxDelayMs / 1000);
+      }
       const request = await super._fetchNextRequest();
       const step = running(steps);
       if (step !== undefined) step.request = request;

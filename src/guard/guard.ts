@@ -80,6 +80,11 @@ export class Guard<Answer = unknown> {
     return this.settings.enforces;
   }
 
+  /** The longest a request is held back for its slot, in ms. */
+  get maxDelayMs(): number {
+    return this.settings.pace?.maxDelayMs ?? 0;
+  }
+
   /**
    * Returns when `url` may be requested.
    *

@@ -81,6 +81,8 @@ if (self.ServiceWorkerContainer) {
  * tells why. Everything else, such as cookies, `page.url()` and the history, is the browser's own doing: requests are
  * held back, never made again. Routes of Playwright go before the guard, which sees what becomes of a request.
  *
+ * With `pacing` a navigation waits for its slot within its own timeout: let `maxDelayMs` be less.
+ *
  * Service workers cannot be registered in the context any more, and speculation rules in documents and headers are
  * taken out, since they make requests that cannot be held back. Not seen: rules in shadow trees, service workers that
  * a persistent profile has from before, WebSockets, and `context.request`, which is no browser (use `guardFetch`).

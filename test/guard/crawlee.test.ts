@@ -302,6 +302,16 @@ describe('withRobots, with pacing', () => {
     expect(slots.slots).toHaveLength(2);
   });
 
+  it('lets the queue know how long a request may wait, before it is given to somebody else', async () => {
+    const server = await site();
+    const guarded = withRobots(HttpCrawler, client(), { pacing: { maxDelayMs: 400_000 } });
+    const crawler = new guarded(record().options, inMemory());
+    const queue = await crawler.getRequestQueue();
+    const before = queue.requestLockSecs;
+    await crawler.run([server.url('/page'), server.url('/2')]);
+    expect(queue.requestLockSecs).toBe(before + 400 + 30);
+  });
+
   it('fails a request that is deferred, once, with the time to come again', async () => {
     const server = await site([], (_, response) =>
       answer(response, { body: 'User-agent: *\nCrawl-delay: 3600' }),
