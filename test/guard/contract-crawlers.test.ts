@@ -1,4 +1,4 @@
-import { HttpCrawler } from '@crawlee/http';
+import { type BaseHttpClient, GotScrapingHttpClient, HttpCrawler } from '@crawlee/http';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { type SkippedRequest, withRobots } from '../../src/guard/crawlee.ts';
@@ -7,13 +7,14 @@ import { refusal } from '../../src/guard/refusal.ts';
 import type { Decision } from '../../src/index.ts';
 import { describeWithChromium, launchChromium } from '../support/chromium.ts';
 import { inMemory } from '../support/crawlee.ts';
-import { guardContract, type PageAnswer } from './contract.ts';
+import { guardContract, type GuardedClient, type PageAnswer } from './contract.ts';
 
-guardContract({
-  name: 'withRobots(HttpCrawler)',
-  waitsAtRedirects: true,
-  unabortable: 'Crawlee has no signal for one request',
-  make: (robots, options) => ({
+/** A client that is not Crawlee's own, as far as the guard can tell: it asks that for one hop at a time. */
+class OwnClient extends GotScrapingHttpClient {}
+
+const byCrawlee =
+  (httpClient?: BaseHttpClient): GuardedClient['make'] =>
+  (robots, options) => ({
     get: async (url, { method = 'GET', body } = {}) => {
       let answer: PageAnswer | undefined;
       let refused: Decision | undefined;
@@ -23,6 +24,7 @@ guardContract({
           maxRequestRetries: 0,
           maxSessionRotations: 0,
           additionalMimeTypes: ['*/*'],
+          ...(httpClient === undefined ? {} : { httpClient }),
           requestHandler: (context) => {
             answer = { status: context.response.statusCode ?? 0, body: String(context.body) };
           },
@@ -31,14 +33,28 @@ guardContract({
         },
         inMemory(),
       );
-      await crawler.run([
-        { url, method, useExtendedUniqueKey: true, ...(body === undefined ? {} : { payload: body }) },
-      ]);
+      const payload = body === undefined ? {} : { payload: body };
+      await crawler.run([{ url, method, useExtendedUniqueKey: true, ...payload }]);
       if (answer !== undefined) return answer;
       // A crawler that skips rejects nothing: `onSkippedRequest` has the decision.
       throw refused === undefined ? failure : refusal(refused);
     },
-  }),
+  });
+
+const unabortable = 'Crawlee has no signal for one request';
+
+guardContract({
+  name: 'withRobots(HttpCrawler)',
+  waitsAtRedirects: true,
+  unabortable,
+  make: byCrawlee(),
+});
+
+guardContract({
+  name: 'withRobots(HttpCrawler) with an httpClient of its own',
+  waitsAtRedirects: true,
+  unabortable,
+  make: byCrawlee(new OwnClient()),
 });
 
 describeWithChromium('in Chromium', () => {
