@@ -2,7 +2,13 @@ import { attemptDue, type OriginRecord, type Outcome, type Profile, retryAfterMs
 import { OriginCache } from './cache/index.ts';
 import type { Decision } from './decision.ts';
 import { quote, RobotsClosedError, RobotsInvalidOptionsError } from './errors.ts';
-import { fetchRobots, fetchTransport, type Transport, undiciTransport } from './fetch/index.ts';
+import {
+  fetchRobots,
+  fetchTransport,
+  type Transport,
+  undiciTransport,
+  type UndiciTransportOptions,
+} from './fetch/index.ts';
 import { type PacingOptions, readPace } from './guard/pacing-options.ts';
 import { Pacer, type Reservation } from './guard/pacing.ts';
 import { isRobotsTarget, LocatedUrl, locate, originOf } from './origin.ts';
@@ -109,7 +115,7 @@ export class RobotsClient {
     }
     this.transport =
       settings.fetch === undefined
-        ? undiciTransport(settings.dispatcher === undefined ? {} : { dispatcher: settings.dispatcher })
+        ? undiciTransport(transportOptions(settings))
         : fetchTransport(settings.fetch);
     this.cache = new OriginCache({
       maxOrigins: settings.maxOrigins,
@@ -347,6 +353,7 @@ export class RobotsClient {
       transport: this.transport,
       deadlineMs: settings.deadlineMs,
       maxBodyBytes: settings.maxBodyBytes,
+      addressPolicy: settings.addressPolicy,
       isRedirectDisallowed: (url) => this.isKnownDisallowed(url, origin),
       signal,
       clock: settings.clock,
@@ -398,4 +405,9 @@ export class RobotsClient {
   private assertOpen(): void {
     if (this.closed) throw new RobotsClosedError();
   }
+}
+
+function transportOptions({ dispatcher, lookup }: Settings): UndiciTransportOptions {
+  if (dispatcher !== undefined) return { dispatcher };
+  return lookup === undefined ? {} : { lookup };
 }

@@ -13,6 +13,7 @@ export type { RobotsSource } from './cache/index.ts';
 export type { Decision, OriginState } from './decision.ts';
 export {
   isRobotsError,
+  RobotsAddressRefusedError,
   RobotsClosedError,
   RobotsError,
   type RobotsErrorCode,
@@ -33,7 +34,7 @@ export {
   RobotsUnreachableError,
 } from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
-export type { FetchFunction } from './fetch/index.ts';
+export type { AddressPolicy, FetchFunction } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
 export type { OriginPolicy } from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';

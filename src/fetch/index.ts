@@ -2,6 +2,7 @@
  * Fetching: one attempt to get an origin's robots.txt, hop by hop, ending in an `Outcome`. What the outcome means
  * over time is none of its business. It may import from `access/`, never from `cache/`, `guard/` or the client.
  */
+export type { AddressPolicy } from './address-policy.ts';
 export { DEFAULT_MAX_BODY_BYTES } from './body.ts';
 export type { FetchCode } from './codes.ts';
 export { fetchTransport, type FetchFunction } from './fetch-api.ts';

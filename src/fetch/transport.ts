@@ -19,6 +19,11 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Ends the request, its body included. */
   readonly signal: AbortSignal;
+  /**
+   * Connect to public addresses alone (see `isPublicAddress`), or fail with `RobotsAddressRefusedError`. A transport
+   * that does not choose its addresses itself cannot heed it; what the URL shows has been checked already.
+   */
+  readonly publicOnly: boolean;
 }
 
 /** Its owner either reads `body` to the end, leaves the iteration early, aborts the signal, or calls `discard`. */
@@ -28,6 +33,8 @@ export interface TransportResponse {
   readonly body: AsyncIterable<Uint8Array>;
   /** Whether the content codings that {@link headers} name are already undone. */
   readonly alreadyDecoded: boolean;
+  /** Whether a public address has answered; absent when the transport does not know. */
+  readonly isPublic?: boolean;
   /** Lets go of a body nobody wants. Never throws. */
   discard(): void;
 }
