@@ -23,7 +23,7 @@ export function internet(): Internet {
   return {
     dialled,
     buildConnector(options) {
-      const connect = buildConnector();
+      const connect = buildConnector({});
       return (target, callback) => {
         const dial = (address: string): void => {
           dialled.push(address);
