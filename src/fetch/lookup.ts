@@ -4,6 +4,7 @@ import type { networkInterfaces } from 'node:os';
 import { type Answer, type Families, queryAddresses } from './address-queries.ts';
 import { isLocalhost } from './addresses.ts';
 import { type Hosts, hostsFilePath, MAX_HOSTS_BYTES, parseHosts } from './hosts-file.ts';
+import { arrange, hasHint, wantedFamilies } from './lookup-options.ts';
 import { OwnAddresses } from './own-addresses.ts';
 import {
   candidates,
@@ -15,8 +16,8 @@ import { SystemFile } from './system-file.ts';
 
 /** Where names come from, other than the system's own settings. */
 export interface NameLookupOptions {
-  /** Name servers, `address:port`. @default those of the system */
-  readonly servers?: readonly string[];
+  /** Makes what asks the name servers. @default one that asks those of the system */
+  readonly makeResolver?: () => dns.Resolver;
   /** @default the system's */
   readonly hostsFile?: string;
   /** @default `/etc/resolv.conf`, where there is one */
@@ -42,20 +43,22 @@ const NOT_ABOUT_NAME: ReadonlySet<string> = new Set([
   'ENOTIMP',
   'UNKNOWN_ARES_ERROR',
 ]);
+/** Failures after which the C library still tries the next search domain. */
+const NOT_HERE: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL']);
 
 /** RFC 6761 §6.4, RFC 7686 §2: names that are never to be asked for. */
 const NEVER_ASKED = /(?:^|\.)(?:invalid|onion)$/;
 /** RFC 6762 §3: "Any DNS query for a name ending with ".local." MUST be sent to the mDNS […] multicast address". */
 const MULTICAST_DNS = /\.local$/;
 
-type Addresses = readonly dns.LookupAddress[];
+const NO_CONFIGURATION = parseResolverFile('');
 
-/** What one question comes to: addresses, or the code of a failure. */
-type Resolved = Addresses | string;
+/** What a question comes to: addresses, the code of a failure, or that the system is to be asked. */
+type Resolved = readonly dns.LookupAddress[] | string | undefined;
 
 /**
  * `dns.lookup` without its bottleneck: that one occupies a thread of libuv's small pool for as long as a name server
- * takes, two or four names at a time. Here c-ares asks for as many names at once as there are questions.
+ * takes, two to four names at a time. Here c-ares asks for as many names at once as there are questions.
  *
  * Kept from `dns.lookup`: the hosts file comes first, search domains are tried as resolv.conf(5) says, and of the
  * options `family`, `hints`, `all` and `order` hold. The system's own lookup answers for what is none of DNS's
@@ -65,10 +68,9 @@ type Resolved = Addresses | string;
  * an address is checked and used at once. Only questions asked at the same time share an answer.
  */
 export class NameLookup {
-  readonly #servers: readonly string[] | undefined;
+  readonly #makeResolver: () => dns.Resolver;
   readonly #system: LookupFunction;
   readonly #systemKnowsMore: boolean;
-  readonly #now: () => number;
   readonly #hosts: SystemFile<Hosts>;
   readonly #configuration: SystemFile<ResolverConfiguration>;
   readonly #own: OwnAddresses;
@@ -78,31 +80,28 @@ export class NameLookup {
 
   constructor(options: NameLookupOptions = {}) {
     const { platform } = process;
-    this.#servers = options.servers;
+    const { hostsFile = hostsFilePath(), resolverFile = '/etc/resolv.conf' } = options;
+    const now = options.now ?? (() => performance.now());
+    this.#makeResolver = options.makeResolver ?? (() => new dns.Resolver());
     this.#system = options.system ?? dns.lookup;
     this.#systemKnowsMore = options.systemKnowsMore ?? (platform === 'darwin' || platform === 'win32');
-    this.#now = options.now ?? (() => performance.now());
-    this.#own = new OwnAddresses(this.#now, options.interfaces);
-    const hostsFile = options.hostsFile ?? hostsFilePath();
-    const resolverFile = options.resolverFile ?? '/etc/resolv.conf';
-    this.#hosts = new SystemFile(hostsFile, MAX_HOSTS_BYTES, parseHosts, this.#now);
-    this.#configuration = new SystemFile(resolverFile, MAX_RESOLVER_BYTES, parseResolverFile, this.#now);
+    this.#own = new OwnAddresses(now, options.interfaces);
+    this.#hosts = new SystemFile(hostsFile, MAX_HOSTS_BYTES, parseHosts, now);
+    this.#configuration = new SystemFile(resolverFile, MAX_RESOLVER_BYTES, parseResolverFile, now);
   }
 
   /** Has the signature of `dns.lookup`, and is bound. */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
     const answer = (resolved: Resolved): void => {
-      if (typeof resolved === 'string') callback(lookupError(resolved, hostname), '', undefined);
+      if (resolved === undefined) this.#system(hostname, options, callback);
+      else if (typeof resolved === 'string') callback(lookupError(resolved, hostname), '', undefined);
       else if (options.all === true) callback(null, [...resolved]);
       else callback(null, resolved[0]!.address, resolved[0]!.family);
     };
-    void this.#resolve(hostname, options).then((resolved) => {
+    this.#resolve(hostname, options)
+      .catch(() => undefined)
       // Out of the promise's reach: what the callback throws is the caller's.
-      process.nextTick(() => {
-        if (resolved === undefined) this.#system(hostname, options, callback);
-        else answer(resolved);
-      });
-    });
+      .then((resolved) => process.nextTick(answer, resolved));
   };
 
   /** Fails what is under way, so that no question keeps the process alive. */
@@ -110,38 +109,47 @@ export class NameLookup {
     this.#resolver?.cancel();
   }
 
-  /** Never rejects. `undefined` stands for a question to the system. */
-  async #resolve(hostname: string, options: dns.LookupOptions): Promise<Resolved | undefined> {
+  async #resolve(hostname: string, options: dns.LookupOptions): Promise<Resolved> {
     const name = hostname.toLowerCase();
     const bare = name.endsWith('.') ? name.slice(0, -1) : name;
-    const families = wanted(options);
-    if (isIP(bare) !== 0) return this.#arranged([bare], families, options);
+    const arranged = (addresses: readonly string[]): readonly dns.LookupAddress[] | 'ENOTFOUND' => {
+      const found = arrange(addresses, options, this.#own.prefersIPv6);
+      return found.length === 0 ? 'ENOTFOUND' : found;
+    };
+    if (isIP(bare) !== 0) return arranged([bare]);
     // RFC 6761 §6.3: "Name resolution APIs and libraries SHOULD recognize localhost names as special and SHOULD always
     // return the IP loopback address for address queries".
-    if (isLocalhost(bare)) return this.#arranged(['127.0.0.1', '::1'], families, options);
+    if (isLocalhost(bare)) return arranged(['127.0.0.1', '::1']);
     const hosts = this.#hosts.read();
     if (hosts === undefined) return undefined;
-    const listed = this.#arranged(hosts.get(bare) ?? [], families, options);
-    if (typeof listed !== 'string') return listed;
+    const listed = arranged(hosts.get(bare) ?? []);
+    if (listed !== 'ENOTFOUND') return listed;
     if (NEVER_ASKED.test(bare) || bare === '') return 'ENOTFOUND';
     if (!bare.includes('.') || MULTICAST_DNS.test(bare)) return undefined;
 
-    const { ipv4, ipv6, error } = await this.#ask(name, this.#usable(families, options));
-    if (error === undefined) return this.#arranged([...ipv4, ...ipv6], families, options);
+    const { ipv4, ipv6, error } = await this.#ask(name, this.#familiesFor(options));
+    if (error === undefined) return arranged([...ipv4, ...ipv6]);
     const isAbsent = error === 'ENOTFOUND' || error === 'ENODATA';
-    if (NOT_ABOUT_NAME.has(error) || (isAbsent && this.#systemKnowsMore)) return undefined;
-    return error;
+    return NOT_ABOUT_NAME.has(error) || (isAbsent && this.#systemKnowsMore) ? undefined : error;
+  }
+
+  /** The records to ask for. `ADDRCONFIG`: of a family of which this machine has no address, none. */
+  #familiesFor(options: dns.LookupOptions): Families {
+    const wanted = wantedFamilies(options);
+    if (!hasHint(options, dns.ADDRCONFIG)) return wanted;
+    const own = this.#own.families;
+    const usable = { ipv4: wanted.ipv4 && own.ipv4, ipv6: wanted.ipv6 && own.ipv6 };
+    return usable.ipv4 || usable.ipv6 ? usable : wanted;
   }
 
   /** The name by itself, and behind the search domains, in their order, until one of them has addresses. */
   async #ask(name: string, families: Families): Promise<Answer> {
-    const configuration = this.#configuration.read() ?? parseResolverFile('');
+    const configuration = this.#configuration.read() ?? NO_CONFIGURATION;
     let failure: Answer | undefined;
     for (const candidate of candidates(name, configuration)) {
       const answer = await this.#share(candidate, families, configuration);
-      if (answer.error === undefined) return answer;
-      // As the C library does: a domain that has no answer does not stand in the way of the next.
-      if (!['ENOTFOUND', 'ENODATA', 'ESERVFAIL'].includes(answer.error)) return answer;
+      if (answer.error === undefined || !NOT_HERE.has(answer.error)) return answer;
+      // A name server that failed may know the name: it must not be taken for absent.
       if (failure === undefined || answer.error === 'ESERVFAIL') failure = answer;
     }
     return failure ?? { ipv4: [], ipv6: [], error: 'ENOTFOUND' };
@@ -159,57 +167,12 @@ export class NameLookup {
 
   /** A resolver holds on to the name servers it has found: a changed file asks for a new one. */
   #resolverFor(configuration: ResolverConfiguration): dns.Resolver {
-    if (
-      this.#resolver === undefined ||
-      (this.#servers === undefined && this.#resolverIsFor !== configuration)
-    ) {
-      this.#resolver = new dns.Resolver();
+    if (this.#resolver === undefined || this.#resolverIsFor !== configuration) {
+      this.#resolver = this.#makeResolver();
       this.#resolverIsFor = configuration;
-      if (this.#servers !== undefined) this.#resolver.setServers(this.#servers);
     }
     return this.#resolver;
   }
-
-  /** The records to ask for. `ADDRCONFIG`: of a family of which this machine has no address, none. */
-  #usable({ ipv4, ipv6 }: Families, { hints = 0 }: dns.LookupOptions): Families {
-    if ((hints & dns.ADDRCONFIG) === 0) return { ipv4, ipv6 };
-    const own = this.#own.families;
-    const usable = { ipv4: ipv4 && own.ipv4, ipv6: ipv6 && own.ipv6 };
-    return usable.ipv4 || usable.ipv6 ? usable : { ipv4, ipv6 };
-  }
-
-  /** Addresses of the families asked for, in the order asked for. */
-  #arranged(addresses: readonly string[], families: Families, options: dns.LookupOptions): Resolved {
-    const ofFamily = (family: 4 | 6): dns.LookupAddress[] =>
-      addresses.filter((address) => isIP(address) === family).map((address) => ({ address, family }));
-    const { hints = 0 } = options;
-    let ipv4 = families.ipv4 ? ofFamily(4) : [];
-    const ipv6 = families.ipv6 ? ofFamily(6) : [];
-    if (familyOf(options) === 6) {
-      const mapped = (hints & dns.V4MAPPED) !== 0 && (ipv6.length === 0 || (hints & dns.ALL) !== 0);
-      ipv4 = mapped ? ipv4.map(({ address }) => ({ address: `::ffff:${address}`, family: 6 })) : [];
-    }
-    const arranged = this.#startsWithIPv6(options) ? [...ipv6, ...ipv4] : [...ipv4, ...ipv6];
-    return arranged.length === 0 ? 'ENOTFOUND' : arranged;
-  }
-
-  #startsWithIPv6({ order, verbatim }: dns.LookupOptions): boolean {
-    const inForce = order ?? (verbatim === false ? 'ipv4first' : dns.getDefaultResultOrder());
-    if (inForce !== 'verbatim') return inForce === 'ipv6first';
-    // The two answers have no order between them. RFC 6724 §6: what this machine can be the source of.
-    return this.#own.prefersIPv6;
-  }
-}
-
-function familyOf({ family }: dns.LookupOptions): 0 | 4 | 6 {
-  if (family === 4 || family === 'IPv4') return 4;
-  return family === 6 || family === 'IPv6' ? 6 : 0;
-}
-
-function wanted(options: dns.LookupOptions): Families {
-  const family = familyOf(options);
-  const mapped = ((options.hints ?? 0) & dns.V4MAPPED) !== 0;
-  return { ipv4: family !== 6 || mapped, ipv6: family !== 4 };
 }
 
 /** As `dns.lookup` tells it: that a name has no address is the same to a caller as that there is no such name. */

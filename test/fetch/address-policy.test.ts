@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net';
+import { Resolver } from 'node:dns';
 import { MockAgent } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/access/outcome.ts';
@@ -6,6 +7,8 @@ import type { AddressPolicy } from '../../src/fetch/address-policy.ts';
 import { fetchTransport } from '../../src/fetch/fetch-api.ts';
 import type { Transport } from '../../src/fetch/transport.ts';
 import { undiciTransport } from '../../src/fetch/undici.ts';
+import { NameLookup } from '../../src/fetch/lookup.ts';
+import { startDnsServer } from '../support/dns-server.ts';
 import { internet, lookupIn, PUBLIC, PUBLIC_IPV6, type Row } from '../support/internet.ts';
 import type { Site } from '../support/site.ts';
 import { bodyOf, context, occurrence, RULES } from './context.ts';
@@ -212,6 +215,32 @@ describe('what is between the check and the connection', () => {
     expect(await ask(as('public.example', outside))).toMatchObject({ kind: 'success' });
     expect(dialled).toEqual([PUBLIC, PUBLIC]);
     expect(lookup.asked).toEqual(['public.example', 'rebind.example']);
+  });
+
+  it('the same with a name server that changes its mind: it is asked once', async () => {
+    const inside = await rules();
+    const outside = await redirecting(() => `${as('rebind.example', inside)}/robots.txt`);
+    await using server = await startDnsServer(({ name, type }) => {
+      if (type === 'AAAA') return 'no-data';
+      const times = server.asked().filter((question) => question === `A ${name}`).length;
+      return name === 'public.example' || times === 1 ? [PUBLIC] : ['127.0.0.1'];
+    });
+    const makeResolver = (): Resolver => {
+      const resolver = new Resolver();
+      resolver.setServers([server.address]);
+      return resolver;
+    };
+    const names = new NameLookup({ makeResolver, resolverFile: '/nonexistent' });
+    const { ask, dialled } = on(names.lookup);
+    expect(await ask(as('public.example', outside))).toMatchObject({ kind: 'success' });
+    expect(dialled).toEqual([PUBLIC, PUBLIC]);
+    expect(server.asked().filter((question) => question === 'A rebind.example').length).toBe(1);
+    // From now on it says 127.0.0.1, and whoever asks anew goes nowhere.
+    const elsewhere = await rules();
+    const again = await redirecting(() => `${as('rebind.example', elsewhere)}/robots.txt`);
+    expect(await ask(as('public.example', again))).toMatchObject({ ...REFUSED, hops: 1 });
+    expect(elsewhere.connections()).toBe(0);
+    names.close();
   });
 
   it('a name that turns private between two hops of its own is refused at the second', async () => {

@@ -31,7 +31,8 @@ export async function startDnsServer(
   const questions: DnsQuestion[] = [];
   let waiting = 0;
   let peak = 0;
-  const socket = createSocket('udp4');
+  // A burst of questions that overflows the buffer is lost, and asked again seconds later.
+  const socket = createSocket({ type: 'udp4', recvBufferSize: 4_194_304 });
   socket.on('message', (query, { port, address }) => {
     const { question, end } = readQuestion(query);
     questions.push(question);
@@ -44,12 +45,17 @@ export async function startDnsServer(
   });
   socket.on('error', () => {});
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> =>
+    (closed ??= new Promise<void>((resolve) => {
+      socket.close(resolve);
+    }));
   return {
     address: `127.0.0.1:${socket.address().port}`,
     questions,
     asked: () => questions.map(({ name, type }) => `${type} ${name}`),
     peak: () => peak,
-    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => socket.close(resolve)),
+    [Symbol.asyncDispose]: close,
   };
 }
 
