@@ -1,17 +1,12 @@
 import { attemptDue, type OriginRecord, type Outcome, type Profile, retryAfterMs } from './access/index.ts';
 import { OriginCache } from './cache/index.ts';
 import type { Decision } from './decision.ts';
+import { type CacheMessage, channels } from './diagnostics.ts';
 import { quote, RobotsClosedError, RobotsInvalidOptionsError } from './errors.ts';
-import {
-  fetchRobots,
-  fetchTransport,
-  type Transport,
-  undiciTransport,
-  type UndiciTransportOptions,
-} from './fetch/index.ts';
+import { fetchRobots, fetchTransport, type Transport, undiciTransport } from './fetch/index.ts';
 import { type PacingOptions, readPace } from './guard/pacing-options.ts';
 import { Pacer, type Reservation } from './guard/pacing.ts';
-import { isRobotsTarget, LocatedUrl, locate, originOf } from './origin.ts';
+import { isRobotsTarget, LocatedUrl, locate, originOf, ROBOTS_PATH } from './origin.ts';
 import {
   type Agent,
   agentTokens,
@@ -115,7 +110,7 @@ export class RobotsClient {
     }
     this.transport =
       settings.fetch === undefined
-        ? undiciTransport(transportOptions(settings))
+        ? undiciTransport({ dispatcher: settings.dispatcher, lookup: settings.lookup })
         : fetchTransport(settings.fetch);
     this.cache = new OriginCache({
       maxOrigins: settings.maxOrigins,
@@ -139,7 +134,7 @@ export class RobotsClient {
    */
   canFetch(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<boolean> {
     try {
-      const answer = options?.signal?.aborted === true ? undefined : this.warmAnswer(url, agent);
+      const answer = options?.signal?.aborted === true ? undefined : this.permits(url, agent);
       if (answer !== undefined) return answer ? ALLOWED : DISALLOWED;
       return this.check(url, agent, options).then((decision) => decision.allowed);
     } catch (error) {
@@ -151,13 +146,14 @@ export class RobotsClient {
   async check(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<Decision> {
     options?.signal?.throwIfAborted();
     const warm = this.warmDecision(url, agent, true);
-    if (warm !== undefined) return warm;
+    if (warm !== undefined) return told(warm);
     this.misses++;
     const tokens = this.tokensOf(agent);
     const located = new LocatedUrl();
     locate(url, located);
+    tellCache(located.origin, 'miss');
     const entry = await this.cache.fetch(located.origin, options?.signal);
-    return decideFromEntry(entry, tokens, located, this.settings.clock.now(), 'network');
+    return told(decideFromEntry(entry, tokens, located, this.settings.clock.now(), 'network'));
   }
 
   /**
@@ -168,7 +164,33 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   peek(url: string | URL, agent?: Agent): Decision | undefined {
-    return this.warmDecision(url, agent, false);
+    const warm = this.warmDecision(url, agent, false);
+    return warm === undefined ? undefined : told(warm);
+  }
+
+  /**
+   * What {@link peek} decides, without the reasons: the cheapest question there is. For those who ask before every
+   * request, and look closer only when the answer is not `true`.
+   *
+   * @returns `undefined` when there are no fresh rules in memory, also when a refresh of them is due, or somebody has
+   *   subscribed to decisions.
+   * @throws the same errors as {@link canFetch}, synchronously.
+   */
+  permits(url: string | URL, agent?: Agent): boolean | undefined {
+    this.assertOpen();
+    const located = this.located;
+    locate(url, located);
+    if (channels.decision.hasSubscribers || channels.cache.hasSubscribers) return undefined;
+    if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
+    const entry = this.cache.recall(located.origin);
+    if (entry === undefined || !entry.isQuietAt(this.settings.clock.now())) return undefined;
+    const { file } = entry;
+    const tokens = agent === undefined ? this.settings.tokens : this.tokensOf(agent);
+    if (file === undefined || isRobotsTarget(located)) return undefined;
+    const program = file.programFor(tokens.length === 1 ? tokens[0]! : file.chooseAgent(tokens));
+    const rule = file.decideUrl(program, located);
+    this.hits++;
+    return rule < 0 || program.isAllow(rule);
   }
 
   /**
@@ -258,7 +280,8 @@ export class RobotsClient {
         'Expected `reachable` to be true or false: report(url, { reachable: true })',
       );
     }
-    const origin = originOf(url);
+    locate(url, this.located);
+    const { origin } = this.located;
     this.cache.reportSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;
     const bounds = this.profileFor(origin).retryAfter;
@@ -292,23 +315,6 @@ export class RobotsClient {
     await this.close();
   }
 
-  /** The answer of fresh rules in memory: the way of nearly every question, so it allocates next to nothing. */
-  private warmAnswer(url: string | URL, agent: Agent | undefined): boolean | undefined {
-    this.assertOpen();
-    const located = this.located;
-    locate(url, located);
-    if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
-    const entry = this.cache.recall(located.origin);
-    if (entry === undefined || !entry.isQuietAt(this.settings.clock.now())) return undefined;
-    const { file } = entry;
-    const tokens = agent === undefined ? this.settings.tokens : this.tokensOf(agent);
-    if (file === undefined || isRobotsTarget(located)) return undefined;
-    const program = file.programFor(tokens.length === 1 ? tokens[0]! : file.chooseAgent(tokens));
-    const rule = file.decideUrl(program, located);
-    this.hits++;
-    return rule < 0 || program.isAllow(rule);
-  }
-
   private warmDecision(
     url: string | URL,
     agent: Agent | undefined,
@@ -332,9 +338,12 @@ export class RobotsClient {
     if (!entry.isQuietAt(now)) {
       const due = attemptDue(entry.record, entry.profile, now);
       if (due === 'now') return undefined;
-      if (due === 'ahead' && mayRefresh) this.cache.refresh(located.origin);
+      if (due === 'ahead' && mayRefresh && this.cache.refresh(located.origin)) {
+        tellCache(located.origin, 'refresh');
+      }
     }
     this.hits++;
+    tellCache(located.origin, 'hit');
     return decideFromEntry(entry, tokens, located, now, 'memory');
   }
 
@@ -346,7 +355,8 @@ export class RobotsClient {
     const { settings } = this;
     const copy = known?.copy;
     const headers = headersFor(origin, settings);
-    return fetchRobots({
+    const startedAt = settings.clock.now();
+    const fetching = fetchRobots({
       origin,
       agent: settings.userAgent,
       profile: this.profileFor(origin),
@@ -368,6 +378,12 @@ export class RobotsClient {
             },
           }),
     });
+    if (!channels.fetch.hasSubscribers) return fetching;
+    const message = { origin, url: origin + ROBOTS_PATH, startedAt, revalidation: copy !== undefined };
+    const ended = (outcome: Outcome | undefined): void =>
+      channels.fetch.publish({ ...message, outcome, durationMs: settings.clock.now() - startedAt });
+    fetching.then(ended, () => ended(undefined));
+    return fetching;
   }
 
   /**
@@ -407,7 +423,11 @@ export class RobotsClient {
   }
 }
 
-function transportOptions({ dispatcher, lookup }: Settings): UndiciTransportOptions {
-  if (dispatcher !== undefined) return { dispatcher };
-  return lookup === undefined ? {} : { lookup };
+function told(decision: Decision): Decision {
+  if (channels.decision.hasSubscribers) channels.decision.publish({ decision });
+  return decision;
+}
+
+function tellCache(origin: string, event: CacheMessage['event']): void {
+  if (channels.cache.hasSubscribers) channels.cache.publish({ origin, event });
 }

@@ -1,5 +1,16 @@
 /** The public surface of `canfetch`: exports only. */
-export { type Profile, type ProfileName, profiles } from './access/index.ts';
+export {
+  type AnswerHeaders,
+  type Failure,
+  type Outcome,
+  type Profile,
+  type ProfileName,
+  profiles,
+  type StatusMeaning,
+  type UnavailableReason,
+  type UnreachablePhase,
+  type UnreachableTreatment,
+} from './access/index.ts';
 export {
   type CheckOptions,
   type ReserveOptions,
@@ -28,13 +39,15 @@ export type { GuardClient } from './guard/guard.ts';
 export type { RobotsInit } from './guard/ignore.ts';
 export type { GuardOptions, IgnoredRequest } from './guard/options.ts';
 export {
+  type Refusal,
   refusalIn,
   RobotsDisallowedError,
   RobotsUndecidedError,
   RobotsUnreachableError,
 } from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
-export type { AddressPolicy, FetchFunction } from './fetch/index.ts';
+export type { AddressPolicy, FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
 export type { OriginPolicy } from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
+export type { CacheMessage, DecisionMessage, FetchMessage, PolicyChangeMessage } from './diagnostics.ts';

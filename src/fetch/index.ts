@@ -5,7 +5,7 @@
 export type { AddressPolicy } from './address-policy.ts';
 export { DEFAULT_MAX_BODY_BYTES } from './body.ts';
 export type { FetchCode } from './codes.ts';
-export { fetchTransport, type FetchFunction } from './fetch-api.ts';
+export { type FetchedBody, type FetchedResponse, fetchTransport, type FetchFunction } from './fetch-api.ts';
 export {
   DEFAULT_DEADLINE_MS,
   fetchRobots,

@@ -11,13 +11,12 @@ import {
   type TransportResponse,
 } from './transport.ts';
 
-/** Either the caller's dispatcher, or how an agent of the transport's own finds addresses. */
-export type UndiciTransportOptions = { readonly dispatcher: Dispatcher } | OwnAgentsOptions;
-
-export interface OwnAgentsOptions {
-  /** Finds the addresses of names; those it gives are checked. @default c-ares, see `NameLookup` */
-  readonly lookup?: LookupFunction;
-  /** Stands for undici's own, for tests. */
+export interface UndiciTransportOptions {
+  /** Sends every request, and stays open on `close()`. What follows then means nothing. */
+  readonly dispatcher?: Dispatcher | undefined;
+  /** Finds the addresses of names; those it gives are checked. @default that of `NameLookup` */
+  readonly lookup?: LookupFunction | undefined;
+  /** Stands for undici's own, in tests. */
   readonly buildConnector?: BuildConnector;
 }
 
@@ -41,8 +40,8 @@ const AGENT_OPTIONS: Agent.Options = {
 
 /** undici's `request`, over agents of its own (made when first needed) or over the caller's dispatcher. */
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
-  if (!('dispatcher' in options)) return new OwnAgents(options);
   const { dispatcher } = options;
+  if (dispatcher === undefined) return new OwnAgents(options);
   return {
     acceptEncoding: ACCEPT_ENCODING,
     request: async (url, init) => toResponse(await send(dispatcher, url, init)),
@@ -60,7 +59,7 @@ class OwnAgents implements Transport {
   #publicOnly: AgentPair | undefined;
   #closed = false;
 
-  constructor({ lookup, buildConnector }: OwnAgentsOptions) {
+  constructor({ lookup, buildConnector }: UndiciTransportOptions) {
     this.#buildConnector = buildConnector;
     if (lookup === undefined) this.#ownLookup = new NameLookup();
     this.#lookup = lookup ?? this.#ownLookup!.lookup;

@@ -4,6 +4,7 @@ import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import { refusal, RobotsUndecidedError } from './refusal.ts';
+import { fieldOf } from './response.ts';
 
 export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';
@@ -14,7 +15,17 @@ export interface AxiosLike {
   getUri(config?: object): string;
   readonly interceptors: {
     readonly request: { readonly use: (onFulfilled: never) => number };
+    readonly response: { readonly use: (onFulfilled: never, onRejected: never) => number };
   };
+}
+
+/** The part of axios's response that the guard reads. */
+interface Answer {
+  readonly status: number;
+  readonly headers: object;
+  readonly config: Config;
+  /** Node's request, whose answer knows where redirects led. */
+  readonly request?: { readonly res?: { readonly responseUrl?: string } };
 }
 
 type BeforeRedirect = (options: { readonly href?: string }, ...details: unknown[]) => void;
@@ -39,7 +50,8 @@ interface Config {
  *
  * axios decides about redirects synchronously, so it cannot wait for a robots.txt. A redirect to an origin of which
  * nothing is known is refused with `RobotsUndecidedError` (`ERR_ROBOTS_UNDECIDED`). With `adapter: 'fetch'` the
- * fetch of axios is guarded instead, which can wait.
+ * fetch of axios is guarded instead, which can wait. For the same reason `pacing` holds back requests, but not the
+ * redirects they meet.
  *
  * axios calls request interceptors in reverse order: add those that change the URL after this one. An `adapter` or
  * `transport` of your own may follow redirects that no guard sees.
@@ -96,13 +108,39 @@ export function guardAxios<Instance extends AxiosLike>(
     };
     return config;
   };
-  const use = instance.interceptors.request.use as (onFulfilled: typeof onRequest) => number;
-  use.call(instance.interceptors.request, onRequest);
+  const answered = ({ status, headers, config, request }: Answer): void => {
+    // The fetch that is guarded tells by itself.
+    if (usesFetch(config.adapter)) return;
+    const url = request?.res?.responseUrl ?? instance.getUri(config);
+    guard.answered(url, { status, headers: { get: (name) => fieldOf({ ...headers }, name) } });
+  };
+  const onAnswer = (response: Answer): Answer => {
+    answered(response);
+    return response;
+  };
+  const onFailure = (error: unknown): Promise<never> => {
+    if (isAxiosFailure(error)) {
+      const { response, config } = error;
+      if (response !== undefined) answered(response);
+      else if (!usesFetch(config.adapter)) guard.failed(instance.getUri(config), error, config.signal);
+    }
+    return Promise.reject(error);
+  };
+  const { request, response } = instance.interceptors;
+  (request.use as (onFulfilled: typeof onRequest) => number).call(request, onRequest);
+  const useResponse = response.use as (onFulfilled: typeof onAnswer, onRejected: typeof onFailure) => number;
+  useResponse.call(response, onAnswer, onFailure);
   return instance;
 }
 
+function isAxiosFailure(error: unknown): error is { readonly config: Config; readonly response?: Answer } {
+  const config: unknown = error instanceof Error ? Reflect.get(error, 'config') : undefined;
+  return typeof config === 'object' && config !== null;
+}
+
 function admitRedirect(guard: Guard, url: URL, because: string | undefined): void {
-  const verdict = guard.refuses(url, { because });
+  // Nor can it wait for a slot.
+  const verdict = guard.refuses(url, { because, paced: false });
   if (verdict instanceof Promise) {
     // The client asks now, so that the request can be made again; a dry run hears of it then.
     verdict.catch(() => undefined);

@@ -5,7 +5,7 @@ import { ignoredBecause } from './ignore.ts';
 import type { GuardOptions } from './options.ts';
 import { refusal } from './refusal.ts';
 import { firstHop, type Hop, nextHop, redirects } from './redirect.ts';
-import { type Call, membersOf, readCall, type RequestLike, withoutRequest } from './request.ts';
+import { type Call, membersOf, parseUrl, readCall, type RequestLike, withoutRequest } from './request.ts';
 import { arrivedAt, discard, refusalResponse, type ResponseLike } from './response.ts';
 
 /** `Answer` is what the wrapped fetch resolves to: what a function given as `onDisallow` must answer with. */
@@ -62,12 +62,17 @@ export function guardFetch(
   return async (input, init) => {
     const call = readCall(input, init);
     const because = ignoredBecause(call.robots);
-    if (!reachesSite(call.url)) return send(call.input, call.init);
-
     const { signal } = call;
-    const verdict = guard.refuses(call.url, { signal, because });
-    const refused = verdict instanceof Promise ? await verdict : verdict;
-    if (refused !== undefined) return refuse(guard, refused, call.url, false);
+    let refused: Decision | undefined;
+    try {
+      if (!reachesSite(call.url)) return send(call.input, call.init);
+      const verdict = guard.refuses(call.url, { signal, because });
+      refused = verdict instanceof Promise ? await verdict : verdict;
+    } catch (error) {
+      parseUrl(call.url);
+      throw error;
+    }
+    if (refused !== undefined) return refuse(guard, refused, parseUrl(call.url), false);
     if (call.redirect !== 'follow') return sendOnly(guard, send, call);
 
     let response = await sendHop(guard, send, call, call.url, call.input, {
@@ -83,7 +88,7 @@ export function guardFetch(
       hop = nextHop(hop, response);
       const refusedHop = await guard.refuses(hop.url, { signal, because });
       if (refusedHop !== undefined) return refuse(guard, refusedHop, hop.url, true);
-      response = await sendHop(guard, send, call, hop.url, hop.url.href, initOf(hop, call));
+      response = await sendHop(guard, send, call, hop.url.href, hop.url.href, initOf(hop, call));
     } while (redirects(response));
     return arrivedAt(response, hop.url, true);
   };
@@ -102,7 +107,7 @@ async function sendHop(
   guard: Guard,
   send: Send,
   { signal }: Call,
-  url: URL,
+  url: string,
   input: string | RequestLike,
   init: object,
 ): Promise<ResponseLike> {
@@ -116,7 +121,7 @@ async function sendHop(
   if (response.redirected || response.type === 'opaqueredirect') {
     discard(response);
     throw new TypeError(
-      `The fetch that is guarded does not heed \`redirect: 'manual'\`, so the redirects of ${url.href} cannot be checked`,
+      `The fetch that is guarded does not heed \`redirect: 'manual'\`, so the redirects of ${url} cannot be checked`,
     );
   }
   guard.answered(url, response);

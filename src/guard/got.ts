@@ -1,6 +1,7 @@
 import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
+import { fieldOf } from './response.ts';
 
 export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';
@@ -18,8 +19,23 @@ export interface GotRequest {
 export interface GotHooks {
   readonly hooks: {
     beforeRequest: ((request: GotRequest) => Promise<void>)[];
-    beforeRedirect: ((request: GotRequest) => Promise<void>)[];
+    beforeRedirect: ((request: GotRequest, response: GotAnswer) => Promise<void>)[];
+    afterResponse: (<Answer extends GotAnswer>(response: Answer) => Answer)[];
+    beforeError: (<Failure extends GotFailure>(error: Failure) => Failure)[];
   };
+}
+
+/** The part of got's `Response` that the guard reads. */
+export interface GotAnswer {
+  readonly url: string;
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** The part of got's `RequestError` that the guard reads. */
+export interface GotFailure {
+  readonly options: GotRequest;
+  readonly response?: unknown;
 }
 
 /**
@@ -55,6 +71,9 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
     await guard.admit(url, { signal: request.signal, because });
     return url.href;
   };
+  const answered = ({ url, statusCode: status, headers }: GotAnswer): void =>
+    guard.answered(url, { status, headers: { get: (name) => fieldOf(headers, name) } });
+
   return {
     hooks: {
       beforeRequest: [
@@ -65,8 +84,22 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
         },
       ],
       beforeRedirect: [
-        async (request) => {
+        async (request, response) => {
+          answered(response);
           decided.set(request, await admit(request));
+        },
+      ],
+      afterResponse: [
+        (response) => {
+          answered(response);
+          return response;
+        },
+      ],
+      beforeError: [
+        (error) => {
+          const { url, signal } = error.options;
+          if (error.response === undefined && url !== undefined) guard.failed(url, error, signal);
+          return error;
         },
       ],
     },

@@ -11,6 +11,8 @@ import type { ResponseLike } from './response.ts';
 export interface GuardClient {
   peek(url: string | URL, agent?: Agent): Decision | undefined;
   check(url: string | URL, agent?: Agent, options?: { readonly signal?: AbortSignal }): Promise<Decision>;
+  /** {@link peek} for those who need no reason; `undefined` also when a refresh is due. Spares guards most of the work. */
+  permits?(url: string | URL, agent?: Agent): boolean | undefined;
   report(url: string | URL, signal: { readonly reachable: boolean; readonly retryAfter?: string }): void;
   /** Needed for `pacing` alone. */
   waitForSlot?(
@@ -24,6 +26,8 @@ export interface GuardedRequest {
   readonly signal?: AbortSignal | undefined;
   /** Why robots.txt is not to be asked. */
   readonly because?: string | undefined;
+  /** Whether it can wait for its slot. Default `true`. */
+  readonly paced?: boolean;
 }
 
 /** What all guards share: whether a URL may be requested, and what to say if not. */
@@ -51,14 +55,23 @@ export class Guard<Answer = unknown> {
    *
    * @throws the reason of an aborted signal, and what the client or an observer throws.
    */
-  refuses(url: URL, request: GuardedRequest = {}): Decision | undefined | Promise<Decision | undefined> {
-    if (!reachesSite(url) || this.settings.filter?.(url) === false) return undefined;
+  refuses(
+    url: string | URL,
+    request: GuardedRequest = {},
+  ): Decision | undefined | Promise<Decision | undefined> {
+    if (!reachesSite(url)) return undefined;
+    if (this.settings.filter?.(new URL(url)) === false) return undefined;
     if (request.because !== undefined) {
-      this.settings.onIgnored?.({ url: url.href, because: request.because });
+      this.settings.onIgnored?.({ url: new URL(url).href, because: request.because });
       return undefined;
     }
-    if (this.settings.pace !== undefined) return this.paced(url, this.settings.pace, request.signal);
-    const decision = this.decide(url, request.signal);
+    const { pace, agent } = this.settings;
+    if (pace !== undefined && request.paced !== false) return this.paced(url, pace, request.signal);
+    request.signal?.throwIfAborted();
+    // A string that is serialised already is read faster than a URL.
+    const text = typeof url === 'string' ? url : url.href;
+    if (this.client.permits?.(text, agent) === true) return undefined;
+    const decision = this.decide(text, request.signal);
     return decision instanceof Promise ? decision.then((late) => this.weigh(late)) : this.weigh(decision);
   }
 
@@ -72,40 +85,44 @@ export class Guard<Answer = unknown> {
    *
    * @throws RobotsDisallowedError, RobotsUnreachableError, or the reason of an aborted signal.
    */
-  async admit(url: URL, request: GuardedRequest = {}): Promise<void> {
+  async admit(url: string | URL, request: GuardedRequest = {}): Promise<void> {
     const refused = await this.refuses(url, request);
     if (refused !== undefined) throw refusal(refused);
   }
 
   /** Tells the client what an answer shows of the site's availability, and what pause it asks for. */
-  answered(url: URL, { status, headers }: Pick<ResponseLike, 'status' | 'headers'>): void {
+  answered(url: string | URL, { status, headers }: Pick<ResponseLike, 'status' | 'headers'>): void {
     // RFC 6585 §4 and RFC 9110 §15.6.4: where `Retry-After` tells how long to wait before a new request.
     const retryAfter = status === 429 || status === 503 ? headers.get('retry-after') : null;
     this.report(url, status < 500, retryAfter);
   }
 
   /** Tells the client that a request failed, unless the failure says nothing of the site. */
-  failed(url: URL, error: unknown, signal: AbortSignal | undefined): void {
+  failed(url: string | URL, error: unknown, signal: AbortSignal | undefined): void {
     // Not when the caller left, a guard further in refused, or the request could not even be sent.
     if (signal?.aborted !== true && isNetworkError(error)) this.report(url, false);
   }
 
-  private decide(url: URL, signal: AbortSignal | undefined): Decision | Promise<Decision> {
+  private decide(url: string | URL, signal: AbortSignal | undefined): Decision | Promise<Decision> {
     signal?.throwIfAborted();
     const { agent } = this.settings;
-    const known = this.client.peek(url.href, agent);
+    const known = this.client.peek(url, agent);
     if (known !== undefined) {
       // `peek` starts no refresh: without this, a crawler that only fetches would meet the end of every answer.
-      if (endsSoon(known, this.clock.now())) this.client.check(url.href, agent).catch(() => undefined);
+      if (endsSoon(known, this.clock.now())) this.client.check(url, agent).catch(() => undefined);
       return known;
     }
     // Whatever a client of another make gives, it is waited for, never taken for a decision.
-    if (signal === undefined) return Promise.resolve(this.client.check(url.href, agent));
-    return orAborted(Promise.resolve(this.client.check(url.href, agent, { signal })), signal);
+    if (signal === undefined) return Promise.resolve(this.client.check(url, agent));
+    return orAborted(Promise.resolve(this.client.check(url, agent, { signal })), signal);
   }
 
   /** {@link refuses}, when the slot of the request has come. */
-  private async paced(url: URL, pace: Pace, signal: AbortSignal | undefined): Promise<Decision | undefined> {
+  private async paced(
+    url: string | URL,
+    pace: Pace,
+    signal: AbortSignal | undefined,
+  ): Promise<Decision | undefined> {
     const decision = await this.decide(url, signal);
     const refused = this.weigh(decision);
     if (refused !== undefined) return refused;
@@ -121,9 +138,9 @@ export class Guard<Answer = unknown> {
     return this.settings.enforces ? decision : undefined;
   }
 
-  private report(url: URL, reachable: boolean, retryAfter: string | null = null): void {
+  private report(url: string | URL, reachable: boolean, retryAfter: string | null = null): void {
     try {
-      this.client.report(url.href, retryAfter === null ? { reachable } : { reachable, retryAfter });
+      this.client.report(url, retryAfter === null ? { reachable } : { reachable, retryAfter });
     } catch {
       // A client closed meanwhile has no use for it; the answer is the caller's all the same.
     }
@@ -135,10 +152,18 @@ function endsSoon({ robots: { fetchedAt, staleAt } }: Decision, now: number): bo
   return fetchedAt !== undefined && staleAt !== undefined && now >= staleAt - (staleAt - fetchedAt) / 10;
 }
 
-/** Whether a request for `url` reaches a site at all: `data:`, `blob:` and `about:` do not. */
-export function reachesSite(url: URL): boolean {
+/**
+ * Whether a request for `url` reaches a site at all: `data:`, `blob:` and `about:` do not.
+ *
+ * @throws TypeError when it is no absolute URL.
+ */
+export function reachesSite(url: string | URL): boolean {
+  // The parser passes over white space before and within the scheme: only what looks usual needs none.
+  if (typeof url === 'string') return USUAL_SCHEME.test(url) || reachesSite(new URL(url));
   return url.protocol === 'http:' || url.protocol === 'https:' || url.protocol === 'ftp:';
 }
+
+const USUAL_SCHEME = /^(?:https?|ftp):/i;
 
 const NETWORK_CODE =
   /^(?:E[A-Z]{2,}$|UND_ERR_(?:SOCKET|CONNECT_TIMEOUT|HEADERS_TIMEOUT|BODY_TIMEOUT)|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;

@@ -47,7 +47,7 @@ export interface GuardOptions<Answer = unknown> {
 }
 
 /** What guards can be told that cannot answer in the place of a site: they refuse by throwing. */
-export type ThrowingGuardOptions = Omit<GuardOptions, 'onDisallow' | 'pacing'>;
+export type ThrowingGuardOptions = Omit<GuardOptions, 'onDisallow'>;
 
 /** The options, checked, with defaults. */
 export interface GuardSettings<Answer> {
@@ -119,12 +119,10 @@ export function readGuardOptions<Answer>(options: GuardOptions<Answer>): GuardSe
 
 /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
 export function assertThrowing(options: ThrowingGuardOptions): void {
-  for (const name of ['onDisallow', 'pacing']) {
-    if (!Object.hasOwn(Object(options), name)) continue;
-    throw new RobotsInvalidOptionsError(
-      `Expected only known options, got \`${name}\`: only guardFetch has it`,
-    );
-  }
+  if (!Object.hasOwn(Object(options), 'onDisallow')) return;
+  throw new RobotsInvalidOptionsError(
+    'Expected only known options, got `onDisallow`: only guardFetch can answer in the place of a site',
+  );
 }
 
 /** Nobody waits for longer than this without having said so. */

@@ -1,6 +1,6 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
 import { locationText } from '../location.ts';
-import { type Call, isStream } from './request.ts';
+import { type Call, isStream, parseUrl } from './request.ts';
 import type { ResponseLike } from './response.ts';
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -37,7 +37,7 @@ export function firstHop({ url, request, init }: Call): Hop {
   // What a Request was made from cannot be seen: its body is a stream.
   const requestBody = request?.body ?? undefined;
   return {
-    url,
+    url: parseUrl(url),
     method: NORMALIZED_METHODS.has(upperCase) ? upperCase : method,
     headers: new Headers(init.headers ?? request?.headers),
     body: ownBody ?? requestBody,

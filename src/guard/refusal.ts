@@ -1,7 +1,17 @@
 import type { Decision } from '../decision.ts';
 import { isRobotsError, RobotsError } from '../errors.ts';
+import type { RobotsDeferredError } from './deferred.ts';
 
 const MAX_CAUSES = 16;
+
+/** An error that keeps a request from being made, and holds the decision it rests on. */
+export type Refusal = RobotsDisallowedError | RobotsUnreachableError | RobotsDeferredError;
+
+const REFUSAL_CODES: ReadonlySet<unknown> = new Set<Refusal['code']>([
+  'ERR_ROBOTS_DISALLOWED',
+  'ERR_ROBOTS_UNREACHABLE',
+  'ERR_ROBOTS_DEFERRED',
+]);
 
 /** A guard refused a request because robots.txt disallows it. */
 export class RobotsDisallowedError extends RobotsError {
@@ -71,14 +81,13 @@ export function refusal(decision: Decision): RobotsDisallowedError | RobotsUnrea
  *
  * @returns `undefined` when the error has nothing to do with robots.txt.
  */
-export function refusalIn(error: unknown): RobotsDisallowedError | RobotsUnreachableError | undefined {
+export function refusalIn(error: unknown): Refusal | undefined {
   let cause = error;
   // Causes may run in a circle.
   for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth++) {
     const code: unknown = Reflect.get(cause, 'code');
-    const refused = code === 'ERR_ROBOTS_DISALLOWED' || code === 'ERR_ROBOTS_UNREACHABLE';
     // Some wrappers take over the code, so the family is asked for too.
-    if (refused && isRobotsError(cause)) return cause as RobotsDisallowedError | RobotsUnreachableError;
+    if (REFUSAL_CODES.has(code) && isRobotsError(cause)) return cause as Refusal;
     cause = Reflect.get(cause, 'cause');
   }
   return undefined;

@@ -22,7 +22,8 @@ export interface RequestLike extends FetchInit {
 
 /** One call of a guarded fetch. */
 export interface Call {
-  readonly url: URL;
+  /** The URL as it was given, parsed by nobody yet. */
+  readonly url: string;
   /** The Request that was given. */
   readonly request: RequestLike | undefined;
   /** What is handed on as the first argument. */
@@ -61,8 +62,6 @@ const INIT_MEMBERS = [
  *
  * The text of a URL is taken now: a `URL` changed while the decision is pending must not change what is requested.
  * The same goes for `init` and its headers; a body is not copied.
- *
- * @throws TypeError when the input is no absolute URL, as `fetch` does.
  */
 export function readCall(input: unknown, given: unknown): Call {
   const request = isRequest(input) ? input : undefined;
@@ -71,7 +70,7 @@ export function readCall(input: unknown, given: unknown): Call {
   // A member of `init` that is there wins over the Request's, also when it is null.
   const signal = init.signal === undefined ? request?.signal : init.signal;
   return {
-    url: parse(text),
+    url: text,
     request,
     input: request ?? text,
     init: init.headers === undefined ? init : { ...init, headers: copyOf(init.headers) },
@@ -134,7 +133,12 @@ function copyOf(headers: NonNullable<HeadersInput>): NonNullable<HeadersInput> {
   return Symbol.iterator in headers ? new Headers(headers) : { ...headers };
 }
 
-function parse(text: string): URL {
+/**
+ * The URL of a call.
+ *
+ * @throws TypeError when it is no absolute URL, as `fetch` does.
+ */
+export function parseUrl(text: string): URL {
   try {
     return new URL(text);
   } catch (cause) {

@@ -13,6 +13,15 @@ export interface ResponseLike {
   clone(): ResponseLike;
 }
 
+/** Headers as Node gives them: by lower-case names. */
+export type NodeHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The first field called `name`, as `Headers` gives it. */
+export function fieldOf(headers: NodeHeaders, name: string): string | null {
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value) ?? null;
+}
+
 /** Frees the socket of an answer that nobody will read. Not waited for: what comes next does not depend on it. */
 export function discard(response: ResponseLike): void {
   response.body?.cancel().catch(() => undefined);

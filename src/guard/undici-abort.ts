@@ -6,13 +6,18 @@ interface AbortEmitter {
   removeListener(event: 'abort', listener: () => void): unknown;
 }
 
-/** `source` as an AbortSignal; `release` ends the listening. */
-export function signalOf(source: AbortSource | null | undefined): {
+interface ListenedSignal {
   readonly signal: AbortSignal | undefined;
   readonly release: () => void;
-} {
-  if (source === undefined || source === null) return { signal: undefined, release: () => undefined };
-  if ('addEventListener' in source) return { signal: source, release: () => undefined };
+}
+
+const nothing = (): void => undefined;
+const NO_SIGNAL: ListenedSignal = { signal: undefined, release: nothing };
+
+/** `source` as an AbortSignal; `release` ends the listening. */
+export function signalOf(source: AbortSource | null | undefined): ListenedSignal {
+  if (source === undefined || source === null) return NO_SIGNAL;
+  if ('addEventListener' in source) return { signal: source, release: nothing };
   const controller = new AbortController();
   const listener = (): void => controller.abort();
   source.on('abort', listener);
@@ -21,7 +26,6 @@ export function signalOf(source: AbortSource | null | undefined): {
 
 /** The controller of a request that never was: handlers may look at it, and abort what has ended already. */
 export function abortedController(error: unknown): object {
-  const nothing = (): void => undefined;
   return {
     aborted: true,
     paused: false,

@@ -8,6 +8,7 @@ import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import { refusal } from './refusal.ts';
 import { abortedController, type AbortSource, signalOf } from './undici-abort.ts';
+import { type AnswerHandler, ReportingHandler } from './undici-report.ts';
 
 export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';
@@ -26,11 +27,6 @@ interface RequestOptions {
   readonly signal?: AbortSource | null;
   readonly robots?: unknown;
   readonly [OWN_REQUEST]?: boolean;
-}
-
-/** What the guard calls of undici's `DispatchHandler`. */
-interface ErrorHandler {
-  onResponseError?(controller: unknown, error: unknown): void;
 }
 
 /**
@@ -71,25 +67,26 @@ export function robotsInterceptor(
 ): <Dispatch extends DispatchLike>(dispatch: Dispatch) => Dispatch {
   assertThrowing(options);
   const guard = new Guard(client, options);
+  const last: LastOrigin = { given: '', serialised: '' };
   return <Dispatch extends DispatchLike>(next: Dispatch): Dispatch => {
-    const dispatch = next as unknown as (request: RequestOptions, handler: ErrorHandler) => boolean;
+    const dispatch = next as unknown as (request: RequestOptions, handler: AnswerHandler) => boolean;
     // `compose` looks at the number of parameters.
-    const guarded = (request: RequestOptions, handler: ErrorHandler): boolean => {
+    const guarded = (request: RequestOptions, handler: AnswerHandler): boolean => {
       // A tunnel is no request for a page; what is sent through it passes here by itself.
       if (request.method === 'CONNECT' || request[OWN_REQUEST] === true) return dispatch(request, handler);
       const fail = (error: unknown): void => handler.onResponseError?.(abortedController(error), error);
       try {
-        const url = urlOf(request);
+        const url = urlOf(request, last);
         const because = ignoredBecause(request.robots);
         const { signal, release } = signalOf(request.signal);
         const verdict = guard.refuses(url, { signal, because });
         if (verdict === undefined) {
           release();
-          return dispatch(request, handler);
+          return dispatch(request, new ReportingHandler(handler, guard, url, signal));
         }
         admitted(verdict, signal)
           .finally(release)
-          .then(() => dispatch(request, handler))
+          .then(() => dispatch(request, new ReportingHandler(handler, guard, url, signal)))
           .catch(fail);
       } catch (error) {
         // undici's own callers are not ready yet for an error from within `dispatch`.
@@ -114,27 +111,46 @@ async function admitted(
   signal?.throwIfAborted();
 }
 
-function urlOf({ origin, path, query, headers }: RequestOptions): URL {
+/** The URL a request is for. Origins come in bundles: `serialised` is that of the one before. */
+function urlOf({ origin, path, query, headers }: RequestOptions, last: LastOrigin): string {
   if (origin === undefined) {
     throw new RobotsInvalidOptionsError(
       `Expected a request to name its \`origin\`, so that its robots.txt is known, got ${JSON.stringify(path)} alone`,
     );
   }
+  if (origin !== last.given || typeof origin !== 'string') {
+    last.serialised = new URL(origin).origin;
+    last.given = origin;
+  }
   // Not `new URL(path, origin)`: there a path of "//other.example/" is another host.
-  const url = new URL(path.startsWith('/') ? new URL(origin).origin + path : path);
+  let url = path.startsWith('/') ? last.serialised + path : path;
   if (query !== undefined && query !== null) {
     const search = stringify(query);
-    if (search !== '') url.search = search;
+    if (search !== '') url = withSearch(url, search);
   }
-  // The mark of `compose(guard, dns)`: an address in the place of the name, which is in the header now.
   const host = headerOf(headers, 'host');
-  if (host !== undefined && isAddress(url.hostname) && host.toLowerCase() !== url.host) {
-    throw new RobotsInvalidOptionsError(
-      `Expected the origin of a request to be a site, got ${url.origin} for host ${JSON.stringify(host)}; ` +
-        'compose(dns, guard, …) lets the guard see the name',
-    );
-  }
+  if (host !== undefined) assertNamed(new URL(url), host);
   return url;
+}
+
+interface LastOrigin {
+  given: string | URL;
+  serialised: string;
+}
+
+function withSearch(text: string, search: string): string {
+  const url = new URL(text);
+  url.search = search;
+  return url.href;
+}
+
+/** The mark of `compose(guard, dns)`: an address in the place of the name, which is in the header now. */
+function assertNamed(url: URL, host: string): void {
+  if (!isAddress(url.hostname) || host.toLowerCase() === url.host) return;
+  throw new RobotsInvalidOptionsError(
+    `Expected the origin of a request to be a site, got ${url.origin} for host ${JSON.stringify(host)}; ` +
+      'compose(dns, guard, …) lets the guard see the name',
+  );
 }
 
 function isAddress(hostname: string): boolean {
@@ -144,14 +160,23 @@ function isAddress(hostname: string): boolean {
 /** undici takes header fields as an object, as a flat list, or as pairs. */
 function headerOf(headers: unknown, name: string): string | undefined {
   if (typeof headers !== 'object' || headers === null) return undefined;
-  let fields: readonly (readonly [unknown, unknown])[];
   if (Array.isArray(headers)) {
-    fields = headers.flatMap((item: unknown, at) => (at % 2 === 0 ? [[item, headers[at + 1]] as const] : []));
+    for (let at = 0; at + 1 < headers.length; at += 2) {
+      if (isNamed(headers[at], name)) return String(headers[at + 1]);
+    }
   } else if (Symbol.iterator in headers) {
-    fields = [...(headers as Iterable<[unknown, unknown]>)];
+    for (const [key, value] of headers as Iterable<[unknown, unknown]>) {
+      if (isNamed(key, name)) return String(value);
+    }
   } else {
-    fields = Object.entries(headers);
+    for (const key of Object.keys(headers)) {
+      if (isNamed(key, name)) return String(Reflect.get(headers, key));
+    }
   }
-  for (const [key, value] of fields) if (String(key).toLowerCase() === name) return String(value);
   return undefined;
+}
+
+function isNamed(key: unknown, name: string): boolean {
+  const text = String(key);
+  return text.length === name.length && text.toLowerCase() === name;
 }

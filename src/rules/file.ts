@@ -28,6 +28,7 @@ export class RobotsFile {
   private programs: Map<string, Program> | undefined;
   private description: Description | undefined;
 
+  /** @internal */
   constructor(bytes: Uint8Array, dialect: Dialect) {
     this.dialect = dialect;
     this.bytes = bytes;
@@ -111,7 +112,11 @@ export class RobotsFile {
     return agent.find((name) => this.programFor(name).scope === 'named') ?? agent[0] ?? '*';
   }
 
-  /** The compiled rules of one agent; compiled on first use. */
+  /**
+   * The compiled rules of one agent; compiled on first use.
+   *
+   * @internal
+   */
   programFor(agent: string): Program {
     if (agent === this.agent && this.program !== undefined) return this.program;
     let program = this.programs?.get(agent);
@@ -128,7 +133,11 @@ export class RobotsFile {
     return program;
   }
 
-  /** "The /robots.txt URI is implicitly allowed" (RFC 9309 §2.2.2). */
+  /**
+   * "The /robots.txt URI is implicitly allowed" (RFC 9309 §2.2.2).
+   *
+   * @internal
+   */
   isRobotsTxt(text: string, start: number, end: number): boolean {
     return (
       this.traits.robotsTxtAlwaysAllowed &&
@@ -137,7 +146,11 @@ export class RobotsFile {
     );
   }
 
-  /** {@link decide} for a URL taken apart: most need no reading any more. */
+  /**
+   * {@link decide} for a URL taken apart: most need no reading any more.
+   *
+   * @internal
+   */
   decideUrl(program: Program, located: LocatedUrl): number {
     const { targetStart, targetEnd } = located;
     const octets = this.traits.targetHasQuery ? located.octets : undefined;
@@ -146,12 +159,20 @@ export class RobotsFile {
       : program.decideOctets(octets, targetStart, targetEnd);
   }
 
-  /** Number of the rule that decides the target `text[start, end)`; `NO_RULE` if none. Allocates nothing. */
+  /**
+   * Number of the rule that decides the target `text[start, end)`; `NO_RULE` if none. Allocates nothing.
+   *
+   * @internal
+   */
   decide(program: Program, text: string, start: number, end: number): number {
     return program.decide(readTarget(text, start, end, this.traits));
   }
 
-  /** The verdict that `rule` (of {@link decide}) gives. */
+  /**
+   * The verdict that `rule` (of {@link decide}) gives.
+   *
+   * @internal
+   */
   verdict(program: Program, agent: string, rule: number): RuleVerdict {
     const group = this.groupOf(program, agent);
     if (group === undefined) return { allowed: true, reason: 'no-group' };
@@ -159,6 +180,7 @@ export class RobotsFile {
     return { allowed: program.isAllow(rule), reason: 'rule', rule: this.ruleOf(program, rule), group };
   }
 
+  /** @internal */
   groupOf(program: Program, agent: string): MatchedGroup | undefined {
     if (program.scope === 'none') return undefined;
     return (program.group ??= linesNaming(
@@ -169,6 +191,7 @@ export class RobotsFile {
     ));
   }
 
+  /** @internal */
   ruleOf(program: Program, rule: number): MatchedRule {
     return program.explained[rule] ?? this.explainRule(program, rule);
   }

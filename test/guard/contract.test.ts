@@ -3,6 +3,7 @@ import got from 'got';
 import { Agent, fetch as undiciFetch, interceptors, request } from 'undici';
 import { guardAxios } from '../../src/guard/axios.ts';
 import { gotHooks } from '../../src/guard/got.ts';
+import type { ThrowingGuardOptions } from '../../src/guard/options.ts';
 import { robotsInterceptor } from '../../src/guard/undici.ts';
 import { guardFetch, type RobotsClient } from '../../src/index.ts';
 import { type GetPage, guardContract } from './contract.ts';
@@ -18,9 +19,9 @@ const byFetch =
 const undiciFetchTyped = undiciFetch as unknown as typeof fetch;
 
 const byAxios =
-  (robots: RobotsClient, adapter: 'http' | 'fetch'): GetPage =>
+  (robots: RobotsClient, adapter: 'http' | 'fetch', options?: ThrowingGuardOptions): GetPage =>
   async (url, { body, ...init } = {}) => {
-    const guarded = guardAxios(axios.create({ adapter, responseType: 'text' }), robots);
+    const guarded = guardAxios(axios.create({ adapter, responseType: 'text' }), robots, options);
     const { status, data } = await guarded.request<string>({ url, data: body, ...init });
     return { status, body: data };
   };
@@ -28,23 +29,22 @@ const byAxios =
 guardContract({
   name: 'guardFetch around the global fetch',
   waitsAtRedirects: true,
-  make: (robots) => ({ get: byFetch(guardFetch(fetch, robots)) }),
+  make: (robots, options) => ({ get: byFetch(guardFetch(fetch, robots, options)) }),
 });
 
 guardContract({
   name: 'guardFetch around the fetch of undici',
   waitsAtRedirects: true,
-  make: (robots) => ({ get: byFetch(guardFetch(undiciFetchTyped, robots)) }),
+  make: (robots, options) => ({ get: byFetch(guardFetch(undiciFetchTyped, robots, options)) }),
 });
 
 guardContract({
   name: 'robotsInterceptor under request',
   waitsAtRedirects: true,
-  make: (robots) => {
+  make: (robots, options) => {
     const agent = new Agent();
     const dispatcher = agent.compose(
-      robotsInterceptor(robots),
-      interceptors.retry({ maxRetries: 1 }),
+      robotsInterceptor(robots, options),
       interceptors.redirect({ maxRedirections: 20 }),
     );
     return {
@@ -60,9 +60,9 @@ guardContract({
 guardContract({
   name: 'robotsInterceptor under the fetch of undici',
   waitsAtRedirects: true,
-  make: (robots) => {
+  make: (robots, options) => {
     const agent = new Agent();
-    const dispatcher = agent.compose(robotsInterceptor(robots));
+    const dispatcher = agent.compose(robotsInterceptor(robots, options));
     return {
       get: byFetch((input, init) => undiciFetchTyped(input, Object.assign({ dispatcher }, init))),
       close: () => agent.destroy(),
@@ -73,8 +73,8 @@ guardContract({
 guardContract({
   name: 'gotHooks',
   waitsAtRedirects: true,
-  make: (robots) => {
-    const guarded = got.extend(gotHooks(robots));
+  make: (robots, options) => {
+    const guarded = got.extend(gotHooks(robots, options), { retry: { limit: 0 } });
     return {
       get: async (url, init = {}) => {
         const { statusCode, body } = await guarded(url, { ...init, methodRewriting: true });
@@ -87,11 +87,11 @@ guardContract({
 guardContract({
   name: 'guardAxios',
   waitsAtRedirects: false,
-  make: (robots) => ({ get: byAxios(robots, 'http') }),
+  make: (robots, options) => ({ get: byAxios(robots, 'http', options) }),
 });
 
 guardContract({
   name: "guardAxios with adapter: 'fetch'",
   waitsAtRedirects: true,
-  make: (robots) => ({ get: byAxios(robots, 'fetch') }),
+  make: (robots, options) => ({ get: byAxios(robots, 'fetch', options) }),
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { refusalIn, type RobotsClient } from '../../src/index.ts';
+import { type PacingOptions, refusalIn, RobotsClient } from '../../src/index.ts';
+import { virtualClock } from '../../src/testing/index.ts';
 import { testClient } from '../support/client.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
 
@@ -23,15 +24,26 @@ export interface GuardedClient {
   readonly name: string;
   /** Whether a redirect can wait for a robots.txt nobody has asked for yet. */
   readonly waitsAtRedirects: boolean;
-  /** Makes the client; `close` is called when the test is over. */
-  make(robots: RobotsClient): { readonly get: GetPage; close?(): Promise<void> };
+  /** Makes the client, one that does not try again by itself; `close` is called when the test is over. */
+  make(
+    robots: RobotsClient,
+    options?: { readonly pacing: PacingOptions },
+  ): { readonly get: GetPage; close?(): Promise<void> };
 }
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
 
-/** Answers `/to?<location>` with that redirect, POSTs with what was posted, the rest with a page. */
+/** Answers `/to?<location>` with that redirect, POSTs with what was posted, most of the rest with a page. */
 const pages: Handler = (request, response) => {
   const url = request.url ?? '';
+  if (url === '/broken') {
+    request.socket.destroy();
+    return;
+  }
+  if (url === '/failing' || url === '/busy') {
+    answer(response, url === '/busy' ? { status: 503, headers: { 'retry-after': '30' } } : { status: 500 });
+    return;
+  }
   if (url.startsWith('/to?')) {
     answer(response, { status: 302, headers: { location: url.slice('/to?'.length) } });
     return;
@@ -219,6 +231,82 @@ export function guardContract(guarded: GuardedClient): void {
         code: 'ERR_ROBOTS_DISALLOWED',
       });
       expect(seenBy(server)).toEqual(['GET /robots.txt', 'POST /page']);
+    });
+
+    it('page answers tell whether the site is reachable', async () => {
+      const server = await site();
+      const reachable = async (path: string): Promise<boolean | undefined> => {
+        await get(server.url(path)).catch(() => undefined);
+        return (await robots.policy(server.origin)).site?.reachable;
+      };
+      expect(await reachable('/private')).toBeUndefined();
+      expect(await reachable('/page')).toBe(true);
+      expect(await reachable('/failing')).toBe(false);
+      expect(await reachable('/to?/page')).toBe(true);
+      expect(await reachable('/broken')).toBe(false);
+      expect(await reachable('/page')).toBe(true);
+      expect(seenBy(server).filter((line) => line === 'GET /robots.txt')).toHaveLength(1);
+    });
+
+    describe('with pacing', () => {
+      const clock = virtualClock();
+      let paced: GetPage;
+
+      beforeEach(() => {
+        const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 });
+        const made = guarded.make(client, { pacing: { maxDelayMs: 60_000 } });
+        paced = made.get;
+        open.push(
+          () => made.close?.() ?? Promise.resolve(),
+          () => client.close(),
+        );
+      });
+
+      const pagesOf = (server: Site): string[] => seenBy(server).filter((line) => line !== 'GET /robots.txt');
+      const slow: Handler = (_, response) =>
+        answer(response, { body: 'User-agent: *\nCrawl-delay: 20\nDisallow: /private\n' });
+
+      it('concurrent requests wait for slots of their own, behind that of robots.txt', async () => {
+        const server = await site(slow);
+        const all = [1, 2, 3].map((page) => paced(server.url(`/page/${page}`)));
+        await clock.whenWaiting(3);
+        for (const [index, page] of all.entries()) {
+          expect(pagesOf(server)).toHaveLength(index);
+          await clock.advance(20_000);
+          expect(await page).toMatchObject({ status: 200 });
+        }
+        expect(pagesOf(server)).toEqual(['GET /page/1', 'GET /page/2', 'GET /page/3']);
+      });
+
+      it('over the ceiling a request is deferred: not sent, and told when to come again', async () => {
+        const server = await site(slow);
+        const all = [1, 2, 3].map((page) => paced(server.url(`/page/${page}`)));
+        await clock.whenWaiting(3);
+        const deferred = refusalIn(await failure(paced(server.url('/page/4'))));
+        expect(deferred).toMatchObject({ code: 'ERR_ROBOTS_DEFERRED', retryAt: clock.now() + 80_000 });
+        await clock.advance(60_000);
+        await Promise.all(all);
+        expect(pagesOf(server)).toHaveLength(3);
+      });
+
+      it('a disallowed request takes no slot', async () => {
+        const server = await site(slow);
+        await failure(paced(server.url('/private')));
+        const page = paced(server.url('/page'));
+        await clock.whenWaiting();
+        await clock.advance(20_000);
+        expect(await page).toMatchObject({ status: 200 });
+      });
+
+      it('`Retry-After` of a page holds the next one back', async () => {
+        const server = await site();
+        await paced(server.url('/busy')).catch(() => undefined);
+        const next = paced(server.url('/page'));
+        await clock.whenWaiting();
+        expect(pagesOf(server)).toEqual(['GET /busy']);
+        await clock.advance(30_000);
+        expect(await next).toMatchObject({ status: 200 });
+      });
     });
 
     it('the client may be closed: what is refused then is refused as closed', async () => {
