@@ -46,7 +46,14 @@ export {
   RobotsUnreachableError,
 } from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
-export type { AddressPolicy, FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
+export {
+  type AddressPolicy,
+  type FetchedBody,
+  type FetchedResponse,
+  type FetchFunction,
+  publicOnlyAgent,
+  type PublicOnlyAgentOptions,
+} from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
 export type { OriginPolicy } from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
