@@ -16,6 +16,7 @@ import { quote, RobotsClosedError, RobotsInvalidOptionsError } from './errors.ts
 import { fetchRobots, fetchTransport, type Transport, undiciTransport } from './fetch/index.ts';
 import { type PacingOptions, readPace } from './guard/pacing-options.ts';
 import { Pacer, type Reservation } from './guard/pacing.ts';
+import { RequestRates } from './guard/request-rates.ts';
 import { isRobotsTarget, LocatedUrl, locate, originOf, ROBOTS_PATH } from './origin.ts';
 import {
   type Agent,
@@ -102,6 +103,7 @@ export class RobotsClient {
   private readonly cache: OriginCache;
   private readonly snapshots: SnapshotContext;
   private readonly pacer: Pacer;
+  private readonly requestRates = new RequestRates();
   private readonly transport: Transport;
   private readonly overrides = new Map<string, OverriddenOrigin>();
   private readonly profiles = new Map<string, Profile>();
@@ -143,6 +145,7 @@ export class RobotsClient {
       clock: settings.clock,
       maxOrigins: settings.maxOrigins,
       reserveInFleet: stored?.reserve,
+      requestRateMs: (decision) => this.requestRateOf(decision),
     });
   }
 
@@ -227,7 +230,7 @@ export class RobotsClient {
     const { tokens } = this.settings;
     const override = this.overrides.get(origin);
     if (override !== undefined) return override.policy(tokens);
-    if (origin.startsWith(FTP)) return unaskablePolicy(this.profileFor(origin), origin);
+    if (this.isUnaskable(origin)) return unaskablePolicy(this.profileFor(origin), origin);
     const now = this.settings.clock.now();
     const known = this.cache.recall(origin);
     if (known !== undefined && attemptDue(known.record, known.profile, now) !== 'now') {
@@ -258,8 +261,8 @@ export class RobotsClient {
 
   /**
    * Books the next slot of the URL's origin, and tells how long to wait for it instead of waiting: for schedulers
-   * that have a queue of their own. Slots are as far apart as the `Crawl-delay` of the group that applies asks, or
-   * `minDelayMs` if that is longer, counted from the request for robots.txt, and behind every `Retry-After` told to
+   * that have a queue of their own. Slots are as far apart as `Crawl-delay` and `Request-rate` of the group that applies
+   * ask, or `minDelayMs` if that is longer, counted from the request for robots.txt, and behind every `Retry-After` told to
    * {@link report}. All who reserve, and guards that pace, share them: a whole fleet if its store can `reserve`.
    *
    * @throws the same errors as {@link canFetch}, and RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
@@ -304,7 +307,8 @@ export class RobotsClient {
     }
     locate(url, this.located);
     const { origin } = this.located;
-    this.cache.reportSite(origin, signal.reachable);
+    // Nothing is ever known of an origin that cannot be asked.
+    if (!this.isUnaskable(origin)) this.cache.reportSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;
     const bounds = this.profileFor(origin).retryAfter;
     const pauseMs = retryAfterMs(String(signal.retryAfter), this.settings.clock.now(), bounds);
@@ -401,8 +405,10 @@ export class RobotsClient {
       return robotsTxtDecision(entry, this.profileFor(located.origin), tokens, located, now);
     }
     if (entry === undefined) {
-      const isFtp = located.origin.startsWith(FTP);
-      return isFtp ? unaskableDecision(this.profileFor(located.origin), tokens, located) : undefined;
+      const { origin } = located;
+      return this.isUnaskable(origin)
+        ? unaskableDecision(this.profileFor(origin), tokens, located)
+        : undefined;
     }
     if (!entry.isQuietAt(now)) {
       const due = attemptDue(entry.record, entry.profile, now);
@@ -429,7 +435,7 @@ export class RobotsClient {
       origin,
       agent: settings.userAgent,
       profile: this.profileFor(origin),
-      transport: this.transport,
+      transport: (origin.startsWith(FTP) ? settings.ftp : undefined) ?? this.transport,
       deadlineMs: settings.deadlineMs,
       maxBodyBytes: settings.maxBodyBytes,
       isRedirectDisallowed: (url) => this.isKnownDisallowed(url, origin),
@@ -468,6 +474,16 @@ export class RobotsClient {
     if (entry === undefined || attemptDue(entry.record, entry.profile, now) === 'now') return false;
     const decision = decideFromEntry(entry, this.settings.tokens, located, now, 'memory');
     return decision.reason === 'rule' && !decision.allowed;
+  }
+
+  private isUnaskable(origin: string): boolean {
+    return this.settings.ftp === undefined && origin.startsWith(FTP);
+  }
+
+  private requestRateOf({ origin, agent, state }: Decision): number {
+    if (state !== 'rules' && state !== 'last-good') return 0;
+    const file = (this.overrides.get(origin) ?? this.cache.recall(origin))?.file;
+    return file === undefined ? 0 : this.requestRates.delayMsOf(file, agent, this.settings.clock.now());
   }
 
   private profileFor(origin: string): Profile {

@@ -1,5 +1,17 @@
 /** The public surface of `canfetch`: exports only. */
-export { type Objection, type Profile, type ProfileName, profiles } from './access/index.ts';
+export {
+  type AnswerHeaders,
+  type Failure,
+  type Objection,
+  type Outcome,
+  type Profile,
+  type ProfileName,
+  profiles,
+  type StatusMeaning,
+  type UnavailableReason,
+  type UnreachablePhase,
+  type UnreachableTreatment,
+} from './access/index.ts';
 export {
   type CheckOptions,
   type ReserveOptions,
@@ -45,8 +57,10 @@ export {
   RobotsUnreachableError,
 } from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
-export type { FetchFunction } from './fetch/index.ts';
+export type { FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
 export type { OriginPolicy } from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
+export { describeDiagnostic, type DiagnosticDescription } from './rules/describe-diagnostic.ts';
+export type { Diagnostic, DiagnosticCode, Severity } from './rules/index.ts';
 export type { CacheMessage, DecisionMessage, FetchMessage, PolicyChangeMessage } from './diagnostics.ts';

@@ -150,6 +150,7 @@ export const optionsSchema: z.ZodType = z.strictObject({
   transport: z
     .strictObject({ fetch: aFunction('like fetch') }, { error: 'an object with a `fetch`' })
     .optional(),
+  ftp: anObjectWith('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp').optional(),
   clock: anObjectWith('now', 'an object whose `now()` gives epoch milliseconds').optional(),
   random: aFunction('that gives numbers in [0, 1)').optional(),
   cache: z

@@ -3,7 +3,7 @@ import { type Profile, type ProfileName, profiles } from './access/index.ts';
 import type { RobotsStore, StoreEvent } from './cache/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { quote, RobotsInvalidOptionsError } from './errors.ts';
-import type { FetchFunction } from './fetch/index.ts';
+import type { FetchFunction, Transport } from './fetch/index.ts';
 import { originOf } from './origin.ts';
 import { productToken } from './rules/index.ts';
 import { explain, show } from './option-errors.ts';
@@ -41,6 +41,10 @@ export interface RobotsClientOptions {
   readonly dispatcher?: Dispatcher;
   /** Instead of undici: any WHATWG fetch. */
   readonly transport?: { readonly fetch: FetchFunction };
+  /**
+   * `ftpTransport()` of `canfetch/ftp`, for `ftp:` URLs. Without it nothing of such origins is allowed.
+   */
+  readonly ftp?: Transport;
   /** Where the time comes from. @default the system's */
   readonly clock?: Clock;
   /** Numbers in [0, 1) for jitter. @default Math.random */
@@ -74,6 +78,7 @@ export interface Settings {
   readonly concurrency: number;
   readonly dispatcher: Dispatcher | undefined;
   readonly fetch: FetchFunction | undefined;
+  readonly ftp: Transport | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly maxOrigins: number;
@@ -114,6 +119,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
     concurrency: options.concurrency ?? 32,
     dispatcher: options.dispatcher,
     fetch: options.transport?.fetch,
+    ftp: options.ftp,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     maxOrigins: options.cache?.maxOrigins ?? 50_000,

@@ -11,9 +11,20 @@ import {
   type RestoreResult,
   type RobotsClientOptions,
   RobotsClient,
+  describeDiagnostic,
   type RobotsStore,
 } from '../src/index.ts';
-import { parseRobots, productToken, type RobotsFile, type Verdict } from '../src/rules/index.ts';
+import {
+  type Diagnostic,
+  lint,
+  parseRobots,
+  type Preference,
+  productToken,
+  requestRate,
+  type RobotsFile,
+  usage,
+  type Verdict,
+} from '../src/rules/index.ts';
 
 declare const robots: RobotsClient;
 declare const decision: Decision;
@@ -72,3 +83,13 @@ expectTypeOf(productToken).returns.toEqualTypeOf<string | undefined>();
 void robots.canFetch('https://example.com/', 7);
 // @ts-expect-error options are known
 void new RobotsClient({ agnet: 'x' });
+
+declare const file: RobotsFile;
+declare const headers: Headers;
+expectTypeOf(file.diagnostics).toEqualTypeOf<readonly Diagnostic[]>();
+expectTypeOf(lint(file, { maxBodyBytes: 1 })).toEqualTypeOf<readonly Diagnostic[]>();
+expectTypeOf(describeDiagnostic).parameter(0).toEqualTypeOf<Diagnostic>();
+expectTypeOf(requestRate(file, ['a'])).toEqualTypeOf<number | undefined>();
+expectTypeOf(
+  usage(file, '/', 'a', { contentUsage: headers.get('content-usage') })['train-ai'],
+).toEqualTypeOf<Preference>();
