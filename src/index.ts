@@ -36,6 +36,7 @@ export type {
 export type { Decision, OriginState } from './decision.ts';
 export {
   isRobotsError,
+  RobotsAddressRefusedError,
   RobotsClosedError,
   RobotsError,
   type RobotsErrorCode,
@@ -57,7 +58,14 @@ export {
   RobotsUnreachableError,
 } from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
-export type { FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
+export {
+  type AddressPolicy,
+  type FetchedBody,
+  type FetchedResponse,
+  type FetchFunction,
+  publicOnlyAgent,
+  type PublicOnlyAgentOptions,
+} from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
 export type { OriginPolicy } from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
