@@ -37,7 +37,7 @@ export interface RobotsClientOptions {
   readonly deadlineMs?: number;
   /** Decoded octets that are read of a file; the rest is ignored. At least 512,000. @default 512_000 */
   readonly maxBodyBytes?: number;
-  /** Attempts in flight at most, of all origins together. @default 32 */
+  /** Origins asked at the same time at most, those looked for in the store included. @default 32 */
   readonly concurrency?: number;
   /**
    * Which addresses robots.txt may be asked of, on every hop. What it forbids makes the origin unreachable
