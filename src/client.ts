@@ -110,7 +110,10 @@ export class RobotsClient {
     }
     this.transport =
       settings.fetch === undefined
-        ? undiciTransport(settings.dispatcher === undefined ? {} : { dispatcher: settings.dispatcher })
+        ? undiciTransport({
+            ...(settings.dispatcher === undefined ? {} : { dispatcher: settings.dispatcher }),
+            connectTimeoutMs: settings.deadlineMs,
+          })
         : fetchTransport(settings.fetch);
     this.cache = new OriginCache({
       maxOrigins: settings.maxOrigins,

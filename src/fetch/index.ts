@@ -5,8 +5,8 @@
 export { DEFAULT_MAX_BODY_BYTES } from './body.ts';
 export type { FetchCode } from './codes.ts';
 export { type FetchedBody, type FetchedResponse, fetchTransport, type FetchFunction } from './fetch-api.ts';
+export { DEFAULT_DEADLINE_MS } from './deadline.ts';
 export {
-  DEFAULT_DEADLINE_MS,
   fetchRobots,
   type FetchProfile,
   type FetchRobotsOptions,

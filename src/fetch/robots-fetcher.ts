@@ -3,10 +3,8 @@ import type { Profile } from '../access/profile.ts';
 import { Attempt } from './attempt.ts';
 import { DEFAULT_MAX_BODY_BYTES } from './body.ts';
 import { DEADLINE } from './codes.ts';
+import { DEFAULT_DEADLINE_MS } from './deadline.ts';
 import type { Transport } from './transport.ts';
-
-/** For the whole attempt: connecting, headers, body, all hops. */
-export const DEFAULT_DEADLINE_MS = 10_000;
 
 /** The part of a profile that concerns a single attempt. */
 export type FetchProfile = Pick<

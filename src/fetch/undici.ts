@@ -1,4 +1,8 @@
 import { Agent, errors, type Dispatcher } from 'undici';
+import { MALFORMED } from './codes.ts';
+import { DEFAULT_DEADLINE_MS } from './deadline.ts';
+import { FetchFailure } from './failure.ts';
+import { ReusedSockets } from './lost-socket.ts';
 import {
   OWN_REQUEST,
   type ResponseHeaders,
@@ -12,12 +16,17 @@ export interface UndiciTransportOptions {
   readonly dispatcher?: Dispatcher;
   /** Laid over the options of the transport's own agent: `{ connect: { lookup } }`. Not with `dispatcher`. */
   readonly agent?: Agent.Options;
+  /** For connecting, TLS included: nobody waits for it any longer than this. @default 10_000 */
+  readonly connectTimeoutMs?: number;
 }
 
 /** An unwanted body up to this size is read to its end, so that its connection stays usable. */
 const DRAIN_OCTETS = 16_384;
 /** How long a body may take to drain. */
 const DRAIN_MS = 1_000;
+
+/** RFC 9110 §15.2: a client has to take interim answers; nothing says how many. Each may be as long as a header section. */
+const MAX_INTERIM = 32;
 
 /**
  * One small GET per origin: a connection is kept just long enough for a redirect within the same origin,
@@ -34,13 +43,21 @@ const AGENT_OPTIONS: Agent.Options = {
 /** undici's `request`, over an agent of its own (made when first needed) or over the caller's dispatcher. */
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
   const { dispatcher } = options;
-  if (dispatcher !== undefined) {
-    return {
-      acceptEncoding: 'gzip, deflate, br',
-      request: async (url, init) => toResponse(await send(dispatcher, url, init)),
-    };
-  }
-  return new OwnAgents(options.agent);
+  return dispatcher === undefined ? new OwnAgents(options) : overDispatcher(dispatcher);
+}
+
+function overDispatcher(dispatcher: Dispatcher): Transport {
+  const sockets = new ReusedSockets();
+  sockets.watch(dispatcher);
+  return {
+    acceptEncoding: 'gzip, deflate, br',
+    async request(url, init) {
+      return toResponse(await sockets.send(url.origin, init.signal, () => send(dispatcher, url, init)));
+    },
+    async close() {
+      sockets.unwatch();
+    },
+  };
 }
 
 /**
@@ -52,31 +69,39 @@ class OwnAgents implements Transport {
   readonly acceptEncoding = 'gzip, deflate, br';
   readonly #options: Agent.Options;
   readonly #busy = new Set<string>();
+  readonly #sockets = new ReusedSockets();
   #single: Agent | undefined;
   #several: Agent | undefined;
   #closed = false;
 
-  constructor(options: Agent.Options | undefined) {
-    this.#options = { ...AGENT_OPTIONS, ...options };
+  constructor({ agent, connectTimeoutMs = DEFAULT_DEADLINE_MS }: UndiciTransportOptions) {
+    // An aborted request leaves the connection it waited for to its own timer.
+    this.#options = { ...AGENT_OPTIONS, connectTimeout: connectTimeoutMs, ...agent };
   }
 
   async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
     if (this.#closed) throw new errors.ClientDestroyedError();
     const { origin } = url;
     if (this.#busy.has(origin)) {
-      this.#several ??= new Agent(this.#options);
-      return toResponse(await send(this.#several, url, init));
+      const several = (this.#several ??= this.#agent(this.#options));
+      return toResponse(await this.#sockets.send(origin, init.signal, () => send(several, url, init)));
     }
-    this.#single ??= new Agent({ ...this.#options, connections: 1 });
+    const single = (this.#single ??= this.#agent({ ...this.#options, connections: 1 }));
     this.#busy.add(origin);
     try {
-      const data = await send(this.#single, url, init);
+      const data = await this.#sockets.send(origin, init.signal, () => send(single, url, init));
       data.body.once('close', () => this.#busy.delete(origin));
       return toResponse(data);
     } catch (error) {
       this.#busy.delete(origin);
       throw error;
     }
+  }
+
+  #agent(options: Agent.Options): Agent {
+    const agent = new Agent(options);
+    this.#sockets.watch(agent);
+    return agent;
   }
 
   async close(): Promise<void> {
@@ -86,12 +111,16 @@ class OwnAgents implements Transport {
 }
 
 function send(dispatcher: Dispatcher, url: URL, init: TransportRequest): Promise<Dispatcher.ResponseData> {
+  let interim = 0;
   const options = {
     origin: url.origin,
     path: url.pathname + url.search,
     method: 'GET',
     headers: init.headers,
     signal: init.signal,
+    onInfo: () => {
+      if (++interim > MAX_INTERIM) throw new FetchFailure(MALFORMED);
+    },
     [OWN_REQUEST]: true,
   } as const;
   return dispatcher.request(options);
