@@ -7,6 +7,7 @@ export {
   type ProfileName,
   profiles,
   type StatusMeaning,
+  type Suspect,
   type UnavailableReason,
   type UnreachablePhase,
   type UnreachableTreatment,

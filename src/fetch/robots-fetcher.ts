@@ -9,7 +9,13 @@ import type { Transport } from './transport.ts';
 /** The part of a profile that concerns a single attempt. */
 export type FetchProfile = Pick<
   Profile,
-  'status' | 'maxRedirects' | 'tooManyRedirects' | 'disallowedRedirect' | 'conditionalRequests' | 'retryAfter'
+  | 'status'
+  | 'maxRedirects'
+  | 'tooManyRedirects'
+  | 'disallowedRedirect'
+  | 'challenge'
+  | 'conditionalRequests'
+  | 'retryAfter'
 >;
 
 /** What the holder of a copy knows to ask whether it changed. */
@@ -55,7 +61,7 @@ export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
     const attempt = new Attempt(options, controller, maxBodyBytes);
     const deadline = setTimeout(() => {
       settle();
-      resolve(attempt.unreachable(DEADLINE));
+      resolve(attempt.cutShort(DEADLINE));
       controller.abort();
     }, deadlineMs);
     const abandon = (): void => {
