@@ -5,7 +5,7 @@ import { open, type RootDatabase } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeRecord, nameOf } from '../../src/cache/lmdb-record.ts';
 import { type LmdbStore, lmdbStore, type StoreEntry } from '../../src/cache/lmdb.ts';
-import { DAY, HOUR, MINUTE, VirtualClock } from '../support/client.ts';
+import { DAY, HOUR, MINUTE, SECOND, VirtualClock } from '../support/client.ts';
 import { compileScript, startWorker } from '../support/workers.ts';
 import { storeContract } from './store-contract.ts';
 import type { WorkerTask } from './store-worker.ts';
@@ -98,6 +98,21 @@ describe('LMDB', () => {
     expect(await store.reserve('k', 250.5)).toBe(99 * 1_500 - 1_000 + 250.5);
   });
 
+  it('slots that nobody took are not made up for', async () => {
+    await store.reserve('k', 10 * SECOND);
+    clock.advance(MINUTE);
+    expect(await store.reserve('k', 10 * SECOND)).toBe(0);
+    expect(await store.reserve('k', 10 * SECOND)).toBe(10 * SECOND);
+  });
+
+  it('keeps a value no shorter than asked for', async () => {
+    await store.set('k', 'value', { ttlMs: 0.25 });
+    expect(await store.get('k')).toBe('value');
+    clock.advance(1);
+    expect(await store.get('k')).toBeUndefined();
+    expect(await store.sweep()).toBe(1);
+  });
+
   it('refuses times that are none', async () => {
     const invalid = { code: 'ERR_ROBOTS_INVALID_OPTIONS' };
     for (const ms of [Number.NaN, Infinity, -1, 0]) {
@@ -113,13 +128,15 @@ describe('LMDB', () => {
       const keys = Array.from({ length: 600 }, (_, at) => `https://site${at}.example`);
       for (const key of keys) await store.set(key, 'first', { ttlMs: MINUTE });
       await Promise.all(keys.map((key) => store.set(key, 'value', { ttlMs: HOUR })));
-      await store.set('k'.repeat(3_000), 'value', { ttlMs: HOUR });
+      for (const key of ['k'.repeat(3_000), 'k'.repeat(100) + '\0', '\0', '\ud800']) {
+        await store.set(key, 'value', { ttlMs: HOUR });
+      }
       await store.lease('k', HOUR);
       await store.reserve('k', MINUTE);
       await store.set('kept', 'value', { ttlMs: DAY });
       expect(await store.sweep()).toBe(0);
       clock.advance(HOUR);
-      expect(await store.sweep()).toBe(603);
+      expect(await store.sweep()).toBe(606);
       expect(await store.sweep()).toBe(0);
       const left = await names();
       expect(left).toHaveLength(3);
@@ -244,6 +261,14 @@ describe('LMDB', () => {
         await theirs.delete('k');
         await root.remove('s=k');
       }
+    });
+
+    it('with an index that is not of the store loses no value by it', async () => {
+      const theirs = lmdbStore(root);
+      await theirs.set('k', 'value', { ttlMs: HOUR });
+      for (const name of ['v=k', 'v=none', '']) await root.put(`x000000001${name}`, Buffer.alloc(0));
+      expect(await theirs.sweep()).toBe(3);
+      expect(await theirs.get('k')).toBe('value');
     });
 
     it('gives no value of another key, not even of one with the same digest', async () => {

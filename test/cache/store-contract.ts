@@ -18,6 +18,7 @@ const KEYS = [
   ...['https://xn--exmple-cua.com', 'https://exämple.com', 'ключ', '鍵', '🔑', '🔒', '\u{10ffff}'],
   ...['a\0b', 'a\u0001b', 'a\nb', '\0', ' ', '\ufeffa', '\ufffd', '\ud83d', '\ud83e', '\udd11'],
   ...['x', 'y', 'é', 'e\u0301'].map((end) => 'k'.repeat(4_000) + end),
+  ...['x', '\0x', '\0y', '\u0004x', '\ud83d', '\ud83e'].map((end) => 'k'.repeat(100) + end),
   ...['x', 'y'].map((end) => `https://${'long-label.'.repeat(40)}example/${end}`),
 ];
 
@@ -198,6 +199,11 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
     describe('slots', () => {
       it('the first is now', async () => {
         expect(await store.reserve('k', HOUR)).toBe(0);
+      });
+
+      it('the next is now when the time of the last one has passed', async () => {
+        expect(await store.reserve('k', 0)).toBe(0);
+        expect(await store.reserve('k', 0)).toBe(0);
       });
 
       it('a hundred at once are exactly so far apart, one for each', async () => {
