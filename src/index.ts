@@ -20,7 +20,16 @@ export {
 } from './client.ts';
 export { canFetch } from './can-fetch.ts';
 export type { Clock } from './clock.ts';
-export type { RobotsSource } from './cache/index.ts';
+export type {
+  Rejection,
+  RestoreOptions,
+  RestoreRejection,
+  RestoreResult,
+  RobotsSource,
+  RobotsStore,
+  StoreEvent,
+  StoreLease,
+} from './cache/index.ts';
 export type { Decision, OriginState } from './decision.ts';
 export {
   isRobotsError,
@@ -49,4 +58,6 @@ export type { FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
 export type { OriginPolicy } from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
+export { describeDiagnostic, type DiagnosticDescription } from './rules/describe-diagnostic.ts';
+export type { Diagnostic, DiagnosticCode, Severity } from './rules/index.ts';
 export type { CacheMessage, DecisionMessage, FetchMessage, PolicyChangeMessage } from './diagnostics.ts';

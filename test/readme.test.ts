@@ -2,28 +2,32 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../src/version.ts';
+import { type FtpSite, startFtpSite } from './support/ftp-site.ts';
 import { answer, type Site, startSite } from './support/site.ts';
 
 /**
  * The README's TypeScript is run, each block as a module of its own: imports of the package are led to the
- * source, `https://example.com` to a loopback site. A comment behind an expression, such as `// false`, is a
- * claim, and is checked.
+ * source, `https://example.com` and `ftp://ftp.example.com` to loopback sites. A comment behind an expression, such
+ * as `// false`, is a claim, and is checked.
  */
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
 const folder = new URL('../build/readme/', import.meta.url);
 let site: Site;
+let ftpSite: FtpSite;
 
 beforeAll(async () => {
   site = await startSite((request, response) => {
     if (request.url === '/robots.txt') answer(response, { body: 'User-agent: *\nDisallow: /private\n' });
     else answer(response, { body: 'a page' });
   });
+  ftpSite = await startFtpSite();
   mkdirSync(folder, { recursive: true });
 });
 
 afterAll(async () => {
   await site.close();
+  await ftpSite.close();
   if (existsSync(folder)) rmSync(folder, { recursive: true });
 });
 
@@ -58,6 +62,7 @@ describe('README', () => {
       Reflect.set(globalThis, 'claims', claims);
       const module = withClaims(source)
         .replaceAll(/from '(canfetch(?:\/\w+)?)'/g, (_, entry: string) => `from '${sourceOf(entry)}'`)
+        .replaceAll('ftp://ftp.example.com', ftpSite.origin)
         // The rules alone need no site.
         .replaceAll(
           'https://example.com',

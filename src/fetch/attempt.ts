@@ -5,6 +5,7 @@ import {
   type Outcome,
   type UnavailableReason,
 } from '../access/outcome.ts';
+import type { StatusMeaning } from '../access/profile.ts';
 import { readBody } from './body.ts';
 import { NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
 import { codeOf } from './failure.ts';
@@ -76,6 +77,7 @@ export class Attempt {
       throw signal.reason;
     }
     this.#status = response.status;
+    if (response.meaning !== undefined) return this.#answer(response, response.meaning);
     if (response.status === 304) {
       response.discard();
       if (!conditional) return this.unreachable(NOT_MODIFIED);
@@ -86,7 +88,9 @@ export class Attempt {
         headers: answerHeaders(response.headers),
       };
     }
-    if (!isRedirect(response.status)) return this.#answer(response);
+    if (!isRedirect(response.status)) {
+      return this.#answer(response, meaningOfStatus(response.status, this.#options.profile));
+    }
     response.discard();
     return this.#follow(response.status, response.headers);
   }
@@ -111,9 +115,8 @@ export class Attempt {
     return validators.etag !== undefined || validators.lastModified !== undefined;
   }
 
-  async #answer(response: TransportResponse): Promise<Outcome> {
+  async #answer(response: TransportResponse, meaning: StatusMeaning): Promise<Outcome> {
     const { status, headers } = response;
-    const meaning = meaningOfStatus(status, this.#options.profile);
     if (meaning !== 'rules') {
       response.discard();
       // RFC 9309 §2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the
@@ -131,6 +134,7 @@ export class Attempt {
       complete = !truncated;
       return { kind: 'success', status, ...this.#route(), headers: answerHeaders(headers), body, truncated };
     } finally {
+      this.#status = response.status;
       if (!complete) this.#controller.abort();
     }
   }
