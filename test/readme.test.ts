@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../src/version.ts';
 import { type FtpSite, startFtpSite } from './support/ftp-site.ts';
+import { installed } from './support/installed.ts';
+import { type RedisServer, startRedis } from './support/redis-server.ts';
 import { answer, type Site, startSite } from './support/site.ts';
 
 /**
@@ -14,6 +16,7 @@ const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
 const folder = new URL('../build/readme/', import.meta.url);
 let site: Site;
+let redisServer: RedisServer | undefined;
 let ftpSite: FtpSite;
 
 beforeAll(async () => {
@@ -23,10 +26,12 @@ beforeAll(async () => {
   });
   ftpSite = await startFtpSite();
   mkdirSync(folder, { recursive: true });
+  if (redis) redisServer = await startRedis();
 });
 
 afterAll(async () => {
   await site.close();
+  await redisServer?.stop();
   await ftpSite.close();
   if (existsSync(folder)) rmSync(folder, { recursive: true });
 });
@@ -54,29 +59,34 @@ function withClaims(source: string): string {
   );
 }
 
+/** A block that needs a server of its own is run where there is one. */
+const redis = installed('redis-server') !== undefined;
+const runnable = blocks
+  .map((source, index) => [index + 1, source] as const)
+  .filter(([, source]) => redis || !source.includes('REDIS_URL'));
+
 describe('README', () => {
-  it.each(blocks.map((source, index) => [index + 1, source] as const))(
-    'block %i runs, and says the truth',
-    async (index, source) => {
-      const claims: [unknown, unknown][] = [];
-      Reflect.set(globalThis, 'claims', claims);
-      const module = withClaims(source)
-        .replaceAll(/from '(canfetch(?:\/\w+)?)'/g, (_, entry: string) => `from '${sourceOf(entry)}'`)
-        .replaceAll('ftp://ftp.example.com', ftpSite.origin)
-        // The rules alone need no site.
-        .replaceAll(
-          'https://example.com',
-          source.includes('canfetch/rules') ? 'https://example.com' : site.origin,
-        );
-      const file = new URL(`block-${index}.ts`, folder);
-      writeFileSync(file, module);
-      await import(fileURLToPath(file));
-      for (const [value, claim] of claims) {
-        if (typeof claim === 'object' && claim !== null) expect(value).toMatchObject(claim);
-        else expect(value).toBe(claim);
-      }
-    },
-  );
+  it.each(runnable)('block %i runs, and says the truth', async (index, source) => {
+    const claims: [unknown, unknown][] = [];
+    Reflect.set(globalThis, 'claims', claims);
+    const module = withClaims(source)
+      .replaceAll(/from '(canfetch(?:\/\w+)?)'/g, (_, entry: string) => `from '${sourceOf(entry)}'`)
+      .replaceAll('ftp://ftp.example.com', ftpSite.origin)
+      .replaceAll('./robots-cache', fileURLToPath(new URL('robots-cache', folder)))
+      .replaceAll('process.env.REDIS_URL', JSON.stringify(redisServer?.url))
+      // The rules alone need no site.
+      .replaceAll(
+        'https://example.com',
+        source.includes('canfetch/rules') ? 'https://example.com' : site.origin,
+      );
+    const file = new URL(`block-${index}.ts`, folder);
+    writeFileSync(file, module);
+    await import(fileURLToPath(file));
+    for (const [value, claim] of claims) {
+      if (typeof claim === 'object' && claim !== null) expect(value).toMatchObject(claim);
+      else expect(value).toBe(claim);
+    }
+  });
 
   it('has blocks, and claims in them', () => {
     expect(blocks.length).toBeGreaterThan(3);

@@ -5,7 +5,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../support/client.ts';
 
 /** A store with nothing in it. */
 export interface StoreUnderTest {
-  readonly store: Required<RobotsStore>;
+  readonly store: RobotsStore;
   /** Lets so much of the time pass that a value or a lease has. */
   elapse(kind: 'value' | 'lease', key: string, ms: number): Promise<void>;
   close(): Promise<void>;
@@ -52,7 +52,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
 
     beforeEach(async () => {
       tested = await open();
-      ({ store } = tested);
+      store = complete(tested.store);
     });
 
     afterEach(() => tested.close());
@@ -244,4 +244,17 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
 /** How much of the time until a slot had passed already when it was told. */
 function timeLost(waitMs: number, delayMs: number): number {
   return Math.ceil(waitMs / delayMs) * delayMs - waitMs;
+}
+
+/** The store, which must be able to do all that a store can. */
+function complete(store: RobotsStore): Required<RobotsStore> {
+  const { lease, reserve } = store;
+  if (lease === undefined || reserve === undefined) throw new Error('The store has no leases, or no slots');
+  return {
+    get: (key) => store.get(key),
+    set: (key, value, options) => store.set(key, value, options),
+    delete: (key) => store.delete(key),
+    lease: (key, ttlMs) => lease.call(store, key, ttlMs),
+    reserve: (key, delayMs) => reserve.call(store, key, delayMs),
+  };
 }
