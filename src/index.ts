@@ -2,6 +2,7 @@
 export {
   type AnswerHeaders,
   type Failure,
+  type Objection,
   type Outcome,
   type Profile,
   type ProfileName,
@@ -27,12 +28,15 @@ export type {
   RestoreResult,
   RobotsSource,
   RobotsStore,
+  StoreCalls,
   StoreEvent,
   StoreLease,
+  StoreOperation,
 } from './cache/index.ts';
 export type { Decision, OriginState } from './decision.ts';
 export {
   isRobotsError,
+  RobotsAddressRefusedError,
   RobotsClosedError,
   RobotsError,
   type RobotsErrorCode,
@@ -54,7 +58,14 @@ export {
   RobotsUnreachableError,
 } from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
-export type { FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
+export {
+  type AddressPolicy,
+  type FetchedBody,
+  type FetchedResponse,
+  type FetchFunction,
+  publicOnlyAgent,
+  type PublicOnlyAgentOptions,
+} from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
 export type { OriginPolicy } from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';

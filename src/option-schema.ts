@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { profiles } from './access/index.ts';
+import { ADDRESS_POLICIES } from './fetch/address-policy.ts';
 import { deepest } from './option-errors.ts';
 import { productToken } from './rules/index.ts';
 
@@ -146,6 +147,10 @@ export const optionsSchema: z.ZodType = z.strictObject({
     `a whole number of octets, at least ${MIN_BODY_BYTES} (RFC 9309 §2.5: 500 KiB)`,
   ).optional(),
   concurrency: wholeNumber(1, 100_000, 'a whole number, at least 1').optional(),
+  addressPolicy: z
+    .enum(ADDRESS_POLICIES, { error: "'no-public-to-private', 'public-only' or 'any'" })
+    .optional(),
+  lookup: aFunction('like dns.lookup').optional(),
   dispatcher: anObjectWith('dispatch', 'an undici Dispatcher').optional(),
   transport: z
     .strictObject({ fetch: aFunction('like fetch') }, { error: 'an object with a `fetch`' })
@@ -163,7 +168,9 @@ export const optionsSchema: z.ZodType = z.strictObject({
       ).optional(),
     })
     .optional(),
-  store: z.custom(isStore, { error: 'a store with `get`, `set` and `delete`' }).optional(),
+  store: z
+    .custom(isStore, { error: 'a store with `get`, `set` and `delete`, and `lease` and `reserve` if it can' })
+    .optional(),
   storeDeadlineMs: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000').optional(),
   onStoreEvent: aFunction('that takes an event').optional(),
   headersForRobots: aFunction('from an origin to header fields').optional(),

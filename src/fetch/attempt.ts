@@ -6,8 +6,9 @@ import {
   type UnavailableReason,
 } from '../access/outcome.ts';
 import type { StatusMeaning } from '../access/profile.ts';
+import { DEFAULT_ADDRESS_POLICY, HopAddresses } from './address-policy.ts';
 import { readBody } from './body.ts';
-import { NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
+import { ADDRESS_REFUSED, NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
 import { codeOf } from './failure.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
 import type { FetchRobotsOptions } from './robots-fetcher.ts';
@@ -23,6 +24,7 @@ export class Attempt {
   readonly #controller: AbortController;
   readonly #maxBodyBytes: number;
   readonly #initial: URL;
+  readonly #addresses: HopAddresses;
   #url: URL;
   #hops = 0;
   #status: number | undefined;
@@ -37,6 +39,7 @@ export class Attempt {
     this.#initial.username = '';
     this.#initial.password = '';
     this.#url = this.#initial;
+    this.#addresses = new HopAddresses(options.addressPolicy ?? DEFAULT_ADDRESS_POLICY);
   }
 
   /** Follows hops until one of them is the answer. Trouble of any kind is an outcome too. */
@@ -66,16 +69,24 @@ export class Attempt {
 
   /** One request. Returns undefined when it was a redirect, now followed. */
   async #hop(): Promise<Outcome | undefined> {
-    const { transport } = this.#options;
+    const { transport, lookup } = this.#options;
     const { signal } = this.#controller;
+    if (this.#addresses.refuses(this.#url)) return this.unreachable(ADDRESS_REFUSED);
+    const { publicOnly } = this.#addresses;
     const headers = this.#requestHeaders();
     const conditional = this.#addValidators(headers);
-    const response = await transport.request(this.#url, { headers, signal });
+    const response = await transport.request(this.#url, {
+      headers,
+      signal,
+      publicOnly,
+      ...(lookup === undefined ? undefined : { lookup }),
+    });
     if (signal.aborted) {
       // The transport does not heed the signal, and nobody waits for this answer any more.
       response.discard();
       throw signal.reason;
     }
+    this.#addresses.answered(this.#url, response.isPublic);
     this.#status = response.status;
     if (response.meaning !== undefined) return this.#answer(response, response.meaning);
     if (response.status === 304) {

@@ -19,6 +19,8 @@ export const REDIRECT_LIMIT = 'ERR_ROBOTS_REDIRECT_LIMIT';
 export const REDIRECT_LOOP = 'ERR_ROBOTS_REDIRECT_LOOP';
 /** A `fetch` that hides redirects (as browsers do), so that the hop cannot be followed or judged. */
 export const REDIRECT_OPAQUE = 'ERR_ROBOTS_REDIRECT_OPAQUE';
+/** The address policy does not let a hop connect to where its URL, or its name, leads. */
+export const ADDRESS_REFUSED = 'ERR_ROBOTS_ADDRESS_REFUSED';
 /** What came back is not the protocol that was spoken. */
 export const MALFORMED = 'ERR_ROBOTS_MALFORMED';
 /** A content coding that is unknown, or a body that does not decode. */
@@ -39,6 +41,7 @@ export type FetchCode =
   | typeof REDIRECT_LIMIT
   | typeof REDIRECT_LOOP
   | typeof REDIRECT_OPAQUE
+  | typeof ADDRESS_REFUSED
   | typeof MALFORMED
   | typeof CONTENT_CODING
   | typeof FTP_CLOSED

@@ -1,4 +1,8 @@
+import type { LookupFunction } from 'node:net';
 import { Agent, errors, type Dispatcher } from 'undici';
+import { type BuildConnector, type Connector, notingConnector, publicOnlyConnector } from './connectors.ts';
+import { NameLookup } from './lookup.ts';
+import { ReachedOrigins } from './reached-origins.ts';
 import {
   OWN_REQUEST,
   type ResponseHeaders,
@@ -8,12 +12,15 @@ import {
 } from './transport.ts';
 
 export interface UndiciTransportOptions {
-  /** Sends every request, and stays open on `close()`. */
-  readonly dispatcher?: Dispatcher;
-  /** Laid over the options of the transport's own agent: `{ connect: { lookup } }`. Not with `dispatcher`. */
-  readonly agent?: Agent.Options;
+  /** Sends every request, and stays open on `close()`. What follows then means nothing. */
+  readonly dispatcher?: Dispatcher | undefined;
+  /** Finds the addresses of names; those it gives are checked. @default that of `NameLookup` */
+  readonly lookup?: LookupFunction | undefined;
+  /** Stands for undici's own, in tests. */
+  readonly buildConnector?: BuildConnector;
 }
 
+const ACCEPT_ENCODING = 'gzip, deflate, br';
 /** An unwanted body up to this size is read to its end, so that its connection stays usable. */
 const DRAIN_OCTETS = 16_384;
 /** How long a body may take to drain. */
@@ -31,16 +38,55 @@ const AGENT_OPTIONS: Agent.Options = {
   maxHeaderSize: 65_536,
 };
 
-/** undici's `request`, over an agent of its own (made when first needed) or over the caller's dispatcher. */
+/** undici's `request`, over agents of its own (made when first needed) or over the caller's dispatcher. */
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
   const { dispatcher } = options;
-  if (dispatcher !== undefined) {
-    return {
-      acceptEncoding: 'gzip, deflate, br',
-      request: async (url, init) => toResponse(await send(dispatcher, url, init)),
-    };
+  if (dispatcher === undefined) return new OwnAgents(options);
+  return {
+    acceptEncoding: ACCEPT_ENCODING,
+    request: async (url, init) => toResponse(await send(dispatcher, url, init)),
+  };
+}
+
+/** Agents for requests that may go anywhere, and others for those that may not. */
+class OwnAgents implements Transport {
+  readonly acceptEncoding = ACCEPT_ENCODING;
+  readonly #buildConnector: BuildConnector | undefined;
+  readonly #ownLookup: NameLookup | undefined;
+  readonly #lookup: LookupFunction;
+  readonly #reached = new ReachedOrigins();
+  #anywhere: AgentPair | undefined;
+  #publicOnly: AgentPair | undefined;
+  #closed = false;
+
+  constructor({ lookup, buildConnector }: UndiciTransportOptions) {
+    this.#buildConnector = buildConnector;
+    if (lookup === undefined) this.#ownLookup = new NameLookup();
+    this.#lookup = lookup ?? this.#ownLookup!.lookup;
   }
-  return new OwnAgents(options.agent);
+
+  async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
+    if (this.#closed) throw new errors.ClientDestroyedError();
+    if (init.publicOnly) {
+      this.#publicOnly ??= new AgentPair(publicOnlyConnector({}, this.#lookup, this.#buildConnector));
+      return toResponse(await this.#publicOnly.request(url, init), true);
+    }
+    const { origin } = url;
+    this.#anywhere ??= new AgentPair(notingConnector({}, this.#lookup, this.#reached, this.#buildConnector));
+    this.#reached.begin(origin);
+    try {
+      const data = await this.#anywhere.request(url, init);
+      return toResponse(data, this.#reached.isPublic(origin));
+    } finally {
+      this.#reached.end(origin);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#ownLookup?.close();
+    await Promise.all([this.#anywhere?.destroy(), this.#publicOnly?.destroy()]);
+  }
 }
 
 /**
@@ -48,39 +94,35 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
  * once at a time; a host that many others redirect to is not, and one tarpit must not hold them all up: while
  * an origin has a request under way, further ones go through a second agent with as many connections as needed.
  */
-class OwnAgents implements Transport {
-  readonly acceptEncoding = 'gzip, deflate, br';
-  readonly #options: Agent.Options;
+class AgentPair {
+  readonly #connect: Connector;
   readonly #busy = new Set<string>();
   #single: Agent | undefined;
   #several: Agent | undefined;
-  #closed = false;
 
-  constructor(options: Agent.Options | undefined) {
-    this.#options = { ...AGENT_OPTIONS, ...options };
+  constructor(connect: Connector) {
+    this.#connect = connect;
   }
 
-  async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
-    if (this.#closed) throw new errors.ClientDestroyedError();
+  async request(url: URL, init: TransportRequest): Promise<Dispatcher.ResponseData> {
     const { origin } = url;
     if (this.#busy.has(origin)) {
-      this.#several ??= new Agent(this.#options);
-      return toResponse(await send(this.#several, url, init));
+      this.#several ??= new Agent({ ...AGENT_OPTIONS, connect: this.#connect });
+      return send(this.#several, url, init);
     }
-    this.#single ??= new Agent({ ...this.#options, connections: 1 });
+    this.#single ??= new Agent({ ...AGENT_OPTIONS, connect: this.#connect, connections: 1 });
     this.#busy.add(origin);
     try {
       const data = await send(this.#single, url, init);
       data.body.once('close', () => this.#busy.delete(origin));
-      return toResponse(data);
+      return data;
     } catch (error) {
       this.#busy.delete(origin);
       throw error;
     }
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
+  async destroy(): Promise<void> {
     await Promise.all([this.#single?.destroy(), this.#several?.destroy()]);
   }
 }
@@ -97,7 +139,10 @@ function send(dispatcher: Dispatcher, url: URL, init: TransportRequest): Promise
   return dispatcher.request(options);
 }
 
-function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): TransportResponse {
+function toResponse(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  isPublic?: boolean,
+): TransportResponse {
   // A body destroyed by its reader reports that as an error; without a listener it would end the process.
   body.on('error', ignore);
   return {
@@ -106,6 +151,7 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Tra
     body,
     alreadyDecoded: false,
     discard: () => drain(body),
+    ...(isPublic === undefined ? undefined : { isPublic }),
   };
 }
 
