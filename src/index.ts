@@ -2,6 +2,7 @@
 export {
   type AnswerHeaders,
   type Failure,
+  type Objection,
   type Outcome,
   type Profile,
   type ProfileName,
@@ -20,7 +21,18 @@ export {
 } from './client.ts';
 export { canFetch } from './can-fetch.ts';
 export type { Clock } from './clock.ts';
-export type { RobotsSource } from './cache/index.ts';
+export type {
+  Rejection,
+  RestoreOptions,
+  RestoreRejection,
+  RestoreResult,
+  RobotsSource,
+  RobotsStore,
+  StoreCalls,
+  StoreEvent,
+  StoreLease,
+  StoreOperation,
+} from './cache/index.ts';
 export type { Decision, OriginState } from './decision.ts';
 export {
   isRobotsError,
@@ -57,4 +69,6 @@ export {
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
 export type { OriginPolicy } from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
+export { describeDiagnostic, type DiagnosticDescription } from './rules/describe-diagnostic.ts';
+export type { Diagnostic, DiagnosticCode, Severity } from './rules/index.ts';
 export type { CacheMessage, DecisionMessage, FetchMessage, PolicyChangeMessage } from './diagnostics.ts';

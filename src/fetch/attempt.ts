@@ -5,6 +5,7 @@ import {
   type Outcome,
   type UnavailableReason,
 } from '../access/outcome.ts';
+import type { StatusMeaning } from '../access/profile.ts';
 import { DEFAULT_ADDRESS_POLICY, HopAddresses } from './address-policy.ts';
 import { readBody } from './body.ts';
 import { ADDRESS_REFUSED, NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
@@ -68,13 +69,18 @@ export class Attempt {
 
   /** One request. Returns undefined when it was a redirect, now followed. */
   async #hop(): Promise<Outcome | undefined> {
-    const { transport } = this.#options;
+    const { transport, lookup } = this.#options;
     const { signal } = this.#controller;
     if (this.#addresses.refuses(this.#url)) return this.unreachable(ADDRESS_REFUSED);
     const { publicOnly } = this.#addresses;
     const headers = this.#requestHeaders();
     const conditional = this.#addValidators(headers);
-    const response = await transport.request(this.#url, { headers, signal, publicOnly });
+    const response = await transport.request(this.#url, {
+      headers,
+      signal,
+      publicOnly,
+      ...(lookup === undefined ? undefined : { lookup }),
+    });
     if (signal.aborted) {
       // The transport does not heed the signal, and nobody waits for this answer any more.
       response.discard();
@@ -82,6 +88,7 @@ export class Attempt {
     }
     this.#addresses.answered(this.#url, response.isPublic);
     this.#status = response.status;
+    if (response.meaning !== undefined) return this.#answer(response, response.meaning);
     if (response.status === 304) {
       response.discard();
       if (!conditional) return this.unreachable(NOT_MODIFIED);
@@ -92,7 +99,9 @@ export class Attempt {
         headers: answerHeaders(response.headers),
       };
     }
-    if (!isRedirect(response.status)) return this.#answer(response);
+    if (!isRedirect(response.status)) {
+      return this.#answer(response, meaningOfStatus(response.status, this.#options.profile));
+    }
     response.discard();
     return this.#follow(response.status, response.headers);
   }
@@ -117,9 +126,8 @@ export class Attempt {
     return validators.etag !== undefined || validators.lastModified !== undefined;
   }
 
-  async #answer(response: TransportResponse): Promise<Outcome> {
+  async #answer(response: TransportResponse, meaning: StatusMeaning): Promise<Outcome> {
     const { status, headers } = response;
-    const meaning = meaningOfStatus(status, this.#options.profile);
     if (meaning !== 'rules') {
       response.discard();
       // RFC 9309 §2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the
@@ -137,6 +145,7 @@ export class Attempt {
       complete = !truncated;
       return { kind: 'success', status, ...this.#route(), headers: answerHeaders(headers), body, truncated };
     } finally {
+      this.#status = response.status;
       if (!complete) this.#controller.abort();
     }
   }

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import type { Outcome } from '../access/outcome.ts';
 import type { Profile } from '../access/profile.ts';
 import type { AddressPolicy } from './address-policy.ts';
@@ -37,6 +38,8 @@ export interface FetchRobotsOptions {
   readonly maxBodyBytes?: number;
   /** @default 'no-public-to-private' */
   readonly addressPolicy?: AddressPolicy;
+  /** The caller's, for transports that look up names by request. */
+  readonly lookup?: LookupFunction;
   /** Asked before a redirect is followed, when the profile has `disallowedRedirect: 'unavailable'`. */
   readonly isRedirectDisallowed?: (url: string) => boolean;
   /** Nobody waits for the outcome any more. */
