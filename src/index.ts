@@ -1,7 +1,16 @@
 /** The public surface of `canfetch`: exports only. */
-export { type Profile, type ProfileName, profiles } from './access/index.ts';
+export {
+  type AnswerHeaders,
+  type Failure,
+  type Freshness,
+  type Outlook,
+  type Profile,
+  type ProfileName,
+  profiles,
+} from './access/index.ts';
 export {
   type CheckOptions,
+  type PolicyOptions,
   type ReserveOptions,
   RobotsClient,
   type RobotsStats,
@@ -36,5 +45,13 @@ export {
 export { originOf, targetOf } from './origin.ts';
 export type { FetchFunction } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
-export type { OriginPolicy } from './policy.ts';
+export type {
+  OriginPolicy,
+  PolicyAttempt,
+  PolicyFile,
+  PolicyHop,
+  PolicyLifetime,
+  PolicyNextAttempt,
+  ProfileOutlook,
+} from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';

@@ -5,12 +5,14 @@
  * Nothing here may import Node, a library, or another room; the one exception is the type `Dialect`.
  */
 export { freshness, lifetimeMs, retryAfterMs } from './freshness.ts';
-export type { Freshness } from './freshness.ts';
+export type { Freshness, StatedLifetime } from './freshness.ts';
 export { parseHttpDate } from './http-date.ts';
 export type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
-export { meaningOfStatus } from './outcome.ts';
-export type { AnswerHeaders, Outcome, Route, UnavailableReason } from './outcome.ts';
-export { profiles } from './profile.ts';
+export { meaningOfStatus, unredirected } from './outcome.ts';
+export type { AnswerHeaders, Outcome, Redirect, Route, UnavailableReason } from './outcome.ts';
+export { outlook, withoutParticulars } from './outlook.ts';
+export type { Outlook } from './outlook.ts';
+export { profileNames, profiles } from './profile.ts';
 export type {
   Profile,
   ProfileName,

@@ -6,6 +6,7 @@ import {
   type OriginRecord,
   type Outcome,
   type Profile,
+  unredirected,
   withSiteSignal,
 } from '../access/index.ts';
 import type { Clock } from '../clock.ts';
@@ -149,7 +150,7 @@ export class OriginCache {
     // A failure ends with any good answer, also one that was not asked for.
     const fresh = known !== undefined && attemptDue(known.record, profile, now) !== 'now';
     if (fresh && known.record.failure === undefined) return;
-    this.remember(this.advance(server, known, { ...outcome, hops: 0 }), known);
+    this.remember(this.advance(server, known, unredirected(outcome)), known);
   }
 
   private remember(record: OriginRecord, previous: CacheEntry | undefined): CacheEntry {

@@ -1,11 +1,8 @@
-import { type ProfileName, profiles } from '../access/index.ts';
+import { type ProfileName, profileNames, profiles } from '../access/index.ts';
 import { productToken } from '../rules/index.ts';
 import type { ParsedArguments } from './command.ts';
 import { quoted } from './printable.ts';
 import { UsageError } from './usage-error.ts';
-
-/** Names that `--profile` takes. */
-export const profileNames: readonly string[] = Object.keys(profiles);
 
 const isProfileName = (name: string): name is ProfileName => Object.hasOwn(profiles, name);
 

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { profileNames } from '../../access/index.ts';
 import type { Decider } from '../answer.ts';
 import type { Command, ParsedArguments } from '../command.ts';
 import { CheckReport } from '../check-report.ts';
@@ -7,7 +8,7 @@ import { decideOnline } from '../decide-online.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { inOrder } from '../in-order.ts';
 import type { Session } from '../session.ts';
-import { profileNames, readAgents, readDeadlineMs, readProfile } from '../settings.ts';
+import { readAgents, readDeadlineMs, readProfile } from '../settings.ts';
 import { targets } from '../targets.ts';
 import { UsageError } from '../usage-error.ts';
 
