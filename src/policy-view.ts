@@ -155,7 +155,7 @@ function nextAttemptOf({ answer, failure }: OriginRecord): PolicyNextAttempt | u
       ? { at, why: 'backoff', failures: attempts }
       : { at, why: 'retry-after', pauseMs: retryAfterMs };
   }
-  return answer === undefined ? undefined : { at: refreshAheadAt(answer), why: 'refresh-ahead' };
+  return answer === undefined ? undefined : { at: Math.ceil(refreshAheadAt(answer)), why: 'refresh-ahead' };
 }
 
 function fileOf({ copy }: OriginRecord, maxBodyBytes: number): PolicyFile | undefined {

@@ -42,3 +42,13 @@ export function readDeadlineMs(given: ParsedArguments): number | undefined {
     `Expected --deadline-ms to be a whole number of milliseconds, at least 1, got ${quoted(text)}; write 10000 for ten seconds`,
   );
 }
+
+/** @throws UsageError unless there is exactly one operand. */
+export function onlyOperand({ operands }: ParsedArguments, what: string): string {
+  const [only, another] = operands;
+  if (only === undefined) throw new UsageError(`Expected ${what}, got nothing`);
+  if (another !== undefined) {
+    throw new UsageError(`Expected ${what} alone, got ${quoted(another)} too; leave one of them out`);
+  }
+  return only;
+}
