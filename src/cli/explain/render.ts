@@ -70,7 +70,9 @@ function fileLines(
   { all, colours, width }: ExplanationView,
 ): string[] {
   const lines = annotate(explanation, all);
-  const digits = String(Math.max(1, ...lines.map((line) => ('line' in line ? line.line : 0)))).length;
+  let last = 1;
+  for (const line of lines) if ('line' in line) last = line.line;
+  const digits = String(last).length;
   return lines.map((line) => annotatedLine(line, digits, colours, width, explanation));
 }
 
