@@ -1,11 +1,12 @@
 import { attemptDue, type OriginRecord, type Outcome, type Profile, retryAfterMs } from './access/index.ts';
 import { OriginCache } from './cache/index.ts';
 import type { Decision } from './decision.ts';
+import { type CacheMessage, channels } from './diagnostics.ts';
 import { quote, RobotsClosedError, RobotsInvalidOptionsError } from './errors.ts';
 import { fetchRobots, fetchTransport, type Transport, undiciTransport } from './fetch/index.ts';
 import { type PacingOptions, readPace } from './guard/pacing-options.ts';
 import { Pacer, type Reservation } from './guard/pacing.ts';
-import { isRobotsTarget, LocatedUrl, locate, originOf } from './origin.ts';
+import { isRobotsTarget, LocatedUrl, locate, originOf, ROBOTS_PATH } from './origin.ts';
 import {
   type Agent,
   agentTokens,
@@ -145,13 +146,14 @@ export class RobotsClient {
   async check(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<Decision> {
     options?.signal?.throwIfAborted();
     const warm = this.warmDecision(url, agent, true);
-    if (warm !== undefined) return warm;
+    if (warm !== undefined) return told(warm);
     this.misses++;
     const tokens = this.tokensOf(agent);
     const located = new LocatedUrl();
     locate(url, located);
+    tellCache(located.origin, 'miss');
     const entry = await this.cache.fetch(located.origin, options?.signal);
-    return decideFromEntry(entry, tokens, located, this.settings.clock.now(), 'network');
+    return told(decideFromEntry(entry, tokens, located, this.settings.clock.now(), 'network'));
   }
 
   /**
@@ -162,20 +164,23 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   peek(url: string | URL, agent?: Agent): Decision | undefined {
-    return this.warmDecision(url, agent, false);
+    const warm = this.warmDecision(url, agent, false);
+    return warm === undefined ? undefined : told(warm);
   }
 
   /**
    * What {@link peek} decides, without the reasons: the cheapest question there is. For those who ask before every
    * request, and look closer only when the answer is not `true`.
    *
-   * @returns `undefined` when there are no fresh rules in memory, also when a refresh of them is due.
+   * @returns `undefined` when there are no fresh rules in memory, also when a refresh of them is due, or somebody has
+   *   subscribed to decisions.
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   permits(url: string | URL, agent?: Agent): boolean | undefined {
     this.assertOpen();
     const located = this.located;
     locate(url, located);
+    if (channels.decision.hasSubscribers || channels.cache.hasSubscribers) return undefined;
     if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
     const entry = this.cache.recall(located.origin);
     if (entry === undefined || !entry.isQuietAt(this.settings.clock.now())) return undefined;
@@ -334,9 +339,12 @@ export class RobotsClient {
     if (!entry.isQuietAt(now)) {
       const due = attemptDue(entry.record, entry.profile, now);
       if (due === 'now') return undefined;
-      if (due === 'ahead' && mayRefresh) this.cache.refresh(located.origin);
+      if (due === 'ahead' && mayRefresh && this.cache.refresh(located.origin)) {
+        tellCache(located.origin, 'refresh');
+      }
     }
     this.hits++;
+    tellCache(located.origin, 'hit');
     return decideFromEntry(entry, tokens, located, now, 'memory');
   }
 
@@ -348,7 +356,8 @@ export class RobotsClient {
     const { settings } = this;
     const copy = known?.copy;
     const headers = headersFor(origin, settings);
-    return fetchRobots({
+    const startedAt = settings.clock.now();
+    const fetching = fetchRobots({
       origin,
       agent: settings.userAgent,
       profile: this.profileFor(origin),
@@ -369,6 +378,12 @@ export class RobotsClient {
             },
           }),
     });
+    if (!channels.fetch.hasSubscribers) return fetching;
+    const message = { origin, url: origin + ROBOTS_PATH, startedAt, revalidation: copy !== undefined };
+    const ended = (outcome: Outcome | undefined): void =>
+      channels.fetch.publish({ ...message, outcome, durationMs: settings.clock.now() - startedAt });
+    fetching.then(ended, () => ended(undefined));
+    return fetching;
   }
 
   /**
@@ -406,4 +421,13 @@ export class RobotsClient {
   private assertOpen(): void {
     if (this.closed) throw new RobotsClosedError();
   }
+}
+
+function told(decision: Decision): Decision {
+  if (channels.decision.hasSubscribers) channels.decision.publish({ decision });
+  return decision;
+}
+
+function tellCache(origin: string, event: CacheMessage['event']): void {
+  if (channels.cache.hasSubscribers) channels.cache.publish({ origin, event });
 }

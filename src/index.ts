@@ -3,10 +3,17 @@ export {
   type AnswerHeaders,
   type Failure,
   type Freshness,
+  type Outcome,
   type Outlook,
   type Profile,
   type ProfileName,
   profiles,
+  type Redirect,
+  type StatedLifetime,
+  type StatusMeaning,
+  type UnavailableReason,
+  type UnreachablePhase,
+  type UnreachableTreatment,
 } from './access/index.ts';
 export {
   type CheckOptions,
@@ -43,7 +50,7 @@ export {
   RobotsUnreachableError,
 } from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
-export type { FetchFunction } from './fetch/index.ts';
+export type { FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
 export type {
   OriginPolicy,
@@ -55,3 +62,6 @@ export type {
   ProfileOutlook,
 } from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
+export { describeDiagnostic, type DiagnosticDescription } from './rules/describe-diagnostic.ts';
+export type { Diagnostic, DiagnosticCode, Severity } from './rules/index.ts';
+export type { CacheMessage, DecisionMessage, FetchMessage, PolicyChangeMessage } from './diagnostics.ts';

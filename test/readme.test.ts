@@ -27,19 +27,18 @@ afterAll(async () => {
   if (existsSync(folder)) rmSync(folder, { recursive: true });
 });
 
-/** Where the entrances of the package are made. */
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  readonly version: string;
+  readonly exports: Readonly<Record<string, { readonly default: string }>>;
+};
+
+/** Where an entrance of the package is made. */
 function sourceOf(entry: string): string {
-  const sources: Readonly<Record<string, string>> = {
-    canfetch: 'index.ts',
-    'canfetch/rules': 'rules/index.ts',
-    'canfetch/undici': 'guard/undici.ts',
-    'canfetch/got': 'guard/got.ts',
-    'canfetch/axios': 'guard/axios.ts',
-    'canfetch/testing': 'testing/index.ts',
-  };
-  const source = sources[entry];
-  if (source === undefined) throw new Error(`The README imports ${entry}, which is no entrance`);
-  return fileURLToPath(new URL(`../src/${source}`, import.meta.url));
+  const built = manifest.exports[entry.replace(/^canfetch/, '.')]?.default;
+  if (built === undefined) throw new Error(`The README imports ${entry}, which is no entrance`);
+  return fileURLToPath(
+    new URL(`.${built.replace(/^\.\/dist/, './src').replace(/js$/, 'ts')}`, import.meta.url),
+  );
 }
 
 /** `expression; // value` → a claim, where the comment is a literal to its end. */
@@ -80,9 +79,6 @@ describe('README', () => {
   });
 
   it('the version in the source is that of the package', () => {
-    const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-      version: string;
-    };
-    expect(VERSION).toBe(version);
+    expect(VERSION).toBe(manifest.version);
   });
 });

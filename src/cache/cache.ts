@@ -6,10 +6,13 @@ import {
   type OriginRecord,
   type Outcome,
   type Profile,
+  type Standing,
+  standing,
   unredirected,
   withSiteSignal,
 } from '../access/index.ts';
 import type { Clock } from '../clock.ts';
+import { channels } from '../diagnostics.ts';
 import { ROBOTS_PATH } from '../origin.ts';
 import { CacheEntry } from './entry.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -53,8 +56,11 @@ export class OriginCache {
       maxSize: options.maxBytes,
       // A single file that is reckoned larger than all memory is kept all the same, alone.
       sizeCalculation: (entry) => Math.min(entry.sizeBytes, options.maxBytes),
-      dispose: (entry) => {
+      dispose: (entry, origin, reason) => {
         if (entry === this.lastEntry) this.lastEntry = undefined;
+        if (reason === 'evict' && channels.cache.hasSubscribers) {
+          channels.cache.publish({ origin, event: 'evict' });
+        }
       },
     });
     this.limit = pLimit(options.concurrency);
@@ -68,9 +74,11 @@ export class OriginCache {
     return this.lastEntry;
   }
 
-  /** Starts a refresh that nobody waits for, unless one is under way. */
-  refresh(origin: string): void {
-    if (!this.flights.has(origin)) this.fetch(origin).catch(() => undefined);
+  /** Starts a refresh that nobody waits for; false when one is under way. */
+  refresh(origin: string): boolean {
+    if (this.flights.has(origin)) return false;
+    this.fetch(origin).catch(() => undefined);
+    return true;
   }
 
   /** A new answer for `origin`: shared with everybody who asks meanwhile. */
@@ -156,6 +164,31 @@ export class OriginCache {
   private remember(record: OriginRecord, previous: CacheEntry | undefined): CacheEntry {
     const entry = new CacheEntry(record, this.options.profileOf(record.origin), previous);
     this.entries.set(record.origin, entry);
+    if (channels.policyChange.hasSubscribers) this.tellChange(entry, previous);
     return entry;
   }
+
+  private tellChange(entry: CacheEntry, previous: CacheEntry | undefined): void {
+    const { record, profile } = entry;
+    const at = this.options.clock.now();
+    const before = stateInForce(previous?.record, profile, at);
+    const after = standing(record, profile, at).state;
+    const fileChanged = !sameOctets(previous?.record.copy?.body, record.copy?.body);
+    if (before === after && !fileChanged) return;
+    channels.policyChange.publish({ origin: record.origin, before, after, fileChanged, at });
+  }
+}
+
+/** The state of a record; of one whose answer has had its time, the state it had until then. */
+function stateInForce(record: OriginRecord | undefined, profile: Profile, now: number): Standing['state'] {
+  const { state } = standing(record, profile, now);
+  const answer = record?.answer;
+  return state === 'unknown' && answer !== undefined
+    ? standing(record, profile, answer.fetchedAt).state
+    : state;
+}
+
+function sameOctets(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.length === other.length && one.every((octet, index) => octet === other[index]);
 }

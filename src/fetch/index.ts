@@ -4,7 +4,7 @@
  */
 export { DEFAULT_MAX_BODY_BYTES } from './body.ts';
 export type { FetchCode } from './codes.ts';
-export { fetchTransport, type FetchFunction } from './fetch-api.ts';
+export { type FetchedBody, type FetchedResponse, fetchTransport, type FetchFunction } from './fetch-api.ts';
 export {
   DEFAULT_DEADLINE_MS,
   fetchRobots,

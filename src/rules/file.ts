@@ -1,15 +1,24 @@
 import { LocatedUrl, locate, ROBOTS_PATH, targetOf } from '../origin.ts';
 import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import { compile, compileAll } from './compile.ts';
-import { type Description, describe, type Group, linesNaming, type Sitemap } from './describe.ts';
+import {
+  type Description,
+  describe,
+  type Group,
+  linesNaming,
+  type OtherRecord,
+  type Sitemap,
+} from './describe.ts';
+import type { Diagnostic } from './diagnostic.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
+import { lint } from './lint.ts';
+import { fromUtf8 } from './octets.ts';
 import { findGroups } from './select.ts';
 import { NO_RULE, type Program } from './program.ts';
 import { readTarget } from './target.ts';
 import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
 const located = new LocatedUrl();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Agents a file was asked for keep their compiled rules, up to this many; then all start anew. */
 const MAX_PROGRAMS = 64;
@@ -21,15 +30,20 @@ export class RobotsFile {
   readonly dialect: Dialect;
   /** The octets that are read: those given, or their transcoding when they were UTF-16. */
   readonly bytes: Uint8Array;
+  /** What was given began with a UTF-16 byte order mark. */
+  readonly utf16: boolean;
   private readonly traits: DialectTraits;
   private readonly groupStarts: Int32Array;
   private agent: string | undefined;
   private program: Program | undefined;
   private programs: Map<string, Program> | undefined;
   private description: Description | undefined;
+  private linted: readonly Diagnostic[] | undefined;
 
-  constructor(bytes: Uint8Array, dialect: Dialect) {
+  /** @internal */
+  constructor(bytes: Uint8Array, dialect: Dialect, utf16: boolean) {
     this.dialect = dialect;
+    this.utf16 = utf16;
     this.bytes = bytes;
     this.traits = dialects[dialect];
     this.groupStarts = findGroups(bytes, this.traits);
@@ -96,6 +110,19 @@ export class RobotsFile {
     return this.describe().sitemaps;
   }
 
+  /** All other records: `Crawl-delay`, `Host`, `Clean-param`, `Visit-time`, whatever stands in the file. */
+  get otherRecords(): readonly OtherRecord[] {
+    return this.describe().otherRecords;
+  }
+
+  /**
+   * What is the matter with the file, by line. Computed when first asked for; at most 100 of a code. `lint` of
+   * `canfetch/rules` does the same with options, `describeDiagnostic` of `canfetch` puts each into words.
+   */
+  get diagnostics(): readonly Diagnostic[] {
+    return (this.linted ??= lint(this));
+  }
+
   /**
    * `Crawl-delay` of the groups that apply to `agent`, in **milliseconds**; the longest if they name several.
    * Not part of RFC 9309: reported, never enforced here.
@@ -111,7 +138,11 @@ export class RobotsFile {
     return agent.find((name) => this.programFor(name).scope === 'named') ?? agent[0] ?? '*';
   }
 
-  /** The compiled rules of one agent; compiled on first use. */
+  /**
+   * The compiled rules of one agent; compiled on first use.
+   *
+   * @internal
+   */
   programFor(agent: string): Program {
     if (agent === this.agent && this.program !== undefined) return this.program;
     let program = this.programs?.get(agent);
@@ -128,7 +159,11 @@ export class RobotsFile {
     return program;
   }
 
-  /** "The /robots.txt URI is implicitly allowed" (RFC 9309 §2.2.2). */
+  /**
+   * "The /robots.txt URI is implicitly allowed" (RFC 9309 §2.2.2).
+   *
+   * @internal
+   */
   isRobotsTxt(text: string, start: number, end: number): boolean {
     return (
       this.traits.robotsTxtAlwaysAllowed &&
@@ -137,7 +172,11 @@ export class RobotsFile {
     );
   }
 
-  /** {@link decide} for a URL taken apart: most need no reading any more. */
+  /**
+   * {@link decide} for a URL taken apart: most need no reading any more.
+   *
+   * @internal
+   */
   decideUrl(program: Program, located: LocatedUrl): number {
     const { targetStart, targetEnd } = located;
     const octets = this.traits.targetHasQuery ? located.octets : undefined;
@@ -146,12 +185,20 @@ export class RobotsFile {
       : program.decideOctets(octets, targetStart, targetEnd);
   }
 
-  /** Number of the rule that decides the target `text[start, end)`; `NO_RULE` if none. Allocates nothing. */
+  /**
+   * Number of the rule that decides the target `text[start, end)`; `NO_RULE` if none. Allocates nothing.
+   *
+   * @internal
+   */
   decide(program: Program, text: string, start: number, end: number): number {
     return program.decide(readTarget(text, start, end, this.traits));
   }
 
-  /** The verdict that `rule` (of {@link decide}) gives. */
+  /**
+   * The verdict that `rule` (of {@link decide}) gives.
+   *
+   * @internal
+   */
   verdict(program: Program, agent: string, rule: number): RuleVerdict {
     const group = this.groupOf(program, agent);
     if (group === undefined) return { allowed: true, reason: 'no-group' };
@@ -159,6 +206,7 @@ export class RobotsFile {
     return { allowed: program.isAllow(rule), reason: 'rule', rule: this.ruleOf(program, rule), group };
   }
 
+  /** @internal */
   groupOf(program: Program, agent: string): MatchedGroup | undefined {
     if (program.scope === 'none') return undefined;
     return (program.group ??= linesNaming(
@@ -169,6 +217,7 @@ export class RobotsFile {
     ));
   }
 
+  /** @internal */
   ruleOf(program: Program, rule: number): MatchedRule {
     return program.explained[rule] ?? this.explainRule(program, rule);
   }
@@ -178,7 +227,7 @@ export class RobotsFile {
     const written = this.bytes.subarray(offset, offset + program.writtenLengthOf(rule));
     return program.keepExplained(rule, {
       directive: program.isAllow(rule) ? 'allow' : 'disallow',
-      pattern: decoder.decode(written),
+      pattern: fromUtf8.decode(written),
       line: lineAt(this.bytes, offset),
     });
   }

@@ -14,7 +14,6 @@ const server = require('node:http').createServer((request, response) => {
 });
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
-parentPort.on('message', () => server.closeAllConnections() ?? server.close(() => process.exit()));
 `;
 
 const BLOCK = 25;
@@ -50,7 +49,7 @@ export async function guarding(rounds: number): Promise<Row[]> {
   ];
   await client.close();
   await agent.close();
-  site.postMessage('end');
+  await site.terminate();
   return rows;
 }
 

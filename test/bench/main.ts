@@ -1,6 +1,7 @@
 import { benchFiles } from './files.ts';
 import { machine, print, type Row } from './measure.ts';
 import { warmQuestions } from './client.bench.ts';
+import { guarding } from './guard.bench.ts';
 import { checking, hostile, memory, parsing, ruleCounts } from './rules.bench.ts';
 
 /**
@@ -17,6 +18,7 @@ const rows: Row[] = [
   ...ruleCounts(rounds),
   ...hostile(rounds),
   ...memory(files),
+  ...(await guarding(rounds)),
 ];
 print(rows);
 if (rows.some((row) => !row.held)) process.exitCode = 1;

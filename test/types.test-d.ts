@@ -1,0 +1,69 @@
+/** The public surface as types: checked by `npm run typecheck`, never run. */
+import { expectTypeOf } from 'vitest';
+import {
+  canFetch,
+  type Decision,
+  guardFetch,
+  type OriginPolicy,
+  type Profile,
+  profiles,
+  refusalIn,
+  type RobotsClientOptions,
+  RobotsClient,
+} from '../src/index.ts';
+import { parseRobots, productToken, type RobotsFile, type Verdict } from '../src/rules/index.ts';
+
+declare const robots: RobotsClient;
+declare const decision: Decision;
+declare const verdict: Verdict;
+
+expectTypeOf(robots.canFetch('https://example.com/')).resolves.toEqualTypeOf<boolean>();
+expectTypeOf(robots.canFetch(new URL('https://example.com/'), ['a', 'b'])).resolves.toEqualTypeOf<boolean>();
+expectTypeOf(robots.check('https://example.com/')).resolves.toEqualTypeOf<Decision>();
+expectTypeOf(robots.peek('https://example.com/')).toEqualTypeOf<Decision | undefined>();
+expectTypeOf(robots.permits('https://example.com/')).toEqualTypeOf<boolean | undefined>();
+expectTypeOf(robots.policy('https://example.com')).resolves.toEqualTypeOf<OriginPolicy>();
+expectTypeOf(robots).toExtend<AsyncDisposable>();
+expectTypeOf(canFetch).returns.resolves.toEqualTypeOf<boolean>();
+expectTypeOf(profiles.google).toEqualTypeOf<Profile>();
+expectTypeOf({ agent: 'x', maxBodyBytes: 600_000 }).toExtend<RobotsClientOptions>();
+expectTypeOf<{ agent: number }>().not.toExtend<RobotsClientOptions>();
+
+// A decision is a closed union: what its reason promises is there.
+if (decision.reason === 'rule') {
+  expectTypeOf(decision.rule.line).toEqualTypeOf<number>();
+  expectTypeOf(decision.group.agent).toEqualTypeOf<string>();
+  expectTypeOf(decision.allowed).toEqualTypeOf<boolean>();
+}
+if (decision.reason === 'unreachable') {
+  expectTypeOf(decision.allowed).toEqualTypeOf<false>();
+  expectTypeOf(decision.retryAt).toEqualTypeOf<number | undefined>();
+}
+if (decision.reason === 'unavailable') expectTypeOf(decision.state).toEqualTypeOf<'allow-all'>();
+expectTypeOf<Decision['reason']>().toEqualTypeOf<
+  | 'robots-txt'
+  | 'rule'
+  | 'no-rule'
+  | 'no-group'
+  | 'unavailable'
+  | 'unreachable-expired'
+  | 'unreachable'
+  | 'restricted'
+  | 'override'
+>();
+if (verdict.reason === 'rule') expectTypeOf(verdict.rule.directive).toEqualTypeOf<'allow' | 'disallow'>();
+
+// A guarded fetch is of the type it wraps, whatever that is.
+expectTypeOf(guardFetch(fetch, robots)).toEqualTypeOf<typeof fetch>();
+type Narrow = (url: string) => Promise<Response>;
+expectTypeOf(guardFetch({} as Narrow, robots)).toEqualTypeOf<Narrow>();
+expectTypeOf(refusalIn).parameter(0).toBeUnknown();
+
+expectTypeOf(parseRobots).parameter(0).toEqualTypeOf<Uint8Array | string>();
+expectTypeOf(parseRobots('')).toEqualTypeOf<RobotsFile>();
+expectTypeOf(productToken).returns.toEqualTypeOf<string | undefined>();
+
+// @ts-expect-error an agent is text
+void robots.canFetch('https://example.com/', 7);
+// @ts-expect-error options are known
+void new RobotsClient({ agnet: 'x' });
