@@ -28,7 +28,7 @@ export interface CheckOptions {
 }
 
 export interface PolicyOptions extends CheckOptions {
-  /** Whom {@link OriginPolicy.group} and {@link OriginPolicy.crawlDelayMs} are about. Default: the client's own. */
+  /** Whom {@link OriginPolicy.group} and the delays are about. Default: the client's own. */
   readonly agent?: Agent;
 }
 
