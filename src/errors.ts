@@ -49,13 +49,13 @@ export class RobotsInvalidOptionsError extends RobotsError {
   readonly code = 'ERR_ROBOTS_INVALID_OPTIONS';
 }
 
-/** The client was closed before, or while, it was asked. */
+/** The client, or the store, was closed before, or while, it was asked. */
 export class RobotsClosedError extends RobotsError {
   override readonly name = 'RobotsClosedError';
   readonly code = 'ERR_ROBOTS_CLOSED';
 
-  constructor() {
-    super('The RobotsClient is closed; make a new one to go on asking');
+  constructor(what = 'RobotsClient') {
+    super(`The ${what} is closed; make a new one to go on asking`);
   }
 }
 

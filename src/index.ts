@@ -3,6 +3,7 @@ export {
   type AnswerHeaders,
   type Failure,
   type Freshness,
+  type Objection,
   type Outcome,
   type Outlook,
   type Profile,
@@ -25,7 +26,18 @@ export {
 } from './client.ts';
 export { canFetch } from './can-fetch.ts';
 export type { Clock } from './clock.ts';
-export type { RobotsSource } from './cache/index.ts';
+export type {
+  Rejection,
+  RestoreOptions,
+  RestoreRejection,
+  RestoreResult,
+  RobotsSource,
+  RobotsStore,
+  StoreCalls,
+  StoreEvent,
+  StoreLease,
+  StoreOperation,
+} from './cache/index.ts';
 export type { Decision, OriginState } from './decision.ts';
 export {
   isRobotsError,

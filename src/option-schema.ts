@@ -13,6 +13,16 @@ const anObjectWith = (method: string, what: string): z.ZodType =>
 const wholeNumber = (min: number, max: number, error: string): z.ZodNumber =>
   z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 
+/** What a store need not have must be a function where it is there. */
+function isStore(value: unknown): boolean {
+  const method = (name: string): unknown => Reflect.get(Object(value), name);
+  const isFunction = (name: string): boolean => typeof method(name) === 'function';
+  return (
+    ['get', 'set', 'delete'].every(isFunction) &&
+    ['lease', 'reserve'].every((name) => method(name) === undefined || isFunction(name))
+  );
+}
+
 const milliseconds = wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds');
 const lifetime = wholeNumber(1_000, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds, at least 1000');
 const profileNames = Object.keys(profiles);
@@ -140,6 +150,7 @@ export const optionsSchema: z.ZodType = z.strictObject({
   transport: z
     .strictObject({ fetch: aFunction('like fetch') }, { error: 'an object with a `fetch`' })
     .optional(),
+  ftp: anObjectWith('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp').optional(),
   clock: anObjectWith('now', 'an object whose `now()` gives epoch milliseconds').optional(),
   random: aFunction('that gives numbers in [0, 1)').optional(),
   cache: z
@@ -152,6 +163,11 @@ export const optionsSchema: z.ZodType = z.strictObject({
       ).optional(),
     })
     .optional(),
+  store: z
+    .custom(isStore, { error: 'a store with `get`, `set` and `delete`, and `lease` and `reserve` if it can' })
+    .optional(),
+  storeDeadlineMs: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000').optional(),
+  onStoreEvent: aFunction('that takes an event').optional(),
   headersForRobots: aFunction('from an origin to header fields').optional(),
   overrides: z.record(z.string(), overrideSchema()).optional(),
 });

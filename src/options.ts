@@ -1,8 +1,9 @@
 import type { Dispatcher } from 'undici';
 import { type Profile, type ProfileName, profiles } from './access/index.ts';
+import type { RobotsStore, StoreEvent } from './cache/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { quote, RobotsInvalidOptionsError } from './errors.ts';
-import type { FetchFunction } from './fetch/index.ts';
+import type { FetchFunction, Transport } from './fetch/index.ts';
 import { originOf } from './origin.ts';
 import { productToken } from './rules/index.ts';
 import { explain, show } from './option-errors.ts';
@@ -40,12 +41,27 @@ export interface RobotsClientOptions {
   readonly dispatcher?: Dispatcher;
   /** Instead of undici: any WHATWG fetch. */
   readonly transport?: { readonly fetch: FetchFunction };
+  /**
+   * `ftpTransport()` of `canfetch/ftp`, for `ftp:` URLs. Without it nothing of such origins is allowed.
+   */
+  readonly ftp?: Transport;
   /** Where the time comes from. @default the system's */
   readonly clock?: Clock;
   /** Numbers in [0, 1) for jitter. @default Math.random */
   readonly random?: () => number;
   /** Bounds of the memory. @default { maxOrigins: 50_000, maxBytes: 128 MiB } */
   readonly cache?: { readonly maxOrigins?: number; readonly maxBytes?: number };
+  /**
+   * Where records outlive the process and are shared by a fleet: `canfetch/redis`, `canfetch/lmdb`, or one of your
+   * own. What memory does not know is looked for there before the origin is asked; what is learnt is written there
+   * behind the questions. A store that fails or hangs costs a miss and an event, nothing else. Records are shared by
+   * clients of the same product token. `close()` leaves it open.
+   */
+  readonly store?: RobotsStore;
+  /** For each call of the store, in milliseconds; what takes longer is gone on without. @default 150 */
+  readonly storeDeadlineMs?: number;
+  /** Hears of trouble with the store, and of its end. Nothing needs to be done about it. */
+  readonly onStoreEvent?: (event: StoreEvent) => void;
   /** Header fields to be added to the robots.txt request of an origin; not sent to where it redirects. */
   readonly headersForRobots?: (origin: string) => Readonly<Record<string, string>> | undefined;
   /** By origin (`https://example.com`). */
@@ -62,10 +78,14 @@ export interface Settings {
   readonly concurrency: number;
   readonly dispatcher: Dispatcher | undefined;
   readonly fetch: FetchFunction | undefined;
+  readonly ftp: Transport | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly maxOrigins: number;
   readonly maxBytes: number;
+  readonly store: RobotsStore | undefined;
+  readonly storeDeadlineMs: number;
+  readonly onStoreEvent: (event: StoreEvent) => void;
   readonly headersForRobots: ((origin: string) => Readonly<Record<string, string>> | undefined) | undefined;
   readonly overrides: ReadonlyMap<string, OriginOverride>;
 }
@@ -99,10 +119,14 @@ export function readOptions(options: RobotsClientOptions): Settings {
     concurrency: options.concurrency ?? 32,
     dispatcher: options.dispatcher,
     fetch: options.transport?.fetch,
+    ftp: options.ftp,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     maxOrigins: options.cache?.maxOrigins ?? 50_000,
     maxBytes,
+    store: options.store,
+    storeDeadlineMs: options.storeDeadlineMs ?? 150,
+    onStoreEvent: options.onStoreEvent ?? ((): void => {}),
     headersForRobots: options.headersForRobots,
     overrides: readOverrides(options.overrides ?? {}),
   };

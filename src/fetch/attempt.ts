@@ -7,6 +7,7 @@ import {
   type Route,
   type UnavailableReason,
 } from '../access/outcome.ts';
+import type { StatusMeaning } from '../access/profile.ts';
 import { answerHeaders, shown } from './answer-headers.ts';
 import { readBody } from './body.ts';
 import { NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
@@ -81,12 +82,15 @@ export class Attempt {
     const headers = answerHeaders(response);
     this.#status = response.status;
     this.#headers = headers;
+    if (response.meaning !== undefined) return this.#answer(response, headers, response.meaning);
     if (response.status === 304) {
       response.discard();
       if (!conditional) return this.unreachable(NOT_MODIFIED);
       return { kind: 'not-modified', status: 304, ...this.#route(), headers };
     }
-    if (!isRedirect(response.status)) return this.#answer(response, headers);
+    if (!isRedirect(response.status)) {
+      return this.#answer(response, headers, meaningOfStatus(response.status, this.#options.profile));
+    }
     response.discard();
     return this.#follow(response.status, response.headers, headers);
   }
@@ -111,9 +115,12 @@ export class Attempt {
     return validators.etag !== undefined || validators.lastModified !== undefined;
   }
 
-  async #answer(response: TransportResponse, headers: AnswerHeaders): Promise<Outcome> {
+  async #answer(
+    response: TransportResponse,
+    headers: AnswerHeaders,
+    meaning: StatusMeaning,
+  ): Promise<Outcome> {
     const { status } = response;
-    const meaning = meaningOfStatus(status, this.#options.profile);
     if (meaning !== 'rules') {
       response.discard();
       // RFC 9309 §2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the
@@ -131,6 +138,7 @@ export class Attempt {
       complete = !truncated;
       return { kind: 'success', status, ...this.#route(), headers, body, truncated };
     } finally {
+      this.#status = response.status;
       if (!complete) this.#controller.abort();
     }
   }

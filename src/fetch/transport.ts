@@ -1,3 +1,6 @@
+import type { LookupFunction } from 'node:net';
+import type { StatusMeaning } from '../access/profile.ts';
+
 /**
  * Marks a request for a robots.txt among undici's dispatch options. A guard that shares the dispatcher lets it
  * pass: waiting for its own answer, it would wait for ever (a robots.txt may redirect to any path).
@@ -19,11 +22,19 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Ends the request, its body included. */
   readonly signal: AbortSignal;
+  /**
+   * In place of `dns.lookup`, for every connection the request opens by a name. It fails for addresses that must not
+   * be connected to. A transport that opens no connections itself does not ask it.
+   */
+  readonly lookup?: LookupFunction;
 }
 
 /** Its owner either reads `body` to the end, leaves the iteration early, aborts the signal, or calls `discard`. */
 export interface TransportResponse {
+  /** Of protocols that pronounce only when all has come: what holds as long as nothing else was said. */
   readonly status: number;
+  /** What the answer means, where {@link status} is none of HTTP's. Else the profile says so. */
+  readonly meaning?: Exclude<StatusMeaning, 'restricted'>;
   readonly headers: ResponseHeaders;
   readonly body: AsyncIterable<Uint8Array>;
   /** Whether the content codings that {@link headers} name are already undone. */

@@ -1,3 +1,4 @@
+import { RobotsInvalidOptionsError } from '../errors.ts';
 import { LocatedUrl, locate, ROBOTS_PATH, targetOf } from '../origin.ts';
 import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import { compile, compileAll } from './compile.ts';
@@ -11,7 +12,7 @@ import {
 } from './describe.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
-import { lint } from './lint.ts';
+import { linter } from './linter.ts';
 import { fromUtf8 } from './octets.ts';
 import { findGroups } from './select.ts';
 import { NO_RULE, type Program } from './program.ts';
@@ -30,7 +31,7 @@ export class RobotsFile {
   readonly dialect: Dialect;
   /** The octets that are read: those given, or their transcoding when they were UTF-16. */
   readonly bytes: Uint8Array;
-  /** What was given began with a UTF-16 byte order mark. */
+  /** @internal What was given began with a UTF-16 byte order mark. */
   readonly utf16: boolean;
   private readonly traits: DialectTraits;
   private readonly groupStarts: Int32Array;
@@ -116,11 +117,20 @@ export class RobotsFile {
   }
 
   /**
-   * What is the matter with the file, by line. Computed when first asked for; at most 100 of a code. `lint` of
+   * What is the matter with the file, by line; at most 100 of a code. Computed when first asked for. `lint` of
    * `canfetch/rules` does the same with options, `describeDiagnostic` of `canfetch` puts each into words.
+   *
+   * Bundlers keep only what is imported: in a bundle, import `lint` too, or call it instead.
+   *
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) in a bundle without `lint`.
    */
   get diagnostics(): readonly Diagnostic[] {
-    return (this.linted ??= lint(this));
+    if (linter.lint === undefined) {
+      throw new RobotsInvalidOptionsError(
+        'Expected `lint` in a bundle that asks for `diagnostics`, found it left out; import it from "canfetch/rules"',
+      );
+    }
+    return (this.linted ??= linter.lint(this));
   }
 
   /**

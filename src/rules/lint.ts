@@ -14,6 +14,7 @@ import {
   type LineCursor,
 } from './line.ts';
 import { GroupLint } from './lint-groups.ts';
+import { linter } from './linter.ts';
 import { KEYS, nearestKey } from './misspelling.ts';
 import { DOLLAR, fromUtf8, SLASH, STAR, utf8 } from './octets.ts';
 import { Report, type Span } from './report.ts';
@@ -50,6 +51,8 @@ const MOST_AGENTS_SHOWN = 10;
 export function lint(file: RobotsFile, { maxBodyBytes = 512_000 }: LintOptions = {}): readonly Diagnostic[] {
   return new Linter(file).run(maxBodyBytes);
 }
+
+linter.lint = lint;
 
 class Linter {
   readonly #file: RobotsFile;
@@ -110,12 +113,11 @@ class Linter {
     const value = this.#span(valueStart, valueEnd);
     if (kind === LINE_JUNK || kind === LINE_OTHER) this.#otherLine(value);
     else if (kind >= LINE_USER_AGENT) {
-      const key = this.#span(keyStart, keyEnd);
-      const meant = KEYS[kind - LINE_USER_AGENT]!;
-      if (!this.#cursor.keyIs(KEY_OCTETS[kind - LINE_USER_AGENT]!)) {
-        this.#report.add('forgiven-key', 'warning', key, { meant });
-      }
-      if (missingColon) this.#report.add('missing-colon', 'warning', key, { meant });
+      const known = kind - LINE_USER_AGENT;
+      const forgiven = !this.#cursor.keyIs(KEY_OCTETS[known]!);
+      const more = { meant: KEYS[known]! };
+      if (forgiven) this.#report.add('forgiven-key', 'warning', this.#span(keyStart, keyEnd), more);
+      if (missingColon) this.#report.add('missing-colon', 'warning', this.#span(keyStart, keyEnd), more);
     }
     if (kind === LINE_USER_AGENT) this.#agentLine(value);
     else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) this.#ruleLine(value, kind === LINE_ALLOW);
