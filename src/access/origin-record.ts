@@ -1,4 +1,4 @@
-import type { UnavailableReason } from './outcome.ts';
+import type { AnswerHeaders, Redirect, UnavailableReason } from './outcome.ts';
 import type { Suspect } from './suspicion.ts';
 
 /**
@@ -26,7 +26,15 @@ interface Suspicion {
   readonly suspect?: Suspect;
 }
 
-interface AnswerBase {
+/** How an attempt went, for those who want to know. Nothing is decided by it, and a store may leave it out. */
+interface Course {
+  /** Absent when there were none. */
+  readonly redirects?: readonly Redirect[];
+  /** Of the last response. Absent when none arrived, or it had none of them. */
+  readonly headers?: AnswerHeaders;
+}
+
+interface AnswerBase extends Course {
   /** Status of the last hop. */
   readonly status: number;
   readonly finalUrl: string;
@@ -38,7 +46,11 @@ interface AnswerBase {
 }
 
 export type Answer =
-  | (AnswerBase & { readonly kind: 'rules' })
+  | (AnswerBase & {
+      readonly kind: 'rules';
+      /** A 304 confirmed the copy, whose status stands above. */
+      readonly notModified?: true;
+    })
   | (AnswerBase &
       Suspicion & {
         readonly kind: 'unavailable';
@@ -63,7 +75,7 @@ export interface Copy extends Suspicion {
   readonly contentType?: string;
 }
 
-export interface Failure extends Suspicion {
+export interface Failure extends Course, Suspicion {
   /** First failure in a row: the phases of a profile count from here. */
   readonly since: number;
   /** Latest failure. */
@@ -72,6 +84,8 @@ export interface Failure extends Suspicion {
   readonly attempts: number;
   /** A question from here on starts the next attempt. */
   readonly retryAt: number;
+  /** The pause that `Retry-After` asked for, when it is what `retryAt` comes from. */
+  readonly retryAfterMs?: number;
   readonly status?: number;
   readonly error: string;
   readonly finalUrl: string;
