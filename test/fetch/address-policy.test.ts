@@ -73,6 +73,7 @@ describe("a public site's redirect", () => {
       expect(await ask(as('public.example', outside))).toMatchObject({
         ...REFUSED,
         hops: 1,
+        redirects: [expect.objectContaining({ status: expect.any(Number) })],
         finalUrl: `${as(host, inside)}/robots.txt`,
       });
       expect(dialled).toEqual([PUBLIC]);
@@ -330,6 +331,7 @@ describe('what cannot be seen', () => {
     expect(await fetch('https://example.com', { transport })).toEqual({
       ...REFUSED,
       hops: 1,
+      redirects: [expect.objectContaining({ status: expect.any(Number) })],
       finalUrl: location,
     });
     const addressPolicy = 'public-only';
