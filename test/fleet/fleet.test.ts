@@ -92,9 +92,8 @@ function fleetBehaviour(placeOf: () => Place): void {
   );
 
   it('a copy that one process learnt serves the next under a 503', { timeout: 60_000 }, async () => {
-    const asked = (sites = await startSites(() =>
-      asked.asked.length === 1 ? { body: RULES } : { status: 503 },
-    ));
+    const answers = [{ body: RULES }, { status: 503 }];
+    const asked = (sites = await startSites(() => answers.shift() ?? { status: 503 }));
     const urls = ['/private', '/page'].map((path) => asked.url(0, path));
     const inLife = async (aheadMs: number): Promise<MemberReport> => {
       const [member] = await startMembers(1, placeOf(), { aheadMs });
