@@ -1,11 +1,22 @@
 import { attemptDue, type OriginRecord, type Outcome, type Profile, retryAfterMs } from './access/index.ts';
-import { OriginCache } from './cache/index.ts';
+import {
+  assertLines,
+  OriginCache,
+  openStore,
+  readSnapshot,
+  RecordCodec,
+  type RestoreOptions,
+  type RestoreResult,
+  type SnapshotContext,
+  writeSnapshot,
+} from './cache/index.ts';
 import type { Decision } from './decision.ts';
 import { type CacheMessage, channels } from './diagnostics.ts';
 import { quote, RobotsClosedError, RobotsInvalidOptionsError } from './errors.ts';
 import { fetchRobots, fetchTransport, type Transport, undiciTransport } from './fetch/index.ts';
 import { type PacingOptions, readPace } from './guard/pacing-options.ts';
 import { Pacer, type Reservation } from './guard/pacing.ts';
+import { RequestRates } from './guard/request-rates.ts';
 import { isRobotsTarget, LocatedUrl, locate, originOf, ROBOTS_PATH } from './origin.ts';
 import {
   type Agent,
@@ -90,13 +101,16 @@ const FTP = 'ftp:';
 export class RobotsClient {
   private readonly settings: Settings;
   private readonly cache: OriginCache;
+  private readonly snapshots: SnapshotContext;
   private readonly pacer: Pacer;
+  private readonly requestRates = new RequestRates();
   private readonly transport: Transport;
   private readonly overrides = new Map<string, OverriddenOrigin>();
   private readonly profiles = new Map<string, Profile>();
   private readonly agents = new Map<Agent, readonly string[]>();
   private readonly located = new LocatedUrl();
   private closed = false;
+  private closing: Promise<void> | undefined;
   private hits = 0;
   private misses = 0;
 
@@ -111,20 +125,32 @@ export class RobotsClient {
     this.transport =
       settings.fetch === undefined
         ? undiciTransport({
-            ...(settings.dispatcher === undefined ? {} : { dispatcher: settings.dispatcher }),
+            dispatcher: settings.dispatcher,
+            lookup: settings.lookup,
             connectTimeoutMs: settings.deadlineMs,
           })
         : fetchTransport(settings.fetch);
+    const byOrigin = { profileOf: (origin: string): Profile => this.profileFor(origin) };
+    const codec = new RecordCodec({ maxBodyBytes: settings.maxBodyBytes, ...byOrigin });
+    const stored = openStore(settings, codec, byOrigin.profileOf);
     this.cache = new OriginCache({
       maxOrigins: settings.maxOrigins,
       maxBytes: settings.maxBytes,
       concurrency: settings.concurrency,
       clock: settings.clock,
       random: settings.random,
-      profileOf: (origin) => this.profileFor(origin),
+      ...byOrigin,
       attempt: (origin, known, signal) => this.attempt(origin, known, signal),
+      stored,
     });
-    this.pacer = new Pacer(settings.clock, settings.maxOrigins);
+    const assertOpen = (): void => this.assertOpen();
+    this.snapshots = { cache: this.cache, codec, clock: settings.clock, ...byOrigin, assertOpen };
+    this.pacer = new Pacer({
+      clock: settings.clock,
+      maxOrigins: settings.maxOrigins,
+      reserveInFleet: stored?.reserve,
+      requestRateMs: (decision) => this.requestRateOf(decision),
+    });
   }
 
   /**
@@ -155,8 +181,8 @@ export class RobotsClient {
     const located = new LocatedUrl();
     locate(url, located);
     tellCache(located.origin, 'miss');
-    const entry = await this.cache.fetch(located.origin, options?.signal);
-    return told(decideFromEntry(entry, tokens, located, this.settings.clock.now(), 'network'));
+    const { entry, source } = await this.cache.fetch(located.origin, options?.signal);
+    return told(decideFromEntry(entry, tokens, located, this.settings.clock.now(), source));
   }
 
   /**
@@ -208,14 +234,14 @@ export class RobotsClient {
     const { tokens } = this.settings;
     const override = this.overrides.get(origin);
     if (override !== undefined) return override.policy(tokens);
-    if (origin.startsWith(FTP)) return unaskablePolicy(this.profileFor(origin), origin);
+    if (this.isUnaskable(origin)) return unaskablePolicy(this.profileFor(origin), origin);
     const now = this.settings.clock.now();
     const known = this.cache.recall(origin);
     if (known !== undefined && attemptDue(known.record, known.profile, now) !== 'now') {
       return describeEntry(known, tokens, now, 'memory');
     }
-    const entry = await this.cache.fetch(origin, options?.signal);
-    return describeEntry(entry, tokens, this.settings.clock.now(), 'network');
+    const { entry, source } = await this.cache.fetch(origin, options?.signal);
+    return describeEntry(entry, tokens, this.settings.clock.now(), source);
   }
 
   /**
@@ -239,16 +265,16 @@ export class RobotsClient {
 
   /**
    * Books the next slot of the URL's origin, and tells how long to wait for it instead of waiting: for schedulers
-   * that have a queue of their own. Slots are as far apart as the `Crawl-delay` of the group that applies asks, or
-   * `minDelayMs` if that is longer, counted from the request for robots.txt, and behind every `Retry-After` told to
-   * {@link report}. All who reserve, and guards that pace, share them.
+   * that have a queue of their own. Slots are as far apart as `Crawl-delay` and `Request-rate` of the group that applies
+   * ask, or `minDelayMs` if that is longer, counted from the request for robots.txt, and behind every `Retry-After` told to
+   * {@link report}. All who reserve, and guards that pace, share them: a whole fleet if its store can `reserve`.
    *
    * @throws the same errors as {@link canFetch}, and RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
    */
   async reserve(url: string | URL, agent?: Agent, options: ReserveOptions = {}): Promise<Reservation> {
     const pace = readPace(options, { others: ['signal'] });
     const decision = await this.check(url, agent, options);
-    if (decision.allowed) return this.pacer.book(decision, pace);
+    if (decision.allowed) return this.pacer.book(decision, pace, options.signal);
     const { retryAt } = decision;
     return { status: 'refused', decision, ...(retryAt === undefined ? {} : { retryAt }) };
   }
@@ -285,17 +311,60 @@ export class RobotsClient {
     }
     locate(url, this.located);
     const { origin } = this.located;
-    this.cache.reportSite(origin, signal.reachable);
+    // Nothing is ever known of an origin that cannot be asked.
+    if (!this.isUnaskable(origin)) this.cache.reportSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;
     const bounds = this.profileFor(origin).retryAfter;
     const pauseMs = retryAfterMs(String(signal.retryAfter), this.settings.clock.now(), bounds);
     if (pauseMs !== undefined) this.pacer.hold(origin, pauseMs);
   }
 
-  /** Forgets what is known of an origin; the next question asks for its robots.txt again. */
+  /**
+   * Forgets what is known of an origin, here and in the store; the next question asks for its robots.txt again. While
+   * the store cannot be reached it is this client alone that forgets.
+   */
   async invalidate(url: string | URL): Promise<void> {
     this.assertOpen();
-    this.cache.forget(originOf(url));
+    await this.cache.forget(originOf(url));
+  }
+
+  /**
+   * What memory holds at this moment, as lines of NDJSON: one that tells how many follow, then one an origin. For
+   * warm starts, and for crawls that are to be repeated with the same rules. Only for a client of the same version;
+   * what a store holds is not in it.
+   *
+   * @throws RobotsClosedError (`ERR_ROBOTS_CLOSED`), also while it is read.
+   *
+   * @example
+   * ```ts
+   * await pipeline(Readable.from(robots.snapshot()), createWriteStream('robots.ndjson'));
+   * ```
+   */
+  snapshot(): AsyncIterable<string> {
+    return writeSnapshot(this.snapshots);
+  }
+
+  /**
+   * Takes a {@link snapshot} into memory. Lines that are damaged, that this client could not have written, or that it
+   * has no use for are counted by reason; origins of which more is known already stay as they are. Nothing is fetched.
+   *
+   * @param lines Whole lines, with their ends or without, such as `readline` gives; or the text of all of them.
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), the
+   *   reason of an aborted signal, or what the lines throw.
+   *
+   * @example
+   * ```ts
+   * const { restored, rejected } = await robots.restore(createInterface(createReadStream('robots.ndjson')));
+   * ```
+   */
+  async restore(
+    lines: Iterable<string> | AsyncIterable<string>,
+    options: RestoreOptions = {},
+  ): Promise<RestoreResult> {
+    this.assertOpen();
+    options.signal?.throwIfAborted();
+    assertLines(lines);
+    return readSnapshot(lines, this.snapshots, options);
   }
 
   stats(): RobotsStats {
@@ -303,19 +372,24 @@ export class RobotsClient {
   }
 
   /**
-   * Rejects everybody who waits with `ERR_ROBOTS_CLOSED`, ends the connections the client opened itself and
-   * forgets everything. Can be called twice. A dispatcher of the caller's stays open.
+   * Rejects everybody who waits with `ERR_ROBOTS_CLOSED`, ends the connections the client opened itself, forgets
+   * everything, and writes to the store what has not been written, for no longer than `storeDeadlineMs`. Can be called
+   * twice. A dispatcher and a store of the caller's stay open: close the store when this has resolved.
    */
-  async close(): Promise<void> {
-    if (this.closed) return;
-    this.closed = true;
-    this.cache.close(new RobotsClosedError());
-    this.pacer.close(new RobotsClosedError());
-    await this.transport.close?.();
+  close(): Promise<void> {
+    this.closing ??= this.shutDown();
+    return this.closing;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  private async shutDown(): Promise<void> {
+    this.closed = true;
+    const written = this.cache.close(new RobotsClosedError());
+    this.pacer.close(new RobotsClosedError());
+    await Promise.all([written, this.transport.close?.()]);
   }
 
   private warmDecision(
@@ -335,8 +409,10 @@ export class RobotsClient {
       return robotsTxtDecision(entry, this.profileFor(located.origin), tokens, located, now);
     }
     if (entry === undefined) {
-      const isFtp = located.origin.startsWith(FTP);
-      return isFtp ? unaskableDecision(this.profileFor(located.origin), tokens, located) : undefined;
+      const { origin } = located;
+      return this.isUnaskable(origin)
+        ? unaskableDecision(this.profileFor(origin), tokens, located)
+        : undefined;
     }
     if (!entry.isQuietAt(now)) {
       const due = attemptDue(entry.record, entry.profile, now);
@@ -363,9 +439,11 @@ export class RobotsClient {
       origin,
       agent: settings.userAgent,
       profile: this.profileFor(origin),
-      transport: this.transport,
+      transport: (origin.startsWith(FTP) ? settings.ftp : undefined) ?? this.transport,
       deadlineMs: settings.deadlineMs,
       maxBodyBytes: settings.maxBodyBytes,
+      addressPolicy: settings.addressPolicy,
+      ...(settings.lookup === undefined ? {} : { lookup: settings.lookup }),
       isRedirectDisallowed: (url) => this.isKnownDisallowed(url, origin),
       signal,
       clock: settings.clock,
@@ -402,6 +480,16 @@ export class RobotsClient {
     if (entry === undefined || attemptDue(entry.record, entry.profile, now) === 'now') return false;
     const decision = decideFromEntry(entry, this.settings.tokens, located, now, 'memory');
     return decision.reason === 'rule' && !decision.allowed;
+  }
+
+  private isUnaskable(origin: string): boolean {
+    return this.settings.ftp === undefined && origin.startsWith(FTP);
+  }
+
+  private requestRateOf({ origin, agent, state }: Decision): number {
+    if (state !== 'rules' && state !== 'last-good') return 0;
+    const file = (this.overrides.get(origin) ?? this.cache.recall(origin))?.file;
+    return file === undefined ? 0 : this.requestRates.delayMsOf(file, agent, this.settings.clock.now());
   }
 
   private profileFor(origin: string): Profile {

@@ -3,6 +3,7 @@
  */
 import { channel } from 'node:diagnostics_channel';
 import type { Outcome } from './access/index.ts';
+import type { StoreEvent } from './cache/store-event.ts';
 import type { Decision, OriginState } from './decision.ts';
 
 /** `canfetch:fetch`: an attempt to fetch a robots.txt has ended. */
@@ -58,9 +59,12 @@ export const channels: {
   readonly decision: Publisher<DecisionMessage>;
   readonly cache: Publisher<CacheMessage>;
   readonly policyChange: Publisher<PolicyChangeMessage>;
+  /** `canfetch:store`: trouble with the store, or its end. */
+  readonly store: Publisher<StoreEvent>;
 } = {
   fetch: channel('canfetch:fetch'),
   decision: channel('canfetch:decision'),
   cache: channel('canfetch:cache'),
   policyChange: channel('canfetch:policy-change'),
+  store: channel('canfetch:store'),
 };

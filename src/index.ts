@@ -2,6 +2,7 @@
 export {
   type AnswerHeaders,
   type Failure,
+  type Objection,
   type Outcome,
   type Profile,
   type ProfileName,
@@ -21,10 +22,22 @@ export {
 } from './client.ts';
 export { canFetch } from './can-fetch.ts';
 export type { Clock } from './clock.ts';
-export type { RobotsSource } from './cache/index.ts';
+export type {
+  Rejection,
+  RestoreOptions,
+  RestoreRejection,
+  RestoreResult,
+  RobotsSource,
+  RobotsStore,
+  StoreCalls,
+  StoreEvent,
+  StoreLease,
+  StoreOperation,
+} from './cache/index.ts';
 export type { Decision, OriginState } from './decision.ts';
 export {
   isRobotsError,
+  RobotsAddressRefusedError,
   RobotsClosedError,
   RobotsError,
   type RobotsErrorCode,
@@ -46,8 +59,17 @@ export {
   RobotsUnreachableError,
 } from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
-export type { FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
+export {
+  type AddressPolicy,
+  type FetchedBody,
+  type FetchedResponse,
+  type FetchFunction,
+  publicOnlyAgent,
+  type PublicOnlyAgentOptions,
+} from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
 export type { OriginPolicy } from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
+export { describeDiagnostic, type DiagnosticDescription } from './rules/describe-diagnostic.ts';
+export type { Diagnostic, DiagnosticCode, Severity } from './rules/index.ts';
 export type { CacheMessage, DecisionMessage, FetchMessage, PolicyChangeMessage } from './diagnostics.ts';

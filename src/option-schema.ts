@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { profiles } from './access/index.ts';
+import { ADDRESS_POLICIES } from './fetch/address-policy.ts';
 import { deepest } from './option-errors.ts';
 import { productToken } from './rules/index.ts';
 
@@ -12,6 +13,16 @@ const anObjectWith = (method: string, what: string): z.ZodType =>
   z.custom((value) => typeof Reflect.get(Object(value), method) === 'function', { error: what });
 const wholeNumber = (min: number, max: number, error: string): z.ZodNumber =>
   z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
+
+/** What a store need not have must be a function where it is there. */
+function isStore(value: unknown): boolean {
+  const method = (name: string): unknown => Reflect.get(Object(value), name);
+  const isFunction = (name: string): boolean => typeof method(name) === 'function';
+  return (
+    ['get', 'set', 'delete'].every(isFunction) &&
+    ['lease', 'reserve'].every((name) => method(name) === undefined || isFunction(name))
+  );
+}
 
 const milliseconds = wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds');
 const lifetime = wholeNumber(1_000, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds, at least 1000');
@@ -137,10 +148,15 @@ export const optionsSchema: z.ZodType = z.strictObject({
     `a whole number of octets, at least ${MIN_BODY_BYTES} (RFC 9309 §2.5: 500 KiB)`,
   ).optional(),
   concurrency: wholeNumber(1, 100_000, 'a whole number, at least 1').optional(),
+  addressPolicy: z
+    .enum(ADDRESS_POLICIES, { error: "'no-public-to-private', 'public-only' or 'any'" })
+    .optional(),
+  lookup: aFunction('like dns.lookup').optional(),
   dispatcher: anObjectWith('dispatch', 'an undici Dispatcher').optional(),
   transport: z
     .strictObject({ fetch: aFunction('like fetch') }, { error: 'an object with a `fetch`' })
     .optional(),
+  ftp: anObjectWith('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp').optional(),
   clock: anObjectWith('now', 'an object whose `now()` gives epoch milliseconds').optional(),
   random: aFunction('that gives numbers in [0, 1)').optional(),
   cache: z
@@ -153,6 +169,11 @@ export const optionsSchema: z.ZodType = z.strictObject({
       ).optional(),
     })
     .optional(),
+  store: z
+    .custom(isStore, { error: 'a store with `get`, `set` and `delete`, and `lease` and `reserve` if it can' })
+    .optional(),
+  storeDeadlineMs: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000').optional(),
+  onStoreEvent: aFunction('that takes an event').optional(),
   headersForRobots: aFunction('from an origin to header fields').optional(),
   overrides: z.record(z.string(), overrideSchema()).optional(),
 });

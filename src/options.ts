@@ -1,8 +1,11 @@
+import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { type Profile, type ProfileName, profiles } from './access/index.ts';
+import type { RobotsStore, StoreEvent } from './cache/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { quote, RobotsInvalidOptionsError } from './errors.ts';
-import type { FetchFunction } from './fetch/index.ts';
+import { type AddressPolicy, DEFAULT_ADDRESS_POLICY } from './fetch/address-policy.ts';
+import type { FetchFunction, Transport } from './fetch/index.ts';
 import { originOf } from './origin.ts';
 import { productToken } from './rules/index.ts';
 import { explain, show } from './option-errors.ts';
@@ -34,18 +37,52 @@ export interface RobotsClientOptions {
   readonly deadlineMs?: number;
   /** Decoded octets that are read of a file; the rest is ignored. At least 512,000. @default 512_000 */
   readonly maxBodyBytes?: number;
-  /** Attempts in flight at most, of all origins together. @default 32 */
+  /** Origins asked at the same time at most, those looked for in the store included. @default 32 */
   readonly concurrency?: number;
-  /** undici dispatcher for robots.txt requests (a proxy, a shared pool). `close()` leaves it open. */
+  /**
+   * Which addresses robots.txt may be asked of, on every hop. What it forbids makes the origin unreachable
+   * (`robots.error` is `ERR_ROBOTS_ADDRESS_REFUSED`), and nothing is connected to.
+   *
+   * With `dispatcher` or `transport` the client does not see which address is connected to. The policy then holds for
+   * what URLs show (literal addresses, `localhost`), and a host name counts as public: a site of your own network
+   * that redirects to a literal private address needs `'any'`.
+   * @default 'no-public-to-private'
+   */
+  readonly addressPolicy?: AddressPolicy;
+  /**
+   * Finds the addresses of host names, with the signature of `dns.lookup`; `addressPolicy` holds for what it gives.
+   * Not with `dispatcher` or `transport`, which look up names themselves.
+   * @default DNS by c-ares behind the hosts file, for any number of names at a time
+   */
+  readonly lookup?: LookupFunction;
+  /**
+   * undici dispatcher for robots.txt requests (a proxy, a shared pool). `close()` leaves it open. See
+   * `addressPolicy` for what can then be checked.
+   */
   readonly dispatcher?: Dispatcher;
-  /** Instead of undici: any WHATWG fetch. */
+  /** Instead of undici: any WHATWG fetch. See `addressPolicy` for what can then be checked. */
   readonly transport?: { readonly fetch: FetchFunction };
+  /**
+   * `ftpTransport()` of `canfetch/ftp`, for `ftp:` URLs. Without it nothing of such origins is allowed.
+   */
+  readonly ftp?: Transport;
   /** Where the time comes from. @default the system's */
   readonly clock?: Clock;
   /** Numbers in [0, 1) for jitter. @default Math.random */
   readonly random?: () => number;
   /** Bounds of the memory. @default { maxOrigins: 50_000, maxBytes: 128 MiB } */
   readonly cache?: { readonly maxOrigins?: number; readonly maxBytes?: number };
+  /**
+   * Where records outlive the process and are shared by a fleet: `canfetch/redis`, `canfetch/lmdb`, or one of your
+   * own. What memory does not know is looked for there before the origin is asked; what is learnt is written there
+   * behind the questions. A store that fails or hangs costs a miss and an event, nothing else. Records are shared by
+   * clients of the same product token and address policy. `close()` leaves it open.
+   */
+  readonly store?: RobotsStore;
+  /** For each call of the store, in milliseconds; what takes longer is gone on without. @default 150 */
+  readonly storeDeadlineMs?: number;
+  /** Hears of trouble with the store, and of its end. Nothing needs to be done about it. */
+  readonly onStoreEvent?: (event: StoreEvent) => void;
   /** Header fields to be added to the robots.txt request of an origin; not sent to where it redirects. */
   readonly headersForRobots?: (origin: string) => Readonly<Record<string, string>> | undefined;
   /** By origin (`https://example.com`). */
@@ -60,12 +97,18 @@ export interface Settings {
   readonly deadlineMs: number;
   readonly maxBodyBytes: number;
   readonly concurrency: number;
+  readonly addressPolicy: AddressPolicy;
+  readonly lookup: LookupFunction | undefined;
   readonly dispatcher: Dispatcher | undefined;
   readonly fetch: FetchFunction | undefined;
+  readonly ftp: Transport | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly maxOrigins: number;
   readonly maxBytes: number;
+  readonly store: RobotsStore | undefined;
+  readonly storeDeadlineMs: number;
+  readonly onStoreEvent: (event: StoreEvent) => void;
   readonly headersForRobots: ((origin: string) => Readonly<Record<string, string>> | undefined) | undefined;
   readonly overrides: ReadonlyMap<string, OriginOverride>;
 }
@@ -82,6 +125,12 @@ export function readOptions(options: RobotsClientOptions): Settings {
   if (options.dispatcher !== undefined && options.transport !== undefined) {
     throw new RobotsInvalidOptionsError('Expected either `dispatcher` or `transport`, got both');
   }
+  const other = options.dispatcher === undefined ? 'transport' : 'dispatcher';
+  if (options.lookup !== undefined && options[other] !== undefined) {
+    throw new RobotsInvalidOptionsError(
+      `Expected either \`lookup\` or \`${other}\`, which looks up names by itself, got both`,
+    );
+  }
   const maxBodyBytes = options.maxBodyBytes ?? MIN_BODY_BYTES;
   const maxBytes = options.cache?.maxBytes ?? 128 * 1_048_576;
   if (maxBytes < 2 * maxBodyBytes) {
@@ -97,12 +146,18 @@ export function readOptions(options: RobotsClientOptions): Settings {
     deadlineMs: options.deadlineMs ?? 10_000,
     maxBodyBytes,
     concurrency: options.concurrency ?? 32,
+    addressPolicy: options.addressPolicy ?? DEFAULT_ADDRESS_POLICY,
+    lookup: options.lookup,
     dispatcher: options.dispatcher,
     fetch: options.transport?.fetch,
+    ftp: options.ftp,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     maxOrigins: options.cache?.maxOrigins ?? 50_000,
     maxBytes,
+    store: options.store,
+    storeDeadlineMs: options.storeDeadlineMs ?? 150,
+    onStoreEvent: options.onStoreEvent ?? ((): void => {}),
     headersForRobots: options.headersForRobots,
     overrides: readOverrides(options.overrides ?? {}),
   };

@@ -151,12 +151,7 @@ describe('diagnostics channels', () => {
   it('nothing is made for nobody', async () => {
     const { client } = scripted([file('')]);
     await client.canFetch(URL_A);
-    expect(Object.values(channels).map(({ hasSubscribers }) => hasSubscribers)).toEqual([
-      false,
-      false,
-      false,
-      false,
-    ]);
+    expect(Object.values(channels).filter(({ hasSubscribers }) => hasSubscribers)).toEqual([]);
     expect(client.permits(URL_A)).toBe(true);
     heard('canfetch:decision');
     expect(client.permits(URL_A)).toBeUndefined();

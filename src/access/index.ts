@@ -4,9 +4,13 @@
  *
  * Nothing here may import Node, a library, or another room; the one exception is the type `Dialect`.
  */
+export { CLOCK_SKEW_MS, noLaterThan } from './clock-skew.ts';
 export { freshness, lifetimeMs, retryAfterMs } from './freshness.ts';
 export type { Freshness } from './freshness.ts';
 export { parseHttpDate } from './http-date.ts';
+export { newest, recordedAt } from './newest.ts';
+export { objection } from './objection.ts';
+export type { Objection } from './objection.ts';
 export type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
 export { meaningOfStatus } from './outcome.ts';
 export type { AnswerHeaders, Outcome, Route, UnavailableReason } from './outcome.ts';
@@ -18,6 +22,7 @@ export type {
   UnreachablePhase,
   UnreachableTreatment,
 } from './profile.ts';
+export { retentionMs } from './retention.ts';
 export { attemptDue, refreshAheadAt, standing } from './standing.ts';
 export type { Due, Standing } from './standing.ts';
 export type { Suspect } from './suspicion.ts';

@@ -2,24 +2,27 @@ import { LRUCache } from 'lru-cache';
 import pLimit, { type LimitFunction } from 'p-limit';
 import {
   attemptDue,
+  type Due,
+  newest,
   nextRecord,
   type OriginRecord,
   type Outcome,
   type Profile,
-  type Standing,
-  standing,
+  recordedAt,
   withSiteSignal,
 } from '../access/index.ts';
 import type { Clock } from '../clock.ts';
 import { channels } from '../diagnostics.ts';
 import { ROBOTS_PATH } from '../origin.ts';
 import { CacheEntry } from './entry.ts';
+import { tellPolicyChange } from './policy-change.ts';
 import { SingleFlight } from './single-flight.ts';
+import type { HeldLease, StoredOrigins } from './stored-origins.ts';
 
 export interface OriginCacheOptions {
   readonly maxOrigins: number;
   readonly maxBytes: number;
-  /** Attempts in flight at most. */
+  /** Questions in flight at most, those that ask the store included. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -30,7 +33,17 @@ export interface OriginCacheOptions {
     known: OriginRecord | undefined,
     signal: AbortSignal,
   ) => Promise<Outcome>;
+  /** Where records outlive this memory, and are shared. */
+  readonly stored?: StoredOrigins | undefined;
 }
+
+/** What a question that had to wait is answered by. */
+export interface Arrival {
+  readonly entry: CacheEntry;
+  readonly source: 'store' | 'network';
+}
+
+const DUE_LEAST_FIRST: readonly Due[] = ['none', 'ahead', 'now'];
 
 /**
  * What is known of origins: remembered within bounds, asked for once at a time, refreshed ahead of its end.
@@ -41,7 +54,9 @@ export interface OriginCacheOptions {
 export class OriginCache {
   private readonly options: OriginCacheOptions;
   private readonly entries: LRUCache<string, CacheEntry>;
-  private readonly flights = new SingleFlight<CacheEntry>();
+  private readonly flights = new SingleFlight<Arrival>();
+  /** What flights do, to the end: some of it comes after their landing. */
+  private readonly running = new Set<Promise<unknown>>();
   private readonly limit: LimitFunction;
   private attempts = 0;
   /** The origin asked about last: links come in bundles, and a look-up costs as much as a decision. */
@@ -80,11 +95,12 @@ export class OriginCache {
     return true;
   }
 
-  /** A new answer for `origin`: shared with everybody who asks meanwhile. */
-  fetch(origin: string, signal?: AbortSignal): Promise<CacheEntry> {
+  /** A new answer for `origin`, from the store or the origin: shared with everybody who asks meanwhile. */
+  fetch(origin: string, signal?: AbortSignal): Promise<Arrival> {
     return this.flights.join(
       origin,
-      (flight, isCurrent) => this.limit(() => this.attempt(origin, flight, isCurrent)),
+      // What the store says is waited for within the bound: a call has a deadline, and our queue is not to eat it.
+      (flight, isCurrent) => this.limit(() => this.track(this.resolve(origin, flight, isCurrent))),
       signal,
     );
   }
@@ -96,9 +112,28 @@ export class OriginCache {
   }
 
   /** Also what an attempt under way will bring is for those who wait for it alone. */
-  forget(origin: string): void {
+  async forget(origin: string): Promise<void> {
     this.flights.detach(origin);
     this.entries.delete(origin);
+    await this.options.stored?.forget(origin);
+  }
+
+  /** Everything memory holds, the least recently used first. */
+  records(): OriginRecord[] {
+    return [...this.entries.rvalues()].flatMap((entry) => (entry === undefined ? [] : [entry.record]));
+  }
+
+  /**
+   * Takes a record from elsewhere into memory, unless that knows something as late.
+   *
+   * @returns how many origins had to leave memory for it; `undefined` when it was not taken.
+   */
+  restore(record: OriginRecord): number | undefined {
+    const known = this.entries.peek(record.origin);
+    if (known !== undefined && recordedAt(known.record) >= recordedAt(record)) return undefined;
+    const before = this.entries.size;
+    this.learn(record, true);
+    return before + (known === undefined ? 1 : 0) - this.entries.size;
   }
 
   stats(): { origins: number; bytes: number; attempts: number; inFlight: number } {
@@ -110,26 +145,79 @@ export class OriginCache {
     };
   }
 
-  /** Rejects everybody who waits with `reason` and forgets everything. */
-  close(reason: unknown): void {
+  /** Rejects everybody who waits with `reason`, forgets everything, and ends what there is to write. */
+  async close(reason: unknown): Promise<void> {
     this.flights.abortAll(reason);
     this.limit.clearQueue();
     this.entries.clear();
+    await this.options.stored?.close(Promise.allSettled(this.running));
   }
 
-  private async attempt(origin: string, signal: AbortSignal, isCurrent: () => boolean): Promise<CacheEntry> {
+  private async resolve(origin: string, signal: AbortSignal, isCurrent: () => boolean): Promise<Arrival> {
     // Everybody may have left while it stood in the queue: then it is never sent.
     signal.throwIfAborted();
-    const known = this.entries.peek(origin);
-    this.attempts++;
-    const outcome = await this.options.attempt(origin, known?.record, signal);
-    signal.throwIfAborted();
-    // Site signals may have come in meanwhile; and memory may have had no room for what was known.
-    const previous = (isCurrent() ? this.entries.peek(origin) : undefined) ?? known;
-    const record = this.advance(origin, previous, outcome);
-    if (!isCurrent()) return new CacheEntry(record, this.options.profileOf(origin), previous);
-    this.share(origin, outcome);
-    return this.remember(record, previous);
+    const { stored } = this.options;
+    if (stored === undefined) return this.ask(origin, this.entries.peek(origin), signal, isCurrent);
+    const found = await stored.find(origin, (record) => this.improves(record), signal);
+    const known = found.record === undefined ? undefined : this.learn(found.record, isCurrent());
+    if (found.kind === 'answered' && known !== undefined) return { entry: known, source: 'store' };
+    const lease = found.kind === 'to-ask' ? found.lease : undefined;
+    return this.ask(origin, known ?? this.entries.peek(origin), signal, isCurrent, lease);
+  }
+
+  /** Whether a record from elsewhere makes an attempt needless, or at least less urgent, than what memory holds. */
+  private improves(record: OriginRecord): boolean {
+    const known = this.entries.peek(record.origin)?.record;
+    const profile = this.options.profileOf(record.origin);
+    const now = this.options.clock.now();
+    const urgency = (one: OriginRecord | undefined): number =>
+      DUE_LEAST_FIRST.indexOf(attemptDue(one, profile, now));
+    const isNewer = known === undefined || recordedAt(record) > recordedAt(known);
+    return isNewer && urgency(record) < urgency(known);
+  }
+
+  /** An entry of what memory and a record from elsewhere tell together. */
+  private learn(record: OriginRecord, isCurrent: boolean): CacheEntry {
+    const known = isCurrent ? this.entries.peek(record.origin) : undefined;
+    const merged = known === undefined ? record : newest(known.record, record);
+    if (known !== undefined && merged === known.record) return known;
+    return isCurrent
+      ? this.remember(merged, known)
+      : new CacheEntry(merged, this.options.profileOf(record.origin), known);
+  }
+
+  /** Asks the origin. A lease is given back when everybody can read what came of it. */
+  private async ask(
+    origin: string,
+    known: CacheEntry | undefined,
+    signal: AbortSignal,
+    isCurrent: () => boolean,
+    lease?: HeldLease,
+  ): Promise<Arrival> {
+    let written: Promise<void> | undefined;
+    try {
+      signal.throwIfAborted();
+      this.attempts++;
+      const outcome = await this.options.attempt(origin, known?.record, signal);
+      signal.throwIfAborted();
+      // Site signals may have come in meanwhile; and memory may have had no room for what was known.
+      const previous =
+        known === undefined && isCurrent()
+          ? this.entries.peek(origin)
+          : known && this.learn(known.record, isCurrent());
+      const record = this.advance(origin, previous, outcome);
+      if (!isCurrent()) {
+        return {
+          entry: new CacheEntry(record, this.options.profileOf(origin), previous),
+          source: 'network',
+        };
+      }
+      this.share(origin, outcome);
+      written = this.options.stored?.remember(record);
+      return { entry: this.remember(record, previous), source: 'network' };
+    } finally {
+      if (lease !== undefined) void Promise.resolve(written).then(() => lease.release());
+    }
   }
 
   private advance(origin: string, previous: CacheEntry | undefined, outcome: Outcome): OriginRecord {
@@ -157,37 +245,22 @@ export class OriginCache {
     // A failure ends with any good answer, also one that was not asked for.
     const fresh = known !== undefined && attemptDue(known.record, profile, now) !== 'now';
     if (fresh && known.record.failure === undefined) return;
-    this.remember(this.advance(server, known, { ...outcome, hops: 0 }), known);
+    const record = this.advance(server, known, { ...outcome, hops: 0 });
+    void this.options.stored?.remember(record);
+    this.remember(record, known);
   }
 
   private remember(record: OriginRecord, previous: CacheEntry | undefined): CacheEntry {
     const entry = new CacheEntry(record, this.options.profileOf(record.origin), previous);
     this.entries.set(record.origin, entry);
-    if (channels.policyChange.hasSubscribers) this.tellChange(entry, previous);
+    if (channels.policyChange.hasSubscribers) tellPolicyChange(entry, previous, this.options.clock.now());
     return entry;
   }
 
-  private tellChange(entry: CacheEntry, previous: CacheEntry | undefined): void {
-    const { record, profile } = entry;
-    const at = this.options.clock.now();
-    const before = stateInForce(previous?.record, profile, at);
-    const after = standing(record, profile, at).state;
-    const fileChanged = !sameOctets(previous?.record.copy?.body, record.copy?.body);
-    if (before === after && !fileChanged) return;
-    channels.policyChange.publish({ origin: record.origin, before, after, fileChanged, at });
+  private track<Value>(work: Promise<Value>): Promise<Value> {
+    this.running.add(work);
+    const ended = (): void => void this.running.delete(work);
+    work.then(ended, ended);
+    return work;
   }
-}
-
-/** The state of a record; of one whose answer has had its time, the state it had until then. */
-function stateInForce(record: OriginRecord | undefined, profile: Profile, now: number): Standing['state'] {
-  const { state } = standing(record, profile, now);
-  const answer = record?.answer;
-  return state === 'unknown' && answer !== undefined
-    ? standing(record, profile, answer.fetchedAt).state
-    : state;
-}
-
-function sameOctets(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return one.length === other.length && one.every((octet, index) => octet === other[index]);
 }

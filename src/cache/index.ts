@@ -2,6 +2,19 @@
  * The cache room: what is remembered of origins, and that each is asked for once at a time. It imports access/
  * and rules/, and is given the fetching as a function; it knows no client and no guard.
  */
-export { OriginCache, type OriginCacheOptions } from './cache.ts';
+export { type Arrival, OriginCache, type OriginCacheOptions } from './cache.ts';
 export { CacheEntry } from './entry.ts';
+export { openStore } from './open-store.ts';
+export { RecordCodec, type Rejection } from './record-codec.ts';
+export {
+  assertLines,
+  readSnapshot,
+  type RestoreOptions,
+  type RestoreRejection,
+  type RestoreResult,
+  type SnapshotContext,
+  writeSnapshot,
+} from './snapshot.ts';
 export type { RobotsSource } from './source.ts';
+export type { StoreCalls, StoreEvent, StoreOperation } from './store-event.ts';
+export type { RobotsStore, StoreLease } from './store.ts';

@@ -7,8 +7,9 @@ import {
 } from '../access/outcome.ts';
 import type { StatusMeaning } from '../access/profile.ts';
 import { isGatekeeper, mayBeSuspect, SUSPECT_OCTETS, type Suspect, suspectOf } from '../access/suspicion.ts';
+import { DEFAULT_ADDRESS_POLICY, HopAddresses } from './address-policy.ts';
 import { readBody, readStart } from './body.ts';
-import { CHALLENGE, NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
+import { ADDRESS_REFUSED, CHALLENGE, NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
 import { codeOf } from './failure.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
 import type { FetchRobotsOptions } from './robots-fetcher.ts';
@@ -26,6 +27,7 @@ export class Attempt {
   readonly #controller: AbortController;
   readonly #maxBodyBytes: number;
   readonly #initial: URL;
+  readonly #addresses: HopAddresses;
   #url: URL;
   #hops = 0;
   #status: number | undefined;
@@ -41,6 +43,7 @@ export class Attempt {
     this.#initial.username = '';
     this.#initial.password = '';
     this.#url = this.#initial;
+    this.#addresses = new HopAddresses(options.addressPolicy ?? DEFAULT_ADDRESS_POLICY);
   }
 
   /** Follows hops until one of them is the answer. Trouble of any kind is an outcome too. */
@@ -76,17 +79,26 @@ export class Attempt {
 
   /** One request. Returns undefined when it was a redirect, now followed. */
   async #hop(): Promise<Outcome | undefined> {
-    const { transport } = this.#options;
+    const { transport, lookup } = this.#options;
     const { signal } = this.#controller;
+    if (this.#addresses.refuses(this.#url)) return this.unreachable(ADDRESS_REFUSED);
+    const { publicOnly } = this.#addresses;
     const headers = this.#requestHeaders();
     const conditional = this.#addValidators(headers);
-    const response = await transport.request(this.#url, { headers, signal });
+    const response = await transport.request(this.#url, {
+      headers,
+      signal,
+      publicOnly,
+      ...(lookup === undefined ? undefined : { lookup }),
+    });
     if (signal.aborted) {
       // The transport does not heed the signal, and nobody waits for this answer any more.
       response.discard();
       throw signal.reason;
     }
+    this.#addresses.answered(this.#url, response.isPublic);
     this.#status = response.status;
+    if (response.meaning !== undefined) return this.#answer(response, response.meaning);
     if (response.status === 304) {
       response.discard();
       if (!conditional) return this.unreachable(NOT_MODIFIED);
@@ -97,7 +109,9 @@ export class Attempt {
         headers: answerHeaders(response.headers),
       };
     }
-    if (!isRedirect(response.status)) return this.#answer(response);
+    if (!isRedirect(response.status)) {
+      return this.#answer(response, meaningOfStatus(response.status, this.#options.profile));
+    }
     response.discard();
     return this.#follow(response.status, response.headers);
   }
@@ -122,9 +136,8 @@ export class Attempt {
     return validators.etag !== undefined || validators.lastModified !== undefined;
   }
 
-  async #answer(response: TransportResponse): Promise<Outcome> {
+  async #answer(response: TransportResponse, meaning: StatusMeaning): Promise<Outcome> {
     const { profile } = this.#options;
-    const meaning = meaningOfStatus(response.status, profile);
     if (meaning === 'rules') return this.#success(response);
     if (profile.challenge === 'as-status') this.#byStatus = this.#withoutRules(meaning, response);
     return this.#withoutRules(meaning, response, this.#suspect(response, await this.#startOfPage(response)));
@@ -174,6 +187,7 @@ export class Attempt {
         ...(suspect === undefined ? undefined : { suspect }),
       };
     } finally {
+      this.#status = response.status;
       if (!complete) this.#controller.abort();
     }
   }

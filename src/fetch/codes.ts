@@ -21,10 +21,16 @@ export const REDIRECT_LIMIT = 'ERR_ROBOTS_REDIRECT_LIMIT';
 export const REDIRECT_LOOP = 'ERR_ROBOTS_REDIRECT_LOOP';
 /** A `fetch` that hides redirects (as browsers do), so that the hop cannot be followed or judged. */
 export const REDIRECT_OPAQUE = 'ERR_ROBOTS_REDIRECT_OPAQUE';
-/** What came back is not HTTP. */
+/** The address policy does not let a hop connect to where its URL, or its name, leads. */
+export const ADDRESS_REFUSED = 'ERR_ROBOTS_ADDRESS_REFUSED';
+/** What came back is not the protocol that was spoken. */
 export const MALFORMED = 'ERR_ROBOTS_MALFORMED';
 /** A content coding that is unknown, or a body that does not decode. */
 export const CONTENT_CODING = 'ERR_ROBOTS_CONTENT_CODING';
+/** An FTP server closed the control connection before the transfer was confirmed. */
+export const FTP_CLOSED = 'ERR_ROBOTS_FTP_CLOSED';
+/** An FTP server says more on its control connection than any greeting and notice takes. */
+export const FTP_REPLY_LIMIT = 'ERR_ROBOTS_FTP_REPLY_LIMIT';
 /** Something broke and gave no code of its own. */
 export const FETCH_FAILED = 'ERR_ROBOTS_FETCH_FAILED';
 
@@ -38,6 +44,9 @@ export type FetchCode =
   | typeof REDIRECT_LIMIT
   | typeof REDIRECT_LOOP
   | typeof REDIRECT_OPAQUE
+  | typeof ADDRESS_REFUSED
   | typeof MALFORMED
   | typeof CONTENT_CODING
+  | typeof FTP_CLOSED
+  | typeof FTP_REPLY_LIMIT
   | typeof FETCH_FAILED;

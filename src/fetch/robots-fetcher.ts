@@ -1,5 +1,7 @@
+import type { LookupFunction } from 'node:net';
 import type { Outcome } from '../access/outcome.ts';
 import type { Profile } from '../access/profile.ts';
+import type { AddressPolicy } from './address-policy.ts';
 import { Attempt } from './attempt.ts';
 import { DEFAULT_MAX_BODY_BYTES } from './body.ts';
 import { DEADLINE } from './codes.ts';
@@ -38,6 +40,10 @@ export interface FetchRobotsOptions {
   readonly validators?: Validators;
   readonly deadlineMs?: number;
   readonly maxBodyBytes?: number;
+  /** @default 'no-public-to-private' */
+  readonly addressPolicy?: AddressPolicy;
+  /** The caller's, for transports that look up names by request. */
+  readonly lookup?: LookupFunction;
   /** Asked before a redirect is followed, when the profile has `disallowedRedirect: 'unavailable'`. */
   readonly isRedirectDisallowed?: (url: string) => boolean;
   /** Nobody waits for the outcome any more. */

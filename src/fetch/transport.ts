@@ -1,3 +1,6 @@
+import type { LookupFunction } from 'node:net';
+import type { StatusMeaning } from '../access/profile.ts';
+
 /**
  * Marks a request for a robots.txt among undici's dispatch options. A guard that shares the dispatcher lets it
  * pass: waiting for its own answer, it would wait for ever (a robots.txt may redirect to any path).
@@ -19,15 +22,29 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Ends the request, its body included. */
   readonly signal: AbortSignal;
+  /**
+   * The caller's, in place of the transport's own, for every connection the request opens by a name.
+   */
+  readonly lookup?: LookupFunction;
+  /**
+   * Connect to public addresses alone (see `isPublicAddress`), or fail with `RobotsAddressRefusedError`. A transport
+   * that does not choose its addresses itself cannot heed it; what the URL shows has been checked already.
+   */
+  readonly publicOnly: boolean;
 }
 
 /** Its owner either reads `body` to the end, leaves the iteration early, aborts the signal, or calls `discard`. */
 export interface TransportResponse {
+  /** Of protocols that pronounce only when all has come: what holds as long as nothing else was said. */
   readonly status: number;
+  /** What the answer means, where {@link status} is none of HTTP's. Else the profile says so. */
+  readonly meaning?: Exclude<StatusMeaning, 'restricted'>;
   readonly headers: ResponseHeaders;
   readonly body: AsyncIterable<Uint8Array>;
   /** Whether the content codings that {@link headers} name are already undone. */
   readonly alreadyDecoded: boolean;
+  /** Whether a public address has answered; absent when the transport does not know. */
+  readonly isPublic?: boolean;
   /** Lets go of a body nobody wants. Never throws. */
   discard(): void;
 }

@@ -1,8 +1,12 @@
+import type { LookupFunction } from 'node:net';
 import { Agent, errors, type Dispatcher } from 'undici';
+import { type BuildConnector, type Connector, notingConnector, publicOnlyConnector } from './connectors.ts';
 import { MALFORMED } from './codes.ts';
 import { DEFAULT_DEADLINE_MS } from './deadline.ts';
 import { FetchFailure } from './failure.ts';
+import { NameLookup } from './lookup.ts';
 import { ReusedSockets } from './lost-socket.ts';
+import { ReachedOrigins } from './reached-origins.ts';
 import {
   OWN_REQUEST,
   type ResponseHeaders,
@@ -12,14 +16,17 @@ import {
 } from './transport.ts';
 
 export interface UndiciTransportOptions {
-  /** Sends every request, and stays open on `close()`. */
-  readonly dispatcher?: Dispatcher;
-  /** Laid over the options of the transport's own agent: `{ connect: { lookup } }`. Not with `dispatcher`. */
-  readonly agent?: Agent.Options;
+  /** Sends every request, and stays open on `close()`. What follows then means nothing. */
+  readonly dispatcher?: Dispatcher | undefined;
+  /** Finds the addresses of names; those it gives are checked. @default that of `NameLookup` */
+  readonly lookup?: LookupFunction | undefined;
   /** For connecting, TLS included: nobody waits for it any longer than this. @default 10_000 */
   readonly connectTimeoutMs?: number;
+  /** Stands for undici's own, in tests. */
+  readonly buildConnector?: BuildConnector;
 }
 
+const ACCEPT_ENCODING = 'gzip, deflate, br';
 /** An unwanted body up to this size is read to its end, so that its connection stays usable. */
 const DRAIN_OCTETS = 16_384;
 /** How long a body may take to drain. */
@@ -40,7 +47,7 @@ const AGENT_OPTIONS: Agent.Options = {
   maxHeaderSize: 65_536,
 };
 
-/** undici's `request`, over an agent of its own (made when first needed) or over the caller's dispatcher. */
+/** undici's `request`, over agents of its own (made when first needed) or over the caller's dispatcher. */
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
   const { dispatcher } = options;
   return dispatcher === undefined ? new OwnAgents(options) : overDispatcher(dispatcher);
@@ -50,7 +57,7 @@ function overDispatcher(dispatcher: Dispatcher): Transport {
   const sockets = new ReusedSockets();
   sockets.watch(dispatcher);
   return {
-    acceptEncoding: 'gzip, deflate, br',
+    acceptEncoding: ACCEPT_ENCODING,
     async request(url, init) {
       return toResponse(await sockets.send(url.origin, init.signal, () => send(dispatcher, url, init)));
     },
@@ -61,37 +68,85 @@ function overDispatcher(dispatcher: Dispatcher): Transport {
 }
 
 /**
- * A client with a single connection per origin costs a fraction of a pool, but queues. Most origins are asked
- * once at a time; a host that many others redirect to is not, and one tarpit must not hold them all up: while
- * an origin has a request under way, further ones go through a second agent with as many connections as needed.
+ * Agents for requests that may go anywhere, and others for those that must go to public addresses: a socket that is
+ * kept alive is used again without a look at where it leads, so no socket may serve both kinds. The price is a second
+ * connection where a public site redirects within itself.
  */
 class OwnAgents implements Transport {
-  readonly acceptEncoding = 'gzip, deflate, br';
-  readonly #options: Agent.Options;
-  readonly #busy = new Set<string>();
-  readonly #sockets = new ReusedSockets();
-  #single: Agent | undefined;
-  #several: Agent | undefined;
+  readonly acceptEncoding = ACCEPT_ENCODING;
+  readonly #buildConnector: BuildConnector | undefined;
+  readonly #ownLookup: NameLookup | undefined;
+  readonly #lookup: LookupFunction;
+  readonly #connectOptions: { readonly timeout: number };
+  readonly #reached = new ReachedOrigins();
+  #anywhere: AgentPair | undefined;
+  #publicOnly: AgentPair | undefined;
   #closed = false;
 
-  constructor({ agent, connectTimeoutMs = DEFAULT_DEADLINE_MS }: UndiciTransportOptions) {
-    // An aborted request leaves the connection it waited for to its own timer.
-    this.#options = { ...AGENT_OPTIONS, connectTimeout: connectTimeoutMs, ...agent };
+  constructor({ lookup, buildConnector, connectTimeoutMs = DEFAULT_DEADLINE_MS }: UndiciTransportOptions) {
+    // An aborted request leaves the connection it waited for to this timer.
+    this.#connectOptions = { timeout: connectTimeoutMs };
+    this.#buildConnector = buildConnector;
+    if (lookup === undefined) this.#ownLookup = new NameLookup();
+    this.#lookup = lookup ?? this.#ownLookup!.lookup;
   }
 
   async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
     if (this.#closed) throw new errors.ClientDestroyedError();
+    if (init.publicOnly) {
+      this.#publicOnly ??= new AgentPair(
+        publicOnlyConnector(this.#connectOptions, this.#lookup, this.#buildConnector),
+      );
+      return toResponse(await this.#publicOnly.request(url, init), true);
+    }
+    const { origin } = url;
+    this.#anywhere ??= new AgentPair(
+      notingConnector(this.#connectOptions, this.#lookup, this.#reached, this.#buildConnector),
+    );
+    this.#reached.begin(origin);
+    try {
+      const data = await this.#anywhere.request(url, init);
+      return toResponse(data, this.#reached.isPublic(origin));
+    } finally {
+      this.#reached.end(origin);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#ownLookup?.close();
+    await Promise.all([this.#anywhere?.destroy(), this.#publicOnly?.destroy()]);
+  }
+}
+
+/**
+ * A client with a single connection per origin costs a fraction of a pool, but queues. Most origins are asked
+ * once at a time; a host that many others redirect to is not, and one tarpit must not hold them all up: while
+ * an origin has a request under way, further ones go through a second agent with as many connections as needed.
+ */
+class AgentPair {
+  readonly #connect: Connector;
+  readonly #busy = new Set<string>();
+  readonly #sockets = new ReusedSockets();
+  #single: Agent | undefined;
+  #several: Agent | undefined;
+
+  constructor(connect: Connector) {
+    this.#connect = connect;
+  }
+
+  async request(url: URL, init: TransportRequest): Promise<Dispatcher.ResponseData> {
     const { origin } = url;
     if (this.#busy.has(origin)) {
-      const several = (this.#several ??= this.#agent(this.#options));
-      return toResponse(await this.#sockets.send(origin, init.signal, () => send(several, url, init)));
+      const several = (this.#several ??= this.#agent({}));
+      return this.#sockets.send(origin, init.signal, () => send(several, url, init));
     }
-    const single = (this.#single ??= this.#agent({ ...this.#options, connections: 1 }));
+    const single = (this.#single ??= this.#agent({ connections: 1 }));
     this.#busy.add(origin);
     try {
       const data = await this.#sockets.send(origin, init.signal, () => send(single, url, init));
       data.body.once('close', () => this.#busy.delete(origin));
-      return toResponse(data);
+      return data;
     } catch (error) {
       this.#busy.delete(origin);
       throw error;
@@ -99,13 +154,12 @@ class OwnAgents implements Transport {
   }
 
   #agent(options: Agent.Options): Agent {
-    const agent = new Agent(options);
+    const agent = new Agent({ ...AGENT_OPTIONS, connect: this.#connect, ...options });
     this.#sockets.watch(agent);
     return agent;
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
+  async destroy(): Promise<void> {
     await Promise.all([this.#single?.destroy(), this.#several?.destroy()]);
   }
 }
@@ -126,7 +180,10 @@ function send(dispatcher: Dispatcher, url: URL, init: TransportRequest): Promise
   return dispatcher.request(options);
 }
 
-function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): TransportResponse {
+function toResponse(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  isPublic?: boolean,
+): TransportResponse {
   // A body destroyed by its reader reports that as an error; without a listener it would end the process.
   body.on('error', ignore);
   return {
@@ -135,6 +192,7 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Tra
     body,
     alreadyDecoded: false,
     discard: () => drain(body),
+    ...(isPublic === undefined ? undefined : { isPublic }),
   };
 }
 

@@ -75,9 +75,19 @@ export class Guard<Answer = unknown> {
     return decision instanceof Promise ? decision.then((late) => this.weigh(late)) : this.weigh(decision);
   }
 
+  /** Whether the robots.txt of `url` is at hand, so that it will not be asked for. */
+  knows(url: URL): boolean {
+    return this.client.peek(url, this.settings.agent) !== undefined;
+  }
+
   /** Whether refusals are refusals, and not a dry run. */
   get enforces(): boolean {
     return this.settings.enforces;
+  }
+
+  /** The longest a request is held back for its slot, in ms. */
+  get maxDelayMs(): number {
+    return this.settings.pace?.maxDelayMs ?? 0;
   }
 
   /**
@@ -100,7 +110,12 @@ export class Guard<Answer = unknown> {
   /** Tells the client that a request failed, unless the failure says nothing of the site. */
   failed(url: string | URL, error: unknown, signal: AbortSignal | undefined): void {
     // Not when the caller left, a guard further in refused, or the request could not even be sent.
-    if (signal?.aborted !== true && isNetworkError(error)) this.report(url, false);
+    if (signal?.aborted !== true && isNetworkError(error)) this.unanswered(url);
+  }
+
+  /** Tells the client that a site gave no answer. */
+  unanswered(url: string | URL): void {
+    this.report(url, false);
   }
 
   private decide(url: string | URL, signal: AbortSignal | undefined): Decision | Promise<Decision> {
@@ -180,7 +195,7 @@ function isNetworkError(error: unknown): boolean {
 }
 
 /** `pending`, or the reason of `signal` if that comes first. */
-function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
+export function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const settled = onAbort(signal, () => reject(signal.reason));
     pending.then(

@@ -1,14 +1,15 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { Decision } from '../decision.ts';
 import { RobotsDeferredError } from './deferred.ts';
+import { FleetSlots, type ReserveInFleet } from './fleet-slots.ts';
 import type { Pace } from './pacing-options.ts';
-import { Slots } from './slots.ts';
+import { type Slot, Slots } from './slots.ts';
 
 interface ReservationBase {
   readonly decision: Decision;
   /** The least time between two requests to this origin, and who asks for it. */
   readonly delayMs: number;
-  readonly delayFrom: 'crawl-delay' | 'min-delay' | 'none';
+  readonly delayFrom: 'crawl-delay' | 'request-rate' | 'min-delay' | 'none';
 }
 
 /** What became of a wish to make a request. */
@@ -19,7 +20,10 @@ export type Reservation =
       /** Epoch ms. */
       readonly at: number;
       readonly waitMs: number;
-      /** Gives the slot back, unless somebody has booked behind it: then it stays empty. */
+      /**
+       * Gives the slot back, unless somebody has booked behind it: then it stays empty. A slot of a fleet goes to the
+       * next who asks this client for one.
+       */
       release(): void;
     })
   /** The slot is further away than `maxDelayMs`: nothing is booked, reserve again at `retryAt`. */
@@ -37,34 +41,51 @@ type Settled = Exclude<Reservation, { status: 'refused' }>;
 /** A longer timer would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** What a decision and its asker say of a slot. */
+interface Wish {
+  readonly decision: Decision;
+  readonly delayMs: number;
+  readonly delayFrom: ReservationBase['delayFrom'];
+  readonly maxWaitMs: number;
+}
+
+export interface PacerOptions {
+  readonly clock: Clock;
+  readonly maxOrigins: number;
+  /** Where a fleet shares its slots. Without an answer from there the client goes by its own. */
+  readonly reserveInFleet?: ReserveInFleet | undefined;
+  /** What the file behind a decision asks for by `Request-rate`. */
+  readonly requestRateMs?: (decision: Decision) => number;
+}
+
 /** Books slots by what decisions say, and waits for them. */
 export class Pacer {
   private readonly clock: Clock;
   private readonly slots: Slots;
+  private readonly fleet: FleetSlots | undefined;
+  private readonly requestRateMs: PacerOptions['requestRateMs'];
   private readonly waiting = new Set<AbortController>();
 
-  constructor(clock: Clock, maxOrigins: number) {
+  constructor({ clock, maxOrigins, reserveInFleet, requestRateMs }: PacerOptions) {
     this.clock = clock;
+    this.requestRateMs = requestRateMs;
     this.slots = new Slots(maxOrigins);
+    this.fleet = reserveInFleet === undefined ? undefined : new FleetSlots(reserveInFleet, clock, maxOrigins);
   }
 
-  /** Books a slot for the URL of `decision`, allowed or not, in the caller's own turn. */
-  book(decision: Decision, { minDelayMs, maxDelayMs }: Pace): Settled {
-    const now = this.clock.now();
-    const asked = decision.crawlDelayMs ?? 0;
-    const delayMs = Math.max(asked, minDelayMs);
-    const delayFrom = delayMs === 0 ? 'none' : asked >= minDelayMs ? 'crawl-delay' : 'min-delay';
-    const { fetchedAt } = decision.robots;
-    const slot = this.slots.book(decision.origin, {
-      now,
-      delayMs,
-      maxWaitMs: maxDelayMs,
-      // The request for robots.txt was one, too. It could not wait itself: the delay was still unknown.
-      ...(fetchedAt === undefined ? {} : { notBefore: fetchedAt + delayMs }),
-    });
-    const base = { decision, delayMs, delayFrom, waitMs: slot.at - now } as const;
-    if (!slot.booked) return { ...base, status: 'deferred', retryAt: slot.at };
-    return { ...base, status: 'booked', at: slot.at, release: slot.release };
+  /**
+   * Books a slot for the URL of `decision`, allowed or not: in the caller's own turn, unless a fleet is to be asked.
+   * Rejects with the reason of `signal` only.
+   */
+  book(
+    decision: Decision,
+    { minDelayMs, maxDelayMs }: Pace,
+    signal: AbortSignal | undefined,
+  ): Settled | Promise<Settled> {
+    const wish = { decision, ...this.delayOf(decision, minDelayMs), maxWaitMs: maxDelayMs };
+    // Without a delay there is nothing to agree on.
+    if (this.fleet === undefined || wish.delayMs === 0) return this.bookHere(wish);
+    return this.bookInFleet(wish, this.fleet, signal);
   }
 
   /**
@@ -77,7 +98,8 @@ export class Pacer {
     const since = this.clock.now();
     for (;;) {
       signal?.throwIfAborted();
-      const reservation = this.book(decision, pace);
+      const booking = this.book(decision, pace, signal);
+      const reservation = booking instanceof Promise ? await booking : booking;
       if (reservation.status === 'deferred') throw new RobotsDeferredError(decision, reservation.retryAt);
       try {
         await this.sleepUntil(reservation.at, signal);
@@ -100,19 +122,77 @@ export class Pacer {
   close(reason: unknown): void {
     for (const wait of this.waiting) wait.abort(reason);
     this.slots.clear();
+    this.fleet?.clear();
+  }
+
+  /** The longest of what the site asks for and the caller wants, and whose wish that is. */
+  private delayOf(decision: Decision, minDelayMs: number): Pick<Wish, 'delayMs' | 'delayFrom'> {
+    const crawlDelayMs = decision.crawlDelayMs ?? 0;
+    const rateMs = this.requestRateMs?.(decision) ?? 0;
+    const delayMs = Math.max(crawlDelayMs, rateMs, minDelayMs);
+    if (delayMs === 0) return { delayMs, delayFrom: 'none' };
+    if (delayMs === crawlDelayMs) return { delayMs, delayFrom: 'crawl-delay' };
+    return { delayMs, delayFrom: delayMs === rateMs ? 'request-rate' : 'min-delay' };
+  }
+
+  private bookHere(wish: Wish, notBefore = -Infinity): Settled {
+    const { decision, delayMs, maxWaitMs } = wish;
+    const now = this.clock.now();
+    const slot = this.slots.book(decision.origin, {
+      now,
+      delayMs,
+      maxWaitMs,
+      notBefore: Math.max(notBefore, afterRobots(wish)),
+    });
+    return settled(wish, slot, now);
+  }
+
+  private bookInFleet(wish: Wish, fleet: FleetSlots, signal: AbortSignal | undefined): Promise<Settled> {
+    const { slots } = this;
+    const { decision, delayMs, maxWaitMs } = wish;
+    const { origin } = decision;
+    const notBefore = (): number =>
+      Math.max(afterRobots(wish), slots.heldUntil(origin), slots.after(origin, delayMs));
+    return this.attend(
+      (left) =>
+        new Promise((resolve, reject) => {
+          left.addEventListener('abort', () => reject(left.reason), { once: true });
+          void fleet.book(origin, { delayMs, maxWaitMs, notBefore, signal: left }).then((slot) => {
+            if (!left.aborted) {
+              resolve(
+                slot === undefined
+                  ? this.bookHere(wish, fleet.after(origin, delayMs))
+                  : settled(wish, slot, this.clock.now()),
+              );
+            } else if (slot?.booked === true) slot.release();
+          });
+        }),
+      signal,
+    );
   }
 
   private async sleepUntil(at: number, signal: AbortSignal | undefined): Promise<void> {
     if (at <= this.clock.now()) return;
+    await this.attend(async (left) => {
+      // Timers may fire early, and are bounded: it is the clock that tells when the time has come.
+      for (let leftMs; (leftMs = at - this.clock.now()) > 0;) {
+        await this.sleep(Math.min(leftMs, MAX_TIMER_MS), left);
+      }
+    }, signal);
+  }
+
+  /** Work that somebody waits for: ended when they leave, or when all is closed. */
+  private async attend<Value>(
+    work: (left: AbortSignal) => Promise<Value>,
+    signal: AbortSignal | undefined,
+  ): Promise<Value> {
+    signal?.throwIfAborted();
     const wait = new AbortController();
     const abort = (): void => wait.abort(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
     this.waiting.add(wait);
     try {
-      // Timers may fire early, and are bounded: it is the clock that tells when the time has come.
-      for (let leftMs; (leftMs = at - this.clock.now()) > 0;) {
-        await this.sleep(Math.min(leftMs, MAX_TIMER_MS), wait.signal);
-      }
+      return await work(wait.signal);
     } finally {
       this.waiting.delete(wait);
       signal?.removeEventListener('abort', abort);
@@ -122,4 +202,16 @@ export class Pacer {
   private sleep(ms: number, signal: AbortSignal): Promise<void> {
     return this.clock.sleep === undefined ? systemClock.sleep(ms, signal) : this.clock.sleep(ms, signal);
   }
+}
+
+/** The request for robots.txt was one, too. It could not wait itself: the delay was still unknown. */
+function afterRobots({ decision, delayMs }: Wish): number {
+  const { fetchedAt } = decision.robots;
+  return fetchedAt === undefined ? -Infinity : fetchedAt + delayMs;
+}
+
+function settled({ decision, delayMs, delayFrom }: Wish, slot: Slot, now: number): Settled {
+  const base = { decision, delayMs, delayFrom, waitMs: Math.max(0, slot.at - now) } as const;
+  if (!slot.booked) return { ...base, status: 'deferred', retryAt: slot.at };
+  return { ...base, status: 'booked', at: slot.at, release: slot.release };
 }

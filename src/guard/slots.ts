@@ -70,6 +70,12 @@ export class Slots {
     return this.origins.peek(origin)?.heldUntil ?? -Infinity;
   }
 
+  /** When a slot of `delayMs` may be at the earliest behind those booked here. */
+  after(origin: string, delayMs: number): number {
+    const last = this.origins.peek(origin)?.last;
+    return last === undefined ? -Infinity : last.at + Math.max(last.delayMs, delayMs);
+  }
+
   clear(): void {
     this.origins.clear();
   }

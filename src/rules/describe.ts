@@ -1,16 +1,9 @@
-import { agentLineNames, agentNameEnd, NAMES_ALL, NAMES_NOBODY } from './agent.ts';
+import { agentLineNames, NAMES_ALL, NAMES_NOBODY } from './agent.ts';
 import type { DialectTraits } from './dialect.ts';
-import {
-  LINE_ALLOW,
-  LINE_BLANK,
-  LINE_DISALLOW,
-  LINE_OTHER,
-  LINE_SITEMAP,
-  LINE_USER_AGENT,
-  LineCursor,
-} from './line.ts';
+import { GroupWalk } from './group-walk.ts';
+import { LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT, LineCursor } from './line.ts';
+import { fromUtf8 } from './octets.ts';
 import { secondsToMs } from './select.ts';
-import { utf8 } from './octets.ts';
 
 /** A rule as it stands in the file. */
 export interface Rule {
@@ -36,14 +29,25 @@ export interface Sitemap {
   readonly line: number;
 }
 
+/**
+ * A line that neither allows nor disallows: "Crawlers MAY interpret other records that are not part of the
+ * robots.txt protocol" (RFC 9309 §2.2.4). `Crawl-delay`, `Host`, `Clean-param`, `Visit-time`, and whatever there is.
+ */
+export interface OtherRecord {
+  /** In lower case. */
+  readonly key: string;
+  /** As written. */
+  readonly value: string;
+  readonly line: number;
+  /** Index of its group among the file's; absent outside any group. */
+  readonly group?: number;
+}
+
 export interface Description {
   readonly groups: readonly Group[];
   readonly sitemaps: readonly Sitemap[];
+  readonly otherRecords: readonly OtherRecord[];
 }
-
-const CRAWL_DELAY = utf8.encode('crawl-delay');
-const NOBODY = new Uint8Array(0);
-const text = new TextDecoder('utf-8', { ignoreBOM: true });
 
 interface OpenGroup {
   agents: { name: string; written: string; line: number }[];
@@ -55,62 +59,42 @@ interface OpenGroup {
 export function describe(bytes: Uint8Array, traits: DialectTraits): Description {
   const groups: OpenGroup[] = [];
   const sitemaps: Sitemap[] = [];
-  let group: OpenGroup | undefined;
-  let closed = true;
-  const cursor = new LineCursor(bytes, traits);
-  while (cursor.next()) {
-    const value = (): string => text.decode(bytes.subarray(cursor.valueStart, cursor.valueEnd));
-    switch (cursor.kind) {
-      case LINE_USER_AGENT: {
-        if (closed || group === undefined) {
-          group = { agents: [], rules: [] };
-          groups.push(group);
-          closed = false;
-        }
-        for (const name of agentNames(bytes, cursor.valueStart, cursor.valueEnd, traits)) {
-          group.agents.push({ name, written: value(), line: cursor.line });
-        }
-        break;
-      }
-      case LINE_ALLOW:
-      case LINE_DISALLOW:
-        closed = true;
-        if (group !== undefined && cursor.valueStart < cursor.valueEnd) {
-          group.rules.push({
-            directive: cursor.kind === LINE_ALLOW ? 'allow' : 'disallow',
-            pattern: value(),
-            line: cursor.line,
-          });
-        }
-        break;
-      case LINE_BLANK:
-        if (traits.blankLineEndsRecord) group = undefined;
-        break;
-      case LINE_SITEMAP:
-        sitemaps.push({ url: value(), line: cursor.line });
-        break;
-      case LINE_OTHER:
-        if (group !== undefined && cursor.keyIs(CRAWL_DELAY)) {
-          const delayMs = secondsToMs(bytes, cursor.valueStart, cursor.valueEnd);
-          if (delayMs >= 0) group.crawlDelayMs = Math.max(group.crawlDelayMs ?? 0, delayMs);
-        }
-        break;
+  const otherRecords: OtherRecord[] = [];
+  const walk = new GroupWalk(bytes, traits);
+  const { cursor } = walk;
+  while (walk.next()) {
+    const { kind, line, keyStart, keyEnd, valueStart, valueEnd } = cursor;
+    if (walk.starts) groups.push({ agents: [], rules: [] });
+    if (kind < LINE_USER_AGENT) continue;
+    const group = groups[walk.group];
+    const value = fromUtf8.decode(bytes.subarray(valueStart, valueEnd));
+    if (kind === LINE_USER_AGENT) {
+      for (const name of agentNames(value, traits)) group?.agents.push({ name, written: value, line });
+    } else if (kind === LINE_SITEMAP) sitemaps.push({ url: value, line });
+    else if (kind === LINE_OTHER) {
+      const key = fromUtf8.decode(bytes.subarray(keyStart, keyEnd)).toLowerCase();
+      otherRecords.push({ key, value, line, ...(group && { group: walk.group }) });
+      const delayMs = key === 'crawl-delay' ? secondsToMs(bytes, valueStart, valueEnd) : -1;
+      if (group !== undefined && delayMs >= 0)
+        group.crawlDelayMs = Math.max(group.crawlDelayMs ?? 0, delayMs);
+    } else if (value !== '') {
+      group?.rules.push({ directive: kind === LINE_ALLOW ? 'allow' : 'disallow', pattern: value, line });
     }
   }
-  return { groups, sitemaps };
+  return { groups, sitemaps, otherRecords };
 }
 
-/** The names on a user-agent line, as the dialect compares them. */
-function agentNames(bytes: Uint8Array, start: number, end: number, traits: DialectTraits): string[] {
+/** A star alone or before white space, or a name's leading run of token characters. */
+const NAME = /^[ \t\v\f]*(?:\*(?=[ \t\v\f]|$)|[\w.-]+)/;
+const GOOGLE_NAME = /^[ \t\v\f]*(?:\*(?=[ \t\v\f]|$)|[A-Za-z_-]+)/;
+
+/** The names on a user-agent line, as the dialect compares them: what `agentLineNames` reads, as text. */
+export function agentNames(value: string, traits: DialectTraits): string[] {
+  const items = traits.agentNames === 'token-list' ? value.split(',') : [value];
   const names: string[] = [];
-  let itemStart = start;
-  for (let at = start; at <= end; at++) {
-    if (at < end && !(traits.agentNames === 'token-list' && bytes[at] === 0x2c)) continue;
-    while (itemStart < at && (bytes[itemStart] === 0x20 || bytes[itemStart] === 0x09)) itemStart++;
-    const nameEnd = agentNameEnd(bytes, itemStart, at, traits);
-    if ((agentLineNames(bytes, itemStart, at, NOBODY, traits) & NAMES_ALL) !== 0) names.push('*');
-    else if (nameEnd > itemStart) names.push(text.decode(bytes.subarray(itemStart, nameEnd)));
-    itemStart = at + 1;
+  for (const item of items) {
+    const name = (traits.agentNames === 'google' ? GOOGLE_NAME : NAME).exec(item)?.[0];
+    if (name !== undefined) names.push(name.trim());
   }
   return names;
 }
@@ -130,8 +114,8 @@ export function linesNaming(
     const names = agentLineNames(bytes, cursor.valueStart, cursor.valueEnd, agent, traits) & wanted;
     if (names === NAMES_NOBODY) continue;
     if (lines.length === 0 && wanted !== NAMES_ALL) {
-      const all = agentNames(bytes, cursor.valueStart, cursor.valueEnd, traits);
-      const caller = text.decode(agent);
+      const all = agentNames(fromUtf8.decode(bytes.subarray(cursor.valueStart, cursor.valueEnd)), traits);
+      const caller = fromUtf8.decode(agent);
       name = all.find((candidate) => candidate.toLowerCase() === caller) ?? all[0] ?? caller;
     }
     lines.push(cursor.line);

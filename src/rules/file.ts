@@ -1,15 +1,25 @@
+import { RobotsInvalidOptionsError } from '../errors.ts';
 import { LocatedUrl, locate, ROBOTS_PATH, targetOf } from '../origin.ts';
 import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import { compile, compileAll } from './compile.ts';
-import { type Description, describe, type Group, linesNaming, type Sitemap } from './describe.ts';
+import {
+  type Description,
+  describe,
+  type Group,
+  linesNaming,
+  type OtherRecord,
+  type Sitemap,
+} from './describe.ts';
+import type { Diagnostic } from './diagnostic.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
+import { linter } from './linter.ts';
+import { fromUtf8 } from './octets.ts';
 import { findGroups } from './select.ts';
 import { NO_RULE, type Program } from './program.ts';
 import { readTarget } from './target.ts';
 import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
 const located = new LocatedUrl();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Agents a file was asked for keep their compiled rules, up to this many; then all start anew. */
 const MAX_PROGRAMS = 64;
@@ -21,16 +31,20 @@ export class RobotsFile {
   readonly dialect: Dialect;
   /** The octets that are read: those given, or their transcoding when they were UTF-16. */
   readonly bytes: Uint8Array;
+  /** @internal What was given began with a UTF-16 byte order mark. */
+  readonly utf16: boolean;
   private readonly traits: DialectTraits;
   private readonly groupStarts: Int32Array;
   private agent: string | undefined;
   private program: Program | undefined;
   private programs: Map<string, Program> | undefined;
   private description: Description | undefined;
+  private linted: readonly Diagnostic[] | undefined;
 
   /** @internal */
-  constructor(bytes: Uint8Array, dialect: Dialect) {
+  constructor(bytes: Uint8Array, dialect: Dialect, utf16: boolean) {
     this.dialect = dialect;
+    this.utf16 = utf16;
     this.bytes = bytes;
     this.traits = dialects[dialect];
     this.groupStarts = findGroups(bytes, this.traits);
@@ -95,6 +109,28 @@ export class RobotsFile {
   /** `Sitemap` lines. They belong to no group. */
   get sitemaps(): readonly Sitemap[] {
     return this.describe().sitemaps;
+  }
+
+  /** All other records: `Crawl-delay`, `Host`, `Clean-param`, `Visit-time`, whatever stands in the file. */
+  get otherRecords(): readonly OtherRecord[] {
+    return this.describe().otherRecords;
+  }
+
+  /**
+   * What is the matter with the file, by line; at most 100 of a code. Computed when first asked for. `lint` of
+   * `canfetch/rules` does the same with options, `describeDiagnostic` of `canfetch` puts each into words.
+   *
+   * Bundlers keep only what is imported: in a bundle, import `lint` too, or call it instead.
+   *
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) in a bundle without `lint`.
+   */
+  get diagnostics(): readonly Diagnostic[] {
+    if (linter.lint === undefined) {
+      throw new RobotsInvalidOptionsError(
+        'Expected `lint` in a bundle that asks for `diagnostics`, found it left out; import it from "canfetch/rules"',
+      );
+    }
+    return (this.linted ??= linter.lint(this));
   }
 
   /**
@@ -201,7 +237,7 @@ export class RobotsFile {
     const written = this.bytes.subarray(offset, offset + program.writtenLengthOf(rule));
     return program.keepExplained(rule, {
       directive: program.isAllow(rule) ? 'allow' : 'disallow',
-      pattern: decoder.decode(written),
+      pattern: fromUtf8.decode(written),
       line: lineAt(this.bytes, offset),
     });
   }

@@ -5,8 +5,13 @@
  * `errors.ts`, which are as pure.
  */
 export { productToken } from './agent.ts';
-export type { Group, Rule, Sitemap } from './describe.ts';
+export type { Group, OtherRecord, Rule, Sitemap } from './describe.ts';
+export type { Diagnostic, DiagnosticCode, Severity } from './diagnostic.ts';
 export type { Dialect } from './dialect.ts';
 export type { RobotsFile } from './file.ts';
+export { lint, type LintOptions } from './lint.ts';
 export { parseRobots, type ParseOptions } from './parse.ts';
+export type { Preference, Statement, UseLevel } from './preference.ts';
+export { requestRate } from './request-rate.ts';
+export { usage, type Usage, type UsageOptions, type UsageSource } from './usage.ts';
 export type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';

@@ -9,6 +9,9 @@ export const QUESTION = 0x3f;
 /** Shared so that strings of every size are encoded alike; lone surrogates become U+FFFD. */
 export const utf8: { encode(text: string): Uint8Array } = new TextEncoder();
 
+/** For showing: octets that are no UTF-8 become U+FFFD. A byte order mark is kept. */
+export const fromUtf8: { decode(octets: Uint8Array): string } = new TextDecoder('utf-8', { ignoreBOM: true });
+
 /** ASCII letters in lower case, every other octet as it is. */
 export const LOWER: Uint8Array = table((octet) => (octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet));
 

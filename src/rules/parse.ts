@@ -39,13 +39,14 @@ export function parseRobots(body: Uint8Array | string, options: ParseOptions = {
     );
   }
   const bytes = typeof body === 'string' ? utf8.encode(body) : body;
-  return new RobotsFile(dialects[dialect].transcodesUtf16 ? fromUtf16(bytes) : bytes, dialect);
+  const utf16 = utf16Of(bytes);
+  return utf16 !== undefined && dialects[dialect].transcodesUtf16
+    ? new RobotsFile(utf8.encode(new TextDecoder(utf16).decode(bytes)), dialect, true)
+    : new RobotsFile(bytes, dialect, utf16 !== undefined);
 }
 
 /** A UTF-16 byte order mark means the body is transcoded first; the mark itself is no content. */
-function fromUtf16(bytes: Uint8Array): Uint8Array {
-  const little = bytes[0] === 0xff && bytes[1] === 0xfe;
-  const big = bytes[0] === 0xfe && bytes[1] === 0xff;
-  if (!little && !big) return bytes;
-  return utf8.encode(new TextDecoder(little ? 'utf-16le' : 'utf-16be').decode(bytes));
+function utf16Of(bytes: Uint8Array): string | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
 }

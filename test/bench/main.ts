@@ -1,8 +1,9 @@
 import { benchFiles } from './files.ts';
-import { machine, print, type Row } from './measure.ts';
+import { machine, print, printTable, type Row } from './measure.ts';
 import { warmQuestions } from './client.bench.ts';
 import { guarding } from './guard.bench.ts';
 import { checking, hostile, memory, parsing, ruleCounts } from './rules.bench.ts';
+import { stores } from './store.bench.ts';
 
 /**
  * `npm run bench`: ratios against robots-parser, medians of interleaved rounds. Exits 1 when a bar is missed, so
@@ -21,4 +22,8 @@ const rows: Row[] = [
   ...(await guarding(rounds)),
 ];
 print(rows);
+console.log(
+  '\nstores, with the records of these files; median of one operation after the other, on loopback\n',
+);
+printTable(await stores(files));
 if (rows.some((row) => !row.held)) process.exitCode = 1;

@@ -33,7 +33,7 @@ export interface Row {
 }
 
 export function print(rows: readonly Row[]): void {
-  const table = [
+  printTable([
     ['what', 'canfetch', 'peer', 'ratio', 'bar', ''],
     ...rows.map(({ what, ours, peer, ratio, bar, held }) => [
       what,
@@ -43,7 +43,11 @@ export function print(rows: readonly Row[]): void {
       bar,
       held ? 'ok' : 'MISSED',
     ]),
-  ];
+  ]);
+}
+
+/** Rows of cells, the first one the heads. */
+export function printTable(table: readonly (readonly string[])[]): void {
   const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
   for (const row of table)
     console.log(

@@ -121,6 +121,7 @@ describe('a decision', () => {
   it('of an ftp URL without a transport for it is unreachable', async () => {
     const { robots, clock } = client({ profile: 'google' });
     await robots.check('ftp://ftp.example.com/pub');
+    robots.report('ftp://ftp.example.com/', { reachable: true });
     clock.advance(40 * DAY);
     expect(await robots.policy('ftp://ftp.example.com')).toMatchObject({ state: 'disallow-all' });
     expect(await robots.canFetch('ftp://ftp.example.com/pub')).toBe(false);

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+
+/** What the database holds under one name: a value, a lease or a slot, and until when. */
+export interface LmdbRecord {
+  /** The key as the caller gave it. */
+  readonly key: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+  readonly content: Buffer;
+}
+
+export type RecordKind = 'value' | 'lease' | 'slot';
+
+/** Names of one kind stand together; `x` is the index of all by expiry. */
+const LETTERS: Readonly<Record<RecordKind, string>> = { value: 'v', lease: 'l', slot: 's' };
+
+/** LMDB takes 1,978 octets on pages of 4 KiB, fewer on smaller ones; the index needs some more beside the name. */
+const MAX_NAME_BYTES = 400;
+
+/** The layout, in the first octet, so that another one is seen to be none. */
+const LAYOUT = 1;
+/** The layout, the expiry in six octets, and in two the length of the key where the name does not tell it. */
+const HEADER_BYTES = 9;
+/** The last millisecond that six octets, and nine digits of base 36, can tell: a day in the year 5188. */
+const LATEST = 36 ** 9 - 1;
+
+/**
+ * The name of a record. Keys that are too long for LMDB, or hold what its key encoding does not keep apart (control
+ * characters, lone surrogates), go by their digest; the record then holds the key itself.
+ */
+export function nameOf(kind: RecordKind, key: string): string {
+  if (Buffer.byteLength(key) <= MAX_NAME_BYTES && !/[\p{Cc}\p{Surrogate}]/u.test(key)) {
+    return `${LETTERS[kind]}=${key}`;
+  }
+  const digest = createHash('sha256').update(Buffer.from(key, 'utf16le')).digest('base64url');
+  return `${LETTERS[kind]}#${digest}`;
+}
+
+/** All names of a kind are from the first to before the second. */
+export function namesOf(kind: RecordKind): { readonly start: string; readonly end: string } {
+  const letter = LETTERS[kind];
+  return { start: letter, end: String.fromCharCode(letter.charCodeAt(0) + 1) };
+}
+
+/** The index entry that says when a name expires; in the order of time. */
+export function indexEntry(expiresAt: number, name: string): string {
+  return indexBefore(expiresAt) + name;
+}
+
+/** Sorts before every entry of that time and after every earlier one. */
+export function indexBefore(time: number): string {
+  return `x${Math.min(Math.max(time, 0), LATEST).toString(36).padStart(9, '0')}`;
+}
+
+export function readIndexEntry(entry: string): { readonly expiresAt: number; readonly name: string } {
+  return { expiresAt: Number.parseInt(entry.slice(1, 10), 36), name: entry.slice(10) };
+}
+
+/** Never earlier than asked for, and what the layout can tell. */
+export function wholeExpiry(expiresAt: number): number {
+  return Math.min(Math.ceil(expiresAt), LATEST);
+}
+
+export function encodeRecord(name: string, { key, expiresAt, content }: LmdbRecord): Buffer {
+  // JSON escapes lone surrogates, so that UTF-8 keeps them.
+  const inside = Buffer.from(name[1] === '#' ? JSON.stringify(key) : '');
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt8(LAYOUT, 0);
+  header.writeUIntBE(expiresAt, 1, 6);
+  header.writeUInt16BE(inside.length, 7);
+  return Buffer.concat([header, inside, content]);
+}
+
+/** Whatever is not a record, or not of this layout, is none. */
+export function decodeRecord(name: string, stored: unknown): LmdbRecord | undefined {
+  if (!(stored instanceof Uint8Array) || stored.length < HEADER_BYTES) return undefined;
+  const octets = Buffer.from(stored);
+  if (octets.readUInt8(0) !== LAYOUT) return undefined;
+  const expiresAt = octets.readUIntBE(1, 6);
+  const start = HEADER_BYTES + octets.readUInt16BE(7);
+  try {
+    const inside = octets.subarray(HEADER_BYTES, start).toString();
+    const key: unknown = name[1] === '#' ? JSON.parse(inside) : name.slice(2);
+    return typeof key === 'string' ? { key, expiresAt, content: octets.subarray(start) } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+import { type OriginRecord, type Profile, type Standing, standing } from '../access/index.ts';
+import { channels } from '../diagnostics.ts';
+import type { CacheEntry } from './entry.ts';
+
+/** Tells of other rules, or another state, than were in force for an origin before. */
+export function tellPolicyChange(entry: CacheEntry, previous: CacheEntry | undefined, at: number): void {
+  const { record, profile } = entry;
+  const before = stateInForce(previous?.record, profile, at);
+  const after = standing(record, profile, at).state;
+  // A record that is to be renewed before it is used changes nothing yet.
+  if (after === 'unknown') return;
+  const fileChanged = !sameOctets(previous?.record.copy?.body, record.copy?.body);
+  if (before === after && !fileChanged) return;
+  channels.policyChange.publish({ origin: record.origin, before, after, fileChanged, at });
+}
+
+/** The state of a record; of one whose answer has had its time, the state it had until then. */
+function stateInForce(record: OriginRecord | undefined, profile: Profile, now: number): Standing['state'] {
+  const { state } = standing(record, profile, now);
+  const answer = record?.answer;
+  return state === 'unknown' && answer !== undefined
+    ? standing(record, profile, answer.fetchedAt).state
+    : state;
+}
+
+function sameOctets(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.length === other.length && one.every((octet, index) => octet === other[index]);
+}

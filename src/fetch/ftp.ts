@@ -1,0 +1,159 @@
+import { createRequire } from 'node:module';
+import type * as BasicFtp from 'basic-ftp';
+import type { StatusMeaning } from '../access/profile.ts';
+import { quote, RobotsInvalidOptionsError } from '../errors.ts';
+import { productToken } from '../rules/index.ts';
+import { publicOnlyLookup } from './checked-lookup.ts';
+import { STATUS } from './codes.ts';
+import { FetchFailure } from './failure.ts';
+import { FtpRefusal, type FtpRetrieval, FtpSession } from './ftp-session.ts';
+import { NameLookup } from './lookup.ts';
+import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
+
+export type {
+  ResponseHeaders,
+  Transport as FtpTransport,
+  TransportRequest,
+  TransportResponse,
+} from './transport.ts';
+
+export interface FtpTransportOptions {
+  /**
+   * Password of the anonymous login: by custom an e-mail address, from which the server's log tells who came.
+   * @default the product token of the client's agent and `@`
+   */
+  readonly password?: string;
+}
+
+/** RFC 959 §4.2: "226 Closing data connection. Requested file action successful". */
+const TRANSFERRED = 226;
+/** RFC 959 §4.2: "550 Requested action not taken. File unavailable (e.g., file not found, no access)." */
+const FILE_UNAVAILABLE = 550;
+
+/**
+ * What a client needs to ask `ftp:` origins for their robots.txt, over the package `basic-ftp`: an anonymous login, and
+ * `RETR /robots.txt` over a data connection to the very address of the control connection.
+ *
+ * A file that is not there (550) is *unavailable*: everything is allowed. Any other refusal, a login that is not
+ * given, and trouble on the network are *unreachable*. `decision.robots.status` is the code of the FTP reply.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when `basic-ftp` is not installed, or for a password
+ *   that no FTP command can carry.
+ *
+ * @example
+ * ```ts
+ * import { RobotsClient } from 'canfetch';
+ * import { ftpTransport } from 'canfetch/ftp';
+ *
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0', ftp: ftpTransport({ password: 'bot@example.com' }) });
+ * await robots.canFetch('ftp://ftp.example.com/pub/file');
+ * ```
+ */
+export function ftpTransport(options: FtpTransportOptions = {}): Transport {
+  const { password } = readOptions(options);
+  const library = loadBasicFtp();
+  return {
+    request: (url, init) => request(library, url, init, password ?? passwordFrom(init.headers['user-agent'])),
+  };
+}
+
+/** The data connection goes to the address of the control connection: that one is found, and checked, by name. */
+const names = new NameLookup();
+
+async function request(
+  library: typeof BasicFtp,
+  url: URL,
+  { signal, lookup = names.lookup, publicOnly }: TransportRequest,
+  password: string,
+): Promise<TransportResponse> {
+  signal.throwIfAborted();
+  const session = new FtpSession({ library, signal, lookup: publicOnly ? publicOnlyLookup(lookup) : lookup });
+  try {
+    await session.connect(url.hostname.replace(/^\[(.*)\]$/, '$1'), url.port === '' ? 21 : Number(url.port));
+    await session.login(password);
+    await session.setBinary();
+    await session.openDataConnection();
+  } catch (error) {
+    return refused(session, error, 'unreachable');
+  }
+  try {
+    return new FtpResponse(session, TRANSFERRED, 'rules', await session.retrieve(url.pathname));
+  } catch (error) {
+    // 550 speaks of the file only in answer to RETR.
+    const isFile = error instanceof FtpRefusal && error.reply === FILE_UNAVAILABLE;
+    return refused(session, error, isFile ? 'unavailable' : 'unreachable');
+  }
+}
+
+function refused(session: FtpSession, error: unknown, meaning: FtpMeaning): TransportResponse {
+  session.close();
+  if (error instanceof FtpRefusal) return new FtpResponse(session, error.reply, meaning);
+  throw error;
+}
+
+type FtpMeaning = Exclude<StatusMeaning, 'restricted'>;
+
+class FtpResponse implements TransportResponse {
+  status: number;
+  readonly meaning: FtpMeaning;
+  readonly headers: ResponseHeaders = { get: () => undefined };
+  readonly alreadyDecoded = true;
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly #session: FtpSession;
+
+  constructor(session: FtpSession, status: number, meaning: FtpMeaning, retrieval?: FtpRetrieval) {
+    this.#session = session;
+    this.status = status;
+    this.meaning = meaning;
+    this.body = this.#octets(retrieval);
+  }
+
+  discard(): void {
+    this.#session.close();
+  }
+
+  async *#octets(retrieval: FtpRetrieval | undefined): AsyncGenerator<Uint8Array> {
+    if (retrieval === undefined) return;
+    try {
+      yield* retrieval.octets;
+      await retrieval.confirmed;
+    } catch (error) {
+      if (!(error instanceof FtpRefusal)) throw error;
+      this.status = error.reply;
+      throw new FetchFailure(STATUS, { cause: error });
+    } finally {
+      this.#session.close();
+    }
+  }
+}
+
+function readOptions(options: FtpTransportOptions): FtpTransportOptions {
+  const unknown = Object.keys(options).filter((name) => name !== 'password');
+  if (unknown.length > 0) {
+    throw new RobotsInvalidOptionsError(`Expected only known options, got \`${unknown.join('`, `')}\``);
+  }
+  const { password } = options;
+  if (password !== undefined && !(typeof password === 'string' && /^[\x20-\x7e]+$/.test(password))) {
+    throw new RobotsInvalidOptionsError(
+      `Expected \`password\` to be text in printable ASCII, such as "bot@example.com", got ${quote(password)}`,
+    );
+  }
+  return options;
+}
+
+function passwordFrom(userAgent: string | undefined): string {
+  return `${(userAgent === undefined ? undefined : productToken(userAgent)) ?? 'canfetch'}@`;
+}
+
+/** An optional peer: asked for when it is needed, so that who has no FTP need not install it. */
+function loadBasicFtp(): typeof BasicFtp {
+  try {
+    const library: typeof BasicFtp = createRequire(import.meta.url)('basic-ftp');
+    return library;
+  } catch (cause) {
+    throw new RobotsInvalidOptionsError(
+      'Expected the package `basic-ftp`, which canfetch/ftp needs, to be installed: npm install basic-ftp',
+      { cause },
+    );
+  }
+}

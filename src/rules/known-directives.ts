@@ -1,0 +1,39 @@
+/** Directives outside RFC 9309 that are seen in real files: whose they are, and what became of them. */
+const ORIGINS: Readonly<Record<string, string>> = {
+  'crawl-delay':
+    'a pause between two requests, in seconds; Bing, Common Crawl and Anthropic heed it, Google and (since 2018) Yandex do not; canfetch paces by it',
+  'request-rate': 'documents per time, from a proposal of 1996; few crawlers heed it; canfetch reports it',
+  'visit-time': 'hours (UTC) for visits, from a proposal of 1996; hardly any crawler heeds it',
+  'cache-delay': 'a pause between requests for cached copies; no crawler of note heeds it',
+  'revisit-after': 'a wish borrowed from an HTML meta element; no crawler heeds it',
+  host: 'the preferred mirror of a site for Yandex, which dropped it in 2018',
+  domain: 'the preferred domain of a site; no crawler of note heeds it',
+  'clean-param':
+    'query parameters that do not change a page, for Yandex; it merges URLs and disallows nothing',
+  noindex: 'never part of any standard; Google stopped reading it in 2019',
+  nofollow: 'never part of any standard; Google stopped reading it in 2019',
+  noarchive: 'never part of any standard',
+  'content-usage':
+    'an AIPREF usage preference (IETF draft); it says what content may be used for, not who may fetch it',
+  'content-signal':
+    "Cloudflare's usage preferences; they say what content may be used for, not who may fetch it",
+  'content-signals': 'another spelling of Content-Signal, which some parsers read',
+  license: 'the URL of an RSL 1.0 licence; it says on what terms content may be used, not who may fetch it',
+  disallowaitraining:
+    "from an expired Internet draft; Google's parser reads it as `Disallow`, which blocks its search crawler too",
+  allowaitraining: "from an expired Internet draft; Google's parser reads it as `Allow`",
+  'user-agent-purpose': 'from an expired Internet draft about purposes of crawling',
+  'signature-agent': 'from a dropped Internet draft about signed agents',
+  schemamap: 'the URL of a map of structured data; no crawler of note heeds it',
+  'llms-txt': 'the URL of an `llms.txt` file; no specification says what it means here',
+  'llm-policy': 'the URL of an `llms.txt` file; no specification says what it means here',
+  'tdm-reservation': 'a reservation of text and data mining rights, which belongs in an HTTP header',
+  'tdm-policy': 'a policy for text and data mining, which belongs in an HTTP header',
+  allow: '`Allow`, which the convention of 1994 does not have',
+};
+
+/** What a directive outside RFC 9309 is; `undefined` if it is not known. */
+export function originOfDirective(key: string): string | undefined {
+  const name = key.toLowerCase();
+  return Object.hasOwn(ORIGINS, name) ? ORIGINS[name] : undefined;
+}

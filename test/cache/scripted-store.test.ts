@@ -1,0 +1,13 @@
+import { VirtualClock } from '../support/client.ts';
+import { ScriptedStore } from '../support/store.ts';
+import { storeContract } from './store-contract.ts';
+
+/** What stands in for a store in other tests does as stores do. */
+storeContract('in memory, for tests', async () => {
+  const clock = new VirtualClock();
+  return {
+    store: new ScriptedStore({ clock, reserves: true }),
+    elapse: async (_kind, _key, ms) => clock.advance(ms),
+    close: async () => undefined,
+  };
+});

@@ -1,0 +1,283 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ftpTransport } from '../../src/fetch/ftp.ts';
+import { type RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
+import { DAY, HOUR, MINUTE, SECOND, START, testClient, type VirtualClock } from '../support/client.ts';
+import { type FtpScript, type FtpSite, startFtpSite } from '../support/ftp-site.ts';
+import { type FtpServer, startVsftpd, vsftpdProgram } from '../support/vsftpd.ts';
+
+const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n';
+const open: { close(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+
+function client(options: RobotsClientOptions = {}): { robots: RobotsClient; clock: VirtualClock } {
+  const made = testClient({ ftp: ftpTransport(), ...options });
+  open.push(made.client);
+  return { robots: made.client, clock: made.clock };
+}
+
+async function site(script?: FtpScript): Promise<FtpSite> {
+  const server = await startFtpSite(script);
+  open.push(server);
+  return server;
+}
+
+describe('the option `ftp`', () => {
+  it('has to be a transport', () => {
+    expect(() => testClient({ ftp: Object({ host: 'ftp.example.com' }) })).toThrow(
+      /^Expected `ftp` to be an FTP transport, made by `ftpTransport\(\)` of canfetch\/ftp, got /,
+    );
+  });
+
+  it('is for ftp: URLs alone', async () => {
+    const server = await site();
+    const { robots } = client();
+    const decision = await robots.check(server.origin.replace('ftp:', 'http:') + '/');
+    expect(decision).toMatchObject({ allowed: false, reason: 'unreachable' });
+    expect(server.commands.filter((command) => command.startsWith('USER'))).toEqual([]);
+  });
+});
+
+describe('the address policy', () => {
+  it.each([
+    ['a literal address', '127.0.0.1'],
+    ['a name, by what it resolves to', 'files.example'],
+  ])('holds for %s: nothing is connected to', async (_, host) => {
+    const server = await site();
+    const asked: string[] = [];
+    const { robots } = client({
+      addressPolicy: 'public-only',
+      lookup: (name, _options, callback) => {
+        asked.push(name);
+        callback(null, [{ address: '127.0.0.1', family: 4 }]);
+      },
+    });
+    expect(await robots.check(`ftp://${host}:${server.port}/`)).toMatchObject({
+      allowed: false,
+      reason: 'unreachable',
+      robots: { error: 'ERR_ROBOTS_ADDRESS_REFUSED' },
+    });
+    expect(asked).toEqual(host === '127.0.0.1' ? [] : [host]);
+    expect(server.connections()).toBe(0);
+  });
+});
+
+describe('refusals of an FTP server', () => {
+  it.each([
+    ['530 to the login', { PASS: '530 No.' }, { status: 530, error: 'ERR_ROBOTS_STATUS' }],
+    ['421 as greeting', { greeting: '421 Too many.' }, { status: 421, error: 'ERR_ROBOTS_STATUS' }],
+    ['450 to RETR', { RETR: '450 Busy.' }, { status: 450, error: 'ERR_ROBOTS_STATUS' }],
+    ['silence', { greeting: () => undefined }, { error: 'ERR_ROBOTS_DEADLINE' }],
+  ] satisfies [string, FtpScript, object][])('%s disallows everything', async (_, script, seen) => {
+    const server = await site(script);
+    const { robots, clock } = client({ deadlineMs: 200 });
+    for (const path of ['/', '/pub/a', '/private']) {
+      expect(await robots.check(server.origin + path)).toMatchObject({
+        allowed: false,
+        reason: 'unreachable',
+        state: 'disallow-all',
+        retryAt: START + 30 * SECOND,
+        robots: { ...seen, url: `${server.origin}/robots.txt` },
+      });
+    }
+    expect(server.connections()).toBe(1);
+    clock.advance(30 * SECOND);
+    expect(await robots.canFetch(`${server.origin}/`)).toBe(false);
+    expect(server.connections()).toBe(2);
+  });
+
+  it('leave the last good copy in force', async () => {
+    let busy = false;
+    const server = await site({ USER: ({ reply }) => reply(busy ? '421 Busy.' : '230 Welcome.') });
+    const { robots, clock } = client();
+    expect(await robots.canFetch(`${server.origin}/private`)).toBe(false);
+    busy = true;
+    clock.advance(DAY);
+    expect(await robots.check(`${server.origin}/private`)).toMatchObject({
+      allowed: false,
+      state: 'last-good',
+    });
+    expect(await robots.check(`${server.origin}/pub`)).toMatchObject({
+      allowed: true,
+      state: 'last-good',
+      robots: { status: 421, error: 'ERR_ROBOTS_STATUS' },
+    });
+    clock.advance(30 * DAY);
+    expect(await robots.check(`${server.origin}/pub`)).toMatchObject({ allowed: true, state: 'last-good' });
+  });
+
+  it('550 to RETR allows everything, under every profile', async () => {
+    const server = await site({ RETR: '550 No such file.' });
+    for (const profile of ['rfc9309', 'google', 'google-legacy', 'koster-1996', 'robotstxt-1994'] as const) {
+      const { robots } = client({ profile });
+      expect(await robots.check(`${server.origin}/private`)).toMatchObject({
+        allowed: true,
+        reason: 'unavailable',
+        state: 'allow-all',
+        robots: { status: 550 },
+      });
+    }
+    expect(server.retrievals()).toBe(5);
+  });
+});
+
+describe('closing', () => {
+  it('leaves no connection, and tells who waits', async () => {
+    const { robots } = client();
+    const closing: Promise<void>[] = [];
+    const server = await site({ RETR: () => void closing.push(robots.close()) });
+    await expect(robots.check(`${server.origin}/`)).rejects.toMatchObject({ code: 'ERR_ROBOTS_CLOSED' });
+    await Promise.all(closing);
+    await server.whenLeft();
+  });
+});
+
+const program = vsftpdProgram();
+
+describe.skipIf(program === undefined)('an ftp: origin served by vsftpd', () => {
+  async function server(settings?: Readonly<Record<string, string>>): Promise<FtpServer> {
+    const started = await startVsftpd(program ?? '', settings);
+    open.push(started);
+    return started;
+  }
+
+  it('is decided by the rules of its file, asked for once', async () => {
+    const { origin, put, commands } = await server();
+    put('robots.txt', RULES);
+    const { robots } = client();
+    const url = `${origin}/private/report`;
+    expect(robots.peek(url)).toBeUndefined();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => robots.check(at % 2 === 0 ? url : `${origin}/pub/${at}`)),
+    );
+    expect(answers.map(({ allowed }) => allowed)).toEqual(answers.map((_, at) => at % 2 === 1));
+    expect(answers[0]).toMatchObject({
+      url,
+      origin,
+      allowed: false,
+      reason: 'rule',
+      state: 'rules',
+      rule: { directive: 'disallow', pattern: '/private', line: 2 },
+      crawlDelayMs: 2_000,
+      robots: {
+        url: `${origin}/robots.txt`,
+        finalUrl: `${origin}/robots.txt`,
+        hops: 0,
+        status: 226,
+        fetchedAt: START,
+        staleAt: START + DAY,
+        source: 'network',
+      },
+    });
+    expect(robots.peek(url)).toMatchObject({ allowed: false, robots: { source: 'memory' } });
+    expect(await robots.canFetch(`${origin}/pub`)).toBe(true);
+    expect(await robots.canFetch(`${origin}/robots.txt`)).toBe(true);
+    expect(await robots.policy(url)).toMatchObject({
+      state: 'rules',
+      crawlDelayMs: 2_000,
+      file: { truncated: false },
+    });
+    expect(robots.stats()).toMatchObject({ attempts: 1, origins: 1 });
+    expect(commands('RETR')).toEqual(['RETR /robots.txt']);
+    expect(commands('USER')).toEqual(['USER anonymous']);
+    expect(commands('TYPE')).toEqual(['TYPE I']);
+    expect(commands('PASV')).toEqual([]);
+  });
+
+  it('is asked again after 24 hours', async () => {
+    const { origin, put, commands } = await server();
+    put('robots.txt', RULES);
+    const { robots, clock } = client();
+    await robots.check(`${origin}/private`);
+    put('robots.txt', 'User-agent: *\nDisallow: /pub\n');
+    clock.advance(21 * HOUR);
+    expect(await robots.canFetch(`${origin}/private`)).toBe(false);
+    expect(commands('RETR')).toHaveLength(1);
+    clock.advance(3 * HOUR);
+    expect(robots.peek(`${origin}/private`)).toBeUndefined();
+    expect(await robots.canFetch(`${origin}/private`)).toBe(true);
+    expect(await robots.canFetch(`${origin}/pub`)).toBe(false);
+    expect(commands('RETR')).toHaveLength(2);
+  });
+
+  it('without the file is unavailable', async () => {
+    const { origin, commands } = await server();
+    const { robots } = client();
+    expect(await robots.check(`${origin}/private`)).toMatchObject({
+      allowed: true,
+      reason: 'unavailable',
+      robots: { status: 550 },
+    });
+    expect(await robots.canFetch(`${origin}/pub`)).toBe(true);
+    expect(commands('RETR')).toHaveLength(1);
+  });
+
+  it('that knows nobody is unreachable', async () => {
+    // Local users alone: the anonymous one is asked for a password that no system account has.
+    const { origin, put, commands } = await server({ anonymous_enable: 'NO', local_enable: 'YES' });
+    put('robots.txt', 'User-agent: *\nAllow: /\n');
+    const { robots } = client();
+    expect(await robots.check(`${origin}/pub`)).toMatchObject({
+      allowed: false,
+      reason: 'unreachable',
+      robots: { status: 530, error: 'ERR_ROBOTS_STATUS' },
+    });
+    expect(commands('RETR')).toEqual([]);
+  });
+
+  it('that forbids passive transfers is unreachable, not without a file', async () => {
+    const { origin, put } = await server({ pasv_enable: 'NO' });
+    put('robots.txt', RULES);
+    const { robots } = client();
+    expect(await robots.check(`${origin}/pub`)).toMatchObject({
+      allowed: false,
+      reason: 'unreachable',
+      robots: { status: 550 },
+    });
+  });
+
+  it('names another host for PASV in vain', async () => {
+    const { origin, put, commands } = await server({ pasv_address: '192.0.2.1', cmds_denied: 'EPSV' });
+    put('robots.txt', RULES);
+    const { robots } = client();
+    expect(await robots.check(`${origin}/private`)).toMatchObject({ allowed: false, reason: 'rule' });
+    expect(commands('PASV')).toHaveLength(1);
+  });
+
+  it('with a large file is read up to the limit', async () => {
+    const { origin, put } = await server();
+    put('robots.txt', `User-agent: *\nDisallow: /private\n${'# filler\n'.repeat(80_000)}Disallow: /pub\n`);
+    const { robots } = client();
+    expect(await robots.canFetch(`${origin}/private`)).toBe(false);
+    expect(await robots.canFetch(`${origin}/pub`)).toBe(true);
+    const { file } = await robots.policy(origin);
+    expect(file).toMatchObject({ truncated: true });
+    expect(file?.sizeBytes).toBeLessThanOrEqual(512_000);
+  });
+
+  it('can be prefetched beside others', async () => {
+    const good = await server();
+    good.put('robots.txt', RULES);
+    const empty = await server();
+    const { robots } = client();
+    const result = await robots.prefetch([`${good.origin}/a`, `${good.origin}/b`, `${empty.origin}/`]);
+    expect(result).toMatchObject({ origins: 2, states: { rules: 1, 'allow-all': 1 }, invalid: [] });
+    expect(robots.peek(`${good.origin}/private`)).toMatchObject({ allowed: false, reason: 'rule' });
+    expect(good.commands('RETR').length + empty.commands('RETR').length).toBe(2);
+  });
+
+  it('that stops is disallowed after its file has had its time, if no copy is held', async () => {
+    const started = await server();
+    const { robots, clock } = client();
+    started.put('robots.txt', undefined);
+    expect(await robots.canFetch(`${started.origin}/`)).toBe(true);
+    await started.close();
+    clock.advance(DAY + MINUTE);
+    expect(await robots.check(`${started.origin}/`)).toMatchObject({
+      allowed: false,
+      reason: 'unreachable',
+      robots: { error: 'ECONNREFUSED' },
+    });
+  });
+});

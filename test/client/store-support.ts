@@ -1,0 +1,74 @@
+import { afterEach } from 'vitest';
+import {
+  RobotsClient,
+  type RobotsClientOptions,
+  type RobotsStore,
+  type StoreEvent,
+} from '../../src/index.ts';
+import {
+  fakeOrigin,
+  type FakeOrigin,
+  type FakeScript,
+  virtualClock,
+  type VirtualClock,
+} from '../../src/testing/index.ts';
+
+export const RULES = 'User-agent: *\nDisallow: /private\n';
+
+const open: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+/** A site that is closed after the test. */
+export async function siteWith(robots: FakeScript = RULES): Promise<FakeOrigin> {
+  const site = await fakeOrigin({ robots });
+  open.push(site);
+  return site;
+}
+
+export interface Process {
+  readonly robots: RobotsClient;
+  readonly events: StoreEvent[];
+  /** The events in short: `timeout get`, `rejected version`, `suspended reads`. */
+  readonly told: string[];
+}
+
+/** A client like one in a process of its own: what it shares with others is the store and the time. */
+export function startProcess(
+  store: RobotsStore,
+  clock: VirtualClock,
+  options: RobotsClientOptions = {},
+): Process {
+  const events: StoreEvent[] = [];
+  const told: string[] = [];
+  const robots = new RobotsClient({
+    agent: 'ExampleBot/1.0',
+    clock,
+    random: () => 0,
+    store,
+    // Real time, and short: hanging stores are waited for.
+    storeDeadlineMs: 20,
+    onStoreEvent: (event) => {
+      events.push(event);
+      told.push(inShort(event));
+    },
+    ...options,
+  });
+  open.push(robots);
+  return { robots, events, told };
+}
+
+export function startClock(): VirtualClock {
+  return virtualClock();
+}
+
+function inShort(event: StoreEvent): string {
+  if (event.type === 'rejected') return `rejected ${event.reason}`;
+  return `${event.type} ${'operation' in event ? event.operation : event.calls}`;
+}
+
+/** Everybody who can go on has. */
+export async function settled(): Promise<void> {
+  for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,579 @@
+import { describe, expect, it, vi } from 'vitest';
+import { profiles } from '../../src/index.ts';
+import { DAY, HOUR, SECOND } from '../support/client.ts';
+import { ScriptedStore } from '../support/store.ts';
+import { RULES, settled, siteWith, startClock, startProcess } from './store-support.ts';
+
+function setUp() {
+  const clock = startClock();
+  return { clock, store: new ScriptedStore({ clock }) };
+}
+
+describe('what one client learnt', () => {
+  it('answers the next one, which asks nobody', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith();
+    const first = startProcess(store, clock);
+    expect((await first.robots.check(site.url('/'))).robots.source).toBe('network');
+    await first.robots.close();
+    await clock.advance(HOUR);
+    const { robots } = startProcess(store, clock);
+    expect(await robots.check(site.url('/private'))).toMatchObject({
+      allowed: false,
+      reason: 'rule',
+      rule: { line: 2 },
+      robots: { source: 'store', fetchedAt: clock.now() - HOUR, staleAt: clock.now() + 23 * HOUR },
+    });
+    expect(await robots.check(site.url('/'))).toMatchObject({ allowed: true, robots: { source: 'memory' } });
+    expect(robots.stats()).toMatchObject({ attempts: 0, hits: 1, misses: 1 });
+    expect(site.robotsCount).toBe(1);
+    const other = startProcess(store, clock);
+    expect(await other.robots.policy(site.origin)).toMatchObject({
+      state: 'rules',
+      robots: { source: 'store' },
+    });
+  });
+
+  it.each([
+    ['a 404', { status: 404 }, { reason: 'unavailable', allowed: true }],
+    ['a failure', { status: 503 }, { reason: 'unreachable', allowed: false }],
+    ['a broken connection', { fault: 'reset' }, { reason: 'unreachable', allowed: false }],
+  ] as const)('is shared also when it is %s', async (_, answer, expected) => {
+    const { clock, store } = setUp();
+    const site = await siteWith(answer);
+    const decisions = [];
+    for (let count = 0; count < 2; count++) {
+      const { robots } = startProcess(store, clock);
+      decisions.push(await robots.check(site.url('/')));
+      await robots.close();
+    }
+    expect(decisions[1]).toMatchObject(expected);
+    expect(decisions[1]).toEqual({
+      ...decisions[0],
+      robots: { ...decisions[0]!.robots, source: 'store' },
+    });
+    expect(site.robotsCount).toBe(1);
+  });
+
+  it('serves as the last good copy after a restart, while the site is down', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith([RULES, { status: 503 }]);
+    const first = startProcess(store, clock);
+    await first.robots.canFetch(site.url('/'));
+    await first.robots.close();
+    await clock.advance(20 * DAY);
+    const second = startProcess(store, clock);
+    expect(await second.robots.check(site.url('/private'))).toMatchObject({
+      state: 'last-good',
+      allowed: false,
+    });
+    expect(await second.robots.check(site.url('/'))).toMatchObject({ state: 'last-good', allowed: true });
+    await second.robots.close();
+    // And so it does after the next, which learns of the failure as well.
+    const third = startProcess(store, clock);
+    expect(await third.robots.check(site.url('/private'))).toMatchObject({
+      state: 'last-good',
+      allowed: false,
+      robots: { source: 'store', error: 'ERR_ROBOTS_STATUS' },
+    });
+    expect(site.robotsCount).toBe(2);
+  });
+
+  it('is revalidated when it is stale', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith([{ body: RULES, headers: { etag: '"v1"' } }, { status: 304 }]);
+    const first = startProcess(store, clock);
+    await first.robots.canFetch(site.url('/'));
+    await first.robots.close();
+    await clock.advance(2 * DAY);
+    const second = startProcess(store, clock);
+    expect(await second.robots.check(site.url('/private'))).toMatchObject({ state: 'rules', allowed: false });
+    expect(site.requests[1]?.headers['if-none-match']).toBe('"v1"');
+    await second.robots.close();
+    await clock.advance(HOUR);
+    const third = startProcess(store, clock);
+    expect(await third.robots.check(site.url('/private'))).toMatchObject({ robots: { source: 'store' } });
+    expect(site.robotsCount).toBe(2);
+  });
+
+  it('renews what another client holds, ahead of its end and after', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith([RULES, 'User-agent: *\nDisallow: /']);
+    const [one, other] = [startProcess(store, clock), startProcess(store, clock)];
+    await one.robots.canFetch(site.url('/'));
+    await other.robots.canFetch(site.url('/'));
+    await clock.advance(23 * HOUR);
+    await one.robots.canFetch(site.url('/'));
+    await vi.waitFor(() => expect(one.robots.peek(site.url('/'))?.allowed).toBe(false));
+    // Still by the answer that holds, and at once; then by the one that the first has fetched.
+    expect(await other.robots.canFetch(site.url('/'))).toBe(true);
+    await settled();
+    expect(other.robots.peek(site.url('/'))?.allowed).toBe(false);
+    expect(other.robots.stats().attempts).toBe(0);
+    expect(site.robotsCount).toBe(2);
+  });
+
+  it('of the site itself goes with the record', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith({ status: 503 });
+    const one = startProcess(store, clock, { profile: 'google' });
+    one.robots.report(site.origin, { reachable: true });
+    await one.robots.canFetch(site.url('/'));
+    await one.robots.close();
+    const other = startProcess(store, clock, { profile: 'google' });
+    expect((await other.robots.policy(site.origin)).site).toEqual({ reachable: true, at: clock.now() });
+  });
+
+  it('of an origin that a redirect led to is stored for that one, too', async () => {
+    const { clock, store } = setUp();
+    const target = await siteWith();
+    const site = await siteWith({ redirect: `${target.origin}/robots.txt` });
+    const one = startProcess(store, clock);
+    await one.robots.canFetch(site.url('/'));
+    await one.robots.close();
+    const other = startProcess(store, clock);
+    expect(await other.robots.check(target.url('/private'))).toMatchObject({
+      allowed: false,
+      robots: { source: 'store', hops: 0 },
+    });
+    expect((await other.robots.check(site.url('/private'))).robots).toMatchObject({
+      source: 'store',
+      hops: 1,
+      finalUrl: `${target.origin}/robots.txt`,
+    });
+    expect(target.robotsCount).toBe(1);
+  });
+
+  it('is for clients of the same product token, whatever their version', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith();
+    for (const agent of ['ExampleBot/1.0', 'EXAMPLEBOT/2.0 (+https://example.com)', 'OtherBot/1.0']) {
+      const { robots } = startProcess(store, clock, { agent });
+      await robots.canFetch(site.url('/'));
+      await robots.close();
+    }
+    expect(site.requests.map(({ headers }) => headers['user-agent'])).toEqual([
+      'ExampleBot/1.0',
+      'OtherBot/1.0',
+    ]);
+  });
+
+  it('is not for clients that would not ask all the addresses it may have come from', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith('');
+    const lax = startProcess(store, clock, { addressPolicy: 'any' });
+    expect(await lax.robots.canFetch(site.url('/'))).toBe(true);
+    await lax.robots.close();
+    const strict = startProcess(store, clock, { addressPolicy: 'public-only' });
+    expect(await strict.robots.check(site.url('/'))).toMatchObject({ allowed: false, reason: 'unreachable' });
+  });
+
+  it('under a laxer profile opens nothing under a stricter one', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith([{ status: 403, headers: { 'cache-control': 'max-age=3600' } }]);
+    const lax = startProcess(store, clock);
+    expect(await lax.robots.canFetch(site.url('/'))).toBe(true);
+    await lax.robots.close();
+    const strict = startProcess(store, clock, { profile: 'koster-1996' });
+    expect(await strict.robots.check(site.url('/'))).toMatchObject({ reason: 'restricted', allowed: false });
+    expect(strict.told).toEqual(['rejected profile']);
+    expect(site.robotsCount).toBe(2);
+  });
+
+  it('is read by the rules of the reader’s own dialect', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith('User-agent: *\nDisallow: /a\nAllow: /a/b\n');
+    const one = startProcess(store, clock);
+    expect(await one.robots.canFetch(site.url('/a/b'))).toBe(true);
+    await one.robots.close();
+    const profile = { ...profiles.rfc9309, name: 'first match', dialect: 'koster-1996' } as const;
+    const other = startProcess(store, clock, { profile });
+    expect(await other.robots.canFetch(site.url('/a/b'))).toBe(false);
+    expect(site.robotsCount).toBe(1);
+  });
+});
+
+describe('the store is asked', () => {
+  it('when memory has no answer, never otherwise', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith();
+    const { robots } = startProcess(store, clock);
+    expect(robots.peek(site.url('/'))).toBeUndefined();
+    expect(await robots.canFetch(site.url('/robots.txt'))).toBe(true);
+    expect(store.calls).toEqual([]);
+    await robots.canFetch(site.url('/'));
+    await settled();
+    expect(store.calls.map(({ call }) => call)).toEqual(['get', 'lease', 'get', 'set', 'release']);
+    for (let count = 0; count < 10; count++) await robots.canFetch(site.url('/private'));
+    robots.peek(site.url('/'));
+    await robots.policy(site.url('/'));
+    expect(store.calls).toHaveLength(5);
+  });
+
+  it('once by however many ask at the same time', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith();
+    const { robots } = startProcess(store, clock);
+    await Promise.all(Array.from({ length: 50 }, () => robots.canFetch(site.url('/'))));
+    expect(store.count('lease')).toBe(1);
+    expect(site.robotsCount).toBe(1);
+  });
+
+  it('by no more than `concurrency` at once', async () => {
+    const { clock, store } = setUp();
+    store.fail('late', 'get');
+    const { robots } = startProcess(store, clock, { concurrency: 2, storeDeadlineMs: 60_000 });
+    const asked = Array.from({ length: 5 }, (_, port) => robots.canFetch(`http://127.0.0.1:${port + 1}/`));
+    await settled();
+    expect(store.count('get')).toBe(2);
+    store.proceed();
+    store.recover();
+    await Promise.all(asked);
+  });
+
+  it('without a lease where it has none', async () => {
+    const clock = startClock();
+    const store = new ScriptedStore({ clock, leases: false });
+    const site = await siteWith();
+    const { robots } = startProcess(store, clock);
+    await robots.canFetch(site.url('/'));
+    await settled();
+    expect(store.calls.map(({ call }) => call)).toEqual(['get', 'set']);
+  });
+
+  it('about an origin in keys of its own for records and leases', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith();
+    await startProcess(store, clock).robots.canFetch(site.url('/'));
+    await settled();
+    const keyOf = (of: string) =>
+      new Set(store.calls.filter(({ call }) => call === of).map(({ key }) => key));
+    expect(keyOf('get')).toEqual(keyOf('set'));
+    expect(keyOf('lease')).not.toEqual(keyOf('get'));
+    expect([...keyOf('get')][0]).toContain(site.origin);
+  });
+
+  it('about nothing that no name can be: a host longer than any', async () => {
+    const { clock, store } = setUp();
+    const { robots } = startProcess(store, clock, {
+      transport: { fetch: async () => new Response(RULES) },
+    });
+    expect(await robots.canFetch(`http://${'long.'.repeat(80)}example/private`)).toBe(false);
+    expect(store.calls).toEqual([]);
+  });
+
+  it('to keep a record for as long as it is of use', async () => {
+    const { clock, store } = setUp();
+    const good = await siteWith({ body: RULES, headers: { 'cache-control': 'max-age=3600' } });
+    const missing = await siteWith({ status: 404, headers: { 'cache-control': 'max-age=3600' } });
+    const { robots } = startProcess(store, clock);
+    await robots.canFetch(good.url('/'));
+    await robots.canFetch(missing.url('/'));
+    await settled();
+    expect(store.entryOf(good.origin)?.ttlMs).toBeGreaterThanOrEqual(30 * DAY + HOUR);
+    expect(store.entryOf(missing.origin)?.ttlMs).toBe(HOUR);
+  });
+});
+
+describe('a store that fails', () => {
+  const everything = ['get', 'set', 'delete', 'lease', 'release', 'reserve'] as const;
+
+  it.each(['reject', 'throw', 'hang'] as const)(
+    'in all it does (%s) costs a miss and events',
+    async (kind) => {
+      const { clock, store } = setUp();
+      store.fail(kind, ...everything);
+      const site = await siteWith();
+      const { robots, told, events } = startProcess(store, clock);
+      expect(await robots.check(site.url('/private'))).toMatchObject({ allowed: false, reason: 'rule' });
+      expect(await robots.check(site.url('/'))).toMatchObject({ allowed: true, reason: 'no-rule' });
+      const type = kind === 'hang' ? 'timeout' : 'failed';
+      await vi.waitFor(() => expect(told).toEqual([`${type} get`, `${type} set`]));
+      expect(events[0]).toMatchObject({ origin: site.origin });
+      if (kind !== 'hang') expect(events[0]).toMatchObject({ error: new Error('the store cannot get') });
+      expect(site.robotsCount).toBe(1);
+    },
+  );
+
+  it('to answer in time is gone on without, and its answer is not waited for', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith();
+    const first = startProcess(store, clock);
+    await first.robots.canFetch(site.url('/'));
+    await first.robots.close();
+    store.fail('late', 'get');
+    const { robots, told } = startProcess(store, clock);
+    expect(await robots.check(site.url('/private'))).toMatchObject({
+      allowed: false,
+      robots: { source: 'network' },
+    });
+    expect(told).toEqual(['timeout get']);
+    store.proceed();
+    await settled();
+    expect(site.robotsCount).toBe(2);
+  });
+
+  it.each([
+    ['text', 'OK', 'rejected damaged'],
+    ['a number', 7, 'rejected damaged'],
+    ['an object', { allowed: true }, 'rejected damaged'],
+    ['octets', Buffer.from('{}'), 'rejected damaged'],
+    ['a megabyte', 'x'.repeat(2_000_000), 'rejected too-large'],
+  ])('to give what it was given (%s) costs a miss and events', async (_, value, event) => {
+    const { clock, store } = setUp();
+    store.fail({ kind: 'give', value }, 'get');
+    const site = await siteWith();
+    const { robots, told } = startProcess(store, clock);
+    expect(await robots.canFetch(site.url('/private'))).toBe(false);
+    expect(told).toEqual([event]);
+    expect(site.robotsCount).toBe(1);
+  });
+
+  it.each([
+    ['of another origin', 'https://other.example', 0],
+    ['from the future', undefined, -HOUR],
+  ])('to keep records apart gives one %s: a miss', async (_, origin, afterMs) => {
+    const { clock, store } = setUp();
+    const open = await siteWith('');
+    const site = await siteWith();
+    const ahead = startProcess(store, clock);
+    await ahead.robots.canFetch(open.url('/'));
+    await ahead.robots.canFetch(site.url('/'));
+    await ahead.robots.close();
+    if (origin !== undefined) store.poison(site.origin, store.entryOf(open.origin)!.value);
+    const behind = { now: () => clock.now() + afterMs, sleep: clock.sleep };
+    const { robots, told } = startProcess(store, clock, { clock: behind });
+    expect(await robots.check(site.url('/private'))).toMatchObject({
+      allowed: false,
+      robots: { source: 'network' },
+    });
+    expect(told).toEqual([`rejected ${origin === undefined ? 'future' : 'origin'}`]);
+    expect(site.robotsCount).toBe(2);
+  });
+
+  it('to take anything (read-only) still gives what it has', async () => {
+    const { clock, store } = setUp();
+    const sites = await Promise.all(Array.from({ length: 5 }, () => siteWith()));
+    const unknown = await siteWith('User-agent: *\nDisallow: /');
+    const writer = startProcess(store, clock);
+    for (const site of sites) await writer.robots.canFetch(site.url('/'));
+    await writer.robots.close();
+    store.fail('reject', 'set', 'delete', 'lease', 'release');
+    const { robots, told } = startProcess(store, clock);
+    for (const site of sites) {
+      await robots.invalidate(unknown.url('/'));
+      expect(await robots.canFetch(unknown.url('/'))).toBe(false);
+      expect((await robots.check(site.url('/private'))).robots.source).toBe('store');
+      await settled();
+    }
+    expect(told).toContain('suspended writes');
+    expect(told).not.toContain('suspended reads');
+    expect([sites.map((site) => site.robotsCount), unknown.robotsCount]).toEqual([[1, 1, 1, 1, 1], 5]);
+  });
+
+  it('and starts anew empty is filled again', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith();
+    const one = startProcess(store, clock);
+    await one.robots.canFetch(site.url('/'));
+    store.empty();
+    const other = startProcess(store, clock);
+    expect(await other.robots.canFetch(site.url('/private'))).toBe(false);
+    await settled();
+    const third = startProcess(store, clock);
+    expect((await third.robots.check(site.url('/private'))).robots.source).toBe('store');
+    expect(site.robotsCount).toBe(2);
+  });
+
+  it('again and again is left alone, for some seconds; then one question tries it', async () => {
+    const { clock, store } = setUp();
+    store.fail('reject', ...everything);
+    const sites = await Promise.all(Array.from({ length: 8 }, () => siteWith()));
+    const { robots, told } = startProcess(store, clock);
+    for (const site of sites.slice(0, 4)) {
+      await robots.canFetch(site.url('/'));
+      await settled();
+    }
+    expect(told).toEqual(expect.arrayContaining(['suspended reads', 'suspended writes']));
+    const before = store.calls.length;
+    await robots.canFetch(sites[4]!.url('/'));
+    await settled();
+    expect(store.calls).toHaveLength(before);
+    await clock.advance(5 * SECOND);
+    await Promise.all([5, 6].map((index) => robots.canFetch(sites[index]!.url('/'))));
+    await settled();
+    expect(store.calls.slice(before).map(({ call }) => call)).toEqual(['set', 'get']);
+    store.recover();
+    await clock.advance(5 * SECOND);
+    await robots.canFetch(sites[7]!.url('/'));
+    expect(told.slice(-2)).toEqual(['resumed writes', 'resumed reads']);
+    expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
+  });
+
+  it('to keep what it is given does not bring back what has been superseded', async () => {
+    const { clock, store } = setUp();
+    const closes = { body: 'User-agent: *\nDisallow: /', headers: { 'cache-control': 'max-age=600' } };
+    const site = await siteWith(['', closes]);
+    const { robots } = startProcess(store, clock);
+    expect(await robots.canFetch(site.url('/'))).toBe(true);
+    await settled();
+    store.fail({ kind: 'give', value: undefined }, 'set');
+    await clock.advance(22 * HOUR);
+    await robots.canFetch(site.url('/'));
+    await vi.waitFor(() => expect(robots.peek(site.url('/'))?.allowed).toBe(false));
+    // What is stored is older, but would hold for longer.
+    await clock.advance(HOUR);
+    expect(await robots.check(site.url('/'))).toMatchObject({
+      allowed: false,
+      robots: { source: 'network' },
+    });
+    expect(site.robotsCount).toBe(3);
+  });
+
+  it('and comes back is told what was learnt meanwhile', async () => {
+    const { clock, store } = setUp();
+    store.fail('hang', ...everything);
+    const sites = await Promise.all(Array.from({ length: 40 }, () => siteWith()));
+    const { robots } = startProcess(store, clock, { storeDeadlineMs: 5 });
+    for (const site of sites.slice(0, 39)) await robots.canFetch(site.url('/'));
+    store.recover();
+    await clock.advance(5 * SECOND);
+    expect(store.entries.size).toBe(0);
+    await robots.canFetch(sites[39]!.url('/'));
+    await vi.waitFor(() => expect(store.entries.size).toBe(40));
+    const other = startProcess(store, clock);
+    for (const site of sites) expect(await other.robots.canFetch(site.url('/private'))).toBe(false);
+    expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
+  });
+
+  it('keeps nobody waiting who has left', async () => {
+    const { clock, store } = setUp();
+    store.fail('late', 'get');
+    const site = await siteWith();
+    const { robots } = startProcess(store, clock, { storeDeadlineMs: 60_000 });
+    const leaving = new AbortController();
+    const asked = robots.canFetch(site.url('/'), undefined, { signal: leaving.signal });
+    await settled();
+    leaving.abort(new Error('left'));
+    await expect(asked).rejects.toThrow('left');
+    store.proceed();
+    await settled();
+    expect([site.robotsCount, store.count('lease')]).toEqual([0, 0]);
+    expect(robots.stats()).toMatchObject({ inFlight: 0, origins: 0 });
+  });
+
+  it('does not fail a question when its observer does', async () => {
+    const { clock, store } = setUp();
+    store.fail('reject', ...everything);
+    const site = await siteWith();
+    const thrown: unknown[] = [];
+    const listeners = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.on('uncaughtException', (error) => thrown.push(error));
+    try {
+      const { robots } = startProcess(store, clock, {
+        onStoreEvent: ({ type }) => {
+          throw new Error(`heard ${type}`);
+        },
+      });
+      expect(await robots.canFetch(site.url('/private'))).toBe(false);
+      await robots.close();
+      await settled();
+    } finally {
+      process.removeAllListeners('uncaughtException');
+      for (const listener of listeners) process.on('uncaughtException', listener);
+    }
+    expect(thrown.map(String)).toEqual(
+      expect.arrayContaining(['Error: heard failed', 'Error: heard dropped']),
+    );
+  });
+});
+
+describe('invalidate', () => {
+  it('deletes what is stored, too', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith([RULES, 'User-agent: *\nDisallow: /']);
+    const { robots } = startProcess(store, clock);
+    expect(await robots.canFetch(site.url('/'))).toBe(true);
+    await settled();
+    await robots.invalidate(site.url('/x'));
+    expect(store.entries.size).toBe(0);
+    expect(await robots.canFetch(site.url('/'))).toBe(false);
+  });
+
+  it('holds for this client while the store cannot be told, and for all when it can again', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith([RULES, 'User-agent: *\nDisallow: /']);
+    const { robots, told } = startProcess(store, clock);
+    await robots.canFetch(site.url('/'));
+    await settled();
+    store.fail('reject', 'delete', 'set');
+    await robots.invalidate(site.url('/'));
+    expect(told).toEqual(['failed delete']);
+    await clock.advance(SECOND);
+    expect(await robots.canFetch(site.url('/'))).toBe(false);
+    store.recover();
+    await robots.invalidate(site.url('/'));
+    expect(store.entries.size).toBe(0);
+  });
+});
+
+describe('close', () => {
+  it('writes what has not been written', async () => {
+    const { clock, store } = setUp();
+    store.fail('reject', 'set', 'lease');
+    const site = await siteWith();
+    const { robots, told } = startProcess(store, clock);
+    await robots.canFetch(site.url('/'));
+    await settled();
+    store.recover();
+    await Promise.all([robots.close(), robots.close()]);
+    expect(store.entries.size).toBe(1);
+    expect(told).toEqual(['failed lease', 'failed set']);
+  });
+
+  it.each(['reject', 'hang'] as const)(
+    'is not held up by a store that fails (%s), and tells what was lost',
+    async (kind) => {
+      const { clock, store } = setUp();
+      store.fail(kind, 'set');
+      const sites = await Promise.all([1, 2, 3].map(() => siteWith()));
+      const { robots, told } = startProcess(store, clock);
+      await Promise.all(sites.map((site) => robots.canFetch(site.url('/'))));
+      await robots.close();
+      expect(told.filter((each) => each === 'dropped set')).toHaveLength(3);
+    },
+  );
+
+  it('asks no store that was never asked', async () => {
+    const { clock, store } = setUp();
+    await startProcess(store, clock).robots.close();
+    expect(store.calls).toEqual([]);
+  });
+});
+
+describe('memory that is too small', () => {
+  it('does not lose what could not be written yet', async () => {
+    const { clock, store } = setUp();
+    store.fail('reject', 'set', 'lease');
+    const sites = await Promise.all(Array.from({ length: 4 }, () => siteWith()));
+    const { robots } = startProcess(store, clock, { cache: { maxOrigins: 2 } });
+    for (let round = 0; round < 2; round++) {
+      for (const site of sites) expect(await robots.canFetch(site.url('/private'))).toBe(false);
+    }
+    expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
+    store.fail('reject', 'get');
+    for (const site of sites) expect(await robots.canFetch(site.url('/private'))).toBe(false);
+    expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
+  });
+
+  it('is helped out by the store', async () => {
+    const { clock, store } = setUp();
+    const sites = await Promise.all(Array.from({ length: 4 }, () => siteWith()));
+    const { robots } = startProcess(store, clock, { cache: { maxOrigins: 2 } });
+    for (let round = 0; round < 3; round++) {
+      for (const site of sites) expect(await robots.canFetch(site.url('/private'))).toBe(false);
+    }
+    expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
+  });
+});

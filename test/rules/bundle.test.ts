@@ -1,0 +1,54 @@
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { describe, expect, it } from 'vitest';
+
+const rules = fileURLToPath(new URL('../../src/rules/index.ts', import.meta.url));
+
+/** A bundle of what is exported by `source`, which imports from `RULES`. */
+async function bundled(source: string): Promise<{ readonly code: string; readonly exports: unknown }> {
+  const entry = 'entry-of-the-test';
+  const bundle = await rolldown({
+    input: entry,
+    platform: 'browser',
+    plugins: [
+      {
+        name: entry,
+        resolveId: (id) => (id === entry ? id : null),
+        load: (id) => (id === entry ? source.replace('RULES', JSON.stringify(rules)) : null),
+      },
+    ],
+  });
+  const { output } = await bundle.generate({ format: 'esm', minify: true });
+  await bundle.close();
+  const { code } = output[0];
+  return { code, exports: await import(`data:text/javascript,${encodeURIComponent(code)}`) };
+}
+
+const BODY = "'User-agent: *\\nDissalow: /'";
+
+describe('a bundle', () => {
+  it('of `parseRobots` alone leaves the linter out, and says so when it is asked for', async () => {
+    const { code, exports } = await bundled(
+      `import { parseRobots } from RULES;
+       export const allowed = parseRobots(${BODY}).check('/').allowed;
+       export const ask = () => parseRobots(${BODY}).diagnostics;`,
+    );
+    expect(code).not.toContain('forgiven-key');
+    expect(code).not.toContain('content-usage');
+    expect(exports).toMatchObject({ allowed: false });
+    const { ask } = exports as { readonly ask: () => unknown };
+    expect(ask).toThrow(expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }));
+    expect(ask).toThrow(/import it from "canfetch\/rules"/);
+  });
+
+  it('with `lint` has `file.diagnostics`, and not the texts', async () => {
+    const { code, exports } = await bundled(
+      `import { lint, parseRobots } from RULES;
+       const file = parseRobots(${BODY});
+       export const codes = file.diagnostics.map(({ code }) => code);
+       export const same = lint(file).length === codes.length;`,
+    );
+    expect(exports).toMatchObject({ codes: ['forgiven-key'], same: true });
+    expect(code).not.toContain('explanation');
+  });
+});

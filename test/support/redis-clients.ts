@@ -1,0 +1,57 @@
+import { Redis } from 'ioredis';
+import { Redis as Valkey } from 'iovalkey';
+import { createClient, createClientPool } from 'redis';
+import type { RedisConnection } from '../../src/cache/redis-connection.ts';
+
+/** A connection with a client library, and how it ends. */
+export interface OpenConnection {
+  readonly connection: RedisConnection;
+  /** How many listeners there are, by event. */
+  listeners(): Record<string, number>;
+  close(): Promise<void>;
+}
+
+interface Emitter {
+  eventNames(): (string | symbol)[];
+  listenerCount(event: string | symbol): number;
+}
+
+const listenersOf = (emitter: Emitter) => (): Record<string, number> =>
+  Object.fromEntries(emitter.eventNames().map((name) => [String(name), emitter.listenerCount(name)]));
+
+/** Every client library that there is a promise about, by name. */
+export const redisClients: Readonly<Record<string, (url: string) => Promise<OpenConnection>>> = {
+  ioredis: async (url) => {
+    const connection = new Redis(url);
+    return {
+      connection,
+      listeners: listenersOf(connection),
+      close: async () => void (await connection.quit()),
+    };
+  },
+  iovalkey: async (url) => {
+    const connection = new Valkey(url);
+    return {
+      connection,
+      listeners: listenersOf(connection),
+      close: async () => void (await connection.quit()),
+    };
+  },
+  'node-redis': async (url) => {
+    const connection = await createClient({ url }).connect();
+    return { connection, listeners: listenersOf(connection), close: () => connection.close() };
+  },
+  'node-redis, RESP 2, all replies as octets': async (url) => {
+    const connection = await createClient({
+      url,
+      RESP: 2,
+      commandOptions: { typeMapping: { 36: Buffer, 58: String } },
+    }).connect();
+    return { connection, listeners: listenersOf(connection), close: () => connection.close() };
+  },
+  'node-redis, a pool': async (url) => {
+    const connection = createClientPool({ url });
+    await connection.connect();
+    return { connection, listeners: listenersOf(connection), close: () => connection.close() };
+  },
+};

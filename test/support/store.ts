@@ -1,0 +1,144 @@
+import type { RobotsStore, StoreLease } from '../../src/index.ts';
+
+export type StoreCall = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve';
+
+/** What a call does instead of its work. `late`: the work, but only when {@link ScriptedStore.proceed} is called. */
+export type StoreFault =
+  | { readonly kind: 'reject' | 'throw' | 'hang' | 'late' }
+  | { readonly kind: 'give'; readonly value: unknown };
+
+export interface ScriptedStoreOptions {
+  readonly clock: { now(): number };
+  /** @default true */
+  readonly leases?: boolean;
+  /** @default false */
+  readonly reserves?: boolean;
+}
+
+/** A store in memory, in virtual time, that fails as it is told and notes what it is asked. */
+export class ScriptedStore implements RobotsStore {
+  readonly entries = new Map<string, { value: string; until: number; ttlMs: number }>();
+  readonly calls: { readonly call: StoreCall; readonly key: string }[] = [];
+  readonly leaseTtls: number[] = [];
+  readonly reservedMs: number[] = [];
+  readonly lease?: NonNullable<RobotsStore['lease']>;
+  readonly reserve?: NonNullable<RobotsStore['reserve']>;
+  private readonly clock: { now(): number };
+  private readonly faults = new Map<StoreCall, StoreFault>();
+  private readonly leases = new Map<string, { token: symbol; until: number }>();
+  private readonly slots = new Map<string, number>();
+  private readonly held: (() => void)[] = [];
+
+  constructor({ clock, leases = true, reserves = false }: ScriptedStoreOptions) {
+    this.clock = clock;
+    if (leases) this.lease = (key, ttlMs) => this.do('lease', key, () => this.take(key, ttlMs));
+    if (reserves) this.reserve = (key, delayMs) => this.do('reserve', key, () => this.book(key, delayMs));
+  }
+
+  get(key: string): Promise<string | undefined> {
+    return this.do('get', key, () => {
+      const entry = this.entries.get(key);
+      return entry === undefined || entry.until <= this.clock.now() ? undefined : entry.value;
+    });
+  }
+
+  set(key: string, value: string, { ttlMs }: { readonly ttlMs: number }): Promise<void> {
+    return this.do('set', key, () => {
+      this.entries.set(key, { value, until: this.clock.now() + ttlMs, ttlMs });
+    });
+  }
+
+  delete(key: string): Promise<void> {
+    return this.do('delete', key, () => void this.entries.delete(key));
+  }
+
+  /** From now on these calls fail so. */
+  fail(kind: StoreFault['kind'] | StoreFault, ...calls: StoreCall[]): void {
+    const all: readonly StoreCall[] = ['get', 'set', 'delete', 'lease', 'release', 'reserve'];
+    const fault = typeof kind === 'string' ? ({ kind, value: undefined } as StoreFault) : kind;
+    for (const call of calls.length === 0 ? all : calls) this.faults.set(call, fault);
+  }
+
+  /** All is well again. */
+  recover(): void {
+    this.faults.clear();
+  }
+
+  /** The calls that were made to come late end now. */
+  proceed(): void {
+    for (const each of this.held.splice(0)) each();
+  }
+
+  /** Everything is lost, as when a server without persistence starts anew. */
+  empty(): void {
+    this.entries.clear();
+    this.leases.clear();
+  }
+
+  count(call: StoreCall): number {
+    return this.calls.filter((each) => each.call === call).length;
+  }
+
+  /** The one entry about `origin`. */
+  entryOf(origin: string): { value: string; ttlMs: number } | undefined {
+    const found = [...this.entries].find(([key]) => key.endsWith(origin));
+    return found?.[1];
+  }
+
+  /** Puts `value` in the place of what is stored about `origin`. */
+  poison(origin: string, value: string): void {
+    for (const [key, entry] of this.entries) if (key.endsWith(origin)) entry.value = value;
+  }
+
+  private do<Value>(call: StoreCall, key: string, work: () => Value): Promise<Value> {
+    this.calls.push({ call, key });
+    const fault = this.faults.get(call);
+    if (fault?.kind === 'throw') throw new Error(`the store cannot ${call}`);
+    return this.end(call, fault, work);
+  }
+
+  private async end<Value>(
+    call: StoreCall,
+    fault: StoreFault | undefined,
+    work: () => Value,
+  ): Promise<Value> {
+    // Never in the caller's own turn, like a real one.
+    await Promise.resolve();
+    switch (fault?.kind) {
+      case 'reject':
+        throw new Error(`the store cannot ${call}`);
+      case 'hang':
+        return new Promise(() => undefined);
+      case 'late':
+        await new Promise<void>((resolve) => this.held.push(resolve));
+        return work();
+      case 'give':
+        return fault.value as Value;
+      case 'throw':
+      case undefined:
+        return work();
+    }
+  }
+
+  private take(key: string, ttlMs: number): StoreLease | undefined {
+    this.leaseTtls.push(ttlMs);
+    const held = this.leases.get(key);
+    if (held !== undefined && held.until > this.clock.now()) return undefined;
+    const token = Symbol(key);
+    this.leases.set(key, { token, until: this.clock.now() + ttlMs });
+    return {
+      release: () =>
+        this.do('release', key, () => {
+          if (this.leases.get(key)?.token === token) this.leases.delete(key);
+        }),
+    };
+  }
+
+  private book(key: string, delayMs: number): number {
+    this.reservedMs.push(delayMs);
+    const now = this.clock.now();
+    const at = Math.max(now, (this.slots.get(key) ?? -Infinity) + delayMs);
+    this.slots.set(key, at);
+    return at - now;
+  }
+}

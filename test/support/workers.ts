@@ -1,0 +1,114 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const RELATIVE_IMPORT = /^(?:import|export)\s+(?!type\b)(?:[^'";]*?\sfrom\s+)?'(\.[^']+)';/gm;
+
+/** A script and all of ours that it imports, as JavaScript: Node 20 does not run TypeScript. */
+export interface CompiledScript extends Disposable {
+  readonly path: string;
+}
+
+/**
+ * Compiles a TypeScript module for a process of its own.
+ *
+ * @param where `outside`: to a folder from which no package can be found
+ */
+export function compileScript(source: URL, where: 'inside' | 'outside' = 'inside'): CompiledScript {
+  const parent = where === 'inside' ? join(root, 'build') : tmpdir();
+  mkdirSync(parent, { recursive: true });
+  const folder = mkdtempSync(join(parent, 'script-'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  const placeOf = (url: URL): string =>
+    join(folder, relative(root, fileURLToPath(url)).replace(/\.ts$/, '.js'));
+
+  const seen = new Set<string>();
+  const waiting = [source];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (seen.has(next.href)) continue;
+    seen.add(next.href);
+    const text = readFileSync(next, 'utf8');
+    for (const [, specifier = ''] of text.matchAll(RELATIVE_IMPORT)) waiting.push(new URL(specifier, next));
+    const { outputText } = ts.transpileModule(text, {
+      compilerOptions: {
+        target: ts.ScriptTarget.ES2022,
+        module: ts.ModuleKind.ESNext,
+        verbatimModuleSyntax: true,
+        rewriteRelativeImportExtensions: true,
+      },
+    });
+    mkdirSync(dirname(placeOf(next)), { recursive: true });
+    writeFileSync(placeOf(next), outputText);
+  }
+  return {
+    path: placeOf(source),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+export interface WorkerOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** No file may grow beyond so many blocks of 512 octets: to the one who writes it is a full disk. */
+  readonly maxFileBlocks?: number;
+}
+
+/** A script in a process of its own, which tells and is told a line of JSON at a time. */
+export interface Worker {
+  /** What it tells next. Rejects when it ends instead. */
+  next(): Promise<unknown>;
+  tell(message: unknown): void;
+  /** Nothing more will be told. */
+  end(): void;
+  /** SIGKILL */
+  kill(): Promise<void>;
+  /** Resolves when it has ended by itself. */
+  ended(): Promise<{ readonly code: number | null; readonly stderr: string }>;
+}
+
+export function startWorker(
+  script: CompiledScript,
+  args: readonly string[],
+  { env = {}, maxFileBlocks }: WorkerOptions = {},
+): Worker {
+  const command = [process.execPath, script.path, ...args];
+  const [program = '', ...rest] =
+    maxFileBlocks === undefined
+      ? command
+      : ['sh', '-c', `ulimit -f ${maxFileBlocks}; exec "$@"`, 'sh', ...command];
+  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(program, rest, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
+  const killed = (): void => void child.kill('SIGKILL');
+  process.once('exit', killed);
+  const closed = once(child, 'close').then(() => {
+    process.off('exit', killed);
+    return child.exitCode;
+  });
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  // Whoever is told something may have ended.
+  child.stdin.on('error', () => undefined);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    async next() {
+      const line = await lines.next();
+      if (line.done === true) throw new Error(`The worker ended with ${await closed}:\n${stderr}`);
+      return JSON.parse(line.value);
+    },
+    tell: (message) => void child.stdin.write(`${JSON.stringify(message)}\n`),
+    end: () => void child.stdin.end(),
+    async kill() {
+      killed();
+      await closed;
+    },
+    ended: async () => ({ code: await closed, stderr }),
+  };
+}
