@@ -26,7 +26,7 @@ interface Suspicion {
   readonly suspect?: Suspect;
 }
 
-interface AnswerBase {
+interface AnswerBase extends Suspicion {
   /** Status of the last hop. */
   readonly status: number;
   readonly finalUrl: string;
@@ -39,14 +39,13 @@ interface AnswerBase {
 
 export type Answer =
   | (AnswerBase & { readonly kind: 'rules' })
-  | (AnswerBase &
-      Suspicion & {
-        readonly kind: 'unavailable';
-        readonly reason?: UnavailableReason;
-        /** When the origin first said so in a row; bounds `keepCopyOnUnavailableMs`. */
-        readonly since: number;
-      })
-  | (AnswerBase & Suspicion & { readonly kind: 'restricted' });
+  | (AnswerBase & {
+      readonly kind: 'unavailable';
+      readonly reason?: UnavailableReason;
+      /** When the origin first said so in a row; bounds `keepCopyOnUnavailableMs`. */
+      readonly since: number;
+    })
+  | (AnswerBase & { readonly kind: 'restricted' });
 
 /** A robots.txt body and what is needed to ask whether it changed. */
 export interface Copy extends Suspicion {

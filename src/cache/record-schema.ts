@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Suspect } from '../access/index.ts';
 
 /**
  * What a stored record looks like, once it is known to be whole and of this version. Left out is what nearly every
@@ -14,6 +15,10 @@ export interface StoredRecord {
   readonly keptMs?: number | undefined;
 }
 
+interface StoredSuspicion {
+  readonly suspect?: Suspect | undefined;
+}
+
 interface StoredRoute {
   /** @default `<origin>/robots.txt` */
   readonly finalUrl?: string | undefined;
@@ -21,7 +26,7 @@ interface StoredRoute {
   readonly hops?: number | undefined;
 }
 
-interface StoredAnswer extends StoredRoute {
+interface StoredAnswer extends StoredRoute, StoredSuspicion {
   readonly kind: 'rules' | 'unavailable' | 'restricted';
   /** @default 200 */
   readonly status?: number | undefined;
@@ -32,7 +37,7 @@ interface StoredAnswer extends StoredRoute {
   readonly since?: number | undefined;
 }
 
-interface StoredCopy extends StoredRoute {
+interface StoredCopy extends StoredRoute, StoredSuspicion {
   /** One of the two: the file as text, if it is UTF-8 and that is the shorter, else its octets. */
   readonly text?: string | undefined;
   readonly base64?: string | undefined;
@@ -49,7 +54,7 @@ interface StoredCopy extends StoredRoute {
   readonly contentType?: string | undefined;
 }
 
-interface StoredFailure extends StoredRoute {
+interface StoredFailure extends StoredRoute, StoredSuspicion {
   readonly since: number;
   readonly at: number;
   readonly attempts: number;
@@ -73,7 +78,11 @@ function makeSchema(): z.ZodType<StoredRecord> {
     .string()
     .max(65_536)
     .regex(/^(?:https?|ftp):\/\/\S+$/);
-  const route = { finalUrl: url.optional(), hops: z.int().min(0).max(100).optional() };
+  const route = {
+    finalUrl: url.optional(),
+    hops: z.int().min(0).max(100).optional(),
+    suspect: z.enum(['challenge', 'blocked', 'login', 'html']).optional(),
+  };
   // These go into requests: what no field can carry is not let in.
   const field = z
     .string()

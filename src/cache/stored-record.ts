@@ -1,4 +1,4 @@
-import type { Answer, Copy, Failure, OriginRecord } from '../access/index.ts';
+import type { Answer, Copy, Failure, OriginRecord, Suspect } from '../access/index.ts';
 import { ROBOTS_PATH } from '../origin.ts';
 import type { StoredRecord } from './record-schema.ts';
 
@@ -17,16 +17,22 @@ export function toStored(
   };
 }
 
-type Route = Pick<Answer, 'finalUrl' | 'hops'>;
+type Route = Pick<Answer, 'finalUrl' | 'hops' | 'suspect'>;
 
 /** `JSON.stringify` leaves out what is undefined. */
-function storedRoute({ finalUrl, hops }: Route, origin: string): StoredRoute {
+function storedRoute({ finalUrl, hops, suspect }: Route, origin: string): StoredRoute {
   return {
     finalUrl: finalUrl === origin + ROBOTS_PATH ? undefined : finalUrl,
     hops: hops === 0 ? undefined : hops,
+    suspect,
   };
 }
-type StoredRoute = { readonly finalUrl: string | undefined; readonly hops: number | undefined };
+
+interface StoredRoute {
+  readonly finalUrl?: string | undefined;
+  readonly hops?: number | undefined;
+  readonly suspect?: Suspect | undefined;
+}
 
 function storedAnswer(answer: Answer, origin: string): NonNullable<StoredRecord['answer']> {
   const { kind, status, fetchedAt, staleAt } = answer;
@@ -83,9 +89,10 @@ function storedBody(body: Uint8Array): { text: string } | { base64: string } {
 
 /** The record that was stored; `undefined` when its file is not all there. */
 export function toRecord({ origin, answer, copy, failure, site }: StoredRecord): OriginRecord | undefined {
-  const route = ({ finalUrl, hops }: Partial<StoredRoute>): Route => ({
+  const route = ({ finalUrl, hops, suspect }: StoredRoute): Route => ({
     finalUrl: finalUrl ?? origin + ROBOTS_PATH,
     hops: hops ?? 0,
+    ...(suspect === undefined ? {} : { suspect }),
   });
   const body = copy === undefined ? undefined : bodyOf(copy);
   const fetchedAt = copy?.fetchedAt ?? answer?.fetchedAt;
