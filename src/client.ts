@@ -124,7 +124,11 @@ export class RobotsClient {
     }
     this.transport =
       settings.fetch === undefined
-        ? undiciTransport({ dispatcher: settings.dispatcher, lookup: settings.lookup })
+        ? undiciTransport({
+            dispatcher: settings.dispatcher,
+            lookup: settings.lookup,
+            connectTimeoutMs: settings.deadlineMs,
+          })
         : fetchTransport(settings.fetch);
     const byOrigin = { profileOf: (origin: string): Profile => this.profileFor(origin) };
     const codec = new RecordCodec({ maxBodyBytes: settings.maxBodyBytes, ...byOrigin });

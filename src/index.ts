@@ -8,6 +8,7 @@ export {
   type ProfileName,
   profiles,
   type StatusMeaning,
+  type Suspect,
   type UnavailableReason,
   type UnreachablePhase,
   type UnreachableTreatment,

@@ -1,4 +1,4 @@
-import type { Failure } from './access/index.ts';
+import type { Failure, Suspect } from './access/index.ts';
 import type { RobotsSource } from './cache/index.ts';
 import type { OriginState } from './decision.ts';
 import type { Group, RobotsFile, Sitemap } from './rules/index.ts';
@@ -14,6 +14,11 @@ export interface OriginPolicy {
   /** Why the caller overrode this origin. */
   readonly because?: string;
   readonly robots: RobotsSource;
+  /**
+   * What the last answer looks like, if not like a robots.txt: a challenge, the block page of a firewall, a login form,
+   * or some other page. A guess, by which nothing is decided unless the profile's `challenge` says so.
+   */
+  readonly suspect?: Suspect;
   /** Failures in a row, as long as there are any. */
   readonly failure?: Failure;
   /** From here on a question starts the next attempt. */

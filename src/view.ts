@@ -1,4 +1,4 @@
-import { type Profile, type Standing, standing } from './access/index.ts';
+import { type OriginRecord, type Profile, type Standing, standing, type Suspect } from './access/index.ts';
 import type { CacheEntry, RobotsSource } from './cache/index.ts';
 import { type Decision, decideByRules, decideByStanding } from './decision.ts';
 import { type LocatedUrl, ROBOTS_PATH } from './origin.ts';
@@ -88,6 +88,7 @@ export function describeEntry(
   const { copy, failure, site } = record;
   const holds = standing(record, profile, now);
   const crawlDelayMs = file?.crawlDelay(tokens);
+  const suspect = suspectIn(record);
   return {
     origin: record.origin,
     profile: profile.name,
@@ -96,6 +97,7 @@ export function describeEntry(
     groups: file?.groups ?? [],
     sitemaps: file?.sitemaps ?? [],
     ...('reason' in holds ? { reason: holds.reason } : {}),
+    ...(suspect === undefined ? {} : { suspect }),
     ...(failure === undefined ? {} : { failure, retryAt: failure.retryAt }),
     ...(site === undefined ? {} : { site }),
     ...(file === undefined ? {} : { rules: file }),
@@ -111,6 +113,11 @@ export function describeEntry(
           },
         }),
   };
+}
+
+/** Of the last attempt; one that nobody answered says nothing against the answer before. */
+function suspectIn({ answer, copy, failure }: OriginRecord): Suspect | undefined {
+  return failure?.suspect ?? (answer?.kind === 'rules' ? copy?.suspect : answer?.suspect);
 }
 
 /**

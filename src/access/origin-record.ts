@@ -1,4 +1,5 @@
 import type { UnavailableReason } from './outcome.ts';
+import type { Suspect } from './suspicion.ts';
 
 /**
  * Everything remembered of one origin. Plain data: it can be written to a store and read back. All times are
@@ -20,6 +21,11 @@ export interface OriginRecord {
   readonly site?: { readonly reachable: boolean; readonly at: number };
 }
 
+interface Suspicion {
+  /** What the answer looks like, if not like what it should be. */
+  readonly suspect?: Suspect;
+}
+
 interface AnswerBase {
   /** Status of the last hop. */
   readonly status: number;
@@ -33,16 +39,17 @@ interface AnswerBase {
 
 export type Answer =
   | (AnswerBase & { readonly kind: 'rules' })
-  | (AnswerBase & {
-      readonly kind: 'unavailable';
-      readonly reason?: UnavailableReason;
-      /** When the origin first said so in a row; bounds `keepCopyOnUnavailableMs`. */
-      readonly since: number;
-    })
-  | (AnswerBase & { readonly kind: 'restricted' });
+  | (AnswerBase &
+      Suspicion & {
+        readonly kind: 'unavailable';
+        readonly reason?: UnavailableReason;
+        /** When the origin first said so in a row; bounds `keepCopyOnUnavailableMs`. */
+        readonly since: number;
+      })
+  | (AnswerBase & Suspicion & { readonly kind: 'restricted' });
 
 /** A robots.txt body and what is needed to ask whether it changed. */
-export interface Copy {
+export interface Copy extends Suspicion {
   readonly body: Uint8Array;
   readonly truncated: boolean;
   readonly status: number;
@@ -56,7 +63,7 @@ export interface Copy {
   readonly contentType?: string;
 }
 
-export interface Failure {
+export interface Failure extends Suspicion {
   /** First failure in a row: the phases of a profile count from here. */
   readonly since: number;
   /** Latest failure. */

@@ -1,4 +1,5 @@
 import type { Profile, StatusMeaning } from './profile.ts';
+import type { Suspect } from './suspicion.ts';
 
 /**
  * What one attempt to fetch `/robots.txt` came to. The network side (`fetch/`) produces it, the time side
@@ -19,12 +20,14 @@ export interface AnswerHeaders {
   readonly contentType?: string;
 }
 
-/** Where the last hop of an attempt led. */
+/** Where the last hop of an attempt led, and what it found there. */
 export interface Route {
   /** URL of the last request, without fragment. */
   readonly finalUrl: string;
   /** Redirects followed: 0 when `<origin>/robots.txt` answered itself. */
   readonly hops: number;
+  /** What the answer looks like, if not like a robots.txt. */
+  readonly suspect?: Suspect;
 }
 
 export type Outcome =

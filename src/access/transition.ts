@@ -2,6 +2,7 @@ import { freshness } from './freshness.ts';
 import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import type { AnswerHeaders, Outcome } from './outcome.ts';
 import type { Profile } from './profile.ts';
+import type { Suspect } from './suspicion.ts';
 
 /** An attempt that ended, and what was known before it. */
 export interface Attempt {
@@ -33,6 +34,7 @@ export function nextRecord(attempt: Attempt): OriginRecord {
         finalUrl,
         hops,
         ...life(attempt, outcome.headers),
+        ...suspicion(outcome),
       });
     }
     case 'unreachable':
@@ -68,6 +70,7 @@ function afterSuccess(attempt: Attempt, outcome: Of<'success'>): OriginRecord {
     fetchedAt: attempt.now,
     ...validators(headers),
     ...(headers.contentType === undefined ? {} : { contentType: headers.contentType }),
+    ...suspicion(outcome),
   });
 }
 
@@ -109,6 +112,7 @@ function afterUnavailable(attempt: Attempt, outcome: Of<'unavailable'>): OriginR
     ...life(attempt, outcome.headers),
     since,
     ...(reason === undefined ? {} : { reason }),
+    ...suspicion(outcome),
   };
   const keepsCopy = now - since < profile.keepCopyOnUnavailableMs;
   return concluded(attempt, answer, keepsCopy ? previous?.copy : undefined);
@@ -136,6 +140,7 @@ function afterFailure(attempt: Attempt, outcome: Of<'unreachable'>): OriginRecor
     error,
     finalUrl,
     hops,
+    ...suspicion(outcome),
   };
   return { ...previous, origin, failure };
 }
@@ -160,6 +165,10 @@ function life(
 /** Up to a tenth is taken off, so that origins met together do not come due together. Whole milliseconds. */
 function jittered(ms: number, random: number): number {
   return Math.round(ms * (1 - 0.1 * random));
+}
+
+function suspicion({ suspect }: Outcome): { suspect?: Suspect } {
+  return suspect === undefined ? {} : { suspect };
 }
 
 function validators({ etag, lastModified }: AnswerHeaders): Pick<Copy, 'etag' | 'lastModified'> {

@@ -6,9 +6,10 @@ import {
   type UnavailableReason,
 } from '../access/outcome.ts';
 import type { StatusMeaning } from '../access/profile.ts';
+import { isGatekeeper, mayBeSuspect, SUSPECT_OCTETS, type Suspect, suspectOf } from '../access/suspicion.ts';
 import { DEFAULT_ADDRESS_POLICY, HopAddresses } from './address-policy.ts';
-import { readBody } from './body.ts';
-import { ADDRESS_REFUSED, NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
+import { readBody, readStart } from './body.ts';
+import { ADDRESS_REFUSED, CHALLENGE, NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
 import { codeOf } from './failure.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
 import type { FetchRobotsOptions } from './robots-fetcher.ts';
@@ -17,6 +18,8 @@ import type { ResponseHeaders, TransportResponse } from './transport.ts';
 const ACCEPT = 'text/plain, text/*;q=0.9, */*;q=0.1';
 /** A field longer than this is noise or malice; it would be kept with the record, so it is ignored. */
 const MAX_FIELD_LENGTH = 1_024;
+/** How long the page beside an error is waited for: it only tells more of what is decided. */
+const PAGE_MS = 1_000;
 
 /** The hops of one attempt. Where it stands can be asked at any moment, for the deadline does ask. */
 export class Attempt {
@@ -28,6 +31,7 @@ export class Attempt {
   #url: URL;
   #hops = 0;
   #status: number | undefined;
+  #byStatus: Outcome | undefined;
   /** URLs requested before the present one. */
   readonly #requested: string[] = [];
 
@@ -56,7 +60,12 @@ export class Attempt {
     }
   }
 
-  unreachable(error: string, retryAfter?: number): Outcome {
+  /** What there is to say when there is no more time. */
+  cutShort(error: string): Outcome {
+    return this.#byStatus ?? this.unreachable(error);
+  }
+
+  unreachable(error: string, retryAfter?: number, suspect?: Suspect): Outcome {
     return {
       kind: 'unreachable',
       error,
@@ -64,6 +73,7 @@ export class Attempt {
       hops: this.#hops,
       ...(this.#status === undefined ? undefined : { status: this.#status }),
       ...(retryAfter === undefined ? undefined : { retryAfterMs: retryAfter }),
+      ...(suspect === undefined ? undefined : { suspect }),
     };
   }
 
@@ -127,27 +137,81 @@ export class Attempt {
   }
 
   async #answer(response: TransportResponse, meaning: StatusMeaning): Promise<Outcome> {
-    const { status, headers } = response;
-    if (meaning !== 'rules') {
-      response.discard();
-      // RFC 9309 §2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the
-      // crawler, then the crawler MAY access any resources on the server."
-      if (meaning !== 'unreachable') {
-        return { kind: meaning, status, ...this.#route(), headers: answerHeaders(headers) };
-      }
-      return this.unreachable(STATUS, this.#retryAfter(headers));
+    const { profile } = this.#options;
+    if (meaning === 'rules') return this.#success(response);
+    if (profile.challenge === 'as-status') this.#byStatus = this.#withoutRules(meaning, response);
+    return this.#withoutRules(meaning, response, this.#suspect(response, await this.#startOfPage(response)));
+  }
+
+  #withoutRules(
+    meaning: Exclude<StatusMeaning, 'rules'>,
+    { status, headers }: TransportResponse,
+    suspect?: Suspect,
+  ): Outcome {
+    if (this.#isFromGatekeeper(suspect)) {
+      return this.unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
     }
-    // RFC 9309 §2.3.1.1: "If the crawler successfully downloads the robots.txt file, the crawler MUST follow the
-    // parseable rules."
+    if (meaning === 'unreachable') return this.unreachable(STATUS, this.#retryAfter(headers), suspect);
+    // RFC 9309 §2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the
+    // crawler, then the crawler MAY access any resources on the server."
+    return {
+      kind: meaning,
+      status,
+      ...this.#route(),
+      headers: answerHeaders(headers),
+      ...(suspect === undefined ? undefined : { suspect }),
+    };
+  }
+
+  /**
+   * RFC 9309 §2.3.1.1: "If the crawler successfully downloads the robots.txt file, the crawler MUST follow the
+   * parseable rules."
+   */
+  async #success(response: TransportResponse): Promise<Outcome> {
+    const { status, headers } = response;
     let complete = false;
     try {
       const { body, truncated } = await readBody(response, this.#maxBodyBytes);
       complete = !truncated;
-      return { kind: 'success', status, ...this.#route(), headers: answerHeaders(headers), body, truncated };
+      const suspect = this.#suspect(response, body);
+      if (this.#isFromGatekeeper(suspect)) {
+        return this.unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
+      }
+      return {
+        kind: 'success',
+        status,
+        ...this.#route(),
+        headers: answerHeaders(headers),
+        body,
+        truncated,
+        ...(suspect === undefined ? undefined : { suspect }),
+      };
     } finally {
       this.#status = response.status;
       if (!complete) this.#controller.abort();
     }
+  }
+
+  #suspect({ status, headers }: TransportResponse, start: Uint8Array): Suspect | undefined {
+    return suspectOf({ status, field: (name) => boundedField(headers, name), start, ...this.#route() });
+  }
+
+  #isFromGatekeeper(suspect: Suspect | undefined): boolean {
+    return this.#options.profile.challenge === 'unreachable' && isGatekeeper(suspect);
+  }
+
+  /** The page that a gatekeeper may have put beside an error; whoever is slow with it is judged by what came. */
+  async #startOfPage(response: TransportResponse): Promise<Uint8Array> {
+    const type = boundedField(response.headers, 'content-type') ?? '';
+    if (!mayBeSuspect(response.status) || !/html/i.test(type)) {
+      response.discard();
+      return new Uint8Array(0);
+    }
+    const timer = setTimeout(() => this.#controller.abort(), PAGE_MS);
+    const { start, whole } = await readStart(response, SUSPECT_OCTETS);
+    clearTimeout(timer);
+    if (!whole) this.#controller.abort();
+    return start;
   }
 
   #follow(status: number, headers: ResponseHeaders): Outcome | undefined {
