@@ -3,6 +3,7 @@
  * and rules/, and is given the fetching as a function; it knows no client and no guard.
  */
 export { type Arrival, OriginCache, type OriginCacheOptions } from './cache.ts';
+export { cacheChannels, type CacheMessage, type PolicyChangeMessage, type Publisher } from './channels.ts';
 export { CacheEntry } from './entry.ts';
 export { openStore } from './open-store.ts';
 export { RecordCodec, type Rejection } from './record-codec.ts';
