@@ -253,7 +253,8 @@ export class OriginCache {
   private remember(record: OriginRecord, previous: CacheEntry | undefined): CacheEntry {
     const entry = new CacheEntry(record, this.options.profileOf(record.origin), previous);
     this.entries.set(record.origin, entry);
-    if (cacheChannels.policyChange.hasSubscribers) tellPolicyChange(entry, previous, this.options.clock.now());
+    if (cacheChannels.policyChange.hasSubscribers)
+      tellPolicyChange(entry, previous, this.options.clock.now());
     return entry;
   }
 
