@@ -2,18 +2,24 @@
 export {
   type AnswerHeaders,
   type Failure,
+  type Freshness,
   type Objection,
   type Outcome,
+  type Outlook,
   type Profile,
   type ProfileName,
   profiles,
+  type Redirect,
+  type StatedLifetime,
   type StatusMeaning,
+  type Suspect,
   type UnavailableReason,
   type UnreachablePhase,
   type UnreachableTreatment,
 } from './access/index.ts';
 export {
   type CheckOptions,
+  type PolicyOptions,
   type ReserveOptions,
   RobotsClient,
   type RobotsStats,
@@ -69,7 +75,15 @@ export {
   type PublicOnlyAgentOptions,
 } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
-export type { OriginPolicy } from './policy.ts';
+export type {
+  OriginPolicy,
+  PolicyAttempt,
+  PolicyFile,
+  PolicyHop,
+  PolicyLifetime,
+  PolicyNextAttempt,
+  ProfileOutlook,
+} from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 export { describeDiagnostic, type DiagnosticDescription } from './rules/describe-diagnostic.ts';
 export type { Diagnostic, DiagnosticCode, Severity } from './rules/index.ts';

@@ -57,6 +57,7 @@ const profileSchema = z.strictObject(
     maxRedirects: wholeNumber(0, 100, 'a whole number from 0 to 100'),
     tooManyRedirects: z.enum(['unavailable', 'unreachable'], { error: "'unavailable' or 'unreachable'" }),
     disallowedRedirect: z.enum(['followed', 'unavailable'], { error: "'followed' or 'unavailable'" }),
+    challenge: z.enum(['as-status', 'unreachable'], { error: "'as-status' or 'unreachable'" }),
     whileUnreachable: z
       .array(
         z.strictObject({

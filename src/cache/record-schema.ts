@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AnswerHeaders, Redirect, Suspect } from '../access/index.ts';
 
 /**
  * What a stored record looks like, once it is known to be whole and of this version. Left out is what nearly every
@@ -21,8 +22,16 @@ interface StoredRoute {
   readonly hops?: number | undefined;
 }
 
-interface StoredAnswer extends StoredRoute {
+/** How the attempt went: shown, never decided by. */
+interface StoredCourse extends StoredRoute {
+  readonly headers?: { readonly [Field in keyof AnswerHeaders]?: string | undefined } | undefined;
+  readonly redirects?: readonly Redirect[] | undefined;
+}
+
+interface StoredAnswer extends StoredCourse {
+  readonly suspect?: Suspect | undefined;
   readonly kind: 'rules' | 'unavailable' | 'restricted';
+  readonly notModified?: true | undefined;
   /** @default 200 */
   readonly status?: number | undefined;
   readonly fetchedAt: number;
@@ -33,6 +42,7 @@ interface StoredAnswer extends StoredRoute {
 }
 
 interface StoredCopy extends StoredRoute {
+  readonly suspect?: Suspect | undefined;
   /** One of the two: the file as text, if it is UTF-8 and that is the shorter, else its octets. */
   readonly text?: string | undefined;
   readonly base64?: string | undefined;
@@ -49,7 +59,9 @@ interface StoredCopy extends StoredRoute {
   readonly contentType?: string | undefined;
 }
 
-interface StoredFailure extends StoredRoute {
+interface StoredFailure extends StoredCourse {
+  readonly suspect?: Suspect | undefined;
+  readonly retryAfterMs?: number | undefined;
   readonly since: number;
   readonly at: number;
   readonly attempts: number;
@@ -74,17 +86,42 @@ function makeSchema(): z.ZodType<StoredRecord> {
     .max(65_536)
     .regex(/^(?:https?|ftp):\/\/\S+$/);
   const route = { finalUrl: url.optional(), hops: z.int().min(0).max(100).optional() };
+  const suspect = z.enum(['challenge', 'blocked', 'login', 'html']).optional();
   // These go into requests: what no field can carry is not let in.
   const field = z
     .string()
     .max(1_024)
     .regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/);
+  // As long as it can be once it was cut.
+  const shown = z.string().max(1_025);
+  const course = {
+    ...route,
+    headers: z
+      .strictObject({
+        cacheControl: field.optional(),
+        expires: field.optional(),
+        date: field.optional(),
+        age: field.optional(),
+        etag: field.optional(),
+        lastModified: field.optional(),
+        contentType: field.optional(),
+        retryAfter: field.optional(),
+        location: shown.optional(),
+      })
+      .optional(),
+    redirects: z
+      .array(z.strictObject({ url: shown, status, location: shown }))
+      .max(100)
+      .optional(),
+  };
   return z.strictObject({
     origin: z.string().max(65_536),
     answer: z
       .strictObject({
-        ...route,
+        ...course,
+        suspect,
         kind: z.enum(['rules', 'unavailable', 'restricted']),
+        notModified: z.literal(true).optional(),
         status: status.optional(),
         fetchedAt: time,
         staleAt: time,
@@ -95,6 +132,7 @@ function makeSchema(): z.ZodType<StoredRecord> {
     copy: z
       .strictObject({
         ...route,
+        suspect,
         text: z.string().optional(),
         base64: z.string().optional(),
         octets: z.int().min(0),
@@ -108,7 +146,9 @@ function makeSchema(): z.ZodType<StoredRecord> {
       .optional(),
     failure: z
       .strictObject({
-        ...route,
+        ...course,
+        suspect,
+        retryAfterMs: time.optional(),
         since: time,
         at: time,
         attempts: z.int().min(1),

@@ -9,6 +9,7 @@ const words: Readonly<Record<string, string>> = {
   ERR_ROBOTS_REDIRECT_LOCATION: 'it redirects to no URL',
   ERR_ROBOTS_REDIRECT_SCHEME: 'it redirects to something else than http or https',
   ERR_ROBOTS_ADDRESS_REFUSED: 'it redirects from a public to a private address',
+  ERR_ROBOTS_CHALLENGE: 'a gatekeeper answered in its place',
   ERR_ROBOTS_CONTENT_CODING: 'its body does not decode',
   ENOTFOUND: 'the host name does not resolve',
   EAI_AGAIN: 'the host name cannot be resolved for now',

@@ -3,10 +3,19 @@ import { paletteFor, type Palette } from './colour.ts';
 import type { ParsedArguments } from './command.ts';
 import { type AnswerExitCode, exitCode, graver } from './exit-code.ts';
 import { Output } from './output.ts';
-import { ProgressLine, type Tally } from './progress.ts';
+import { ProgressLine } from './progress.ts';
 import { renderRecord } from './record.ts';
 import { renderInputError, renderRuling } from './render.ts';
 import type { Session } from './session.ts';
+import { count } from './words.ts';
+
+/** How a batch goes. */
+interface Tally {
+  allowed: number;
+  disallowed: number;
+  undecided: number;
+  invalid: number;
+}
 
 /** Gives out the answers of `check` in the form that was asked for, and keeps count of them. */
 export class CheckReport {
@@ -16,13 +25,14 @@ export class CheckReport {
   private readonly colours: Palette;
   private readonly progress: ProgressLine | undefined;
   private readonly tally: Tally = { allowed: 0, disallowed: 0, undecided: 0, invalid: 0 };
-  private code: AnswerExitCode = exitCode.allowed;
+  private code: AnswerExitCode = exitCode.success;
 
-  constructor({ switches, operands }: ParsedArguments, session: Session) {
+  constructor(given: ParsedArguments, session: Session) {
+    const { switches, operands } = given;
     this.session = session;
     this.output = new Output(session.stdout);
     this.form = switches.has('json') ? 'json' : switches.has('quiet') ? 'quiet' : 'human';
-    this.colours = paletteFor(session.stdout, session.env, switches.has('no-color'));
+    this.colours = paletteFor(session, given);
     const showsProgress = this.form === 'human' && operands.includes('-') && session.stderr.isTTY === true;
     this.progress = showsProgress ? new ProgressLine(session.stderr) : undefined;
   }
@@ -35,7 +45,7 @@ export class CheckReport {
     // Errors, and answers on the same terminal, take the place of the progress line.
     if ('error' in answer || this.session.stdout.isTTY === true) this.progress?.clear();
     await this.print(answer);
-    this.progress?.show(this.tally);
+    this.progress?.show(done(this.tally), () => summary(this.tally));
   }
 
   /** The exit code, once all is written. */
@@ -58,8 +68,8 @@ export class CheckReport {
 }
 
 const codeOf: Readonly<Record<keyof Tally, AnswerExitCode>> = {
-  allowed: exitCode.allowed,
-  disallowed: exitCode.disallowed,
+  allowed: exitCode.success,
+  disallowed: exitCode.negative,
   undecided: exitCode.undecided,
   invalid: exitCode.usage,
 };
@@ -68,4 +78,17 @@ function outcomeOf(answer: Answer): keyof Tally {
   if ('error' in answer) return 'invalid';
   if (isUndecided(answer.ruling)) return 'undecided';
   return answer.ruling.allowed ? 'allowed' : 'disallowed';
+}
+
+function done({ allowed, disallowed, undecided, invalid }: Tally): number {
+  return allowed + disallowed + undecided + invalid;
+}
+
+function summary(tally: Tally): string[] {
+  return [
+    count(done(tally), 'URL'),
+    `${tally.disallowed.toLocaleString('en')} disallowed`,
+    `${tally.undecided.toLocaleString('en')} undecided`,
+    ...(tally.invalid === 0 ? [] : [`${tally.invalid.toLocaleString('en')} invalid`]),
+  ];
 }

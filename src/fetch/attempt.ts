@@ -3,20 +3,24 @@ import {
   type AnswerHeaders,
   meaningOfStatus,
   type Outcome,
+  type Redirect,
+  type Route,
   type UnavailableReason,
 } from '../access/outcome.ts';
 import type { StatusMeaning } from '../access/profile.ts';
+import { isGatekeeper, mayBeSuspect, SUSPECT_OCTETS, type Suspect, suspectOf } from '../access/suspicion.ts';
 import { DEFAULT_ADDRESS_POLICY, HopAddresses } from './address-policy.ts';
-import { readBody } from './body.ts';
-import { ADDRESS_REFUSED, NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
+import { answerHeaders, boundedField, shown } from './answer-headers.ts';
+import { readBody, readStart } from './body.ts';
+import { ADDRESS_REFUSED, CHALLENGE, NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
 import { codeOf } from './failure.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
 import type { FetchRobotsOptions } from './robots-fetcher.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 
 const ACCEPT = 'text/plain, text/*;q=0.9, */*;q=0.1';
-/** A field longer than this is noise or malice; it would be kept with the record, so it is ignored. */
-const MAX_FIELD_LENGTH = 1_024;
+/** How long the page beside an error is waited for: it only tells more of what is decided. */
+const PAGE_MS = 1_000;
 
 /** The hops of one attempt. Where it stands can be asked at any moment, for the deadline does ask. */
 export class Attempt {
@@ -28,8 +32,11 @@ export class Attempt {
   #url: URL;
   #hops = 0;
   #status: number | undefined;
+  #byStatus: Outcome | undefined;
+  #headers: AnswerHeaders | undefined;
   /** URLs requested before the present one. */
   readonly #requested: string[] = [];
+  readonly #redirects: Redirect[] = [];
 
   constructor(options: FetchRobotsOptions, controller: AbortController, maxBodyBytes: number) {
     this.#options = options;
@@ -56,14 +63,20 @@ export class Attempt {
     }
   }
 
-  unreachable(error: string, retryAfter?: number): Outcome {
+  /** What there is to say when there is no more time. */
+  cutShort(error: string): Outcome {
+    return this.#byStatus ?? this.unreachable(error);
+  }
+
+  unreachable(error: string, retryAfter?: number, suspect?: Suspect): Outcome {
     return {
       kind: 'unreachable',
       error,
-      finalUrl: this.#url.href,
-      hops: this.#hops,
+      ...this.#route(),
       ...(this.#status === undefined ? undefined : { status: this.#status }),
+      ...(this.#headers === undefined ? undefined : { headers: this.#headers }),
       ...(retryAfter === undefined ? undefined : { retryAfterMs: retryAfter }),
+      ...(suspect === undefined ? undefined : { suspect }),
     };
   }
 
@@ -73,10 +86,10 @@ export class Attempt {
     const { signal } = this.#controller;
     if (this.#addresses.refuses(this.#url)) return this.unreachable(ADDRESS_REFUSED);
     const { publicOnly } = this.#addresses;
-    const headers = this.#requestHeaders();
-    const conditional = this.#addValidators(headers);
+    const fields = this.#requestHeaders();
+    const conditional = this.#addValidators(fields);
     const response = await transport.request(this.#url, {
-      headers,
+      headers: fields,
       signal,
       publicOnly,
       ...(lookup === undefined ? undefined : { lookup }),
@@ -87,23 +100,20 @@ export class Attempt {
       throw signal.reason;
     }
     this.#addresses.answered(this.#url, response.isPublic);
+    const headers = answerHeaders(response);
     this.#status = response.status;
-    if (response.meaning !== undefined) return this.#answer(response, response.meaning);
+    this.#headers = headers;
+    if (response.meaning !== undefined) return this.#answer(response, headers, response.meaning);
     if (response.status === 304) {
       response.discard();
       if (!conditional) return this.unreachable(NOT_MODIFIED);
-      return {
-        kind: 'not-modified',
-        status: 304,
-        ...this.#route(),
-        headers: answerHeaders(response.headers),
-      };
+      return { kind: 'not-modified', status: 304, ...this.#route(), headers };
     }
     if (!isRedirect(response.status)) {
-      return this.#answer(response, meaningOfStatus(response.status, this.#options.profile));
+      return this.#answer(response, headers, meaningOfStatus(response.status, this.#options.profile));
     }
     response.discard();
-    return this.#follow(response.status, response.headers);
+    return this.#follow(response.status, response.headers, headers);
   }
 
   #requestHeaders(): Record<string, string> {
@@ -126,33 +136,95 @@ export class Attempt {
     return validators.etag !== undefined || validators.lastModified !== undefined;
   }
 
-  async #answer(response: TransportResponse, meaning: StatusMeaning): Promise<Outcome> {
-    const { status, headers } = response;
-    if (meaning !== 'rules') {
-      response.discard();
-      // RFC 9309 §2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the
-      // crawler, then the crawler MAY access any resources on the server."
-      if (meaning !== 'unreachable') {
-        return { kind: meaning, status, ...this.#route(), headers: answerHeaders(headers) };
-      }
-      return this.unreachable(STATUS, this.#retryAfter(headers));
+  async #answer(
+    response: TransportResponse,
+    headers: AnswerHeaders,
+    meaning: StatusMeaning,
+  ): Promise<Outcome> {
+    const { profile } = this.#options;
+    const { status } = response;
+    if (meaning === 'rules') return this.#success(response, headers);
+    if (profile.challenge === 'as-status') this.#byStatus = this.#withoutRules(meaning, status, headers);
+    const suspect = this.#suspect(response, await this.#startOfPage(response));
+    return this.#withoutRules(meaning, status, headers, suspect);
+  }
+
+  #withoutRules(
+    meaning: Exclude<StatusMeaning, 'rules'>,
+    status: number,
+    headers: AnswerHeaders,
+    suspect?: Suspect,
+  ): Outcome {
+    if (this.#isFromGatekeeper(suspect)) {
+      return this.unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
     }
-    // RFC 9309 §2.3.1.1: "If the crawler successfully downloads the robots.txt file, the crawler MUST follow the
-    // parseable rules."
+    if (meaning === 'unreachable') return this.unreachable(STATUS, this.#retryAfter(headers), suspect);
+    // RFC 9309 §2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the
+    // crawler, then the crawler MAY access any resources on the server."
+    return {
+      kind: meaning,
+      status,
+      ...this.#route(),
+      headers,
+      ...(suspect === undefined ? undefined : { suspect }),
+    };
+  }
+
+  /**
+   * RFC 9309 §2.3.1.1: "If the crawler successfully downloads the robots.txt file, the crawler MUST follow the
+   * parseable rules."
+   */
+  async #success(response: TransportResponse, headers: AnswerHeaders): Promise<Outcome> {
+    const { status } = response;
     let complete = false;
     try {
       const { body, truncated } = await readBody(response, this.#maxBodyBytes);
       complete = !truncated;
-      return { kind: 'success', status, ...this.#route(), headers: answerHeaders(headers), body, truncated };
+      const suspect = this.#suspect(response, body);
+      if (this.#isFromGatekeeper(suspect)) {
+        return this.unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
+      }
+      return {
+        kind: 'success',
+        status,
+        ...this.#route(),
+        headers,
+        body,
+        truncated,
+        ...(suspect === undefined ? undefined : { suspect }),
+      };
     } finally {
       this.#status = response.status;
       if (!complete) this.#controller.abort();
     }
   }
 
-  #follow(status: number, headers: ResponseHeaders): Outcome | undefined {
+  #suspect({ status, headers }: TransportResponse, start: Uint8Array): Suspect | undefined {
+    return suspectOf({ status, field: (name) => boundedField(headers, name), start, ...this.#route() });
+  }
+
+  #isFromGatekeeper(suspect: Suspect | undefined): boolean {
+    return this.#options.profile.challenge === 'unreachable' && isGatekeeper(suspect);
+  }
+
+  /** The page that a gatekeeper may have put beside an error; whoever is slow with it is judged by what came. */
+  async #startOfPage(response: TransportResponse): Promise<Uint8Array> {
+    const type = boundedField(response.headers, 'content-type') ?? '';
+    if (!mayBeSuspect(response.status) || !/html/i.test(type)) {
+      response.discard();
+      return new Uint8Array(0);
+    }
+    const timer = setTimeout(() => this.#controller.abort(), PAGE_MS);
+    const { start, whole } = await readStart(response, SUSPECT_OCTETS);
+    clearTimeout(timer);
+    if (!whole) this.#controller.abort();
+    return start;
+  }
+
+  #follow(status: number, fields: ResponseHeaders, headers: AnswerHeaders): Outcome | undefined {
     const { profile, isRedirectDisallowed } = this.#options;
-    const target = redirectTarget(headers.get('location'), this.#url);
+    const location = fields.get('location') ?? '';
+    const target = redirectTarget(location, this.#url);
     if (typeof target === 'string') return this.unreachable(target);
     this.#requested.push(this.#url.href);
     // RFC 9309 §2.3.1.2: "The crawlers SHOULD follow at least five consecutive redirects, even across authorities […].
@@ -164,17 +236,15 @@ export class Attempt {
     if (profile.disallowedRedirect === 'unavailable' && isRedirectDisallowed?.(target.href) === true) {
       return this.#unavailable(status, headers, 'disallowed-redirect');
     }
+    this.#redirects.push({ url: shown(this.#url.href), status, location: shown(location) });
     this.#url = target;
     this.#hops += 1;
     this.#status = undefined;
+    this.#headers = undefined;
     return undefined;
   }
 
-  #endless(
-    status: number,
-    headers: ResponseHeaders,
-    reason: 'redirect-loop' | 'too-many-redirects',
-  ): Outcome {
+  #endless(status: number, headers: AnswerHeaders, reason: 'redirect-loop' | 'too-many-redirects'): Outcome {
     if (this.#options.profile.tooManyRedirects === 'unavailable')
       return this.#unavailable(status, headers, reason);
     return this.unreachable(
@@ -183,41 +253,17 @@ export class Attempt {
     );
   }
 
-  #unavailable(status: number, headers: ResponseHeaders, reason: UnavailableReason): Outcome {
-    return { kind: 'unavailable', status, ...this.#route(), headers: answerHeaders(headers), reason };
+  #unavailable(status: number, headers: AnswerHeaders, reason: UnavailableReason): Outcome {
+    return { kind: 'unavailable', status, ...this.#route(), headers, reason };
   }
 
-  #route(): { finalUrl: string; hops: number } {
-    return { finalUrl: this.#url.href, hops: this.#hops };
+  #route(): Route {
+    const route = { finalUrl: this.#url.href, hops: this.#hops };
+    return this.#redirects.length === 0 ? route : { ...route, redirects: [...this.#redirects] };
   }
 
-  #retryAfter(headers: ResponseHeaders): number | undefined {
-    const field = boundedField(headers, 'retry-after');
-    if (field === undefined) return undefined;
-    return retryAfterMs(field, (this.#options.clock ?? Date).now(), this.#options.profile.retryAfter);
+  #retryAfter({ retryAfter }: AnswerHeaders): number | undefined {
+    if (retryAfter === undefined) return undefined;
+    return retryAfterMs(retryAfter, (this.#options.clock ?? Date).now(), this.#options.profile.retryAfter);
   }
-}
-
-function boundedField(headers: ResponseHeaders, name: string): string | undefined {
-  const value = headers.get(name);
-  return value === undefined || value.length > MAX_FIELD_LENGTH ? undefined : value;
-}
-
-const ANSWER_FIELDS = [
-  ['cacheControl', 'cache-control'],
-  ['expires', 'expires'],
-  ['date', 'date'],
-  ['age', 'age'],
-  ['etag', 'etag'],
-  ['lastModified', 'last-modified'],
-  ['contentType', 'content-type'],
-] as const;
-
-function answerHeaders(headers: ResponseHeaders): AnswerHeaders {
-  const answer: { -readonly [Key in keyof AnswerHeaders]: AnswerHeaders[Key] } = {};
-  for (const [key, name] of ANSWER_FIELDS) {
-    const value = boundedField(headers, name);
-    if (value !== undefined) answer[key] = value;
-  }
-  return answer;
 }

@@ -7,6 +7,8 @@
 export const DEADLINE = 'ERR_ROBOTS_DEADLINE';
 /** The last hop answered with a status that the profile calls unreachable. */
 export const STATUS = 'ERR_ROBOTS_STATUS';
+/** Under a profile that calls this unreachable: a challenge or a block page in the place of the answer. */
+export const CHALLENGE = 'ERR_ROBOTS_CHALLENGE';
 /** A 304 to a request that asked no condition. */
 export const NOT_MODIFIED = 'ERR_ROBOTS_NOT_MODIFIED';
 /** A redirect whose `Location` is missing, empty or no URL. */
@@ -35,6 +37,7 @@ export const FETCH_FAILED = 'ERR_ROBOTS_FETCH_FAILED';
 export type FetchCode =
   | typeof DEADLINE
   | typeof STATUS
+  | typeof CHALLENGE
   | typeof NOT_MODIFIED
   | typeof REDIRECT_LOCATION
   | typeof REDIRECT_SCHEME

@@ -13,8 +13,8 @@ export { notingConnector } from './connectors.ts';
 export { NameLookup } from './lookup.ts';
 export { publicOnlyAgent, type PublicOnlyAgentOptions } from './public-only-agent.ts';
 export { ReachedOrigins } from './reached-origins.ts';
+export { DEFAULT_DEADLINE_MS } from './deadline.ts';
 export {
-  DEFAULT_DEADLINE_MS,
   fetchRobots,
   type FetchProfile,
   type FetchRobotsOptions,

@@ -5,15 +5,19 @@ import type { AddressPolicy } from './address-policy.ts';
 import { Attempt } from './attempt.ts';
 import { DEFAULT_MAX_BODY_BYTES } from './body.ts';
 import { DEADLINE } from './codes.ts';
+import { DEFAULT_DEADLINE_MS } from './deadline.ts';
 import type { Transport } from './transport.ts';
-
-/** For the whole attempt: connecting, headers, body, all hops. */
-export const DEFAULT_DEADLINE_MS = 10_000;
 
 /** The part of a profile that concerns a single attempt. */
 export type FetchProfile = Pick<
   Profile,
-  'status' | 'maxRedirects' | 'tooManyRedirects' | 'disallowedRedirect' | 'conditionalRequests' | 'retryAfter'
+  | 'status'
+  | 'maxRedirects'
+  | 'tooManyRedirects'
+  | 'disallowedRedirect'
+  | 'challenge'
+  | 'conditionalRequests'
+  | 'retryAfter'
 >;
 
 /** What the holder of a copy knows to ask whether it changed. */
@@ -63,7 +67,7 @@ export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
     const attempt = new Attempt(options, controller, maxBodyBytes);
     const deadline = setTimeout(() => {
       settle();
-      resolve(attempt.unreachable(DEADLINE));
+      resolve(attempt.cutShort(DEADLINE));
       controller.abort();
     }, deadlineMs);
     const abandon = (): void => {

@@ -1,7 +1,11 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, errors, type Dispatcher } from 'undici';
 import { type BuildConnector, type Connector, notingConnector, publicOnlyConnector } from './connectors.ts';
+import { MALFORMED } from './codes.ts';
+import { DEFAULT_DEADLINE_MS } from './deadline.ts';
+import { FetchFailure } from './failure.ts';
 import { NameLookup } from './lookup.ts';
+import { ReusedSockets } from './lost-socket.ts';
 import { ReachedOrigins } from './reached-origins.ts';
 import {
   OWN_REQUEST,
@@ -16,6 +20,8 @@ export interface UndiciTransportOptions {
   readonly dispatcher?: Dispatcher | undefined;
   /** Finds the addresses of names; those it gives are checked. @default that of `NameLookup` */
   readonly lookup?: LookupFunction | undefined;
+  /** For connecting, TLS included: nobody waits for it any longer than this. @default 10_000 */
+  readonly connectTimeoutMs?: number;
   /** Stands for undici's own, in tests. */
   readonly buildConnector?: BuildConnector;
 }
@@ -25,6 +31,9 @@ const ACCEPT_ENCODING = 'gzip, deflate, br';
 const DRAIN_OCTETS = 16_384;
 /** How long a body may take to drain. */
 const DRAIN_MS = 1_000;
+
+/** RFC 9110 §15.2: a client has to take interim answers; nothing says how many. Each may be as long as a header section. */
+const MAX_INTERIM = 32;
 
 /**
  * One small GET per origin: a connection is kept just long enough for a redirect within the same origin,
@@ -41,25 +50,42 @@ const AGENT_OPTIONS: Agent.Options = {
 /** undici's `request`, over agents of its own (made when first needed) or over the caller's dispatcher. */
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
   const { dispatcher } = options;
-  if (dispatcher === undefined) return new OwnAgents(options);
+  return dispatcher === undefined ? new OwnAgents(options) : overDispatcher(dispatcher);
+}
+
+function overDispatcher(dispatcher: Dispatcher): Transport {
+  const sockets = new ReusedSockets();
+  sockets.watch(dispatcher);
   return {
     acceptEncoding: ACCEPT_ENCODING,
-    request: async (url, init) => toResponse(await send(dispatcher, url, init)),
+    async request(url, init) {
+      return toResponse(await sockets.send(url.origin, init.signal, () => send(dispatcher, url, init)));
+    },
+    async close() {
+      sockets.unwatch();
+    },
   };
 }
 
-/** Agents for requests that may go anywhere, and others for those that may not. */
+/**
+ * Agents for requests that may go anywhere, and others for those that must go to public addresses: a socket that is
+ * kept alive is used again without a look at where it leads, so no socket may serve both kinds. The price is a second
+ * connection where a public site redirects within itself.
+ */
 class OwnAgents implements Transport {
   readonly acceptEncoding = ACCEPT_ENCODING;
   readonly #buildConnector: BuildConnector | undefined;
   readonly #ownLookup: NameLookup | undefined;
   readonly #lookup: LookupFunction;
+  readonly #connectOptions: { readonly timeout: number };
   readonly #reached = new ReachedOrigins();
   #anywhere: AgentPair | undefined;
   #publicOnly: AgentPair | undefined;
   #closed = false;
 
-  constructor({ lookup, buildConnector }: UndiciTransportOptions) {
+  constructor({ lookup, buildConnector, connectTimeoutMs = DEFAULT_DEADLINE_MS }: UndiciTransportOptions) {
+    // An aborted request leaves the connection it waited for to this timer.
+    this.#connectOptions = { timeout: connectTimeoutMs };
     this.#buildConnector = buildConnector;
     if (lookup === undefined) this.#ownLookup = new NameLookup();
     this.#lookup = lookup ?? this.#ownLookup!.lookup;
@@ -68,11 +94,15 @@ class OwnAgents implements Transport {
   async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
     if (this.#closed) throw new errors.ClientDestroyedError();
     if (init.publicOnly) {
-      this.#publicOnly ??= new AgentPair(publicOnlyConnector({}, this.#lookup, this.#buildConnector));
+      this.#publicOnly ??= new AgentPair(
+        publicOnlyConnector(this.#connectOptions, this.#lookup, this.#buildConnector),
+      );
       return toResponse(await this.#publicOnly.request(url, init), true);
     }
     const { origin } = url;
-    this.#anywhere ??= new AgentPair(notingConnector({}, this.#lookup, this.#reached, this.#buildConnector));
+    this.#anywhere ??= new AgentPair(
+      notingConnector(this.#connectOptions, this.#lookup, this.#reached, this.#buildConnector),
+    );
     this.#reached.begin(origin);
     try {
       const data = await this.#anywhere.request(url, init);
@@ -97,6 +127,7 @@ class OwnAgents implements Transport {
 class AgentPair {
   readonly #connect: Connector;
   readonly #busy = new Set<string>();
+  readonly #sockets = new ReusedSockets();
   #single: Agent | undefined;
   #several: Agent | undefined;
 
@@ -107,13 +138,13 @@ class AgentPair {
   async request(url: URL, init: TransportRequest): Promise<Dispatcher.ResponseData> {
     const { origin } = url;
     if (this.#busy.has(origin)) {
-      this.#several ??= new Agent({ ...AGENT_OPTIONS, connect: this.#connect });
-      return send(this.#several, url, init);
+      const several = (this.#several ??= this.#agent({}));
+      return this.#sockets.send(origin, init.signal, () => send(several, url, init));
     }
-    this.#single ??= new Agent({ ...AGENT_OPTIONS, connect: this.#connect, connections: 1 });
+    const single = (this.#single ??= this.#agent({ connections: 1 }));
     this.#busy.add(origin);
     try {
-      const data = await send(this.#single, url, init);
+      const data = await this.#sockets.send(origin, init.signal, () => send(single, url, init));
       data.body.once('close', () => this.#busy.delete(origin));
       return data;
     } catch (error) {
@@ -122,18 +153,28 @@ class AgentPair {
     }
   }
 
+  #agent(options: Agent.Options): Agent {
+    const agent = new Agent({ ...AGENT_OPTIONS, connect: this.#connect, ...options });
+    this.#sockets.watch(agent);
+    return agent;
+  }
+
   async destroy(): Promise<void> {
     await Promise.all([this.#single?.destroy(), this.#several?.destroy()]);
   }
 }
 
 function send(dispatcher: Dispatcher, url: URL, init: TransportRequest): Promise<Dispatcher.ResponseData> {
+  let interim = 0;
   const options = {
     origin: url.origin,
     path: url.pathname + url.search,
     method: 'GET',
     headers: init.headers,
     signal: init.signal,
+    onInfo: () => {
+      if (++interim > MAX_INTERIM) throw new FetchFailure(MALFORMED);
+    },
     [OWN_REQUEST]: true,
   } as const;
   return dispatcher.request(options);
