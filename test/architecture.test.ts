@@ -197,8 +197,7 @@ describe('the house', () => {
     const known = { ...manifest.dependencies, ...manifest.peerDependencies };
     const used = new Set(rooms.flatMap(({ libraries }) => libraries));
     expect(Object.keys(manifest.dependencies).filter((name) => !used.has(name))).toEqual([]);
-    // Of the tools of development nothing may be imported, `lmdb` until it is declared a peer apart.
-    expect([...used].filter((name) => !(name in known) && name !== 'lmdb')).toEqual([]);
+    expect([...used].filter((name) => !(name in known))).toEqual([]);
   });
 
   it('has imports that go downwards only, to the libraries of the room, and to no entrance', () => {
