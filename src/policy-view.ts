@@ -54,21 +54,16 @@ export function describeEntry(
     state: holds.state,
     robots: entry.source(source, answerHolds(entry, now)),
     ...(holds.state === 'allow-all' || holds.state === 'disallow-all' ? { reason: holds.reason } : {}),
-    ...(suspect === undefined ? {} : { suspect }),
     ...(attempt === undefined ? {} : { attempt }),
     ...(answer === undefined ? {} : { lifetime: lifetimeOf(answer, profile) }),
     ...(next === undefined ? {} : { nextAttempt: next }),
+    ...(suspect === undefined ? {} : { suspect }),
     ...(failure === undefined ? {} : { failure, retryAt: failure.retryAt }),
     ...(site === undefined ? {} : { site }),
     ...(copy === undefined ? {} : { file: copy }),
     ...describeFile(file, agent),
     underProfiles: profileNames.map((name) => ({ profile: name, ...outlookUnder(name, entry, now) })),
   };
-}
-
-/** Of the last attempt; one that nobody answered says nothing against the answer before. */
-function suspectIn({ answer, copy, failure }: OriginRecord): Suspect | undefined {
-  return failure?.suspect ?? (answer?.kind === 'rules' ? copy?.suspect : answer?.suspect);
 }
 
 /** `ftp:` without a transport for it. */
@@ -110,6 +105,11 @@ export function describeFile(
     ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
     ...(requestRateMs === undefined ? {} : { requestRateMs }),
   };
+}
+
+/** Of the last attempt; one that nobody answered says nothing against the answer before. */
+function suspectIn({ answer, copy, failure }: OriginRecord): Suspect | undefined {
+  return failure?.suspect ?? (answer?.kind === 'rules' ? copy?.suspect : answer?.suspect);
 }
 
 /** A failure always came after the answer. */

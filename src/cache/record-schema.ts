@@ -26,10 +26,10 @@ interface StoredRoute {
 interface StoredCourse extends StoredRoute {
   readonly headers?: { readonly [Field in keyof AnswerHeaders]?: string | undefined } | undefined;
   readonly redirects?: readonly Redirect[] | undefined;
+  readonly suspect?: Suspect | undefined;
 }
 
 interface StoredAnswer extends StoredCourse {
-  readonly suspect?: Suspect | undefined;
   readonly kind: 'rules' | 'unavailable' | 'restricted';
   readonly notModified?: true | undefined;
   /** @default 200 */
@@ -42,7 +42,6 @@ interface StoredAnswer extends StoredCourse {
 }
 
 interface StoredCopy extends StoredRoute {
-  readonly suspect?: Suspect | undefined;
   /** One of the two: the file as text, if it is UTF-8 and that is the shorter, else its octets. */
   readonly text?: string | undefined;
   readonly base64?: string | undefined;
@@ -57,10 +56,10 @@ interface StoredCopy extends StoredRoute {
   readonly etag?: string | undefined;
   readonly lastModified?: string | undefined;
   readonly contentType?: string | undefined;
+  readonly suspect?: Suspect | undefined;
 }
 
 interface StoredFailure extends StoredCourse {
-  readonly suspect?: Suspect | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly since: number;
   readonly at: number;
@@ -86,7 +85,6 @@ function makeSchema(): z.ZodType<StoredRecord> {
     .max(65_536)
     .regex(/^(?:https?|ftp):\/\/\S+$/);
   const route = { finalUrl: url.optional(), hops: z.int().min(0).max(100).optional() };
-  const suspect = z.enum(['challenge', 'blocked', 'login', 'html']).optional();
   // These go into requests: what no field can carry is not let in.
   const field = z
     .string()
@@ -94,8 +92,10 @@ function makeSchema(): z.ZodType<StoredRecord> {
     .regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/);
   // As long as it can be once it was cut.
   const shown = z.string().max(1_025);
+  const suspect = z.enum(['challenge', 'blocked', 'login', 'html']).optional();
   const course = {
     ...route,
+    suspect,
     headers: z
       .strictObject({
         cacheControl: field.optional(),
@@ -119,7 +119,6 @@ function makeSchema(): z.ZodType<StoredRecord> {
     answer: z
       .strictObject({
         ...course,
-        suspect,
         kind: z.enum(['rules', 'unavailable', 'restricted']),
         notModified: z.literal(true).optional(),
         status: status.optional(),
@@ -132,7 +131,6 @@ function makeSchema(): z.ZodType<StoredRecord> {
     copy: z
       .strictObject({
         ...route,
-        suspect,
         text: z.string().optional(),
         base64: z.string().optional(),
         octets: z.int().min(0),
@@ -142,12 +140,12 @@ function makeSchema(): z.ZodType<StoredRecord> {
         etag: field.optional(),
         lastModified: field.optional(),
         contentType: field.optional(),
+        suspect,
       })
       .optional(),
     failure: z
       .strictObject({
         ...course,
-        suspect,
         retryAfterMs: time.optional(),
         since: time,
         at: time,
