@@ -40,10 +40,12 @@ const sources = new Map(
 );
 
 /** What subpaths of the package are made of, but for the door and the rules, which the inside uses too. */
-const entrances = Object.values(manifest.exports)
-  .flatMap((entry) => (typeof entry === 'string' ? [] : [entry.default]))
-  .map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, '$1.ts'))
-  .filter((file) => file !== 'index.ts' && file !== 'rules/index.ts');
+const entrances = new Set(
+  Object.values(manifest.exports)
+    .flatMap((entry) => (typeof entry === 'string' ? [] : [entry.default]))
+    .map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, '$1.ts'))
+    .filter((file) => file !== 'index.ts' && file !== 'rules/index.ts'),
+);
 
 function readRooms(readme: string): readonly Room[] {
   const quoted = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
@@ -152,8 +154,8 @@ function faultOf(
   const there = roomOf(target);
   if (there === -1) return 'it is in no room';
   if (there < here) return `${rooms[there]?.name} is above ${room.name}`;
-  const mayUseEntrances = file.startsWith('cli/') || entrances.includes(file);
-  if (!typeOnly && entrances.includes(target) && !mayUseEntrances) return 'an entrance, for users only';
+  const mayUseEntrances = file.startsWith('cli/') || entrances.has(file);
+  if (!typeOnly && entrances.has(target) && !mayUseEntrances) return 'an entrance, for users only';
   return undefined;
 }
 
