@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { cacheCommand } from './cache.ts';
 import { check } from './check.ts';
 import { completionCommand } from './completion.ts';
 import { diffCommand } from './diff.ts';
@@ -17,6 +18,7 @@ export const commands: readonly Command[] = [
   diffCommand,
   prefetchCommand,
   profilesCommand,
+  cacheCommand,
   completionCommand,
 ];
 
