@@ -29,17 +29,17 @@ import {
 import type { OriginPolicy } from './policy.ts';
 import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
 import { OverriddenOrigin } from './override.ts';
-import {
-  decideFromEntry,
-  describeEntry,
-  robotsTxtDecision,
-  unaskableDecision,
-  unaskablePolicy,
-} from './view.ts';
+import { describeEntry, unaskablePolicy } from './policy-view.ts';
+import { decideFromEntry, robotsTxtDecision, unaskableDecision } from './view.ts';
 
 export interface CheckOptions {
   /** Rejects this call alone, with the signal's own reason; others who wait for the same origin go on. */
   readonly signal?: AbortSignal;
+}
+
+export interface PolicyOptions extends CheckOptions {
+  /** Whom {@link OriginPolicy.group} and {@link OriginPolicy.crawlDelayMs} are about. Default: the client's own. */
+  readonly agent?: Agent;
 }
 
 /** How a slot is booked. */
@@ -216,25 +216,26 @@ export class RobotsClient {
   }
 
   /**
-   * Everything known of the origin of `url`; asks for its robots.txt if nothing is.
+   * Everything known of the origin of `url`, and why it is so; asks for its robots.txt if nothing is known.
    *
    * @throws the same errors as {@link canFetch}.
    */
-  async policy(url: string | URL, options?: CheckOptions): Promise<OriginPolicy> {
+  async policy(url: string | URL, options?: PolicyOptions): Promise<OriginPolicy> {
     options?.signal?.throwIfAborted();
     this.assertOpen();
+    const tokens = this.tokensOf(options?.agent);
     const origin = originOf(url);
-    const { tokens } = this.settings;
     const override = this.overrides.get(origin);
     if (override !== undefined) return override.policy(tokens);
-    if (this.isUnaskable(origin)) return unaskablePolicy(this.profileFor(origin), origin);
-    const now = this.settings.clock.now();
+    if (this.isUnaskable(origin)) return unaskablePolicy(this.profileFor(origin), origin, tokens);
+    const { clock, maxBodyBytes } = this.settings;
+    const now = clock.now();
     const known = this.cache.recall(origin);
     if (known !== undefined && attemptDue(known.record, known.profile, now) !== 'now') {
-      return describeEntry(known, tokens, now, 'memory');
+      return describeEntry(known, { tokens, maxBodyBytes, now }, 'memory');
     }
     const { entry, source } = await this.cache.fetch(origin, options?.signal);
-    return describeEntry(entry, tokens, this.settings.clock.now(), source);
+    return describeEntry(entry, { tokens, maxBodyBytes, now: clock.now() }, source);
   }
 
   /**

@@ -2,10 +2,14 @@
 export {
   type AnswerHeaders,
   type Failure,
+  type Freshness,
   type Outcome,
+  type Outlook,
   type Profile,
   type ProfileName,
   profiles,
+  type Redirect,
+  type StatedLifetime,
   type StatusMeaning,
   type UnavailableReason,
   type UnreachablePhase,
@@ -13,6 +17,7 @@ export {
 } from './access/index.ts';
 export {
   type CheckOptions,
+  type PolicyOptions,
   type ReserveOptions,
   RobotsClient,
   type RobotsStats,
@@ -56,7 +61,15 @@ export {
 export { originOf, targetOf } from './origin.ts';
 export type { FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
-export type { OriginPolicy } from './policy.ts';
+export type {
+  OriginPolicy,
+  PolicyAttempt,
+  PolicyFile,
+  PolicyHop,
+  PolicyLifetime,
+  PolicyNextAttempt,
+  ProfileOutlook,
+} from './policy.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 export { describeDiagnostic, type DiagnosticDescription } from './rules/describe-diagnostic.ts';
 export type { Diagnostic, DiagnosticCode, Severity } from './rules/index.ts';

@@ -4,6 +4,7 @@ import type { Decision } from './decision.ts';
 import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from './origin.ts';
 import type { OriginOverride } from './options.ts';
 import type { OriginPolicy } from './policy.ts';
+import { describeFile } from './policy-view.ts';
 import { parseRobots, type RobotsFile } from './rules/index.ts';
 
 type TextOrVerdict = Exclude<OriginOverride, { profile: unknown }>;
@@ -56,18 +57,16 @@ export class OverriddenOrigin {
   }
 
   policy(tokens: readonly string[]): OriginPolicy {
-    const crawlDelayMs = this.file?.crawlDelay(tokens);
     return {
       origin: this.origin,
       profile: this.profile.name,
       state: this.state,
       reason: 'override',
       robots: this.robots,
-      groups: this.file?.groups ?? [],
-      sitemaps: this.file?.sitemaps ?? [],
+      ...describeFile(this.file, this.file?.chooseAgent(tokens) ?? tokens[0]!),
+      // Nobody was asked, so there is nothing that they could make of it.
+      underProfiles: [],
       ...(this.override.because === undefined ? {} : { because: this.override.because }),
-      ...(this.file === undefined ? {} : { rules: this.file }),
-      ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
     };
   }
 

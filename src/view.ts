@@ -2,9 +2,6 @@ import { type Profile, type Standing, standing } from './access/index.ts';
 import type { CacheEntry, RobotsSource } from './cache/index.ts';
 import { type Decision, decideByRules, decideByStanding } from './decision.ts';
 import { type LocatedUrl, ROBOTS_PATH } from './origin.ts';
-import type { OriginPolicy } from './policy.ts';
-
-/** What a cache entry says to those who ask: decisions, and the whole policy. */
 
 /** The decision of an entry about one URL. `now` turns the phases of an outage. */
 export function decideFromEntry(
@@ -71,48 +68,6 @@ export function unaskableDecision(
   };
 }
 
-export function unaskablePolicy(profile: Profile, origin: string): OriginPolicy {
-  const robots = { ...unasked(origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
-  const state = 'disallow-all';
-  return { origin, profile: profile.name, state, reason: 'unreachable', robots, groups: [], sitemaps: [] };
-}
-
-/** Everything an entry says, for people and tools. */
-export function describeEntry(
-  entry: CacheEntry,
-  tokens: readonly string[],
-  now: number,
-  source: RobotsSource['source'],
-): OriginPolicy {
-  const { record, profile, file } = entry;
-  const { copy, failure, site } = record;
-  const holds = standing(record, profile, now);
-  const crawlDelayMs = file?.crawlDelay(tokens);
-  return {
-    origin: record.origin,
-    profile: profile.name,
-    state: holds.state,
-    robots: entry.source(source, answerHolds(entry, now)),
-    groups: file?.groups ?? [],
-    sitemaps: file?.sitemaps ?? [],
-    ...('reason' in holds ? { reason: holds.reason } : {}),
-    ...(failure === undefined ? {} : { failure, retryAt: failure.retryAt }),
-    ...(site === undefined ? {} : { site }),
-    ...(file === undefined ? {} : { rules: file }),
-    ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
-    ...(copy === undefined
-      ? {}
-      : {
-          file: {
-            sizeBytes: copy.body.length,
-            truncated: copy.truncated,
-            fetchedAt: copy.fetchedAt,
-            ...(copy.contentType === undefined ? {} : { contentType: copy.contentType }),
-          },
-        }),
-  };
-}
-
 /**
  * What holds where no rules do. A standing that knows nothing (the answer went stale between its arrival and
  * this moment, by a clock that jumped) is no permission: the next question asks again.
@@ -126,11 +81,12 @@ function withoutRules(
 }
 
 /** Whether the answer is still in force at `now`, whatever failed since. */
-function answerHolds({ record: { answer } }: CacheEntry, now: number): boolean {
+export function answerHolds({ record: { answer } }: CacheEntry, now: number): boolean {
   return answer !== undefined && now >= answer.fetchedAt && now < answer.staleAt;
 }
 
-const unasked = (origin: string): RobotsSource => ({
+/** Where robots.txt would be, when nobody asked for it. */
+export const unasked = (origin: string): RobotsSource => ({
   url: origin + ROBOTS_PATH,
   finalUrl: origin + ROBOTS_PATH,
   hops: 0,

@@ -6,15 +6,17 @@
  */
 export { CLOCK_SKEW_MS, noLaterThan } from './clock-skew.ts';
 export { freshness, lifetimeMs, retryAfterMs } from './freshness.ts';
-export type { Freshness } from './freshness.ts';
+export type { Freshness, StatedLifetime } from './freshness.ts';
 export { parseHttpDate } from './http-date.ts';
 export { newest, recordedAt } from './newest.ts';
 export { objection } from './objection.ts';
 export type { Objection } from './objection.ts';
 export type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
-export { meaningOfStatus } from './outcome.ts';
-export type { AnswerHeaders, Outcome, Route, UnavailableReason } from './outcome.ts';
-export { profiles } from './profile.ts';
+export { meaningOfStatus, unredirected } from './outcome.ts';
+export type { AnswerHeaders, Outcome, Redirect, Route, UnavailableReason } from './outcome.ts';
+export { outlook, withoutParticulars } from './outlook.ts';
+export type { Outlook } from './outlook.ts';
+export { profileNames, profiles } from './profile.ts';
 export type {
   Profile,
   ProfileName,

@@ -1,4 +1,4 @@
-import type { UnavailableReason } from './outcome.ts';
+import type { AnswerHeaders, Redirect, UnavailableReason } from './outcome.ts';
 
 /**
  * Everything remembered of one origin. Plain data: it can be written to a store and read back. All times are
@@ -20,7 +20,15 @@ export interface OriginRecord {
   readonly site?: { readonly reachable: boolean; readonly at: number };
 }
 
-interface AnswerBase {
+/** How an attempt went, for those who want to know. Nothing is decided by it, and a store may leave it out. */
+interface Course {
+  /** Absent when there were none. */
+  readonly redirects?: readonly Redirect[];
+  /** Of the last response. Absent when none arrived, or it had none of them. */
+  readonly headers?: AnswerHeaders;
+}
+
+interface AnswerBase extends Course {
   /** Status of the last hop. */
   readonly status: number;
   readonly finalUrl: string;
@@ -32,7 +40,11 @@ interface AnswerBase {
 }
 
 export type Answer =
-  | (AnswerBase & { readonly kind: 'rules' })
+  | (AnswerBase & {
+      readonly kind: 'rules';
+      /** A 304 confirmed the copy, whose status stands above. */
+      readonly notModified?: true;
+    })
   | (AnswerBase & {
       readonly kind: 'unavailable';
       readonly reason?: UnavailableReason;
@@ -56,7 +68,7 @@ export interface Copy {
   readonly contentType?: string;
 }
 
-export interface Failure {
+export interface Failure extends Course {
   /** First failure in a row: the phases of a profile count from here. */
   readonly since: number;
   /** Latest failure. */
@@ -65,6 +77,8 @@ export interface Failure {
   readonly attempts: number;
   /** A question from here on starts the next attempt. */
   readonly retryAt: number;
+  /** The pause that `Retry-After` asked for, when it is what `retryAt` comes from. */
+  readonly retryAfterMs?: number;
   readonly status?: number;
   readonly error: string;
   readonly finalUrl: string;

@@ -8,7 +8,10 @@ import type { Profile, StatusMeaning } from './profile.ts';
 /** Why an answer of the server does not count as a usable robots.txt although nothing broke. */
 export type UnavailableReason = 'too-many-redirects' | 'redirect-loop' | 'disallowed-redirect';
 
-/** Response header fields that decide how long an answer lives and how it is asked for again. */
+/**
+ * Response header fields that decide how long an answer lives and how it is asked for again, and those that explain
+ * it. As they came; bounded in length by whoever read them.
+ */
 export interface AnswerHeaders {
   readonly cacheControl?: string;
   readonly expires?: string;
@@ -17,6 +20,18 @@ export interface AnswerHeaders {
   readonly etag?: string;
   readonly lastModified?: string;
   readonly contentType?: string;
+  readonly retryAfter?: string;
+  /** Of a redirect that was not followed. */
+  readonly location?: string;
+}
+
+/** A redirect that was followed. Shown, never decided by; its texts may be cut. */
+export interface Redirect {
+  /** What was requested. */
+  readonly url: string;
+  readonly status: number;
+  /** The field as it came. */
+  readonly location: string;
 }
 
 /** Where the last hop of an attempt led. */
@@ -25,6 +40,8 @@ export interface Route {
   readonly finalUrl: string;
   /** Redirects followed: 0 when `<origin>/robots.txt` answered itself. */
   readonly hops: number;
+  /** Those redirects, in order; absent when there were none. */
+  readonly redirects?: readonly Redirect[];
 }
 
 export type Outcome =
@@ -51,9 +68,17 @@ export type Outcome =
       readonly status?: number;
       /** A literal code: `ERR_ROBOTS_*`, or what Node or undici gave (`ENOTFOUND`, `UND_ERR_CONNECT_TIMEOUT`). */
       readonly error: string;
+      /** Absent when no response arrived. */
+      readonly headers?: AnswerHeaders;
       /** What `Retry-After` asked for, already read and clamped by `retryAfterMs()`. */
       readonly retryAfterMs?: number;
     });
+
+/** The same answer, as it is for the origin that gave it. */
+export function unredirected(outcome: Extract<Outcome, { readonly kind: 'success' }>): Outcome {
+  const { kind, status, finalUrl, headers, body, truncated } = outcome;
+  return { kind, status, finalUrl, hops: 0, headers, body, truncated };
+}
 
 /**
  * What a status of the last hop means under a profile: its exact code beats its class. Codes that no entry names

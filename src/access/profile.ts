@@ -51,6 +51,15 @@ export interface Profile {
 
 export type ProfileName = 'rfc9309' | 'google' | 'google-legacy' | 'koster-1996' | 'robotstxt-1994';
 
+/** From the newest to the oldest. */
+export const profileNames: readonly ProfileName[] = [
+  'rfc9309',
+  'google',
+  'google-legacy',
+  'koster-1996',
+  'robotstxt-1994',
+];
+
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;

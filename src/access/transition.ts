@@ -33,6 +33,7 @@ export function nextRecord(attempt: Attempt): OriginRecord {
         finalUrl,
         hops,
         ...life(attempt, outcome.headers),
+        ...course(outcome),
       });
     }
     case 'unreachable':
@@ -58,7 +59,14 @@ type Of<Kind extends Outcome['kind']> = Extract<Outcome, { readonly kind: Kind }
  */
 function afterSuccess(attempt: Attempt, outcome: Of<'success'>): OriginRecord {
   const { status, finalUrl, hops, body, truncated, headers } = outcome;
-  const answer: Answer = { kind: 'rules', status, finalUrl, hops, ...life(attempt, headers) };
+  const answer: Answer = {
+    kind: 'rules',
+    status,
+    finalUrl,
+    hops,
+    ...life(attempt, headers),
+    ...course(outcome),
+  };
   return concluded(attempt, answer, {
     body,
     truncated,
@@ -86,9 +94,18 @@ function afterNotModified(attempt: Attempt, outcome: Of<'not-modified'>): Origin
       error: 'ERR_ROBOTS_NOT_MODIFIED',
       finalUrl,
       hops,
+      ...course(outcome),
     });
   }
-  const answer: Answer = { kind: 'rules', status: held.status, finalUrl, hops, ...life(attempt, headers) };
+  const answer: Answer = {
+    kind: 'rules',
+    status: held.status,
+    notModified: true,
+    finalUrl,
+    hops,
+    ...life(attempt, headers),
+    ...course(outcome),
+  };
   return concluded(attempt, answer, { ...held, fetchedAt: attempt.now, ...validators(headers) });
 }
 
@@ -109,6 +126,7 @@ function afterUnavailable(attempt: Attempt, outcome: Of<'unavailable'>): OriginR
     ...life(attempt, outcome.headers),
     since,
     ...(reason === undefined ? {} : { reason }),
+    ...course(outcome),
   };
   const keepsCopy = now - since < profile.keepCopyOnUnavailableMs;
   return concluded(attempt, answer, keepsCopy ? previous?.copy : undefined);
@@ -121,7 +139,7 @@ function afterUnavailable(attempt: Attempt, outcome: Of<'unavailable'>): OriginR
  */
 function afterFailure(attempt: Attempt, outcome: Of<'unreachable'>): OriginRecord {
   const { previous, origin, profile, now } = attempt;
-  const { status, error, finalUrl, hops } = outcome;
+  const { status, error, finalUrl, hops, retryAfterMs } = outcome;
   const attempts = (previous?.failure?.attempts ?? 0) + 1;
   const backoffMs = Math.min(profile.backoff.initialMs * 2 ** (attempts - 1), profile.backoff.maxMs);
   const failure: Failure = {
@@ -131,11 +149,13 @@ function afterFailure(attempt: Attempt, outcome: Of<'unreachable'>): OriginRecor
     attempts,
     // RFC 9110 §10.2.3: "Servers send the "Retry-After" header field to indicate how long the user agent ought to
     // wait before making a follow-up request." So it replaces our own pause, and no jitter shortens it.
-    retryAt: now + (outcome.retryAfterMs ?? jittered(backoffMs, attempt.random)),
+    retryAt: now + (retryAfterMs ?? jittered(backoffMs, attempt.random)),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(status === undefined ? {} : { status }),
     error,
     finalUrl,
     hops,
+    ...course(outcome),
   };
   return { ...previous, origin, failure };
 }
@@ -160,6 +180,14 @@ function life(
 /** Up to a tenth is taken off, so that origins met together do not come due together. Whole milliseconds. */
 function jittered(ms: number, random: number): number {
   return Math.round(ms * (1 - 0.1 * random));
+}
+
+/** The header section is kept as it is, unless there is nothing in it. */
+function course({ redirects, headers }: Outcome): Pick<Answer, 'redirects' | 'headers'> {
+  return {
+    ...(redirects === undefined ? {} : { redirects }),
+    ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),
+  };
 }
 
 function validators({ etag, lastModified }: AnswerHeaders): Pick<Copy, 'etag' | 'lastModified'> {

@@ -9,6 +9,7 @@ import {
   type Outcome,
   type Profile,
   recordedAt,
+  unredirected,
   withSiteSignal,
 } from '../access/index.ts';
 import type { Clock } from '../clock.ts';
@@ -245,7 +246,7 @@ export class OriginCache {
     // A failure ends with any good answer, also one that was not asked for.
     const fresh = known !== undefined && attemptDue(known.record, profile, now) !== 'now';
     if (fresh && known.record.failure === undefined) return;
-    const record = this.advance(server, known, { ...outcome, hops: 0 });
+    const record = this.advance(server, known, unredirected(outcome));
     void this.options.stored?.remember(record);
     this.remember(record, known);
   }

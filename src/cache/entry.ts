@@ -1,4 +1,10 @@
-import { type OriginRecord, type Profile, refreshAheadAt } from '../access/index.ts';
+import {
+  type Answer,
+  type Failure,
+  type OriginRecord,
+  type Profile,
+  refreshAheadAt,
+} from '../access/index.ts';
 import { parseRobots } from '../rules/index.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { type RobotsSource, sourceOf } from './source.ts';
@@ -58,6 +64,16 @@ export class CacheEntry {
 
   /** What the entry is reckoned to hold, rules compiled for an agent or two included. */
   get sizeBytes(): number {
-    return 1024 + Math.ceil((this.record.copy?.body.length ?? 0) * 1.3);
+    const { copy, answer, failure } = this.record;
+    return 1024 + Math.ceil((copy?.body.length ?? 0) * 1.3) + fieldsLength(answer) + fieldsLength(failure);
   }
+}
+
+/** What servers say beside the file is bounded, but a hostile one says as much as it may. */
+function fieldsLength(last: Answer | Failure | undefined): number {
+  if (last === undefined) return 0;
+  let length = 0;
+  for (const field of Object.values(last.headers ?? {})) length += field.length;
+  for (const { url, location } of last.redirects ?? []) length += url.length + location.length;
+  return length;
 }

@@ -16,13 +16,14 @@ export class CheckReport {
   private readonly colours: Palette;
   private readonly progress: ProgressLine | undefined;
   private readonly tally: Tally = { allowed: 0, disallowed: 0, undecided: 0, invalid: 0 };
-  private code: AnswerExitCode = exitCode.allowed;
+  private code: AnswerExitCode = exitCode.success;
 
-  constructor({ switches, operands }: ParsedArguments, session: Session) {
+  constructor(given: ParsedArguments, session: Session) {
+    const { switches, operands } = given;
     this.session = session;
     this.output = new Output(session.stdout);
     this.form = switches.has('json') ? 'json' : switches.has('quiet') ? 'quiet' : 'human';
-    this.colours = paletteFor(session.stdout, session.env, switches.has('no-color'));
+    this.colours = paletteFor(session, given);
     const showsProgress = this.form === 'human' && operands.includes('-') && session.stderr.isTTY === true;
     this.progress = showsProgress ? new ProgressLine(session.stderr) : undefined;
   }
@@ -58,8 +59,8 @@ export class CheckReport {
 }
 
 const codeOf: Readonly<Record<keyof Tally, AnswerExitCode>> = {
-  allowed: exitCode.allowed,
-  disallowed: exitCode.disallowed,
+  allowed: exitCode.success,
+  disallowed: exitCode.negative,
   undecided: exitCode.undecided,
   invalid: exitCode.usage,
 };

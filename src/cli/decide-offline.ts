@@ -1,19 +1,21 @@
-import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { type ProfileName, profiles } from '../access/index.ts';
 import { isRobotsError } from '../errors.ts';
-import { parseRobots, productToken } from '../rules/index.ts';
+import { parseRobots, productToken, type RobotsFile } from '../rules/index.ts';
 import { type Answer, type Decider, tooLongError } from './answer.ts';
 import { printable, quoted } from './printable.ts';
+import { readRobots } from './read-robots.ts';
 import type { Target } from './targets.ts';
-import { UsageError } from './usage-error.ts';
 
-export interface OfflineOptions {
+export interface FileSettings {
   /** In order of preference; this package's own name when empty. */
   readonly agents: readonly string[];
   readonly profile: ProfileName;
   /** Path, or `-` for standard input. */
   readonly file: string;
+}
+
+export interface OfflineOptions extends FileSettings {
   readonly stdin: Readable;
   /** Takes what is worth knowing about the file, one line each. */
   readonly warn: (message: string) => void;
@@ -26,67 +28,44 @@ const DEFAULT_AGENT = 'canfetch';
  *
  * @throws UsageError when the file cannot be read.
  */
-export async function decideOffline({
-  agents,
-  profile,
-  file,
-  stdin,
-  warn,
-}: OfflineOptions): Promise<Decider> {
-  const { body, truncated } = await readRobots(file, stdin);
-  if (truncated) {
-    warn(`${printable(file)} is longer than crawlers must read (500 KiB); what follows is ignored`);
-  }
+export async function decideOffline({ stdin, warn, ...settings }: OfflineOptions): Promise<Decider> {
+  const { file, profile } = settings;
+  const { body, truncated } = await readRobots(file, stdin, '--robots');
+  if (truncated) warn(truncationWarning(file));
   const rules = parseRobots(body, { dialect: profiles[profile].dialect });
-  const wanted = agents.length === 0 ? [DEFAULT_AGENT] : agents;
-  const agent = rules.chooseAgent(wanted.map((each) => productToken(each) ?? each));
-  const crawlDelayMs = rules.crawlDelay(agent);
-
-  const decide = (target: Target): Answer => {
-    if (target.tooLong === true) return { target, error: tooLongError };
-    try {
-      const verdict = rules.check(target.input, agent);
-      const robots = { file, source: 'file' } as const;
-      const common = { url: target.input, agent, profile, state: 'rules', robots } as const;
-      const delay = crawlDelayMs === undefined || verdict.reason === 'robots-txt' ? {} : { crawlDelayMs };
-      return { target, ruling: { ...common, ...verdict, ...delay } };
-    } catch (error) {
-      if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
-      const message = `Expected an absolute http, https or ftp URL, or a path that starts with "/", got ${quoted(target.input)}`;
-      return { target, error: { code: error.code, message } };
-    }
-  };
   return {
-    decide: (target) => Promise.resolve(decide(target)),
+    decide: (target) => Promise.resolve(decideByFile(rules, settings, target)),
     close: () => Promise.resolve(),
   };
 }
 
-/** Read by the same code, to the same limit, as what comes from a server. */
-async function readRobots(file: string, stdin: Readable): Promise<{ body: Uint8Array; truncated: boolean }> {
-  const { DEFAULT_MAX_BODY_BYTES, readBody } = await import('../fetch/body.ts');
+export function truncationWarning(file: string): string {
+  return `${printable(file)} is longer than crawlers must read (500 KiB); what follows is ignored`;
+}
+
+/** What a file says about one target. */
+export function decideByFile(
+  rules: RobotsFile,
+  { agents, profile, file }: FileSettings,
+  target: Target,
+): Answer {
+  if (target.tooLong === true) return { target, error: tooLongError };
+  const agent = rules.chooseAgent(tokensOf(agents));
+  const crawlDelayMs = rules.crawlDelay(agent);
   try {
-    const body = file === '-' ? stdin : (await open(file)).createReadStream();
-    const response = {
-      status: 200,
-      headers: { get: () => undefined },
-      body,
-      alreadyDecoded: true,
-      discard: () => {},
-    };
-    return await readBody(response, DEFAULT_MAX_BODY_BYTES);
+    const verdict = rules.check(target.input, agent);
+    const robots = { file, source: 'file' } as const;
+    const common = { url: target.input, agent, profile, state: 'rules', robots } as const;
+    const delay = crawlDelayMs === undefined || verdict.reason === 'robots-txt' ? {} : { crawlDelayMs };
+    return { target, ruling: { ...common, ...verdict, ...delay } };
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error)) throw error;
-    const todo = error.code === 'ENOENT' ? 'check the path' : 'give a file that can be read';
-    throw new UsageError(
-      `Expected --robots to name a robots.txt file, got ${quoted(file)} (${whyUnreadable(String(error.code))}); ${todo}`,
-      { cause: error },
-    );
+    if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
+    const message = `Expected an absolute http, https or ftp URL, or a path that starts with "/", got ${quoted(target.input)}`;
+    return { target, error: { code: error.code, message } };
   }
 }
 
-function whyUnreadable(code: string): string {
-  if (code === 'ENOENT') return 'no such file';
-  if (code === 'EISDIR') return 'a directory';
-  return code === 'EACCES' ? 'permission denied' : code;
+/** What agents are compared by; this package's own name when there are none. */
+export function tokensOf(agents: readonly string[]): readonly string[] {
+  return agents.length === 0 ? [DEFAULT_AGENT] : agents.map((each) => productToken(each) ?? each);
 }

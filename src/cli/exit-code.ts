@@ -1,16 +1,15 @@
 /**
- * What the process tells its caller. `check` gives the first of these that holds, read in the order
- * `usage`, `undecided`, `disallowed`, `allowed`: input that is wrong outranks answers, and an answer that may
- * change in a minute outranks one that stands.
+ * What the process tells its caller. What the first four say in particular is each command's own: it is in its
+ * table, and `--help` shows it.
  */
 export const exitCode = {
-  /** Every URL is allowed. */
-  allowed: 0,
-  /** At least one URL is disallowed, by a rule or because the whole site is restricted. */
-  disallowed: 1,
-  /** The command was used wrongly, or one of the URLs is none. */
+  /** Every URL is allowed, nothing was found, both are the same. */
+  success: 0,
+  /** At least one URL is disallowed, something was found, there is a difference. */
+  negative: 1,
+  /** The command was used wrongly, or something it was given is not what it must be. */
   usage: 2,
-  /** At least one URL is undecided, because robots.txt is unreachable. */
+  /** Not to be decided now, because a robots.txt is unreachable. */
   undecided: 3,
   /** Something broke that should not have: a bug, or a machine in trouble. */
   failure: 70,
@@ -26,13 +25,16 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 export type AnswerExitCode = Exclude<ExitCode, 70 | 130 | 141>;
 
 const lightestFirst: readonly AnswerExitCode[] = [
-  exitCode.allowed,
-  exitCode.disallowed,
+  exitCode.success,
+  exitCode.negative,
   exitCode.undecided,
   exitCode.usage,
 ];
 
-/** Of two codes the one that counts. */
+/**
+ * Of two codes the one that counts: input that is wrong outranks answers, and an answer that may change in a minute
+ * outranks one that stands.
+ */
 export function graver(one: AnswerExitCode, other: AnswerExitCode): AnswerExitCode {
   return lightestFirst.indexOf(one) > lightestFirst.indexOf(other) ? one : other;
 }

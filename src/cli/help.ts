@@ -1,45 +1,57 @@
 import { type Command, type CommandOption, commonOptions } from './command.ts';
 import { exitCode } from './exit-code.ts';
+import { definitions } from './layout.ts';
 
 const CLAIM = 'canfetch answers: may this agent fetch this URL, and why?';
-const exitCodesHelp: readonly (readonly [string, string])[] = [
-  [String(exitCode.allowed), 'every URL is allowed'],
-  [String(exitCode.disallowed), 'at least one is disallowed'],
-  [String(exitCode.undecided), 'at least one is undecided, because robots.txt is unreachable (outranks 1)'],
-  [
-    String(exitCode.usage),
-    'wrong usage, or a URL that is none; the others are still answered (outranks 1 and 3)',
-  ],
-  [`${exitCode.interrupted}`, 'interrupted by Ctrl-C'],
+
+type Rows = readonly (readonly [string, string])[];
+
+const programExitCodes: Rows = [
+  [String(exitCode.success), 'yes: allowed, nothing found, no difference'],
+  [String(exitCode.negative), 'no: disallowed, something found, a difference'],
+  [String(exitCode.usage), 'wrong usage, or input that is not what it must be'],
+  [String(exitCode.undecided), 'undecided, because a robots.txt is unreachable'],
+];
+const commonExitCodes: Rows = [
+  [String(exitCode.failure), 'something broke that should not have'],
+  [String(exitCode.interrupted), 'interrupted by Ctrl-C'],
+  [String(exitCode.brokenPipe), 'whoever read the output went away'],
 ];
 
 /** What `canfetch --help` prints. */
-export function programHelp(commands: readonly Command[], defaultCommand: Command): string {
+export function programHelp(commands: readonly Command[], defaultCommand: Command, width?: number): string {
   return page([
     [CLAIM],
     ['Usage:', `  canfetch [COMMAND] [OPTION…] ${defaultCommand.operands}`],
     [
       'Commands:',
-      ...columns(commands.map(({ name, summary, operands }) => [`${name} ${operands}`, summary])),
+      ...definitions(
+        commands.map(({ name, summary, operands }) => [`${name} ${operands}`, summary]),
+        width,
+      ),
     ],
     [
       `Without a command it is \`${defaultCommand.name}\`. Each has its own page: canfetch ${defaultCommand.name} --help`,
     ],
-    ['Options:', ...columns(commonOptions.map(optionRow))],
-    ['Examples:', ...exampleLines(defaultCommand)],
-    ['Exit codes:', ...columns(exitCodesHelp)],
+    ['Options:', ...definitions(commonOptions.map(optionRow), width)],
+    ['Examples:', ...commands.flatMap(({ examples }) => exampleLines(examples.slice(0, 1)))],
+    [
+      'Exit codes (what they say in particular is on the page of each command):',
+      ...definitions([...programExitCodes, ...commonExitCodes], width),
+    ],
   ]);
 }
 
 /** What `canfetch COMMAND --help` prints. */
-export function commandHelp(command: Command): string {
+export function commandHelp(command: Command, width?: number): string {
+  const ownExitCodes = command.exitCodes.map(({ code, says }) => [String(code), says] as const);
   return page([
     [`${command.summary}.`],
     ['Usage:', `  canfetch ${command.name} [OPTION…] ${command.operands}`],
     [command.operandsHelp],
-    ['Options:', ...columns([...command.options, ...commonOptions].map(optionRow))],
-    ['Examples:', ...exampleLines(command)],
-    ['Exit codes:', ...columns(exitCodesHelp)],
+    ['Options:', ...definitions([...command.options, ...commonOptions].map(optionRow), width)],
+    ['Examples:', ...exampleLines(command.examples)],
+    ['Exit codes:', ...definitions([...ownExitCodes, ...commonExitCodes], width)],
     command.notes,
   ]);
 }
@@ -60,13 +72,8 @@ function optionRow({
   return [left, extra.length === 0 ? help : `${help} (${extra.join('; ')})`];
 }
 
-function exampleLines(command: Command): string[] {
-  return command.examples.flatMap(({ line, does }) => [`  # ${does}`, `  ${line}`]);
-}
-
-function columns(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+function exampleLines(examples: Command['examples']): string[] {
+  return examples.flatMap(({ line, does }) => [`  # ${does}`, `  ${line}`]);
 }
 
 function page(sections: readonly (readonly string[])[]): string {

@@ -1,7 +1,5 @@
 import type { Answer } from './answer.ts';
-
-/** Version of the shape below; raised when a field changes its meaning or goes away, not when one is added. */
-export const SCHEMA_VERSION = 1;
+import { jsonLine } from './json.ts';
 
 /**
  * An answer as a line of NDJSON: `schemaVersion`, `input` (the URL as it was written), `line` when it came from
@@ -9,7 +7,6 @@ export const SCHEMA_VERSION = 1;
  */
 export function renderRecord(answer: Answer): string {
   const { input, line } = answer.target;
-  const head = { schemaVersion: SCHEMA_VERSION, input, ...(line === undefined ? {} : { line }) };
-  const record = 'error' in answer ? { ...head, error: answer.error } : { ...head, ...answer.ruling };
-  return `${JSON.stringify(record)}\n`;
+  const head = { input, ...(line === undefined ? {} : { line }) };
+  return jsonLine('error' in answer ? { ...head, error: answer.error } : { ...head, ...answer.ruling });
 }

@@ -1,12 +1,13 @@
 import { type Answer, type InputError, isUndecided, type Ruling } from './answer.ts';
-import { cause } from './cause.ts';
 import type { Palette } from './colour.ts';
 import { printable } from './printable.ts';
+import { didYouMean } from './read-origin.ts';
 import type { Target } from './targets.ts';
+import { agentSentence, delaySentence, whySentence } from './why.ts';
 import { ago, ahead, count, duration } from './words.ts';
 
 /** One line of the explanation: what it is about, and what there is to say. */
-type Row = readonly [label: string, text: string];
+export type Row = readonly [label: string, text: string];
 
 /** A decision for people: the verdict, and below it who was asked for, what decided, and what it stands on. */
 export function renderRuling(ruling: Ruling, colours: Palette, now: number): string {
@@ -28,8 +29,7 @@ export function renderRuling(ruling: Ruling, colours: Palette, now: number): str
 /** What is wrong with a target, for people. */
 export function renderInputError(target: Target, error: InputError): string {
   const where = target.line === undefined ? '' : `line ${target.line}: `;
-  const looksLikeHost = /^[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)/.test(target.input) && target.tooLong !== true;
-  const todo = looksLikeHost ? `; did you mean "https://${printable(target.input)}"?` : '';
+  const todo = target.tooLong === true ? '' : didYouMean(target.input);
   return `canfetch: ${where}${printable(error.message)}${todo}\n`;
 }
 
@@ -38,29 +38,17 @@ export function isInputError(answer: Answer): answer is Answer & { readonly erro
   return 'error' in answer;
 }
 
-function verdictLine(ruling: Ruling, colours: Palette): string {
+export function verdictLine(ruling: Ruling, colours: Palette): string {
   const url = printable(ruling.url);
   if (isUndecided(ruling)) return `${colours.unsure('UNDECIDED')}   ${url}`;
   return ruling.allowed ? `${colours.good('ALLOWED')}     ${url}` : `${colours.bad('DISALLOWED')}  ${url}`;
 }
 
-function agentRow({ agent, group, reason }: Ruling): Row {
-  const name = printable(agent);
-  if (group !== undefined) {
-    const lines = group.lines.length === 1 ? 'line' : 'lines';
-    return ['agent', `${name} → group "${printable(group.agent)}" at ${lines} ${shortList(group.lines)}`];
-  }
-  return ['agent', reason === 'no-group' ? `${name} → no group names it, and there is none for "*"` : name];
+export function agentRow({ agent, group, reason }: Ruling): Row {
+  return ['agent', agentSentence(agent, group, reason === 'no-group')];
 }
 
-const MAX_LISTED_LINES = 5;
-
-function shortList(lines: readonly number[]): string {
-  const shown = lines.slice(0, MAX_LISTED_LINES).join(', ');
-  return lines.length > MAX_LISTED_LINES ? `${shown} and ${lines.length - MAX_LISTED_LINES} more` : shown;
-}
-
-function ruleRow({ rule, reason }: Ruling): Row | undefined {
+export function ruleRow({ rule, reason }: Ruling): Row | undefined {
   if (rule !== undefined) {
     const directive = rule.directive === 'allow' ? 'Allow' : 'Disallow';
     return ['rule', `line ${rule.line}  ${directive}: ${printable(rule.pattern)}`];
@@ -69,35 +57,8 @@ function ruleRow({ rule, reason }: Ruling): Row | undefined {
 }
 
 function whyRow(ruling: Ruling): Row | undefined {
-  switch (ruling.reason) {
-    case 'robots-txt':
-      return ['why', '/robots.txt itself may always be fetched'];
-    case 'unavailable':
-      return ['why', `robots.txt is unavailable (${cause(ruling.robots)}), so everything is allowed`];
-    case 'unreachable':
-      return [
-        'why',
-        `robots.txt is unreachable (${cause(ruling.robots)}), so nothing may be fetched until it is back`,
-      ];
-    case 'unreachable-expired':
-      return [
-        'why',
-        `robots.txt has been unreachable for so long (${cause(ruling.robots)}) that it counts as absent`,
-      ];
-    case 'restricted':
-      return [
-        'why',
-        `robots.txt is access restricted (${cause(ruling.robots)}), so the whole site is disallowed`,
-      ];
-    case 'override':
-      return ['why', `overridden${ruling.because === undefined ? '' : `: ${printable(ruling.because)}`}`];
-    case 'rule':
-    case 'no-rule':
-    case 'no-group':
-      return ruling.state === 'last-good'
-        ? ['why', `robots.txt is unreachable (${cause(ruling.robots)}); the last good copy holds`]
-        : undefined;
-  }
+  const why = whySentence(ruling);
+  return why === undefined ? undefined : ['why', why];
 }
 
 function robotsRow({ robots, reason }: Ruling): Row | undefined {
@@ -117,10 +78,8 @@ function cacheRow({ robots }: Ruling, now: number): Row | undefined {
   return ['cache', `fetched ${ago(fetchedAt, now)}${fresh}`];
 }
 
-function delayRow({ crawlDelayMs }: Ruling): Row | undefined {
-  return crawlDelayMs === undefined
-    ? undefined
-    : ['delay', `Crawl-delay ${crawlDelayMs / 1_000} s (reported, not enforced)`];
+export function delayRow({ crawlDelayMs }: Ruling): Row | undefined {
+  return crawlDelayMs === undefined ? undefined : ['delay', delaySentence(crawlDelayMs)];
 }
 
 function retryRow(ruling: Ruling, now: number): Row | undefined {

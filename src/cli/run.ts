@@ -4,6 +4,7 @@ import type { Command } from './command.ts';
 import { commands, defaultCommand } from './commands/index.ts';
 import { type ExitCode, exitCode } from './exit-code.ts';
 import { commandHelp, programHelp } from './help.ts';
+import { widthOf } from './layout.ts';
 import { BrokenPipeError, Output } from './output.ts';
 import { printable, quoted } from './printable.ts';
 import type { Session } from './session.ts';
@@ -29,13 +30,13 @@ async function dispatch(session: Session): Promise<ExitCode> {
   if (named === undefined && /^[a-z][a-z-]*$/i.test(first)) throw unknownCommand(first);
   const command = named ?? defaultCommand;
   const given = readArguments(command, named === undefined ? session.argv : rest);
-  if (given.switches.has('help')) return print(session, helpFor(named));
+  if (given.switches.has('help')) return print(session, helpFor(named, widthOf(session.stdout)));
   if (given.switches.has('version')) return print(session, `${await version()}\n`);
   return command.run(given, session);
 }
 
-function helpFor(named: Command | undefined): string {
-  return named === undefined ? programHelp(commands, defaultCommand) : commandHelp(named);
+function helpFor(named: Command | undefined, width: number | undefined): string {
+  return named === undefined ? programHelp(commands, defaultCommand, width) : commandHelp(named, width);
 }
 
 async function version(): Promise<string> {
@@ -47,13 +48,30 @@ async function print({ stdout }: Session, text: string): Promise<ExitCode> {
   const output = new Output(stdout);
   await output.write(text);
   await output.release();
-  return exitCode.allowed;
+  return exitCode.success;
 }
 
 function unknownCommand(word: string): UsageError {
-  const names = commands.map(({ name }) => name).join(', ');
+  const names = commands.map(({ name }) => name);
+  const near = names.find((name) => isNear(word.toLowerCase(), name));
+  const todo = near === undefined ? 'canfetch --help shows how it is used' : `did you mean ${near}?`;
   return new UsageError(
-    `Expected a command (${names}) or an absolute URL, got ${quoted(word)}; canfetch --help shows how it is used`,
+    `Expected a command (${names.join(', ')}) or an absolute URL, got ${quoted(word)}; ${todo}`,
+  );
+}
+
+/** The beginning of the name, or all of it with one letter more, less, other, or two changed about. */
+function isNear(word: string, name: string): boolean {
+  if (word.length >= 2 && name.startsWith(word)) return true;
+  let start = 0;
+  while (start < word.length && word[start] === name[start]) start++;
+  const rest = word.slice(start);
+  const nameRest = name.slice(start);
+  return (
+    rest.slice(1) === nameRest ||
+    rest === nameRest.slice(1) ||
+    rest.slice(1) === nameRest.slice(1) ||
+    (rest[0] === nameRest[1] && rest[1] === nameRest[0] && rest.slice(2) === nameRest.slice(2))
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** A stream that may be a terminal. */
-export type Sink = Writable & { readonly isTTY?: boolean };
+/** A stream that may be a terminal, which has a width. */
+export type Sink = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** What a run of the command gets from outside: `main.ts` gives it the process, tests give it their own. */
 export interface Session {

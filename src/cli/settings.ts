@@ -1,11 +1,8 @@
-import { type ProfileName, profiles } from '../access/index.ts';
+import { type ProfileName, profileNames, profiles } from '../access/index.ts';
 import { productToken } from '../rules/index.ts';
 import type { ParsedArguments } from './command.ts';
 import { quoted } from './printable.ts';
 import { UsageError } from './usage-error.ts';
-
-/** Names that `--profile` takes. */
-export const profileNames: readonly string[] = Object.keys(profiles);
 
 const isProfileName = (name: string): name is ProfileName => Object.hasOwn(profiles, name);
 
@@ -44,4 +41,14 @@ export function readDeadlineMs(given: ParsedArguments): number | undefined {
   throw new UsageError(
     `Expected --deadline-ms to be a whole number of milliseconds, at least 1, got ${quoted(text)}; write 10000 for ten seconds`,
   );
+}
+
+/** @throws UsageError unless there is exactly one operand. */
+export function onlyOperand({ operands }: ParsedArguments, what: string): string {
+  const [only, another] = operands;
+  if (only === undefined) throw new UsageError(`Expected ${what}, got nothing`);
+  if (another !== undefined) {
+    throw new UsageError(`Expected ${what} alone, got ${quoted(another)} too; leave one of them out`);
+  }
+  return only;
 }

@@ -6,7 +6,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** A length of time as one would say it: `45 s`, `3 min`, `23 h`, `12 d`. */
 export function duration(ms: number): string {
   if (ms < 90 * SECOND_MS) return `${Math.max(0, Math.round(ms / SECOND_MS))} s`;
-  if (ms < 90 * MINUTE_MS) return `${Math.round(ms / MINUTE_MS)} min`;
+  if (ms < 90 * MINUTE_MS && ms !== HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`;
   if (ms < 48 * HOUR_MS) return `${Math.round(ms / HOUR_MS)} h`;
   return `${Math.round(ms / DAY_MS)} d`;
 }
@@ -18,11 +18,17 @@ export function ago(at: number, now: number): string {
 
 /** `in 2 min (2026-01-02 12:31:04Z)`: what people read and what they can compare with a log. */
 export function ahead(at: number, now: number): string {
-  const instant = new Date(at)
+  return at <= now ? `now (since ${instant(at)})` : `in ${duration(at - now)} (${instant(at)})`;
+}
+
+/** `2026-01-02 12:31:04Z`. A moment that no calendar has is shown as it is. */
+export function instant(at: number): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return String(at);
+  return date
     .toISOString()
     .replace('T', ' ')
     .replace(/\.\d+Z$/, 'Z');
-  return at <= now ? `now (since ${instant})` : `in ${duration(at - now)} (${instant})`;
 }
 
 /** `1 redirect`, `2 redirects`. */

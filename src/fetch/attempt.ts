@@ -3,9 +3,12 @@ import {
   type AnswerHeaders,
   meaningOfStatus,
   type Outcome,
+  type Redirect,
+  type Route,
   type UnavailableReason,
 } from '../access/outcome.ts';
 import type { StatusMeaning } from '../access/profile.ts';
+import { answerHeaders, shown } from './answer-headers.ts';
 import { readBody } from './body.ts';
 import { NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
 import { codeOf } from './failure.ts';
@@ -14,8 +17,6 @@ import type { FetchRobotsOptions } from './robots-fetcher.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 
 const ACCEPT = 'text/plain, text/*;q=0.9, */*;q=0.1';
-/** A field longer than this is noise or malice; it would be kept with the record, so it is ignored. */
-const MAX_FIELD_LENGTH = 1_024;
 
 /** The hops of one attempt. Where it stands can be asked at any moment, for the deadline does ask. */
 export class Attempt {
@@ -26,8 +27,10 @@ export class Attempt {
   #url: URL;
   #hops = 0;
   #status: number | undefined;
+  #headers: AnswerHeaders | undefined;
   /** URLs requested before the present one. */
   readonly #requested: string[] = [];
+  readonly #redirects: Redirect[] = [];
 
   constructor(options: FetchRobotsOptions, controller: AbortController, maxBodyBytes: number) {
     this.#options = options;
@@ -57,9 +60,9 @@ export class Attempt {
     return {
       kind: 'unreachable',
       error,
-      finalUrl: this.#url.href,
-      hops: this.#hops,
+      ...this.#route(),
       ...(this.#status === undefined ? undefined : { status: this.#status }),
+      ...(this.#headers === undefined ? undefined : { headers: this.#headers }),
       ...(retryAfter === undefined ? undefined : { retryAfterMs: retryAfter }),
     };
   }
@@ -68,31 +71,28 @@ export class Attempt {
   async #hop(): Promise<Outcome | undefined> {
     const { transport } = this.#options;
     const { signal } = this.#controller;
-    const headers = this.#requestHeaders();
-    const conditional = this.#addValidators(headers);
-    const response = await transport.request(this.#url, { headers, signal });
+    const fields = this.#requestHeaders();
+    const conditional = this.#addValidators(fields);
+    const response = await transport.request(this.#url, { headers: fields, signal });
     if (signal.aborted) {
       // The transport does not heed the signal, and nobody waits for this answer any more.
       response.discard();
       throw signal.reason;
     }
+    const headers = answerHeaders(response);
     this.#status = response.status;
-    if (response.meaning !== undefined) return this.#answer(response, response.meaning);
+    this.#headers = headers;
+    if (response.meaning !== undefined) return this.#answer(response, response.meaning, headers);
     if (response.status === 304) {
       response.discard();
       if (!conditional) return this.unreachable(NOT_MODIFIED);
-      return {
-        kind: 'not-modified',
-        status: 304,
-        ...this.#route(),
-        headers: answerHeaders(response.headers),
-      };
+      return { kind: 'not-modified', status: 304, ...this.#route(), headers };
     }
     if (!isRedirect(response.status)) {
-      return this.#answer(response, meaningOfStatus(response.status, this.#options.profile));
+      return this.#answer(response, meaningOfStatus(response.status, this.#options.profile), headers);
     }
     response.discard();
-    return this.#follow(response.status, response.headers);
+    return this.#follow(response.status, response.headers, headers);
   }
 
   #requestHeaders(): Record<string, string> {
@@ -115,14 +115,18 @@ export class Attempt {
     return validators.etag !== undefined || validators.lastModified !== undefined;
   }
 
-  async #answer(response: TransportResponse, meaning: StatusMeaning): Promise<Outcome> {
-    const { status, headers } = response;
+  async #answer(
+    response: TransportResponse,
+    meaning: StatusMeaning,
+    headers: AnswerHeaders,
+  ): Promise<Outcome> {
+    const { status } = response;
     if (meaning !== 'rules') {
       response.discard();
       // RFC 9309 §2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the
       // crawler, then the crawler MAY access any resources on the server."
       if (meaning !== 'unreachable') {
-        return { kind: meaning, status, ...this.#route(), headers: answerHeaders(headers) };
+        return { kind: meaning, status, ...this.#route(), headers };
       }
       return this.unreachable(STATUS, this.#retryAfter(headers));
     }
@@ -132,16 +136,17 @@ export class Attempt {
     try {
       const { body, truncated } = await readBody(response, this.#maxBodyBytes);
       complete = !truncated;
-      return { kind: 'success', status, ...this.#route(), headers: answerHeaders(headers), body, truncated };
+      return { kind: 'success', status, ...this.#route(), headers, body, truncated };
     } finally {
       this.#status = response.status;
       if (!complete) this.#controller.abort();
     }
   }
 
-  #follow(status: number, headers: ResponseHeaders): Outcome | undefined {
+  #follow(status: number, fields: ResponseHeaders, headers: AnswerHeaders): Outcome | undefined {
     const { profile, isRedirectDisallowed } = this.#options;
-    const target = redirectTarget(headers.get('location'), this.#url);
+    const location = fields.get('location') ?? '';
+    const target = redirectTarget(location, this.#url);
     if (typeof target === 'string') return this.unreachable(target);
     this.#requested.push(this.#url.href);
     // RFC 9309 §2.3.1.2: "The crawlers SHOULD follow at least five consecutive redirects, even across authorities […].
@@ -153,17 +158,15 @@ export class Attempt {
     if (profile.disallowedRedirect === 'unavailable' && isRedirectDisallowed?.(target.href) === true) {
       return this.#unavailable(status, headers, 'disallowed-redirect');
     }
+    this.#redirects.push({ url: shown(this.#url.href), status, location: shown(location) });
     this.#url = target;
     this.#hops += 1;
     this.#status = undefined;
+    this.#headers = undefined;
     return undefined;
   }
 
-  #endless(
-    status: number,
-    headers: ResponseHeaders,
-    reason: 'redirect-loop' | 'too-many-redirects',
-  ): Outcome {
+  #endless(status: number, headers: AnswerHeaders, reason: 'redirect-loop' | 'too-many-redirects'): Outcome {
     if (this.#options.profile.tooManyRedirects === 'unavailable')
       return this.#unavailable(status, headers, reason);
     return this.unreachable(
@@ -172,41 +175,17 @@ export class Attempt {
     );
   }
 
-  #unavailable(status: number, headers: ResponseHeaders, reason: UnavailableReason): Outcome {
-    return { kind: 'unavailable', status, ...this.#route(), headers: answerHeaders(headers), reason };
+  #unavailable(status: number, headers: AnswerHeaders, reason: UnavailableReason): Outcome {
+    return { kind: 'unavailable', status, ...this.#route(), headers, reason };
   }
 
-  #route(): { finalUrl: string; hops: number } {
-    return { finalUrl: this.#url.href, hops: this.#hops };
+  #route(): Route {
+    const route = { finalUrl: this.#url.href, hops: this.#hops };
+    return this.#redirects.length === 0 ? route : { ...route, redirects: [...this.#redirects] };
   }
 
-  #retryAfter(headers: ResponseHeaders): number | undefined {
-    const field = boundedField(headers, 'retry-after');
-    if (field === undefined) return undefined;
-    return retryAfterMs(field, (this.#options.clock ?? Date).now(), this.#options.profile.retryAfter);
+  #retryAfter({ retryAfter }: AnswerHeaders): number | undefined {
+    if (retryAfter === undefined) return undefined;
+    return retryAfterMs(retryAfter, (this.#options.clock ?? Date).now(), this.#options.profile.retryAfter);
   }
-}
-
-function boundedField(headers: ResponseHeaders, name: string): string | undefined {
-  const value = headers.get(name);
-  return value === undefined || value.length > MAX_FIELD_LENGTH ? undefined : value;
-}
-
-const ANSWER_FIELDS = [
-  ['cacheControl', 'cache-control'],
-  ['expires', 'expires'],
-  ['date', 'date'],
-  ['age', 'age'],
-  ['etag', 'etag'],
-  ['lastModified', 'last-modified'],
-  ['contentType', 'content-type'],
-] as const;
-
-function answerHeaders(headers: ResponseHeaders): AnswerHeaders {
-  const answer: { -readonly [Key in keyof AnswerHeaders]: AnswerHeaders[Key] } = {};
-  for (const [key, name] of ANSWER_FIELDS) {
-    const value = boundedField(headers, name);
-    if (value !== undefined) answer[key] = value;
-  }
-  return answer;
 }

@@ -8,7 +8,8 @@ const http = (ms: number) => new Date(ms).toUTCString();
 
 describe('freshness', () => {
   const floor = 10 * MINUTE;
-  const cases: readonly [string, AnswerHeaders, Freshness][] = [
+  type Expected = Pick<Freshness, 'lifetimeMs' | 'source' | 'clampedBy'>;
+  const cases: readonly [string, AnswerHeaders, Expected][] = [
     ['nothing said', {}, { lifetimeMs: DAY, source: 'default' }],
     ['an empty field', { cacheControl: '' }, { lifetimeMs: DAY, source: 'default' }],
     ['unknown directives', { cacheControl: 'public, foo="a,b"' }, { lifetimeMs: DAY, source: 'default' }],
@@ -91,7 +92,7 @@ describe('freshness', () => {
       { lifetimeMs: floor, source: 'max-age', clampedBy: 'min' },
     ],
     ...['-1', '1.5', 'abc', '', '1e9', '0x10', '3600; foo', '３６００'].map(
-      (value): [string, AnswerHeaders, Freshness] => [
+      (value): [string, AnswerHeaders, Expected] => [
         `max-age=${value}, which is stale`,
         { cacheControl: `max-age=${value}` },
         { lifetimeMs: floor, source: 'max-age', clampedBy: 'min' },
@@ -146,6 +147,42 @@ describe('freshness', () => {
   ];
 
   it.each(cases)('%s', (_, headers, expected) => {
+    const { lifetimeMs, source, clampedBy } = freshness(headers, profiles.rfc9309, START);
+    expect({ lifetimeMs, source, clampedBy }).toEqual({ clampedBy: undefined, ...expected });
+  });
+
+  const reasons: readonly [string, AnswerHeaders, Freshness][] = [
+    [
+      'max-age, and the age that was taken off',
+      { cacheControl: 'max-age=7200', age: '3600' },
+      { source: 'max-age', seconds: 7200, ageSeconds: 3600, lifetimeMs: HOUR },
+    ],
+    [
+      'a value that is no number by its absence',
+      { cacheControl: 's-maxage=soon' },
+      { source: 's-maxage', ageSeconds: 0, lifetimeMs: floor, clampedBy: 'min' },
+    ],
+    [
+      'the dates that Expires is counted between',
+      { expires: http(START + HOUR), date: http(START - HOUR), age: '60' },
+      {
+        source: 'expires',
+        expiresAt: START + HOUR,
+        servedAt: START - HOUR,
+        ageSeconds: 60,
+        lifetimeMs: 2 * HOUR - MINUTE,
+      },
+    ],
+    [
+      'an Expires that is no date by its absence',
+      { expires: '0' },
+      { source: 'expires', ageSeconds: 0, lifetimeMs: floor, clampedBy: 'min' },
+    ],
+    ['no-store', { cacheControl: 'no-store' }, { source: 'no-store', lifetimeMs: floor, clampedBy: 'min' }],
+    ['that nothing was said', {}, { source: 'default', lifetimeMs: DAY }],
+  ];
+
+  it.each(reasons)('tells %s', (_, headers, expected) => {
     expect(freshness(headers, profiles.rfc9309, START)).toEqual(expected);
   });
 

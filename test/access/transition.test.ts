@@ -13,7 +13,7 @@ describe('a success', () => {
     const route = { status: 200, finalUrl: 'https://example.com/robots.txt', hops: 0 };
     expect(record).toEqual({
       origin: 'https://example.com',
-      answer: { kind: 'rules', ...route, fetchedAt: START, staleAt: START + DAY },
+      answer: { kind: 'rules', ...route, fetchedAt: START, staleAt: START + DAY, headers },
       copy: {
         ...route,
         body: new TextEncoder().encode('User-agent: *'),
@@ -23,6 +23,14 @@ describe('a success', () => {
       },
     });
     expect(record.copy?.body).toBe(outcome.kind === 'success' ? outcome.body : undefined);
+  });
+
+  it('keeps how the attempt went, without what there is nothing of', () => {
+    const redirects = [{ url: 'https://example.com/robots.txt', status: 301, location: '/r' }];
+    const record = new Story().meets({ ...outcomes.success(), hops: 1, redirects });
+    expect(record.answer).toMatchObject({ hops: 1, redirects });
+    expect(record.answer).not.toHaveProperty('headers');
+    expect(new Story().meets(outcomes.success()).answer).not.toHaveProperty('redirects');
   });
 
   it('ends a failure and forgets the validators of the copy before', () => {

@@ -63,6 +63,7 @@ describe.each(TRANSPORTS)('failures over %s', (name, make) => {
       error: 'ECONNREFUSED',
       hops: 1,
       finalUrl: closed.url('/there'),
+      redirects: [{ url: `${origin}/robots.txt`, status: 302, location: closed.url('/there') }],
     });
   });
 

@@ -58,6 +58,7 @@ describe.each(TRANSPORTS)('statuses over %s', (name, make) => {
       error: 'ERR_ROBOTS_STATUS',
       hops: 0,
       finalUrl: `${origin}/robots.txt`,
+      headers: { date: expect.any(String) },
     });
   });
 

@@ -1,13 +1,14 @@
-import { setMaxListeners } from 'node:events';
 import type { Decider } from '../answer.ts';
 import type { Command, ParsedArguments } from '../command.ts';
 import { CheckReport } from '../check-report.ts';
 import { decideOffline } from '../decide-offline.ts';
 import { decideOnline } from '../decide-online.ts';
-import type { ExitCode } from '../exit-code.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
 import { inOrder } from '../in-order.ts';
+import { interruptible } from '../interruptible.ts';
+import { onlineSettings } from '../open-client.ts';
+import { agentOption, deadlineOption, profileOption, robotsOption } from '../options.ts';
 import type { Session } from '../session.ts';
-import { profileNames, readAgents, readDeadlineMs, readProfile } from '../settings.ts';
 import { targets } from '../targets.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -24,24 +25,10 @@ export const check: Command = {
     'URL is an absolute http, https or ftp URL; "-" reads them from standard input, one per line,\n' +
     'without blank lines and lines that start with "#". With --robots it may also be a path such as /a?b.',
   options: [
-    {
-      name: 'agent',
-      short: 'a',
-      value: 'AGENT',
-      repeatable: true,
-      help: 'who asks: a product token or a whole User-Agent; of several the first that a group names counts',
-    },
-    {
-      name: 'robots',
-      value: 'FILE',
-      help: 'decide by this robots.txt, without network; "-" reads standard input',
-    },
-    { name: 'profile', value: 'NAME', choices: profileNames, help: 'what answers and failures mean' },
-    {
-      name: 'deadline-ms',
-      value: 'MS',
-      help: 'time for one robots.txt, redirects included; 10000 by default',
-    },
+    agentOption,
+    robotsOption,
+    profileOption,
+    deadlineOption,
     { name: 'json', help: 'one JSON object per line instead of text for people' },
     { name: 'quiet', short: 'q', help: 'print no answers; the exit code tells' },
   ],
@@ -53,36 +40,41 @@ export const check: Command = {
       does: 'try a robots.txt before it is served',
     },
   ],
+  exitCodes: [
+    { code: exitCode.success, says: 'every URL is allowed' },
+    { code: exitCode.negative, says: 'at least one is disallowed' },
+    {
+      code: exitCode.undecided,
+      says: 'at least one is undecided, because robots.txt is unreachable (outranks 1)',
+    },
+    {
+      code: exitCode.usage,
+      says: 'wrong usage, or a URL that is none; the others are still answered (outranks 1 and 3)',
+    },
+  ],
   notes: [],
   run,
 };
 
 async function run(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const readsStdin = assertUsable(given);
-  const stop = new AbortController();
-  // Every URL under way listens to it: that many listeners are no leak.
-  setMaxListeners(0, stop.signal);
-  const interrupt = (): void => stop.abort(session.signal.reason);
-  session.signal.addEventListener('abort', interrupt, { once: true });
-  if (session.signal.aborted) interrupt();
-  if (readsStdin) endWith(stop.signal, session);
-  const report = new CheckReport(given, session);
-  let decider: Decider | undefined;
-  try {
-    const ready = await deciderFor(given, session, stop.signal);
-    decider = ready;
-    const inputs = targets(given.operands, session.stdin);
-    for await (const answer of inOrder(inputs, MAX_UNDER_WAY, (target) => ready.decide(target))) {
-      await report.add(answer);
+  return interruptible(session, { readsStdin }, async (signal) => {
+    const report = new CheckReport(given, session);
+    let decider: Decider | undefined;
+    try {
+      const ready = await deciderFor(given, session, signal);
+      decider = ready;
+      const inputs = targets(given.operands, session.stdin);
+      for await (const answer of inOrder(inputs, MAX_UNDER_WAY, (target) => ready.decide(target))) {
+        await report.add(answer);
+      }
+      signal.throwIfAborted();
+      return await report.finish();
+    } finally {
+      report.leave();
+      await decider?.close();
     }
-    stop.signal.throwIfAborted();
-    return await report.finish();
-  } finally {
-    report.leave();
-    session.signal.removeEventListener('abort', interrupt);
-    stop.abort();
-    await decider?.close();
-  }
+  });
 }
 
 /** Whether standard input is read. */
@@ -105,20 +97,11 @@ function assertUsable({ operands, switches, values }: ParsedArguments): boolean 
   return fromStdin > 0 || robotsFromStdin;
 }
 
-/** Lets go of standard input when the work ends before it does. */
-function endWith(signal: AbortSignal, { stdin }: Session): void {
-  const end = (): void => void stdin.destroy();
-  stdin.on('error', () => undefined);
-  if (signal.aborted) end();
-  else signal.addEventListener('abort', end, { once: true });
-}
-
 function deciderFor(given: ParsedArguments, session: Session, signal: AbortSignal): Promise<Decider> {
-  const profile = readProfile(given);
-  const agents = readAgents(given);
-  const deadlineMs = readDeadlineMs(given);
+  const settings = onlineSettings(given);
   const file = given.values.get('robots')?.[0];
-  if (file === undefined) return decideOnline({ agents, profile, deadlineMs, signal });
+  if (file === undefined) return decideOnline(settings, signal);
   const warn = (message: string): void => void session.stderr.write(`canfetch: ${message}\n`);
+  const { agents, profile } = settings;
   return decideOffline({ agents, profile, file, stdin: session.stdin, warn });
 }

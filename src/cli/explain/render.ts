@@ -1,0 +1,114 @@
+import type { RobotsFile } from '../../rules/index.ts';
+import type { Palette } from '../colour.ts';
+import { cut, definitions } from '../layout.ts';
+import { verboseHops } from '../policy/hops.ts';
+import { answerRows, outlookSentence, type PolicyView, sizeSentence } from '../policy/render.ts';
+import { printable } from '../printable.ts';
+import { agentRow, delayRow, type Row, ruleRow, verdictLine } from '../render.ts';
+import { count } from '../words.ts';
+import { annotate, type AnnotatedLine, type Gap } from './annotate.ts';
+import type { ProfileRuling, UrlExplanation } from './explanation.ts';
+
+export interface ExplanationView extends PolicyView {
+  /** Every line of the file, however long it is. */
+  readonly all: boolean;
+}
+
+/** An explanation for people. */
+export function renderExplanation(explanation: UrlExplanation, view: ExplanationView): string {
+  const { ruling, policy, underProfiles, file } = explanation;
+  const { colours, width, verbose } = view;
+  const rows = [
+    agentRow(ruling),
+    ruleRow(ruling),
+    rivalRow(explanation),
+    ...originRows(explanation, view),
+    delayRow(ruling),
+  ];
+  const hops = verbose && policy?.attempt !== undefined ? verboseHops(policy.attempt) : [];
+  const others = underProfiles.map((each): Row => [each.profile, profileSentence(each)]);
+  return `${[
+    verdictLine(ruling, colours),
+    ...definitions(
+      rows.filter((row) => row !== undefined),
+      width,
+      colours.faint,
+    ),
+    ...(hops.length === 0 ? [] : ['', ...hops.map((line) => `  ${line}`)]),
+    ...(file === undefined ? [] : ['', ...fileLines({ ...explanation, file }, view)]),
+    ...(others.length === 0 ? [] : ['', '  What other profiles would say:']),
+    ...definitions(others, width, colours.faint),
+  ].join('\n')}\n`;
+}
+
+function rivalRow({ runnerUp }: UrlExplanation): Row | undefined {
+  if (runnerUp === undefined) return undefined;
+  const { rule, lost } = runnerUp;
+  const directive = rule.directive === 'allow' ? 'Allow' : 'Disallow';
+  return ['beats', `line ${rule.line}  ${directive}: ${printable(rule.pattern)}, ${whyLost[lost]}`];
+}
+
+const whyLost = {
+  shorter: 'which is shorter',
+  tie: 'which is as long: allow goes before disallow, and the first line before others',
+  later: 'which comes later: the first match decides',
+} as const;
+
+function originRows({ ruling, policy }: UrlExplanation, { now }: ExplanationView): Row[] {
+  if (policy === undefined) {
+    return 'finalUrl' in ruling.robots
+      ? []
+      : [['robots', ruling.robots.file === '-' ? 'standard input' : printable(ruling.robots.file)]];
+  }
+  if (ruling.reason === 'robots-txt') return [['why', '/robots.txt itself may always be fetched']];
+  const { file } = policy;
+  return [...answerRows(policy, now), ...(file === undefined ? [] : [['file', sizeSentence(file)] as const])];
+}
+
+function fileLines(
+  explanation: UrlExplanation & { readonly file: RobotsFile },
+  { all, colours, width }: ExplanationView,
+): string[] {
+  const lines = annotate(explanation, all);
+  let last = 1;
+  for (const line of lines) if ('line' in line) last = line.line;
+  const digits = String(last).length;
+  return lines.map((line) => annotatedLine(line, digits, colours, width, explanation));
+}
+
+function annotatedLine(
+  line: AnnotatedLine | Gap,
+  digits: number,
+  colours: Palette,
+  width: number | undefined,
+  { ruling }: UrlExplanation,
+): string {
+  if ('omitted' in line) return colours.faint(`    ${' '.repeat(digits)} ⋮ ${count(line.omitted, 'line')}`);
+  const { role, inGroup } = line;
+  const note = role === undefined ? '' : role === 'decides' ? '  ← decides' : '  ← matches too';
+  const number = String(line.line).padStart(digits);
+  const room = width === undefined ? undefined : Math.max(8, width - digits - 6 - note.length);
+  const text = cut(printable(line.text.replaceAll('\t', ' ')), room) + note;
+  const marked = `${role === 'decides' ? '→' : ' '} ${number} ${inGroup ? '┃' : '│'} ${text}`;
+  const style = styleOf(line, ruling.allowed, colours);
+  return `  ${style(marked)}`.trimEnd();
+}
+
+function styleOf(
+  { role, inGroup }: AnnotatedLine,
+  allowed: boolean,
+  colours: Palette,
+): (text: string) => string {
+  if (role === 'decides') return allowed ? colours.good : colours.bad;
+  if (role === 'runner-up') return colours.unsure;
+  return inGroup ? colours.strong : colours.faint;
+}
+
+function profileSentence(ruling: ProfileRuling): string {
+  if (ruling.allowed === undefined) return outlookSentence(ruling);
+  const verdict = ruling.allowed ? 'allowed' : 'disallowed';
+  if (ruling.line !== undefined) return `${verdict} by line ${ruling.line}`;
+  return ruling.state === 'rules' || ruling.state === 'last-good'
+    ? verdict
+    : `${verdict}: ${outlookSentence(ruling)}`;
+}

@@ -1,0 +1,92 @@
+import { profiles } from '../../access/index.ts';
+import { parseRobots } from '../../rules/index.ts';
+import { isUndecided } from '../answer.ts';
+import { paletteFor } from '../colour.ts';
+import type { ParsedArguments } from '../command.ts';
+import { decideByFile, truncationWarning } from '../decide-offline.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { interruptible } from '../interruptible.ts';
+import { jsonLine } from '../json.ts';
+import { widthOf } from '../layout.ts';
+import { type OnlineSettings, onlineSettings, openClient } from '../open-client.ts';
+import { Output } from '../output.ts';
+import { policyRecord } from '../policy/record.ts';
+import { readOrigin } from '../read-origin.ts';
+import { readRobots } from '../read-robots.ts';
+import type { Session } from '../session.ts';
+import { onlyOperand } from '../settings.ts';
+import { UsageError } from '../usage-error.ts';
+import { explainFile, explainServed, type UrlExplanation } from './explanation.ts';
+import { renderExplanation } from './render.ts';
+
+/** Decides about one URL, and prints all that the decision rests on. */
+export async function explain(given: ParsedArguments, session: Session): Promise<ExitCode> {
+  const url = onlyOperand(given, 'a URL');
+  const settings = onlineSettings(given);
+  const file = given.values.get('robots')?.[0];
+  if (file === undefined) readOrigin(url);
+  return interruptible(session, { readsStdin: file === '-' }, async (signal) => {
+    const explanation =
+      file === undefined
+        ? await askAndExplain(url, settings, signal)
+        : await readAndExplain(url, settings, file, session);
+    const output = new Output(session.stdout);
+    await output.write(
+      given.switches.has('json')
+        ? jsonLine(explanationRecord(url, explanation))
+        : renderExplanation(explanation, {
+            colours: paletteFor(session, given),
+            now: Date.now(),
+            width: widthOf(session.stdout),
+            verbose: given.switches.has('verbose'),
+            all: given.switches.has('all'),
+          }),
+    );
+    await output.release();
+    if (isUndecided(explanation.ruling)) return exitCode.undecided;
+    return explanation.ruling.allowed ? exitCode.success : exitCode.negative;
+  });
+}
+
+async function askAndExplain(
+  url: string,
+  settings: OnlineSettings,
+  signal: AbortSignal,
+): Promise<UrlExplanation> {
+  const client = await openClient(settings);
+  try {
+    const agent = settings.agents.length === 0 ? undefined : settings.agents;
+    const policy = await client.policy(url, { signal, ...(agent === undefined ? {} : { agent }) });
+    return explainServed(await client.check(url, agent, { signal }), policy);
+  } finally {
+    await client.close();
+  }
+}
+
+async function readAndExplain(
+  url: string,
+  { agents, profile }: OnlineSettings,
+  file: string,
+  { stdin, stderr }: Session,
+): Promise<UrlExplanation> {
+  const { body, truncated } = await readRobots(file, stdin, '--robots');
+  if (truncated) stderr.write(`canfetch: ${truncationWarning(file)}\n`);
+  const rules = parseRobots(body, { dialect: profiles[profile].dialect });
+  const answer = decideByFile(rules, { agents, profile, file }, { input: url });
+  if ('error' in answer) throw new UsageError(answer.error.message);
+  return explainFile(answer.ruling, rules, body);
+}
+
+/** An explanation as data: the decision, the rule that came closest, the policy, and what others would say. */
+function explanationRecord(
+  input: string,
+  { ruling, runnerUp, policy, underProfiles }: UrlExplanation,
+): object {
+  return {
+    input,
+    ...ruling,
+    ...(runnerUp === undefined ? {} : { runnerUp }),
+    underProfiles,
+    ...(policy === undefined ? {} : { policy: policyRecord(policy) }),
+  };
+}

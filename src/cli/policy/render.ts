@@ -1,0 +1,131 @@
+import type { OriginPolicy, ProfileOutlook } from '../../policy.ts';
+import { cause } from '../cause.ts';
+import type { Palette } from '../colour.ts';
+import { definitions } from '../layout.ts';
+import { printable, quoted } from '../printable.ts';
+import { agentSentence, delaySentence, whySentence } from '../why.ts';
+import { ago, ahead, count, instant } from '../words.ts';
+import { shortHops, verboseHops } from './hops.ts';
+import { lifetimeReason, nextAttemptReason } from './reasons.ts';
+
+type Row = readonly [label: string, text: string];
+
+export interface PolicyView {
+  readonly colours: Palette;
+  readonly now: number;
+  readonly width: number | undefined;
+  /** Every request and answer, with their fields. */
+  readonly verbose: boolean;
+}
+
+/** A policy for people. */
+export function renderPolicy(policy: OriginPolicy, { colours, now, width, verbose }: PolicyView): string {
+  const { attempt, profile, origin } = policy;
+  const rows = [...answerRows(policy, now), ...fileRows(policy, now)];
+  const others = outlookRows(policy.underProfiles.filter((each) => each.profile !== profile));
+  return `${[
+    `${stateMark(policy, colours)}  ${printable(origin)}  ${colours.faint(`profile ${printable(profile)}`)}`,
+    ...definitions(rows, width, colours.faint),
+    ...(verbose && attempt !== undefined ? ['', ...verboseHops(attempt).map((line) => `  ${line}`)] : []),
+    ...(others.length === 0 ? [] : ['', '  What other profiles would say:']),
+    ...definitions(others, width, colours.faint),
+  ].join('\n')}\n`;
+}
+
+function stateMark({ state, reason }: OriginPolicy, colours: Palette): string {
+  const text = state.toUpperCase();
+  if (reason === 'unreachable' || state === 'last-good') return colours.unsure(text);
+  return state === 'disallow-all' ? colours.bad(text) : colours.good(text);
+}
+
+/** What came of asking, and for how long it holds. */
+export function answerRows(policy: OriginPolicy, now: number): Row[] {
+  const { attempt, robots, lifetime, nextAttempt, failure, site } = policy;
+  const why = whySentence(policy);
+  const because = lifetime === undefined ? undefined : lifetimeReason(lifetime);
+  return [
+    ...row('why', why),
+    ['robots', attempt === undefined ? printable(robots.url) : shortHops(attempt.hops)],
+    ...row('fetched', lifetime && `${ago(lifetime.fetchedAt, now)} (${instant(lifetime.fetchedAt)})`),
+    ...row('fresh', lifetime && freshness(lifetime.staleAt, now)),
+    ...row('because', because),
+    ...row(
+      'failed',
+      failure &&
+        `${count(failure.attempts, 'time')} in a row since ${instant(failure.since)}, at last ${ago(failure.at, now)} (${cause(robots)})`,
+    ),
+    ...row('next', nextAttempt && nextAttemptReason(nextAttempt, now)),
+    ...row('site', site && `${site.reachable ? 'reachable' : 'not reachable'} ${ago(site.at, now)}`),
+  ];
+}
+
+function freshness(staleAt: number, now: number): string {
+  return staleAt <= now ? `no more (since ${instant(staleAt)})` : `until it ends ${ahead(staleAt, now)}`;
+}
+
+function fileRows(policy: OriginPolicy, now: number): Row[] {
+  const { file, rules, agent, group, crawlDelayMs, sitemaps } = policy;
+  if (rules === undefined) return [['agent', printable(agent)]];
+  return [
+    ...row('file', file && sizeSentence(file)),
+    ...row(
+      'copy',
+      file && policy.state === 'last-good' ? `the last good one, ${ago(file.fetchedAt, now)}` : undefined,
+    ),
+    ['agent', agentSentence(agent, group, true)],
+    ...row('delay', crawlDelayMs === undefined ? undefined : delaySentence(crawlDelayMs)),
+    ['groups', groupList(policy)],
+    ['sitemaps', shortList(sitemaps.map(({ url }) => printable(url)))],
+  ];
+}
+
+/** `214 octets of the 512,000 that are read (0.04 %), text/plain`. */
+export function sizeSentence({
+  sizeBytes,
+  limitBytes,
+  truncated,
+  contentType,
+}: NonNullable<OriginPolicy['file']>): string {
+  const share = (100 * sizeBytes) / limitBytes;
+  const percent = share >= 1 || sizeBytes === 0 ? Math.round(share) : share.toPrecision(1);
+  const size = truncated
+    ? `goes on past the ${limitBytes.toLocaleString('en')} octets that are read; the rest is ignored`
+    : `${count(sizeBytes, 'octet')} of the ${limitBytes.toLocaleString('en')} that are read (${percent} %)`;
+  return contentType === undefined ? size : `${size}, ${printable(contentType)}`;
+}
+
+function groupList({ groups }: OriginPolicy): string {
+  return shortList(
+    groups.map(({ agents, rules }) => {
+      const names = agents.slice(0, MAX_LISTED).map(({ name }) => quoted(name));
+      const more = agents.length > MAX_LISTED ? ', …' : '';
+      return `${names.join(', ')}${more} (${count(rules.length, 'rule')})`;
+    }),
+  );
+}
+
+const MAX_LISTED = 10;
+
+function shortList(items: readonly string[]): string {
+  if (items.length === 0) return 'none';
+  const shown = items.slice(0, MAX_LISTED).join(' · ');
+  return items.length > MAX_LISTED ? `${shown} · and ${count(items.length - MAX_LISTED, 'other')}` : shown;
+}
+
+/** What every profile would say, a line each. */
+export function outlookRows(outlooks: readonly ProfileOutlook[]): Row[] {
+  return outlooks.map((outlook) => [outlook.profile, outlookSentence(outlook)]);
+}
+
+export function outlookSentence(outlook: ProfileOutlook): string {
+  if (outlook.state !== 'unknown') {
+    return 'reason' in outlook ? `${outlook.state}, ${outlook.reason}` : outlook.state;
+  }
+  return outlook.reason === 'stale'
+    ? 'would ask again: the answer has had its time'
+    : 'unknown: it would have gone on where this one stopped';
+}
+
+function row(label: string, text: string | undefined): Row[] {
+  return text === undefined ? [] : [[label, text]];
+}

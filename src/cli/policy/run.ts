@@ -1,0 +1,49 @@
+import type { OriginPolicy } from '../../policy.ts';
+import { paletteFor } from '../colour.ts';
+import type { ParsedArguments } from '../command.ts';
+import { type AnswerExitCode, type ExitCode, exitCode } from '../exit-code.ts';
+import { interruptible } from '../interruptible.ts';
+import { jsonLine } from '../json.ts';
+import { widthOf } from '../layout.ts';
+import { onlineSettings, openClient } from '../open-client.ts';
+import { Output } from '../output.ts';
+import { readOrigin } from '../read-origin.ts';
+import type { Session } from '../session.ts';
+import { onlyOperand } from '../settings.ts';
+import { policyRecord } from './record.ts';
+import { renderPolicy } from './render.ts';
+
+/** Asks an origin for its robots.txt, and prints what came of it. */
+export async function showPolicy(given: ParsedArguments, session: Session): Promise<ExitCode> {
+  const origin = readOrigin(onlyOperand(given, 'an origin'));
+  const settings = onlineSettings(given);
+  return interruptible(session, { readsStdin: false }, async (signal) => {
+    const client = await openClient(settings);
+    try {
+      const { agents } = settings;
+      const policy = await client.policy(origin, {
+        signal,
+        ...(agents.length === 0 ? {} : { agent: agents }),
+      });
+      const output = new Output(session.stdout);
+      const text = given.switches.has('json')
+        ? jsonLine(policyRecord(policy))
+        : renderPolicy(policy, {
+            colours: paletteFor(session, given),
+            now: Date.now(),
+            width: widthOf(session.stdout),
+            verbose: given.switches.has('verbose'),
+          });
+      await output.write(text);
+      await output.release();
+      return codeOf(policy);
+    } finally {
+      await client.close();
+    }
+  });
+}
+
+/** An outage that has lasted so long that it counts as an answer is one. */
+export function codeOf({ reason }: Pick<OriginPolicy, 'reason'>): AnswerExitCode {
+  return reason === 'unreachable' ? exitCode.undecided : exitCode.success;
+}

@@ -1,0 +1,84 @@
+import { meaningOfStatus, type Profile, type UnreachablePhase } from '../../access/index.ts';
+import type { DialectTraits } from '../../rules/dialect.ts';
+import { duration } from '../words.ts';
+
+/** What there is to say, line by line. Every profile has the same labels, so that they stand side by side. */
+export type Facts = readonly (readonly [label: string, text: string])[];
+
+/** What the answer for robots.txt means, and for how long. */
+export function profileFacts(profile: Profile): Facts {
+  const { lifetime, backoff, retryAfter } = profile;
+  return [
+    ['200', meaning(200, profile)],
+    ['401, 403', both(401, 403, profile)],
+    ['404, 410', both(404, 410, profile)],
+    ['429', meaning(429, profile)],
+    ['5xx, network failure', meaning(503, profile)],
+    ['other statuses', meaning(600, profile)],
+    ['redirects followed', String(profile.maxRedirects)],
+    ['one more', profile.tooManyRedirects],
+    ['a hop that is disallowed', profile.disallowedRedirect],
+    ['lifetime by default', duration(lifetime.defaultMs)],
+    ['never less, never more', `${duration(lifetime.minMs)}, ${duration(lifetime.maxMs)}`],
+    ['asks whether it changed', yesOrNo(profile.conditionalRequests)],
+    [
+      'after a 4xx a copy serves',
+      profile.keepCopyOnUnavailableMs === 0 ? 'no' : duration(profile.keepCopyOnUnavailableMs),
+    ],
+    ['pause after a failure', `${duration(backoff.initialMs)} to ${duration(backoff.maxMs)}`],
+    ['Retry-After heeded', `${duration(retryAfter.minMs)} to ${duration(retryAfter.maxMs)}`],
+  ];
+}
+
+/** How the file is read. */
+export function readingFacts(traits: DialectTraits): Facts {
+  return [
+    ['the rule that decides', traits.decides === 'longest' ? 'longest' : 'first'],
+    ['Allow', yesOrNo(traits.allowIsAKey)],
+    ['* and $', traits.wildcards ? 'wildcard, end' : 'literal'],
+    ['held against', traits.targetHasQuery ? 'path, query' : 'path'],
+    ['a group ends', traits.blankLineEndsRecord ? 'at a blank line' : 'at the next one'],
+    ['agent names', traits.agentMatch === 'whole' ? 'match whole' : 'match within'],
+    ['misspelt keys', traits.lenient ? 'forgiven' : 'unknown'],
+  ];
+}
+
+/** Phase by phase, from the first failure on. */
+export function phaseFacts({ whileUnreachable }: Profile): string[] {
+  return whileUnreachable.map((phase, index) => {
+    const when =
+      phase.untilMs === null
+        ? index === 0
+          ? 'without end'
+          : 'after that'
+        : `until ${duration(phase.untilMs)}`;
+    return `${when}: ${treatment(phase)}`;
+  });
+}
+
+function treatment({ withCopy, withoutCopy, whenSiteReachable }: UnreachablePhase): string {
+  const usual = withCopy === withoutCopy ? withCopy : `${withCopy}, without a copy ${withoutCopy}`;
+  return whenSiteReachable === undefined
+    ? usual
+    : `${usual}, if the site answers otherwise ${whenSiteReachable}`;
+}
+
+const meanings = {
+  rules: 'its rules',
+  unavailable: 'allow-all',
+  restricted: 'disallow-all',
+  unreachable: 'unreachable',
+} as const;
+
+function meaning(status: number, profile: Profile): string {
+  return meanings[meaningOfStatus(status, profile)];
+}
+
+function both(one: number, other: number, profile: Profile): string {
+  const [first, second] = [meaning(one, profile), meaning(other, profile)];
+  return first === second ? first : `${first}, ${second}`;
+}
+
+function yesOrNo(yes: boolean): string {
+  return yes ? 'yes' : 'no';
+}

@@ -1,0 +1,36 @@
+import type { AnswerHeaders } from '../access/outcome.ts';
+import type { TransportResponse } from './transport.ts';
+
+/** A field longer than this is noise or malice; it would be kept with the record, so it is ignored. */
+const MAX_FIELD_LENGTH = 1_024;
+
+const FIELDS = [
+  ['cacheControl', 'cache-control'],
+  ['expires', 'expires'],
+  ['date', 'date'],
+  ['age', 'age'],
+  ['etag', 'etag'],
+  ['lastModified', 'last-modified'],
+  ['contentType', 'content-type'],
+  ['retryAfter', 'retry-after'],
+] as const;
+
+/** What is kept of a header section. */
+export function answerHeaders({
+  status,
+  headers,
+}: Pick<TransportResponse, 'status' | 'headers'>): AnswerHeaders {
+  const kept: { -readonly [Key in keyof AnswerHeaders]: AnswerHeaders[Key] } = {};
+  for (const [key, name] of FIELDS) {
+    const value = headers.get(name);
+    if (value !== undefined && value.length <= MAX_FIELD_LENGTH) kept[key] = value;
+  }
+  const location = status >= 300 && status < 400 ? headers.get('location') : undefined;
+  if (location !== undefined) kept.location = shown(location);
+  return kept;
+}
+
+/** A URL that nothing is decided by: what is very long is cut. */
+export function shown(url: string): string {
+  return url.length > MAX_FIELD_LENGTH ? `${url.slice(0, MAX_FIELD_LENGTH)}…` : url;
+}

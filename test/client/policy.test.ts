@@ -1,0 +1,161 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
+import { HOUR, MINUTE, SECOND, START, testClient, type VirtualClock } from '../support/client.ts';
+import { type Script, type Site, startSite } from '../support/site.ts';
+
+const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
+const open: AsyncDisposable[] = [];
+
+async function site(plan: Script | Parameters<typeof startSite>[0]): Promise<Site> {
+  const started = await startSite(plan);
+  open.push(started);
+  return started;
+}
+
+function client(options?: RobotsClientOptions): { robots: RobotsClient; clock: VirtualClock } {
+  const made = testClient(options);
+  open.push(made.client);
+  return { robots: made.client, clock: made.clock };
+}
+
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+describe('policy', () => {
+  it('tells everything known of an origin', async () => {
+    const { robots } = client();
+    const server = await site({
+      '/robots.txt': {
+        body: `${RULES}\nSitemap: https://example.com/map.xml\n`,
+        headers: { 'content-type': 'text/plain' },
+      },
+    });
+    const policy = await robots.policy(server.origin);
+    expect(policy).toMatchObject({
+      origin: server.origin,
+      state: 'rules',
+      crawlDelayMs: 2000,
+      file: { truncated: false, contentType: 'text/plain', fetchedAt: START },
+      sitemaps: [{ url: 'https://example.com/map.xml' }],
+    });
+    expect(policy.groups.map((group) => group.agents[0]?.name)).toEqual(['*', 'OtherBot']);
+    expect(policy.rules?.check('/private', 'x').allowed).toBe(false);
+    expect(await robots.policy(server.url('/any'))).toMatchObject({ robots: { source: 'memory' } });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('tells the hops, the fields that matter, and why the answer holds for as long as it does', async () => {
+    const { robots } = client({ random: () => 0.5 });
+    const server = await site({
+      '/robots.txt': { status: 301, headers: { location: '/r.txt' } },
+      '/r.txt': { body: RULES, headers: { 'cache-control': 'max-age=60', etag: '"1"' } },
+    });
+    const policy = await robots.policy(server.origin);
+    expect(policy.attempt).toEqual({
+      kind: 'success',
+      at: START,
+      hops: [
+        { url: server.url('/robots.txt'), status: 301, location: '/r.txt' },
+        { url: server.url('/r.txt'), status: 200 },
+      ],
+      headers: { cacheControl: 'max-age=60', etag: '"1"', date: expect.any(String) },
+    });
+    expect(policy.lifetime).toEqual({
+      fetchedAt: START,
+      staleAt: START + 9.5 * MINUTE,
+      jitterMs: 0.5 * MINUTE,
+      why: { source: 'max-age', seconds: 60, ageSeconds: 0, lifetimeMs: 10 * MINUTE, clampedBy: 'min' },
+    });
+    expect(policy.nextAttempt).toEqual({ at: START + 8.55 * MINUTE, why: 'refresh-ahead' });
+    expect(policy.file).toMatchObject({ sizeBytes: RULES.length, limitBytes: 512_000 });
+    expect(policy.file?.finalUrl).toBe(server.url('/r.txt'));
+  });
+
+  it('tells a 304 from a new file', async () => {
+    const { robots, clock } = client();
+    const server = await site((request, response) => {
+      const known = request.headers['if-none-match'] === '"1"';
+      response.writeHead(known ? 304 : 200, { etag: '"1"' }).end(known ? '' : RULES);
+    });
+    await robots.policy(server.origin);
+    clock.advance(25 * HOUR);
+    const policy = await robots.policy(server.origin);
+    expect(policy).toMatchObject({
+      state: 'rules',
+      robots: { status: 200 },
+      attempt: { kind: 'not-modified', hops: [{ status: 304 }] },
+      file: { fetchedAt: START + 25 * HOUR },
+    });
+  });
+
+  it('is about the agent asked for', async () => {
+    const { robots } = client();
+    const server = await site({ '/robots.txt': { body: RULES } });
+    expect(await robots.policy(server.origin)).toMatchObject({ agent: 'ExampleBot', group: { agent: '*' } });
+    const other = await robots.policy(server.origin, { agent: ['Nobody', 'OtherBot/2.0'] });
+    expect(other).toMatchObject({ agent: 'OtherBot', group: { agent: 'OtherBot' } });
+    expect(other).not.toHaveProperty('crawlDelayMs');
+  });
+
+  it('tells what every profile would make of it', async () => {
+    const { robots } = client();
+    const server = await site({ '/robots.txt': { status: 401 } });
+    const { underProfiles } = await robots.policy(server.origin);
+    expect(underProfiles).toEqual([
+      { profile: 'rfc9309', state: 'allow-all', reason: 'unavailable' },
+      { profile: 'google', state: 'allow-all', reason: 'unavailable' },
+      { profile: 'google-legacy', state: 'allow-all', reason: 'unavailable' },
+      { profile: 'koster-1996', state: 'disallow-all', reason: 'restricted' },
+      { profile: 'robotstxt-1994', state: 'disallow-all', reason: 'restricted' },
+    ]);
+  });
+
+  it('tells whether the next attempt waits for our pause or for theirs', async () => {
+    const { robots, clock } = client();
+    const server = await site({
+      '/robots.txt': [{ status: 503 }, { status: 503 }, { status: 429, headers: { 'retry-after': '90' } }],
+    });
+    expect((await robots.policy(server.origin)).nextAttempt).toMatchObject({ why: 'backoff', failures: 1 });
+    clock.advance(30 * SECOND);
+    expect((await robots.policy(server.origin)).nextAttempt).toEqual({
+      at: START + 90 * SECOND,
+      why: 'backoff',
+      failures: 2,
+    });
+    clock.advance(60 * SECOND);
+    const last = await robots.policy(server.origin);
+    expect(last.nextAttempt).toEqual({ at: START + 180 * SECOND, why: 'retry-after', pauseMs: 90_000 });
+    expect(last.attempt).toMatchObject({
+      kind: 'unreachable',
+      error: 'ERR_ROBOTS_STATUS',
+      headers: { retryAfter: '90' },
+    });
+  });
+
+  it('keeps the redirects of one origin from another that is served by the same file', async () => {
+    const { robots } = client();
+    const target = await site({ '/robots.txt': { body: RULES } });
+    const moved = await site({
+      '/robots.txt': { status: 301, headers: { location: target.url('/robots.txt') } },
+    });
+    expect((await robots.policy(moved.origin)).attempt?.hops).toHaveLength(2);
+    expect((await robots.policy(target.origin)).attempt?.hops).toEqual([
+      { url: target.url('/robots.txt'), status: 200 },
+    ]);
+    expect(target.requests).toHaveLength(1);
+  });
+
+  it('shows a failure with its history', async () => {
+    const { robots } = client();
+    const server = await site({ '/robots.txt': { status: 503 } });
+    const policy = await robots.policy(server.origin);
+    expect(policy).toMatchObject({
+      state: 'disallow-all',
+      reason: 'unreachable',
+      retryAt: START + 30 * SECOND,
+      failure: { since: START, attempts: 1, status: 503 },
+      groups: [],
+    });
+  });
+});
