@@ -24,7 +24,7 @@ export async function* targets(
 }
 
 /** Lines that are neither blank nor a comment. */
-async function* targetLines(stdin: Readable): AsyncGenerator<Target, void, undefined> {
+export async function* targetLines(stdin: Readable): AsyncGenerator<Target, void, undefined> {
   let line = 0;
   for await (const { text, tooLong } of lines(stdin)) {
     line++;
