@@ -104,7 +104,10 @@ async function recordFor(
   } catch (error) {
     const problem = signal.aborted ? undefined : problemOf(error);
     if (problem === undefined) throw error;
-    return renderRecord({ target: cutTarget(target), error: problem });
+    return renderRecord({
+      target: cutTarget(target),
+      error: { code: problem.code, message: problem.message },
+    });
   }
 }
 

@@ -208,8 +208,21 @@ const schemas = {
   ),
 };
 
+interface Operation {
+  readonly summary: string;
+  readonly parameters?: readonly object[];
+  readonly requestBody?: object;
+  readonly responses: Readonly<Record<string, object>>;
+}
+
 /** What the service answers, for programs that make clients. */
-export const openApi = {
+export const openApi: {
+  readonly openapi: string;
+  readonly info: object;
+  /** By path, then by method in lower case. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+} = {
   openapi: '3.1.0',
   info: {
     title: 'canfetch',
@@ -302,4 +315,4 @@ export const openApi = {
     },
   },
   components: { schemas },
-} as const satisfies object;
+};

@@ -1,6 +1,6 @@
 /** The file, line by line. Whatever stands in it is set as text, never as markup. */
 export const fileScript: string = String.raw`// A robots.txt as text: numbers, the lines that matter, marks in the margin.
-import { element } from './result.js';
+import { element, plain, visible } from './result.js';
 
 /** Files of so many lines are shown whole; of longer ones what lies about the lines that matter. */
 const WHOLE = 1200;
@@ -8,27 +8,11 @@ const CONTEXT = 12;
 const MORE = 500;
 const LONGEST = 1500;
 
-/** Characters that would turn the line about, or that nobody sees. */
-const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
-
-/** The text of a line; what cannot be seen is shown by its number. */
+/** The text of a line; of a very long one its beginning. */
 function lineText(text) {
-  const shown = text.length > LONGEST ? text.slice(0, LONGEST) : text;
-  const parts = [];
-  let start = 0;
-  for (let at = 0; at < shown.length; at++) {
-    if (!INVISIBLE.test(shown[at])) continue;
-    parts.push(shown.slice(start, at));
-    const code = shown.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0');
-    parts.push(element('span', { class: 'invisible' }, 'U+' + code));
-    start = at + 1;
-  }
-  parts.push(shown.slice(start));
-  if (text.length > LONGEST) {
-    const rest = (text.length - LONGEST).toLocaleString('en');
-    parts.push(element('span', { class: 'cut' }, ' … and ' + rest + ' more characters'));
-  }
-  return parts;
+  if (text.length <= LONGEST) return visible(text);
+  const rest = (text.length - LONGEST).toLocaleString('en');
+  return [...visible(text.slice(0, LONGEST)), element('span', { class: 'cut' }, ' … and ' + rest + ' more characters')];
 }
 
 /** Lines of the groups that apply: their user-agent lines, and their rules. */
@@ -154,7 +138,7 @@ export class FileView {
     const mark = element('span', { class: 'mark' });
     if (notes.length > 0) {
       const [{ severity, message, index }] = notes;
-      const label = SEVERITY[severity] + ': ' + message;
+      const label = SEVERITY[severity] + ': ' + plain(message);
       mark.append(element('a', { href: '#note-' + index, class: severity, title: label, 'aria-label': label },
         severity === 'error' ? '✕' : severity === 'warning' ? '!' : 'i'));
     }
@@ -177,7 +161,7 @@ export function noteList(diagnostics, view) {
       item.focus({ preventScroll: false });
     });
     return element('li', { id: 'note-' + index, tabindex: '-1' },
-      element('p', {}, element('strong', { class: severity }, SEVERITY[severity]), ' ', link, ' ', message, ' ', hint),
+      element('p', {}, element('strong', { class: severity }, SEVERITY[severity]), ' ', link, ' ', ...visible(message), ' ', ...visible(hint)),
       element('details', {}, element('summary', {}, 'Why it matters'), element('p', {}, explanation)));
   }));
 }

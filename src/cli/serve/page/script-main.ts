@@ -2,7 +2,7 @@
 export const mainScript: string = String.raw`// Asks the service, and puts the answer on the page.
 import { FileView, noteList } from './file.js';
 import {
-  agentTable, banner, element, facts, matrix, originFacts, profileTable, section, timelineList, usageTable, verdictFacts, verdictWord,
+  agentTable, banner, element, facts, foreign, matrix, originFacts, profileTable, section, timelineList, usageTable, verdictFacts, verdictWord,
 } from './result.js';
 
 const form = document.getElementById('question');
@@ -62,6 +62,8 @@ class Detail {
     this.facts.replaceChildren(facts([...verdictFacts(verdict), ...this.commonFacts]));
     this.view?.light(verdict);
     this.usage.replaceChildren(...(verdict.usage ? [section('What the site states about use', usageTable(verdict.usage))] : []));
+    // Whoever sees the page sees the banner.
+    status.className = 'hidden';
     status.textContent = verdictWord(verdict) + ' for ' + verdict.agent;
   }
 }
@@ -96,7 +98,7 @@ async function askSite() {
   const all = verdicts.map((verdict) => ({ ...verdict, state }));
   const detail = new Detail(answer, originFacts(answer));
   const sitemaps = policy.sitemaps.slice(0, 50).map(({ url: at, line }) =>
-    element('li', {}, element('bdi', { class: 'foreign' }, at), ' line ' + line));
+    element('li', {}, foreign(at), ' line ' + line));
   put(
     detail.head, detail.facts,
     section('Agents side by side', agentTable(all, (verdict) => detail.pick(verdict, answer.url))),
@@ -129,7 +131,7 @@ async function askText() {
   if (first) detail.pick(first.verdicts[0], first.input);
   else {
     detail.view.light({});
-    status.textContent = 'None of these is a URL';
+    status.textContent = 'Expected URLs, or paths that start with /; none of these is one';
   }
 }
 

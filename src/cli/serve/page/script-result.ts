@@ -11,6 +11,29 @@ export function element(name, attributes, ...children) {
   return made;
 }
 
+/** Characters that would turn the text about, or that nobody sees. */
+const INVISIBLE = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
+
+const numbered = (character) => 'U+' + character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+
+/** Text from elsewhere, in pieces; what cannot be seen is shown by its number. */
+export function visible(text) {
+  const parts = [];
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (!INVISIBLE.test(text[at])) continue;
+    parts.push(text.slice(start, at), element('span', { class: 'invisible' }, numbered(text[at])));
+    start = at + 1;
+  }
+  parts.push(text.slice(start));
+  return parts.filter((part) => part !== '');
+}
+
+/** The same as text alone, for labels. */
+export function plain(text) {
+  return Array.from(text, (character) => (INVISIBLE.test(character) ? numbered(character) : character)).join('');
+}
+
 export function section(title, ...children) {
   return element('section', {}, element('h2', {}, title), ...children);
 }
@@ -38,9 +61,9 @@ export function verdictMark(verdict) {
 }
 
 /** Text from elsewhere, in a piece of its own that turns nothing else about. */
-function foreign(text) {
+export function foreign(text) {
   const cut = text.length > 300 ? text.slice(0, 300) + '…' : text;
-  return element('bdi', { class: 'foreign' }, cut);
+  return element('bdi', { class: 'foreign' }, ...visible(cut));
 }
 
 function ruleText({ directive, pattern, line }) {

@@ -49,6 +49,8 @@ textarea { resize: vertical; }
 button { font: inherit; color: inherit; cursor: pointer; }
 form button { padding: .5rem 1.5rem; border: 0; border-radius: .375rem; background: var(--accent); color: var(--on-accent); font-weight: 600; }
 #status { min-height: 1.5rem; margin: .5rem 0; color: var(--quiet); font-size: .875rem; }
+#status.hidden { min-height: 0; margin: 0; }
+#result { margin-top: 1rem; }
 #status.error { color: var(--bad); font-weight: 600; }
 [aria-busy] { opacity: .6; }
 
@@ -83,7 +85,7 @@ th button:hover, td button:hover { border-color: var(--field); }
 .key.group::before { width: .25rem; background: var(--group); }
 .key.lit::before { background: var(--second-bg); box-shadow: inset 0 0 0 2px var(--ink); }
 .key.second::before { background: var(--second-bg); box-shadow: inset 0 0 0 1px var(--field); }
-.file { position: relative; max-height: 32rem; overflow-y: auto; border: 1px solid var(--line); border-radius: .375rem; }
+.file { position: relative; max-height: 42rem; overflow-y: auto; border: 1px solid var(--line); border-radius: .375rem; }
 .lines { --digits: 2; margin: 0; padding: .375rem 0; list-style: none; font: .875rem/1.6 var(--mono); }
 .lines li { display: flex; border-left: .25rem solid transparent; padding-right: .5rem; scroll-margin: 4rem; }
 .lines .in-group { border-left-color: var(--group); }

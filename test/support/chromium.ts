@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium as playwright, type LaunchOptions } from 'playwright-core';
+import { describe } from 'vitest';
+
+/** Where Chromium is, of a system that has it; `CHROMIUM_PATH` names another. */
+export const chromiumPath: string | undefined = [
+  process.env['CHROMIUM_PATH'],
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => path !== undefined && existsSync(path));
+
+const ARGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Starts Chromium. It makes no request of its own accord but for icons of pages. */
+export function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
+  if (chromiumPath === undefined) throw new Error('There is no Chromium; CHROMIUM_PATH says where one is');
+  return playwright.launch({ executablePath: chromiumPath, args: ARGS, ...options });
+}
+
+/** `chromium` of Playwright, for examples that take it as it comes. */
+export const chromium: { readonly launch: typeof launchChromium } = { launch: launchChromium };
+
+/** Why tests that need Chromium are skipped here; never where `CI` is set, there they fail. */
+export const skippedWithoutChromium: string | undefined =
+  chromiumPath === undefined && process.env['CI'] === undefined
+    ? 'skipped: there is no Chromium; CHROMIUM_PATH says where one is'
+    : undefined;
+
+/** A suite that needs Chromium. */
+export function describeWithChromium(name: string, suite: () => void): void {
+  if (skippedWithoutChromium === undefined) describe(name, suite);
+  else describe.skip(`${name} (${skippedWithoutChromium})`, suite);
+}
