@@ -16,6 +16,7 @@ import { quote, RobotsClosedError, RobotsInvalidOptionsError } from './errors.ts
 import { fetchRobots, fetchTransport, type Transport, undiciTransport } from './fetch/index.ts';
 import { type PacingOptions, readPace } from './guard/pacing-options.ts';
 import { Pacer, type Reservation } from './guard/pacing.ts';
+import { RequestRates } from './guard/request-rates.ts';
 import { isRobotsTarget, LocatedUrl, locate, originOf, ROBOTS_PATH } from './origin.ts';
 import {
   type Agent,
@@ -38,7 +39,7 @@ export interface CheckOptions {
 }
 
 export interface PolicyOptions extends CheckOptions {
-  /** Whom {@link OriginPolicy.group} and {@link OriginPolicy.crawlDelayMs} are about. Default: the client's own. */
+  /** Whom {@link OriginPolicy.group} and the delays are about. Default: the client's own. */
   readonly agent?: Agent;
 }
 
@@ -102,6 +103,7 @@ export class RobotsClient {
   private readonly cache: OriginCache;
   private readonly snapshots: SnapshotContext;
   private readonly pacer: Pacer;
+  private readonly requestRates = new RequestRates();
   private readonly transport: Transport;
   private readonly overrides = new Map<string, OverriddenOrigin>();
   private readonly profiles = new Map<string, Profile>();
@@ -143,6 +145,7 @@ export class RobotsClient {
       clock: settings.clock,
       maxOrigins: settings.maxOrigins,
       reserveInFleet: stored?.reserve,
+      requestRateMs: (decision) => this.requestRateOf(decision),
     });
   }
 
@@ -259,8 +262,8 @@ export class RobotsClient {
 
   /**
    * Books the next slot of the URL's origin, and tells how long to wait for it instead of waiting: for schedulers
-   * that have a queue of their own. Slots are as far apart as the `Crawl-delay` of the group that applies asks, or
-   * `minDelayMs` if that is longer, counted from the request for robots.txt, and behind every `Retry-After` told to
+   * that have a queue of their own. Slots are as far apart as `Crawl-delay` and `Request-rate` of the group that applies
+   * ask, or `minDelayMs` if that is longer, counted from the request for robots.txt, and behind every `Retry-After` told to
    * {@link report}. All who reserve, and guards that pace, share them: a whole fleet if its store can `reserve`.
    *
    * @throws the same errors as {@link canFetch}, and RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
@@ -476,6 +479,12 @@ export class RobotsClient {
 
   private isUnaskable(origin: string): boolean {
     return this.settings.ftp === undefined && origin.startsWith(FTP);
+  }
+
+  private requestRateOf({ origin, agent, state }: Decision): number {
+    if (state !== 'rules' && state !== 'last-good') return 0;
+    const file = (this.overrides.get(origin) ?? this.cache.recall(origin))?.file;
+    return file === undefined ? 0 : this.requestRates.delayMsOf(file, agent, this.settings.clock.now());
   }
 
   private profileFor(origin: string): Profile {

@@ -3,6 +3,7 @@ export {
   type AnswerHeaders,
   type Failure,
   type Freshness,
+  type Objection,
   type Outcome,
   type Outlook,
   type Profile,
@@ -32,8 +33,10 @@ export type {
   RestoreResult,
   RobotsSource,
   RobotsStore,
+  StoreCalls,
   StoreEvent,
   StoreLease,
+  StoreOperation,
 } from './cache/index.ts';
 export type { Decision, OriginState } from './decision.ts';
 export {

@@ -163,7 +163,9 @@ export const optionsSchema: z.ZodType = z.strictObject({
       ).optional(),
     })
     .optional(),
-  store: z.custom(isStore, { error: 'a store with `get`, `set` and `delete`' }).optional(),
+  store: z
+    .custom(isStore, { error: 'a store with `get`, `set` and `delete`, and `lease` and `reserve` if it can' })
+    .optional(),
   storeDeadlineMs: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000').optional(),
   onStoreEvent: aFunction('that takes an event').optional(),
   headersForRobots: aFunction('from an origin to header fields').optional(),

@@ -15,7 +15,8 @@ export class OverriddenOrigin {
   private readonly override: TextOrVerdict;
   private readonly profile: Profile;
   private readonly robots: RobotsSource;
-  private readonly file: RobotsFile | undefined;
+  /** The text laid down, read. */
+  readonly file: RobotsFile | undefined;
 
   constructor(origin: string, override: TextOrVerdict, profile: Profile) {
     const url = origin + ROBOTS_PATH;

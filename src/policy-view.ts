@@ -22,7 +22,7 @@ import type {
   PolicyLifetime,
   PolicyNextAttempt,
 } from './policy.ts';
-import type { RobotsFile } from './rules/index.ts';
+import { requestRate, type RobotsFile } from './rules/index.ts';
 import { answerHolds, unasked } from './view.ts';
 
 /** Whom a policy is about, and what holds for every origin alike. */
@@ -85,10 +85,14 @@ export function unaskablePolicy(
 export function describeFile(
   file: RobotsFile | undefined,
   agent: string,
-): Pick<OriginPolicy, 'rules' | 'groups' | 'sitemaps' | 'agent' | 'group' | 'crawlDelayMs'> {
+): Pick<
+  OriginPolicy,
+  'rules' | 'groups' | 'sitemaps' | 'agent' | 'group' | 'crawlDelayMs' | 'requestRateMs'
+> {
   if (file === undefined) return { groups: [], sitemaps: [], agent };
   const group = file.groupOf(file.programFor(agent), agent);
   const crawlDelayMs = file.crawlDelay(agent);
+  const requestRateMs = requestRate(file, agent);
   return {
     rules: file,
     groups: file.groups,
@@ -96,6 +100,7 @@ export function describeFile(
     agent,
     ...(group === undefined ? {} : { group }),
     ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
+    ...(requestRateMs === undefined ? {} : { requestRateMs }),
   };
 }
 

@@ -47,6 +47,8 @@ export interface OriginPolicy {
   readonly group?: MatchedGroup;
   /** `Crawl-delay` for {@link agent}. */
   readonly crawlDelayMs?: number;
+  /** `Request-rate` for {@link agent}, as milliseconds from one request to the next. */
+  readonly requestRateMs?: number;
   /** What each preset would make of the same answers and failures, without asking again. */
   readonly underProfiles: readonly ProfileOutlook[];
 }

@@ -60,6 +60,22 @@ const wrong: readonly [name: string, options: unknown, message: RegExp][] = [
     /`profile\.whileUnreachable`/,
   ],
   ['a dispatcher that is none', { dispatcher: {} }, /`dispatcher` to be an undici Dispatcher/],
+  [
+    'a store that cannot delete',
+    { store: { get() {}, set() {} } },
+    /`store` to be a store with `get`, `set` and `delete`/,
+  ],
+  [
+    'a store whose lease is no function',
+    { store: { get() {}, set() {}, delete() {}, lease: true } },
+    /`store` to be a store with `get`, `set` and `delete`/,
+  ],
+  [
+    'a store deadline of no time',
+    { storeDeadlineMs: 0 },
+    /`storeDeadlineMs` to be a whole number of milliseconds from 1 to 60000, got "0" \(number\)/,
+  ],
+  ['a listener that is none', { onStoreEvent: 'log' }, /`onStoreEvent` to be a function that takes an event/],
   ['a transport without fetch', { transport: { get: 1 } }, /`transport/],
   [
     'an override of no origin',

@@ -8,10 +8,23 @@ import {
   type Profile,
   profiles,
   refusalIn,
+  type RestoreResult,
   type RobotsClientOptions,
   RobotsClient,
+  describeDiagnostic,
+  type RobotsStore,
 } from '../src/index.ts';
-import { parseRobots, productToken, type RobotsFile, type Verdict } from '../src/rules/index.ts';
+import {
+  type Diagnostic,
+  lint,
+  parseRobots,
+  type Preference,
+  productToken,
+  requestRate,
+  type RobotsFile,
+  usage,
+  type Verdict,
+} from '../src/rules/index.ts';
 
 declare const robots: RobotsClient;
 declare const decision: Decision;
@@ -24,6 +37,9 @@ expectTypeOf(robots.peek('https://example.com/')).toEqualTypeOf<Decision | undef
 expectTypeOf(robots.permits('https://example.com/')).toEqualTypeOf<boolean | undefined>();
 expectTypeOf(robots.policy('https://example.com')).resolves.toEqualTypeOf<OriginPolicy>();
 expectTypeOf(robots).toExtend<AsyncDisposable>();
+expectTypeOf(robots.snapshot()).toEqualTypeOf<AsyncIterable<string>>();
+expectTypeOf(robots.restore(robots.snapshot())).resolves.toEqualTypeOf<RestoreResult>();
+expectTypeOf(new Map<string, string>()).not.toExtend<RobotsStore>();
 expectTypeOf(canFetch).returns.resolves.toEqualTypeOf<boolean>();
 expectTypeOf(profiles.google).toEqualTypeOf<Profile>();
 expectTypeOf({ agent: 'x', maxBodyBytes: 600_000 }).toExtend<RobotsClientOptions>();
@@ -67,3 +83,13 @@ expectTypeOf(productToken).returns.toEqualTypeOf<string | undefined>();
 void robots.canFetch('https://example.com/', 7);
 // @ts-expect-error options are known
 void new RobotsClient({ agnet: 'x' });
+
+declare const file: RobotsFile;
+declare const headers: Headers;
+expectTypeOf(file.diagnostics).toEqualTypeOf<readonly Diagnostic[]>();
+expectTypeOf(lint(file, { maxBodyBytes: 1 })).toEqualTypeOf<readonly Diagnostic[]>();
+expectTypeOf(describeDiagnostic).parameter(0).toEqualTypeOf<Diagnostic>();
+expectTypeOf(requestRate(file, ['a'])).toEqualTypeOf<number | undefined>();
+expectTypeOf(
+  usage(file, '/', 'a', { contentUsage: headers.get('content-usage') })['train-ai'],
+).toEqualTypeOf<Preference>();

@@ -1,6 +1,6 @@
 import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import { type AnswerHeaders, meaningOfStatus, type Outcome } from './outcome.ts';
-import type { Profile } from './profile.ts';
+import type { Profile, StatusMeaning } from './profile.ts';
 import { standing, type Standing } from './standing.ts';
 import { nextRecord } from './transition.ts';
 
@@ -64,16 +64,26 @@ function asAnswered(answer: Answer, copy: Copy | undefined, profile: Profile): O
   if (reason === 'disallowed-redirect' && profile.disallowedRedirect === 'followed') return undefined;
   const cut = reason === 'too-many-redirects' || reason === 'redirect-loop';
   if (cut || answer.hops > profile.maxRedirects) return cutShort(answer, profile);
-  const meaning = reason === undefined ? meaningOfStatus(status, profile) : 'unavailable';
-  switch (meaning) {
+  const meaning = reason === undefined ? meaningOf(answer, status, profile) : 'unavailable';
+  switch (meaning ?? answer.kind) {
     case 'rules':
       return answer.kind === 'rules' && copy !== undefined ? successOf(copy, headers) : undefined;
     case 'unavailable':
+      return { kind: 'unavailable', status, headers, ...routeOf(answer) };
     case 'restricted':
-      return { kind: meaning, status, headers, ...routeOf(answer) };
+      return { kind: 'restricted', status, headers, ...routeOf(answer) };
     case 'unreachable':
       return { kind: 'unreachable', status, error: STATUS, ...routeOf(answer) };
   }
+}
+
+/** Undefined for what is no HTTP: its codes mean the same under every profile. */
+function meaningOf(
+  { finalUrl }: Answer | Failure,
+  status: number | undefined,
+  profile: Profile,
+): StatusMeaning | undefined {
+  return status === undefined || finalUrl.startsWith('ftp:') ? undefined : meaningOfStatus(status, profile);
 }
 
 const STATUS = 'ERR_ROBOTS_STATUS';
@@ -83,9 +93,9 @@ function asFailed(failure: Failure, profile: Profile): Outcome | undefined {
   if (error === 'ERR_ROBOTS_REDIRECT_LIMIT' && hops < profile.maxRedirects) return undefined;
   const cut = error === 'ERR_ROBOTS_REDIRECT_LIMIT' || error === 'ERR_ROBOTS_REDIRECT_LOOP';
   if (cut || hops > profile.maxRedirects) return cutShort(failure, profile);
-  const meaning = error === STATUS && status !== undefined ? meaningOfStatus(status, profile) : 'unreachable';
+  const meaning = error === STATUS ? meaningOf(failure, status, profile) : undefined;
   if (meaning === 'rules') return undefined;
-  if (meaning === 'unreachable' || status === undefined) {
+  if (status === undefined || meaning === undefined || meaning === 'unreachable') {
     return { kind: 'unreachable', error, ...routeOf(failure) };
   }
   return { kind: meaning, status, headers, ...routeOf(failure) };

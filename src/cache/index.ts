@@ -16,5 +16,5 @@ export {
   writeSnapshot,
 } from './snapshot.ts';
 export type { RobotsSource } from './source.ts';
-export type { StoreEvent, StoreOperation } from './store-event.ts';
+export type { StoreCalls, StoreEvent, StoreOperation } from './store-event.ts';
 export type { RobotsStore, StoreLease } from './store.ts';

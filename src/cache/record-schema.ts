@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AnswerHeaders, Redirect } from '../access/index.ts';
 
 /**
  * What a stored record looks like, once it is known to be whole and of this version. Left out is what nearly every
@@ -21,8 +22,15 @@ interface StoredRoute {
   readonly hops?: number | undefined;
 }
 
-interface StoredAnswer extends StoredRoute {
+/** How the attempt went: shown, never decided by. */
+interface StoredCourse extends StoredRoute {
+  readonly headers?: { readonly [Field in keyof AnswerHeaders]?: string | undefined } | undefined;
+  readonly redirects?: readonly Redirect[] | undefined;
+}
+
+interface StoredAnswer extends StoredCourse {
   readonly kind: 'rules' | 'unavailable' | 'restricted';
+  readonly notModified?: true | undefined;
   /** @default 200 */
   readonly status?: number | undefined;
   readonly fetchedAt: number;
@@ -49,7 +57,8 @@ interface StoredCopy extends StoredRoute {
   readonly contentType?: string | undefined;
 }
 
-interface StoredFailure extends StoredRoute {
+interface StoredFailure extends StoredCourse {
+  readonly retryAfterMs?: number | undefined;
   readonly since: number;
   readonly at: number;
   readonly attempts: number;
@@ -79,12 +88,35 @@ function makeSchema(): z.ZodType<StoredRecord> {
     .string()
     .max(1_024)
     .regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/);
+  // As long as it can be once it was cut.
+  const shown = z.string().max(1_025);
+  const course = {
+    ...route,
+    headers: z
+      .strictObject({
+        cacheControl: field.optional(),
+        expires: field.optional(),
+        date: field.optional(),
+        age: field.optional(),
+        etag: field.optional(),
+        lastModified: field.optional(),
+        contentType: field.optional(),
+        retryAfter: field.optional(),
+        location: shown.optional(),
+      })
+      .optional(),
+    redirects: z
+      .array(z.strictObject({ url: shown, status, location: shown }))
+      .max(100)
+      .optional(),
+  };
   return z.strictObject({
     origin: z.string().max(65_536),
     answer: z
       .strictObject({
-        ...route,
+        ...course,
         kind: z.enum(['rules', 'unavailable', 'restricted']),
+        notModified: z.literal(true).optional(),
         status: status.optional(),
         fetchedAt: time,
         staleAt: time,
@@ -108,7 +140,8 @@ function makeSchema(): z.ZodType<StoredRecord> {
       .optional(),
     failure: z
       .strictObject({
-        ...route,
+        ...course,
+        retryAfterMs: time.optional(),
         since: time,
         at: time,
         attempts: z.int().min(1),

@@ -1,4 +1,4 @@
-import type { Answer, Copy, Failure, OriginRecord } from '../access/index.ts';
+import type { Answer, AnswerHeaders, Copy, Failure, OriginRecord } from '../access/index.ts';
 import { ROBOTS_PATH } from '../origin.ts';
 import type { StoredRecord } from './record-schema.ts';
 
@@ -36,6 +36,9 @@ function storedAnswer(answer: Answer, origin: string): NonNullable<StoredRecord[
     fetchedAt,
     staleAt,
     ...storedRoute(answer, origin),
+    headers: answer.headers,
+    redirects: answer.redirects,
+    ...(answer.kind === 'rules' ? { notModified: answer.notModified } : {}),
     ...(answer.kind === 'unavailable'
       ? { reason: answer.reason, since: answer.since === fetchedAt ? undefined : answer.since }
       : {}),
@@ -63,8 +66,9 @@ function storedCopy(
 }
 
 function storedFailure(failure: Failure, origin: string): NonNullable<StoredRecord['failure']> {
-  const { since, at, attempts, retryAt, status, error } = failure;
-  return { since, at, attempts, retryAt, status, error, ...storedRoute(failure, origin) };
+  const { since, at, attempts, retryAt, retryAfterMs, status, error, headers, redirects } = failure;
+  const route = storedRoute(failure, origin);
+  return { since, at, attempts, retryAt, retryAfterMs, status, error, headers, redirects, ...route };
 }
 
 /** A BOM is part of the file. */
@@ -103,9 +107,42 @@ export function toRecord({ origin, answer, copy, failure, site }: StoredRecord):
 
 function toAnswer(stored: NonNullable<StoredRecord['answer']>, route: Route): Answer {
   const { kind, status = 200, fetchedAt, staleAt, reason, since = fetchedAt } = stored;
-  const base = { status, fetchedAt, staleAt, ...route };
-  if (kind !== 'unavailable') return { kind, ...base };
-  return { kind, ...base, since, ...(reason === undefined ? {} : { reason }) };
+  const base = { status, fetchedAt, staleAt, ...route, ...toCourse(stored) };
+  switch (kind) {
+    case 'rules':
+      return { kind, ...base, ...(stored.notModified === undefined ? {} : { notModified: true }) };
+    case 'unavailable':
+      return { kind, ...base, since, ...(reason === undefined ? {} : { reason }) };
+    case 'restricted':
+      return { kind, ...base };
+  }
+}
+
+const FIELDS = [
+  'cacheControl',
+  'expires',
+  'date',
+  'age',
+  'etag',
+  'lastModified',
+  'contentType',
+  'retryAfter',
+  'location',
+] as const satisfies readonly (keyof AnswerHeaders)[];
+
+function toCourse({
+  headers,
+  redirects,
+}: NonNullable<StoredRecord['answer' | 'failure']>): Pick<Answer, 'headers' | 'redirects'> {
+  const kept: { -readonly [Field in keyof AnswerHeaders]: AnswerHeaders[Field] } = {};
+  for (const field of FIELDS) {
+    const value = headers?.[field];
+    if (value !== undefined) kept[field] = value;
+  }
+  return {
+    ...(headers === undefined ? {} : { headers: kept }),
+    ...(redirects === undefined ? {} : { redirects }),
+  };
 }
 
 function toCopy(
@@ -128,8 +165,18 @@ function toCopy(
 }
 
 function toFailure(stored: NonNullable<StoredRecord['failure']>, route: Route): Failure {
-  const { since, at, attempts, retryAt, status, error } = stored;
-  return { since, at, attempts, retryAt, error, ...route, ...(status === undefined ? {} : { status }) };
+  const { since, at, attempts, retryAt, retryAfterMs, status, error } = stored;
+  return {
+    since,
+    at,
+    attempts,
+    retryAt,
+    error,
+    ...route,
+    ...toCourse(stored),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(status === undefined ? {} : { status }),
+  };
 }
 
 function bodyOf({ text, base64, octets }: NonNullable<StoredRecord['copy']>): Uint8Array | undefined {

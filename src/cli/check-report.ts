@@ -3,10 +3,19 @@ import { paletteFor, type Palette } from './colour.ts';
 import type { ParsedArguments } from './command.ts';
 import { type AnswerExitCode, exitCode, graver } from './exit-code.ts';
 import { Output } from './output.ts';
-import { ProgressLine, type Tally } from './progress.ts';
+import { ProgressLine } from './progress.ts';
 import { renderRecord } from './record.ts';
 import { renderInputError, renderRuling } from './render.ts';
 import type { Session } from './session.ts';
+import { count } from './words.ts';
+
+/** How a batch goes. */
+interface Tally {
+  allowed: number;
+  disallowed: number;
+  undecided: number;
+  invalid: number;
+}
 
 /** Gives out the answers of `check` in the form that was asked for, and keeps count of them. */
 export class CheckReport {
@@ -36,7 +45,7 @@ export class CheckReport {
     // Errors, and answers on the same terminal, take the place of the progress line.
     if ('error' in answer || this.session.stdout.isTTY === true) this.progress?.clear();
     await this.print(answer);
-    this.progress?.show(this.tally);
+    this.progress?.show(done(this.tally), () => summary(this.tally));
   }
 
   /** The exit code, once all is written. */
@@ -69,4 +78,17 @@ function outcomeOf(answer: Answer): keyof Tally {
   if ('error' in answer) return 'invalid';
   if (isUndecided(answer.ruling)) return 'undecided';
   return answer.ruling.allowed ? 'allowed' : 'disallowed';
+}
+
+function done({ allowed, disallowed, undecided, invalid }: Tally): number {
+  return allowed + disallowed + undecided + invalid;
+}
+
+function summary(tally: Tally): string[] {
+  return [
+    count(done(tally), 'URL'),
+    `${tally.disallowed.toLocaleString('en')} disallowed`,
+    `${tally.undecided.toLocaleString('en')} undecided`,
+    ...(tally.invalid === 0 ? [] : [`${tally.invalid.toLocaleString('en')} invalid`]),
+  ];
 }

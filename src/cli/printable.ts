@@ -3,8 +3,8 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const MAX_LENGTH = 400;
 
 /** Foreign text (patterns, agents, paths) on one line, harmless to a terminal, cut when very long. */
-export function printable(text: string): string {
-  const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+export function printable(text: string, maxLength: number = MAX_LENGTH): string {
+  const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
   return cut.replace(UNPRINTABLE, (character) => {
     const code = character.codePointAt(0) ?? 0;
     return code < 0x100 ? `\\x${hex(code, 2)}` : `\\u{${hex(code, 4)}}`;

@@ -1,13 +1,5 @@
+import { cut, widthOf } from './layout.ts';
 import type { Sink } from './session.ts';
-import { count } from './words.ts';
-
-/** How a batch goes. */
-export interface Tally {
-  allowed: number;
-  disallowed: number;
-  undecided: number;
-  invalid: number;
-}
 
 const REDRAW_EVERY_MS = 100;
 const CLEAR_LINE = '\r\u001B[2K';
@@ -23,21 +15,15 @@ export class ProgressLine {
     this.sink = sink;
   }
 
-  /** Draws, unless it was drawn a moment ago. */
-  show(tally: Tally): void {
+  /** Draws, unless it was drawn a moment ago: what there is to say, and how many are done in a second. */
+  show(done: number, parts: () => readonly string[]): void {
     const now = performance.now();
     if (now - this.drawnAt < REDRAW_EVERY_MS) return;
     this.drawnAt = now;
-    const done = tally.allowed + tally.disallowed + tally.undecided + tally.invalid;
     const perSecond = Math.round((done / Math.max(1, now - this.startedAt)) * 1_000);
-    const parts = [
-      count(done, 'URL'),
-      `${tally.disallowed.toLocaleString('en')} disallowed`,
-      `${tally.undecided.toLocaleString('en')} undecided`,
-      ...(tally.invalid === 0 ? [] : [`${tally.invalid.toLocaleString('en')} invalid`]),
-      `${perSecond.toLocaleString('en')}/s`,
-    ];
-    this.sink.write(`${CLEAR_LINE}${parts.join(' · ')}`);
+    const line = [...parts(), `${perSecond.toLocaleString('en')}/s`].join(' · ');
+    // A line that the terminal breaks could not be taken away again.
+    this.sink.write(`${CLEAR_LINE}${cut(line, widthOf(this.sink))}`);
     this.visible = true;
   }
 

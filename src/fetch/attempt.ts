@@ -82,14 +82,14 @@ export class Attempt {
     const headers = answerHeaders(response);
     this.#status = response.status;
     this.#headers = headers;
-    if (response.meaning !== undefined) return this.#answer(response, response.meaning, headers);
+    if (response.meaning !== undefined) return this.#answer(response, headers, response.meaning);
     if (response.status === 304) {
       response.discard();
       if (!conditional) return this.unreachable(NOT_MODIFIED);
       return { kind: 'not-modified', status: 304, ...this.#route(), headers };
     }
     if (!isRedirect(response.status)) {
-      return this.#answer(response, meaningOfStatus(response.status, this.#options.profile), headers);
+      return this.#answer(response, headers, meaningOfStatus(response.status, this.#options.profile));
     }
     response.discard();
     return this.#follow(response.status, response.headers, headers);
@@ -117,8 +117,8 @@ export class Attempt {
 
   async #answer(
     response: TransportResponse,
-    meaning: StatusMeaning,
     headers: AnswerHeaders,
+    meaning: StatusMeaning,
   ): Promise<Outcome> {
     const { status } = response;
     if (meaning !== 'rules') {

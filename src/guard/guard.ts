@@ -80,6 +80,11 @@ export class Guard<Answer = unknown> {
     return this.settings.enforces;
   }
 
+  /** The longest a request is held back for its slot, in ms. */
+  get maxDelayMs(): number {
+    return this.settings.pace?.maxDelayMs ?? 0;
+  }
+
   /**
    * Returns when `url` may be requested.
    *
@@ -100,7 +105,12 @@ export class Guard<Answer = unknown> {
   /** Tells the client that a request failed, unless the failure says nothing of the site. */
   failed(url: string | URL, error: unknown, signal: AbortSignal | undefined): void {
     // Not when the caller left, a guard further in refused, or the request could not even be sent.
-    if (signal?.aborted !== true && isNetworkError(error)) this.report(url, false);
+    if (signal?.aborted !== true && isNetworkError(error)) this.unanswered(url);
+  }
+
+  /** Tells the client that a site gave no answer. */
+  unanswered(url: string | URL): void {
+    this.report(url, false);
   }
 
   private decide(url: string | URL, signal: AbortSignal | undefined): Decision | Promise<Decision> {

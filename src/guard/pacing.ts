@@ -9,7 +9,7 @@ interface ReservationBase {
   readonly decision: Decision;
   /** The least time between two requests to this origin, and who asks for it. */
   readonly delayMs: number;
-  readonly delayFrom: 'crawl-delay' | 'min-delay' | 'none';
+  readonly delayFrom: 'crawl-delay' | 'request-rate' | 'min-delay' | 'none';
 }
 
 /** What became of a wish to make a request. */
@@ -54,6 +54,8 @@ export interface PacerOptions {
   readonly maxOrigins: number;
   /** Where a fleet shares its slots. Without an answer from there the client goes by its own. */
   readonly reserveInFleet?: ReserveInFleet | undefined;
+  /** What the file behind a decision asks for by `Request-rate`. */
+  readonly requestRateMs?: (decision: Decision) => number;
 }
 
 /** Books slots by what decisions say, and waits for them. */
@@ -61,10 +63,12 @@ export class Pacer {
   private readonly clock: Clock;
   private readonly slots: Slots;
   private readonly fleet: FleetSlots | undefined;
+  private readonly requestRateMs: PacerOptions['requestRateMs'];
   private readonly waiting = new Set<AbortController>();
 
-  constructor({ clock, maxOrigins, reserveInFleet }: PacerOptions) {
+  constructor({ clock, maxOrigins, reserveInFleet, requestRateMs }: PacerOptions) {
     this.clock = clock;
+    this.requestRateMs = requestRateMs;
     this.slots = new Slots(maxOrigins);
     this.fleet = reserveInFleet === undefined ? undefined : new FleetSlots(reserveInFleet, clock, maxOrigins);
   }
@@ -78,12 +82,9 @@ export class Pacer {
     { minDelayMs, maxDelayMs }: Pace,
     signal: AbortSignal | undefined,
   ): Settled | Promise<Settled> {
-    const asked = decision.crawlDelayMs ?? 0;
-    const delayMs = Math.max(asked, minDelayMs);
-    const delayFrom = delayMs === 0 ? 'none' : asked >= minDelayMs ? 'crawl-delay' : 'min-delay';
-    const wish = { decision, delayMs, delayFrom, maxWaitMs: maxDelayMs } as const;
+    const wish = { decision, ...this.delayOf(decision, minDelayMs), maxWaitMs: maxDelayMs };
     // Without a delay there is nothing to agree on.
-    if (this.fleet === undefined || delayMs === 0) return this.bookHere(wish);
+    if (this.fleet === undefined || wish.delayMs === 0) return this.bookHere(wish);
     return this.bookInFleet(wish, this.fleet, signal);
   }
 
@@ -122,6 +123,16 @@ export class Pacer {
     for (const wait of this.waiting) wait.abort(reason);
     this.slots.clear();
     this.fleet?.clear();
+  }
+
+  /** The longest of what the site asks for and the caller wants, and whose wish that is. */
+  private delayOf(decision: Decision, minDelayMs: number): Pick<Wish, 'delayMs' | 'delayFrom'> {
+    const crawlDelayMs = decision.crawlDelayMs ?? 0;
+    const rateMs = this.requestRateMs?.(decision) ?? 0;
+    const delayMs = Math.max(crawlDelayMs, rateMs, minDelayMs);
+    if (delayMs === 0) return { delayMs, delayFrom: 'none' };
+    if (delayMs === crawlDelayMs) return { delayMs, delayFrom: 'crawl-delay' };
+    return { delayMs, delayFrom: delayMs === rateMs ? 'request-rate' : 'min-delay' };
   }
 
   private bookHere(wish: Wish, notBefore = -Infinity): Settled {

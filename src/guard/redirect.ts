@@ -46,8 +46,11 @@ export function firstHop({ url, request, init }: Call): Hop {
   };
 }
 
+/** What a redirect is told by. */
+export type Answer = Pick<ResponseLike, 'status' | 'headers'>;
+
 /** Step 4: "If locationURL is null, then return response." */
-export function redirects(response: ResponseLike): boolean {
+export function redirects(response: Answer): boolean {
   return REDIRECTS.has(response.status) && response.headers.get('location') !== null;
 }
 
@@ -56,7 +59,7 @@ export function redirects(response: ResponseLike): boolean {
  *
  * @throws TypeError where the standard returns a network error.
  */
-export function nextHop(hop: Hop, response: ResponseLike): Hop {
+export function nextHop(hop: Hop, response: Answer): Hop {
   const { status } = response;
   const url = locationOf(hop, response);
   // Step 6: "If locationURL's scheme is not an HTTP(S) scheme, then return a network error."
@@ -98,7 +101,7 @@ export function nextHop(hop: Hop, response: ResponseLike): Hop {
 }
 
 /** A response's "location URL". */
-function locationOf(hop: Hop, response: ResponseLike): URL {
+function locationOf(hop: Hop, response: Answer): URL {
   const location = locationText(response.headers.get('location') ?? '');
   let url: URL;
   try {

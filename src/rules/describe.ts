@@ -84,14 +84,19 @@ export function describe(bytes: Uint8Array, traits: DialectTraits): Description 
   return { groups, sitemaps, otherRecords };
 }
 
+/** A star alone or before white space, or a name's leading run of token characters. */
+const NAME = /^[ \t\v\f]*(?:\*(?=[ \t\v\f]|$)|[\w.-]+)/;
+const GOOGLE_NAME = /^[ \t\v\f]*(?:\*(?=[ \t\v\f]|$)|[A-Za-z_-]+)/;
+
 /** The names on a user-agent line, as the dialect compares them: what `agentLineNames` reads, as text. */
 export function agentNames(value: string, traits: DialectTraits): string[] {
-  const token = traits.agentNames === 'google' ? /^[A-Za-z_-]+/ : /^[\w.-]+/;
   const items = traits.agentNames === 'token-list' ? value.split(',') : [value];
-  return items.flatMap((item) => {
-    const name = item.replace(/^[ \t\v\f]+/, '');
-    return /^\*(?:[ \t\v\f]|$)/.test(name) ? '*' : (token.exec(name)?.[0] ?? []);
-  });
+  const names: string[] = [];
+  for (const item of items) {
+    const name = (traits.agentNames === 'google' ? GOOGLE_NAME : NAME).exec(item)?.[0];
+    if (name !== undefined) names.push(name.trim());
+  }
+  return names;
 }
 
 /** Lines of the user-agent lines that make `agent`'s groups apply, and the name they use. */

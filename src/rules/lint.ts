@@ -113,12 +113,11 @@ class Linter {
     const value = this.#span(valueStart, valueEnd);
     if (kind === LINE_JUNK || kind === LINE_OTHER) this.#otherLine(value);
     else if (kind >= LINE_USER_AGENT) {
-      const key = this.#span(keyStart, keyEnd);
-      const meant = KEYS[kind - LINE_USER_AGENT]!;
-      if (!this.#cursor.keyIs(KEY_OCTETS[kind - LINE_USER_AGENT]!)) {
-        this.#report.add('forgiven-key', 'warning', key, { meant });
-      }
-      if (missingColon) this.#report.add('missing-colon', 'warning', key, { meant });
+      const known = kind - LINE_USER_AGENT;
+      const forgiven = !this.#cursor.keyIs(KEY_OCTETS[known]!);
+      const more = { meant: KEYS[known]! };
+      if (forgiven) this.#report.add('forgiven-key', 'warning', this.#span(keyStart, keyEnd), more);
+      if (missingColon) this.#report.add('missing-colon', 'warning', this.#span(keyStart, keyEnd), more);
     }
     if (kind === LINE_USER_AGENT) this.#agentLine(value);
     else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) this.#ruleLine(value, kind === LINE_ALLOW);

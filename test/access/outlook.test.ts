@@ -120,6 +120,15 @@ describe('what other profiles would make of', () => {
     });
   });
 
+  it('an answer over FTP, whose codes are not those of HTTP', () => {
+    const story = new Story(profiles['koster-1996']);
+    const ftp = { ...ROUTE, finalUrl: 'ftp://example.com/robots.txt' };
+    story.meets({ kind: 'unavailable', status: 550, ...ftp });
+    expect(new Set(Object.values(outlooks(story)))).toEqual(new Set(['allow-all, unavailable']));
+    story.later(8 * DAY).meets({ kind: 'unreachable', status: 421, error: 'ERR_ROBOTS_STATUS', ...ftp });
+    expect(new Set(Object.values(outlooks(story)))).toEqual(new Set(['disallow-all, unreachable']));
+  });
+
   it('a hop that robots.txt disallows', () => {
     const story = new Story(profiles.google);
     story.meets(opening(301, 'disallowed-redirect'));

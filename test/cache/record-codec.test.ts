@@ -73,6 +73,37 @@ describe('a record', () => {
         finalUrl: 'https://www.example.com/r?x',
       } as never),
     ],
+    [
+      'the course of an attempt',
+      new Story().meets({
+        kind: 'success',
+        status: 200,
+        body: bytes('User-agent: *'),
+        truncated: false,
+        finalUrl: 'https://www.example.com/r',
+        hops: 1,
+        headers: { cacheControl: 'max-age=60', age: '1', expires: '0', date: 'x' },
+        redirects: [{ url: `${ORIGIN}/robots.txt`, status: 301, location: `${'l'.repeat(1_024)}…` }],
+      }),
+    ],
+    [
+      'a 304',
+      ((each) => (each.meets(outcomes.success()), each.later(DAY).meets(outcomes.notModified({ age: '9' }))))(
+        new Story(),
+      ),
+    ],
+    [
+      'the course of a failure',
+      new Story().meets({
+        kind: 'unreachable',
+        status: 302,
+        error: 'ERR_ROBOTS_REDIRECT_SCHEME',
+        finalUrl: `${ORIGIN}/robots.txt`,
+        hops: 0,
+        retryAfterMs: 90_000,
+        headers: { retryAfter: '90', location: 'gopher://x' },
+      }),
+    ],
     ['an empty file', withBody(new Uint8Array())],
     ['a site signal', { origin: ORIGIN, site }],
     ['a site signal beside rules', { ...success, site }],

@@ -20,7 +20,7 @@ describe('wrong usage is told with what was expected, what came, and what to do,
     [
       'an unknown command',
       ['explian', URL_GIVEN],
-      'Expected a command (check) or an absolute URL, got "explian"',
+      'or an absolute URL, got "explian"; did you mean explain?',
     ],
     ['an option without its value', [URL_GIVEN, '--agent'], 'Expected a value after --agent, got none'],
     [

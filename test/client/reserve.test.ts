@@ -127,4 +127,21 @@ describe('reserve', () => {
     await expect(client.reserve(A, undefined, { signal })).rejects.toThrow('left');
     expect(booked(await client.reserve(A)).waitMs).toBe(0);
   });
+
+  it('`Request-rate` counts where it asks for more than `Crawl-delay`', async () => {
+    const group = (lines: string): string => `User-agent: *\n${lines}\nDisallow: /private\n`;
+    const { client } = laidDown({
+      'https://rate.example': group('Request-rate: 1/10'),
+      'https://both.example': group('Crawl-delay: 20\nRequest-rate: 6/1m'),
+      'https://other.example': `${group('Crawl-delay: 1')}\nUser-agent: OtherBot\nRequest-rate: 1/1h\nDisallow:\n`,
+    });
+    const asked = async (url: string, agent?: string): Promise<unknown> => {
+      const { delayMs, delayFrom } = booked(await client.reserve(url, agent));
+      return [delayMs, delayFrom];
+    };
+    expect(await asked('https://rate.example/')).toEqual([10_000, 'request-rate']);
+    expect(await asked('https://both.example/')).toEqual([20_000, 'crawl-delay']);
+    expect(await asked('https://other.example/')).toEqual([1_000, 'crawl-delay']);
+    expect(await asked('https://other.example/', 'OtherBot')).toEqual([3_600_000, 'request-rate']);
+  });
 });

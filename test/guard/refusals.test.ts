@@ -2,7 +2,13 @@ import { fetch as undiciFetch } from 'undici';
 import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { type Decision, guardFetch } from '../../src/index.ts';
+import {
+  type Decision,
+  guardFetch,
+  refusalIn,
+  RobotsClosedError,
+  RobotsDeferredError,
+} from '../../src/index.ts';
 import type { RobotsInit } from '../../src/guard/ignore.ts';
 import type { IgnoredRequest } from '../../src/guard/options.ts';
 import { pagesOf, realms, recording, redirecting, ScriptedClient, site } from './support.ts';
@@ -154,6 +160,24 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
       guardFetch(guardFetch(fetch, inner), outer)('https://example.com/private'),
     ).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
     expect(outer.reports).toEqual([]);
+  });
+});
+
+describe('refusalIn', () => {
+  it('finds a deferral, too, behind what wraps it', async () => {
+    const robots = new ScriptedClient();
+    const retryAt = Date.UTC(2026, 0, 15, 12);
+    const decision = await robots.check('https://example.com/page');
+    const deferred = new RobotsDeferredError(decision, retryAt);
+    expect(refusalIn(new TypeError('fetch failed', { cause: deferred }))).toBe(deferred);
+    expect(refusalIn(deferred)).toMatchObject({ code: 'ERR_ROBOTS_DEFERRED', retryAt, decision });
+  });
+
+  it('takes nothing else for a refusal: no other error of this package, and no other with such a code', () => {
+    const lookalike = Object.assign(new Error('x'), { code: 'ERR_ROBOTS_DEFERRED' });
+    expect(refusalIn(lookalike)).toBeUndefined();
+    expect(refusalIn(new RobotsClosedError())).toBeUndefined();
+    expect(refusalIn('ERR_ROBOTS_DEFERRED')).toBeUndefined();
   });
 });
 

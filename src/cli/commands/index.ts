@@ -1,7 +1,11 @@
 import type { Command } from '../command.ts';
 import { check } from './check.ts';
+import { completionCommand } from './completion.ts';
+import { diffCommand } from './diff.ts';
 import { explainCommand } from './explain.ts';
+import { lintCommand } from './lint.ts';
 import { policyCommand } from './policy.ts';
+import { prefetchCommand } from './prefetch.ts';
 import { profilesCommand } from './profiles.ts';
 import { serveCommand } from './serve.ts';
 
@@ -10,8 +14,12 @@ export const commands: readonly Command[] = [
   check,
   explainCommand,
   policyCommand,
+  lintCommand,
+  diffCommand,
+  prefetchCommand,
   profilesCommand,
   serveCommand,
+  completionCommand,
 ];
 
 /** What runs when the first argument names no command: `canfetch https://example.com/`. */

@@ -6,6 +6,7 @@ import { answerRows, outlookSentence, type PolicyView, sizeSentence } from '../p
 import { printable } from '../printable.ts';
 import { agentRow, delayRow, type Row, ruleRow, verdictLine } from '../render.ts';
 import { count } from '../words.ts';
+import { usageSentence } from './usage.ts';
 import { annotate, type AnnotatedLine, type Gap } from './annotate.ts';
 import type { ProfileRuling, UrlExplanation } from './explanation.ts';
 
@@ -24,6 +25,7 @@ export function renderExplanation(explanation: UrlExplanation, view: Explanation
     rivalRow(explanation),
     ...originRows(explanation, view),
     delayRow(ruling),
+    usageRow(explanation),
   ];
   const hops = verbose && policy?.attempt !== undefined ? verboseHops(policy.attempt) : [];
   const others = underProfiles.map((each): Row => [each.profile, profileSentence(each)]);
@@ -46,6 +48,11 @@ function rivalRow({ runnerUp }: UrlExplanation): Row | undefined {
   const { rule, lost } = runnerUp;
   const directive = rule.directive === 'allow' ? 'Allow' : 'Disallow';
   return ['beats', `line ${rule.line}  ${directive}: ${printable(rule.pattern)}, ${whyLost[lost]}`];
+}
+
+function usageRow(explanation: UrlExplanation): Row | undefined {
+  const stated = usageSentence(explanation);
+  return stated === undefined ? undefined : ['use', stated];
 }
 
 const whyLost = {

@@ -64,7 +64,7 @@ function freshness(staleAt: number, now: number): string {
 }
 
 function fileRows(policy: OriginPolicy, now: number): Row[] {
-  const { file, rules, agent, group, crawlDelayMs, sitemaps } = policy;
+  const { file, rules, agent, group, crawlDelayMs, requestRateMs, sitemaps } = policy;
   if (rules === undefined) return [['agent', printable(agent)]];
   return [
     ...row('file', file && sizeSentence(file)),
@@ -74,6 +74,12 @@ function fileRows(policy: OriginPolicy, now: number): Row[] {
     ),
     ['agent', agentSentence(agent, group, true)],
     ...row('delay', crawlDelayMs === undefined ? undefined : delaySentence(crawlDelayMs)),
+    ...row(
+      'rate',
+      requestRateMs === undefined
+        ? undefined
+        : `Request-rate: ${requestRateMs / 1_000} s from one request to the next (reported, not enforced)`,
+    ),
     ['groups', groupList(policy)],
     ['sitemaps', shortList(sitemaps.map(({ url }) => printable(url)))],
   ];

@@ -1,0 +1,34 @@
+import { type Command, type CommandOption, commonOptions } from '../command.ts';
+
+/** What the completion of every shell is made from. */
+export interface CompletionTable {
+  readonly commands: readonly Command[];
+  /** What runs, and is completed, when no command is named. */
+  readonly defaultCommand: Command;
+}
+
+/** The options of a command, those of all commands last. */
+export function optionsOf(command: Command): readonly CommandOption[] {
+  return [...command.options, ...commonOptions];
+}
+
+/** What may follow an option, or stand as an operand. */
+export type Completes =
+  | { readonly kind: 'choices'; readonly choices: readonly string[] }
+  | { readonly kind: 'files' }
+  | { readonly kind: 'nothing' };
+
+export function completesOption({ choices, value }: CommandOption): Completes {
+  if (choices !== undefined) return { kind: 'choices', choices };
+  return { kind: value === 'FILE' ? 'files' : 'nothing' };
+}
+
+export function completesOperand({ operandChoices, operands }: Command): Completes {
+  if (operandChoices !== undefined) return { kind: 'choices', choices: operandChoices };
+  return { kind: operands.includes('FILE') ? 'files' : 'nothing' };
+}
+
+/** A word in single quotes, as the Bourne shells read it. */
+export function quotedWord(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

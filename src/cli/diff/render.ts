@@ -1,0 +1,114 @@
+import type { RobotsFile, Rule } from '../../rules/index.ts';
+import type { Palette } from '../colour.ts';
+import { printable, quoted } from '../printable.ts';
+import { count } from '../words.ts';
+import type { AgentDifference, FileComparison, Flip, RecordChange, SideVerdict } from './compare.ts';
+import type { RuleChange } from './rule-changes.ts';
+
+/** One of two files. */
+export interface Side {
+  /** As it was given. */
+  readonly name: string;
+  readonly file: RobotsFile;
+  /** Why it is not the file of that name. */
+  readonly because?: string;
+}
+
+const MAX_SHOWN = 50;
+const MAX_AGENTS_SHOWN = 8;
+
+/** A comparison for people. */
+export function renderComparison(
+  before: Side,
+  after: Side,
+  comparison: FileComparison,
+  colours: Palette,
+): string {
+  const { differences, everybody, agentsLeftOut, same } = comparison;
+  const lines = [
+    colours.bad(`--- ${nameOf(before)}`),
+    colours.good(`+++ ${nameOf(after)}`),
+    ...differences.flatMap((difference) => ['', ...differenceLines(difference, colours)]),
+    ...(everybody.length === 0 ? [] : ['', colours.strong('for everybody')]),
+    ...shown(everybody, (change) => recordLine(change, colours)),
+    ...(same ? ['No difference for any agent'] : []),
+    ...(agentsLeftOut === 0
+      ? []
+      : ['', `${count(agentsLeftOut, 'other agent')} not compared; give --agent to do so`]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function nameOf({ name, because }: Side): string {
+  if (because !== undefined) return because;
+  return name === '-' ? 'standard input' : printable(name);
+}
+
+function differenceLines(difference: AgentDifference, colours: Palette): string[] {
+  const { rules, records, flips, flipCount, redecidedCount } = difference;
+  const flipLines = flips.slice(0, MAX_SHOWN).map((flip) => flipLine(flip, colours));
+  return [
+    colours.strong(`for ${agentList(difference.agents)}`),
+    ...groupLines(difference),
+    ...shown(rules, (change) => ruleLine(change, colours)),
+    ...shown(records, (change) => recordLine(change, colours)),
+    ...(flipCount === 0 ? [] : ['  URLs that flip:']),
+    ...flipLines,
+    ...(flipCount > flipLines.length ? [`    and ${count(flipCount - flipLines.length, 'other')}`] : []),
+    ...(redecidedCount === 0 ? [] : [`  ${count(redecidedCount, 'URL')} as before, by another rule`]),
+  ];
+}
+
+function agentList(agents: readonly string[]): string {
+  const names = agents.slice(0, MAX_AGENTS_SHOWN).map((agent) => printable(agent));
+  const more = agents.length - MAX_AGENTS_SHOWN;
+  return more > 0 ? `${names.join(', ')} and ${count(more, 'other')}` : names.join(', ');
+}
+
+function groupLines({ groupBefore, groupAfter }: AgentDifference): string[] {
+  if (groupBefore?.toLowerCase() === groupAfter?.toLowerCase()) return [];
+  const name = (group: string | undefined): string =>
+    group === undefined ? 'no group' : `group ${quoted(group)}`;
+  return [`  ${name(groupBefore)} → ${name(groupAfter)}`];
+}
+
+function ruleLine(change: RuleChange, colours: Palette): string {
+  switch (change.kind) {
+    case 'added':
+      return colours.good(`  + ${ruleText(change.after)}`);
+    case 'removed':
+      return colours.bad(`  - ${ruleText(change.before)}`);
+    case 'turned':
+      return colours.unsure(`  ! ${ruleText(change.after)}, before ${ruleText(change.before)}`);
+    case 'moved':
+      return colours.unsure(
+        `  ~ ${ruleText(change.after)}, before on line ${change.before.line}: the first match decides`,
+      );
+  }
+}
+
+function ruleText({ directive, pattern, line }: Rule): string {
+  return `line ${line}  ${directive === 'allow' ? 'Allow' : 'Disallow'}: ${printable(pattern)}`;
+}
+
+function recordLine({ kind, record }: RecordChange, colours: Palette): string {
+  const text = `line ${record.line}  ${printable(record.key)}: ${printable(record.value)}`;
+  return kind === 'added' ? colours.good(`  + ${text}`) : colours.bad(`  - ${text}`);
+}
+
+function flipLine({ target, before, after }: Flip, colours: Palette): string {
+  const style = after.allowed ? colours.good : colours.bad;
+  return `    ${printable(target)}  ${verdict(before)} → ${style(verdict(after))}`;
+}
+
+function verdict({ allowed, rule }: SideVerdict): string {
+  const word = allowed ? 'allowed' : 'disallowed';
+  return rule === undefined ? word : `${word} by line ${rule.line}`;
+}
+
+function shown<Item>(items: readonly Item[], line: (item: Item) => string): string[] {
+  const lines = items.slice(0, MAX_SHOWN).map(line);
+  return items.length > MAX_SHOWN
+    ? [...lines, `  and ${count(items.length - MAX_SHOWN, 'other change')}`]
+    : lines;
+}

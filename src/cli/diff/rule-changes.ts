@@ -1,0 +1,76 @@
+import type { Rule } from '../../rules/index.ts';
+import { firstOfEach, ruleKey } from './effective.ts';
+
+/** What became of a rule. Lines are those of its own file. */
+export type RuleChange =
+  | { readonly kind: 'added'; readonly after: Rule }
+  | { readonly kind: 'removed'; readonly before: Rule }
+  /** The same pattern, allowed before and disallowed now, or the other way round. */
+  | { readonly kind: 'turned'; readonly before: Rule; readonly after: Rule }
+  /** Another place among the rules that both have, where the first match decides. */
+  | { readonly kind: 'moved'; readonly before: Rule; readonly after: Rule };
+
+/** What changed from one list of rules to another, in the order of the lines. */
+export function ruleChanges(
+  before: readonly Rule[],
+  after: readonly Rule[],
+  orderMatters: boolean,
+): RuleChange[] {
+  const old = firstOfEach(before, ruleKey);
+  const now = firstOfEach(after, ruleKey);
+  const removed = new Map([...old].filter(([key]) => !now.has(key)));
+  const changes: RuleChange[] = [];
+  for (const [key, rule] of now) {
+    if (old.has(key)) continue;
+    const oppositeKey = ruleKey({ ...rule, directive: rule.directive === 'allow' ? 'disallow' : 'allow' });
+    const opposite = removed.get(oppositeKey);
+    removed.delete(oppositeKey);
+    changes.push(
+      opposite === undefined
+        ? { kind: 'added', after: rule }
+        : { kind: 'turned', before: opposite, after: rule },
+    );
+  }
+  for (const rule of removed.values()) changes.push({ kind: 'removed', before: rule });
+  if (orderMatters) changes.push(...movedRules(old, now));
+  return changes.sort((a, b) => lineOf(a) - lineOf(b));
+}
+
+function lineOf(change: RuleChange): number {
+  return change.kind === 'removed' ? change.before.line : change.after.line;
+}
+
+/** The fewest that must have moved: those outside a longest run of rules whose order stayed. */
+function movedRules(old: ReadonlyMap<string, Rule>, now: ReadonlyMap<string, Rule>): RuleChange[] {
+  const places = new Map([...old.keys()].map((key, place) => [key, place] as const));
+  const common = [...now].flatMap(([key, after]) => {
+    const before = old.get(key);
+    const place = places.get(key);
+    return before === undefined || place === undefined ? [] : [{ before, after, place }];
+  });
+  const stayed = longestRising(common.map(({ place }) => place));
+  return common
+    .filter((_, index) => !stayed.has(index))
+    .map(({ before, after }) => ({ kind: 'moved', before, after }));
+}
+
+/** Indices of a longest subsequence that rises (patience sorting). */
+function longestRising(numbers: readonly number[]): Set<number> {
+  /** For each length the index of the smallest number that ends a run of it. */
+  const ends: number[] = [];
+  const previous: (number | undefined)[] = [];
+  numbers.forEach((number, index) => {
+    let low = 0;
+    let high = ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((numbers[ends[middle] ?? 0] ?? 0) < number) low = middle + 1;
+      else high = middle;
+    }
+    previous[index] = ends[low - 1];
+    ends[low] = index;
+  });
+  const run = new Set<number>();
+  for (let at = ends.at(-1); at !== undefined; at = previous[at]) run.add(at);
+  return run;
+}

@@ -1,0 +1,99 @@
+import { profiles } from '../../access/index.ts';
+import { isRobotsError } from '../../errors.ts';
+import { type Dialect, parseRobots, type RobotsFile } from '../../rules/index.ts';
+import type { ParsedArguments } from '../command.ts';
+import { paletteFor } from '../colour.ts';
+import { tokensOf } from '../decide-offline.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { interruptible } from '../interruptible.ts';
+import { jsonLine } from '../json.ts';
+import { absenceOf, type LoadedRobots, readsStdin, RobotsLoader } from '../load-robots.ts';
+import { onlineSettings } from '../open-client.ts';
+import { Output } from '../output.ts';
+import { quoted } from '../printable.ts';
+import type { Session } from '../session.ts';
+import { type Target, targets } from '../targets.ts';
+import { UsageError } from '../usage-error.ts';
+import { FileComparison } from './compare.ts';
+import { renderComparison, type Side } from './render.ts';
+
+/** Holds two files against each other, and prints what changed. */
+export async function diffFiles(given: ParsedArguments, session: Session): Promise<ExitCode> {
+  const operands = readOperands(given);
+  const urls = given.values.get('url') ?? [];
+  const settings = onlineSettings(given);
+  const { dialect } = profiles[settings.profile];
+  return interruptible(session, { readsStdin: readsStdin([...operands, ...urls]) }, async (signal) => {
+    await using loader = new RobotsLoader({ settings, session, signal });
+    const sides: Side[] = [];
+    for (const operand of operands) {
+      const loaded = await loader.load(operand);
+      const side = sideOf(loaded, dialect);
+      if (side !== undefined) sides.push(side);
+      else session.stderr.write(`canfetch: ${absenceOf(loaded) ?? ''}\n`);
+    }
+    const [before, after] = sides;
+    if (before === undefined || after === undefined) return exitCode.usage;
+    const agents = settings.agents.length === 0 ? [] : tokensOf(settings.agents);
+    const comparison = new FileComparison(before.file, after.file, agents);
+    for await (const target of targets(urls, session.stdin)) tryTarget(comparison, target);
+    signal.throwIfAborted();
+    const output = new Output(session.stdout);
+    await output.write(
+      given.switches.has('json')
+        ? jsonLine(comparisonRecord(before, after, comparison))
+        : renderComparison(before, after, comparison, paletteFor(session, given)),
+    );
+    await output.release();
+    return comparison.same ? exitCode.success : exitCode.negative;
+  });
+}
+
+function readOperands({ operands }: ParsedArguments): readonly [string, string] {
+  const [before, after, another] = operands;
+  if (before === undefined || after === undefined) {
+    throw new UsageError(`Expected two files or origins, got ${operands.length === 0 ? 'none' : 'one'}`);
+  }
+  if (another !== undefined) {
+    throw new UsageError(`Expected two files or origins, got ${quoted(another)} too; leave one of them out`);
+  }
+  return [before, after];
+}
+
+const CLOSED = 'User-agent: *\nDisallow: /\n';
+
+/** A site without a robots.txt has an empty one; a site that is closed disallows all. Of an outage nobody can tell. */
+function sideOf(loaded: LoadedRobots, dialect: Dialect): Side | undefined {
+  const { name } = loaded;
+  const read = (body: Uint8Array | string): RobotsFile => parseRobots(body, { dialect });
+  if (loaded.kind === 'file') return { name, file: read(loaded.body) };
+  const { state, reason } = loaded.policy;
+  const because = absenceOf(loaded) ?? '';
+  if (state === 'allow-all') return { name, file: read(''), because };
+  return reason === 'restricted' ? { name, file: read(CLOSED), because } : undefined;
+}
+
+function tryTarget(comparison: FileComparison, { input, line, tooLong }: Target): void {
+  try {
+    if (tooLong !== true) {
+      comparison.probe(input);
+      return;
+    }
+  } catch (error) {
+    if (!isRobotsError(error)) throw error;
+  }
+  const where = line === undefined ? '' : ` on line ${line}`;
+  throw new UsageError(
+    `Expected an absolute URL, or a path that starts with "/", got ${quoted(input)}${where}`,
+  );
+}
+
+/** A comparison as data. */
+function comparisonRecord(before: Side, after: Side, comparison: FileComparison): object {
+  const { same, differences, everybody, agentsLeftOut } = comparison;
+  const described = ({ name, because }: Side): object => ({
+    name,
+    ...(because === undefined ? {} : { because }),
+  });
+  return { before: described(before), after: described(after), same, differences, everybody, agentsLeftOut };
+}

@@ -1,0 +1,48 @@
+import type { Severity } from '../../rules/index.ts';
+import type { Palette } from '../colour.ts';
+import { wrap } from '../layout.ts';
+import { printable } from '../printable.ts';
+import { count } from '../words.ts';
+import type { Finding, LintedFile } from './finding.ts';
+
+/** Messages quote up to 100 octets of the file, and say a sentence or two about them. */
+const MAX_SENTENCE = 1_000;
+
+/** What is the matter with one file, for people: `FILE:LINE:COLUMN`, which editors and terminals make a link. */
+export function renderFile({ findings }: LintedFile, colours: Palette, width: number | undefined): string {
+  return findings.map((finding) => renderFinding(finding, colours, width)).join('');
+}
+
+function renderFinding(finding: Finding, colours: Palette, width: number | undefined): string {
+  const { file, line, column, severity, code, message, hint } = finding;
+  const style = styles[severity];
+  const place = colours.strong(`${fileName(file)}:${line}:${column}`);
+  const room = width === undefined ? undefined : Math.max(24, width - 2);
+  const text = [message, hint].flatMap((sentence) => wrap(printable(sentence, MAX_SENTENCE), room));
+  return `${[
+    `${place}  ${colours[style](severity)}  ${colours.faint(code)}`,
+    ...text.map((each) => `  ${each}`),
+  ].join('\n')}\n`;
+}
+
+const styles: Readonly<Record<Severity, 'bad' | 'unsure' | 'faint'>> = {
+  error: 'bad',
+  warning: 'unsure',
+  info: 'faint',
+};
+
+function fileName(name: string): string {
+  return name === '-' ? 'standard input' : printable(name);
+}
+
+/** How much there is of what, in how many files. */
+export function renderSummary(linted: readonly LintedFile[]): string {
+  const files = linted.filter(({ loaded }) => loaded.kind === 'file').length;
+  if (files === 0) return '';
+  const tally: Record<Severity, number> = { error: 0, warning: 0, info: 0 };
+  for (const { findings } of linted) {
+    for (const { severity, omitted = 0 } of findings) tally[severity] += 1 + omitted;
+  }
+  const { error, warning, info } = tally;
+  return `${count(error, 'error')}, ${count(warning, 'warning')}, ${count(info, 'note')} in ${count(files, 'file')}\n`;
+}

@@ -1,0 +1,62 @@
+import { profiles } from '../../access/index.ts';
+import type { Severity } from '../../rules/index.ts';
+import type { ParsedArguments } from '../command.ts';
+import { lintFormats, severities } from '../commands/lint.ts';
+import { paletteFor } from '../colour.ts';
+import { type AnswerExitCode, type ExitCode, exitCode, graver } from '../exit-code.ts';
+import { interruptible } from '../interruptible.ts';
+import { jsonLine } from '../json.ts';
+import { widthOf } from '../layout.ts';
+import { absenceOf, readsStdin, RobotsLoader } from '../load-robots.ts';
+import { Output } from '../output.ts';
+import { readDeadlineMs, readProfile } from '../settings.ts';
+import type { Session } from '../session.ts';
+import { UsageError } from '../usage-error.ts';
+import { type LintedFile, lintLoaded } from './finding.ts';
+import { renderFile, renderSummary } from './render.ts';
+import { sarifLog } from './sarif.ts';
+
+/** Ten times of what crawlers read: past that nobody needs to be told line by line that it is lost. */
+const LINTED_BYTES = 5_120_000;
+
+/** Looks at each file in turn, and prints what is the matter with it. */
+export async function lintFiles(given: ParsedArguments, session: Session): Promise<ExitCode> {
+  const { operands } = given;
+  if (operands.length === 0) {
+    throw new UsageError('Expected a file, an origin, or "-" for standard input, got none');
+  }
+  const format = lintFormats.find((each) => each === given.values.get('format')?.[0]) ?? 'human';
+  const settings = { agents: [], profile: readProfile(given), deadlineMs: readDeadlineMs(given) };
+  const { dialect } = profiles[settings.profile];
+  const colours = paletteFor(session, given);
+  const width = widthOf(session.stdout);
+  return interruptible(session, { readsStdin: readsStdin(operands) }, async (signal) => {
+    await using loader = new RobotsLoader({ settings, session, signal, maxBytes: LINTED_BYTES });
+    const output = new Output(session.stdout);
+    const linted: LintedFile[] = [];
+    for (const operand of operands) {
+      const file = lintLoaded(await loader.load(operand), dialect);
+      linted.push(file);
+      const absence = absenceOf(file.loaded);
+      if (absence !== undefined && format !== 'sarif') session.stderr.write(`canfetch: ${absence}\n`);
+      if (format === 'human') await output.write(renderFile(file, colours, width));
+      if (format === 'ndjson') for (const finding of file.findings) await output.write(jsonLine(finding));
+    }
+    if (format === 'human') await output.write(renderSummary(linted));
+    if (format === 'sarif') await output.write(sarifLog(linted));
+    await output.release();
+    return codeOf(linted, given.values.get('fail-on')?.[0] ?? 'warning');
+  });
+}
+
+function codeOf(linted: readonly LintedFile[], failOn: string): AnswerExitCode {
+  const bad: readonly Severity[] =
+    failOn === 'never' ? [] : severities.slice(0, severities.findIndex((each) => each === failOn) + 1);
+  let code: AnswerExitCode = exitCode.success;
+  for (const { loaded, findings } of linted) {
+    if (findings.some(({ severity }) => bad.includes(severity))) code = graver(code, exitCode.negative);
+    if (loaded.kind === 'none' && loaded.policy.reason === 'unreachable')
+      code = graver(code, exitCode.undecided);
+  }
+  return code;
+}

@@ -1,0 +1,99 @@
+import { isAbsolute, relative, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Severity } from '../../rules/index.ts';
+import { describeDiagnostic } from '../../rules/describe-diagnostic.ts';
+import { VERSION } from '../../version.ts';
+import { escapeForTerminal } from '../json.ts';
+import { absenceOf, type LoadedRobots } from '../load-robots.ts';
+import type { Finding, LintedFile } from './finding.ts';
+import { Utf16Columns } from './utf16-columns.ts';
+
+/** Findings as a SARIF 2.1.0 log, the form that code scanning services take (OASIS standard of 2020). */
+export function sarifLog(linted: readonly LintedFile[]): string {
+  const rules = rulesOf(linted);
+  const files = linted.filter(({ loaded }) => loaded.kind === 'file');
+  const failures = linted.flatMap(({ loaded }) => {
+    const failed = loaded.kind === 'none' && loaded.policy.reason === 'unreachable';
+    return failed ? [{ level: 'error', message: { text: absenceOf(loaded) ?? '' } }] : [];
+  });
+  const run = {
+    tool: { driver: { name: 'canfetch', version: VERSION, rules } },
+    invocations: [
+      {
+        executionSuccessful: failures.length === 0,
+        ...(failures.length === 0 ? {} : { toolExecutionNotifications: failures }),
+      },
+    ],
+    // SARIF §3.14.17: columns are counted in UTF-16 code units, as editors do.
+    columnKind: 'utf16CodeUnits',
+    artifacts: files.map(({ loaded }) => ({ location: { uri: uriOf(loaded) } })),
+    results: files.flatMap((file, index) =>
+      resultsOf(
+        file,
+        index,
+        rules.map(({ id }) => id),
+      ),
+    ),
+  };
+  const log = { $schema: SCHEMA, version: '2.1.0', runs: [run] };
+  return `${escapeForTerminal(JSON.stringify(log, undefined, 2))}\n`;
+}
+
+const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
+
+const levels: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = {
+  error: 'error',
+  warning: 'warning',
+  info: 'note',
+};
+
+/** The codes that were found, with what is to be said about each. */
+function rulesOf(linted: readonly LintedFile[]): { readonly id: string; readonly fullDescription: object }[] {
+  const first = new Map<string, Finding>();
+  for (const { findings } of linted) {
+    for (const finding of findings) if (!first.has(finding.code)) first.set(finding.code, finding);
+  }
+  return [...first].map(([id, finding]) => ({
+    id,
+    shortDescription: { text: sentence(id) },
+    fullDescription: { text: describeDiagnostic(finding).explanation },
+    defaultConfiguration: { level: levels[finding.severity] },
+  }));
+}
+
+/** `forgiven-key` → `Forgiven key`. */
+function sentence(code: string): string {
+  return `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('-', ' ')}`;
+}
+
+function resultsOf(
+  { loaded, bytes, findings }: LintedFile,
+  index: number,
+  ruleIds: readonly string[],
+): object[] {
+  const columns = new Utf16Columns(bytes);
+  return findings.map(({ code, severity, line, column, text, message, hint }) => {
+    const startColumn = columns.of(line, column);
+    const region = {
+      startLine: line,
+      startColumn,
+      ...(text === '' ? {} : { endColumn: startColumn + text.length }),
+    };
+    return {
+      ruleId: code,
+      ruleIndex: ruleIds.indexOf(code),
+      level: levels[severity],
+      message: { text: `${message} ${hint}` },
+      locations: [{ physicalLocation: { artifactLocation: { uri: uriOf(loaded), index }, region } }],
+    };
+  });
+}
+
+/** A URI reference: relative for files below the working directory, as services that match them with a repository want. */
+function uriOf(loaded: LoadedRobots): string {
+  if (loaded.kind === 'file' && loaded.url !== undefined) return loaded.url;
+  if (loaded.name === '-') return 'stdin';
+  const path = relative(process.cwd(), loaded.name);
+  if (path.startsWith('..') || isAbsolute(path)) return pathToFileURL(loaded.name).href;
+  return path.split(sep).map(encodeURIComponent).join('/');
+}

@@ -1,0 +1,107 @@
+import type { Decision } from '../../decision.ts';
+import { isUndecided } from '../answer.ts';
+import type { ParsedArguments } from '../command.ts';
+import { type AnswerExitCode, exitCode, graver } from '../exit-code.ts';
+import { jsonLine } from '../json.ts';
+import { Output } from '../output.ts';
+import { ProgressLine } from '../progress.ts';
+import type { Session } from '../session.ts';
+import { count } from '../words.ts';
+import type { Prefetched } from './run.ts';
+
+/** Gives out a line for each origin, and keeps count of them. */
+export class PrefetchReport {
+  private readonly session: Session;
+  private readonly output: Output;
+  private readonly quiet: boolean;
+  private readonly progress: ProgressLine | undefined;
+  private readonly tally = { urls: 0, origins: 0, rules: 0, open: 0, closed: 0, unreachable: 0, invalid: 0 };
+  private code: AnswerExitCode = exitCode.success;
+
+  constructor({ switches }: ParsedArguments, session: Session) {
+    this.session = session;
+    this.output = new Output(session.stdout);
+    this.quiet = switches.has('quiet');
+    this.progress =
+      session.stderr.isTTY === true && !this.quiet ? new ProgressLine(session.stderr) : undefined;
+  }
+
+  /** A line of the list was read. */
+  read(): void {
+    this.tally.urls++;
+    this.showProgress();
+  }
+
+  /** Resolves when there is room for the next one. */
+  async add(prefetched: Prefetched): Promise<void> {
+    if ('error' in prefetched) {
+      this.tally.invalid++;
+      this.code = graver(this.code, exitCode.usage);
+    } else {
+      this.tally.origins++;
+      this.tally[kindOf(prefetched)]++;
+      if (isUndecided(prefetched)) this.code = graver(this.code, exitCode.undecided);
+    }
+    if (!this.quiet) {
+      if (this.session.stdout.isTTY === true) this.progress?.clear();
+      await this.output.write(jsonLine(prefetchRecord(prefetched)));
+    }
+    this.showProgress();
+  }
+
+  /** The exit code, once all is written. */
+  async finish(): Promise<AnswerExitCode> {
+    await this.output.release();
+    if (this.progress !== undefined) {
+      this.progress.clear();
+      this.session.stderr.write(`${this.summary().join(' · ')}\n`);
+    }
+    return this.code;
+  }
+
+  /** Takes the progress line away, however the run ended. */
+  leave(): void {
+    this.progress?.clear();
+  }
+
+  private showProgress(): void {
+    this.progress?.show(this.tally.origins, () => this.summary());
+  }
+
+  private summary(): string[] {
+    const { urls, origins, rules, open, closed, unreachable, invalid } = this.tally;
+    const some = (many: number, what: string): string[] =>
+      many === 0 ? [] : [`${many.toLocaleString('en')} ${what}`];
+    return [
+      `${count(origins, 'origin')} of ${count(urls, 'URL')}`,
+      ...some(rules, 'with rules'),
+      ...some(open, 'open'),
+      ...some(closed, 'closed'),
+      ...some(unreachable, 'unreachable'),
+      ...some(invalid, 'invalid'),
+    ];
+  }
+}
+
+function kindOf(decision: Decision): 'rules' | 'open' | 'closed' | 'unreachable' {
+  if (isUndecided(decision)) return 'unreachable';
+  if (decision.state === 'rules' || decision.state === 'last-good') return 'rules';
+  return decision.state === 'allow-all' ? 'open' : 'closed';
+}
+
+function prefetchRecord(prefetched: Prefetched): object {
+  if ('error' in prefetched) {
+    const { input, line } = prefetched.target;
+    return { input, ...(line === undefined ? {} : { line }), error: prefetched.error };
+  }
+  const { origin, state, reason, robots, retryAt } = prefetched;
+  const { url, finalUrl, hops, ...rest } = robots;
+  return {
+    origin,
+    state,
+    ...(state === 'rules' || state === 'last-good' ? {} : { reason }),
+    ...rest,
+    ...(hops === 0 ? {} : { hops, finalUrl }),
+    ...(retryAt === undefined ? {} : { retryAt }),
+  };
+}

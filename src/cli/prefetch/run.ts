@@ -1,0 +1,91 @@
+import { open } from 'node:fs/promises';
+import type { RobotsClient } from '../../client.ts';
+import type { Decision } from '../../decision.ts';
+import { asCompleted } from '../as-completed.ts';
+import type { ParsedArguments } from '../command.ts';
+import type { ExitCode } from '../exit-code.ts';
+import { interruptible } from '../interruptible.ts';
+import { onlineSettings, openClient } from '../open-client.ts';
+import { quoted } from '../printable.ts';
+import type { Session } from '../session.ts';
+import { onlyOperand } from '../settings.ts';
+import { type Target, targetLines } from '../targets.ts';
+import { UsageError } from '../usage-error.ts';
+import { distinctOrigins, type OriginTarget } from './origins.ts';
+import { PrefetchReport } from './report.ts';
+
+const STDIN = '-';
+const DEFAULT_CONCURRENCY = 32;
+const MAX_CONCURRENCY = 1_024;
+
+/** Hardly anything is asked twice: what memory there is serves sites that redirect to each other. */
+const CACHE = { maxOrigins: 10_000, maxBytes: 32 * 1_048_576 };
+
+/** What came of one origin, or of a line that names none. */
+export type Prefetched = Decision | Extract<OriginTarget, { readonly error: unknown }>;
+
+/** Asks each origin once, and prints a line for each. */
+export async function prefetchOrigins(given: ParsedArguments, session: Session): Promise<ExitCode> {
+  const list = onlyOperand(given, 'a file of URLs, or "-" for standard input');
+  const concurrency = readConcurrency(given);
+  const settings = onlineSettings(given);
+  return interruptible(session, { readsStdin: list === STDIN }, async (signal) => {
+    const lines = await openList(list, session, signal);
+    const client = await openClient(settings, { concurrency, cache: CACHE });
+    const report = new PrefetchReport(given, session);
+    try {
+      const origins = distinctOrigins(lines, () => report.read());
+      const ask = (target: OriginTarget): Promise<Prefetched> => askOrigin(client, target, signal);
+      for await (const prefetched of asCompleted(origins, concurrency, ask)) await report.add(prefetched);
+      signal.throwIfAborted();
+      return await report.finish();
+    } finally {
+      report.leave();
+      await client.close();
+    }
+  });
+}
+
+/** The front page stands for the origin: what is decided about it itself is not told. */
+async function askOrigin(
+  client: RobotsClient,
+  target: OriginTarget,
+  signal: AbortSignal,
+): Promise<Prefetched> {
+  return 'error' in target ? target : client.check(`${target.origin}/`, undefined, { signal });
+}
+
+/** @throws UsageError when the file cannot be opened. */
+async function openList(
+  list: string,
+  { stdin }: Session,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Target>> {
+  if (list === STDIN) return targetLines(stdin);
+  try {
+    const file = await open(list);
+    if ((await file.stat()).isDirectory()) {
+      await file.close();
+      throw Object.assign(new Error('A directory'), { code: 'EISDIR' });
+    }
+    return targetLines(file.createReadStream({ signal }));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    if (code === undefined) throw error;
+    const why = code === 'ENOENT' ? 'no such file' : code === 'EISDIR' ? 'a directory' : code;
+    throw new UsageError(`Expected a file of URLs, got ${quoted(list)} (${why}); check the path`, {
+      cause: error,
+    });
+  }
+}
+
+/** @throws UsageError for anything but a whole number that makes sense. */
+function readConcurrency({ values }: ParsedArguments): number {
+  const text = values.get('concurrency')?.[0];
+  if (text === undefined) return DEFAULT_CONCURRENCY;
+  const concurrency = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (concurrency >= 1 && concurrency <= MAX_CONCURRENCY) return concurrency;
+  throw new UsageError(
+    `Expected --concurrency to be a whole number from 1 to ${MAX_CONCURRENCY}, got ${quoted(text)}`,
+  );
+}

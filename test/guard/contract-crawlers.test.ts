@@ -1,0 +1,99 @@
+import { type BaseHttpClient, GotScrapingHttpClient, HttpCrawler } from '@crawlee/http';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
+import { type SkippedRequest, withRobots } from '../../src/guard/crawlee.ts';
+import { guardContext } from '../../src/guard/playwright.ts';
+import { refusal } from '../../src/guard/refusal.ts';
+import type { Decision } from '../../src/index.ts';
+import { describeWithChromium, launchChromium } from '../support/chromium.ts';
+import { inMemory } from '../support/crawlee.ts';
+import { guardContract, type GuardedClient, type PageAnswer } from './contract.ts';
+
+/** A client that is not Crawlee's own, as far as the guard can tell: it asks that for one hop at a time. */
+class OwnClient extends GotScrapingHttpClient {}
+
+const byCrawlee =
+  (httpClient?: BaseHttpClient): GuardedClient['make'] =>
+  (robots, options) => ({
+    get: async (url, { method = 'GET', body } = {}) => {
+      let answer: PageAnswer | undefined;
+      let refused: Decision | undefined;
+      let failure: unknown;
+      const crawler = new (withRobots(HttpCrawler, robots, options))(
+        {
+          maxRequestRetries: 0,
+          maxSessionRotations: 0,
+          additionalMimeTypes: ['*/*'],
+          ...(httpClient === undefined ? {} : { httpClient }),
+          requestHandler: (context) => {
+            answer = { status: context.response.statusCode ?? 0, body: String(context.body) };
+          },
+          onSkippedRequest: ({ decision }: SkippedRequest) => void (refused = decision),
+          failedRequestHandler: (_, error) => void (failure = error),
+        },
+        inMemory(),
+      );
+      const payload = body === undefined ? {} : { payload: body };
+      await crawler.run([{ url, method, useExtendedUniqueKey: true, ...payload }]);
+      if (answer !== undefined) return answer;
+      // A crawler that skips rejects nothing: `onSkippedRequest` has the decision.
+      throw refused === undefined ? failure : refusal(refused);
+    },
+  });
+
+const unabortable = 'Crawlee has no signal for one request';
+
+guardContract({
+  name: 'withRobots(HttpCrawler)',
+  waitsAtRedirects: true,
+  unabortable,
+  make: byCrawlee(),
+});
+
+guardContract({
+  name: 'withRobots(HttpCrawler) with an httpClient of its own',
+  waitsAtRedirects: true,
+  unabortable,
+  make: byCrawlee(new OwnClient()),
+});
+
+describeWithChromium('in Chromium', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser.close());
+
+  guardContract({
+    name: 'guardContext',
+    waitsAtRedirects: true,
+    make: (robots, options) => {
+      const made = (async () => {
+        const context = await browser.newContext();
+        return { context, guard: await guardContext(context, robots, options) };
+      })();
+      return {
+        get: async (url, { method = 'GET', body, signal } = {}) => {
+          signal?.throwIfAborted();
+          const { context, guard } = await made;
+          const page = await context.newPage();
+          // A page has no signal: it is closed.
+          signal?.addEventListener('abort', () => void page.close());
+          if (body !== undefined) await posting(page, url, method, body);
+          try {
+            const response = await page.goto(url);
+            return { status: response?.status() ?? 0, body: (await response?.text()) ?? '' };
+          } catch (error) {
+            throw (await guard.errorOf(page)) ?? error;
+          }
+        },
+        close: async () => (await made).context.close(),
+      };
+    },
+  });
+});
+
+/** Makes a POST of the navigation to `url`, as a form would. */
+async function posting(page: Page, url: string, method: string, postData: string): Promise<void> {
+  await page.route(url, (route) => route.fallback({ method, postData }));
+}
