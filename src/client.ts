@@ -124,7 +124,11 @@ export class RobotsClient {
     }
     this.transport =
       settings.fetch === undefined
-        ? undiciTransport(settings.dispatcher === undefined ? {} : { dispatcher: settings.dispatcher })
+        ? undiciTransport({
+            dispatcher: settings.dispatcher,
+            lookup: settings.lookup,
+            connectTimeoutMs: settings.deadlineMs,
+          })
         : fetchTransport(settings.fetch);
     const byOrigin = { profileOf: (origin: string): Profile => this.profileFor(origin) };
     const codec = new RecordCodec({ maxBodyBytes: settings.maxBodyBytes, ...byOrigin });
@@ -439,6 +443,8 @@ export class RobotsClient {
       transport: (origin.startsWith(FTP) ? settings.ftp : undefined) ?? this.transport,
       deadlineMs: settings.deadlineMs,
       maxBodyBytes: settings.maxBodyBytes,
+      addressPolicy: settings.addressPolicy,
+      ...(settings.lookup === undefined ? {} : { lookup: settings.lookup }),
       isRedirectDisallowed: (url) => this.isKnownDisallowed(url, origin),
       signal,
       clock: settings.clock,

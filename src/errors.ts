@@ -3,6 +3,7 @@ export type RobotsErrorCode =
   | 'ERR_ROBOTS_INVALID_URL'
   | 'ERR_ROBOTS_INVALID_OPTIONS'
   | 'ERR_ROBOTS_CLOSED'
+  | 'ERR_ROBOTS_ADDRESS_REFUSED'
   | 'ERR_ROBOTS_DISALLOWED'
   | 'ERR_ROBOTS_UNREACHABLE'
   | 'ERR_ROBOTS_DEFERRED'
@@ -56,6 +57,29 @@ export class RobotsClosedError extends RobotsError {
 
   constructor(what = 'RobotsClient') {
     super(`The ${what} is closed; make a new one to go on asking`);
+  }
+}
+
+/**
+ * The address policy forbids to connect to where a host leads. For robots.txt this makes the origin unreachable
+ * (`robots.error`); guards with an `addressPolicy` reject with it.
+ */
+export class RobotsAddressRefusedError extends RobotsError {
+  override readonly name = 'RobotsAddressRefusedError';
+  readonly code = 'ERR_ROBOTS_ADDRESS_REFUSED';
+  /** The host of the URL: a name, or a literal address. */
+  readonly host: string;
+  /** What the host resolved to, where it had to be resolved: the first of the addresses that were refused. */
+  readonly address: string | undefined;
+
+  /** @param what What the address is for, in the words of the IANA registries. */
+  constructor(host: string, what: string, address?: string) {
+    const at = address === undefined ? '' : ` at ${quote(address)}`;
+    super(
+      `Refused to connect to ${quote(host)}${at} (${what}): the address policy asks for a public address`,
+    );
+    this.host = host;
+    this.address = address;
   }
 }
 

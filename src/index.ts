@@ -12,6 +12,7 @@ export {
   type Redirect,
   type StatedLifetime,
   type StatusMeaning,
+  type Suspect,
   type UnavailableReason,
   type UnreachablePhase,
   type UnreachableTreatment,
@@ -41,6 +42,7 @@ export type {
 export type { Decision, OriginState } from './decision.ts';
 export {
   isRobotsError,
+  RobotsAddressRefusedError,
   RobotsClosedError,
   RobotsError,
   type RobotsErrorCode,
@@ -62,7 +64,14 @@ export {
   RobotsUnreachableError,
 } from './guard/refusal.ts';
 export { originOf, targetOf } from './origin.ts';
-export type { FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
+export {
+  type AddressPolicy,
+  type FetchedBody,
+  type FetchedResponse,
+  type FetchFunction,
+  publicOnlyAgent,
+  type PublicOnlyAgentOptions,
+} from './fetch/index.ts';
 export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
 export type {
   OriginPolicy,

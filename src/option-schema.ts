@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { profiles } from './access/index.ts';
+import { ADDRESS_POLICIES } from './fetch/address-policy.ts';
 import { deepest } from './option-errors.ts';
 import { productToken } from './rules/index.ts';
 
@@ -56,6 +57,7 @@ const profileSchema = z.strictObject(
     maxRedirects: wholeNumber(0, 100, 'a whole number from 0 to 100'),
     tooManyRedirects: z.enum(['unavailable', 'unreachable'], { error: "'unavailable' or 'unreachable'" }),
     disallowedRedirect: z.enum(['followed', 'unavailable'], { error: "'followed' or 'unavailable'" }),
+    challenge: z.enum(['as-status', 'unreachable'], { error: "'as-status' or 'unreachable'" }),
     whileUnreachable: z
       .array(
         z.strictObject({
@@ -146,6 +148,10 @@ export const optionsSchema: z.ZodType = z.strictObject({
     `a whole number of octets, at least ${MIN_BODY_BYTES} (RFC 9309 §2.5: 500 KiB)`,
   ).optional(),
   concurrency: wholeNumber(1, 100_000, 'a whole number, at least 1').optional(),
+  addressPolicy: z
+    .enum(ADDRESS_POLICIES, { error: "'no-public-to-private', 'public-only' or 'any'" })
+    .optional(),
+  lookup: aFunction('like dns.lookup').optional(),
   dispatcher: anObjectWith('dispatch', 'an undici Dispatcher').optional(),
   transport: z
     .strictObject({ fetch: aFunction('like fetch') }, { error: 'an object with a `fetch`' })

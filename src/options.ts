@@ -1,8 +1,10 @@
+import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { type Profile, type ProfileName, profiles } from './access/index.ts';
 import type { RobotsStore, StoreEvent } from './cache/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { quote, RobotsInvalidOptionsError } from './errors.ts';
+import { type AddressPolicy, DEFAULT_ADDRESS_POLICY } from './fetch/address-policy.ts';
 import type { FetchFunction, Transport } from './fetch/index.ts';
 import { originOf } from './origin.ts';
 import { productToken } from './rules/index.ts';
@@ -35,11 +37,30 @@ export interface RobotsClientOptions {
   readonly deadlineMs?: number;
   /** Decoded octets that are read of a file; the rest is ignored. At least 512,000. @default 512_000 */
   readonly maxBodyBytes?: number;
-  /** Attempts in flight at most, of all origins together. @default 32 */
+  /** Origins asked at the same time at most, those looked for in the store included. @default 32 */
   readonly concurrency?: number;
-  /** undici dispatcher for robots.txt requests (a proxy, a shared pool). `close()` leaves it open. */
+  /**
+   * Which addresses robots.txt may be asked of, on every hop. What it forbids makes the origin unreachable
+   * (`robots.error` is `ERR_ROBOTS_ADDRESS_REFUSED`), and nothing is connected to.
+   *
+   * With `dispatcher` or `transport` the client does not see which address is connected to. The policy then holds for
+   * what URLs show (literal addresses, `localhost`), and a host name counts as public: a site of your own network
+   * that redirects to a literal private address needs `'any'`.
+   * @default 'no-public-to-private'
+   */
+  readonly addressPolicy?: AddressPolicy;
+  /**
+   * Finds the addresses of host names, with the signature of `dns.lookup`; `addressPolicy` holds for what it gives.
+   * Not with `dispatcher` or `transport`, which look up names themselves.
+   * @default DNS by c-ares behind the hosts file, for any number of names at a time
+   */
+  readonly lookup?: LookupFunction;
+  /**
+   * undici dispatcher for robots.txt requests (a proxy, a shared pool). `close()` leaves it open. See
+   * `addressPolicy` for what can then be checked.
+   */
   readonly dispatcher?: Dispatcher;
-  /** Instead of undici: any WHATWG fetch. */
+  /** Instead of undici: any WHATWG fetch. See `addressPolicy` for what can then be checked. */
   readonly transport?: { readonly fetch: FetchFunction };
   /**
    * `ftpTransport()` of `canfetch/ftp`, for `ftp:` URLs. Without it nothing of such origins is allowed.
@@ -76,6 +97,8 @@ export interface Settings {
   readonly deadlineMs: number;
   readonly maxBodyBytes: number;
   readonly concurrency: number;
+  readonly addressPolicy: AddressPolicy;
+  readonly lookup: LookupFunction | undefined;
   readonly dispatcher: Dispatcher | undefined;
   readonly fetch: FetchFunction | undefined;
   readonly ftp: Transport | undefined;
@@ -102,6 +125,12 @@ export function readOptions(options: RobotsClientOptions): Settings {
   if (options.dispatcher !== undefined && options.transport !== undefined) {
     throw new RobotsInvalidOptionsError('Expected either `dispatcher` or `transport`, got both');
   }
+  const other = options.dispatcher === undefined ? 'transport' : 'dispatcher';
+  if (options.lookup !== undefined && options[other] !== undefined) {
+    throw new RobotsInvalidOptionsError(
+      `Expected either \`lookup\` or \`${other}\`, which looks up names by itself, got both`,
+    );
+  }
   const maxBodyBytes = options.maxBodyBytes ?? MIN_BODY_BYTES;
   const maxBytes = options.cache?.maxBytes ?? 128 * 1_048_576;
   if (maxBytes < 2 * maxBodyBytes) {
@@ -117,6 +146,8 @@ export function readOptions(options: RobotsClientOptions): Settings {
     deadlineMs: options.deadlineMs ?? 10_000,
     maxBodyBytes,
     concurrency: options.concurrency ?? 32,
+    addressPolicy: options.addressPolicy ?? DEFAULT_ADDRESS_POLICY,
+    lookup: options.lookup,
     dispatcher: options.dispatcher,
     fetch: options.transport?.fetch,
     ftp: options.ftp,

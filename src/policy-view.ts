@@ -11,6 +11,7 @@ import {
   profiles,
   refreshAheadAt,
   standing,
+  type Suspect,
   withoutParticulars,
 } from './access/index.ts';
 import type { CacheEntry, RobotsSource } from './cache/index.ts';
@@ -46,6 +47,7 @@ export function describeEntry(
   const attempt = attemptOf(record);
   const next = nextAttemptOf(record);
   const copy = fileOf(record, maxBodyBytes);
+  const suspect = suspectIn(record);
   return {
     origin: record.origin,
     profile: profile.name,
@@ -55,6 +57,7 @@ export function describeEntry(
     ...(attempt === undefined ? {} : { attempt }),
     ...(answer === undefined ? {} : { lifetime: lifetimeOf(answer, profile) }),
     ...(next === undefined ? {} : { nextAttempt: next }),
+    ...(suspect === undefined ? {} : { suspect }),
     ...(failure === undefined ? {} : { failure, retryAt: failure.retryAt }),
     ...(site === undefined ? {} : { site }),
     ...(copy === undefined ? {} : { file: copy }),
@@ -102,6 +105,11 @@ export function describeFile(
     ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
     ...(requestRateMs === undefined ? {} : { requestRateMs }),
   };
+}
+
+/** Of the last attempt; one that nobody answered says nothing against the answer before. */
+function suspectIn({ answer, copy, failure }: OriginRecord): Suspect | undefined {
+  return failure?.suspect ?? (answer?.kind === 'rules' ? copy?.suspect : answer?.suspect);
 }
 
 /** A failure always came after the answer. */

@@ -5,6 +5,7 @@ import type {
   Outcome,
   Outlook,
   ProfileName,
+  Suspect,
   UnavailableReason,
 } from './access/index.ts';
 import type { RobotsSource } from './cache/index.ts';
@@ -28,6 +29,11 @@ export interface OriginPolicy {
   readonly lifetime?: PolicyLifetime;
   /** When the next attempt is due, and why then. It is made when somebody asks. */
   readonly nextAttempt?: PolicyNextAttempt;
+  /**
+   * What the last answer looks like, if not like a robots.txt: a challenge, the block page of a firewall, a login form,
+   * or some other page. A guess, by which nothing is decided unless the profile's `challenge` says so.
+   */
+  readonly suspect?: Suspect;
   /** Failures in a row, as long as there are any. */
   readonly failure?: Failure;
   /** From here on a question starts the next attempt. */

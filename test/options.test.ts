@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns';
 import { Agent } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { profiles, RobotsClient, type RobotsClientOptions, RobotsError } from '../src/index.ts';
@@ -59,6 +60,12 @@ const wrong: readonly [name: string, options: unknown, message: RegExp][] = [
     { profile: { ...profiles.rfc9309, whileUnreachable: [] } },
     /`profile\.whileUnreachable`/,
   ],
+  [
+    'an unknown address policy',
+    { addressPolicy: 'private-only' },
+    /`addressPolicy` to be 'no-public-to-private', 'public-only' or 'any', got "private-only"/,
+  ],
+  ['a lookup that is none', { lookup: 'dns' }, /`lookup` to be a function like dns\.lookup, got "dns"/],
   ['a dispatcher that is none', { dispatcher: {} }, /`dispatcher` to be an undici Dispatcher/],
   [
     'a store that cannot delete',
@@ -163,6 +170,16 @@ describe('options', () => {
     );
   });
 
+  it('a lookup and what looks up names by itself exclude each other', async () => {
+    const dispatcher = new Agent();
+    expect(constructWith({ dispatcher, lookup })).toThrow(/either `lookup` or `dispatcher`.*got both/);
+    expect(constructWith({ transport: { fetch }, lookup })).toThrow(
+      /either `lookup` or `transport`.*got both/,
+    );
+    await new RobotsClient({ lookup, addressPolicy: 'public-only' }).close();
+    await new RobotsClient({ dispatcher, addressPolicy: 'any' }).close();
+  });
+
   it('every option can be given', async () => {
     const options: RobotsClientOptions = {
       agent: ['ExampleBot/1.0', 'FallbackBot'],
@@ -174,6 +191,7 @@ describe('options', () => {
       deadlineMs: 1,
       maxBodyBytes: 600_000,
       concurrency: 1,
+      addressPolicy: 'no-public-to-private',
       transport: { fetch },
       clock: Date,
       random: Math.random,

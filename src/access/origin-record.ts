@@ -1,4 +1,5 @@
 import type { AnswerHeaders, Redirect, UnavailableReason } from './outcome.ts';
+import type { Suspect } from './suspicion.ts';
 
 /**
  * Everything remembered of one origin. Plain data: it can be written to a store and read back. All times are
@@ -18,6 +19,11 @@ export interface OriginRecord {
   readonly failure?: Failure;
   /** The last signal about the rest of the site: `report()` and guarded page requests. */
   readonly site?: { readonly reachable: boolean; readonly at: number };
+}
+
+interface Suspicion {
+  /** What the answer looks like, if not like what it should be. */
+  readonly suspect?: Suspect;
 }
 
 /** How an attempt went, for those who want to know. Nothing is decided by it, and a store may leave it out. */
@@ -45,16 +51,17 @@ export type Answer =
       /** A 304 confirmed the copy, whose status stands above. */
       readonly notModified?: true;
     })
-  | (AnswerBase & {
-      readonly kind: 'unavailable';
-      readonly reason?: UnavailableReason;
-      /** When the origin first said so in a row; bounds `keepCopyOnUnavailableMs`. */
-      readonly since: number;
-    })
-  | (AnswerBase & { readonly kind: 'restricted' });
+  | (AnswerBase &
+      Suspicion & {
+        readonly kind: 'unavailable';
+        readonly reason?: UnavailableReason;
+        /** When the origin first said so in a row; bounds `keepCopyOnUnavailableMs`. */
+        readonly since: number;
+      })
+  | (AnswerBase & Suspicion & { readonly kind: 'restricted' });
 
 /** A robots.txt body and what is needed to ask whether it changed. */
-export interface Copy {
+export interface Copy extends Suspicion {
   readonly body: Uint8Array;
   readonly truncated: boolean;
   readonly status: number;
@@ -68,7 +75,7 @@ export interface Copy {
   readonly contentType?: string;
 }
 
-export interface Failure extends Course {
+export interface Failure extends Course, Suspicion {
   /** First failure in a row: the phases of a profile count from here. */
   readonly since: number;
   /** Latest failure. */

@@ -1,4 +1,5 @@
 import type { Profile, StatusMeaning } from './profile.ts';
+import type { Suspect } from './suspicion.ts';
 
 /**
  * What one attempt to fetch `/robots.txt` came to. The network side (`fetch/`) produces it, the time side
@@ -34,7 +35,7 @@ export interface Redirect {
   readonly location: string;
 }
 
-/** Where the last hop of an attempt led. */
+/** Where the last hop of an attempt led, and what it found there. */
 export interface Route {
   /** URL of the last request, without fragment. */
   readonly finalUrl: string;
@@ -42,6 +43,8 @@ export interface Route {
   readonly hops: number;
   /** Those redirects, in order; absent when there were none. */
   readonly redirects?: readonly Redirect[];
+  /** What the answer looks like, if not like a robots.txt. */
+  readonly suspect?: Suspect;
 }
 
 export type Outcome =
@@ -76,8 +79,9 @@ export type Outcome =
 
 /** The same answer, as it is for the origin that gave it. */
 export function unredirected(outcome: Extract<Outcome, { readonly kind: 'success' }>): Outcome {
-  const { kind, status, finalUrl, headers, body, truncated } = outcome;
-  return { kind, status, finalUrl, hops: 0, headers, body, truncated };
+  const { kind, status, finalUrl, headers, body, truncated, suspect } = outcome;
+  const answer = { kind, status, finalUrl, hops: 0, headers, body, truncated };
+  return suspect === undefined ? answer : { ...answer, suspect };
 }
 
 /**

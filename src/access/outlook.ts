@@ -2,6 +2,7 @@ import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import { type AnswerHeaders, meaningOfStatus, type Outcome } from './outcome.ts';
 import type { Profile, StatusMeaning } from './profile.ts';
 import { standing, type Standing } from './standing.ts';
+import { isGatekeeper } from './suspicion.ts';
 import { nextRecord } from './transition.ts';
 
 /** What would be in force for an origin under some profile. */
@@ -64,6 +65,10 @@ function asAnswered(answer: Answer, copy: Copy | undefined, profile: Profile): O
   if (reason === 'disallowed-redirect' && profile.disallowedRedirect === 'followed') return undefined;
   const cut = reason === 'too-many-redirects' || reason === 'redirect-loop';
   if (cut || answer.hops > profile.maxRedirects) return cutShort(answer, profile);
+  const suspect = answer.kind === 'rules' ? copy?.suspect : answer.suspect;
+  if (profile.challenge === 'unreachable' && isGatekeeper(suspect)) {
+    return { kind: 'unreachable', status, error: CHALLENGE, ...routeOf(answer) };
+  }
   const meaning = reason === undefined ? meaningOf(answer, status, profile) : 'unavailable';
   switch (meaning ?? answer.kind) {
     case 'rules':
@@ -87,13 +92,15 @@ function meaningOf(
 }
 
 const STATUS = 'ERR_ROBOTS_STATUS';
+const CHALLENGE = 'ERR_ROBOTS_CHALLENGE';
 
 function asFailed(failure: Failure, profile: Profile): Outcome | undefined {
   const { status, error, hops, headers = {} } = failure;
   if (error === 'ERR_ROBOTS_REDIRECT_LIMIT' && hops < profile.maxRedirects) return undefined;
   const cut = error === 'ERR_ROBOTS_REDIRECT_LIMIT' || error === 'ERR_ROBOTS_REDIRECT_LOOP';
   if (cut || hops > profile.maxRedirects) return cutShort(failure, profile);
-  const meaning = error === STATUS ? meaningOf(failure, status, profile) : undefined;
+  const byStatus = error === STATUS || (error === CHALLENGE && profile.challenge === 'as-status');
+  const meaning = byStatus ? meaningOf(failure, status, profile) : undefined;
   if (meaning === 'rules') return undefined;
   if (status === undefined || meaning === undefined || meaning === 'unreachable') {
     return { kind: 'unreachable', error, ...routeOf(failure) };

@@ -31,6 +31,11 @@ export interface Profile {
   readonly tooManyRedirects: 'unavailable' | 'unreachable';
   /** A redirect hop whose URL its own origin's rules, as far as already known, disallow. */
   readonly disallowedRedirect: 'followed' | 'unavailable';
+  /**
+   * An answer that looks like a challenge, or like the block page of a firewall, in the place of the site's own
+   * (`suspect: 'challenge'` or `'blocked'`): taken by its status like any other, or for no answer.
+   */
+  readonly challenge: 'as-status' | 'unreachable';
   /** In order; the last one has `untilMs: null`. */
   readonly whileUnreachable: readonly UnreachablePhase[];
   readonly lifetime: {
@@ -82,6 +87,7 @@ const rfc9309: Profile = {
   maxRedirects: 5,
   tooManyRedirects: 'unavailable',
   disallowedRedirect: 'followed',
+  challenge: 'as-status',
   whileUnreachable: [
     // RFC 9309 §2.3.1.4: "the robots.txt file is undefined and the crawler MUST assume complete disallow."
     // NOTE(rfc9309): a good copy goes on serving. §2.4 foresees it: "Crawlers SHOULD NOT use the cached version

@@ -2,6 +2,7 @@ import { freshness } from './freshness.ts';
 import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import type { AnswerHeaders, Outcome } from './outcome.ts';
 import type { Profile } from './profile.ts';
+import type { Suspect } from './suspicion.ts';
 
 /** An attempt that ended, and what was known before it. */
 export interface Attempt {
@@ -34,6 +35,7 @@ export function nextRecord(attempt: Attempt): OriginRecord {
         hops,
         ...life(attempt, outcome.headers),
         ...course(outcome),
+        ...suspicion(outcome),
       });
     }
     case 'unreachable':
@@ -76,6 +78,7 @@ function afterSuccess(attempt: Attempt, outcome: Of<'success'>): OriginRecord {
     fetchedAt: attempt.now,
     ...validators(headers),
     ...(headers.contentType === undefined ? {} : { contentType: headers.contentType }),
+    ...suspicion(outcome),
   });
 }
 
@@ -127,6 +130,7 @@ function afterUnavailable(attempt: Attempt, outcome: Of<'unavailable'>): OriginR
     since,
     ...(reason === undefined ? {} : { reason }),
     ...course(outcome),
+    ...suspicion(outcome),
   };
   const keepsCopy = now - since < profile.keepCopyOnUnavailableMs;
   return concluded(attempt, answer, keepsCopy ? previous?.copy : undefined);
@@ -156,6 +160,7 @@ function afterFailure(attempt: Attempt, outcome: Of<'unreachable'>): OriginRecor
     finalUrl,
     hops,
     ...course(outcome),
+    ...suspicion(outcome),
   };
   return { ...previous, origin, failure };
 }
@@ -188,6 +193,10 @@ function course({ redirects, headers }: Outcome): Pick<Answer, 'redirects' | 'he
     ...(redirects === undefined ? {} : { redirects }),
     ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),
   };
+}
+
+function suspicion({ suspect }: Outcome): { suspect?: Suspect } {
+  return suspect === undefined ? {} : { suspect };
 }
 
 function validators({ etag, lastModified }: AnswerHeaders): Pick<Copy, 'etag' | 'lastModified'> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AnswerHeaders, Redirect } from '../access/index.ts';
+import type { AnswerHeaders, Redirect, Suspect } from '../access/index.ts';
 
 /**
  * What a stored record looks like, once it is known to be whole and of this version. Left out is what nearly every
@@ -26,6 +26,7 @@ interface StoredRoute {
 interface StoredCourse extends StoredRoute {
   readonly headers?: { readonly [Field in keyof AnswerHeaders]?: string | undefined } | undefined;
   readonly redirects?: readonly Redirect[] | undefined;
+  readonly suspect?: Suspect | undefined;
 }
 
 interface StoredAnswer extends StoredCourse {
@@ -55,6 +56,7 @@ interface StoredCopy extends StoredRoute {
   readonly etag?: string | undefined;
   readonly lastModified?: string | undefined;
   readonly contentType?: string | undefined;
+  readonly suspect?: Suspect | undefined;
 }
 
 interface StoredFailure extends StoredCourse {
@@ -90,8 +92,10 @@ function makeSchema(): z.ZodType<StoredRecord> {
     .regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/);
   // As long as it can be once it was cut.
   const shown = z.string().max(1_025);
+  const suspect = z.enum(['challenge', 'blocked', 'login', 'html']).optional();
   const course = {
     ...route,
+    suspect,
     headers: z
       .strictObject({
         cacheControl: field.optional(),
@@ -136,6 +140,7 @@ function makeSchema(): z.ZodType<StoredRecord> {
         etag: field.optional(),
         lastModified: field.optional(),
         contentType: field.optional(),
+        suspect,
       })
       .optional(),
     failure: z

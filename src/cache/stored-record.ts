@@ -1,4 +1,4 @@
-import type { Answer, AnswerHeaders, Copy, Failure, OriginRecord } from '../access/index.ts';
+import type { Answer, AnswerHeaders, Copy, Failure, OriginRecord, Suspect } from '../access/index.ts';
 import { ROBOTS_PATH } from '../origin.ts';
 import type { StoredRecord } from './record-schema.ts';
 
@@ -38,7 +38,7 @@ function storedAnswer(answer: Answer, origin: string): NonNullable<StoredRecord[
     ...storedRoute(answer, origin),
     headers: answer.headers,
     redirects: answer.redirects,
-    ...(answer.kind === 'rules' ? { notModified: answer.notModified } : {}),
+    ...(answer.kind === 'rules' ? { notModified: answer.notModified } : { suspect: answer.suspect }),
     ...(answer.kind === 'unavailable'
       ? { reason: answer.reason, since: answer.since === fetchedAt ? undefined : answer.since }
       : {}),
@@ -51,7 +51,7 @@ function storedCopy(
   origin: string,
   maxBodyBytes: number,
 ): NonNullable<StoredRecord['copy']> {
-  const { body, truncated, status, fetchedAt, etag, lastModified, contentType } = copy;
+  const { body, truncated, status, fetchedAt, etag, lastModified, contentType, suspect } = copy;
   return {
     ...storedBody(body),
     octets: body.length,
@@ -62,13 +62,26 @@ function storedCopy(
     etag,
     lastModified,
     contentType,
+    suspect,
   };
 }
 
 function storedFailure(failure: Failure, origin: string): NonNullable<StoredRecord['failure']> {
-  const { since, at, attempts, retryAt, retryAfterMs, status, error, headers, redirects } = failure;
-  const route = storedRoute(failure, origin);
-  return { since, at, attempts, retryAt, retryAfterMs, status, error, headers, redirects, ...route };
+  const { since, at, attempts, retryAt, retryAfterMs, status, error } = failure;
+  const { headers, redirects, suspect } = failure;
+  return {
+    since,
+    at,
+    attempts,
+    retryAt,
+    retryAfterMs,
+    status,
+    error,
+    headers,
+    redirects,
+    suspect,
+    ...storedRoute(failure, origin),
+  };
 }
 
 /** A BOM is part of the file. */
@@ -112,10 +125,14 @@ function toAnswer(stored: NonNullable<StoredRecord['answer']>, route: Route): An
     case 'rules':
       return { kind, ...base, ...(stored.notModified === undefined ? {} : { notModified: true }) };
     case 'unavailable':
-      return { kind, ...base, since, ...(reason === undefined ? {} : { reason }) };
+      return { kind, ...base, ...suspicion(stored), since, ...(reason === undefined ? {} : { reason }) };
     case 'restricted':
-      return { kind, ...base };
+      return { kind, ...base, ...suspicion(stored) };
   }
+}
+
+function suspicion({ suspect }: { readonly suspect?: Suspect | undefined }): { readonly suspect?: Suspect } {
+  return suspect === undefined ? {} : { suspect };
 }
 
 const FIELDS = [
@@ -161,6 +178,7 @@ function toCopy(
     ...(etag === undefined ? {} : { etag }),
     ...(lastModified === undefined ? {} : { lastModified }),
     ...(contentType === undefined ? {} : { contentType }),
+    ...suspicion(stored),
   };
 }
 
@@ -174,6 +192,7 @@ function toFailure(stored: NonNullable<StoredRecord['failure']>, route: Route): 
     error,
     ...route,
     ...toCourse(stored),
+    ...suspicion(stored),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(status === undefined ? {} : { status }),
   };

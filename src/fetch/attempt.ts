@@ -8,15 +8,19 @@ import {
   type UnavailableReason,
 } from '../access/outcome.ts';
 import type { StatusMeaning } from '../access/profile.ts';
-import { answerHeaders, shown } from './answer-headers.ts';
-import { readBody } from './body.ts';
-import { NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
+import { isGatekeeper, mayBeSuspect, SUSPECT_OCTETS, type Suspect, suspectOf } from '../access/suspicion.ts';
+import { DEFAULT_ADDRESS_POLICY, HopAddresses } from './address-policy.ts';
+import { answerHeaders, boundedField, shown } from './answer-headers.ts';
+import { readBody, readStart } from './body.ts';
+import { ADDRESS_REFUSED, CHALLENGE, NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
 import { codeOf } from './failure.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
 import type { FetchRobotsOptions } from './robots-fetcher.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 
 const ACCEPT = 'text/plain, text/*;q=0.9, */*;q=0.1';
+/** How long the page beside an error is waited for: it only tells more of what is decided. */
+const PAGE_MS = 1_000;
 
 /** The hops of one attempt. Where it stands can be asked at any moment, for the deadline does ask. */
 export class Attempt {
@@ -24,10 +28,12 @@ export class Attempt {
   readonly #controller: AbortController;
   readonly #maxBodyBytes: number;
   readonly #initial: URL;
+  readonly #addresses: HopAddresses;
   #url: URL;
   #hops = 0;
   #status: number | undefined;
   #headers: AnswerHeaders | undefined;
+  #byStatus: Outcome | undefined;
   /** URLs requested before the present one. */
   readonly #requested: string[] = [];
   readonly #redirects: Redirect[] = [];
@@ -40,6 +46,7 @@ export class Attempt {
     this.#initial.username = '';
     this.#initial.password = '';
     this.#url = this.#initial;
+    this.#addresses = new HopAddresses(options.addressPolicy ?? DEFAULT_ADDRESS_POLICY);
   }
 
   /** Follows hops until one of them is the answer. Trouble of any kind is an outcome too. */
@@ -56,7 +63,12 @@ export class Attempt {
     }
   }
 
-  unreachable(error: string, retryAfter?: number): Outcome {
+  /** What there is to say when there is no more time. */
+  cutShort(error: string): Outcome {
+    return this.#byStatus ?? this.unreachable(error);
+  }
+
+  unreachable(error: string, retryAfter?: number, suspect?: Suspect): Outcome {
     return {
       kind: 'unreachable',
       error,
@@ -64,21 +76,30 @@ export class Attempt {
       ...(this.#status === undefined ? undefined : { status: this.#status }),
       ...(this.#headers === undefined ? undefined : { headers: this.#headers }),
       ...(retryAfter === undefined ? undefined : { retryAfterMs: retryAfter }),
+      ...(suspect === undefined ? undefined : { suspect }),
     };
   }
 
   /** One request. Returns undefined when it was a redirect, now followed. */
   async #hop(): Promise<Outcome | undefined> {
-    const { transport } = this.#options;
+    const { transport, lookup } = this.#options;
     const { signal } = this.#controller;
+    if (this.#addresses.refuses(this.#url)) return this.unreachable(ADDRESS_REFUSED);
+    const { publicOnly } = this.#addresses;
     const fields = this.#requestHeaders();
     const conditional = this.#addValidators(fields);
-    const response = await transport.request(this.#url, { headers: fields, signal });
+    const response = await transport.request(this.#url, {
+      headers: fields,
+      signal,
+      publicOnly,
+      ...(lookup === undefined ? undefined : { lookup }),
+    });
     if (signal.aborted) {
       // The transport does not heed the signal, and nobody waits for this answer any more.
       response.discard();
       throw signal.reason;
     }
+    this.#addresses.answered(this.#url, response.isPublic);
     const headers = answerHeaders(response);
     this.#status = response.status;
     this.#headers = headers;
@@ -120,27 +141,84 @@ export class Attempt {
     headers: AnswerHeaders,
     meaning: StatusMeaning,
   ): Promise<Outcome> {
+    const { profile } = this.#options;
     const { status } = response;
-    if (meaning !== 'rules') {
-      response.discard();
-      // RFC 9309 §2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the
-      // crawler, then the crawler MAY access any resources on the server."
-      if (meaning !== 'unreachable') {
-        return { kind: meaning, status, ...this.#route(), headers };
-      }
-      return this.unreachable(STATUS, this.#retryAfter(headers));
+    if (meaning === 'rules') return this.#success(response, headers);
+    if (profile.challenge === 'as-status') this.#byStatus = this.#withoutRules(meaning, status, headers);
+    const suspect = this.#suspect(response, await this.#startOfPage(response));
+    return this.#withoutRules(meaning, status, headers, suspect);
+  }
+
+  #withoutRules(
+    meaning: Exclude<StatusMeaning, 'rules'>,
+    status: number,
+    headers: AnswerHeaders,
+    suspect?: Suspect,
+  ): Outcome {
+    if (this.#isFromGatekeeper(suspect)) {
+      return this.unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
     }
-    // RFC 9309 §2.3.1.1: "If the crawler successfully downloads the robots.txt file, the crawler MUST follow the
-    // parseable rules."
+    if (meaning === 'unreachable') return this.unreachable(STATUS, this.#retryAfter(headers), suspect);
+    // RFC 9309 §2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the
+    // crawler, then the crawler MAY access any resources on the server."
+    return {
+      kind: meaning,
+      status,
+      ...this.#route(),
+      headers,
+      ...(suspect === undefined ? undefined : { suspect }),
+    };
+  }
+
+  /**
+   * RFC 9309 §2.3.1.1: "If the crawler successfully downloads the robots.txt file, the crawler MUST follow the
+   * parseable rules."
+   */
+  async #success(response: TransportResponse, headers: AnswerHeaders): Promise<Outcome> {
+    const { status } = response;
     let complete = false;
     try {
       const { body, truncated } = await readBody(response, this.#maxBodyBytes);
       complete = !truncated;
-      return { kind: 'success', status, ...this.#route(), headers, body, truncated };
+      const suspect = this.#suspect(response, body);
+      if (this.#isFromGatekeeper(suspect)) {
+        return this.unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
+      }
+      return {
+        kind: 'success',
+        status,
+        ...this.#route(),
+        headers,
+        body,
+        truncated,
+        ...(suspect === undefined ? undefined : { suspect }),
+      };
     } finally {
       this.#status = response.status;
       if (!complete) this.#controller.abort();
     }
+  }
+
+  #suspect({ status, headers }: TransportResponse, start: Uint8Array): Suspect | undefined {
+    return suspectOf({ status, field: (name) => boundedField(headers, name), start, ...this.#route() });
+  }
+
+  #isFromGatekeeper(suspect: Suspect | undefined): boolean {
+    return this.#options.profile.challenge === 'unreachable' && isGatekeeper(suspect);
+  }
+
+  /** The page that a gatekeeper may have put beside an error; whoever is slow with it is judged by what came. */
+  async #startOfPage(response: TransportResponse): Promise<Uint8Array> {
+    const type = boundedField(response.headers, 'content-type') ?? '';
+    if (!mayBeSuspect(response.status) || !/html/i.test(type)) {
+      response.discard();
+      return new Uint8Array(0);
+    }
+    const timer = setTimeout(() => this.#controller.abort(), PAGE_MS);
+    const { start, whole } = await readStart(response, SUSPECT_OCTETS);
+    clearTimeout(timer);
+    if (!whole) this.#controller.abort();
+    return start;
   }
 
   #follow(status: number, fields: ResponseHeaders, headers: AnswerHeaders): Outcome | undefined {

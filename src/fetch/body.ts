@@ -1,17 +1,11 @@
 import { CONTENT_CODING } from './codes.ts';
 import { contentCodings, decode } from './content-coding.ts';
 import { FetchFailure } from './failure.ts';
+import { GrowingOctets, type ReadBody } from './growing-octets.ts';
 import type { TransportResponse } from './transport.ts';
 
 /** 500 KiB: the least that RFC 9309 lets a crawler read. */
 export const DEFAULT_MAX_BODY_BYTES = 512_000;
-
-export interface ReadBody {
-  /** Decoded octets in memory of exactly their size. */
-  readonly body: Uint8Array;
-  /** Whether octets past the limit were left unread. */
-  readonly truncated: boolean;
-}
 
 /**
  * Reads the decoded body up to `maxBodyBytes`. After a truncated answer, or a failure, the rest of the body may
@@ -22,6 +16,29 @@ export interface ReadBody {
  */
 export async function readBody(response: TransportResponse, maxBodyBytes: number): Promise<ReadBody> {
   const octets = new GrowingOctets(maxBodyBytes);
+  await fill(octets, response, maxBodyBytes);
+  return octets.result();
+}
+
+/**
+ * Reads decoded octets until there are more than `enough`, the body ends or breaks, and returns what came. After less
+ * than the whole body the rest may still be on its way: abort the request.
+ */
+export async function readStart(
+  response: TransportResponse,
+  enough: number,
+): Promise<{ readonly start: Uint8Array; readonly whole: boolean }> {
+  const octets = new GrowingOctets(enough);
+  let ended = true;
+  try {
+    await fill(octets, response, enough);
+  } catch {
+    ended = false;
+  }
+  return { start: octets.octets, whole: ended && octets.octets.byteLength <= enough };
+}
+
+async function fill(octets: GrowingOctets, response: TransportResponse, limit: number): Promise<void> {
   const codings = response.alreadyDecoded ? [] : contentCodings(response.headers.get('content-encoding'));
   if (codings === undefined) {
     response.discard();
@@ -30,9 +47,8 @@ export async function readBody(response: TransportResponse, maxBodyBytes: number
   if (codings.length === 0) {
     await fillPlain(octets, response.body);
   } else {
-    await fillDecoded(octets, response.body, (source) => decode(source, codings, 2 * maxBodyBytes + 65_536));
+    await fillDecoded(octets, response.body, (source) => decode(source, codings, 2 * limit + 65_536));
   }
-  return octets.result();
 }
 
 async function fillPlain(octets: GrowingOctets, body: AsyncIterable<Uint8Array>): Promise<void> {
@@ -72,72 +88,4 @@ async function* untilBroken(body: AsyncIterable<Uint8Array>, network: Break): As
   } catch (error) {
     network.failure = { error };
   }
-}
-
-const LF = 0x0a;
-const CR = 0x0d;
-
-/**
- * Takes chunks until there is more than `limit`. It copies them, because a chunk of one octet may hold on to a
- * slab of many thousand.
- */
-class GrowingOctets {
-  readonly #limit: number;
-  #first: Uint8Array | undefined;
-  #buffer: Uint8Array | undefined;
-  #length = 0;
-  #wasBroken = false;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** Returns whether that was enough. One octet past the limit is kept: it may end the last line. */
-  add(chunk: Uint8Array): boolean {
-    const taken = chunk.subarray(0, this.#limit + 1 - this.#length);
-    if (this.#length === 0) {
-      this.#first = taken;
-    } else {
-      this.#roomFor(taken.byteLength).set(taken, this.#length);
-    }
-    this.#length += taken.byteLength;
-    return this.#length > this.#limit;
-  }
-
-  /** A break counts only before the limit: nothing after it would have been used. */
-  broken(error: unknown): void {
-    if (this.#length < this.#limit) throw error;
-    this.#wasBroken = true;
-  }
-
-  result(): ReadBody {
-    const octets = this.#buffer ?? this.#first ?? new Uint8Array(0);
-    const truncated = this.#wasBroken || this.#length > this.#limit;
-    const body = new Uint8Array(truncated ? this.#endOfLastWholeLine(octets) : this.#length);
-    body.set(octets.subarray(0, body.byteLength));
-    return { body, truncated };
-  }
-
-  #roomFor(octets: number): Uint8Array {
-    const needed = this.#length + octets;
-    const buffer = this.#buffer ?? this.#first;
-    if (buffer !== undefined && buffer === this.#buffer && buffer.byteLength >= needed) return buffer;
-    const larger = new Uint8Array(Math.min(this.#limit + 1, Math.max(2 * needed, 16_384)));
-    if (buffer !== undefined) larger.set(buffer.subarray(0, this.#length));
-    this.#first = undefined;
-    this.#buffer = larger;
-    return larger;
-  }
-
-  /** A line that the limit cuts says something else than its author wrote: `Disallow: /a` for `/about`. */
-  #endOfLastWholeLine(octets: Uint8Array): number {
-    if (this.#length > this.#limit && isLineEnd(octets[this.#limit])) return this.#limit;
-    let end = this.#limit;
-    while (end > 0 && !isLineEnd(octets[end - 1])) end -= 1;
-    return end;
-  }
-}
-
-function isLineEnd(octet: number | undefined): boolean {
-  return octet === LF || octet === CR;
 }

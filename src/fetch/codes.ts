@@ -7,6 +7,8 @@
 export const DEADLINE = 'ERR_ROBOTS_DEADLINE';
 /** The last hop answered with a status that the profile calls unreachable. */
 export const STATUS = 'ERR_ROBOTS_STATUS';
+/** Under a profile that calls this unreachable: a challenge or a block page in the place of the answer. */
+export const CHALLENGE = 'ERR_ROBOTS_CHALLENGE';
 /** A 304 to a request that asked no condition. */
 export const NOT_MODIFIED = 'ERR_ROBOTS_NOT_MODIFIED';
 /** A redirect whose `Location` is missing, empty or no URL. */
@@ -19,6 +21,8 @@ export const REDIRECT_LIMIT = 'ERR_ROBOTS_REDIRECT_LIMIT';
 export const REDIRECT_LOOP = 'ERR_ROBOTS_REDIRECT_LOOP';
 /** A `fetch` that hides redirects (as browsers do), so that the hop cannot be followed or judged. */
 export const REDIRECT_OPAQUE = 'ERR_ROBOTS_REDIRECT_OPAQUE';
+/** The address policy does not let a hop connect to where its URL, or its name, leads. */
+export const ADDRESS_REFUSED = 'ERR_ROBOTS_ADDRESS_REFUSED';
 /** What came back is not the protocol that was spoken. */
 export const MALFORMED = 'ERR_ROBOTS_MALFORMED';
 /** A content coding that is unknown, or a body that does not decode. */
@@ -33,12 +37,14 @@ export const FETCH_FAILED = 'ERR_ROBOTS_FETCH_FAILED';
 export type FetchCode =
   | typeof DEADLINE
   | typeof STATUS
+  | typeof CHALLENGE
   | typeof NOT_MODIFIED
   | typeof REDIRECT_LOCATION
   | typeof REDIRECT_SCHEME
   | typeof REDIRECT_LIMIT
   | typeof REDIRECT_LOOP
   | typeof REDIRECT_OPAQUE
+  | typeof ADDRESS_REFUSED
   | typeof MALFORMED
   | typeof CONTENT_CODING
   | typeof FTP_CLOSED

@@ -1,6 +1,7 @@
 import { CONTENT_CODING, REDIRECT_OPAQUE } from './codes.ts';
 import { contentCodings } from './content-coding.ts';
 import { FetchFailure } from './failure.ts';
+import { sendOverSocket } from './lost-socket.ts';
 import type { ResponseHeaders, Transport, TransportResponse } from './transport.ts';
 
 /** What is used of a WHATWG `Response`. */
@@ -26,16 +27,20 @@ export type FetchFunction = (
   init: { method: 'GET'; headers: Record<string, string>; redirect: 'manual'; signal: AbortSignal },
 ) => Promise<FetchedResponse>;
 
-/** Requests through a `fetch`, which negotiates content codings and undoes them. */
+/**
+ * Requests through a `fetch`, which negotiates content codings and undoes them. It does not tell of its sockets: one is
+ * taken for used before when the origin has answered before.
+ */
 export function fetchTransport(fetch: FetchFunction): Transport {
+  const answered = new RecentOrigins();
   return {
     async request(url, { headers, signal }) {
-      const response = await fetch(url.href, {
-        method: 'GET',
-        headers: { ...headers },
-        redirect: 'manual',
+      const response = await sendOverSocket(
+        () => fetch(url.href, { method: 'GET', headers: { ...headers }, redirect: 'manual', signal }),
+        () => answered.delete(url.origin),
         signal,
-      });
+      );
+      answered.add(url.origin);
       if (response.type === 'opaqueredirect' || response.status === 0) {
         discard(response.body);
         throw new FetchFailure(REDIRECT_OPAQUE);
@@ -43,6 +48,27 @@ export function fetchTransport(fetch: FetchFunction): Transport {
       return toResponse(response);
     },
   };
+}
+
+/** No `fetch` keeps more idle sockets than this. */
+const MAX_RECENT = 1_024;
+
+class RecentOrigins {
+  readonly #origins = new Set<string>();
+
+  add(origin: string): void {
+    this.#origins.delete(origin);
+    this.#origins.add(origin);
+    if (this.#origins.size <= MAX_RECENT) return;
+    for (const oldest of this.#origins) {
+      this.#origins.delete(oldest);
+      return;
+    }
+  }
+
+  delete(origin: string): boolean {
+    return this.#origins.delete(origin);
+  }
 }
 
 function toResponse(response: FetchedResponse): TransportResponse {

@@ -3,9 +3,11 @@ import type * as BasicFtp from 'basic-ftp';
 import type { StatusMeaning } from '../access/profile.ts';
 import { quote, RobotsInvalidOptionsError } from '../errors.ts';
 import { productToken } from '../rules/index.ts';
+import { publicOnlyLookup } from './checked-lookup.ts';
 import { STATUS } from './codes.ts';
 import { FetchFailure } from './failure.ts';
 import { FtpRefusal, type FtpRetrieval, FtpSession } from './ftp-session.ts';
+import { NameLookup } from './lookup.ts';
 import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 export type {
@@ -55,14 +57,17 @@ export function ftpTransport(options: FtpTransportOptions = {}): Transport {
   };
 }
 
+/** The data connection goes to the address of the control connection: that one is found, and checked, by name. */
+const names = new NameLookup();
+
 async function request(
   library: typeof BasicFtp,
   url: URL,
-  { signal, lookup }: TransportRequest,
+  { signal, lookup = names.lookup, publicOnly }: TransportRequest,
   password: string,
 ): Promise<TransportResponse> {
   signal.throwIfAborted();
-  const session = new FtpSession({ library, signal, lookup });
+  const session = new FtpSession({ library, signal, lookup: publicOnly ? publicOnlyLookup(lookup) : lookup });
   try {
     await session.connect(url.hostname.replace(/^\[(.*)\]$/, '$1'), url.port === '' ? 21 : Number(url.port));
     await session.login(password);

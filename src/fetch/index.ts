@@ -2,11 +2,18 @@
  * Fetching: one attempt to get an origin's robots.txt, hop by hop, ending in an `Outcome`. What the outcome means
  * over time is none of its business. It may import from `access/`, never from `cache/`, `guard/` or the client.
  */
+export { type AddressPolicy, HopAddresses } from './address-policy.ts';
+export { isPublicAddress, isPublicHost } from './addresses.ts';
 export { DEFAULT_MAX_BODY_BYTES } from './body.ts';
+export { publicOnlyLookup, refusedHost } from './checked-lookup.ts';
 export type { FetchCode } from './codes.ts';
 export { type FetchedBody, type FetchedResponse, fetchTransport, type FetchFunction } from './fetch-api.ts';
+export { notingConnector } from './connectors.ts';
+export { NameLookup } from './lookup.ts';
+export { publicOnlyAgent, type PublicOnlyAgentOptions } from './public-only-agent.ts';
+export { ReachedOrigins } from './reached-origins.ts';
+export { DEFAULT_DEADLINE_MS } from './deadline.ts';
 export {
-  DEFAULT_DEADLINE_MS,
   fetchRobots,
   type FetchProfile,
   type FetchRobotsOptions,

@@ -1,17 +1,23 @@
+import type { LookupFunction } from 'node:net';
 import type { Outcome } from '../access/outcome.ts';
 import type { Profile } from '../access/profile.ts';
+import type { AddressPolicy } from './address-policy.ts';
 import { Attempt } from './attempt.ts';
 import { DEFAULT_MAX_BODY_BYTES } from './body.ts';
 import { DEADLINE } from './codes.ts';
+import { DEFAULT_DEADLINE_MS } from './deadline.ts';
 import type { Transport } from './transport.ts';
-
-/** For the whole attempt: connecting, headers, body, all hops. */
-export const DEFAULT_DEADLINE_MS = 10_000;
 
 /** The part of a profile that concerns a single attempt. */
 export type FetchProfile = Pick<
   Profile,
-  'status' | 'maxRedirects' | 'tooManyRedirects' | 'disallowedRedirect' | 'conditionalRequests' | 'retryAfter'
+  | 'status'
+  | 'maxRedirects'
+  | 'tooManyRedirects'
+  | 'disallowedRedirect'
+  | 'challenge'
+  | 'conditionalRequests'
+  | 'retryAfter'
 >;
 
 /** What the holder of a copy knows to ask whether it changed. */
@@ -34,6 +40,10 @@ export interface FetchRobotsOptions {
   readonly validators?: Validators;
   readonly deadlineMs?: number;
   readonly maxBodyBytes?: number;
+  /** @default 'no-public-to-private' */
+  readonly addressPolicy?: AddressPolicy;
+  /** The caller's, for transports that look up names by request. */
+  readonly lookup?: LookupFunction;
   /** Asked before a redirect is followed, when the profile has `disallowedRedirect: 'unavailable'`. */
   readonly isRedirectDisallowed?: (url: string) => boolean;
   /** Nobody waits for the outcome any more. */
@@ -57,7 +67,7 @@ export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
     const attempt = new Attempt(options, controller, maxBodyBytes);
     const deadline = setTimeout(() => {
       settle();
-      resolve(attempt.unreachable(DEADLINE));
+      resolve(attempt.cutShort(DEADLINE));
       controller.abort();
     }, deadlineMs);
     const abandon = (): void => {

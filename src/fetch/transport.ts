@@ -23,10 +23,14 @@ export interface TransportRequest {
   /** Ends the request, its body included. */
   readonly signal: AbortSignal;
   /**
-   * In place of `dns.lookup`, for every connection the request opens by a name. It fails for addresses that must not
-   * be connected to. A transport that opens no connections itself does not ask it.
+   * The caller's, in place of the transport's own, for every connection the request opens by a name.
    */
   readonly lookup?: LookupFunction;
+  /**
+   * Connect to public addresses alone (see `isPublicAddress`), or fail with `RobotsAddressRefusedError`. A transport
+   * that does not choose its addresses itself cannot heed it; what the URL shows has been checked already.
+   */
+  readonly publicOnly: boolean;
 }
 
 /** Its owner either reads `body` to the end, leaves the iteration early, aborts the signal, or calls `discard`. */
@@ -39,6 +43,8 @@ export interface TransportResponse {
   readonly body: AsyncIterable<Uint8Array>;
   /** Whether the content codings that {@link headers} name are already undone. */
   readonly alreadyDecoded: boolean;
+  /** Whether a public address has answered; absent when the transport does not know. */
+  readonly isPublic?: boolean;
   /** Lets go of a body nobody wants. Never throws. */
   discard(): void;
 }

@@ -1,4 +1,12 @@
+import type { LookupFunction } from 'node:net';
 import { Agent, errors, type Dispatcher } from 'undici';
+import { type BuildConnector, type Connector, notingConnector, publicOnlyConnector } from './connectors.ts';
+import { MALFORMED } from './codes.ts';
+import { DEFAULT_DEADLINE_MS } from './deadline.ts';
+import { FetchFailure } from './failure.ts';
+import { NameLookup } from './lookup.ts';
+import { ReusedSockets } from './lost-socket.ts';
+import { ReachedOrigins } from './reached-origins.ts';
 import {
   OWN_REQUEST,
   type ResponseHeaders,
@@ -8,16 +16,24 @@ import {
 } from './transport.ts';
 
 export interface UndiciTransportOptions {
-  /** Sends every request, and stays open on `close()`. */
-  readonly dispatcher?: Dispatcher;
-  /** Laid over the options of the transport's own agent: `{ connect: { lookup } }`. Not with `dispatcher`. */
-  readonly agent?: Agent.Options;
+  /** Sends every request, and stays open on `close()`. What follows then means nothing. */
+  readonly dispatcher?: Dispatcher | undefined;
+  /** Finds the addresses of names; those it gives are checked. @default that of `NameLookup` */
+  readonly lookup?: LookupFunction | undefined;
+  /** For connecting, TLS included: nobody waits for it any longer than this. @default 10_000 */
+  readonly connectTimeoutMs?: number;
+  /** Stands for undici's own, in tests. */
+  readonly buildConnector?: BuildConnector;
 }
 
+const ACCEPT_ENCODING = 'gzip, deflate, br';
 /** An unwanted body up to this size is read to its end, so that its connection stays usable. */
 const DRAIN_OCTETS = 16_384;
 /** How long a body may take to drain. */
 const DRAIN_MS = 1_000;
+
+/** RFC 9110 §15.2: a client has to take interim answers; nothing says how many. Each may be as long as a header section. */
+const MAX_INTERIM = 32;
 
 /**
  * One small GET per origin: a connection is kept just long enough for a redirect within the same origin,
@@ -31,16 +47,72 @@ const AGENT_OPTIONS: Agent.Options = {
   maxHeaderSize: 65_536,
 };
 
-/** undici's `request`, over an agent of its own (made when first needed) or over the caller's dispatcher. */
+/** undici's `request`, over agents of its own (made when first needed) or over the caller's dispatcher. */
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
   const { dispatcher } = options;
-  if (dispatcher !== undefined) {
-    return {
-      acceptEncoding: 'gzip, deflate, br',
-      request: async (url, init) => toResponse(await send(dispatcher, url, init)),
-    };
+  return dispatcher === undefined ? new OwnAgents(options) : overDispatcher(dispatcher);
+}
+
+function overDispatcher(dispatcher: Dispatcher): Transport {
+  const sockets = new ReusedSockets();
+  sockets.watch(dispatcher);
+  return {
+    acceptEncoding: ACCEPT_ENCODING,
+    async request(url, init) {
+      return toResponse(await sockets.send(url.origin, init.signal, () => send(dispatcher, url, init)));
+    },
+    async close() {
+      sockets.unwatch();
+    },
+  };
+}
+
+/** Agents for requests that may go anywhere, and others for those that may not. */
+class OwnAgents implements Transport {
+  readonly acceptEncoding = ACCEPT_ENCODING;
+  readonly #buildConnector: BuildConnector | undefined;
+  readonly #ownLookup: NameLookup | undefined;
+  readonly #lookup: LookupFunction;
+  readonly #connectOptions: { readonly timeout: number };
+  readonly #reached = new ReachedOrigins();
+  #anywhere: AgentPair | undefined;
+  #publicOnly: AgentPair | undefined;
+  #closed = false;
+
+  constructor({ lookup, buildConnector, connectTimeoutMs = DEFAULT_DEADLINE_MS }: UndiciTransportOptions) {
+    // An aborted request leaves the connection it waited for to this timer.
+    this.#connectOptions = { timeout: connectTimeoutMs };
+    this.#buildConnector = buildConnector;
+    if (lookup === undefined) this.#ownLookup = new NameLookup();
+    this.#lookup = lookup ?? this.#ownLookup!.lookup;
   }
-  return new OwnAgents(options.agent);
+
+  async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
+    if (this.#closed) throw new errors.ClientDestroyedError();
+    if (init.publicOnly) {
+      this.#publicOnly ??= new AgentPair(
+        publicOnlyConnector(this.#connectOptions, this.#lookup, this.#buildConnector),
+      );
+      return toResponse(await this.#publicOnly.request(url, init), true);
+    }
+    const { origin } = url;
+    this.#anywhere ??= new AgentPair(
+      notingConnector(this.#connectOptions, this.#lookup, this.#reached, this.#buildConnector),
+    );
+    this.#reached.begin(origin);
+    try {
+      const data = await this.#anywhere.request(url, init);
+      return toResponse(data, this.#reached.isPublic(origin));
+    } finally {
+      this.#reached.end(origin);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#ownLookup?.close();
+    await Promise.all([this.#anywhere?.destroy(), this.#publicOnly?.destroy()]);
+  }
 }
 
 /**
@@ -48,56 +120,66 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
  * once at a time; a host that many others redirect to is not, and one tarpit must not hold them all up: while
  * an origin has a request under way, further ones go through a second agent with as many connections as needed.
  */
-class OwnAgents implements Transport {
-  readonly acceptEncoding = 'gzip, deflate, br';
-  readonly #options: Agent.Options;
+class AgentPair {
+  readonly #connect: Connector;
   readonly #busy = new Set<string>();
+  readonly #sockets = new ReusedSockets();
   #single: Agent | undefined;
   #several: Agent | undefined;
-  #closed = false;
 
-  constructor(options: Agent.Options | undefined) {
-    this.#options = { ...AGENT_OPTIONS, ...options };
+  constructor(connect: Connector) {
+    this.#connect = connect;
   }
 
-  async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
-    if (this.#closed) throw new errors.ClientDestroyedError();
+  async request(url: URL, init: TransportRequest): Promise<Dispatcher.ResponseData> {
     const { origin } = url;
     if (this.#busy.has(origin)) {
-      this.#several ??= new Agent(this.#options);
-      return toResponse(await send(this.#several, url, init));
+      const several = (this.#several ??= this.#agent({}));
+      return this.#sockets.send(origin, init.signal, () => send(several, url, init));
     }
-    this.#single ??= new Agent({ ...this.#options, connections: 1 });
+    const single = (this.#single ??= this.#agent({ connections: 1 }));
     this.#busy.add(origin);
     try {
-      const data = await send(this.#single, url, init);
+      const data = await this.#sockets.send(origin, init.signal, () => send(single, url, init));
       data.body.once('close', () => this.#busy.delete(origin));
-      return toResponse(data);
+      return data;
     } catch (error) {
       this.#busy.delete(origin);
       throw error;
     }
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
+  #agent(options: Agent.Options): Agent {
+    const agent = new Agent({ ...AGENT_OPTIONS, connect: this.#connect, ...options });
+    this.#sockets.watch(agent);
+    return agent;
+  }
+
+  async destroy(): Promise<void> {
     await Promise.all([this.#single?.destroy(), this.#several?.destroy()]);
   }
 }
 
 function send(dispatcher: Dispatcher, url: URL, init: TransportRequest): Promise<Dispatcher.ResponseData> {
+  let interim = 0;
   const options = {
     origin: url.origin,
     path: url.pathname + url.search,
     method: 'GET',
     headers: init.headers,
     signal: init.signal,
+    onInfo: () => {
+      if (++interim > MAX_INTERIM) throw new FetchFailure(MALFORMED);
+    },
     [OWN_REQUEST]: true,
   } as const;
   return dispatcher.request(options);
 }
 
-function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): TransportResponse {
+function toResponse(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  isPublic?: boolean,
+): TransportResponse {
   // A body destroyed by its reader reports that as an error; without a listener it would end the process.
   body.on('error', ignore);
   return {
@@ -106,6 +188,7 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Tra
     body,
     alreadyDecoded: false,
     discard: () => drain(body),
+    ...(isPublic === undefined ? undefined : { isPublic }),
   };
 }
 

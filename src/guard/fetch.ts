@@ -4,6 +4,7 @@ import { Guard, type GuardClient, reachesSite } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import type { GuardOptions } from './options.ts';
 import { refusal } from './refusal.ts';
+import type { PageAddresses, PageHops } from './page-addresses.ts';
 import { firstHop, type Hop, nextHop, redirects } from './redirect.ts';
 import { type Call, membersOf, parseUrl, readCall, type RequestLike, withoutRequest } from './request.ts';
 import { arrivedAt, discard, refusalResponse, type ResponseLike } from './response.ts';
@@ -58,14 +59,20 @@ export function guardFetch(
   }
   const guard = new Guard(client, options);
   const send = acceptingForeignRequests(fetch);
+  const hopsOf = addressChecks(options);
 
   return async (input, init) => {
     const call = readCall(input, init);
     const because = ignoredBecause(call.robots);
     const { signal } = call;
     let refused: Decision | undefined;
+    let hops: PageHops | undefined;
     try {
       if (!reachesSite(call.url)) return send(call.input, call.init);
+      if (hopsOf !== undefined) {
+        hops = await hopsOf(call);
+        await admit(hops, guard, new URL(call.url), signal);
+      }
       const verdict = guard.refuses(call.url, { signal, because });
       refused = verdict instanceof Promise ? await verdict : verdict;
     } catch (error) {
@@ -73,12 +80,20 @@ export function guardFetch(
       throw error;
     }
     if (refused !== undefined) return refuse(guard, refused, parseUrl(call.url), false);
-    if (call.redirect !== 'follow') return sendOnly(guard, send, call);
+    if (call.redirect !== 'follow') return sendOnly(guard, send, call, hops);
 
-    let response = await sendHop(guard, send, call, call.url, call.input, {
-      ...call.init,
-      redirect: 'manual',
-    });
+    let response = await sendHop(
+      guard,
+      send,
+      call,
+      call.url,
+      call.input,
+      {
+        ...call.init,
+        redirect: 'manual',
+      },
+      hops,
+    );
     if (!redirects(response)) return response;
 
     let hop = firstHop(call);
@@ -86,9 +101,10 @@ export function guardFetch(
       // Before deciding, which may take long: the connection is not kept waiting.
       discard(response);
       hop = nextHop(hop, response);
+      if (hops !== undefined) await admit(hops, guard, hop.url, signal);
       const refusedHop = await guard.refuses(hop.url, { signal, because });
       if (refusedHop !== undefined) return refuse(guard, refusedHop, hop.url, true);
-      response = await sendHop(guard, send, call, hop.url.href, hop.url.href, initOf(hop, call));
+      response = await sendHop(guard, send, call, hop.url.href, hop.url.href, initOf(hop, call), hops);
     } while (redirects(response));
     return arrivedAt(response, hop.url, true);
   };
@@ -110,10 +126,11 @@ async function sendHop(
   url: string,
   input: string | RequestLike,
   init: object,
+  hops: PageHops | undefined,
 ): Promise<ResponseLike> {
   let response: ResponseLike;
   try {
-    response = await send(input, init);
+    response = await sendBy(hops, send, url, input, init);
   } catch (error) {
     guard.failed(url, error, signal);
     throw error;
@@ -129,9 +146,14 @@ async function sendHop(
 }
 
 /** A request whose redirects the caller does not want followed. */
-async function sendOnly(guard: Guard, send: Send, call: Call): Promise<ResponseLike> {
+async function sendOnly(
+  guard: Guard,
+  send: Send,
+  call: Call,
+  hops: PageHops | undefined,
+): Promise<ResponseLike> {
   try {
-    const response = await send(call.input, call.init);
+    const response = await sendBy(hops, send, call.url, call.input, call.init);
     guard.answered(call.url, response);
     return response;
   } catch (error) {
@@ -139,6 +161,40 @@ async function sendOnly(guard: Guard, send: Send, call: Call): Promise<ResponseL
     if (call.redirect !== 'error') guard.failed(call.url, error, call.signal);
     throw error;
   }
+}
+
+/** Sends a request where its address policy lets it go, if it has one. */
+function sendBy(
+  hops: PageHops | undefined,
+  send: Send,
+  url: string,
+  input: string | RequestLike,
+  init: object,
+): Promise<ResponseLike> {
+  return hops === undefined
+    ? send(input, init)
+    : hops.send(new URL(url), (way) => send(input, { ...init, ...way }));
+}
+
+/** @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`) */
+function admit(hops: PageHops, guard: Guard, url: URL, signal: AbortSignal | undefined): Promise<void> {
+  return hops.admit(url, () => guard.knows(url), signal);
+}
+
+/** What checks the hops of a call; loaded when first needed, for it takes undici with it. */
+function addressChecks({
+  addressPolicy = 'any',
+  lookup,
+}: GuardFetchOptions): ((call: Call) => Promise<PageHops>) | undefined {
+  if (addressPolicy === 'any') return undefined;
+  let loading: Promise<PageAddresses> | undefined;
+  return async ({ init }) => {
+    loading ??= import('./page-addresses.ts').then(
+      ({ PageAddresses }) => new PageAddresses(addressPolicy, lookup),
+    );
+    const addresses = await loading;
+    return addresses.hops({ hasOwnDispatcher: (Reflect.get(init, 'dispatcher') ?? undefined) !== undefined });
+  };
 }
 
 /** The init of a hop: the caller's, but for what the redirect changed. */

@@ -75,6 +75,11 @@ export class Guard<Answer = unknown> {
     return decision instanceof Promise ? decision.then((late) => this.weigh(late)) : this.weigh(decision);
   }
 
+  /** Whether the robots.txt of `url` is at hand, so that it will not be asked for. */
+  knows(url: URL): boolean {
+    return this.client.peek(url, this.settings.agent) !== undefined;
+  }
+
   /** Whether refusals are refusals, and not a dry run. */
   get enforces(): boolean {
     return this.settings.enforces;
@@ -190,7 +195,7 @@ function isNetworkError(error: unknown): boolean {
 }
 
 /** `pending`, or the reason of `signal` if that comes first. */
-function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
+export function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const settled = onAbort(signal, () => reject(signal.reason));
     pending.then(

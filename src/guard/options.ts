@@ -1,6 +1,8 @@
+import type { LookupFunction } from 'node:net';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Decision } from '../decision.ts';
 import { quote, RobotsInvalidOptionsError } from '../errors.ts';
+import { ADDRESS_POLICIES, type AddressPolicy } from '../fetch/address-policy.ts';
 import { type Agent, agentTokens } from '../options.ts';
 import { type Pace, type PacingOptions, readPace } from './pacing-options.ts';
 
@@ -44,10 +46,28 @@ export interface GuardOptions<Answer = unknown> {
    * @default false
    */
   readonly pacing?: boolean | PacingOptions;
+  /**
+   * Which addresses requests may go to; `guardFetch` alone has it. What it forbids rejects with
+   * `RobotsAddressRefusedError` (`ERR_ROBOTS_ADDRESS_REFUSED`) before anything is connected to, whatever `mode`,
+   * `filter`, `onDisallow` and `robots: { ignore }` say: those are about robots.txt. Requests for robots.txt go by
+   * the `addressPolicy` of the client.
+   *
+   * To see addresses, the guard hands each hop a `dispatcher` of its own in `init`, in the place of the global one
+   * and of one built into a `Request`. That works with the `fetch` of Node and of undici. With a `dispatcher` in the
+   * caller's `init`, or a fetch that does not know dispatchers, the policy holds for what URLs show (literal
+   * addresses, `localhost`), and a host name counts as public.
+   * @default not checked
+   */
+  readonly addressPolicy?: AddressPolicy;
+  /**
+   * Finds the addresses of host names for `addressPolicy`, with the signature of `dns.lookup`.
+   * @default DNS by c-ares behind the hosts file, as `RobotsClient` has it
+   */
+  readonly lookup?: LookupFunction;
 }
 
 /** What guards can be told that cannot answer in the place of a site: they refuse by throwing. */
-export type ThrowingGuardOptions = Omit<GuardOptions, 'onDisallow'>;
+export type ThrowingGuardOptions = Omit<GuardOptions, 'onDisallow' | 'addressPolicy' | 'lookup'>;
 
 /** The options, checked, with defaults. */
 export interface GuardSettings<Answer> {
@@ -84,6 +104,11 @@ const EXPECTED: Readonly<Record<keyof GuardOptions, Expectation>> = {
     'true, false or an object with `minDelayMs` and `maxDelayMs`',
     (value) => typeof value === 'boolean' || (typeof value === 'object' && value !== null),
   ],
+  addressPolicy: [
+    "'no-public-to-private', 'public-only' or 'any'",
+    (value) => ADDRESS_POLICIES.some((policy) => policy === value),
+  ],
+  lookup: ['a function like dns.lookup', isFunction],
 };
 
 /**
@@ -103,7 +128,12 @@ export function readGuardOptions<Answer>(options: GuardOptions<Answer>): GuardSe
     const value: unknown = Reflect.get(options, name);
     if (value !== undefined && !holds(value)) throw invalid(`\`${name}\``, expected, value);
   }
-  const { agent } = options;
+  const { agent, lookup, addressPolicy = 'any' } = options;
+  if (lookup !== undefined && addressPolicy === 'any') {
+    throw new RobotsInvalidOptionsError(
+      'Expected `lookup` with an `addressPolicy` that checks what it gives, got `lookup` alone',
+    );
+  }
   if (agent !== undefined) agentTokens(agent);
   return {
     agent,
@@ -117,12 +147,20 @@ export function readGuardOptions<Answer>(options: GuardOptions<Answer>): GuardSe
   };
 }
 
+const ONLY_FETCH = {
+  onDisallow: 'can answer in the place of a site',
+  addressPolicy: 'knows where its requests are sent',
+  lookup: 'looks up names',
+};
+
 /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
 export function assertThrowing(options: ThrowingGuardOptions): void {
-  if (!Object.hasOwn(Object(options), 'onDisallow')) return;
-  throw new RobotsInvalidOptionsError(
-    'Expected only known options, got `onDisallow`: only guardFetch can answer in the place of a site',
-  );
+  for (const [name, why] of Object.entries(ONLY_FETCH)) {
+    if (!Object.hasOwn(Object(options), name)) continue;
+    throw new RobotsInvalidOptionsError(
+      `Expected only known options, got \`${name}\`: only guardFetch ${why}`,
+    );
+  }
 }
 
 /** Nobody waits for longer than this without having said so. */

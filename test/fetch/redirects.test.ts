@@ -79,30 +79,6 @@ describe.each(TRANSPORTS)('redirects over %s', (_name, make) => {
     expect(requests.length).toBe(1);
   });
 
-  it.each([
-    ['http://', 'LOCATION'],
-    ['http://[::1', 'LOCATION'],
-    ['http://a b/', 'LOCATION'],
-    ['ftp://127.0.0.1/robots.txt', 'SCHEME'],
-    ['data:text/plain,User-agent:*', 'SCHEME'],
-    ['javascript:alert(1)', 'SCHEME'],
-    ['file:///etc/passwd', 'SCHEME'],
-    ['about:blank', 'SCHEME'],
-  ])('does not follow to %s', async (location, code) => {
-    const { origin, requests } = await site({ '/robots.txt': to(location) });
-    expect(await fetch(origin)).toMatchObject({
-      kind: 'unreachable',
-      status: 302,
-      error: `ERR_ROBOTS_REDIRECT_${code}`,
-    });
-    expect(requests.length).toBe(1);
-  });
-
-  it('needs a Location', async () => {
-    const { origin } = await site({ '/robots.txt': { status: 301 } });
-    expect(await fetch(origin)).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_REDIRECT_LOCATION' });
-  });
-
   it('drops userinfo and fragment, reads relative and protocol-relative references and UTF-8', async () => {
     const { origin, requests } = await site((request, response) => {
       const next: Record<string, string> = {

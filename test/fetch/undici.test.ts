@@ -1,6 +1,7 @@
 import { Agent, MockAgent } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { undiciTransport } from '../../src/fetch/undici.ts';
+import { lookupIn } from '../support/internet.ts';
 import { bodyOf, context } from './context.ts';
 
 describe("undici over the caller's dispatcher", () => {
@@ -48,23 +49,14 @@ describe("undici over the caller's dispatcher", () => {
 describe('undici over an agent of its own', () => {
   const { site, fetch } = context(undiciTransport());
 
-  it('takes agent options', async () => {
+  it('takes a lookup', async () => {
     const { origin, requests } = await site({ '/robots.txt': { body: 'Allow: /\n' } });
-    const looked: string[] = [];
-    const transport = undiciTransport({
-      agent: {
-        connect: {
-          lookup: (host, _options, callback) => {
-            looked.push(host);
-            callback(null, [{ address: '127.0.0.1', family: 4 }]);
-          },
-        },
-      },
-    });
+    const lookup = lookupIn({ 'robots.test': ['127.0.0.1'] });
+    const transport = undiciTransport({ lookup });
     expect(await fetch(origin.replace('127.0.0.1', 'robots.test'), { transport })).toMatchObject({
       kind: 'success',
     });
-    expect(looked).toEqual(['robots.test']);
+    expect(lookup.asked).toEqual(['robots.test']);
     expect(requests[0]?.headers.host).toMatch(/^robots\.test:/);
     await transport.close?.();
   });

@@ -1,5 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import type { Identity } from './certificates.ts';
 
 /** What a site was asked. */
 export interface SeenRequest {
@@ -18,6 +20,10 @@ export interface Site extends AsyncDisposable {
   readonly requests: SeenRequest[];
   /** TCP connections so far. */
   connections(): number;
+  /** Octets handed to the network so far, on all connections. */
+  octetsSent(): number;
+  /** Resolves when no connection is left. */
+  idle(): Promise<void>;
   /** Stops listening and destroys what is still connected. */
   close(): Promise<void>;
 }
@@ -51,13 +57,16 @@ export function answer(response: ServerResponse, { status = 200, headers = {}, b
   response.end(body);
 }
 
-/** A TCP server for answers no HTTP server would give. `handler` is called once per request head. */
-export async function startRawSite(handler: (socket: Socket) => void): Promise<Site> {
+/**
+ * A TCP server for answers no HTTP server would give, over TLS if it has an `identity`. `handler` is called once per
+ * request head.
+ */
+export async function startRawSite(handler: (socket: Socket) => void, identity?: Identity): Promise<Site> {
   const requests: SeenRequest[] = [];
-  const server = createTcpServer((socket) => {
+  const converse = (socket: Socket): void => {
     let received = '';
     socket.on('error', () => {});
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
       received += chunk.toString('latin1');
       const end = received.indexOf('\r\n\r\n');
       if (end === -1) return;
@@ -67,8 +76,11 @@ export async function startRawSite(handler: (socket: Socket) => void): Promise<S
       requests.push({ method, url, headers: Object.fromEntries(fields.map(splitField)) });
       handler(socket);
     });
-  });
-  return listen(server, requests);
+  };
+  if (identity === undefined) return listen(createTcpServer(converse), requests);
+  // Whoever does not trust the certificate leaves in mid-handshake.
+  const server = createTlsServer({ ...identity }, converse).on('tlsClientError', () => {});
+  return listen(server, requests, 'https://localhost');
 }
 
 function splitField(line: string): [name: string, value: string] {
@@ -92,17 +104,27 @@ function followScript(script: Script): Handler {
   };
 }
 
-async function listen(server: Server, requests: SeenRequest[]): Promise<Site> {
+async function listen(server: Server, requests: SeenRequest[], at = 'http://127.0.0.1'): Promise<Site> {
   const sockets = new Set<Socket>();
+  const waiting = new Set<() => void>();
   let connections = 0;
+  let octetsSentBefore = 0;
+  const tellIfIdle = (): void => {
+    if (sockets.size === 0) for (const tell of waiting) tell();
+  };
   server.on('connection', (socket: Socket) => {
     connections += 1;
     sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      octetsSentBefore += socket.bytesWritten;
+      sockets.delete(socket);
+      tellIfIdle();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = addressOf(server);
-  const origin = `http://127.0.0.1:${port}`;
+  const origin = `${at}:${port}`;
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const socket of sockets) socket.destroy();
@@ -113,6 +135,12 @@ async function listen(server: Server, requests: SeenRequest[]): Promise<Site> {
     url: (path) => origin + path,
     requests,
     connections: () => connections,
+    octetsSent: () => [...sockets].reduce((sum, { bytesWritten }) => sum + bytesWritten, octetsSentBefore),
+    idle: () =>
+      new Promise((resolve) => {
+        waiting.add(resolve);
+        tellIfIdle();
+      }),
     close,
     [Symbol.asyncDispose]: close,
   };

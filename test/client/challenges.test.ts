@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { profiles, type RobotsClientOptions } from '../../src/index.ts';
+import { DAY, HOUR, type TestClient, testClient } from '../support/client.ts';
+import { type Answer, type Site, startSite } from '../support/site.ts';
+
+const open: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+async function setUp(
+  answers: Answer | readonly Answer[],
+  options?: RobotsClientOptions,
+): Promise<TestClient & { site: Site }> {
+  const site = await startSite({ '/robots.txt': answers });
+  const made = testClient(options);
+  open.push(site, made.client);
+  return { ...made, site };
+}
+
+const page = (title: string): Answer => ({
+  headers: { 'content-type': 'text/html', etag: '"1"' },
+  body: `<!doctype html><title>${title}</title>`,
+});
+const CHALLENGE: Answer = { ...page('Vercel Security Checkpoint'), status: 403 };
+const RULES: Answer = { body: 'User-agent: *\nDisallow: /x\n' };
+
+describe('policy() of an origin that answers with a page', () => {
+  it('says what it looks like; the status decides', async () => {
+    const { client, site } = await setUp(CHALLENGE);
+    expect(await client.policy(site.origin)).toMatchObject({ state: 'allow-all', suspect: 'challenge' });
+    expect(await client.canFetch(site.url('/x'))).toBe(true);
+    expect(site.requests).toHaveLength(1);
+  });
+
+  it('says nothing of an honest answer, also after a page', async () => {
+    const { client, clock, site } = await setUp([page('Home'), RULES]);
+    expect(await client.policy(site.origin)).toMatchObject({ state: 'rules', suspect: 'html' });
+    clock.advance(DAY);
+    expect(await client.policy(site.origin)).not.toHaveProperty('suspect');
+  });
+
+  it('says it of a page that a 304 confirms, and beside a failure that tells nothing', async () => {
+    const { client, clock, site } = await setUp([page('Home'), { status: 304 }, { status: 500 }]);
+    await client.policy(site.origin);
+    clock.advance(DAY);
+    expect(await client.policy(site.origin)).toMatchObject({ state: 'rules', suspect: 'html' });
+    clock.advance(DAY);
+    expect(await client.policy(site.origin)).toMatchObject({ state: 'last-good', suspect: 'html' });
+    expect(site.requests).toHaveLength(3);
+  });
+
+  it('says it of a failure', async () => {
+    const { client, clock, site } = await setUp([RULES, { ...CHALLENGE, status: 503 }]);
+    await client.policy(site.origin);
+    clock.advance(DAY);
+    expect(await client.policy(site.origin)).toMatchObject({
+      state: 'last-good',
+      suspect: 'challenge',
+      failure: { status: 503, suspect: 'challenge' },
+    });
+  });
+});
+
+describe("a profile with challenge: 'unreachable'", () => {
+  const profile = { ...profiles.rfc9309, name: 'wary', challenge: 'unreachable' } as const;
+
+  it('waits until the gatekeeper lets it through', async () => {
+    const { client, clock, site } = await setUp([CHALLENGE, RULES], { profile });
+    expect(await client.check(site.url('/y'))).toMatchObject({
+      state: 'disallow-all',
+      reason: 'unreachable',
+      robots: { status: 403, error: 'ERR_ROBOTS_CHALLENGE' },
+    });
+    expect(await client.canFetch(site.url('/y'))).toBe(false);
+    clock.advance(HOUR);
+    expect(await client.canFetch(site.url('/y'))).toBe(true);
+    expect(await client.canFetch(site.url('/x'))).toBe(false);
+    expect(site.requests).toHaveLength(2);
+  });
+
+  it('keeps the last good copy meanwhile', async () => {
+    const { client, clock, site } = await setUp([RULES, CHALLENGE], { profile });
+    await client.canFetch(site.url('/x'));
+    clock.advance(DAY);
+    expect(await client.check(site.url('/x'))).toMatchObject({ state: 'last-good', allowed: false });
+    expect(await client.check(site.url('/y'))).toMatchObject({ state: 'last-good', allowed: true });
+  });
+
+  it('is none of the presets', () => {
+    expect(Object.values(profiles).map(({ challenge }) => challenge)).toEqual(
+      Array(5).fill('as-status') as unknown,
+    );
+  });
+});

@@ -1,0 +1,327 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import type { Play } from '../support/play.ts';
+
+/** What is decided of `/x/page`, which {@link RULES} disallow. */
+export interface Expected {
+  readonly state: 'rules' | 'allow-all' | 'disallow-all';
+  readonly reason: 'rule' | 'no-group' | 'unavailable' | 'unreachable';
+  readonly status?: number;
+  /** Code, or several where it depends on the system. */
+  readonly error?: string | RegExp;
+  readonly hops?: number;
+}
+
+export interface Fault {
+  readonly name: string;
+  /** Request by request; the last stays. */
+  readonly plays: readonly Play[];
+  /** Who the server says it is; without it there is no TLS. */
+  readonly tls?: 'expired' | 'not yet valid' | 'for another host' | 'self-signed' | 'mute';
+  readonly expected: Expected;
+  /** Where a `fetch` of the platform, which does parts of the work itself, comes to something else. */
+  readonly overFetch?: Expected;
+  readonly requests?: number;
+  /** Something whole was answered, so that a connection may be kept. */
+  readonly whole?: true;
+}
+
+export const RULES = 'User-agent: *\nDisallow: /x\n';
+
+const rules = (status = 200): Expected => ({ state: 'rules', reason: 'rule', status });
+const empty = (status = 200): Expected => ({ state: 'rules', reason: 'no-group', status });
+const broken = (error: string | RegExp, status?: number): Expected => ({
+  state: 'disallow-all',
+  reason: 'unreachable',
+  error,
+  ...(status === undefined ? {} : { status }),
+});
+const unavailable = (status: number, hops: number): Expected => ({
+  state: 'allow-all',
+  reason: 'unavailable',
+  status,
+  hops,
+});
+
+const LOST = /^(?:ECONNRESET|UND_ERR_SOCKET|EPIPE)$/;
+export const DEADLINE = 'ERR_ROBOTS_DEADLINE';
+const MALFORMED = 'ERR_ROBOTS_MALFORMED';
+const CODING = 'ERR_ROBOTS_CONTENT_CODING';
+/** What zlib or `fetch` call a body that does not decode. */
+const UNDECODED = /^(?:Z_DATA_ERROR|ERR__ERROR_FORMAT_.*|ERR_ROBOTS_FETCH_FAILED)$/;
+const OK = 'HTTP/1.1 200 OK\r\n';
+
+/** A whole answer. */
+function answer(status: number, fields: string, body: string | Uint8Array = ''): Play {
+  const length = status === 204 || status === 304 ? '' : `content-length: ${body.length}\r\n`;
+  return [`HTTP/1.1 ${status} Status\r\n${fields}${length}\r\n`, body];
+}
+
+const redirect = (location: string): Play => answer(302, `location: ${location}\r\n`);
+
+const bomb = Buffer.concat([Buffer.from(RULES), Buffer.alloc(64 << 20, '#\n')]);
+/** Without the last octets of its checksum. */
+const truncatedGzip = gzipSync(RULES).subarray(0, -6);
+
+/** What goes wrong on the way to a robots.txt, and what comes of it. */
+export const FAULTS: readonly Fault[] = [
+  // Connections
+  { name: 'reset before the headers', plays: [['reset']], expected: broken(LOST) },
+  { name: 'closed before the headers', plays: [['end']], expected: broken(LOST) },
+  { name: 'reset within the headers', plays: [[`${OK}content-`, 'reset']], expected: broken(LOST) },
+  { name: 'closed within the headers', plays: [[`${OK}content-`, 'end']], expected: broken(LOST) },
+  {
+    name: 'reset after the headers',
+    plays: [[`${OK}content-length: 99\r\n\r\n`, 'reset']],
+    expected: broken(LOST, 200),
+  },
+  {
+    name: 'reset mid-body',
+    plays: [[`${OK}content-length: 99\r\n\r\n${RULES}`, 'reset']],
+    expected: broken(LOST, 200),
+  },
+  {
+    name: 'closed mid-body',
+    plays: [[`${OK}content-length: 99\r\n\r\n${RULES}`, 'end']],
+    expected: broken(LOST, 200),
+  },
+  {
+    name: 'closed mid-chunk',
+    plays: [[`${OK}transfer-encoding: chunked\r\n\r\nff\r\n${RULES}`, 'end']],
+    expected: broken(LOST, 200),
+  },
+  {
+    name: 'closed where a chunk should follow',
+    plays: [[`${OK}transfer-encoding: chunked\r\n\r\n1b\r\n${RULES}\r\n`, 'end']],
+    expected: broken(LOST, 200),
+  },
+
+  // TLS
+  { name: 'an expired certificate', tls: 'expired', plays: [], expected: broken('CERT_HAS_EXPIRED') },
+  {
+    name: 'a certificate of the future',
+    tls: 'not yet valid',
+    plays: [],
+    expected: broken('CERT_NOT_YET_VALID'),
+  },
+  {
+    name: 'the certificate of another host',
+    tls: 'for another host',
+    plays: [],
+    expected: broken('ERR_TLS_CERT_ALTNAME_INVALID'),
+  },
+  {
+    name: 'a self-signed certificate',
+    tls: 'self-signed',
+    plays: [],
+    expected: broken('DEPTH_ZERO_SELF_SIGNED_CERT'),
+  },
+  { name: 'no TLS handshake', tls: 'mute', plays: [], expected: broken(DEADLINE) },
+
+  // Slowness
+  { name: 'silence', plays: [[]], expected: broken(DEADLINE) },
+  {
+    name: 'headers octet by octet',
+    plays: [[{ slowly: `${OK}x-long: ${'x'.repeat(999)}`, everyMs: 5 }]],
+    expected: broken(DEADLINE),
+  },
+  {
+    name: 'a body octet by octet',
+    plays: [[`${OK}\r\n${RULES}`, { slowly: '#'.repeat(999), everyMs: 5 }]],
+    expected: broken(DEADLINE, 200),
+  },
+
+  // Too much
+  {
+    name: 'endless headers',
+    plays: [[OK, { endless: 'x-header: value\r\n'.repeat(500) }]],
+    expected: broken('UND_ERR_HEADERS_OVERFLOW'),
+  },
+  {
+    name: 'a header field of 64 KiB',
+    plays: [answer(200, `x-long: ${'x'.repeat(65_536)}\r\n`, RULES)],
+    expected: broken('UND_ERR_HEADERS_OVERFLOW'),
+  },
+  {
+    name: 'an endless body',
+    plays: [[`${OK}\r\n${RULES}`, { endless: '# and more\n'.repeat(1_000) }]],
+    expected: rules(),
+  },
+  {
+    name: 'an endless line',
+    plays: [[`${OK}\r\n${RULES}Disallow: /`, { endless: 'x'.repeat(10_000) }]],
+    expected: rules(),
+  },
+  {
+    name: 'endless chunks of one octet',
+    plays: [[`${OK}transfer-encoding: chunked\r\n\r\n`, { endless: '1\r\n#\r\n'.repeat(1_000) }]],
+    expected: empty(),
+  },
+  {
+    name: 'a gzip bomb',
+    plays: [answer(200, 'content-encoding: gzip\r\n', gzipSync(bomb))],
+    expected: rules(),
+    whole: true,
+  },
+  {
+    name: 'a deflate bomb',
+    plays: [answer(200, 'content-encoding: deflate\r\n', deflateSync(bomb))],
+    expected: rules(),
+    whole: true,
+  },
+  {
+    name: 'a brotli bomb',
+    plays: [answer(200, 'content-encoding: br\r\n', brotliCompressSync(bomb))],
+    expected: rules(),
+    whole: true,
+  },
+  {
+    name: 'a flood of early hints',
+    plays: [[{ endless: 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n'.repeat(100) }]],
+    expected: broken(MALFORMED),
+    // fetch does not tell of them.
+    overFetch: broken(DEADLINE),
+  },
+
+  // Codings
+  {
+    name: 'plain text that calls itself gzip',
+    plays: [answer(200, 'content-encoding: gzip\r\n', RULES)],
+    expected: broken(CODING, 200),
+    overFetch: broken(UNDECODED, 200),
+    whole: true,
+  },
+  {
+    name: 'gzip that calls itself brotli',
+    plays: [answer(200, 'content-encoding: br\r\n', gzipSync(RULES))],
+    expected: broken(CODING, 200),
+    overFetch: broken(UNDECODED, 200),
+    whole: true,
+  },
+  {
+    name: 'a coding nobody knows',
+    plays: [answer(200, 'content-encoding: rot13\r\n', RULES)],
+    expected: broken(CODING, 200),
+    whole: true,
+  },
+  {
+    name: 'gzip that calls itself plain text',
+    plays: [answer(200, '', gzipSync(RULES))],
+    expected: empty(),
+    whole: true,
+  },
+  {
+    name: 'truncated gzip',
+    plays: [answer(200, 'content-encoding: gzip\r\n', truncatedGzip)],
+    expected: broken(CODING, 200),
+    // A fetch gives what it could decode, and does not say that there was more.
+    overFetch: rules(),
+    whole: true,
+  },
+
+  // Framing
+  {
+    name: 'a chunk size that is none',
+    plays: [[`${OK}transfer-encoding: chunked\r\n\r\nzz\r\n${RULES}\r\n0\r\n\r\n`]],
+    expected: broken(MALFORMED, 200),
+  },
+  {
+    name: 'a Content-Length that is too short',
+    plays: [[`${OK}content-length: ${RULES.length}\r\n\r\n${RULES}Disallow: /y\n`]],
+    expected: rules(),
+  },
+  {
+    name: 'two values of Content-Length',
+    plays: [[`${OK}content-length: 2\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`]],
+    expected: broken(/^(?:UND_ERR_RES_CONTENT_LENGTH_MISMATCH|ERR_ROBOTS_MALFORMED)$/),
+  },
+  {
+    name: 'a NUL in a field',
+    plays: [[`${OK}x-nul: a\0b\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`]],
+    expected: broken(MALFORMED),
+  },
+  { name: 'HTTP/0.9', plays: [[RULES, 'end']], expected: broken(MALFORMED) },
+  { name: 'another protocol', plays: [['SSH-2.0-OpenSSH_9.6\r\n\r\n', 'end']], expected: broken(MALFORMED) },
+
+  // Statuses
+  {
+    name: 'early hints before the answer',
+    plays: [['HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n', ...answer(200, '', RULES)]],
+    expected: rules(),
+    whole: true,
+  },
+  {
+    name: 'early hints and no answer',
+    plays: [['HTTP/1.1 103 Early Hints\r\n\r\n', 'end']],
+    expected: broken(LOST),
+  },
+  {
+    name: 'a change of protocols nobody asked for',
+    plays: [['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n']],
+    expected: broken(LOST),
+  },
+  { name: '204', plays: [answer(204, '')], expected: empty(204), whole: true },
+  { name: '205', plays: [answer(205, '')], expected: empty(205), whole: true },
+  {
+    name: '206 nobody asked for',
+    plays: [answer(206, 'content-range: bytes 0-26/9999\r\n', RULES)],
+    expected: rules(206),
+    whole: true,
+  },
+  {
+    name: '304 nobody asked for',
+    plays: [answer(304, 'etag: "v1"\r\n')],
+    expected: broken('ERR_ROBOTS_NOT_MODIFIED', 304),
+    whole: true,
+  },
+  { name: '600', plays: [answer(600, '', RULES)], expected: broken('ERR_ROBOTS_STATUS', 600), whole: true },
+  { name: '999', plays: [answer(999, '', RULES)], expected: broken('ERR_ROBOTS_STATUS', 999), whole: true },
+
+  // Redirects
+  {
+    name: '300 with a Location',
+    plays: [answer(300, 'location: /elsewhere\r\n', RULES)],
+    expected: broken('ERR_ROBOTS_STATUS', 300),
+    whole: true,
+  },
+  ...[
+    '',
+    ...['', 'http://', 'http://[::1', 'http://a b/', '//:x'].map((value) => `location: ${value}\r\n`),
+  ].map((field): Fault => ({
+    name: `a redirect with ${JSON.stringify(field)}`,
+    plays: [answer(302, field)],
+    expected: broken('ERR_ROBOTS_REDIRECT_LOCATION', 302),
+    whole: true,
+  })),
+  ...[
+    'ftp://127.0.0.1/robots.txt',
+    'javascript:alert(1)',
+    'data:text/plain,Allow:/',
+    'file:///etc/passwd',
+    'about:blank',
+  ].map((location): Fault => ({
+    name: `a redirect to ${location}`,
+    plays: [redirect(location)],
+    expected: broken('ERR_ROBOTS_REDIRECT_SCHEME', 302),
+    whole: true,
+  })),
+  {
+    name: 'a redirect to itself',
+    plays: [redirect('/robots.txt#')],
+    expected: unavailable(302, 0),
+    whole: true,
+  },
+  {
+    name: 'a ring of three',
+    plays: [redirect('/b'), redirect('/c'), redirect('/robots.txt')],
+    expected: unavailable(302, 2),
+    requests: 3,
+    whole: true,
+  },
+  {
+    name: 'a redirect into silence',
+    plays: [redirect('/b'), []],
+    expected: { ...broken(DEADLINE), hops: 1 },
+    requests: 2,
+    whole: true,
+  },
+];

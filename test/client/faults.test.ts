@@ -1,0 +1,172 @@
+import { Agent } from 'undici';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Decision, RobotsClientOptions } from '../../src/index.ts';
+import { type Identity, makeAuthority, selfSigned } from '../support/certificates.ts';
+import { DAY, testClient } from '../support/client.ts';
+import { type Play, play } from '../support/play.ts';
+import { type Site, startRawSite } from '../support/site.ts';
+import { DEADLINE, type Expected, type Fault, FAULTS, RULES } from './fault-table.ts';
+
+const authority = makeAuthority();
+const host = 'localhost';
+const identities: Readonly<Record<Exclude<Fault['tls'], 'mute' | undefined>, Identity>> = {
+  expired: authority.issue({ host, from: new Date(2001, 0), until: new Date(2002, 0) }),
+  'not yet valid': authority.issue({ host, from: new Date(2101, 0), until: new Date(2102, 0) }),
+  'for another host': authority.issue({ host: 'example.com' }),
+  'self-signed': selfSigned({ host }),
+};
+
+/** Trusts the test authority, so that nothing is wrong with its certificates but what a test made wrong. */
+const trusting = new Agent({ connect: { ca: authority.cert } });
+
+function withDispatcher(init: RequestInit): RequestInit {
+  return Object.assign(init, { dispatcher: trusting });
+}
+
+interface Row {
+  readonly options: RobotsClientOptions;
+  readonly overTls: RobotsClientOptions;
+}
+
+const TRANSPORTS: readonly (readonly [name: 'undici' | 'fetch', Row])[] = [
+  ['undici', { options: {}, overTls: { dispatcher: trusting } }],
+  [
+    'fetch',
+    {
+      options: { transport: { fetch } },
+      overTls: {
+        // Node's fetch takes a dispatcher of any version.
+        transport: { fetch: (url, init) => fetch(url, withDispatcher(init)) },
+      },
+    },
+  ],
+];
+
+const open: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+function opened<Resource extends AsyncDisposable>(resource: Resource): Resource {
+  open.push(resource);
+  return resource;
+}
+
+/** A server that does the next play for each request; the last stays. */
+async function stage(plays: readonly Play[], identity?: Identity): Promise<Site> {
+  let next = 0;
+  const site = await startRawSite((socket) => {
+    void play(socket, plays[Math.min(next++, plays.length - 1)] ?? []);
+  }, identity);
+  return opened(site);
+}
+
+function expectDecision(decision: Decision, expected: Expected): void {
+  const { state, reason, status, error, hops = 0 } = expected;
+  expect(decision).toMatchObject({ state, reason, robots: { hops } });
+  expect(decision.robots.status).toBe(status);
+  if (error === undefined) expect(decision.robots.error).toBe(undefined);
+  else expect(decision.robots.error).toMatch(error);
+  expect(decision.allowed).toBe(reason === 'unavailable' || reason === 'no-group');
+}
+
+describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
+  it.each(FAULTS)('$name', async (fault) => {
+    const identity = fault.tls === undefined || fault.tls === 'mute' ? undefined : identities[fault.tls];
+    const site = await stage(fault.plays, identity);
+    const origin = fault.tls === 'mute' ? site.origin.replace('http:', 'https:') : site.origin;
+    const expected = (name === 'fetch' ? fault.overFetch : undefined) ?? fault.expected;
+    const { client } = testClient({
+      ...(identity === undefined ? options : overTls),
+      ...(expected.error === DEADLINE ? { deadlineMs: 150 } : {}),
+    });
+    opened(client);
+
+    expectDecision(await client.check(`${origin}/x/page`), expected);
+    expectDecision(await client.check(`${origin}/x/page`), expected);
+    expect(site.requests.length).toBe(fault.requests ?? (fault.tls === undefined ? 1 : 0));
+    // What buffers on the way take in comes on top of what is read.
+    expect(site.octetsSent()).toBeLessThan(16 << 20);
+    // How long a fetch of the platform goes on with a handshake that nobody waits for is its own matter.
+    const mayStay = fault.whole === true || (fault.tls === 'mute' && name === 'fetch');
+    if (!mayStay) await site.idle();
+  });
+
+  it('a name that does not resolve', async () => {
+    const { client } = testClient(options);
+    opened(client);
+    expectDecision(await client.check('http://nonexistent.invalid/x/page'), {
+      state: 'disallow-all',
+      reason: 'unreachable',
+      error: /^(?:ENOTFOUND|EAI_AGAIN)$/,
+    });
+  });
+
+  it('a refused connection', async () => {
+    const site = await stage([]);
+    await site.close();
+    const { client } = testClient(options);
+    opened(client);
+    expectDecision(await client.check(site.url('/x/page')), {
+      state: 'disallow-all',
+      reason: 'unreachable',
+      error: 'ECONNREFUSED',
+    });
+  });
+
+  it('an honest answer, octet by octet', async () => {
+    const answer = `HTTP/1.1 200 OK\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`;
+    const site = await stage([[{ slowly: answer, everyMs: 0 }]]);
+    const { client } = testClient(options);
+    opened(client);
+    expectDecision(await client.check(site.url('/x/page')), { state: 'rules', reason: 'rule', status: 200 });
+  });
+});
+
+const pool = new Agent();
+const KEEPING: readonly (readonly [name: string, RobotsClientOptions])[] = [
+  ...TRANSPORTS.map(([name, { options }]) => [name, options] as const),
+  ["the caller's dispatcher", { dispatcher: pool }],
+];
+
+describe.each(KEEPING)('a kept connection closed under us, over %s', (_name, options) => {
+  const KEPT = `HTTP/1.1 200 OK\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`;
+
+  /** Answers the first request of each connection, if `again` or it is the first of all; then does `farewell`. */
+  async function farewell(last: 'end' | 'reset', again: boolean): Promise<Site> {
+    const used = new WeakSet<object>();
+    const site = await startRawSite((socket) => {
+      const answers = !used.has(socket) && (again || site.connections() === 1);
+      used.add(socket);
+      void play(socket, answers ? [KEPT] : [last]);
+    });
+    return opened(site);
+  }
+
+  it.each(['end', 'reset'] as const)('(%s) is opened anew, once', async (last) => {
+    const site = await farewell(last, true);
+    const { client, clock } = testClient(options);
+    opened(client);
+    await client.check(site.url('/x/page'));
+    // The connection is free again when its last answer has been dealt with.
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(2 * DAY);
+    const decision = await client.check(site.url('/x/page'));
+    expectDecision(decision, { state: 'rules', reason: 'rule', status: 200 });
+    expect(site.requests.length).toBe(3);
+    expect(site.connections()).toBe(2);
+  });
+
+  it.each(['end', 'reset'] as const)('(%s) is not opened anew again', async (last) => {
+    const site = await farewell(last, false);
+    const { client, clock } = testClient({ ...options, profile: 'koster-1996' });
+    opened(client);
+    await client.check(site.url('/x/page'));
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(8 * DAY);
+    const decision = await client.check(site.url('/x/page'));
+    expect(decision).toMatchObject({ state: 'disallow-all', reason: 'unreachable' });
+    expect(decision.robots.error).toMatch(/^(?:ECONNRESET|UND_ERR_SOCKET)$/);
+    expect(site.requests.length).toBe(3);
+  });
+});

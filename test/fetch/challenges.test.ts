@@ -1,0 +1,118 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { play, type Play } from '../support/play.ts';
+import { context, occurrence, PROFILE, TRANSPORTS } from './context.ts';
+
+const CHALLENGE = '<!DOCTYPE html><html><head><title>Just a moment...</title><script>_cf_chl_opt={}</script>';
+const HTML = { 'content-type': 'text/html; charset=UTF-8' };
+const STRICT = { ...PROFILE, challenge: 'unreachable' } as const;
+
+describe.each(TRANSPORTS)('gatekeepers over %s', (_name, make) => {
+  const { site, rawSite, fetch } = context(make());
+  const staged = async (steps: Play): Promise<string> =>
+    (await rawSite((socket) => void play(socket, steps))).origin;
+
+  it.each([
+    [200, 'success'],
+    [202, 'success'],
+    [401, 'unavailable'],
+    [403, 'unavailable'],
+    [503, 'unreachable'],
+  ])('are noted beside a %i, which decides', async (status, kind) => {
+    const { origin, requests } = await site({ '/robots.txt': { status, headers: HTML, body: CHALLENGE } });
+    expect(await fetch(origin)).toMatchObject({ kind, status, suspect: 'challenge' });
+    expect(requests.length).toBe(1);
+  });
+
+  it.each([200, 202, 401, 403, 503])('make a %i unreachable under a profile that says so', async (status) => {
+    const headers = { ...HTML, 'retry-after': '120' };
+    const { origin } = await site({ '/robots.txt': { status, headers, body: CHALLENGE } });
+    expect(await fetch(origin, { profile: STRICT })).toMatchObject({
+      kind: 'unreachable',
+      status,
+      error: 'ERR_ROBOTS_CHALLENGE',
+      retryAfterMs: 120_000,
+      suspect: 'challenge',
+    });
+  });
+
+  it('are known by a field alone', async () => {
+    const { origin } = await site({
+      '/robots.txt': [
+        { status: 202, headers: { 'x-amzn-waf-action': 'challenge' } },
+        { status: 403, headers: { 'cf-mitigated': 'challenge' } },
+      ],
+    });
+    expect(await fetch(origin)).toMatchObject({ kind: 'success', suspect: 'challenge' });
+    expect(await fetch(origin)).toMatchObject({ kind: 'unavailable', suspect: 'challenge' });
+  });
+
+  it('are the only ones a profile may take for no answer', async () => {
+    const login = '<html><input type="password">';
+    const { origin } = await site({
+      '/robots.txt': [
+        { headers: HTML, body: login },
+        { status: 403, headers: HTML, body: login },
+        { status: 403, headers: HTML, body: '<html><title>Request Rejected</title>' },
+      ],
+    });
+    expect(await fetch(origin, { profile: STRICT })).toMatchObject({ kind: 'success', suspect: 'login' });
+    expect(await fetch(origin, { profile: STRICT })).toMatchObject({ kind: 'unavailable', suspect: 'login' });
+    expect(await fetch(origin, { profile: STRICT })).toMatchObject({
+      error: 'ERR_ROBOTS_CHALLENGE',
+      suspect: 'blocked',
+    });
+  });
+
+  it('are found in coded pages', async () => {
+    const answers = [
+      { coding: 'gzip', body: gzipSync(CHALLENGE) },
+      { coding: 'br', body: brotliCompressSync(CHALLENGE) },
+    ].map(({ coding, body }) => ({ status: 403, headers: { ...HTML, 'content-encoding': coding }, body }));
+    const { origin } = await site({ '/robots.txt': answers });
+    expect(await fetch(origin)).toMatchObject({ kind: 'unavailable', suspect: 'challenge' });
+    expect(await fetch(origin)).toMatchObject({ kind: 'unavailable', suspect: 'challenge' });
+  });
+
+  it('are not looked for in answers of other types', async () => {
+    const { origin } = await site({
+      '/robots.txt': { status: 403, headers: { 'content-type': 'text/plain' }, body: CHALLENGE },
+    });
+    expect(await fetch(origin)).not.toHaveProperty('suspect');
+  });
+
+  it.each([
+    ['that never ends', [{ endless: 'x'.repeat(10_000) }]],
+    ['that breaks', ['reset']],
+    ['that does not decode', []],
+  ] satisfies (readonly [string, Play])[])(
+    'do not change an error whose page is one %s',
+    async (what, rest) => {
+      const coding = what === 'that does not decode' ? 'content-encoding: gzip\r\n' : '';
+      const length = coding === '' ? '' : `content-length: ${CHALLENGE.length}\r\n`;
+      const head = `HTTP/1.1 403 Forbidden\r\ncontent-type: text/html\r\n${coding}${length}\r\n`;
+      const origin = await staged([head, CHALLENGE, ...rest]);
+      expect(await fetch(origin)).toMatchObject({ kind: 'unavailable', status: 403 });
+    },
+  );
+
+  it('are judged by what came when the page stays away', async () => {
+    const closed = occurrence();
+    const { origin } = await rawSite((socket) => {
+      socket.once('close', () => closed.happens());
+      socket.write(`HTTP/1.1 403 Forbidden\r\ncontent-type: text/html\r\n\r\n${CHALLENGE}`);
+    });
+    expect(await fetch(origin)).toMatchObject({ kind: 'unavailable', suspect: 'challenge' });
+    await closed.happened;
+  });
+
+  it('do not turn an error into a failure at the deadline, unless the profile has to know', async () => {
+    const origin = await staged(['HTTP/1.1 403 Forbidden\r\ncontent-type: text/html\r\n\r\n<html>']);
+    expect(await fetch(origin, { deadlineMs: 100 })).toMatchObject({ kind: 'unavailable', status: 403 });
+    expect(await fetch(origin, { deadlineMs: 100, profile: STRICT })).toMatchObject({
+      kind: 'unreachable',
+      status: 403,
+      error: 'ERR_ROBOTS_DEADLINE',
+    });
+  });
+});

@@ -1,0 +1,310 @@
+import { Agent, request } from 'undici';
+import { afterEach, describe, expect, it } from 'vitest';
+import { guardAxios } from '../../src/guard/axios.ts';
+import { gotHooks } from '../../src/guard/got.ts';
+import { robotsInterceptor } from '../../src/guard/undici.ts';
+import {
+  type AddressPolicy,
+  guardFetch,
+  publicOnlyAgent,
+  RobotsAddressRefusedError,
+  RobotsClient,
+} from '../../src/index.ts';
+import { lookupIn, PUBLIC } from '../support/internet.ts';
+import { answer, type Site } from '../support/site.ts';
+import { Moment, pagesOf, realms, redirecting, ScriptedClient, site } from './support.ts';
+
+const REFUSED = expect.objectContaining({ code: 'ERR_ROBOTS_ADDRESS_REFUSED' });
+const NAMES = { 'intranet.example': ['127.0.0.1'], 'intranet2.example': ['127.0.0.1', '::1'] };
+
+const as = (host: string, { origin }: Site, path = '/'): string => origin.replace('127.0.0.1', host) + path;
+
+const open: Agent[] = [];
+afterEach(async () => {
+  for (const agent of open.splice(0)) await agent.close();
+});
+
+describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetch) => {
+  /** A fetch to which `public.example` is a site somewhere that redirects to `location`; all else it asks in earnest. */
+  const outside =
+    (location: string): typeof globalThis.fetch =>
+    async (input, init) =>
+      String(input).startsWith('http://public.example/')
+        ? new Response(null, { status: 302, headers: { location } })
+        : fetch(input, init);
+
+  it.each(['127.0.0.1', 'localhost', '127.1', '[::ffff:127.0.0.1]', 'intranet.example', 'intranet2.example'])(
+    'refuses the redirect of a public page to %s before it is connected to, or asked about',
+    async (host) => {
+      const inside = await site(redirecting({}));
+      const client = new ScriptedClient();
+      client.pending = async () => {};
+      const guarded = guardFetch(outside(as(host, inside, '/secret')), client, {
+        addressPolicy: 'no-public-to-private',
+        lookup: lookupIn(NAMES),
+      });
+      const error: unknown = await guarded('http://public.example/').catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(RobotsAddressRefusedError);
+      expect(error).toMatchObject({ host: new URL(as(host, inside)).hostname });
+      expect(client.checked).toEqual(['http://public.example/']);
+      expect(inside.connections()).toBe(0);
+    },
+  );
+
+  it('refuses it at the connection, too, where robots.txt is known', async () => {
+    const inside = await site(redirecting({}));
+    const lookup = lookupIn(NAMES);
+    const guarded = guardFetch(outside(as('intranet.example', inside)), new ScriptedClient(), {
+      addressPolicy: 'no-public-to-private',
+      lookup,
+    });
+    await expect(guarded('http://public.example/')).rejects.toEqual(REFUSED);
+    expect(lookup.asked).toEqual(['intranet.example']);
+    expect(inside.connections()).toBe(0);
+  });
+
+  it('is not deceived by a name that turns private after it was looked at', async () => {
+    const inside = await site(redirecting({}));
+    const client = new ScriptedClient();
+    client.pending = async () => {};
+    const lookup = lookupIn({ 'rebind.example': (before) => (before === 0 ? [PUBLIC] : ['127.0.0.1']) });
+    const guarded = guardFetch(outside(as('rebind.example', inside)), client, {
+      addressPolicy: 'no-public-to-private',
+      lookup,
+    });
+    await expect(guarded('http://public.example/')).rejects.toEqual(REFUSED);
+    expect(lookup.asked).toEqual(['rebind.example', 'rebind.example']);
+    expect(inside.connections()).toBe(0);
+  });
+
+  it('does not send it over a socket that a first hop has left open', async () => {
+    const inside = await site(redirecting({}));
+    const guarded = guardFetch(outside(as('intranet.example', inside)), new ScriptedClient(), {
+      addressPolicy: 'no-public-to-private',
+      lookup: lookupIn(NAMES),
+    });
+    await (await guarded(as('intranet.example', inside))).text();
+    await (await guarded(as('intranet.example', inside))).text();
+    const before = inside.connections();
+    await expect(guarded('http://public.example/')).rejects.toEqual(REFUSED);
+    expect(inside.connections()).toBe(before);
+    expect(inside.requests.length).toBe(2);
+  });
+
+  it('follows the redirects of private pages to private ones', async () => {
+    const last = await site(redirecting({}));
+    const middle = await site(redirecting({ '/': as('intranet2.example', last) }));
+    const first = await site(redirecting({ '/': as('intranet.example', middle) }));
+    const guarded = guardFetch(fetch, new ScriptedClient(), {
+      addressPolicy: 'no-public-to-private',
+      lookup: lookupIn(NAMES),
+    });
+    const response = await guarded(first.origin);
+    expect(response).toMatchObject({ status: 200, redirected: true, url: as('intranet2.example', last) });
+    await response.text();
+    expect([first, middle, last].flatMap(pagesOf)).toEqual(['GET /', 'GET /', 'GET /']);
+  });
+
+  it('remembers of an answer that closes its connection where it came from', async () => {
+    const last = await site(redirecting({}));
+    const first = await site((_request, response) =>
+      answer(response, { status: 302, headers: { location: last.origin, connection: 'close' } }),
+    );
+    const guarded = guardFetch(fetch, new ScriptedClient(), {
+      addressPolicy: 'no-public-to-private',
+      lookup: lookupIn(NAMES),
+    });
+    for (let round = 0; round < 20; round++) {
+      expect((await guarded(as('intranet.example', first))).status).toBe(200);
+    }
+    expect(last.requests.length).toBe(20);
+  });
+
+  it.each(['follow', 'manual', 'error'] as const)(
+    'asks no private address at all under "public-only", redirects %s',
+    async (redirect) => {
+      const inside = await site(redirecting({}));
+      await using client = new RobotsClient();
+      const guarded = guardFetch(fetch, client, { addressPolicy: 'public-only', lookup: lookupIn(NAMES) });
+      for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+        await expect(guarded(as(host, inside), { redirect })).rejects.toEqual(REFUSED);
+      }
+      await expect(guarded(new Request(as('127.0.0.1', inside)), { redirect })).rejects.toEqual(REFUSED);
+      // By name not even its robots.txt, though the client may ask private addresses.
+      await expect(guarded(as('intranet.example', inside), { redirect })).rejects.toEqual(REFUSED);
+      expect(inside.connections()).toBe(0);
+    },
+  );
+
+  it('refuses whatever the guard is told about robots.txt', async () => {
+    const inside = await site(redirecting({}));
+    const guarded = guardFetch(fetch, new ScriptedClient(), {
+      addressPolicy: 'public-only',
+      lookup: lookupIn(NAMES),
+      mode: 'report',
+      filter: () => false,
+      onDisallow: () => {
+        throw new Error('not asked');
+      },
+    });
+    const robots = { ignore: true, because: 'a test' };
+    for (const url of [as('127.0.0.1', inside), as('intranet.example', inside)]) {
+      await expect(guarded(url)).rejects.toEqual(REFUSED);
+      await expect(guarded(url, { robots } as RequestInit)).rejects.toEqual(REFUSED);
+    }
+    expect(inside.connections()).toBe(0);
+  });
+
+  it("checks what URLs show where requests go through the caller's dispatcher", async () => {
+    const inside = await site(redirecting({ '/': 'http://127.0.0.1/' }));
+    const lookup = lookupIn(NAMES);
+    const dispatcher = new Agent({ connect: { lookup } });
+    open.push(dispatcher);
+    const guarded = guardFetch(fetch, new ScriptedClient(), {
+      addressPolicy: 'no-public-to-private',
+      lookup: () => {
+        throw new Error('not asked');
+      },
+    });
+    const init = { dispatcher } as unknown as RequestInit;
+    await expect(guarded(as('intranet.example', inside), init)).rejects.toEqual(REFUSED);
+    expect(pagesOf(inside)).toEqual(['GET /']);
+    expect((await guarded(as('intranet.example', inside, '/page'), init)).status).toBe(200);
+  });
+
+  it('leaves network failures as they are', async () => {
+    const gone = await site(redirecting({}));
+    await gone.close();
+    const client = new ScriptedClient();
+    const lookup = lookupIn(NAMES);
+    for (const addressPolicy of ['no-public-to-private', 'public-only'] as const) {
+      const guarded = guardFetch(fetch, client, { addressPolicy, lookup });
+      await expect(guarded(as('absent.example', gone))).rejects.toMatchObject({
+        message: 'fetch failed',
+        cause: { code: 'ENOTFOUND' },
+      });
+    }
+    expect(client.reports).toEqual([
+      [as('absent.example', gone), false],
+      [as('absent.example', gone), false],
+    ]);
+  });
+
+  it('does not take a refusal for a site that is down', async () => {
+    const inside = await site(redirecting({}));
+    const client = new ScriptedClient();
+    const guarded = guardFetch(fetch, client, { addressPolicy: 'public-only', lookup: lookupIn(NAMES) });
+    await expect(guarded(as('intranet.example', inside))).rejects.toEqual(REFUSED);
+    expect(client.reports).toEqual([]);
+  });
+
+  it('can be aborted while a name is looked up', async () => {
+    const controller = new AbortController();
+    const asked = new Moment();
+    const client = new ScriptedClient();
+    client.pending = async () => {};
+    const guarded = guardFetch(fetch, client, { addressPolicy: 'public-only', lookup: () => asked.now() });
+    const response = guarded('http://slow.example/', { signal: controller.signal });
+    await asked.come;
+    controller.abort(new Error('enough'));
+    await expect(response).rejects.toThrow('enough');
+    expect(client.checked).toEqual([]);
+  });
+
+  it('is not there unless it is asked for', async () => {
+    const last = await site(redirecting({}));
+    for (const options of [{}, { addressPolicy: 'any' as const }]) {
+      const guarded = guardFetch(outside(last.origin), new ScriptedClient(), options);
+      expect((await guarded('http://public.example/')).status).toBe(200);
+    }
+  });
+});
+
+describe('the options of a guard', () => {
+  const client = new ScriptedClient();
+
+  it.each([
+    [
+      { addressPolicy: 'private' as AddressPolicy },
+      /`addressPolicy` to be 'no-public-to-private', 'public-only' or 'any'/,
+    ],
+    [
+      { addressPolicy: 'public-only' as const, lookup: 5 as never },
+      /`lookup` to be a function like dns\.lookup/,
+    ],
+    [{ lookup: lookupIn({}) }, /`lookup` with an `addressPolicy`/],
+    [{ lookup: lookupIn({}), addressPolicy: 'any' as const }, /`lookup` with an `addressPolicy`/],
+  ])('%j is refused', (options, message) => {
+    expect(() => guardFetch(fetch, client, options)).toThrow(message);
+    expect(() => guardFetch(fetch, client, options)).toThrow(
+      expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }),
+    );
+  });
+
+  it.each([{ addressPolicy: 'public-only' }, { lookup: lookupIn({}) }])(
+    '%j is for guardFetch alone',
+    (options: object) => {
+      const code = expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
+      expect(() => robotsInterceptor(client, options)).toThrow(code);
+      expect(() => gotHooks(client, options)).toThrow(code);
+      expect(() => Reflect.apply(guardAxios, undefined, [{}, client, options])).toThrow(code);
+    },
+  );
+});
+
+describe('publicOnlyAgent', () => {
+  it('connects to no private address, by name or by number', async () => {
+    const inside = await site(redirecting({}));
+    const agent = publicOnlyAgent({ lookup: lookupIn(NAMES), connections: 2, connect: { timeout: 5_000 } });
+    open.push(agent);
+    for (const host of [
+      '127.0.0.1',
+      '[::1]',
+      'localhost',
+      'a.localhost',
+      'intranet.example',
+      'intranet2.example',
+    ]) {
+      await expect(request(as(host, inside), { dispatcher: agent })).rejects.toEqual(REFUSED);
+    }
+    await expect(request(as('absent.example', inside), { dispatcher: agent })).rejects.toMatchObject({
+      code: 'ENOTFOUND',
+    });
+    expect(inside.connections()).toBe(0);
+  });
+
+  it('tells which address it would have been', async () => {
+    const agent = publicOnlyAgent({ lookup: lookupIn({ 'a.example': ['10.0.0.1', 'fd00::1'] }) });
+    open.push(agent);
+    const error: unknown = await request('http://a.example/', { dispatcher: agent }).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({ host: 'a.example', address: '10.0.0.1' });
+    expect(String(error)).toContain('"a.example" at "10.0.0.1" (private-use)');
+  });
+
+  it('serves behind the guard, and as the dispatcher of a client', async () => {
+    const inside = await site(redirecting({}));
+    const agent = publicOnlyAgent({ lookup: lookupIn(NAMES) });
+    open.push(agent);
+    await using client = new RobotsClient({ dispatcher: agent });
+    expect(await client.check(as('intranet.example', inside))).toMatchObject({
+      allowed: false,
+      robots: { error: 'ERR_ROBOTS_ADDRESS_REFUSED' },
+    });
+    const dispatcher = agent.compose(robotsInterceptor(new ScriptedClient()));
+    await expect(request(as('intranet.example', inside), { dispatcher })).rejects.toEqual(REFUSED);
+    expect(inside.connections()).toBe(0);
+  });
+
+  it.each([
+    { connect: () => {} },
+    { connect: { socketPath: '/run/x' } },
+    { connect: { path: '/run/x' } },
+    { connect: { lookup: () => {} } },
+  ])('does not take %j, which would connect elsewhere', (options) => {
+    expect(() => Reflect.apply(publicOnlyAgent, undefined, [options])).toThrow(
+      expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }),
+    );
+  });
+});

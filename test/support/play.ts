@@ -1,0 +1,53 @@
+import type { Socket } from 'node:net';
+
+/** One thing a server does on a socket. */
+export type Step =
+  /** Sent as it is. */
+  | string
+  | Uint8Array
+  /** Sent again and again for as long as somebody takes it. */
+  | { readonly endless: string | Uint8Array }
+  /** Sent octet by octet, with a pause before each. */
+  | { readonly slowly: string; readonly everyMs: number }
+  | 'end'
+  | 'reset';
+
+/** What a server does about one request. Without `end` or `reset` the connection stays open, and silent. */
+export type Play = readonly Step[];
+
+/** Does the steps in order, each when the one before has left; stops when the socket is gone. */
+export async function play(socket: Socket, steps: Play): Promise<void> {
+  for (const step of steps) {
+    if (socket.destroyed) return;
+    if (step === 'end') socket.end();
+    else if (step === 'reset') await reset(socket);
+    else if (typeof step === 'string' || step instanceof Uint8Array) await write(socket, step);
+    else if ('endless' in step) while (!socket.destroyed) await write(socket, step.endless);
+    else await drip(socket, step.slowly, step.everyMs);
+  }
+}
+
+/** Once what was written is on its way. */
+function reset(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(() => {
+      socket.resetAndDestroy();
+      resolve();
+    });
+  });
+}
+
+/** A write whose socket goes away is called back too. */
+function write(socket: Socket, octets: string | Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    socket.write(octets, () => resolve());
+  });
+}
+
+async function drip(socket: Socket, text: string, everyMs: number): Promise<void> {
+  for (const octet of Buffer.from(text, 'latin1')) {
+    await new Promise((resolve) => setTimeout(resolve, everyMs).unref());
+    if (socket.destroyed) return;
+    socket.write(Buffer.of(octet));
+  }
+}
