@@ -5,6 +5,8 @@ import { VERSION } from '../src/version.ts';
 import { skippedWithoutChromium } from './support/chromium.ts';
 import './support/crawlee.ts';
 import { type FtpSite, startFtpSite } from './support/ftp-site.ts';
+import { installed } from './support/installed.ts';
+import { type RedisServer, startRedis } from './support/redis-server.ts';
 import { answer, type Site, startSite } from './support/site.ts';
 
 /**
@@ -14,15 +16,21 @@ import { answer, type Site, startSite } from './support/site.ts';
  * Chromium, which then is what it imports from `playwright`.
  */
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const redis = installed('redis-server') !== undefined;
+
+/** Why a block is not run, if it is not: what it needs may be missing. */
+function skippedFor(needs: string | undefined, source: string): string | undefined {
+  if (needs !== undefined) return skippedWithoutChromium;
+  return source.includes('REDIS_URL') && !redis ? 'redis-server is not installed' : undefined;
+}
+
 const blocks = [...readme.matchAll(/^```ts(?: (needs-chromium))?\n(.*?)^```$/gms)].map(
-  ([, needs, source = '']) => ({
-    source,
-    skipped: needs === undefined ? undefined : skippedWithoutChromium,
-  }),
+  ([, needs, source = '']) => ({ source, skipped: skippedFor(needs, source) }),
 );
 const chromium = fileURLToPath(new URL('support/chromium.ts', import.meta.url));
 const folder = new URL('../build/readme/', import.meta.url);
 let site: Site;
+let redisServer: RedisServer | undefined;
 let ftpSite: FtpSite;
 
 beforeAll(async () => {
@@ -32,10 +40,12 @@ beforeAll(async () => {
   });
   ftpSite = await startFtpSite();
   mkdirSync(folder, { recursive: true });
+  if (redis) redisServer = await startRedis();
 });
 
 afterAll(async () => {
   await site.close();
+  await redisServer?.stop();
   await ftpSite.close();
   if (existsSync(folder)) rmSync(folder, { recursive: true });
 });
@@ -70,6 +80,8 @@ async function run(index: number, source: string): Promise<void> {
     .replaceAll(/from '(canfetch(?:\/\w+)?)'/g, (_, entry: string) => `from '${sourceOf(entry)}'`)
     .replaceAll("from 'playwright'", `from '${chromium}'`)
     .replaceAll('ftp://ftp.example.com', ftpSite.origin)
+    .replaceAll('./robots-cache', fileURLToPath(new URL('robots-cache', folder)))
+    .replaceAll('process.env.REDIS_URL', JSON.stringify(redisServer?.url))
     // The rules alone need no site.
     .replaceAll(
       'https://example.com',

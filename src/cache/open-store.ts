@@ -12,6 +12,7 @@ export interface StoreSettings {
   readonly onStoreEvent: (event: StoreEvent) => void;
   /** The client's own agent. The first token is the one that its requests carry. */
   readonly tokens: readonly string[];
+  readonly addressPolicy: string;
   readonly deadlineMs: number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -27,14 +28,15 @@ export function openStore(
   codec: RecordCodec,
   profileOf: (origin: string) => Profile,
 ): StoredOrigins | undefined {
-  const { store, storeDeadlineMs, onStoreEvent, tokens, deadlineMs, clock, random } = settings;
+  const { store, storeDeadlineMs, onStoreEvent, tokens, addressPolicy, deadlineMs, clock, random } = settings;
   if (store === undefined) return undefined;
   return new StoredOrigins({
     store,
     deadlineMs: storeDeadlineMs,
     leaseMs: Math.min(deadlineMs + LEASE_MARGIN_MS, MAX_LEASE_MS),
-    // Sites answer one crawler otherwise than another: what was refused to one is not what holds for all.
-    asker: (tokens[0] ?? '').toLowerCase(),
+    // Sites answer one crawler otherwise than another: what was refused to one is not what holds for all. And what
+    // an address gave that would not have been asked under our policy is none of ours.
+    asker: `${(tokens[0] ?? '').toLowerCase()}:${addressPolicy}`,
     codec,
     clock,
     random,

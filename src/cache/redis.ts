@@ -8,7 +8,15 @@ import { bookSlot, releaseLease, takeLease } from './redis-script.ts';
 import type { RobotsStore } from './store.ts';
 
 export type { FencedLease } from './fenced-lease.ts';
-export type { RedisConnection } from './redis-connection.ts';
+export type {
+  CallingConnection,
+  NodeRedisClusterConnection,
+  NodeRedisConnection,
+  NodeRedisReplies,
+  NodeRedisSentinelConnection,
+  RedisArgument,
+  RedisConnection,
+} from './redis-connection.ts';
 export type { RobotsStore, StoreLease } from './store.ts';
 
 export interface RedisStoreOptions {
