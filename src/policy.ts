@@ -23,17 +23,17 @@ export interface OriginPolicy {
   /** Why the caller overrode this origin. */
   readonly because?: string;
   readonly robots: RobotsSource;
-  /**
-   * What the last answer looks like, if not like a robots.txt: a challenge, the block page of a firewall, a login form,
-   * or some other page. A guess, by which nothing is decided unless the profile's `challenge` says so.
-   */
-  readonly suspect?: Suspect;
   /** How the last attempt to fetch robots.txt went. Absent when there was none. */
   readonly attempt?: PolicyAttempt;
   /** How long the last conclusive answer holds, and why. */
   readonly lifetime?: PolicyLifetime;
   /** When the next attempt is due, and why then. It is made when somebody asks. */
   readonly nextAttempt?: PolicyNextAttempt;
+  /**
+   * What the last answer looks like, if not like a robots.txt: a challenge, the block page of a firewall, a login form,
+   * or some other page. A guess, by which nothing is decided unless the profile's `challenge` says so.
+   */
+  readonly suspect?: Suspect;
   /** Failures in a row, as long as there are any. */
   readonly failure?: Failure;
   /** From here on a question starts the next attempt. */

@@ -2,7 +2,6 @@ import { CLOCK_SKEW_MS, latestTime } from './clock-skew.ts';
 import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import { meaningOfStatus } from './outcome.ts';
 import type { Profile } from './profile.ts';
-import { isGatekeeper, type Suspect } from './suspicion.ts';
 
 /**
  * Why a record that was made elsewhere is not taken: it is ahead of the clock; it claims to hold for longer than the
@@ -30,7 +29,6 @@ export function objection(record: OriginRecord, profile: Profile, now: number): 
 function objectionToAnswer(answer: Answer, copy: Copy | undefined, profile: Profile): Objection | undefined {
   if (answer.staleAt - answer.fetchedAt > profile.lifetime.maxMs) return 'lifetime';
   if (answer.kind === 'rules' && copy === undefined) return 'inconsistent';
-  if (answer.kind !== 'rules' && isUnreachableChallenge(answer.suspect, profile)) return 'profile';
   if (answer.kind === 'unavailable') {
     if (answer.since > answer.fetchedAt) return 'inconsistent';
     if (answer.reason !== undefined) return opensRedirects(answer.reason, profile) ? undefined : 'profile';
@@ -42,7 +40,6 @@ function objectionToAnswer(answer: Answer, copy: Copy | undefined, profile: Prof
 
 function objectionToCopy(copy: Copy, answer: Answer | undefined, profile: Profile): Objection | undefined {
   if (copy.fetchedAt > (answer?.fetchedAt ?? Infinity)) return 'inconsistent';
-  if (isUnreachableChallenge(copy.suspect, profile)) return 'profile';
   const isOurs = meaningOfStatus(copy.status, profile) === 'rules' && copy.hops <= profile.maxRedirects;
   return isOurs ? undefined : 'profile';
 }
@@ -54,11 +51,6 @@ function objectionToFailure(failure: Failure, profile: Profile): Objection | und
   // Whatever else broke is a failure under every profile.
   const isStatus = error === 'ERR_ROBOTS_STATUS' && status !== undefined;
   return isStatus && meaningOfStatus(status, profile) !== 'unreachable' ? 'profile' : undefined;
-}
-
-/** Whether `profile` would have taken the answer for that of a gatekeeper, not of the site. */
-function isUnreachableChallenge(suspect: Suspect | undefined, { challenge }: Profile): boolean {
-  return challenge === 'unreachable' && isGatekeeper(suspect);
 }
 
 function opensRedirects(

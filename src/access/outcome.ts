@@ -41,10 +41,10 @@ export interface Route {
   readonly finalUrl: string;
   /** Redirects followed: 0 when `<origin>/robots.txt` answered itself. */
   readonly hops: number;
-  /** What the answer looks like, if not like a robots.txt. */
-  readonly suspect?: Suspect;
   /** Those redirects, in order; absent when there were none. */
   readonly redirects?: readonly Redirect[];
+  /** What the answer looks like, if not like a robots.txt. */
+  readonly suspect?: Suspect;
 }
 
 export type Outcome =
@@ -79,8 +79,9 @@ export type Outcome =
 
 /** The same answer, as it is for the origin that gave it. */
 export function unredirected(outcome: Extract<Outcome, { readonly kind: 'success' }>): Outcome {
-  const { kind, status, finalUrl, headers, body, truncated } = outcome;
-  return { kind, status, finalUrl, hops: 0, headers, body, truncated };
+  const { kind, status, finalUrl, headers, body, truncated, suspect } = outcome;
+  const answer = { kind, status, finalUrl, hops: 0, headers, body, truncated };
+  return suspect === undefined ? answer : { ...answer, suspect };
 }
 
 /**

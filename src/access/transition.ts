@@ -34,8 +34,8 @@ export function nextRecord(attempt: Attempt): OriginRecord {
         finalUrl,
         hops,
         ...life(attempt, outcome.headers),
-        ...suspicion(outcome),
         ...course(outcome),
+        ...suspicion(outcome),
       });
     }
     case 'unreachable':
@@ -129,8 +129,8 @@ function afterUnavailable(attempt: Attempt, outcome: Of<'unavailable'>): OriginR
     ...life(attempt, outcome.headers),
     since,
     ...(reason === undefined ? {} : { reason }),
-    ...suspicion(outcome),
     ...course(outcome),
+    ...suspicion(outcome),
   };
   const keepsCopy = now - since < profile.keepCopyOnUnavailableMs;
   return concluded(attempt, answer, keepsCopy ? previous?.copy : undefined);
@@ -159,8 +159,8 @@ function afterFailure(attempt: Attempt, outcome: Of<'unreachable'>): OriginRecor
     error,
     finalUrl,
     hops,
-    ...suspicion(outcome),
     ...course(outcome),
+    ...suspicion(outcome),
   };
   return { ...previous, origin, failure };
 }
@@ -187,16 +187,16 @@ function jittered(ms: number, random: number): number {
   return Math.round(ms * (1 - 0.1 * random));
 }
 
-function suspicion({ suspect }: Outcome): { suspect?: Suspect } {
-  return suspect === undefined ? {} : { suspect };
-}
-
 /** The header section is kept as it is, unless there is nothing in it. */
 function course({ redirects, headers }: Outcome): Pick<Answer, 'redirects' | 'headers'> {
   return {
     ...(redirects === undefined ? {} : { redirects }),
     ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),
   };
+}
+
+function suspicion({ suspect }: Outcome): { suspect?: Suspect } {
+  return suspect === undefined ? {} : { suspect };
 }
 
 function validators({ etag, lastModified }: AnswerHeaders): Pick<Copy, 'etag' | 'lastModified'> {

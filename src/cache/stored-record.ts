@@ -1,4 +1,4 @@
-import type { Answer, AnswerHeaders, Copy, Failure, OriginRecord } from '../access/index.ts';
+import type { Answer, AnswerHeaders, Copy, Failure, OriginRecord, Suspect } from '../access/index.ts';
 import { ROBOTS_PATH } from '../origin.ts';
 import type { StoredRecord } from './record-schema.ts';
 
@@ -67,9 +67,21 @@ function storedCopy(
 }
 
 function storedFailure(failure: Failure, origin: string): NonNullable<StoredRecord['failure']> {
-  const { since, at, attempts, retryAt, retryAfterMs, status, error, headers, redirects, suspect } = failure;
-  const route = storedRoute(failure, origin);
-  return { since, at, attempts, retryAt, retryAfterMs, status, error, headers, redirects, suspect, ...route };
+  const { since, at, attempts, retryAt, retryAfterMs, status, error } = failure;
+  const { headers, redirects, suspect } = failure;
+  return {
+    since,
+    at,
+    attempts,
+    retryAt,
+    retryAfterMs,
+    status,
+    error,
+    headers,
+    redirects,
+    suspect,
+    ...storedRoute(failure, origin),
+  };
 }
 
 /** A BOM is part of the file. */
@@ -108,16 +120,19 @@ export function toRecord({ origin, answer, copy, failure, site }: StoredRecord):
 
 function toAnswer(stored: NonNullable<StoredRecord['answer']>, route: Route): Answer {
   const { kind, status = 200, fetchedAt, staleAt, reason, since = fetchedAt } = stored;
-  const suspicion = stored.suspect === undefined ? {} : { suspect: stored.suspect };
   const base = { status, fetchedAt, staleAt, ...route, ...toCourse(stored) };
   switch (kind) {
     case 'rules':
       return { kind, ...base, ...(stored.notModified === undefined ? {} : { notModified: true }) };
     case 'unavailable':
-      return { kind, ...base, ...suspicion, since, ...(reason === undefined ? {} : { reason }) };
+      return { kind, ...base, ...suspicion(stored), since, ...(reason === undefined ? {} : { reason }) };
     case 'restricted':
-      return { kind, ...base, ...suspicion };
+      return { kind, ...base, ...suspicion(stored) };
   }
+}
+
+function suspicion({ suspect }: { readonly suspect?: Suspect | undefined }): { readonly suspect?: Suspect } {
+  return suspect === undefined ? {} : { suspect };
 }
 
 const FIELDS = [
@@ -163,7 +178,7 @@ function toCopy(
     ...(etag === undefined ? {} : { etag }),
     ...(lastModified === undefined ? {} : { lastModified }),
     ...(contentType === undefined ? {} : { contentType }),
-    ...(stored.suspect === undefined ? {} : { suspect: stored.suspect }),
+    ...suspicion(stored),
   };
 }
 
@@ -177,9 +192,9 @@ function toFailure(stored: NonNullable<StoredRecord['failure']>, route: Route): 
     error,
     ...route,
     ...toCourse(stored),
+    ...suspicion(stored),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(status === undefined ? {} : { status }),
-    ...(stored.suspect === undefined ? {} : { suspect: stored.suspect }),
   };
 }
 

@@ -30,7 +30,6 @@ export function answerHeaders({
   return kept;
 }
 
-/** A field, if it is of a sensible length. */
 export function boundedField(headers: ResponseHeaders, name: string): string | undefined {
   const value = headers.get(name);
   return value === undefined || value.length > MAX_FIELD_LENGTH ? undefined : value;

@@ -32,8 +32,8 @@ export class Attempt {
   #url: URL;
   #hops = 0;
   #status: number | undefined;
-  #byStatus: Outcome | undefined;
   #headers: AnswerHeaders | undefined;
+  #byStatus: Outcome | undefined;
   /** URLs requested before the present one. */
   readonly #requested: string[] = [];
   readonly #redirects: Redirect[] = [];
