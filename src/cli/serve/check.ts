@@ -1,23 +1,17 @@
-import type { Agent } from "../../options.ts";
-import { quote } from "../../errors.ts";
-import { Output } from "../output.ts";
-import { inOrder } from "../in-order.ts";
-import { renderRecord } from "../record.ts";
-import { tooLongError } from "../answer.ts";
-import { jsonLine } from "../json.ts";
-import { type Target, targetLines } from "../targets.ts";
-import { assertPlain } from "./body.ts";
-import {
-  type Exchange,
-  type Handler,
-  JSON_TYPE,
-  NDJSON_TYPE,
-  type Service,
-} from "./exchange.ts";
-import { Problem, problemOf } from "./problem.ts";
-import { onlyKnown, onlyOne, readAgents } from "./query.ts";
-import { untilAborted } from "./until-aborted.ts";
-import pLimit from "p-limit";
+import type { Agent } from '../../options.ts';
+import { quote } from '../../errors.ts';
+import { Output } from '../output.ts';
+import { inOrder } from '../in-order.ts';
+import { renderRecord } from '../record.ts';
+import { tooLongError } from '../answer.ts';
+import { jsonLine } from '../json.ts';
+import { type Target, targetLines } from '../targets.ts';
+import { assertPlain } from './body.ts';
+import { type Exchange, type Handler, JSON_TYPE, NDJSON_TYPE, type Service } from './exchange.ts';
+import { Problem, problemOf } from './problem.ts';
+import { onlyKnown, onlyOne, readAgents } from './query.ts';
+import { untilAborted } from './until-aborted.ts';
+import pLimit from 'p-limit';
 
 /** Streams of questions at a time. */
 export const MAX_STREAMS = 8;
@@ -27,19 +21,16 @@ export const STREAM_CONCURRENCY = 32;
 const READ_AHEAD = 512;
 
 /** Who is asked about: those of the request, or those of the service. */
-export function agentFor(
-  asked: readonly string[],
-  { agents }: Service,
-): Agent | undefined {
+export function agentFor(asked: readonly string[], { agents }: Service): Agent | undefined {
   const chosen = asked.length === 0 ? agents : asked;
   return chosen.length === 0 ? undefined : chosen;
 }
 
 /** `GET /v1/check?url=…&agent=…` */
 export const checkOne: Handler = async ({ query, service, signal }) => {
-  onlyKnown(query, ["url", "agent"]);
-  const url = onlyOne(query, "url", "https://example.com/page");
-  const agent = agentFor(readAgents(query.getAll("agent")), service);
+  onlyKnown(query, ['url', 'agent']);
+  const url = onlyOne(query, 'url', 'https://example.com/page');
+  const agent = agentFor(readAgents(query.getAll('agent')), service);
   const ruling = await service.client.check(url, agent, { signal });
   return {
     type: JSON_TYPE,
@@ -50,20 +41,20 @@ export const checkOne: Handler = async ({ query, service, signal }) => {
 /** `POST /v1/check`: a question a line, an answer a line, in the same order, while questions still come. */
 export const checkMany: Handler = async (exchange) => {
   const { request, response, query, service } = exchange;
-  onlyKnown(query, ["agent"]);
-  const agents = readAgents(query.getAll("agent"));
+  onlyKnown(query, ['agent']);
+  const agents = readAgents(query.getAll('agent'));
   assertPlain(request);
   if (service.streams >= MAX_STREAMS) {
     throw new Problem(
       503,
-      "ERR_ROBOTS_BUSY",
+      'ERR_ROBOTS_BUSY',
       `Expected at most ${MAX_STREAMS} streams of questions at a time, got one more; send several over one`,
-      { headers: { "retry-after": "1", connection: "close" } },
+      { headers: { 'retry-after': '1', connection: 'close' } },
     );
   }
   service.streams++;
   try {
-    response.writeHead(200, { "content-type": NDJSON_TYPE });
+    response.writeHead(200, { 'content-type': NDJSON_TYPE });
     response.flushHeaders();
     await stream(exchange, agents);
   } finally {
@@ -86,13 +77,7 @@ async function stream(
   }
   if (service.stopping.aborted && !request.readableEnded) {
     await output.write(
-      errorRecord(
-        new Problem(
-          503,
-          "ERR_ROBOTS_CLOSED",
-          "The service ends; ask for the rest again",
-        ),
-      ),
+      errorRecord(new Problem(503, 'ERR_ROBOTS_CLOSED', 'The service ends; ask for the rest again')),
     );
   }
   await output.release();
@@ -112,15 +97,12 @@ async function recordFor(
   signal: AbortSignal,
 ): Promise<string> {
   try {
-    if (target.tooLong === true)
-      return renderRecord({ target: cutTarget(target), error: tooLongError });
+    if (target.tooLong === true) return renderRecord({ target: cutTarget(target), error: tooLongError });
     const { url, agents } = readQuestion(target.input, defaults);
     const agent = agentFor(agents, service);
     const { client } = service;
     const answered = { ...target, input: url };
-    const ruling =
-      client.peek(url, agent) ??
-      (await limit(() => client.check(url, agent, { signal })));
+    const ruling = client.peek(url, agent) ?? (await limit(() => client.check(url, agent, { signal })));
     return renderRecord({ target: answered, ruling });
   } catch (error) {
     const problem = signal.aborted ? undefined : problemOf(error);
@@ -136,20 +118,16 @@ async function recordFor(
 function readQuestion(line: string, defaults: readonly string[]): Question {
   if (!/^["{]/.test(line)) return { url: line, agents: defaults };
   const value = parsed(line);
-  if (typeof value === "string") return { url: value, agents: defaults };
+  if (typeof value === 'string') return { url: value, agents: defaults };
   const { url, agent, ...others } = fields(value);
   const [unknown] = Object.keys(others);
-  if (typeof url !== "string")
-    throw invalid(`Expected \`url\` to be a string, got ${quote(url)}`);
-  if (unknown !== undefined)
-    throw invalid(`Expected \`url\` and \`agent\` only, got ${quote(unknown)}`);
+  if (typeof url !== 'string') throw invalid(`Expected \`url\` to be a string, got ${quote(url)}`);
+  if (unknown !== undefined) throw invalid(`Expected \`url\` and \`agent\` only, got ${quote(unknown)}`);
   if (agent === undefined) return { url, agents: defaults };
   const agents: unknown[] = Array.isArray(agent) ? agent : [agent];
-  const names = agents.filter((each) => typeof each === "string");
+  const names = agents.filter((each) => typeof each === 'string');
   if (names.length < agents.length || names.length === 0) {
-    throw invalid(
-      `Expected \`agent\` to be a string or a list of strings, got ${quote(agent)}`,
-    );
+    throw invalid(`Expected \`agent\` to be a string or a list of strings, got ${quote(agent)}`);
   }
   return { url, agents: readAgents(names) };
 }
@@ -167,16 +145,14 @@ function fields(value: unknown): Record<string, unknown> {
 }
 
 function invalid(message: string, cause?: unknown): Problem {
-  return new Problem(400, "ERR_ROBOTS_INVALID_REQUEST", message, { cause });
+  return new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', message, { cause });
 }
 
 const MAX_ECHO = 2_000;
 
 /** What was wrong is told with its beginning: an answer need not be as long as the question. */
 function cutTarget(target: Target): Target {
-  return target.input.length > MAX_ECHO
-    ? { ...target, input: target.input.slice(0, MAX_ECHO) }
-    : target;
+  return target.input.length > MAX_ECHO ? { ...target, input: target.input.slice(0, MAX_ECHO) } : target;
 }
 
 function errorRecord({ code, message }: Problem): string {

@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ProfileName } from "../../access/index.ts";
-import type { RobotsClient } from "../../client.ts";
-import type { Metrics } from "./metrics.ts";
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ProfileName } from '../../access/index.ts';
+import type { RobotsClient } from '../../client.ts';
+import type { Metrics } from './metrics.ts';
 
 /** What answers need. */
 export interface Service {
@@ -37,9 +37,7 @@ export interface Reply {
 }
 
 /** Answers a request: with a reply, or by itself, in a stream. */
-export type Handler = (
-  exchange: Exchange,
-) => Promise<Reply | undefined> | Reply;
+export type Handler = (exchange: Exchange) => Promise<Reply | undefined> | Reply;
 
-export const JSON_TYPE = "application/json";
-export const NDJSON_TYPE = "application/x-ndjson";
+export const JSON_TYPE = 'application/json';
+export const NDJSON_TYPE = 'application/x-ndjson';

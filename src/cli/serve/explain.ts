@@ -1,35 +1,29 @@
-import { Readable } from "node:stream";
-import { z } from "zod";
-import { profileNames, profiles } from "../../access/index.ts";
-import { isRobotsError, quote } from "../../errors.ts";
-import { targetOf } from "../../origin.ts";
-import { parseRobots, type RobotsFile } from "../../rules/index.ts";
-import { tokensOf } from "../decide-offline.ts";
-import { groupLines, linesOf } from "../explain/annotate.ts";
-import { explainServed } from "../explain/explanation.ts";
-import { jsonLine } from "../json.ts";
-import { policyRecord } from "../policy/record.ts";
-import { lifetimeReason } from "../policy/reasons.ts";
-import { readRobots } from "../read-robots.ts";
-import { readJson } from "./body.ts";
-import { agentFor } from "./check.ts";
-import { type Handler, JSON_TYPE } from "./exchange.ts";
-import { Problem } from "./problem.ts";
-import { MAX_AGENTS, onlyKnown, onlyOne, readAgents } from "./query.ts";
-import { timeline } from "./timeline.ts";
-import {
-  type AgentVerdict,
-  diagnosticsOf,
-  usageOf,
-  verdictBy,
-  verdictOf,
-} from "./verdicts.ts";
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { profileNames, profiles } from '../../access/index.ts';
+import { isRobotsError, quote } from '../../errors.ts';
+import { targetOf } from '../../origin.ts';
+import { parseRobots, type RobotsFile } from '../../rules/index.ts';
+import { tokensOf } from '../decide-offline.ts';
+import { groupLines, linesOf } from '../explain/annotate.ts';
+import { explainServed } from '../explain/explanation.ts';
+import { jsonLine } from '../json.ts';
+import { policyRecord } from '../policy/record.ts';
+import { lifetimeReason } from '../policy/reasons.ts';
+import { readRobots } from '../read-robots.ts';
+import { readJson } from './body.ts';
+import { agentFor } from './check.ts';
+import { type Handler, JSON_TYPE } from './exchange.ts';
+import { Problem } from './problem.ts';
+import { MAX_AGENTS, onlyKnown, onlyOne, readAgents } from './query.ts';
+import { timeline } from './timeline.ts';
+import { type AgentVerdict, diagnosticsOf, usageOf, verdictBy, verdictOf } from './verdicts.ts';
 
 /** `GET /v1/policy?origin=…&agent=…` */
 export const policy: Handler = async ({ query, service, signal }) => {
-  onlyKnown(query, ["origin", "agent"]);
-  const url = onlyOne(query, "origin", "https://example.com");
-  const agent = agentFor(readAgents(query.getAll("agent")), service);
+  onlyKnown(query, ['origin', 'agent']);
+  const url = onlyOne(query, 'origin', 'https://example.com');
+  const agent = agentFor(readAgents(query.getAll('agent')), service);
   const known = await service.client.policy(url, {
     signal,
     ...(agent === undefined ? {} : { agent }),
@@ -46,10 +40,10 @@ export const policy: Handler = async ({ query, service, signal }) => {
 
 /** `GET /v1/explain?url=…&agent=…&compare=…` */
 export const explainOne: Handler = async ({ query, service, signal }) => {
-  onlyKnown(query, ["url", "agent", "compare"]);
-  const url = onlyOne(query, "url", "https://example.com/page");
-  const agent = agentFor(readAgents(query.getAll("agent")), service);
-  const others = readAgents(query.getAll("compare"));
+  onlyKnown(query, ['url', 'agent', 'compare']);
+  const url = onlyOne(query, 'url', 'https://example.com/page');
+  const agent = agentFor(readAgents(query.getAll('agent')), service);
+  const others = readAgents(query.getAll('compare'));
   const { client, profile } = service;
   const known = await client.policy(url, {
     signal,
@@ -58,9 +52,7 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
   const decision = await client.check(url, agent, { signal });
   const { runnerUp, file, underProfiles } = explainServed(decision, known);
   const verdicts = await Promise.all(
-    others.map(async (other) =>
-      verdictOf(await client.check(url, other, { signal }), file),
-    ),
+    others.map(async (other) => verdictOf(await client.check(url, other, { signal }), file)),
   );
   const because = known.lifetime && lifetimeReason(known.lifetime);
   const body = jsonLine({
@@ -75,9 +67,7 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
     policy: policyRecord(known),
     ...(file && fileParts(file)),
     ...(file && {
-      groupLines: [...groupLines(file, decision.group?.lines ?? [])].sort(
-        (a, b) => a - b,
-      ),
+      groupLines: [...groupLines(file, decision.group?.lines ?? [])].sort((a, b) => a - b),
     }),
     ...(file && usageOf(file, url, decision.agent)),
   });
@@ -100,16 +90,10 @@ const pasted = z.strictObject({
 });
 
 /** `POST /v1/explain`: a robots.txt that need not be served yet, held against URLs. No network. */
-export const explainPasted: Handler = async ({
-  request,
-  query,
-  service,
-  signal,
-}) => {
+export const explainPasted: Handler = async ({ request, query, service, signal }) => {
   onlyKnown(query, []);
   const read = pasted.safeParse(await readJson(request, MAX_BODY_BYTES));
-  if (!read.success)
-    throw invalid(z.prettifyError(read.error).replaceAll("\n", " "));
+  if (!read.success) throw invalid(z.prettifyError(read.error).replaceAll('\n', ' '));
   const { robots, urls, profile = service.profile } = read.data;
   const agents = tokensOf(readAgents(read.data.agents ?? service.agents));
   if (urls.length * agents.length > MAX_VERDICTS) {
@@ -117,11 +101,7 @@ export const explainPasted: Handler = async ({
       `Expected at most ${MAX_VERDICTS} verdicts, got ${urls.length} URLs for ${agents.length} agents`,
     );
   }
-  const { body, truncated } = await readRobots(
-    "-",
-    Readable.from([Buffer.from(robots)]),
-    "robots",
-  );
+  const { body, truncated } = await readRobots('-', Readable.from([Buffer.from(robots)]), 'robots');
   const file = parseRobots(body, { dialect: profiles[profile].dialect });
   const results = await verdictsFor(file, urls, agents, signal);
   return {
@@ -163,8 +143,7 @@ async function verdictsFor(
       try {
         verdicts[index]?.push(verdictBy(file, url, agent));
       } catch (error) {
-        if (!isRobotsError(error) || error.code !== "ERR_ROBOTS_INVALID_URL")
-          throw error;
+        if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
         const message = `Expected an absolute http, https or ftp URL, or a path that starts with "/", got ${quote(url)}`;
         errors.set(url, { code: error.code, message });
       }
@@ -172,9 +151,7 @@ async function verdictsFor(
   }
   return urls.map((input, index) => {
     const error = errors.get(input);
-    return error === undefined
-      ? { input, verdicts: verdicts[index] ?? [] }
-      : { input, error };
+    return error === undefined ? { input, verdicts: verdicts[index] ?? [] } : { input, error };
   });
 }
 
@@ -193,5 +170,5 @@ function fileParts(file: RobotsFile): object {
 }
 
 function invalid(message: string): Problem {
-  return new Problem(400, "ERR_ROBOTS_INVALID_REQUEST", message);
+  return new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', message);
 }

@@ -1,24 +1,24 @@
-import { STATUS_CODES } from "node:http";
-import { isRobotsError, type RobotsErrorCode } from "../../errors.ts";
+import { STATUS_CODES } from 'node:http';
+import { isRobotsError, type RobotsErrorCode } from '../../errors.ts';
 
 /** What can be wrong with a request, besides what the library itself objects to. */
 type RequestErrorCode =
-  | "ERR_ROBOTS_INVALID_REQUEST"
-  | "ERR_ROBOTS_FOREIGN_HOST"
-  | "ERR_ROBOTS_FOREIGN_SITE"
-  | "ERR_ROBOTS_NOT_FOUND"
-  | "ERR_ROBOTS_METHOD_NOT_ALLOWED"
-  | "ERR_ROBOTS_REQUEST_TIMEOUT"
-  | "ERR_ROBOTS_TOO_LARGE"
-  | "ERR_ROBOTS_BUSY"
-  | "ERR_ROBOTS_NO_METRICS"
-  | "ERR_ROBOTS_INTERNAL";
+  | 'ERR_ROBOTS_INVALID_REQUEST'
+  | 'ERR_ROBOTS_FOREIGN_HOST'
+  | 'ERR_ROBOTS_FOREIGN_SITE'
+  | 'ERR_ROBOTS_NOT_FOUND'
+  | 'ERR_ROBOTS_METHOD_NOT_ALLOWED'
+  | 'ERR_ROBOTS_REQUEST_TIMEOUT'
+  | 'ERR_ROBOTS_TOO_LARGE'
+  | 'ERR_ROBOTS_BUSY'
+  | 'ERR_ROBOTS_NO_METRICS'
+  | 'ERR_ROBOTS_INTERNAL';
 
 export type ProblemCode = RobotsErrorCode | RequestErrorCode;
 
 /** A request that is answered with an error, in the shape of RFC 9457. */
 export class Problem extends Error {
-  override readonly name = "Problem";
+  override readonly name = 'Problem';
   readonly status: number;
   readonly code: ProblemCode;
   /** Of the response. */
@@ -49,7 +49,7 @@ export class Problem extends Error {
   toJSON(): object {
     const { status, code, message: detail } = this;
     return {
-      type: "about:blank",
+      type: 'about:blank',
       title: STATUS_CODES[status],
       status,
       detail,
@@ -62,6 +62,6 @@ export class Problem extends Error {
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (!isRobotsError(error)) return undefined;
-  const status = error.code === "ERR_ROBOTS_CLOSED" ? 503 : 400;
+  const status = error.code === 'ERR_ROBOTS_CLOSED' ? 503 : 400;
   return new Problem(status, error.code, error.message, { cause: error });
 }

@@ -1,21 +1,17 @@
-import type { ParsedArguments } from "../command.ts";
-import { type ExitCode, exitCode } from "../exit-code.ts";
-import { onlineSettings, openClient } from "../open-client.ts";
-import { Output } from "../output.ts";
-import { printable, quoted } from "../printable.ts";
-import type { Session } from "../session.ts";
-import { UsageError } from "../usage-error.ts";
-import { AllowedHosts } from "./admission.ts";
-import { MAX_STREAMS, STREAM_CONCURRENCY } from "./check.ts";
-import type { Service } from "./exchange.ts";
-import { loadPromClient, Metrics, type PromClient } from "./metrics.ts";
-import {
-  type RunningServer,
-  type ServerOptions,
-  startServer,
-} from "./server.ts";
+import type { ParsedArguments } from '../command.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { onlineSettings, openClient } from '../open-client.ts';
+import { Output } from '../output.ts';
+import { printable, quoted } from '../printable.ts';
+import type { Session } from '../session.ts';
+import { UsageError } from '../usage-error.ts';
+import { AllowedHosts } from './admission.ts';
+import { MAX_STREAMS, STREAM_CONCURRENCY } from './check.ts';
+import type { Service } from './exchange.ts';
+import { loadPromClient, Metrics, type PromClient } from './metrics.ts';
+import { type RunningServer, type ServerOptions, startServer } from './server.ts';
 
-const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_HOST = '127.0.0.1';
 /** After RFC 9309, and next to the ports where services of one's own machine usually are. */
 const DEFAULT_PORT = 8309;
 /** Fetches under way at most. What streams wait for leaves a fifth of them to single questions. */
@@ -28,16 +24,15 @@ export async function serve(
   load: () => Promise<PromClient | undefined> = loadPromClient,
 ): Promise<ExitCode> {
   const [operand] = given.operands;
-  if (operand !== undefined)
-    throw new UsageError(`Expected no operand, got ${quoted(operand)}`);
-  const host = given.values.get("host")?.[0] ?? DEFAULT_HOST;
+  if (operand !== undefined) throw new UsageError(`Expected no operand, got ${quoted(operand)}`);
+  const host = given.values.get('host')?.[0] ?? DEFAULT_HOST;
   const port = readPort(given);
   const settings = onlineSettings(given);
   const prom = await load();
   const client = await openClient(settings, {
     concurrency: CONCURRENCY,
     // A service that others can reach must not be their way into the network it stands in.
-    addressPolicy: given.switches.has("allow-private") ? "any" : "public-only",
+    addressPolicy: given.switches.has('allow-private') ? 'any' : 'public-only',
   });
   const stopping = new AbortController();
   const { profile, agents } = settings;
@@ -50,7 +45,7 @@ export async function serve(
     stopping: stopping.signal,
     streams: 0,
   };
-  const hosts = new AllowedHosts(host, given.values.get("allow-host") ?? []);
+  const hosts = new AllowedHosts(host, given.values.get('allow-host') ?? []);
   const onError = (error: unknown): void =>
     void session.stderr.write(
       `canfetch: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
@@ -76,25 +71,16 @@ async function listen(options: ServerOptions): Promise<RunningServer> {
   try {
     return await startServer(options);
   } catch (error) {
-    if (!(error instanceof Error) || !("code" in error)) throw error;
+    if (!(error instanceof Error) || !('code' in error)) throw error;
     const { host, port } = options;
-    const todo =
-      error.code === "EADDRINUSE"
-        ? "it is taken: give another --port, or 0"
-        : String(error.code);
-    throw new UsageError(
-      `Expected an address to listen on, got ${quoted(host)} port ${port}; ${todo}`,
-      {
-        cause: error,
-      },
-    );
+    const todo = error.code === 'EADDRINUSE' ? 'it is taken: give another --port, or 0' : String(error.code);
+    throw new UsageError(`Expected an address to listen on, got ${quoted(host)} port ${port}; ${todo}`, {
+      cause: error,
+    });
   }
 }
 
-async function announce(
-  { url }: RunningServer,
-  { stdout }: Session,
-): Promise<void> {
+async function announce({ url }: RunningServer, { stdout }: Session): Promise<void> {
   const output = new Output(stdout);
   await output.write(`canfetch serves at ${printable(url)}\n`);
   await output.release();
@@ -109,17 +95,15 @@ function ended({ signal, onTerminate }: Session): Promise<void> {
       resolve();
     };
     if (signal.aborted) interrupt();
-    else signal.addEventListener("abort", interrupt, { once: true });
+    else signal.addEventListener('abort', interrupt, { once: true });
   });
 }
 
 /** @throws UsageError */
 function readPort(given: ParsedArguments): number {
-  const text = given.values.get("port")?.[0];
+  const text = given.values.get('port')?.[0];
   if (text === undefined) return DEFAULT_PORT;
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
   if (port <= 65_535) return port;
-  throw new UsageError(
-    `Expected --port to be a whole number from 0 to 65535, got ${quoted(text)}`,
-  );
+  throw new UsageError(`Expected --port to be a whole number from 0 to 65535, got ${quoted(text)}`);
 }

@@ -10,7 +10,7 @@ export async function* untilAborted<Item>(
   let stop: (() => void) | undefined;
   const aborted = new Promise<undefined>((resolve) => {
     stop = () => resolve(undefined);
-    signal.addEventListener("abort", stop, { once: true });
+    signal.addEventListener('abort', stop, { once: true });
   });
   try {
     while (!signal.aborted) {
@@ -22,6 +22,6 @@ export async function* untilAborted<Item>(
       yield next.value;
     }
   } finally {
-    if (stop !== undefined) signal.removeEventListener("abort", stop);
+    if (stop !== undefined) signal.removeEventListener('abort', stop);
   }
 }

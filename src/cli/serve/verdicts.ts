@@ -1,5 +1,5 @@
-import type { Decision } from "../../decision.ts";
-import { describeDiagnostic } from "../../rules/describe-diagnostic.ts";
+import type { Decision } from '../../decision.ts';
+import { describeDiagnostic } from '../../rules/describe-diagnostic.ts';
 import {
   lint,
   type Explanation,
@@ -7,27 +7,23 @@ import {
   usage,
   type Usage,
   type Verdict,
-} from "../../rules/index.ts";
+} from '../../rules/index.ts';
 
 /** What is said of one agent beside others. */
 export interface AgentVerdict {
   readonly agent: string;
   readonly allowed: boolean;
-  readonly reason: Decision["reason"];
-  readonly rule?: Decision["rule"];
-  readonly group?: Decision["group"];
+  readonly reason: Decision['reason'];
+  readonly rule?: Decision['rule'];
+  readonly group?: Decision['group'];
   readonly crawlDelayMs?: number;
-  readonly runnerUp?: Explanation["runnerUp"];
+  readonly runnerUp?: Explanation['runnerUp'];
   /** What the site states about the use of the resource; absent when it states nothing. */
   readonly usage?: Usage;
 }
 
 /** What a file says to `agent`. `target`: a URL, or a path that starts with `/`. */
-export function verdictBy(
-  file: RobotsFile,
-  target: string,
-  agent: string,
-): AgentVerdict {
+export function verdictBy(file: RobotsFile, target: string, agent: string): AgentVerdict {
   const { verdict, runnerUp } = file.explain(target, agent);
   return {
     agent,
@@ -37,12 +33,8 @@ export function verdictBy(
   };
 }
 
-function partsOf(
-  verdict: Verdict,
-  file: RobotsFile,
-  agent: string,
-): Omit<AgentVerdict, "agent"> {
-  const crawlDelayMs = "group" in verdict ? file.crawlDelay(agent) : undefined;
+function partsOf(verdict: Verdict, file: RobotsFile, agent: string): Omit<AgentVerdict, 'agent'> {
+  const crawlDelayMs = 'group' in verdict ? file.crawlDelay(agent) : undefined;
   return {
     ...verdict,
     ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
@@ -50,13 +42,9 @@ function partsOf(
 }
 
 /** A decision, told like the verdict of a file. `file`: the one it rests on, if it does on one. */
-export function verdictOf(
-  decision: Decision,
-  file: RobotsFile | undefined,
-): AgentVerdict {
+export function verdictOf(decision: Decision, file: RobotsFile | undefined): AgentVerdict {
   const { agent, allowed, reason, rule, group, crawlDelayMs, url } = decision;
-  const runnerUp =
-    reason === "rule" ? file?.explain(url, agent).runnerUp : undefined;
+  const runnerUp = reason === 'rule' ? file?.explain(url, agent).runnerUp : undefined;
   return {
     agent,
     allowed,
@@ -69,11 +57,7 @@ export function verdictOf(
   };
 }
 
-export function usageOf(
-  file: RobotsFile,
-  target: string,
-  agent: string,
-): { readonly usage?: Usage } {
+export function usageOf(file: RobotsFile, target: string, agent: string): { readonly usage?: Usage } {
   const stated = usage(file, target, agent);
   return stated.sources.length === 0 ? {} : { usage: stated };
 }

@@ -1,10 +1,11 @@
-import { request as send } from "node:http";
-import { Collector } from "../session.ts";
-import { serve } from "../../../src/cli/serve/run.ts";
-import type { PromClient } from "../../../src/cli/serve/metrics.ts";
-import { readArguments } from "../../../src/cli/arguments.ts";
-import { serveCommand } from "../../../src/cli/commands/serve.ts";
-import { run } from "../../../src/cli/run.ts";
+import { request as send } from 'node:http';
+import { Writable } from 'node:stream';
+import { Collector } from '../session.ts';
+import { serve } from '../../../src/cli/serve/run.ts';
+import type { PromClient } from '../../../src/cli/serve/metrics.ts';
+import { readArguments } from '../../../src/cli/arguments.ts';
+import { serveCommand } from '../../../src/cli/commands/serve.ts';
+import { run } from '../../../src/cli/run.ts';
 
 /** `canfetch serve`, running in this process. */
 export interface TestService extends AsyncDisposable {
@@ -21,25 +22,22 @@ export interface TestService extends AsyncDisposable {
 
 /** Starts it on a free port; `loadPromClient` stands in for the optional peer. */
 export async function startService(
-  argv: readonly string[] = ["--allow-private"],
+  argv: readonly string[] = ['--allow-private'],
   loadPromClient?: () => Promise<PromClient | undefined>,
 ): Promise<TestService> {
   const { promise: told, resolve: tell } = deferred<string>();
-  const stdout = new (class extends Collector {
-    override _write(
-      chunk: string | Buffer,
-      encoding: BufferEncoding,
-      done: () => void,
-    ): void {
-      super._write(chunk, encoding, done);
-      tell(this.text);
-    }
-  })();
+  const stdout = new Writable({
+    decodeStrings: false,
+    write(chunk, _encoding, done) {
+      tell(String(chunk));
+      done();
+    },
+  });
   const stderr = new Collector();
   const interrupted = new AbortController();
   const listeners = new Set<() => void>();
   const session = {
-    argv: ["serve", "--port", "0", ...argv],
+    argv: ['serve', '--port', '0', ...argv],
     env: {},
     stdin: process.stdin,
     stdout,
@@ -53,20 +51,13 @@ export async function startService(
   const ended: Promise<number> =
     loadPromClient === undefined
       ? run(session)
-      : serve(
-          readArguments(serveCommand, session.argv.slice(1)),
-          session,
-          loadPromClient,
-        );
+      : serve(readArguments(serveCommand, session.argv.slice(1)), session, loadPromClient);
   const text = await Promise.race([
     told,
-    ended.then((code) =>
-      Promise.reject(new Error(`exit ${code}: ${stderr.text}`)),
-    ),
+    ended.then((code) => Promise.reject(new Error(`exit ${code}: ${stderr.text}`))),
   ]);
   const url = /^canfetch serves at (http:\S+)\/\n$/.exec(text)?.[1];
-  if (url === undefined)
-    throw new Error(`Expected the address, got ${JSON.stringify(text)}`);
+  if (url === undefined) throw new Error(`Expected the address, got ${JSON.stringify(text)}`);
   const terminate = (): Promise<number> => {
     for (const listener of listeners) listener();
     return ended;
@@ -77,7 +68,7 @@ export async function startService(
     stderr,
     terminate,
     interrupt() {
-      interrupted.abort(new Error("Interrupted"));
+      interrupted.abort(new Error('Interrupted'));
       return ended;
     },
     async [Symbol.asyncDispose]() {
@@ -97,30 +88,26 @@ export function ask(
   origin: string,
   path: string,
   {
-    method = "GET",
+    method = 'GET',
     headers = {},
     body,
   }: { method?: string; headers?: Record<string, string>; body?: string } = {},
 ): Promise<PlainAnswer> {
   return new Promise((resolve, reject) => {
-    const request = send(
-      origin + path,
-      { method, headers, agent: false },
-      (response) => {
-        let text = "";
-        response.setEncoding("utf8");
-        response.on("data", (chunk: string) => (text += chunk));
-        response.on("end", () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            text,
-          }),
-        );
-        response.on("error", reject);
-      },
-    );
-    request.on("error", reject);
+    const request = send(origin + path, { method, headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => (text += chunk));
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+        }),
+      );
+      response.on('error', reject);
+    });
+    request.on('error', reject);
     request.end(body);
   });
 }
