@@ -18,4 +18,8 @@ process.exitCode = await run({
   stdout: process.stdout,
   stderr: process.stderr,
   signal: interrupted.signal,
+  onTerminate(listener) {
+    process.once('SIGTERM', listener);
+    return () => process.off('SIGTERM', listener);
+  },
 });
