@@ -64,10 +64,10 @@ async function list(work: Work): Promise<ExitCode> {
     for await (const kept of records(work)) await output.write(keptAsJson(kept, false));
     return exitCode.success;
   }
-  const all: Kept[] = [];
+  const rows: (readonly string[])[] = [];
   // Without the files, which may be many times what memory has.
-  for await (const kept of records(work)) all.push(kept);
-  await output.write(keptTable(all, paletteFor(session, given), Date.now()));
+  for await (const kept of records(work)) rows.push(keptRow(kept, Date.now()));
+  await output.write(keptTable(rows, paletteFor(session, given)));
   return exitCode.success;
 }
 
