@@ -2,7 +2,7 @@ import type { Profile } from '../access/index.ts';
 import type { Clock } from '../clock.ts';
 import type { RecordCodec } from './record-codec.ts';
 import type { StoreEvent } from './store-event.ts';
-import { askerOf } from './store-key.ts';
+import { askerKey } from './store-key.ts';
 import type { RobotsStore } from './store.ts';
 import { StoredOrigins } from './stored-origins.ts';
 
@@ -35,9 +35,7 @@ export function openStore(
     store,
     deadlineMs: storeDeadlineMs,
     leaseMs: Math.min(deadlineMs + LEASE_MARGIN_MS, MAX_LEASE_MS),
-    // Sites answer one crawler otherwise than another: what was refused to one is not what holds for all. And what
-    // an address gave that would not have been asked under our policy is none of ours.
-    asker: `${askerOf(tokens[0] ?? '')}:${addressPolicy}`,
+    asker: askerKey({ token: tokens[0] ?? '', addressPolicy }),
     codec,
     clock,
     random,

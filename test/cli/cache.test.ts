@@ -55,6 +55,7 @@ describe('cache ls', () => {
     expect(listed.find(({ origin }) => origin === origins()[0])).toMatchObject({
       schemaVersion: 1,
       agent: 'examplebot',
+      addressPolicy: 'no-public-to-private',
       answer: { kind: 'rules', status: 200 },
       copy: { octets: RULES.length },
     });
@@ -63,7 +64,8 @@ describe('cache ls', () => {
 
   it('prints a table on a terminal, and JSON there too when told to', async () => {
     await crawl();
-    const { stdout } = await cache('ls', [], { stdoutIsTTY: true, env: { NO_COLOR: '1' } });
+    const { stdout, stderr } = await cache('ls', [], { stdoutIsTTY: true, env: { NO_COLOR: '1' } });
+    expect(stderr).toBe('');
     const [head, ...rows] = stdout.trimEnd().split('\n');
     expect(head).toMatch(/^ {2}origin +agent +answer +file +fetched +kept for$/);
     expect(rows).toHaveLength(2);
@@ -165,7 +167,7 @@ describe('cache export and import', () => {
     await crawl('OtherBot/1.0');
     const { code, stderr } = await cache('export');
     expect(code).toBe(2);
-    expect(stderr).toContain('examplebot, otherbot');
+    expect(stderr).toContain('examplebot:no-public-to-private, otherbot:no-public-to-private');
     expect((await cache('export', ['-a', 'OtherBot'])).stdout.trimEnd().split('\n')).toHaveLength(3);
   });
 });

@@ -1,7 +1,6 @@
-import { profiles, recordedAt, retentionMs } from '../../access/index.ts';
+import { type ProfileName, profiles, recordedAt, retentionMs } from '../../access/index.ts';
 import { isExpired, promisedOrigins, type RestoreRejection } from '../../cache/snapshot.ts';
-import { storeKey } from '../../cache/store-key.ts';
-import type { ProfileName } from '../../access/index.ts';
+import { type Asker, askerKey, storeKey } from '../../cache/store-key.ts';
 import type { StoreView } from './store-view.ts';
 
 /** What became of the lines of a snapshot. */
@@ -17,7 +16,7 @@ export interface Imported {
 export async function importSnapshot(
   lines: AsyncIterable<string>,
   { store, codec }: StoreView,
-  { agent, profile }: { readonly agent: string; readonly profile: ProfileName },
+  { asker, profile }: { readonly asker: Asker; readonly profile: ProfileName },
 ): Promise<Imported> {
   const reasons: Partial<Record<RestoreRejection, number>> = {};
   let [imported, rejected, promised] = [0, 0, 0];
@@ -27,7 +26,7 @@ export async function importSnapshot(
     const { record, rejected: why } = codec.decode(line, now);
     if (record === undefined) return why ?? 'damaged';
     if (isExpired(record, profiles[profile], now)) return 'expired';
-    const key = storeKey('record', agent, record.origin);
+    const key = storeKey('record', askerKey(asker), record.origin);
     const known = codec.decode(await store.get(key), now, record.origin).record;
     if (known !== undefined && recordedAt(known) >= recordedAt(record)) return 'older';
     const ttlMs = Math.max(1, retentionMs(record, profiles[profile], now));

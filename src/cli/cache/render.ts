@@ -7,18 +7,11 @@ import { ago, ahead, count, duration } from '../words.ts';
 import type { Kept } from './store-view.ts';
 
 /** A record as a line of NDJSON; with its file when `whole`. */
-export function keptAsJson({ agent, origin, expiresAt, record, rejected }: Kept, whole: boolean): string {
+export function keptAsJson({ asker, origin, expiresAt, record, rejected }: Kept, whole: boolean): string {
   const { answer, copy, failure, site } = record ?? ({} as Partial<OriginRecord>);
-  return jsonLine({
-    origin,
-    agent,
-    expiresAt,
-    rejected,
-    answer,
-    failure,
-    site,
-    copy: copy && copyAsJson(copy, whole),
-  });
+  const { token: agent, addressPolicy } = asker;
+  const head = { origin, agent, addressPolicy, expiresAt, rejected };
+  return jsonLine({ ...head, answer, failure, site, copy: copy && copyAsJson(copy, whole) });
 }
 
 function copyAsJson({ body, ...rest }: Copy, whole: boolean): object {
@@ -27,11 +20,11 @@ function copyAsJson({ body, ...rest }: Copy, whole: boolean): object {
 
 /** What a table shows of a record. It does without the file: a store may hold more of those than memory. */
 export function keptRow(kept: Kept, now: number): readonly string[] {
-  const { origin, agent, expiresAt, record } = kept;
+  const { origin, asker, expiresAt, record } = kept;
   const fetchedAt = (record?.answer ?? record?.copy)?.fetchedAt;
   return [
     printable(origin),
-    printable(agent),
+    printable(asker.token),
     inShort(kept),
     record?.copy === undefined ? '' : count(record.copy.body.length, 'octet'),
     fetchedAt === undefined ? '' : ago(fetchedAt, now),
@@ -48,7 +41,7 @@ export function keptTable(rows: readonly (readonly string[])[], colours: Palette
 export function keptForPeople(kept: Kept, colours: Palette, width: number | undefined, now: number): string {
   const { answer, copy, failure } = kept.record ?? ({} as Partial<OriginRecord>);
   const rows: (readonly [string, string])[] = [
-    ['agent', printable(kept.agent)],
+    ['agent', `${printable(kept.asker.token)}, addresses ${printable(kept.asker.addressPolicy)}`],
     ['answer', inShort(kept)],
   ];
   if (answer !== undefined) {
@@ -76,4 +69,4 @@ function inShort({ record, rejected }: Kept): string {
   return [...said, ...failing].join(', ') || 'a site signal';
 }
 
-const textOf = (body: Uint8Array): string => new TextDecoder().decode(body).trimEnd();
+const textOf = (body: Uint8Array): string => new TextDecoder().decode(body);

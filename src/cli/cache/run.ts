@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { snapshotHeader } from '../../cache/snapshot.ts';
-import { askerOf } from '../../cache/store-key.ts';
+import { type Asker, askerKey } from '../../cache/store-key.ts';
+import { DEFAULT_ADDRESS_POLICY } from '../../fetch/address-policy.ts';
 import { productToken } from '../../rules/index.ts';
 import { paletteFor } from '../colour.ts';
 import type { ParsedArguments } from '../command.ts';
@@ -27,7 +28,7 @@ interface Work {
   readonly given: ParsedArguments;
   readonly session: Session;
   readonly output: Output;
-  readonly agent: string | undefined;
+  readonly whose: Partial<Asker>;
   readonly origins: readonly string[];
   readonly signal: AbortSignal;
 }
@@ -35,8 +36,8 @@ interface Work {
 /** Does one thing with a store. */
 export async function runCache(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const { action, origins } = readOperands(given);
-  const agent = readAsker(given);
-  if (action === 'import' && agent === undefined) {
+  const whose = readAsker(given);
+  if (action === 'import' && whose.token === undefined) {
     throw new UsageError(
       'Expected --agent for whom to import, got none; snapshots do not say whose they are',
     );
@@ -44,7 +45,7 @@ export async function runCache(given: ParsedArguments, session: Session): Promis
   await using view = openStoreView(given, action === 'import');
   return await interruptible(session, { readsStdin: action === 'import' }, async (signal) => {
     const output = new Output(session.stdout);
-    const code = await actions[action]({ view, given, session, output, agent, origins, signal });
+    const code = await actions[action]({ view, given, session, output, whose, origins, signal });
     await output.release();
     return code;
   });
@@ -86,8 +87,8 @@ async function show(work: Work): Promise<ExitCode> {
 }
 
 async function clear(work: Work): Promise<ExitCode> {
-  const { view, agent, origins } = work;
-  if (origins.length === 0 && agent === undefined) {
+  const { view, whose, origins } = work;
+  if (origins.length === 0 && Object.keys(whose).length === 0) {
     await view.store.clear();
     return exitCode.success;
   }
@@ -104,18 +105,19 @@ async function clear(work: Work): Promise<ExitCode> {
 async function exportAll(work: Work): Promise<ExitCode> {
   const { view, session, output, signal } = work;
   const keys: string[] = [];
-  const agents = new Set<string>();
+  const askers = new Set<string>();
   let unread = 0;
-  for await (const { key, agent, record } of records(work)) {
+  for await (const { key, asker, record } of records(work)) {
     if (record === undefined) unread++;
     else {
       keys.push(key);
-      agents.add(agent);
+      askers.add(askerKey(asker));
     }
   }
-  if (agents.size > 1) {
+  if (askers.size > 1) {
     throw new UsageError(
-      `Expected --agent, as the store has records of several (${[...agents].map(printable).join(', ')}); name one`,
+      'Expected --agent and --address-policy, as the store has records of several ' +
+        `(${[...askers].map((asker) => printable(asker)).join(', ')}); name one`,
     );
   }
   await output.write(snapshotHeader(keys.length, Date.now()));
@@ -125,19 +127,20 @@ async function exportAll(work: Work): Promise<ExitCode> {
     if (record !== undefined) await output.write(`${view.codec.encode(record)}\n`);
   }
   if (unread > 0)
-    session.stderr.write(`canfetch: left out ${count(unread, 'entry')} that no client would take\n`);
+    session.stderr.write(`canfetch: left out ${count(unread, 'record')} that no client would take\n`);
   return exitCode.success;
 }
 
-async function importAll({ view, given, session, output, agent = '' }: Work): Promise<ExitCode> {
+async function importAll({ view, given, session, output, whose }: Work): Promise<ExitCode> {
   const lines = createInterface({ input: session.stdin });
-  const done = await importSnapshot(lines, view, { agent, profile: readProfile(given) });
+  const asker = { token: '', addressPolicy: DEFAULT_ADDRESS_POLICY, ...whose };
+  const done = await importSnapshot(lines, view, { asker, profile: readProfile(given) });
   await output.write(jsonLine(done));
   return done.rejected + done.missing === 0 ? exitCode.success : exitCode.negative;
 }
 
-async function* records({ view, agent, signal }: Work): AsyncGenerator<Kept> {
-  for await (const kept of view.records(agent)) {
+async function* records({ view, whose, signal }: Work): AsyncGenerator<Kept> {
+  for await (const kept of view.records(whose)) {
     signal.throwIfAborted();
     yield kept;
   }
@@ -170,11 +173,15 @@ function readOperands({ operands: [word, ...urls] }: ParsedArguments): { action:
 }
 
 /** Whose records are meant, if somebody's in particular. */
-function readAsker(given: ParsedArguments): string | undefined {
+function readAsker(given: ParsedArguments): Partial<Asker> {
   const [agent] = readAgents(given);
-  if (agent === undefined) return undefined;
-  const token = productToken(agent);
-  if (token === undefined)
+  const addressPolicy = given.values.get('address-policy')?.[0];
+  const token = agent === undefined ? undefined : productToken(agent)?.toLowerCase();
+  if (agent !== undefined && token === undefined) {
     throw new UsageError('Expected --agent to name one, got "*"; leave it out for all');
-  return askerOf(token);
+  }
+  return {
+    ...(token === undefined ? {} : { token }),
+    ...(addressPolicy === undefined ? {} : { addressPolicy }),
+  };
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type OriginRecord, profiles } from '../../access/index.ts';
 import { type LmdbStore, lmdbStore } from '../../cache/lmdb.ts';
 import { RecordCodec, type Rejection } from '../../cache/record-codec.ts';
-import { readRecordKey } from '../../cache/store-key.ts';
+import { type Asker, readRecordKey } from '../../cache/store-key.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../fetch/body.ts';
 import type { ParsedArguments } from '../command.ts';
 import { quoted } from '../printable.ts';
@@ -12,8 +12,7 @@ import { UsageError } from '../usage-error.ts';
 /** An entry of a store that is a record, or should be one. */
 export interface Kept {
   readonly key: string;
-  /** The product token of whom it was written by. */
-  readonly agent: string;
+  readonly asker: Asker;
   readonly origin: string;
   readonly expiresAt: number;
   readonly record: OriginRecord | undefined;
@@ -25,8 +24,8 @@ export interface Kept {
 export interface StoreView extends AsyncDisposable {
   readonly store: LmdbStore;
   readonly codec: RecordCodec;
-  /** @param agent Only those of this one. */
-  records(agent: string | undefined): AsyncIterable<Kept>;
+  /** @param whose Only those of such askers. */
+  records(whose: Partial<Asker>): AsyncIterable<Kept>;
 }
 
 /** @throws UsageError when there is none, unless it is to be made. */
@@ -48,13 +47,15 @@ export function openStoreView(given: ParsedArguments, mayBeMade: boolean): Store
   return {
     store,
     codec,
-    async *records(agent) {
+    async *records(whose) {
       for await (const { key, value, expiresAt } of store.entries()) {
         const named = readRecordKey(key);
-        if (named === undefined || (agent !== undefined && named.asker !== agent)) continue;
-        const { asker, origin } = named;
+        if (named === undefined) continue;
+        const { origin, ...asker } = named;
+        if ((whose.token ?? asker.token) !== asker.token) continue;
+        if ((whose.addressPolicy ?? asker.addressPolicy) !== asker.addressPolicy) continue;
         const { record, rejected } = codec.decode(value, Date.now(), origin);
-        yield { key, agent: asker, origin, expiresAt, record, rejected };
+        yield { key, asker, origin, expiresAt, record, rejected };
       }
     },
     [Symbol.asyncDispose]: () => store.close(),

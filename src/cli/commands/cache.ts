@@ -1,3 +1,4 @@
+import { ADDRESS_POLICIES } from '../../fetch/address-policy.ts';
 import type { Command } from '../command.ts';
 import { exitCode } from '../exit-code.ts';
 import { agentOption, jsonOption, profileOption } from '../options.ts';
@@ -20,6 +21,12 @@ export const cacheCommand: Command = {
       ...agentOption,
       repeatable: false,
       help: 'whose records; import needs to know, the others take everybody’s',
+    },
+    {
+      name: 'address-policy',
+      value: 'NAME',
+      choices: ADDRESS_POLICIES,
+      help: 'the records of crawlers with this policy; import takes no-public-to-private by default',
     },
     profileOption,
     jsonOption,
