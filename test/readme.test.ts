@@ -5,13 +5,14 @@ import { VERSION } from '../src/version.ts';
 import { skippedWithoutChromium } from './support/chromium.ts';
 import './support/crawlee.ts';
 import { type FtpSite, startFtpSite } from './support/ftp-site.ts';
+import { type Proxy, startProxy } from './support/proxy.ts';
 import { installed } from './support/installed.ts';
 import { type RedisServer, startRedis } from './support/redis-server.ts';
 import { answer, type Site, startSite } from './support/site.ts';
 
 /**
  * The README's TypeScript is run, each block as a module of its own: imports of the package are led to the
- * source, `https://example.com` and `ftp://ftp.example.com` to loopback sites. A comment behind an expression, such
+ * source, `https://example.com`, `ftp://ftp.example.com` and the proxy to loopback. A comment behind an expression, such
  * as `// false`, is a claim, and is checked. A block that begins with "```ts needs-chromium" is run where there is a
  * Chromium, which then is what it imports from `playwright`.
  */
@@ -32,6 +33,7 @@ const folder = new URL('../build/readme/', import.meta.url);
 let site: Site;
 let redisServer: RedisServer | undefined;
 let ftpSite: FtpSite;
+let proxy: Proxy;
 
 beforeAll(async () => {
   site = await startSite((request, response) => {
@@ -39,6 +41,7 @@ beforeAll(async () => {
     else answer(response, { body: 'a page' });
   });
   ftpSite = await startFtpSite();
+  proxy = await startProxy();
   mkdirSync(folder, { recursive: true });
   if (redis) redisServer = await startRedis();
 });
@@ -47,6 +50,7 @@ afterAll(async () => {
   await site.close();
   await redisServer?.stop();
   await ftpSite.close();
+  await proxy[Symbol.asyncDispose]();
   if (existsSync(folder)) rmSync(folder, { recursive: true });
 });
 
@@ -67,7 +71,7 @@ function sourceOf(entry: string): string {
 /** `expression; // value` → a claim, where the comment is a literal to its end. */
 function withClaims(source: string): string {
   return source.replaceAll(
-    /^( *)(\S.*); \/\/ (true|false|\d+|'[^']*'|\{ \w+: [^…]*\})$/gm,
+    /^( *)(\S.*); \/\/ (true|false|\d+|'[^']*'|\{ \w+: [^…\n]*\})$/gm,
     (_, indent: string, expression: string, claim: string) =>
       `${indent}claims.push([${expression}, ${claim}]);`,
   );
@@ -80,6 +84,7 @@ async function run(index: number, source: string): Promise<void> {
     .replaceAll(/from '(canfetch(?:\/\w+)?)'/g, (_, entry: string) => `from '${sourceOf(entry)}'`)
     .replaceAll("from 'playwright'", `from '${chromium}'`)
     .replaceAll('ftp://ftp.example.com', ftpSite.origin)
+    .replaceAll('http://proxy.example.com:3128', proxy.url)
     .replaceAll('./robots-cache', fileURLToPath(new URL('robots-cache', folder)))
     .replaceAll('process.env.REDIS_URL', JSON.stringify(redisServer?.url))
     // The rules alone need no site.
@@ -101,6 +106,10 @@ describe('README', () => {
     if (skipped !== undefined) it.skip(`block ${index + 1} (${skipped})`, () => run(index, source));
     else it(`block ${index + 1} runs, and says the truth`, () => run(index, source));
   }
+
+  it('goes through the proxy where it says so', () => {
+    expect(proxy.tunnels.length).toBeGreaterThanOrEqual(1);
+  });
 
   it('has blocks, and claims in them', () => {
     expect(blocks.length).toBeGreaterThan(3);

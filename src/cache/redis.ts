@@ -113,7 +113,8 @@ function nameOf(prefix: string, key: string, part: '' | ':lease' | ':slot' = '')
     /[%{}\p{Surrogate}]/gu,
     (character) => `%${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  return `${prefix}{${escaped}}${part}`;
+  // Empty braces would count as none; a lone percent sign is what no other key becomes.
+  return `${prefix}{${escaped || '%'}}${part}`;
 }
 
 function readPrefix(options: RedisStoreOptions): string {

@@ -14,7 +14,7 @@ export interface StoreUnderTest {
 /** Keys that are easily mixed up. */
 const KEYS = [
   ...['https://example.com', 'https://example.com:8443', 'http://example.com', 'https://example.co'],
-  ...['a', 'a:lease', 'a:slot', 'lease:a', '{a}', 'a}{b', '}', '{}', '%', '%007b', '{'],
+  ...['', 'a', 'a:lease', 'a:slot', 'lease:a', '{a}', 'a}{b', '}', '{}', '%', '%007b', '{'],
   ...['https://xn--exmple-cua.com', 'https://exämple.com', 'ключ', '鍵', '🔑', '🔒', '\u{10ffff}'],
   ...['a\0b', 'a\u0001b', 'a\nb', '\0', ' ', '\ufeffa', '\ufffd', '\ud83d', '\ud83e', '\udd11'],
   ...['x', 'y', 'é', 'e\u0301'].map((end) => 'k'.repeat(4_000) + end),

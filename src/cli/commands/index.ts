@@ -8,6 +8,7 @@ import { lintCommand } from './lint.ts';
 import { policyCommand } from './policy.ts';
 import { prefetchCommand } from './prefetch.ts';
 import { profilesCommand } from './profiles.ts';
+import { serveCommand } from './serve.ts';
 
 /** Every command, in the order `--help` lists them. */
 export const commands: readonly Command[] = [
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   prefetchCommand,
   profilesCommand,
   cacheCommand,
+  serveCommand,
   completionCommand,
 ];
 

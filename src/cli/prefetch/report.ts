@@ -95,7 +95,7 @@ function prefetchRecord(prefetched: Prefetched): object {
     return { input, ...(line === undefined ? {} : { line }), error: prefetched.error };
   }
   const { origin, state, reason, robots, retryAt } = prefetched;
-  const { url, finalUrl, hops, ...rest } = robots;
+  const { url: _, finalUrl, hops, ...rest } = robots;
   return {
     origin,
     state,
