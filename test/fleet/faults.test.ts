@@ -44,6 +44,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
     let server: RedisServer;
     let sites: Sites;
     let clock: VirtualClock;
+    /** The latest first. */
     const open: (() => void | PromiseLike<void>)[] = [];
 
     beforeEach(async () => {
@@ -53,7 +54,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
     });
 
     afterEach(async () => {
-      for (const close of open.splice(0).toReversed()) await close();
+      for (const close of open.splice(0)) await close();
       await sites?.[Symbol.asyncDispose]();
       await server?.stop();
     });
@@ -77,7 +78,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
         clock,
         lookup: everyNameIsLocal,
       });
-      open.push(end, () => robots.close());
+      open.unshift(() => robots.close(), end);
       const visit = async (number: number): Promise<string> => {
         const startedAt = performance.now();
         const refused = await robots.check(sites.url(number, '/private'));
@@ -195,7 +196,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
 
     it(`slow by ${SLOW_MS} ms`, async () => {
       const proxy = await startSlowProxy(server.port);
-      open.push(() => proxy[Symbol.asyncDispose]());
+      open.unshift(() => proxy[Symbol.asyncDispose]());
       const crawler = await warmCrawler(proxy.url);
       proxy.delayMs = SLOW_MS;
       await goesOn(crawler);

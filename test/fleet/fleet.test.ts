@@ -57,10 +57,10 @@ function fleetBehaviour(placeOf: () => Place): void {
     const urls = range(ORIGINS).map((number) => asked.url(number, number % 2 === 0 ? '/private' : '/page'));
     for (const member of fleet) member.tell(urls);
     const reports = await Promise.all(fleet.map(reportOf));
-    expect(reports.flatMap(({ events }) => events)).toEqual([]);
     expect(asked.asked.length).toBe(ORIGINS);
     expect(new Set(asked.asked.map(({ host }) => host)).size).toBe(ORIGINS);
     expect(reports.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(ORIGINS);
+    expect(reports.flatMap(({ events }) => events)).toEqual([]);
     const expected = urls.map((_, index) => index % 2 === 1);
     for (const { decisions } of reports) expect(decisions.map(({ allowed }) => allowed)).toEqual(expected);
   });
@@ -75,7 +75,7 @@ function fleetBehaviour(placeOf: () => Place): void {
       const [victim, ...others] = await startMembers(MEMBERS, placeOf(), { deadlineMs: 3 * SECOND });
       const urls = range(100).map((number) => asked.url(number, '/private'));
       victim!.tell(urls);
-      for (const member of others) member.tell(urls.toReversed());
+      for (const member of others) member.tell([...urls.slice(50), ...urls.slice(0, 50)]);
       await vi.waitFor(() => expect(asked.asked.some(isVictim)).toBe(true), { timeout: 20_000, interval: 1 });
       await victim!.kill();
       const reports = await Promise.all(others.map(reportOf));
