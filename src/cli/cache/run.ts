@@ -66,7 +66,6 @@ async function list(work: Work): Promise<ExitCode> {
     return exitCode.success;
   }
   const rows: (readonly string[])[] = [];
-  // Without the files, which may be many times what memory has.
   for await (const kept of records(work)) rows.push(keptRow(kept, Date.now()));
   await output.write(keptTable(rows, paletteFor(session, given)));
   return exitCode.success;
