@@ -53,7 +53,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
     });
 
     afterEach(async () => {
-      for (const close of open.splice(0).toReversed()) await close();
+      for (const close of open.splice(0).reverse()) await close();
       await sites?.[Symbol.asyncDispose]();
       await server?.stop();
     });

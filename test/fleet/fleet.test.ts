@@ -75,7 +75,7 @@ function fleetBehaviour(placeOf: () => Place): void {
       const [victim, ...others] = await startMembers(MEMBERS, placeOf(), { deadlineMs: 3 * SECOND });
       const urls = range(100).map((number) => asked.url(number, '/private'));
       victim!.tell(urls);
-      for (const member of others) member.tell(urls.toReversed());
+      for (const member of others) member.tell([...urls].reverse());
       await vi.waitFor(() => expect(asked.asked.some(isVictim)).toBe(true), { timeout: 20_000, interval: 1 });
       await victim!.kill();
       const reports = await Promise.all(others.map(reportOf));
