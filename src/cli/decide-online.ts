@@ -1,11 +1,17 @@
 import { isRobotsError } from '../errors.ts';
 import { type Answer, type Decider, tooLongError } from './answer.ts';
 import { type OnlineSettings, openClient } from './open-client.ts';
+import type { Session } from './session.ts';
 import type { Target } from './targets.ts';
 
 /** Decides by asking the origins. `signal` rejects what is still undecided. */
-export async function decideOnline(settings: OnlineSettings, signal: AbortSignal): Promise<Decider> {
-  const client = await openClient(settings);
+export async function decideOnline(
+  settings: OnlineSettings,
+  session: Session,
+  signal: AbortSignal,
+): Promise<Decider> {
+  const opened = await openClient(settings, session);
+  const { client } = opened;
   const asked = settings.agents.length === 0 ? undefined : settings.agents;
   return {
     async decide(target: Target): Promise<Answer> {
@@ -17,6 +23,6 @@ export async function decideOnline(settings: OnlineSettings, signal: AbortSignal
         return { target, error: { code: error.code, message: error.message } };
       }
     },
-    close: () => client.close(),
+    close: () => opened[Symbol.asyncDispose](),
   };
 }

@@ -1,5 +1,5 @@
 import type { OriginPolicy } from '../policy.ts';
-import { type OnlineSettings, openClient } from './open-client.ts';
+import { type OnlineSettings, openClient, type OpenedClient } from './open-client.ts';
 import { printable } from './printable.ts';
 import { isUrl, readOrigin } from './read-origin.ts';
 import { CRAWLED_BYTES, readRobots } from './read-robots.ts';
@@ -35,7 +35,7 @@ export interface LoadOptions {
 /** Reads robots.txt files one after another. Loads the client when the first URL comes, and not before. */
 export class RobotsLoader implements AsyncDisposable {
   private readonly options: LoadOptions;
-  private client: ReturnType<typeof openClient> | undefined;
+  private opened: Promise<OpenedClient> | undefined;
 
   constructor(options: LoadOptions) {
     this.options = options;
@@ -50,14 +50,15 @@ export class RobotsLoader implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await (await this.client)?.close();
+    await (await this.opened)?.[Symbol.asyncDispose]();
   }
 
   private async ask(url: string): Promise<LoadedRobots> {
-    const { settings, maxBytes = CRAWLED_BYTES, signal } = this.options;
+    const { settings, session, maxBytes = CRAWLED_BYTES, signal } = this.options;
     const origin = readOrigin(url);
-    this.client ??= openClient(settings, { maxBodyBytes: maxBytes });
-    const policy = await (await this.client).policy(origin, { signal });
+    this.opened ??= openClient(settings, session, { maxBodyBytes: maxBytes });
+    const { client } = await this.opened;
+    const policy = await client.policy(origin, { signal });
     const { state, file } = policy;
     if (file === undefined || (state !== 'rules' && state !== 'last-good')) {
       return { kind: 'none', name: url, policy };

@@ -37,3 +37,9 @@ export const verboseOption: CommandOption = {
   short: 'v',
   help: 'show every request for robots.txt, its answer and the fields that matter, as curl -v does',
 };
+
+export const storeOption: CommandOption = {
+  name: 'store',
+  value: 'FOLDER',
+  help: 'keep answers here for the next run, and use those of others (needs the package lmdb)',
+};

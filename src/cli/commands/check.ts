@@ -7,7 +7,7 @@ import { type ExitCode, exitCode } from '../exit-code.ts';
 import { inOrder } from '../in-order.ts';
 import { interruptible } from '../interruptible.ts';
 import { onlineSettings } from '../open-client.ts';
-import { agentOption, deadlineOption, profileOption, robotsOption } from '../options.ts';
+import { agentOption, deadlineOption, profileOption, robotsOption, storeOption } from '../options.ts';
 import type { Session } from '../session.ts';
 import { targets } from '../targets.ts';
 import { UsageError } from '../usage-error.ts';
@@ -29,6 +29,7 @@ export const check: Command = {
     robotsOption,
     profileOption,
     deadlineOption,
+    storeOption,
     { name: 'json', help: 'one JSON object per line instead of text for people' },
     { name: 'quiet', short: 'q', help: 'print no answers; the exit code tells' },
   ],
@@ -100,7 +101,7 @@ function assertUsable({ operands, switches, values }: ParsedArguments): boolean 
 function deciderFor(given: ParsedArguments, session: Session, signal: AbortSignal): Promise<Decider> {
   const settings = onlineSettings(given);
   const file = given.values.get('robots')?.[0];
-  if (file === undefined) return decideOnline(settings, signal);
+  if (file === undefined) return decideOnline(settings, session, signal);
   const warn = (message: string): void => void session.stderr.write(`canfetch: ${message}\n`);
   const { agents, profile } = settings;
   return decideOffline({ agents, profile, file, stdin: session.stdin, warn });

@@ -6,6 +6,7 @@ import {
   jsonOption,
   profileOption,
   robotsOption,
+  storeOption,
   verboseOption,
 } from '../options.ts';
 
@@ -22,6 +23,7 @@ export const explainCommand: Command = {
     robotsOption,
     profileOption,
     deadlineOption,
+    storeOption,
     verboseOption,
     { name: 'all', help: 'show every line of a long file' },
     jsonOption,

@@ -1,6 +1,13 @@
 import type { Command } from '../command.ts';
 import { exitCode } from '../exit-code.ts';
-import { agentOption, deadlineOption, jsonOption, profileOption, verboseOption } from '../options.ts';
+import {
+  agentOption,
+  deadlineOption,
+  jsonOption,
+  profileOption,
+  storeOption,
+  verboseOption,
+} from '../options.ts';
 
 /** `canfetch policy`: everything known of an origin, and why. */
 export const policyCommand: Command = {
@@ -9,7 +16,7 @@ export const policyCommand: Command = {
     'Show everything about the robots.txt of an origin: how it answered, for how long that holds, and why',
   operands: 'ORIGIN',
   operandsHelp: 'ORIGIN is an absolute http, https or ftp URL, of any page.',
-  options: [agentOption, profileOption, deadlineOption, verboseOption, jsonOption],
+  options: [agentOption, profileOption, deadlineOption, storeOption, verboseOption, jsonOption],
   examples: [
     { line: 'canfetch policy https://example.com', does: 'what holds for a site, and until when?' },
     {

@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts';
 import { exitCode } from '../exit-code.ts';
-import { agentOption, deadlineOption, profileOption } from '../options.ts';
+import { agentOption, deadlineOption, profileOption, storeOption } from '../options.ts';
 
 /** `canfetch prefetch`: the robots.txt of every origin in a list of URLs. */
 export const prefetchCommand: Command = {
@@ -14,6 +14,7 @@ export const prefetchCommand: Command = {
     agentOption,
     profileOption,
     deadlineOption,
+    storeOption,
     { name: 'concurrency', value: 'N', help: 'origins asked at a time; 32 by default' },
     { name: 'quiet', short: 'q', help: 'print no lines; the exit code tells' },
   ],
@@ -21,6 +22,10 @@ export const prefetchCommand: Command = {
     {
       line: 'canfetch prefetch -a ExampleBot/1.0 urls.txt > origins.ndjson',
       does: 'survey the origins of a crawl',
+    },
+    {
+      line: 'canfetch prefetch -a ExampleBot/1.0 --store robots urls.txt > origins.ndjson',
+      does: 'and keep the answers: run it again after an interruption, and it asks for the rest alone',
     },
     {
       line: 'canfetch prefetch - < urls.txt | jq -r \'select(.reason == "unreachable") | .origin\'',

@@ -94,7 +94,7 @@ function annotatedLine(
   const { role, inGroup } = line;
   const note = role === undefined ? '' : role === 'decides' ? '  ← decides' : '  ← matches too';
   const number = String(line.line).padStart(digits);
-  const room = width === undefined ? undefined : Math.max(8, width - digits - 6 - note.length);
+  const room = width === undefined ? undefined : Math.max(8, width - digits - 7 - note.length);
   const text = cut(printable(line.text.replaceAll('\t', ' ')), room) + note;
   const marked = `${role === 'decides' ? '→' : ' '} ${number} ${inGroup ? '┃' : '│'} ${text}`;
   const style = styleOf(line, ruling.allowed, colours);

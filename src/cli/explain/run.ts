@@ -28,7 +28,7 @@ export async function explain(given: ParsedArguments, session: Session): Promise
   return interruptible(session, { readsStdin: file === '-' }, async (signal) => {
     const explanation =
       file === undefined
-        ? await askAndExplain(url, settings, signal)
+        ? await askAndExplain(url, settings, session, signal)
         : await readAndExplain(url, settings, file, session);
     const output = new Output(session.stdout);
     await output.write(
@@ -51,16 +51,14 @@ export async function explain(given: ParsedArguments, session: Session): Promise
 async function askAndExplain(
   url: string,
   settings: OnlineSettings,
+  session: Session,
   signal: AbortSignal,
 ): Promise<UrlExplanation> {
-  const client = await openClient(settings);
-  try {
-    const agent = settings.agents.length === 0 ? undefined : settings.agents;
-    const policy = await client.policy(url, { signal, ...(agent === undefined ? {} : { agent }) });
-    return explainServed(await client.check(url, agent, { signal }), policy);
-  } finally {
-    await client.close();
-  }
+  await using opened = await openClient(settings, session);
+  const { client } = opened;
+  const agent = settings.agents.length === 0 ? undefined : settings.agents;
+  const policy = await client.policy(url, { signal, ...(agent === undefined ? {} : { agent }) });
+  return explainServed(await client.check(url, agent, { signal }), policy);
 }
 
 async function readAndExplain(

@@ -8,8 +8,8 @@ import { interruptible } from '../interruptible.ts';
 import { jsonLine } from '../json.ts';
 import { widthOf } from '../layout.ts';
 import { absenceOf, readsStdin, RobotsLoader } from '../load-robots.ts';
+import { onlineSettings } from '../open-client.ts';
 import { Output } from '../output.ts';
-import { readDeadlineMs, readProfile } from '../settings.ts';
 import type { Session } from '../session.ts';
 import { UsageError } from '../usage-error.ts';
 import { type LintedFile, lintLoaded } from './finding.ts';
@@ -26,7 +26,7 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
     throw new UsageError('Expected a file, an origin, or "-" for standard input, got none');
   }
   const format = lintFormats.find((each) => each === given.values.get('format')?.[0]) ?? 'human';
-  const settings = { agents: [], profile: readProfile(given), deadlineMs: readDeadlineMs(given) };
+  const settings = onlineSettings(given);
   const { dialect } = profiles[settings.profile];
   const colours = paletteFor(session, given);
   const width = widthOf(session.stdout);

@@ -40,12 +40,13 @@ function stateMark({ state, reason }: OriginPolicy, colours: Palette): string {
 
 /** What came of asking, and for how long it holds. */
 export function answerRows(policy: OriginPolicy, now: number): Row[] {
-  const { attempt, robots, lifetime, nextAttempt, failure, site } = policy;
+  const { attempt, robots, lifetime, nextAttempt, failure, site, suspect } = policy;
   const why = whySentence(policy);
   const because = lifetime === undefined ? undefined : lifetimeReason(lifetime);
   return [
     ...row('why', why),
     ['robots', attempt === undefined ? printable(robots.url) : shortHops(attempt.hops)],
+    ...row('looks', suspect && `like ${looks[suspect]} rather than a robots.txt`),
     ...row('fetched', lifetime && `${ago(lifetime.fetchedAt, now)} (${instant(lifetime.fetchedAt)})`),
     ...row('fresh', lifetime && freshness(lifetime.staleAt, now)),
     ...row('because', because),
@@ -58,6 +59,13 @@ export function answerRows(policy: OriginPolicy, now: number): Row[] {
     ...row('site', site && `${site.reachable ? 'reachable' : 'not reachable'} ${ago(site.at, now)}`),
   ];
 }
+
+const looks: Readonly<Record<NonNullable<OriginPolicy['suspect']>, string>> = {
+  challenge: 'the challenge of a gatekeeper that wants to see a browser',
+  blocked: 'the page of a firewall that lets nobody through',
+  login: 'a login page',
+  html: 'a page',
+};
 
 function freshness(staleAt: number, now: number): string {
   return staleAt <= now ? `no more (since ${instant(staleAt)})` : `until it ends ${ahead(staleAt, now)}`;

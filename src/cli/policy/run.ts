@@ -18,28 +18,25 @@ export async function showPolicy(given: ParsedArguments, session: Session): Prom
   const origin = readOrigin(onlyOperand(given, 'an origin'));
   const settings = onlineSettings(given);
   return interruptible(session, { readsStdin: false }, async (signal) => {
-    const client = await openClient(settings);
-    try {
-      const { agents } = settings;
-      const policy = await client.policy(origin, {
-        signal,
-        ...(agents.length === 0 ? {} : { agent: agents }),
-      });
-      const output = new Output(session.stdout);
-      const text = given.switches.has('json')
-        ? jsonLine(policyRecord(policy))
-        : renderPolicy(policy, {
-            colours: paletteFor(session, given),
-            now: Date.now(),
-            width: widthOf(session.stdout),
-            verbose: given.switches.has('verbose'),
-          });
-      await output.write(text);
-      await output.release();
-      return codeOf(policy);
-    } finally {
-      await client.close();
-    }
+    await using opened = await openClient(settings, session);
+    const { client } = opened;
+    const { agents } = settings;
+    const policy = await client.policy(origin, {
+      signal,
+      ...(agents.length === 0 ? {} : { agent: agents }),
+    });
+    const output = new Output(session.stdout);
+    const text = given.switches.has('json')
+      ? jsonLine(policyRecord(policy))
+      : renderPolicy(policy, {
+          colours: paletteFor(session, given),
+          now: Date.now(),
+          width: widthOf(session.stdout),
+          verbose: given.switches.has('verbose'),
+        });
+    await output.write(text);
+    await output.release();
+    return codeOf(policy);
   });
 }
 

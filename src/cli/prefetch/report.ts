@@ -95,12 +95,16 @@ function prefetchRecord(prefetched: Prefetched): object {
     return { input, ...(line === undefined ? {} : { line }), error: prefetched.error };
   }
   const { origin, state, reason, robots, retryAt } = prefetched;
-  const { url: _, finalUrl, hops, ...rest } = robots;
+  const { finalUrl, hops, status, error, fetchedAt, staleAt, source } = robots;
   return {
     origin,
     state,
-    ...(state === 'rules' || state === 'last-good' ? {} : { reason }),
-    ...rest,
+    reason: state === 'rules' || state === 'last-good' ? undefined : reason,
+    status,
+    error,
+    fetchedAt,
+    staleAt,
+    source,
     ...(hops === 0 ? {} : { hops, finalUrl }),
     ...(retryAt === undefined ? {} : { retryAt }),
   };

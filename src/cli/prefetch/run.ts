@@ -31,7 +31,8 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
   const settings = onlineSettings(given);
   return interruptible(session, { readsStdin: list === STDIN }, async (signal) => {
     const lines = await openList(list, session, signal);
-    const client = await openClient(settings, { concurrency, cache: CACHE });
+    await using opened = await openClient(settings, session, { concurrency, cache: CACHE });
+    const { client } = opened;
     const report = new PrefetchReport(given, session);
     try {
       const origins = distinctOrigins(lines, () => report.read());
@@ -41,7 +42,6 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
       return await report.finish();
     } finally {
       report.leave();
-      await client.close();
     }
   });
 }

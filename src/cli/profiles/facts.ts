@@ -18,6 +18,7 @@ export function profileFacts(profile: Profile): Facts {
     ['redirects followed', String(profile.maxRedirects)],
     ['one more', profile.tooManyRedirects],
     ['a hop that is disallowed', profile.disallowedRedirect],
+    ['a challenge page', profile.challenge === 'as-status' ? 'by its status' : 'unreachable'],
     ['lifetime by default', duration(lifetime.defaultMs)],
     ['never less, never more', `${duration(lifetime.minMs)}, ${duration(lifetime.maxMs)}`],
     ['asks whether it changed', yesOrNo(profile.conditionalRequests)],

@@ -29,11 +29,12 @@ export async function serve(
   const port = readPort(given);
   const settings = onlineSettings(given);
   const prom = await load();
-  const client = await openClient(settings, {
+  const opened = await openClient(settings, session, {
     concurrency: CONCURRENCY,
     // A service that others can reach must not be their way into the network it stands in.
     addressPolicy: given.switches.has('allow-private') ? 'any' : 'public-only',
   });
+  const { client } = opened;
   const stopping = new AbortController();
   const { profile, agents } = settings;
   const metrics = prom && new Metrics(prom, client);
@@ -61,7 +62,7 @@ export async function serve(
     }
   } finally {
     metrics?.close();
-    await client.close();
+    await opened[Symbol.asyncDispose]();
   }
   session.signal.throwIfAborted();
   return exitCode.success;

@@ -1,0 +1,217 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Site, startSite } from '../support/site.ts';
+import { cli, masked, records } from './session.ts';
+
+const ROBOTS = `# rules
+User-agent: *
+Disallow: /private
+Allow: /p
+
+User-agent: OtherBot
+Disallow: /
+`;
+
+let site: Site;
+let folder: string;
+
+beforeAll(async () => {
+  site = await startSite({ '/robots.txt': { body: ROBOTS } });
+  folder = await mkdtemp(join(tmpdir(), 'canfetch-explain-'));
+});
+
+afterAll(async () => {
+  await site.close();
+  await rm(folder, { recursive: true });
+});
+
+async function file(text: string | Uint8Array): Promise<string> {
+  const path = join(folder, 'robots.txt');
+  await writeFile(path, text);
+  return path;
+}
+
+/** The annotated file alone. */
+const annotated = (stdout: string): string[] => stdout.split('\n').filter((line) => /[│┃⋮]/.test(line));
+
+describe('explain', () => {
+  it('shows the file with the group, the deciding line and the one that lost', async () => {
+    const { code, stdout, stderr } = await cli(['explain', '-v', site.url('/private/a')]);
+    expect([code, stderr]).toEqual([1, '']);
+    const lines = masked(stdout, site).split('\n');
+    expect(lines.map((line) => line.replace(/^ {2}because .*/, '  because …'))).toEqual([
+      'DISALLOWED  https://example.com/private/a',
+      '  agent    canfetch → group "*" at line 2',
+      '  rule     line 3  Disallow: /private',
+      '  beats    line 4  Allow: /p, which is shorter',
+      '  robots   https://example.com/robots.txt  200',
+      '  fetched  just now (TIME)',
+      '  fresh    until it ends in TIME (TIME)',
+      '  because …',
+      '  next     in TIME (TIME), ahead of the end, when somebody asks',
+      `  file     ${ROBOTS.length} octets of the 512,000 that are read (0.02 %)`,
+      '',
+      '  > GET https://example.com/robots.txt',
+      '  < 200',
+      '  < date: DATE',
+      '',
+      '    1 │ # rules',
+      '    2 ┃ User-agent: *',
+      '  → 3 ┃ Disallow: /private  ← decides',
+      '    4 ┃ Allow: /p  ← matches too',
+      '    5 │',
+      '    6 │ User-agent: OtherBot',
+      '    7 │ Disallow: /',
+      '',
+      '  What other profiles would say:',
+      '  google          disallowed by line 3',
+      '  google-legacy   disallowed by line 3',
+      '  koster-1996     disallowed by line 3',
+      '  robotstxt-1994  disallowed by line 3',
+      '',
+    ]);
+  });
+
+  it('marks the group alone when no rule matches', async () => {
+    const { code, stdout } = await cli(['explain', site.url('/other')]);
+    expect(code).toBe(0);
+    expect(annotated(stdout).filter((line) => line.includes('┃'))).toHaveLength(3);
+    expect(stdout).not.toContain('←');
+  });
+
+  it('tells why there is no file to show, and exits with 3 when nobody can tell', async () => {
+    await using broken = await startSite({ '/robots.txt': { status: 503 } });
+    const { code, stdout } = await cli(['explain', broken.url('/a')]);
+    expect(code).toBe(3);
+    expect(stdout).toContain('UNDECIDED');
+    expect(annotated(stdout)).toEqual([]);
+    expect(stdout).toMatch(/^ {2}google +disallowed: disallow-all, unreachable$/m);
+  });
+
+  it.each<[string, string, string[], string]>([
+    ['a tie', 'User-agent: *\nDisallow: /a\nAllow: /a', [], 'beats   line 2  Disallow: /a, which is as long'],
+    [
+      'the first match',
+      'User-agent: *\nDisallow: /a\nAllow: /a/b',
+      ['--profile', 'koster-1996'],
+      'beats   line 3  Allow: /a/b, which comes later: the first match decides',
+    ],
+  ])('tells why the other rule lost: %s', async (_, text, argv, expected) => {
+    const { stdout } = await cli(['explain', '--robots', await file(text), ...argv, '/a/b']);
+    expect(stdout).toContain(expected);
+  });
+
+  it('tells what other profiles read in the same file', async () => {
+    const path = await file('User-agent: *\nDisallow: /a*c\nAllow: /ab\n');
+    const { code, stdout } = await cli(['explain', '--robots', path, '/abc']);
+    expect(code).toBe(1);
+    expect(stdout.split('What other profiles would say:\n')[1]?.split('\n')).toEqual([
+      '  google          disallowed by line 2',
+      '  google-legacy   disallowed by line 2',
+      '  koster-1996     allowed by line 3',
+      '  robotstxt-1994  allowed',
+      '',
+    ]);
+  });
+
+  it('tells what is stated about the use of the page', async () => {
+    const path = await file('User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /\n');
+    expect((await cli(['explain', '--robots', path, '/a'])).stdout).toContain(
+      'use     train-ai no, search yes (line 2; reported, not enforced)',
+    );
+  });
+
+  it('reads the file from standard input', async () => {
+    const { code, stdout } = await cli(['explain', '--robots', '-', '/private'], { stdin: ROBOTS });
+    expect(code).toBe(1);
+    expect(stdout).toContain('robots  standard input');
+  });
+
+  it('is one JSON object with the decision, the runner-up, the policy and the other profiles', async () => {
+    const { stdout } = await cli(['explain', '--json', site.url('/private/a')]);
+    expect(records(stdout)).toEqual([
+      expect.objectContaining({
+        schemaVersion: 1,
+        input: site.url('/private/a'),
+        allowed: false,
+        rule: { directive: 'disallow', pattern: '/private', line: 3 },
+        runnerUp: { rule: { directive: 'allow', pattern: '/p', line: 4 }, lost: 'shorter' },
+        policy: expect.objectContaining({ origin: site.origin, state: 'rules' }),
+        underProfiles: expect.arrayContaining([
+          { profile: 'google', state: 'rules', allowed: false, line: 3 },
+        ]),
+      }),
+    ]);
+  });
+
+  it('asks for robots.txt once', async () => {
+    const before = site.requests.length;
+    await cli(['explain', site.url('/private/a')]);
+    expect(site.requests.length - before).toBe(1);
+  });
+
+  it('takes a URL for a URL', async () => {
+    expect(await cli(['explain', 'example.com/a'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('did you mean "https://example.com/a"?'),
+    });
+  });
+});
+
+describe('a long file', () => {
+  const filler = (lines: number): string => '# filler\n'.repeat(lines);
+  const text = `${filler(100)}User-agent: *\nDisallow: /x\n${filler(100)}Allow: /x/y\n${filler(100)}`;
+
+  it('is shown where it matters', async () => {
+    const { stdout } = await cli(['explain', '--robots', await file(text), '/x/y/z']);
+    expect(annotated(stdout)).toEqual([
+      '        ⋮ 98 lines',
+      '     99 │ # filler',
+      '    100 │ # filler',
+      '    101 ┃ User-agent: *',
+      '    102 ┃ Disallow: /x  ← matches too',
+      '    103 │ # filler',
+      '    104 │ # filler',
+      '        ⋮ 96 lines',
+      '    201 │ # filler',
+      '    202 │ # filler',
+      '  → 203 ┃ Allow: /x/y  ← decides',
+      '    204 │ # filler',
+      '    205 │ # filler',
+      '        ⋮ 98 lines',
+    ]);
+  });
+
+  it('is shown whole with --all', async () => {
+    const { stdout } = await cli(['explain', '--all', '--robots', await file(text), '/x/y/z']);
+    expect(annotated(stdout)).toHaveLength(303);
+  });
+
+  it('of half a million line ends is no trouble', async () => {
+    const path = await file(`User-agent: *\nDisallow: /a${'\r'.repeat(490_000)}Allow: /a/b`);
+    const { code, stdout } = await cli(['explain', '--all', '--robots', path, '/a/b']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('→ 490002 ┃ Allow: /a/b');
+  });
+});
+
+describe('on a terminal', () => {
+  it('lines are cut to its width, notes stay', async () => {
+    const path = await file(`User-agent: *\nDisallow: /${'a'.repeat(200)}\n`);
+    const { stdout } = await cli(['explain', '--no-color', '--robots', path, `/${'a'.repeat(200)}`], {
+      stdoutIsTTY: true,
+      columns: 50,
+    });
+    const decides = annotated(stdout)[1];
+    expect(decides).toMatch(/^ {2}→ 2 ┃ Disallow: \/a+… {2}← decides$/);
+    expect(decides).toHaveLength(50);
+  });
+
+  it('the deciding line is coloured by its verdict', async () => {
+    const options = { stdoutIsTTY: true };
+    const { stdout } = await cli(['explain', '--robots', await file(ROBOTS), '/private'], options);
+    expect(stdout).toMatch(/\u001B\[31m→ 3 ┃ Disallow: \/private/);
+  });
+});

@@ -1,0 +1,246 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { VERSION } from '../../src/version.ts';
+import { type Site, startSite } from '../support/site.ts';
+import { cli, records } from './session.ts';
+
+const BAD = 'User-agent: *\nDissalow: /private\nDisallow: nowhere\nAllow: /p*\n';
+
+let folder: string;
+let bad: string;
+let site: Site;
+let broken: Site;
+let missing: Site;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'canfetch-lint-'));
+  bad = join(folder, 'bad robots.txt');
+  await writeFile(bad, BAD);
+  site = await startSite({ '/robots.txt': { body: BAD } });
+  broken = await startSite({ '/robots.txt': { status: 503 } });
+  missing = await startSite({});
+});
+
+afterAll(async () => {
+  await Promise.all([site, broken, missing].map((each) => each.close()));
+  await rm(folder, { recursive: true });
+});
+
+describe('for people', () => {
+  it('says where, what, and what to do', async () => {
+    const { code, stdout, stderr } = await cli(['lint', bad]);
+    expect([code, stderr]).toEqual([1, '']);
+    expect(stdout.split('\n')).toEqual([
+      `${bad}:2:1  warning  forgiven-key`,
+      '  "Dissalow" is read as "disallow".',
+      expect.stringMatching(/^ {2}Write "disallow"/),
+      `${bad}:3:11  error  rule-never-matches`,
+      '  "nowhere" matches nothing: paths start with "/".',
+      expect.stringMatching(/^ {2}Start the pattern with/),
+      `${bad}:4:8  info  trailing-star`,
+      expect.stringMatching(/^ {2}The `\*` at the end/),
+      expect.any(String),
+      '1 error, 1 warning, 1 note in 1 file',
+      '',
+    ]);
+  });
+
+  it('wraps on a narrow terminal, and colours by severity', async () => {
+    const { stdout } = await cli(['lint', '-', '--color', 'always'], {
+      stdin: BAD,
+      stdoutIsTTY: true,
+      columns: 40,
+    });
+    expect(stdout).toContain('\u001B[31merror');
+    expect(stdout).toContain('standard input:3:11');
+    const text = stdout.split('\n').filter((line) => line.startsWith('  '));
+    expect(Math.max(...text.map((line) => line.length))).toBeLessThanOrEqual(40);
+  });
+
+  it('reads by the dialect of the profile', async () => {
+    const stdin = 'User-agent: *\nDisallow: /*.pdf$\n';
+    expect((await cli(['lint', '-'], { stdin })).code).toBe(0);
+    const { code, stdout } = await cli(['lint', '--profile', 'koster-1996', '-'], { stdin });
+    expect(code).toBe(1);
+    expect(stdout).toContain('literal-wildcard');
+  });
+
+  it('looks past the limit of crawlers', async () => {
+    const stdin = `User-agent: *\n${'Disallow: /aaaaaaaaaaaaaaaaaa\n'.repeat(20_000)}`;
+    const { code, stdout } = await cli(['lint', '-'], { stdin });
+    expect(code).toBe(1);
+    expect(stdout).toContain('past-size-limit');
+  });
+});
+
+describe('exit code', () => {
+  it.each([
+    ['error', 'User-agent: *\nDisallow: nowhere\n', 1],
+    ['error', 'User-agent: *\nDissalow: /private\n', 0],
+    ['warning', 'User-agent: *\nDissalow: /private\n', 1],
+    ['warning', 'User-agent: *\nAllow: /p*\n', 0],
+    ['info', 'User-agent: *\nAllow: /p*\n', 1],
+    ['info', 'User-agent: *\nAllow: /p\n', 0],
+    ['never', 'User-agent: *\nDisallow: nowhere\n', 0],
+  ])('with --fail-on %s, %j', async (failOn, stdin, code) => {
+    expect((await cli(['lint', '--fail-on', failOn, '-'], { stdin })).code).toBe(code);
+  });
+
+  it('is 3 when a site cannot be reached, beside a file with errors', async () => {
+    const { code, stderr } = await cli(['lint', bad, broken.origin]);
+    expect(code).toBe(3);
+    expect(stderr).toBe(
+      `canfetch: ${broken.origin}: robots.txt is unreachable (503), so nothing may be fetched until it is back\n`,
+    );
+  });
+
+  it('is 0 when a site has no robots.txt', async () => {
+    const { code, stdout, stderr } = await cli(['lint', missing.origin]);
+    expect([code, stdout]).toEqual([0, '']);
+    expect(stderr).toContain('robots.txt is unavailable (404)');
+  });
+
+  it.each([
+    ['no operand', [], 'Expected a file, an origin, or "-" for standard input, got none'],
+    [
+      'no such file',
+      ['/nowhere/robots.txt'],
+      'Expected FILE to name a robots.txt file, got "/nowhere/robots.txt" (no such file)',
+    ],
+    ['a directory', ['/tmp'], '(a directory)'],
+    ['a bad URL', ['http://[x'], 'Expected an origin such as https://example.com, got "http://[x"'],
+    ['standard input twice', ['-', '-'], 'Expected "-" once'],
+  ])('is 2 for %s', async (_, operands, message) => {
+    const { code, stderr } = await cli(['lint', ...operands]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('--format ndjson', () => {
+  it('is one diagnostic a line, in words too', async () => {
+    const { stdout } = await cli(['lint', '--format', 'ndjson', bad, site.origin]);
+    const found = records(stdout);
+    expect(found.map(({ file, code, line }) => [file, code, line])).toEqual(
+      [bad, site.origin].flatMap((file) => [
+        [file, 'forgiven-key', 2],
+        [file, 'rule-never-matches', 3],
+        [file, 'trailing-star', 4],
+      ]),
+    );
+    expect(found[0]).toEqual({
+      schemaVersion: 1,
+      file: bad,
+      code: 'forgiven-key',
+      severity: 'warning',
+      line: 2,
+      column: 1,
+      text: 'Dissalow',
+      meant: 'disallow',
+      message: '"Dissalow" is read as "disallow".',
+      hint: expect.stringContaining('Write "disallow"'),
+    });
+  });
+});
+
+interface Sarif {
+  readonly version: string;
+  readonly runs: readonly [
+    {
+      readonly tool: {
+        readonly driver: { readonly version: string; readonly rules: readonly { id: string }[] };
+      };
+      readonly columnKind: string;
+      readonly invocations: readonly { readonly executionSuccessful: boolean }[];
+      readonly artifacts: readonly { readonly location: { readonly uri: string } }[];
+      readonly results: readonly {
+        readonly ruleId: string;
+        readonly ruleIndex: number;
+        readonly level: string;
+        readonly message: { readonly text: string };
+        readonly locations: readonly [
+          {
+            readonly physicalLocation: {
+              readonly artifactLocation: { readonly uri: string; readonly index: number };
+              readonly region: {
+                readonly startLine: number;
+                readonly startColumn: number;
+                readonly endColumn?: number;
+              };
+            };
+          },
+        ];
+      }[];
+    },
+  ];
+}
+
+async function sarif(operands: readonly string[], stdin = ''): Promise<Sarif['runs'][0]> {
+  const { stdout } = await cli(['lint', '--format', 'sarif', ...operands], { stdin });
+  const log = JSON.parse(stdout) as Sarif;
+  expect(log.version).toBe('2.1.0');
+  expect(log.runs).toHaveLength(1);
+  return log.runs[0];
+}
+
+describe('--format sarif', () => {
+  it('has what the standard asks for', async () => {
+    const run = await sarif([bad]);
+    expect(run.tool.driver).toMatchObject({ name: 'canfetch', version: VERSION });
+    expect(run.invocations).toEqual([{ executionSuccessful: true }]);
+    expect(run.columnKind).toBe('utf16CodeUnits');
+    for (const { ruleId, ruleIndex, level, message, locations } of run.results) {
+      // SARIF 2.1.0 §3.27.6: the index is that of the rule with this id.
+      expect(run.tool.driver.rules[ruleIndex]?.id).toBe(ruleId);
+      expect(['error', 'warning', 'note']).toContain(level);
+      expect(message.text).not.toBe('');
+      const { artifactLocation, region } = locations[0].physicalLocation;
+      expect(run.artifacts[artifactLocation.index]?.location.uri).toBe(artifactLocation.uri);
+      expect(Math.min(region.startLine, region.startColumn)).toBeGreaterThanOrEqual(1);
+    }
+    expect(run.results.map(({ level }) => level)).toEqual(['warning', 'error', 'note']);
+    expect(new Set(run.tool.driver.rules.map(({ id }) => id)).size).toBe(run.tool.driver.rules.length);
+  });
+
+  it('names files by URI: relative ones below the working directory', async () => {
+    const below = join('build', 'lint test');
+    await mkdir(below, { recursive: true });
+    const path = join(below, 'röbots.txt');
+    await writeFile(path, BAD);
+    const run = await sarif([path, bad, site.origin, '-'], BAD);
+    await rm(below, { recursive: true });
+    expect(run.artifacts.map(({ location }) => location.uri)).toEqual([
+      'build/lint%20test/r%C3%B6bots.txt',
+      pathToFileURL(bad).href,
+      site.url('/robots.txt'),
+      'stdin',
+    ]);
+  });
+
+  it('counts columns as editors do, not in octets', async () => {
+    const stdin = '\uFEFFUser-agent: ä\nDisallow: /😀\u0000 x\nUser-agent: *\nDisallow: \u00a0/ö*\n';
+    const run = await sarif(['-'], stdin);
+    const regions = run.results.map(({ ruleId, locations }) => [
+      ruleId,
+      locations[0].physicalLocation.region,
+    ]);
+    expect(regions).toContainEqual(['agent-not-token', { startLine: 1, startColumn: 13, endColumn: 14 }]);
+    expect(regions).toContainEqual(['rule-never-matches', { startLine: 4, startColumn: 11, endColumn: 15 }]);
+  });
+
+  it('tells of a site that cannot be reached', async () => {
+    const run = await sarif([broken.origin, bad]);
+    expect(run.invocations).toEqual([
+      {
+        executionSuccessful: false,
+        toolExecutionNotifications: [
+          { level: 'error', message: { text: expect.stringContaining('robots.txt is unreachable (503)') } },
+        ],
+      },
+    ]);
+    expect(run.artifacts).toHaveLength(1);
+  });
+});

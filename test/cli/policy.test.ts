@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Site, startSite } from '../support/site.ts';
+import { cli, masked, records } from './session.ts';
+
+const ROBOTS = `User-agent: *
+Disallow: /private
+Crawl-delay: 2
+Request-rate: 1/5
+
+User-agent: Googlebot
+User-agent: Bingbot
+Disallow: /search
+
+Sitemap: https://example.com/sitemap.xml
+`;
+
+let site: Site;
+let busy: Site;
+let closed: Site;
+
+beforeAll(async () => {
+  site = await startSite({
+    '/robots.txt': { status: 301, headers: { location: '/r.txt' } },
+    '/r.txt': {
+      body: ROBOTS,
+      headers: { 'content-type': 'text/plain', 'cache-control': 'max-age=60', etag: '"1"' },
+    },
+  });
+  busy = await startSite({ '/robots.txt': { status: 429, headers: { 'retry-after': '120' } } });
+  closed = await startSite({ '/robots.txt': { status: 403 } });
+});
+
+afterAll(async () => {
+  await Promise.all([site, busy, closed].map((each) => each.close()));
+});
+
+describe('policy', () => {
+  it('shows what is known of an origin, and why it is so', async () => {
+    const { code, stdout, stderr } = await cli(['policy', '-v', site.url('/any')]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(masked(stdout, site).split('\n')).toEqual([
+      'RULES  https://example.com  profile rfc9309',
+      '  robots    https://example.com/robots.txt  301 → https://example.com/r.txt  200',
+      '  fetched   just now (TIME)',
+      '  fresh     until it ends in TIME (TIME)',
+      expect.stringMatching(/^ {2}because {3}max-age=60 raised to the floor of 10 min/),
+      '  next      in TIME (TIME), ahead of the end, when somebody asks',
+      `  file      ${ROBOTS.length} octets of the 512,000 that are read (0.03 %), text/plain`,
+      '  agent     canfetch → group "*" at line 1',
+      '  delay     Crawl-delay 2 s (reported, not enforced)',
+      '  rate      Request-rate: 5 s from one request to the next (reported, not enforced)',
+      '  groups    "*" (1 rule) · "Googlebot", "Bingbot" (1 rule)',
+      '  sitemaps  https://example.com/sitemap.xml',
+      '',
+      '  > GET https://example.com/robots.txt',
+      '  < 301',
+      '  < location: /r.txt',
+      '  > GET https://example.com/r.txt',
+      '  < 200',
+      '  < content-type: text/plain',
+      '  < cache-control: max-age=60',
+      '  < date: DATE',
+      '  < etag: "1"',
+      '',
+      '  What other profiles would say:',
+      '  google          rules',
+      '  google-legacy   rules',
+      '  koster-1996     rules',
+      '  robotstxt-1994  rules',
+      '',
+    ]);
+  });
+
+  it('shows an outage, its history, and when the next try is due', async () => {
+    const { code, stdout } = await cli(['policy', busy.origin]);
+    expect(code).toBe(3);
+    expect(masked(stdout, busy).split('\n')).toEqual([
+      'DISALLOW-ALL  https://example.com  profile rfc9309',
+      '  why     robots.txt is unreachable (429), so nothing may be fetched until it is back',
+      '  robots  https://example.com/robots.txt  429',
+      '  failed  1 time in a row since TIME, at last just now (429)',
+      '  next    in TIME (TIME), as Retry-After asks: 2 min',
+      '  agent   canfetch',
+      '',
+      '  What other profiles would say:',
+      '  google          disallow-all, unreachable',
+      '  google-legacy   allow-all, unavailable',
+      '  koster-1996     disallow-all, unreachable',
+      '  robotstxt-1994  disallow-all, unreachable',
+      '',
+    ]);
+  });
+
+  it('is about the agent and the profile that were asked for', async () => {
+    const { stdout } = await cli(['policy', '-a', 'Bingbot/2.0', site.origin]);
+    expect(stdout).toContain('agent     Bingbot → group "Bingbot" at line 7');
+    const restricted = await cli(['policy', '--profile', 'koster-1996', closed.origin]);
+    expect(restricted.code).toBe(0);
+    expect(restricted.stdout).toContain('DISALLOW-ALL');
+    expect(restricted.stdout).toMatch(/^ {2}rfc9309 +allow-all, unavailable$/m);
+  });
+
+  it('is one JSON object with all of it but the octets', async () => {
+    const { stdout } = await cli(['policy', '--json', site.origin]);
+    const [policy = {}, ...others] = records(stdout);
+    expect(others).toEqual([]);
+    expect(policy).toMatchObject({
+      schemaVersion: 1,
+      origin: site.origin,
+      state: 'rules',
+      dialect: 'rfc9309',
+      attempt: { kind: 'success', hops: [{ status: 301, location: '/r.txt' }, { status: 200 }] },
+      lifetime: { why: { source: 'max-age', seconds: 60, clampedBy: 'min' } },
+      nextAttempt: { why: 'refresh-ahead' },
+      groups: [{ rules: [{ pattern: '/private', line: 2 }] }, { agents: [{ name: 'Googlebot' }, {}] }],
+      crawlDelayMs: 2_000,
+      requestRateMs: 5_000,
+      file: { sizeBytes: ROBOTS.length, limitBytes: 512_000, truncated: false },
+    });
+    expect(policy['underProfiles']).toHaveLength(5);
+    expect(policy).not.toHaveProperty('rules');
+    expect(policy['file']).not.toHaveProperty('body');
+  });
+
+  it('asks once', async () => {
+    const before = site.requests.length;
+    await cli(['policy', site.origin]);
+    expect(site.requests.length - before).toBe(2);
+  });
+
+  it('tells that a page stands in the place of the file', async () => {
+    await using spa = await startSite({
+      '/robots.txt': { body: '<!doctype html><title>App</title>', headers: { 'content-type': 'text/html' } },
+    });
+    expect((await cli(['policy', spa.origin])).stdout).toContain(
+      'looks     like a page rather than a robots.txt',
+    );
+  });
+
+  it.each([
+    ['no operand', [], 'Expected an origin, got nothing'],
+    ['two operands', ['https://a.example', 'https://b.example'], 'got "https://b.example" too'],
+    ['a host alone', ['example.com'], 'got "example.com"; did you mean "https://example.com"?'],
+    [
+      'another scheme',
+      ['mailto:a@b.c'],
+      'Expected an origin such as https://example.com, got "mailto:a@b.c"',
+    ],
+  ])('refuses %s', async (_, argv, message) => {
+    const { code, stderr } = await cli(['policy', ...argv]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  it('ends with Ctrl-C while a server is silent', async () => {
+    await using hanging = await startSite(() => undefined);
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error('Interrupted')), 100);
+    expect(await cli(['policy', hanging.origin], { signal: stop.signal })).toMatchObject({
+      code: 130,
+      stderr: '',
+    });
+  });
+});
+
+describe('why an answer holds for as long as it does', () => {
+  const now = Date.now();
+  const http = (ms: number): string => new Date(ms).toUTCString();
+
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['nothing said', {}, /the answer says nothing, so the profile's 24 h/],
+    ['no-store', { 'cache-control': 'no-store' }, /no-store raised to the floor of 10 min/],
+    ['Age', { 'cache-control': 's-maxage=7200', age: '600' }, /s-maxage=7200 less Age 600(?:,|$)/],
+    ['nonsense', { 'cache-control': 'max-age=soon' }, /max-age is no whole number, which counts as 0 raised/],
+    ['too long', { 'cache-control': 'max-age=999999' }, /max-age=999999 cut to the ceiling of 24 h/],
+    ['Expires', { date: http(now), expires: http(now + 7_200_000) }, /Expires 2 h after Date(?:,|$)/],
+    ['Expires in the past', { date: http(now), expires: http(now - 1_000) }, /Expires not after Date raised/],
+    ['Expires: 0', { expires: '0' }, /Expires is no date, which counts as past raised/],
+  ])('%s', async (_, headers, reason) => {
+    await using server = await startSite({ '/robots.txt': { body: ROBOTS, headers } });
+    const { stdout } = await cli(['policy', server.origin]);
+    expect(/because +(.*)/.exec(stdout)?.[1]).toMatch(reason);
+  });
+});

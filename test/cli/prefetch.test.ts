@@ -1,0 +1,236 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { distinctOrigins } from '../../src/cli/prefetch/origins.ts';
+import type { Target } from '../../src/cli/targets.ts';
+import { type Site, startSite } from '../support/site.ts';
+import { cli, records } from './session.ts';
+
+let folder: string;
+let site: Site;
+let missing: Site;
+let broken: Site;
+let moved: Site;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'canfetch-prefetch-'));
+  site = await startSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /\n' } });
+  missing = await startSite({});
+  broken = await startSite({ '/robots.txt': { status: 503 } });
+  moved = await startSite({ '/robots.txt': { status: 301, headers: { location: missing.url('/gone') } } });
+});
+
+afterAll(async () => {
+  await Promise.all([site, missing, broken, moved].map((each) => each.close()));
+  await rm(folder, { recursive: true });
+});
+
+const robotsRequests = ({ requests }: Site): number =>
+  requests.filter(({ url }) => url === '/robots.txt').length;
+
+describe('prefetch', () => {
+  it('asks each origin once, and tells what came of it', async () => {
+    const before = robotsRequests(site);
+    const urls = [
+      site.url('/a'),
+      site.url('/b?c'),
+      missing.url('/'),
+      '# comment',
+      '',
+      broken.url('/'),
+      moved.url('/x'),
+    ];
+    const { code, stdout, stderr } = await cli(['prefetch', '-'], { stdin: urls.join('\n') });
+    expect([code, stderr]).toEqual([3, '']);
+    expect(robotsRequests(site) - before).toBe(1);
+    const byOrigin = new Map(records(stdout).map((record) => [record['origin'], record]));
+    expect(byOrigin.size).toBe(4);
+    const times = { fetchedAt: expect.any(Number), staleAt: expect.any(Number) };
+    expect(byOrigin.get(site.origin)).toEqual({
+      schemaVersion: 1,
+      origin: site.origin,
+      state: 'rules',
+      status: 200,
+      source: 'network',
+      ...times,
+    });
+    expect(byOrigin.get(broken.origin)).toEqual({
+      schemaVersion: 1,
+      origin: broken.origin,
+      state: 'disallow-all',
+      reason: 'unreachable',
+      status: 503,
+      error: 'ERR_ROBOTS_STATUS',
+      source: 'network',
+      retryAt: expect.any(Number),
+    });
+    expect(byOrigin.get(moved.origin)).toMatchObject({
+      state: 'allow-all',
+      reason: 'unavailable',
+      status: 404,
+      hops: 1,
+      finalUrl: missing.url('/gone'),
+    });
+  });
+
+  it('reads a file, and goes on past lines that are no URL', async () => {
+    const list = join(folder, 'urls.txt');
+    await writeFile(list, `nonsense\n${site.url('/')}\n`);
+    const { code, stdout } = await cli(['prefetch', list]);
+    expect(code).toBe(2);
+    expect(records(stdout)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          input: 'nonsense',
+          line: 1,
+          error: expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL' }),
+        }),
+        expect.objectContaining({ origin: site.origin }),
+      ]),
+    );
+  });
+
+  it('tells by its exit code alone with --quiet', async () => {
+    const { code, stdout } = await cli(['prefetch', '-q', '-'], { stdin: site.url('/') });
+    expect([code, stdout]).toEqual([0, '']);
+  });
+
+  it('prints an answer as soon as it is there, whatever came before it in the list', async () => {
+    await using hanging = await startSite(() => undefined);
+    const stdout = new PassThrough({ encoding: 'utf8' });
+    const stop = new AbortController();
+    const stdin = `${hanging.url('/')}\n${site.url('/')}\n`;
+    const running = cli(['prefetch', '-'], { stdin, stdout, signal: stop.signal });
+    const first = await new Promise((resolve) => stdout.once('data', resolve));
+    expect(first).toContain(site.origin);
+    stop.abort(new Error('Interrupted'));
+    stdout.resume();
+    expect((await running).code).toBe(130);
+  });
+
+  it('reads no further ahead than it has room to work', async () => {
+    let read = 0;
+    const stdin = Readable.from(
+      (async function* lines() {
+        for (; read < 100_000; read++)
+          yield `${site.origin.replace('127.0.0.1', `127.0.${read >> 8}.${read & 255}`)}/\n`;
+      })(),
+    );
+    const stuck = new Writable({ highWaterMark: 1, write: () => undefined });
+    void cli(['prefetch', '--concurrency', '8', '-'], { stdin, stdout: stuck });
+    await delay(400);
+    expect(read).toBeLessThan(200);
+    stuck.destroy();
+  });
+
+  it('ends at once with Ctrl-C, while waiting for input or for a list that is a pipe', async () => {
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error('Interrupted')), 100);
+    const result = await cli(['prefetch', '-'], { stdin: new PassThrough(), signal: stop.signal });
+    expect(result).toEqual({ code: 130, stdout: '', stderr: '' });
+  });
+
+  it.each([
+    ['no operand', [], 'Expected a file of URLs, or "-" for standard input, got nothing'],
+    ['a missing file', ['/nowhere/urls.txt'], '"/nowhere/urls.txt" (no such file)'],
+    ['a directory', ['/tmp'], '(a directory)'],
+    ['no concurrency', ['--concurrency', '0', '-'], 'whole number from 1 to 1024, got "0"'],
+  ])('refuses %s', async (_, argv, message) => {
+    const { code, stderr } = await cli(['prefetch', ...argv]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('progress', () => {
+  it('is a line on a terminal, and a summary at the end', async () => {
+    const stdin = [site.url('/'), missing.url('/'), broken.url('/'), 'nonsense'].join('\n');
+    const { stderr } = await cli(['prefetch', '-'], { stdin, stderrIsTTY: true });
+    expect(stderr).toMatch(/\r\u001B\[2K\d+ origins? of \d+ URLs?/);
+    expect(stderr.split('\r\u001B[2K').at(-1)).toBe(
+      '3 origins of 4 URLs · 1 with rules · 1 open · 1 unreachable · 1 invalid\n',
+    );
+  });
+
+  it('is no wider than the terminal', async () => {
+    const stdin = [site.url('/'), missing.url('/')].join('\n');
+    const { stderr } = await cli(['prefetch', '-'], { stdin, stderrIsTTY: true, columns: 12 });
+    const drawn = stderr
+      .split('\r\u001B[2K')
+      .slice(1, -1)
+      .filter((line) => line !== '');
+    expect(drawn.length).toBeGreaterThan(0);
+    for (const line of drawn) expect(line.length).toBeLessThanOrEqual(12);
+  });
+});
+
+describe('--store', () => {
+  it('is resumed: what was asked before is not asked again', async () => {
+    const store = join(folder, 'store');
+    const before = robotsRequests(site);
+    const first = await cli(['prefetch', '--store', store, '-'], { stdin: site.url('/') });
+    expect(records(first.stdout)).toMatchObject([{ source: 'network' }]);
+    const stdin = `${site.url('/')}\n${missing.url('/')}\n`;
+    const second = await cli(['prefetch', '--store', store, '-'], { stdin });
+    expect(new Map(records(second.stdout).map(({ origin, source }) => [origin, source]))).toEqual(
+      new Map([
+        [site.origin, 'store'],
+        [missing.origin, 'network'],
+      ]),
+    );
+    expect([first.stderr, second.stderr]).toEqual(['', '']);
+    const policy = await cli(['policy', '--store', store, '--json', site.origin]);
+    expect(records(policy.stdout)).toMatchObject([
+      { robots: { source: 'store' }, attempt: { headers: { date: expect.any(String) } } },
+    ]);
+    expect((await cli(['check', '--store', store, site.url('/')])).code).toBe(1);
+    expect(robotsRequests(site) - before).toBe(1);
+  });
+
+  it('is kept when the run is interrupted', async () => {
+    await using hanging = await startSite(() => undefined);
+    const store = join(folder, 'interrupted');
+    const stop = new AbortController();
+    const stdout = new PassThrough({ encoding: 'utf8' });
+    stdout.on('data', () => stop.abort(new Error('Interrupted')));
+    const stdin = `${hanging.url('/')}\n${missing.url('/')}\n`;
+    expect(
+      (await cli(['prefetch', '--store', store, '-'], { stdin, stdout, signal: stop.signal })).code,
+    ).toBe(130);
+    const again = await cli(['prefetch', '--store', store, '-'], { stdin: missing.url('/') });
+    expect(records(again.stdout)).toMatchObject([{ source: 'store' }]);
+  });
+
+  it('must be a place where one can be', async () => {
+    const taken = join(folder, 'taken');
+    await writeFile(taken, 'no database');
+    const { code, stderr } = await cli(['prefetch', '--store', join(taken, 'x'), '-'], {
+      stdin: site.url('/'),
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain('LMDB');
+  });
+});
+
+describe('the origins of a list', () => {
+  async function* targets(count: number, distinct: number): AsyncGenerator<Target> {
+    for (let index = 0; index < count; index++)
+      yield { input: `https://${index % distinct}.example/${index}` };
+  }
+
+  it('come once each', async () => {
+    let [found, read] = [0, 0];
+    for await (const each of distinctOrigins(targets(1_000, 10), () => read++)) if ('origin' in each) found++;
+    expect([found, read]).toEqual([10, 1_000]);
+  });
+
+  it('are forgotten in the order they came when there are too many, so that memory is bounded', async () => {
+    let found = 0;
+    for await (const each of distinctOrigins(targets(30, 10), () => undefined, 5))
+      if ('origin' in each) found++;
+    expect(found).toBe(30);
+  });
+});
