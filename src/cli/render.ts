@@ -1,4 +1,4 @@
-import { type Answer, type InputError, isUndecided, type Ruling } from './answer.ts';
+import { type InputError, isUndecided, type Ruling } from './answer.ts';
 import type { Palette } from './colour.ts';
 import { printable } from './printable.ts';
 import { didYouMean } from './read-origin.ts';
@@ -31,11 +31,6 @@ export function renderInputError(target: Target, error: InputError): string {
   const where = target.line === undefined ? '' : `line ${target.line}: `;
   const todo = target.tooLong === true ? '' : didYouMean(target.input);
   return `canfetch: ${where}${printable(error.message)}${todo}\n`;
-}
-
-/** Whether an answer is an error about its target. */
-export function isInputError(answer: Answer): answer is Answer & { readonly error: InputError } {
-  return 'error' in answer;
 }
 
 export function verdictLine(ruling: Ruling, colours: Palette): string {

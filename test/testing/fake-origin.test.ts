@@ -118,7 +118,7 @@ describe('fakeOrigin', () => {
 
   it('with a virtual clock: an outage of robots.txt, over days', async () => {
     const day = 24 * 60 * 60 * 1000;
-    const site = await started({ robots: ['User-agent: *\nDisallow: /private', { fault: 'reset' }] });
+    const site = await started({ robots: ['User-agent: *\nDisallow: /private', { status: 503 }] });
     const clock = virtualClock();
     const robots = new RobotsClient({ agent: 'ExampleBot', clock });
     open.push(robots);
