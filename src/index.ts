@@ -49,20 +49,22 @@ export {
   RobotsInvalidOptionsError,
   RobotsInvalidUrlError,
 } from './errors.ts';
-export { guardFetch, type GuardFetchOptions } from './guard/fetch.ts';
-export { RobotsDeferredError } from './guard/deferred.ts';
-export type { Reservation } from './guard/pacing.ts';
-export type { PacingOptions } from './guard/pacing-options.ts';
-export type { GuardClient } from './guard/guard.ts';
-export type { RobotsInit } from './guard/ignore.ts';
-export type { GuardOptions, IgnoredRequest } from './guard/options.ts';
 export {
+  type GuardClient,
+  guardFetch,
+  type GuardFetchOptions,
+  type GuardOptions,
+  type IgnoredRequest,
+  type PacingOptions,
   type Refusal,
   refusalIn,
+  type Reservation,
+  RobotsDeferredError,
   RobotsDisallowedError,
+  type RobotsInit,
   RobotsUndecidedError,
   RobotsUnreachableError,
-} from './guard/refusal.ts';
+} from './guard/index.ts';
 export { originOf, targetOf } from './origin.ts';
 export {
   type AddressPolicy,

@@ -76,7 +76,7 @@ export interface RobotsClientOptions {
    * Where records outlive the process and are shared by a fleet: `canfetch/redis`, `canfetch/lmdb`, or one of your
    * own. What memory does not know is looked for there before the origin is asked; what is learnt is written there
    * behind the questions. A store that fails or hangs costs a miss and an event, nothing else. Records are shared by
-   * clients of the same product token. `close()` leaves it open.
+   * clients of the same product token and address policy. `close()` leaves it open.
    */
   readonly store?: RobotsStore;
   /** For each call of the store, in milliseconds; what takes longer is gone on without. @default 150 */

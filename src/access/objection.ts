@@ -2,6 +2,7 @@ import { CLOCK_SKEW_MS, latestTime } from './clock-skew.ts';
 import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import { meaningOfStatus } from './outcome.ts';
 import type { Profile } from './profile.ts';
+import { isGatekeeper, type Suspect } from './suspicion.ts';
 
 /**
  * Why a record that was made elsewhere is not taken: it is ahead of the clock; it claims to hold for longer than the
@@ -29,6 +30,7 @@ export function objection(record: OriginRecord, profile: Profile, now: number): 
 function objectionToAnswer(answer: Answer, copy: Copy | undefined, profile: Profile): Objection | undefined {
   if (answer.staleAt - answer.fetchedAt > profile.lifetime.maxMs) return 'lifetime';
   if (answer.kind === 'rules' && copy === undefined) return 'inconsistent';
+  if (isNoAnswer(answer.suspect, profile)) return 'profile';
   if (answer.kind === 'unavailable') {
     if (answer.since > answer.fetchedAt) return 'inconsistent';
     if (answer.reason !== undefined) return opensRedirects(answer.reason, profile) ? undefined : 'profile';
@@ -40,6 +42,7 @@ function objectionToAnswer(answer: Answer, copy: Copy | undefined, profile: Prof
 
 function objectionToCopy(copy: Copy, answer: Answer | undefined, profile: Profile): Objection | undefined {
   if (copy.fetchedAt > (answer?.fetchedAt ?? Infinity)) return 'inconsistent';
+  if (isNoAnswer(copy.suspect, profile)) return 'profile';
   const isOurs = meaningOfStatus(copy.status, profile) === 'rules' && copy.hops <= profile.maxRedirects;
   return isOurs ? undefined : 'profile';
 }
@@ -48,9 +51,14 @@ function objectionToFailure(failure: Failure, profile: Profile): Objection | und
   const { since, at, retryAt, status, error } = failure;
   if (since > at) return 'inconsistent';
   if (retryAt - at > Math.max(profile.backoff.maxMs, profile.retryAfter.maxMs)) return 'lifetime';
+  if (error === 'ERR_ROBOTS_CHALLENGE' && profile.challenge === 'as-status') return 'profile';
   // Whatever else broke is a failure under every profile.
   const isStatus = error === 'ERR_ROBOTS_STATUS' && status !== undefined;
   return isStatus && meaningOfStatus(status, profile) !== 'unreachable' ? 'profile' : undefined;
+}
+
+function isNoAnswer(suspect: Suspect | undefined, { challenge }: Profile): boolean {
+  return challenge === 'unreachable' && isGatekeeper(suspect);
 }
 
 function opensRedirects(

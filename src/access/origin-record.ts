@@ -34,7 +34,7 @@ interface Course {
   readonly headers?: AnswerHeaders;
 }
 
-interface AnswerBase extends Course {
+interface AnswerBase extends Course, Suspicion {
   /** Status of the last hop. */
   readonly status: number;
   readonly finalUrl: string;
@@ -51,14 +51,13 @@ export type Answer =
       /** A 304 confirmed the copy, whose status stands above. */
       readonly notModified?: true;
     })
-  | (AnswerBase &
-      Suspicion & {
-        readonly kind: 'unavailable';
-        readonly reason?: UnavailableReason;
-        /** When the origin first said so in a row; bounds `keepCopyOnUnavailableMs`. */
-        readonly since: number;
-      })
-  | (AnswerBase & Suspicion & { readonly kind: 'restricted' });
+  | (AnswerBase & {
+      readonly kind: 'unavailable';
+      readonly reason?: UnavailableReason;
+      /** When the origin first said so in a row; bounds `keepCopyOnUnavailableMs`. */
+      readonly since: number;
+    })
+  | (AnswerBase & { readonly kind: 'restricted' });
 
 /** A robots.txt body and what is needed to ask whether it changed. */
 export interface Copy extends Suspicion {

@@ -13,8 +13,8 @@ import {
   withSiteSignal,
 } from '../access/index.ts';
 import type { Clock } from '../clock.ts';
-import { channels } from '../diagnostics.ts';
 import { ROBOTS_PATH } from '../origin.ts';
+import { cacheChannels } from './channels.ts';
 import { CacheEntry } from './entry.ts';
 import { tellPolicyChange } from './policy-change.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -73,8 +73,8 @@ export class OriginCache {
       sizeCalculation: (entry) => Math.min(entry.sizeBytes, options.maxBytes),
       dispose: (entry, origin, reason) => {
         if (entry === this.lastEntry) this.lastEntry = undefined;
-        if (reason === 'evict' && channels.cache.hasSubscribers) {
-          channels.cache.publish({ origin, event: 'evict' });
+        if (reason === 'evict' && cacheChannels.cache.hasSubscribers) {
+          cacheChannels.cache.publish({ origin, event: 'evict' });
         }
       },
     });
@@ -254,7 +254,8 @@ export class OriginCache {
   private remember(record: OriginRecord, previous: CacheEntry | undefined): CacheEntry {
     const entry = new CacheEntry(record, this.options.profileOf(record.origin), previous);
     this.entries.set(record.origin, entry);
-    if (channels.policyChange.hasSubscribers) tellPolicyChange(entry, previous, this.options.clock.now());
+    if (cacheChannels.policyChange.hasSubscribers)
+      tellPolicyChange(entry, previous, this.options.clock.now());
     return entry;
   }
 

@@ -1,8 +1,11 @@
 /**
  * The cache room: what is remembered of origins, and that each is asked for once at a time. It imports access/
- * and rules/, and is given the fetching as a function; it knows no client and no guard.
+ * and rules/, and is given the fetching as a function; it must not import
+ * `fetch/`, a guard or the client. `lmdb` is loaded by `lmdb-database.ts` alone, when it is called, and no Redis client is:
+ * users hand over theirs.
  */
 export { type Arrival, OriginCache, type OriginCacheOptions } from './cache.ts';
+export { cacheChannels, type CacheMessage, type PolicyChangeMessage, type Publisher } from './channels.ts';
 export { CacheEntry } from './entry.ts';
 export { openStore } from './open-store.ts';
 export { RecordCodec, type Rejection } from './record-codec.ts';

@@ -8,7 +8,7 @@ import { pack, unpack } from './packed.ts';
 import type { RobotsStore } from './store.ts';
 
 export type { FencedLease } from './fenced-lease.ts';
-export type { LmdbDatabase } from './lmdb-database.ts';
+export type { LmdbDatabase, LmdbEntry, LmdbRange } from './lmdb-database.ts';
 export type { RobotsStore, StoreLease } from './store.ts';
 
 export interface LmdbStoreOptions {

@@ -2,6 +2,7 @@ import type { Profile } from '../access/index.ts';
 import type { Clock } from '../clock.ts';
 import type { RecordCodec } from './record-codec.ts';
 import type { StoreEvent } from './store-event.ts';
+import { askerKey } from './store-key.ts';
 import type { RobotsStore } from './store.ts';
 import { StoredOrigins } from './stored-origins.ts';
 
@@ -12,6 +13,7 @@ export interface StoreSettings {
   readonly onStoreEvent: (event: StoreEvent) => void;
   /** The client's own agent. The first token is the one that its requests carry. */
   readonly tokens: readonly string[];
+  readonly addressPolicy: string;
   readonly deadlineMs: number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -27,14 +29,13 @@ export function openStore(
   codec: RecordCodec,
   profileOf: (origin: string) => Profile,
 ): StoredOrigins | undefined {
-  const { store, storeDeadlineMs, onStoreEvent, tokens, deadlineMs, clock, random } = settings;
+  const { store, storeDeadlineMs, onStoreEvent, tokens, addressPolicy, deadlineMs, clock, random } = settings;
   if (store === undefined) return undefined;
   return new StoredOrigins({
     store,
     deadlineMs: storeDeadlineMs,
     leaseMs: Math.min(deadlineMs + LEASE_MARGIN_MS, MAX_LEASE_MS),
-    // Sites answer one crawler otherwise than another: what was refused to one is not what holds for all.
-    asker: (tokens[0] ?? '').toLowerCase(),
+    asker: askerKey({ token: tokens[0] ?? '', addressPolicy }),
     codec,
     clock,
     random,

@@ -1,5 +1,5 @@
 import { type OriginRecord, type Profile, type Standing, standing } from '../access/index.ts';
-import { channels } from '../diagnostics.ts';
+import { cacheChannels } from './channels.ts';
 import type { CacheEntry } from './entry.ts';
 
 /** Tells of other rules, or another state, than were in force for an origin before. */
@@ -11,7 +11,7 @@ export function tellPolicyChange(entry: CacheEntry, previous: CacheEntry | undef
   if (after === 'unknown') return;
   const fileChanged = !sameOctets(previous?.record.copy?.body, record.copy?.body);
   if (before === after && !fileChanged) return;
-  channels.policyChange.publish({ origin: record.origin, before, after, fileChanged, at });
+  cacheChannels.policyChange.publish({ origin: record.origin, before, after, fileChanged, at });
 }
 
 /** The state of a record; of one whose answer has had its time, the state it had until then. */

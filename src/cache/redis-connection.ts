@@ -1,10 +1,11 @@
 import { RobotsInvalidOptionsError } from '../errors.ts';
 
-type Argument = string | Buffer;
+/** An argument of a command. */
+export type RedisArgument = string | Buffer;
 
 /** ioredis and iovalkey, `Cluster` included. */
 export interface CallingConnection {
-  callBuffer(command: string, ...args: Argument[]): Promise<unknown>;
+  callBuffer(command: string, ...args: RedisArgument[]): Promise<unknown>;
 }
 
 /** What a node-redis command is told: bulk strings come as octets. */
@@ -14,7 +15,7 @@ export interface NodeRedisReplies {
 
 /** node-redis: `createClient()` and `createClientPool()`. */
 export interface NodeRedisConnection {
-  sendCommand(args: Argument[], options: NodeRedisReplies): Promise<unknown>;
+  sendCommand(args: RedisArgument[], options: NodeRedisReplies): Promise<unknown>;
 }
 
 /** node-redis: `createCluster()`. */
@@ -23,7 +24,7 @@ export interface NodeRedisClusterConnection {
   sendCommand(
     firstKey: string,
     isReadonly: boolean,
-    args: Argument[],
+    args: RedisArgument[],
     options: NodeRedisReplies,
   ): Promise<unknown>;
 }
@@ -31,7 +32,7 @@ export interface NodeRedisClusterConnection {
 /** node-redis: `createSentinel()`. */
 export interface NodeRedisSentinelConnection {
   getMasterNode(): unknown;
-  sendCommand(isReadonly: boolean, args: Argument[], options: NodeRedisReplies): Promise<unknown>;
+  sendCommand(isReadonly: boolean, args: RedisArgument[], options: NodeRedisReplies): Promise<unknown>;
 }
 
 /** A connection that the caller made with a client library of theirs. */
@@ -39,7 +40,7 @@ export type RedisConnection =
   CallingConnection | NodeRedisConnection | NodeRedisClusterConnection | NodeRedisSentinelConnection;
 
 /** Sends a command about `key` to the node that holds it. Bulk strings come back as octets. */
-export type SendCommand = (key: string, command: string, ...args: Argument[]) => Promise<unknown>;
+export type SendCommand = (key: string, command: string, ...args: RedisArgument[]) => Promise<unknown>;
 
 /** 36 is `$`, the mark of bulk strings in RESP. As text they would lose what is not UTF-8. */
 const REPLIES: NodeRedisReplies = { typeMapping: { 36: Buffer } };

@@ -8,7 +8,15 @@ import { bookSlot, releaseLease, takeLease } from './redis-script.ts';
 import type { RobotsStore } from './store.ts';
 
 export type { FencedLease } from './fenced-lease.ts';
-export type { RedisConnection } from './redis-connection.ts';
+export type {
+  CallingConnection,
+  NodeRedisClusterConnection,
+  NodeRedisConnection,
+  NodeRedisReplies,
+  NodeRedisSentinelConnection,
+  RedisArgument,
+  RedisConnection,
+} from './redis-connection.ts';
 export type { RobotsStore, StoreLease } from './store.ts';
 
 export interface RedisStoreOptions {
@@ -105,7 +113,8 @@ function nameOf(prefix: string, key: string, part: '' | ':lease' | ':slot' = '')
     /[%{}\p{Surrogate}]/gu,
     (character) => `%${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  return `${prefix}{${escaped}}${part}`;
+  // Empty braces would count as none; a lone percent sign is what no other key becomes.
+  return `${prefix}{${escaped || '%'}}${part}`;
 }
 
 function readPrefix(options: RedisStoreOptions): string {

@@ -1,4 +1,4 @@
-import { onAbort } from './on-abort.ts';
+import { onAbort } from '../on-abort.ts';
 
 /**
  * At most one flight per key: whoever asks while it is under way shares it. A caller who aborts leaves alone;

@@ -52,13 +52,7 @@ const HEADER = '{"snapshot":';
 export async function* writeSnapshot(context: SnapshotContext): AsyncGenerator<string> {
   context.assertOpen();
   const records = context.cache.records();
-  const header = {
-    snapshot: 'canfetch',
-    v: RECORD_VERSION,
-    origins: records.length,
-    takenAt: context.clock.now(),
-  };
-  yield `${JSON.stringify(header)}\n`;
+  yield snapshotHeader(records.length, context.clock.now());
   let length = 0;
   for (const record of records) {
     const line = context.codec.encode(record);
@@ -69,6 +63,22 @@ export async function* writeSnapshot(context: SnapshotContext): AsyncGenerator<s
     await turn();
     // A snapshot that ends early would look like a whole one.
     context.assertOpen();
+  }
+}
+
+/** The line ahead of so many records. */
+export function snapshotHeader(origins: number, takenAt: number): string {
+  return `${JSON.stringify({ snapshot: 'canfetch', v: RECORD_VERSION, origins, takenAt })}\n`;
+}
+
+/** How many records a line promises, if it is a header. */
+export function promisedOrigins(line: string): number | undefined {
+  if (!line.startsWith(HEADER)) return undefined;
+  try {
+    const origins: unknown = Reflect.get(Object(JSON.parse(line)), 'origins');
+    return typeof origins === 'number' && Number.isSafeInteger(origins) && origins >= 0 ? origins : undefined;
+  } catch {
+    return undefined;
   }
 }
 
@@ -144,15 +154,9 @@ class SnapshotReader {
 
   /** Snapshots may have been put together: each has a header of its own. */
   private readHeader(line: string): boolean {
-    if (!line.startsWith(HEADER)) return false;
-    try {
-      const origins: unknown = Reflect.get(Object(JSON.parse(line)), 'origins');
-      if (typeof origins !== 'number' || !Number.isSafeInteger(origins) || origins < 0) return false;
-      this.promised += origins;
-      return true;
-    } catch {
-      return false;
-    }
+    const origins = promisedOrigins(line);
+    this.promised += origins ?? 0;
+    return origins !== undefined;
   }
 
   private reject(reason: RestoreRejection, origin: string | undefined): void {
@@ -163,7 +167,7 @@ class SnapshotReader {
 }
 
 /** A copy is of use for as long as the profile says, which may be for ever: its age alone is no reason. */
-function isExpired(record: OriginRecord, profile: Profile, now: number): boolean {
+export function isExpired(record: OriginRecord, profile: Profile, now: number): boolean {
   return record.copy === undefined && retentionMs(record, profile, now) === 0;
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { channels } from '../diagnostics.ts';
+import { cacheChannels } from './channels.ts';
 import { Breaker } from './breaker.ts';
 import { inTime, type Timed } from './deadline.ts';
 import type { StoreCalls, StoreEvent, StoreOperation } from './store-event.ts';
@@ -71,7 +71,7 @@ export class StoreCaller {
 
   /** Tells the observer. What that throws is its own affair, as in `node:diagnostics_channel`. */
   tell(event: StoreEvent): void {
-    channels.store.publish(event);
+    cacheChannels.store.publish(event);
     try {
       this.options.onEvent(event);
     } catch (error) {

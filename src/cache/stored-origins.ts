@@ -1,9 +1,10 @@
 import { type OriginRecord, newest, type Profile, recordedAt, retentionMs } from '../access/index.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { inTime } from './deadline.ts';
-import { RECORD_VERSION, RecordCodec } from './record-codec.ts';
+import type { RecordCodec } from './record-codec.ts';
 import { StoreCaller } from './store-caller.ts';
 import type { StoreEvent } from './store-event.ts';
+import { slotKey, storeKey } from './store-key.ts';
 import type { RobotsStore, StoreLease } from './store.ts';
 import { type Write, WriteBehind } from './write-behind.ts';
 
@@ -226,8 +227,7 @@ export class StoredOrigins {
     const called = await this.caller.call<number | undefined>({
       operation: 'reserve',
       origin,
-      // Whoever asks, it is one site that is to be spared.
-      make: () => store.reserve?.(`v${RECORD_VERSION}:slot:${origin}`, waitMs),
+      make: () => store.reserve?.(slotKey(origin), waitMs),
       complaint: (value) =>
         typeof value === 'number' && value >= 0 && value <= MAX_RESERVED_MS
           ? undefined
@@ -236,9 +236,8 @@ export class StoredOrigins {
     return called.ok && called.value !== undefined ? Math.ceil(called.value) : undefined;
   }
 
-  /** Records and leases have keys of their own, so that a store may keep both in the same way. */
   private key(kind: 'record' | 'lease', origin: string): string {
-    return `v${RECORD_VERSION}:${kind}:${this.options.asker}:${origin}`;
+    return storeKey(kind, this.options.asker, origin);
   }
 
   private sleep(ms: number, signal: AbortSignal): Promise<void> {

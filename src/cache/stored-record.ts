@@ -38,7 +38,8 @@ function storedAnswer(answer: Answer, origin: string): NonNullable<StoredRecord[
     ...storedRoute(answer, origin),
     headers: answer.headers,
     redirects: answer.redirects,
-    ...(answer.kind === 'rules' ? { notModified: answer.notModified } : { suspect: answer.suspect }),
+    suspect: answer.suspect,
+    ...(answer.kind === 'rules' ? { notModified: answer.notModified } : {}),
     ...(answer.kind === 'unavailable'
       ? { reason: answer.reason, since: answer.since === fetchedAt ? undefined : answer.since }
       : {}),
@@ -120,14 +121,14 @@ export function toRecord({ origin, answer, copy, failure, site }: StoredRecord):
 
 function toAnswer(stored: NonNullable<StoredRecord['answer']>, route: Route): Answer {
   const { kind, status = 200, fetchedAt, staleAt, reason, since = fetchedAt } = stored;
-  const base = { status, fetchedAt, staleAt, ...route, ...toCourse(stored) };
+  const base = { status, fetchedAt, staleAt, ...route, ...toCourse(stored), ...suspicion(stored) };
   switch (kind) {
     case 'rules':
       return { kind, ...base, ...(stored.notModified === undefined ? {} : { notModified: true }) };
     case 'unavailable':
-      return { kind, ...base, ...suspicion(stored), since, ...(reason === undefined ? {} : { reason }) };
+      return { kind, ...base, since, ...(reason === undefined ? {} : { reason }) };
     case 'restricted':
-      return { kind, ...base, ...suspicion(stored) };
+      return { kind, ...base };
   }
 }
 

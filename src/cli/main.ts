@@ -1,5 +1,10 @@
 #!/usr/bin/env node
-/** The `canfetch` program: gives the process to `run`. */
+/**
+ * The `canfetch` program: gives the process to `run`.
+ *
+ * The command is the roof: it may import every room, and none imports it. It must not import a library, nor what needs
+ * one, before it has something to fetch: `--help` and `--robots` are quick.
+ */
 import { run } from './run.ts';
 
 const interrupted = new AbortController();
@@ -13,4 +18,8 @@ process.exitCode = await run({
   stdout: process.stdout,
   stderr: process.stderr,
   signal: interrupted.signal,
+  onTerminate(listener) {
+    process.once('SIGTERM', listener);
+    return () => process.off('SIGTERM', listener);
+  },
 });

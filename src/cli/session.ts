@@ -15,4 +15,9 @@ export interface Session {
   readonly stderr: Sink;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
+  /**
+   * Has `listener` called on SIGTERM, which otherwise ends the process; for commands that have something to finish.
+   * Gives back what takes the listener away.
+   */
+  onTerminate?(listener: () => void): () => void;
 }

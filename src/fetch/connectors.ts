@@ -45,7 +45,7 @@ export function publicOnlyConnector(
   };
 }
 
-/** Opens sockets to any address, and notes where they lead. */
+/** Opens sockets to any address, and notes where names have led. */
 export function notingConnector(
   options: buildConnector.BuildOptions,
   lookup: LookupFunction,
@@ -59,7 +59,9 @@ export function notingConnector(
         callback(error, null);
         return;
       }
-      reached.connected(`${target.protocol}//${target.host ?? target.hostname}`, socket);
+      // A literal address tells by itself.
+      if (isPublicHost(target.hostname) === undefined)
+        reached.connected(`${target.protocol}//${target.host ?? target.hostname}`, socket);
       callback(null, socket);
     });
   };

@@ -1,6 +1,7 @@
 /**
  * Fetching: one attempt to get an origin's robots.txt, hop by hop, ending in an `Outcome`. What the outcome means
- * over time is none of its business. It may import from `access/`, never from `cache/`, `guard/` or the client.
+ * over time is none of its business. It imports `access/` and `rules/`, and must not import `cache/`, `guard/` or the
+ * client. `basic-ftp` is imported by `ftp.ts` alone, an entrance of the package, and only when it is called.
  */
 export { type AddressPolicy, HopAddresses } from './address-policy.ts';
 export { isPublicAddress, isPublicHost } from './addresses.ts';

@@ -4,7 +4,7 @@ import { isPublicAddress } from './addresses.ts';
 interface Reached {
   sockets: number;
   requests: number;
-  isPublic: boolean;
+  isPublic: boolean | undefined;
 }
 
 /**
@@ -30,7 +30,7 @@ export class ReachedOrigins {
   connected(origin: string, socket: Socket): void {
     const entry = this.#entry(origin);
     const isPublic = socket.remoteAddress === undefined || isPublicAddress(socket.remoteAddress);
-    entry.isPublic = isPublic || (entry.isPublic && entry.sockets > 0);
+    entry.isPublic = isPublic || (entry.isPublic === true && entry.sockets > 0);
     entry.sockets++;
     socket.once('close', () => {
       entry.sockets--;
@@ -46,7 +46,7 @@ export class ReachedOrigins {
   #entry(origin: string): Reached {
     let entry = this.#origins.get(origin);
     if (entry === undefined) {
-      entry = { sockets: 0, requests: 0, isPublic: true };
+      entry = { sockets: 0, requests: 0, isPublic: undefined };
       this.#origins.set(origin, entry);
     }
     return entry;

@@ -67,7 +67,11 @@ function overDispatcher(dispatcher: Dispatcher): Transport {
   };
 }
 
-/** Agents for requests that may go anywhere, and others for those that may not. */
+/**
+ * Agents for requests that may go anywhere, and others for those that must go to public addresses: a socket that is
+ * kept alive is used again without a look at where it leads, so no socket may serve both kinds. The price is a second
+ * connection where a public site redirects within itself.
+ */
 class OwnAgents implements Transport {
   readonly acceptEncoding = ACCEPT_ENCODING;
   readonly #buildConnector: BuildConnector | undefined;

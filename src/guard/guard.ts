@@ -1,4 +1,4 @@
-import { onAbort } from '../cache/on-abort.ts';
+import { onAbort } from '../on-abort.ts';
 import type { Clock } from '../clock.ts';
 import type { Decision } from '../decision.ts';
 import type { Agent } from '../options.ts';

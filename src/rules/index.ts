@@ -1,8 +1,8 @@
 /**
  * The rules room: what a robots.txt file says, also published as `canfetch/rules`.
  *
- * Pure: no Node, no network, no clock, no randomness, no dependency. It imports only `origin.ts` and
- * `errors.ts`, which are as pure.
+ * Pure: it must not import Node, a library or another room; no network, no clock, no randomness. It imports only
+ * `origin.ts` and `errors.ts`, which are as pure.
  */
 export { productToken } from './agent.ts';
 export type { Group, OtherRecord, Rule, Sitemap } from './describe.ts';

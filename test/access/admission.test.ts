@@ -5,6 +5,7 @@ import {
   noLaterThan,
   objection,
   type OriginRecord,
+  type Outcome,
   type Profile,
   profiles,
   recordedAt,
@@ -74,6 +75,23 @@ describe('a record made by another process', () => {
     const outcome = { ...outcomes.unavailable({}, 302), kind: 'unavailable', reason, headers: {} } as const;
     expect(objection(madeBy(rfc9309, outcome), google, START)).toBeUndefined();
     expect(objection(madeBy(rfc9309, outcome), koster, START)).toBe('profile');
+  });
+
+  it('a challenge is an answer only where it is', () => {
+    const wary: Profile = { ...rfc9309, challenge: 'unreachable' };
+    for (const suspect of ['challenge', 'blocked'] as const) {
+      for (const outcome of [outcomes.unavailable({}, 403), outcomes.success()]) {
+        const record = madeBy(rfc9309, { ...outcome, suspect });
+        expect(objection(record, rfc9309, START)).toBeUndefined();
+        expect(objection(record, wary, START)).toBe('profile');
+      }
+    }
+    expect(
+      objection(madeBy(rfc9309, { ...outcomes.success(), suspect: 'html' }), wary, START),
+    ).toBeUndefined();
+    const failed = madeBy(wary, { ...outcomes.unreachable(), error: 'ERR_ROBOTS_CHALLENGE' } as Outcome);
+    expect(objection(failed, wary, START)).toBeUndefined();
+    expect(objection(failed, rfc9309, START)).toBe('profile');
   });
 
   it('a disallowed redirect opens a site only where it does', () => {

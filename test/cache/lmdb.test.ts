@@ -5,7 +5,7 @@ import { open, type RootDatabase } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeRecord, nameOf } from '../../src/cache/lmdb-record.ts';
 import { type LmdbStore, lmdbStore, type StoreEntry } from '../../src/cache/lmdb.ts';
-import { DAY, HOUR, MINUTE, VirtualClock } from '../support/client.ts';
+import { DAY, HOUR, MINUTE, SECOND, VirtualClock } from '../support/client.ts';
 import { compileScript, startWorker } from '../support/workers.ts';
 import { storeContract } from './store-contract.ts';
 import type { WorkerTask } from './store-worker.ts';
@@ -82,12 +82,12 @@ describe('LMDB', () => {
 
   it('tokens of leases are unique, and grow', async () => {
     const tokens: string[] = [];
-    for (let count = 0; count < 20; count++) {
+    for (let count = 0; count < 10; count++) {
       const lease = await store.lease('k', HOUR);
       tokens.push(lease?.token ?? '');
       await lease?.release();
     }
-    expect(new Set(tokens).size).toBe(20);
+    expect(new Set(tokens).size).toBe(10);
     expect([...tokens].sort()).toEqual(tokens);
   });
 
@@ -96,6 +96,21 @@ describe('LMDB', () => {
     expect(waits.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, rank) => rank * 1_500));
     clock.advance(1_000);
     expect(await store.reserve('k', 250.5)).toBe(99 * 1_500 - 1_000 + 250.5);
+  });
+
+  it('slots that nobody took are not made up for', async () => {
+    await store.reserve('k', 10 * SECOND);
+    clock.advance(MINUTE);
+    expect(await store.reserve('k', 10 * SECOND)).toBe(0);
+    expect(await store.reserve('k', 10 * SECOND)).toBe(10 * SECOND);
+  });
+
+  it('keeps a value no shorter than asked for', async () => {
+    await store.set('k', 'value', { ttlMs: 0.25 });
+    expect(await store.get('k')).toBe('value');
+    clock.advance(1);
+    expect(await store.get('k')).toBeUndefined();
+    expect(await store.sweep()).toBe(1);
   });
 
   it('refuses times that are none', async () => {
@@ -111,15 +126,17 @@ describe('LMDB', () => {
   describe('what has expired', () => {
     it('is swept when asked, whatever it is, and leaves nothing behind', async () => {
       const keys = Array.from({ length: 600 }, (_, at) => `https://site${at}.example`);
-      for (const key of keys) await store.set(key, 'first', { ttlMs: MINUTE });
+      await Promise.all(keys.map((key) => store.set(key, 'first', { ttlMs: MINUTE })));
       await Promise.all(keys.map((key) => store.set(key, 'value', { ttlMs: HOUR })));
-      await store.set('k'.repeat(3_000), 'value', { ttlMs: HOUR });
+      for (const key of ['k'.repeat(3_000), 'k'.repeat(100) + '\0', '\0', '\ud800']) {
+        await store.set(key, 'value', { ttlMs: HOUR });
+      }
       await store.lease('k', HOUR);
       await store.reserve('k', MINUTE);
       await store.set('kept', 'value', { ttlMs: DAY });
       expect(await store.sweep()).toBe(0);
       clock.advance(HOUR);
-      expect(await store.sweep()).toBe(603);
+      expect(await store.sweep()).toBe(606);
       expect(await store.sweep()).toBe(0);
       const left = await names();
       expect(left).toHaveLength(3);
@@ -127,12 +144,14 @@ describe('LMDB', () => {
     });
 
     it('goes a little at each write, faster than it comes', async () => {
-      for (let at = 0; at < 100; at++) await store.set(`old${at}`, 'value', { ttlMs: MINUTE });
+      const old = Array.from({ length: 100 }, (_, at) => `old${at}`);
+      await Promise.all(old.map((key) => store.set(key, 'value', { ttlMs: MINUTE })));
       clock.advance(MINUTE);
       await store.set('new0', 'value', { ttlMs: DAY });
       const after = (await names()).filter((name) => name.startsWith('v='));
       expect(after).toHaveLength(100 - 4 + 1);
-      for (let at = 1; at < 25; at++) await store.set(`new${at}`, 'value', { ttlMs: DAY });
+      const fresh = Array.from({ length: 24 }, (_, at) => `new${at + 1}`);
+      await Promise.all(fresh.map((key) => store.set(key, 'value', { ttlMs: DAY })));
       const left = (await names()).filter((name) => name.startsWith('v='));
       expect(left.every((name) => name.startsWith('v=new'))).toBe(true);
       expect(left).toHaveLength(25);
@@ -246,6 +265,14 @@ describe('LMDB', () => {
       }
     });
 
+    it('with an index that is not of the store loses no value by it', async () => {
+      const theirs = lmdbStore(root);
+      await theirs.set('k', 'value', { ttlMs: HOUR });
+      for (const name of ['v=k', 'v=none', '']) await root.put(`x000000001${name}`, Buffer.alloc(0));
+      expect(await theirs.sweep()).toBe(3);
+      expect(await theirs.get('k')).toBe('value');
+    });
+
     it('gives no value of another key, not even of one with the same digest', async () => {
       const [one, other] = ['a', 'b'].map((end) => 'k'.repeat(3_000) + end) as [string, string];
       const theirs = lmdbStore(root);
@@ -344,7 +371,7 @@ describe('LMDB', () => {
 });
 
 describe('LMDB in trouble', () => {
-  const keys = Array.from({ length: 40 }, (_, at) => `https://site${at}.example`);
+  const keys = Array.from({ length: 20 }, (_, at) => `https://site${at}.example`);
   /** Nothing compresses this. */
   const value = Array.from({ length: 60_000 }, (_, at) =>
     (Math.imul(at, 2_654_435_761) >>> 0).toString(36),
@@ -353,7 +380,7 @@ describe('LMDB in trouble', () => {
   it.each(['lmdb', 'lmdb-opened'])('a full disk rejects, ends no process and goes by (%s)', async (kind) => {
     const path = folder();
     using script = compileScript(new URL('store-worker.ts', import.meta.url));
-    const worker = startWorker(script, [kind, path], { maxFileBlocks: 4_096 });
+    const worker = startWorker(script, [kind, path], { maxFileBlocks: 3_072 });
     const told = async (task: WorkerTask): Promise<unknown[]> => {
       worker.tell(task);
       return (await worker.next()) as unknown[];
@@ -363,7 +390,7 @@ describe('LMDB in trouble', () => {
     for (const key of keys) set.push(...(await told({ task: 'set', keys: [key], ms: HOUR, value })));
     const failed = set.filter((result) => result !== 'set');
     expect(set[0]).toBe('set');
-    expect(failed.length).toBeGreaterThan(20);
+    expect(failed.length).toBeGreaterThan(5);
     for (const reason of failed) expect(reason).toMatch(/^Error: LMDB could not commit: /);
     // Many at once, in one transaction.
     for (const result of await told({ task: 'set', keys, ms: HOUR, value })) expect(result).not.toBe('set');

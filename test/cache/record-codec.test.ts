@@ -108,6 +108,9 @@ describe('a record', () => {
     ],
     ['a challenge', new Story().meets({ ...outcomes.unavailable({}, 403), suspect: 'challenge' })],
     ['an empty file', withBody(new Uint8Array())],
+    ['a page in its place', new Story().meets({ ...outcomes.success(), suspect: 'html' } as never)],
+    ['a challenge', new Story().meets({ ...outcomes.unavailable({}, 403), suspect: 'challenge' } as never)],
+    ['a failure with a challenge', { ...failed, failure: { ...failed.failure!, suspect: 'challenge' } }],
     ['a site signal', { origin: ORIGIN, site }],
     ['a site signal beside rules', { ...success, site }],
   ] as [string, OriginRecord][])('comes back as it was: %s', (_, record) => {

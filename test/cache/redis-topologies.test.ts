@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis';
 import { Cluster as ValkeyCluster } from 'iovalkey';
 import { createCluster, createSentinel } from 'redis';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { redisStore } from '../../src/cache/redis.ts';
 import { describeWith } from '../support/installed.ts';
 import { type RedisServer, startRedis, startRedisCluster, startSentinel } from '../support/redis-server.ts';
@@ -23,6 +23,7 @@ describeWith('redis-server')('Redis Cluster', () => {
   it('keeps all there is about a key in one slot, whatever the key', async () => {
     const cluster = new Cluster([{ host: '127.0.0.1', port: node.port }]);
     const store = redisStore(cluster);
+    onTestFinished(() => cluster.disconnect());
     for (const key of ['https://example.com', '{', '}', '{}', 'a}b{c}', '{a}{b}', '', '%', '🔑']) {
       await store.set(key, 'value', { ttlMs: 60_000 });
       await store.lease(key, 60_000);
@@ -33,7 +34,6 @@ describeWith('redis-server')('Redis Cluster', () => {
       expect(new Set(slots).size).toBe(1);
       await node.command('FLUSHALL');
     }
-    cluster.disconnect();
   });
 
   storeContract('ioredis, Cluster', async () => {

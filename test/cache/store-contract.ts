@@ -5,7 +5,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../support/client.ts';
 
 /** A store with nothing in it. */
 export interface StoreUnderTest {
-  readonly store: Required<RobotsStore>;
+  readonly store: RobotsStore;
   /** Lets so much of the time pass that a value or a lease has. */
   elapse(kind: 'value' | 'lease', key: string, ms: number): Promise<void>;
   close(): Promise<void>;
@@ -14,10 +14,11 @@ export interface StoreUnderTest {
 /** Keys that are easily mixed up. */
 const KEYS = [
   ...['https://example.com', 'https://example.com:8443', 'http://example.com', 'https://example.co'],
-  ...['a', 'a:lease', 'a:slot', 'lease:a', '{a}', 'a}{b', '}', '{}', '%', '%007b', '{'],
+  ...['', 'a', 'a:lease', 'a:slot', 'lease:a', '{a}', 'a}{b', '}', '{}', '%', '%007b', '{'],
   ...['https://xn--exmple-cua.com', 'https://exämple.com', 'ключ', '鍵', '🔑', '🔒', '\u{10ffff}'],
   ...['a\0b', 'a\u0001b', 'a\nb', '\0', ' ', '\ufeffa', '\ufffd', '\ud83d', '\ud83e', '\udd11'],
   ...['x', 'y', 'é', 'e\u0301'].map((end) => 'k'.repeat(4_000) + end),
+  ...['x', '\0x', '\0y', '\u0004x', '\ud83d', '\ud83e'].map((end) => 'k'.repeat(100) + end),
   ...['x', 'y'].map((end) => `https://${'long-label.'.repeat(40)}example/${end}`),
 ];
 
@@ -51,7 +52,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
 
     beforeEach(async () => {
       tested = await open();
-      ({ store } = tested);
+      store = complete(tested.store);
     });
 
     afterEach(() => tested.close());
@@ -200,6 +201,11 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
         expect(await store.reserve('k', HOUR)).toBe(0);
       });
 
+      it('the next is now when the time of the last one has passed', async () => {
+        expect(await store.reserve('k', 0)).toBe(0);
+        expect(await store.reserve('k', 0)).toBe(0);
+      });
+
       it('a hundred at once are exactly so far apart, one for each', async () => {
         const startedAt = performance.now();
         const waits = await Promise.all(Array.from({ length: 100 }, () => store.reserve('k', MINUTE)));
@@ -238,4 +244,17 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
 /** How much of the time until a slot had passed already when it was told. */
 function timeLost(waitMs: number, delayMs: number): number {
   return Math.ceil(waitMs / delayMs) * delayMs - waitMs;
+}
+
+/** The store, which must be able to do all that a store can. */
+function complete(store: RobotsStore): Required<RobotsStore> {
+  const { lease, reserve } = store;
+  if (lease === undefined || reserve === undefined) throw new Error('The store has no leases, or no slots');
+  return {
+    get: (key) => store.get(key),
+    set: (key, value, options) => store.set(key, value, options),
+    delete: (key) => store.delete(key),
+    lease: (key, ttlMs) => lease.call(store, key, ttlMs),
+    reserve: (key, delayMs) => reserve.call(store, key, delayMs),
+  };
 }

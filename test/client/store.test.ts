@@ -158,6 +158,16 @@ describe('what one client learnt', () => {
     ]);
   });
 
+  it('is not for clients that would not ask all the addresses it may have come from', async () => {
+    const { clock, store } = setUp();
+    const site = await siteWith('');
+    const lax = startProcess(store, clock, { addressPolicy: 'any' });
+    expect(await lax.robots.canFetch(site.url('/'))).toBe(true);
+    await lax.robots.close();
+    const strict = startProcess(store, clock, { addressPolicy: 'public-only' });
+    expect(await strict.robots.check(site.url('/'))).toMatchObject({ allowed: false, reason: 'unreachable' });
+  });
+
   it('under a laxer profile opens nothing under a stricter one', async () => {
     const { clock, store } = setUp();
     const site = await siteWith([{ status: 403, headers: { 'cache-control': 'max-age=3600' } }]);

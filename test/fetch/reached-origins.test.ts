@@ -21,6 +21,8 @@ describe('where the sockets of an origin lead', () => {
   it('is not known before there is one', () => {
     const reached = new ReachedOrigins();
     expect(reached.isPublic(ORIGIN)).toBe(undefined);
+    reached.begin(ORIGIN);
+    expect(reached.isPublic(ORIGIN)).toBe(undefined);
     reached.connected(ORIGIN, socketTo('10.0.0.1'));
     expect(reached.isPublic('https://example.com')).toBe(undefined);
     expect(reached.isPublic(ORIGIN)).toBe(false);

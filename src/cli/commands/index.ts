@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { cacheCommand } from './cache.ts';
 import { check } from './check.ts';
 import { completionCommand } from './completion.ts';
 import { diffCommand } from './diff.ts';
@@ -7,6 +8,7 @@ import { lintCommand } from './lint.ts';
 import { policyCommand } from './policy.ts';
 import { prefetchCommand } from './prefetch.ts';
 import { profilesCommand } from './profiles.ts';
+import { serveCommand } from './serve.ts';
 
 /** Every command, in the order `--help` lists them. */
 export const commands: readonly Command[] = [
@@ -17,6 +19,8 @@ export const commands: readonly Command[] = [
   diffCommand,
   prefetchCommand,
   profilesCommand,
+  cacheCommand,
+  serveCommand,
   completionCommand,
 ];
 

@@ -45,13 +45,14 @@ export function annotate(
 }
 
 /** Lines end at LF, CR or CRLF. */
-function linesOf(bytes: Uint8Array): string[] {
+export function linesOf(bytes: Uint8Array): string[] {
   const lines = new TextDecoder().decode(bytes).split(/\r\n|\n|\r/);
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }
 
-function groupLines(file: RobotsFile, agentLines: readonly number[]): ReadonlySet<number> {
+/** The user-agent lines at `agentLines`, and the rules of their groups. */
+export function groupLines(file: RobotsFile, agentLines: readonly number[]): ReadonlySet<number> {
   const wanted = new Set(agentLines);
   const all = new Set(agentLines);
   const applying = new Set<number>();

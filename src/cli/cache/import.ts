@@ -1,0 +1,50 @@
+import { type ProfileName, profiles, recordedAt, retentionMs } from '../../access/index.ts';
+import { isExpired, promisedOrigins, type RestoreRejection } from '../../cache/snapshot.ts';
+import { type Asker, askerKey, storeKey } from '../../cache/store-key.ts';
+import type { StoreView } from './store-view.ts';
+
+/** What became of the lines of a snapshot. */
+export interface Imported {
+  readonly imported: number;
+  readonly rejected: number;
+  readonly reasons: Readonly<Partial<Record<RestoreRejection, number>>>;
+  /** Records that were promised and did not come. */
+  readonly missing: number;
+}
+
+/** Takes the lines of a snapshot into a store, where that knows no better. */
+export async function importSnapshot(
+  lines: AsyncIterable<string>,
+  { store, codec }: StoreView,
+  { asker, profile }: { readonly asker: Asker; readonly profile: ProfileName },
+): Promise<Imported> {
+  const reasons: Partial<Record<RestoreRejection, number>> = {};
+  let [imported, rejected, promised] = [0, 0, 0];
+
+  const take = async (line: string): Promise<RestoreRejection | undefined> => {
+    const now = Date.now();
+    const { record, rejected: why } = codec.decode(line, now);
+    if (record === undefined) return why ?? 'damaged';
+    if (isExpired(record, profiles[profile], now)) return 'expired';
+    const key = storeKey('record', askerKey(asker), record.origin);
+    const known = codec.decode(await store.get(key), now, record.origin).record;
+    if (known !== undefined && recordedAt(known) >= recordedAt(record)) return 'older';
+    const ttlMs = Math.max(1, retentionMs(record, profiles[profile], now));
+    await store.set(key, codec.encode(record), { ttlMs });
+    return undefined;
+  };
+
+  for await (const text of lines) {
+    const line = text.trimEnd();
+    const header = promisedOrigins(line);
+    promised += header ?? 0;
+    if (line === '' || header !== undefined) continue;
+    const reason = await take(line);
+    if (reason === undefined) imported++;
+    else {
+      rejected++;
+      reasons[reason] = (reasons[reason] ?? 0) + 1;
+    }
+  }
+  return { imported, rejected, reasons, missing: Math.max(0, promised - imported - rejected) };
+}

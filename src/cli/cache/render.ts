@@ -1,0 +1,72 @@
+import type { Copy, OriginRecord } from '../../access/index.ts';
+import type { Palette } from '../colour.ts';
+import { jsonLine } from '../json.ts';
+import { definitions, grid } from '../layout.ts';
+import { printable } from '../printable.ts';
+import { ago, ahead, count, duration } from '../words.ts';
+import type { Kept } from './store-view.ts';
+
+/** A record as a line of NDJSON; with its file when `whole`. */
+export function keptAsJson({ asker, origin, expiresAt, record, rejected }: Kept, whole: boolean): string {
+  const { answer, copy, failure, site } = record ?? ({} as Partial<OriginRecord>);
+  const { token: agent, addressPolicy } = asker;
+  const head = { origin, agent, addressPolicy, expiresAt, rejected };
+  return jsonLine({ ...head, answer, failure, site, copy: copy && copyAsJson(copy, whole) });
+}
+
+function copyAsJson({ body, ...rest }: Copy, whole: boolean): object {
+  return { ...rest, octets: body.length, ...(whole ? { text: textOf(body) } : {}) };
+}
+
+/** What a table shows of a record. It does without the file: a store may hold more of those than memory. */
+export function keptRow(kept: Kept, now: number): readonly string[] {
+  const { origin, asker, expiresAt, record } = kept;
+  const fetchedAt = (record?.answer ?? record?.copy)?.fetchedAt;
+  return [
+    printable(origin),
+    printable(asker.token),
+    inShort(kept),
+    record?.copy === undefined ? '' : count(record.copy.body.length, 'octet'),
+    fetchedAt === undefined ? '' : ago(fetchedAt, now),
+    duration(expiresAt - now),
+  ];
+}
+
+export function keptTable(rows: readonly (readonly string[])[], colours: Palette): string {
+  const head = ['origin', 'agent', 'answer', 'file', 'fetched', 'kept for'];
+  return `${grid([head, ...rows], colours.strong).join('\n')}\n`;
+}
+
+/** All that is kept of an origin, and its file below it. */
+export function keptForPeople(kept: Kept, colours: Palette, width: number | undefined, now: number): string {
+  const { answer, copy, failure } = kept.record ?? ({} as Partial<OriginRecord>);
+  const rows: (readonly [string, string])[] = [
+    ['agent', `${printable(kept.asker.token)}, addresses ${printable(kept.asker.addressPolicy)}`],
+    ['answer', inShort(kept)],
+  ];
+  if (answer !== undefined) {
+    rows.push(['robots', printable(answer.finalUrl)], ['fetched', ago(answer.fetchedAt, now)]);
+    rows.push(['stale', answer.staleAt <= now ? ago(answer.staleAt, now) : ahead(answer.staleAt, now)]);
+  }
+  if (failure !== undefined)
+    rows.push(['failing', `since ${ago(failure.since, now)}, next try ${ahead(failure.retryAt, now)}`]);
+  rows.push(['kept', `for ${duration(kept.expiresAt - now)}`]);
+  const heading = colours.strong(printable(kept.origin));
+  const file =
+    copy === undefined
+      ? []
+      : textOf(copy.body)
+          .split('\n')
+          .map((line) => `  | ${printable(line)}`);
+  return `${[heading, ...definitions(rows, width, colours.faint), ...file].join('\n')}\n`;
+}
+
+function inShort({ record, rejected }: Kept): string {
+  if (record === undefined) return `not taken: ${rejected ?? 'damaged'}`;
+  const { answer, failure } = record;
+  const said = answer === undefined ? [] : [`${answer.kind} (${answer.status})`];
+  const failing = failure === undefined ? [] : [`failing (${failure.status ?? printable(failure.error)})`];
+  return [...said, ...failing].join(', ') || 'a site signal';
+}
+
+const textOf = (body: Uint8Array): string => new TextDecoder().decode(body);

@@ -1,0 +1,186 @@
+import { createInterface } from 'node:readline';
+import { snapshotHeader } from '../../cache/snapshot.ts';
+import { type Asker, askerKey } from '../../cache/store-key.ts';
+import { DEFAULT_ADDRESS_POLICY } from '../../fetch/address-policy.ts';
+import { productToken } from '../../rules/index.ts';
+import { paletteFor } from '../colour.ts';
+import type { ParsedArguments } from '../command.ts';
+import { cacheActions } from '../commands/cache.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { interruptible } from '../interruptible.ts';
+import { jsonLine } from '../json.ts';
+import { widthOf } from '../layout.ts';
+import { Output } from '../output.ts';
+import { printable, quoted } from '../printable.ts';
+import { readOrigin } from '../read-origin.ts';
+import type { Session } from '../session.ts';
+import { readAgents, readProfile } from '../settings.ts';
+import { UsageError } from '../usage-error.ts';
+import { count } from '../words.ts';
+import { importSnapshot } from './import.ts';
+import { keptAsJson, keptForPeople, keptRow, keptTable } from './render.ts';
+import { type Kept, openStoreView, type StoreView } from './store-view.ts';
+
+type Action = (typeof cacheActions)[number];
+
+interface Work {
+  readonly view: StoreView;
+  readonly given: ParsedArguments;
+  readonly session: Session;
+  readonly output: Output;
+  readonly whose: Partial<Asker>;
+  readonly origins: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** Does one thing with a store. */
+export async function runCache(given: ParsedArguments, session: Session): Promise<ExitCode> {
+  const { action, origins } = readOperands(given);
+  const whose = readAsker(given);
+  if (action === 'import' && whose.token === undefined) {
+    throw new UsageError(
+      'Expected --agent for whom to import, got none; snapshots do not say whose they are',
+    );
+  }
+  await using view = openStoreView(given, action === 'import');
+  return await interruptible(session, { readsStdin: action === 'import' }, async (signal) => {
+    const output = new Output(session.stdout);
+    const code = await actions[action]({ view, given, session, output, whose, origins, signal });
+    await output.release();
+    return code;
+  });
+}
+
+const actions: Readonly<Record<Action, (work: Work) => Promise<ExitCode>>> = {
+  ls: list,
+  show,
+  clear,
+  export: exportAll,
+  import: importAll,
+};
+
+async function list(work: Work): Promise<ExitCode> {
+  const { given, session, output } = work;
+  if (isForMachines(work)) {
+    for await (const kept of records(work)) await output.write(keptAsJson(kept, false));
+    return exitCode.success;
+  }
+  const rows: (readonly string[])[] = [];
+  for await (const kept of records(work)) rows.push(keptRow(kept, Date.now()));
+  await output.write(keptTable(rows, paletteFor(session, given)));
+  return exitCode.success;
+}
+
+async function show(work: Work): Promise<ExitCode> {
+  const { given, session, output, origins } = work;
+  const found = new Set<string>();
+  for await (const kept of records(work)) {
+    if (!origins.includes(kept.origin)) continue;
+    found.add(kept.origin);
+    const text = isForMachines(work)
+      ? keptAsJson(kept, true)
+      : keptForPeople(kept, paletteFor(session, given), widthOf(session.stdout), Date.now());
+    await output.write(text);
+  }
+  return tellMissing(work, found);
+}
+
+async function clear(work: Work): Promise<ExitCode> {
+  const { view, whose, origins } = work;
+  if (origins.length === 0 && Object.keys(whose).length === 0) {
+    await view.store.clear();
+    return exitCode.success;
+  }
+  const found = new Set<string>();
+  for await (const { key, origin } of records(work)) {
+    if (origins.length > 0 && !origins.includes(origin)) continue;
+    found.add(origin);
+    await view.store.delete(key);
+  }
+  return tellMissing(work, found);
+}
+
+/** A first time to count, and to see whose records they are; memory holds their keys alone. */
+async function exportAll(work: Work): Promise<ExitCode> {
+  const { view, session, output, signal } = work;
+  const keys: string[] = [];
+  const askers = new Set<string>();
+  let unread = 0;
+  for await (const { key, asker, record } of records(work)) {
+    if (record === undefined) unread++;
+    else {
+      keys.push(key);
+      askers.add(askerKey(asker));
+    }
+  }
+  if (askers.size > 1) {
+    throw new UsageError(
+      'Expected --agent and --address-policy, as the store has records of several ' +
+        `(${[...askers].map((asker) => printable(asker)).join(', ')}); name one`,
+    );
+  }
+  await output.write(snapshotHeader(keys.length, Date.now()));
+  for (const key of keys) {
+    signal.throwIfAborted();
+    const { record } = view.codec.decode(await view.store.get(key), Date.now());
+    if (record !== undefined) await output.write(`${view.codec.encode(record)}\n`);
+  }
+  if (unread > 0)
+    session.stderr.write(`canfetch: left out ${count(unread, 'record')} that no client would take\n`);
+  return exitCode.success;
+}
+
+async function importAll({ view, given, session, output, whose }: Work): Promise<ExitCode> {
+  const lines = createInterface({ input: session.stdin });
+  const asker = { token: '', addressPolicy: DEFAULT_ADDRESS_POLICY, ...whose };
+  const done = await importSnapshot(lines, view, { asker, profile: readProfile(given) });
+  await output.write(jsonLine(done));
+  return done.rejected + done.missing === 0 ? exitCode.success : exitCode.negative;
+}
+
+async function* records({ view, whose, signal }: Work): AsyncGenerator<Kept> {
+  for await (const kept of view.records(whose)) {
+    signal.throwIfAborted();
+    yield kept;
+  }
+}
+
+function tellMissing({ origins, session }: Work, found: ReadonlySet<string>): ExitCode {
+  const missing = origins.filter((origin) => !found.has(origin));
+  for (const origin of missing) session.stderr.write(`canfetch: nothing is kept of ${printable(origin)}\n`);
+  return missing.length === 0 ? exitCode.success : exitCode.negative;
+}
+
+function isForMachines({ given, session }: Work): boolean {
+  return given.switches.has('json') || session.stdout.isTTY !== true;
+}
+
+function readOperands({ operands: [word, ...urls] }: ParsedArguments): { action: Action; origins: string[] } {
+  const action = cacheActions.find((each) => each === word);
+  if (action === undefined) {
+    const got = word === undefined ? 'none' : quoted(word);
+    throw new UsageError(`Expected what to do with the store (${cacheActions.join(', ')}), got ${got}`);
+  }
+  const takesUrls = action === 'show' || action === 'clear';
+  if (!takesUrls && urls.length > 0) {
+    throw new UsageError(`Expected nothing after ${action}, got ${quoted(urls[0] ?? '')}; leave it out`);
+  }
+  if (action === 'show' && urls.length === 0) {
+    throw new UsageError('Expected the URL of an origin after show, got none; ls lists them');
+  }
+  return { action, origins: [...new Set(urls.map(readOrigin))] };
+}
+
+/** Whose records are meant, if somebody's in particular. */
+function readAsker(given: ParsedArguments): Partial<Asker> {
+  const [agent] = readAgents(given);
+  const addressPolicy = given.values.get('address-policy')?.[0];
+  const token = agent === undefined ? undefined : productToken(agent)?.toLowerCase();
+  if (agent !== undefined && token === undefined) {
+    throw new UsageError('Expected --agent to name one, got "*"; leave it out for all');
+  }
+  return {
+    ...(token === undefined ? {} : { token }),
+    ...(addressPolicy === undefined ? {} : { addressPolicy }),
+  };
+}

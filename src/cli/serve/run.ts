@@ -1,0 +1,110 @@
+import type { ParsedArguments } from '../command.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { onlineSettings, openClient } from '../open-client.ts';
+import { Output } from '../output.ts';
+import { printable, quoted } from '../printable.ts';
+import type { Session } from '../session.ts';
+import { UsageError } from '../usage-error.ts';
+import { AllowedHosts } from './admission.ts';
+import { MAX_STREAMS, STREAM_CONCURRENCY } from './check.ts';
+import type { Service } from './exchange.ts';
+import { loadPromClient, Metrics, type PromClient } from './metrics.ts';
+import { type RunningServer, type ServerOptions, startServer } from './server.ts';
+
+const DEFAULT_HOST = '127.0.0.1';
+/** After RFC 9309, and next to the ports where services of one's own machine usually are. */
+const DEFAULT_PORT = 8309;
+/** Fetches under way at most. What streams wait for leaves a fifth of them to single questions. */
+const CONCURRENCY = MAX_STREAMS * STREAM_CONCURRENCY * 1.25;
+
+/** Serves until it is interrupted (130) or told to end (0), and answers what is then under way. */
+export async function serve(
+  given: ParsedArguments,
+  session: Session,
+  load: () => Promise<PromClient | undefined> = loadPromClient,
+): Promise<ExitCode> {
+  const [operand] = given.operands;
+  if (operand !== undefined) throw new UsageError(`Expected no operand, got ${quoted(operand)}`);
+  const host = given.values.get('host')?.[0] ?? DEFAULT_HOST;
+  const port = readPort(given);
+  const settings = onlineSettings(given);
+  const prom = await load();
+  const opened = await openClient(settings, session, {
+    concurrency: CONCURRENCY,
+    // A service that others can reach must not be their way into the network it stands in.
+    addressPolicy: given.switches.has('allow-private') ? 'any' : 'public-only',
+  });
+  const { client } = opened;
+  const stopping = new AbortController();
+  const { profile, agents } = settings;
+  const metrics = prom && new Metrics(prom, client);
+  const service: Service = {
+    client,
+    profile,
+    agents,
+    metrics,
+    stopping: stopping.signal,
+    streams: 0,
+  };
+  const hosts = new AllowedHosts(host, given.values.get('allow-host') ?? []);
+  const onError = (error: unknown): void =>
+    void session.stderr.write(
+      `canfetch: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
+  try {
+    const server = await listen({ host, port, hosts, service, onError });
+    try {
+      await announce(server, session);
+      await ended(session);
+    } finally {
+      stopping.abort();
+      await server.close();
+    }
+  } finally {
+    metrics?.close();
+    await opened[Symbol.asyncDispose]();
+  }
+  session.signal.throwIfAborted();
+  return exitCode.success;
+}
+
+async function listen(options: ServerOptions): Promise<RunningServer> {
+  try {
+    return await startServer(options);
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error)) throw error;
+    const { host, port } = options;
+    const todo = error.code === 'EADDRINUSE' ? 'it is taken: give another --port, or 0' : String(error.code);
+    throw new UsageError(`Expected an address to listen on, got ${quoted(host)} port ${port}; ${todo}`, {
+      cause: error,
+    });
+  }
+}
+
+async function announce({ url }: RunningServer, { stdout }: Session): Promise<void> {
+  const output = new Output(stdout);
+  await output.write(`canfetch serves at ${printable(url)}\n`);
+  await output.release();
+}
+
+/** Resolves on Ctrl-C, and on SIGTERM. */
+function ended({ signal, onTerminate }: Session): Promise<void> {
+  return new Promise((resolve) => {
+    const forget = onTerminate?.(resolve);
+    const interrupt = (): void => {
+      forget?.();
+      resolve();
+    };
+    if (signal.aborted) interrupt();
+    else signal.addEventListener('abort', interrupt, { once: true });
+  });
+}
+
+/** @throws UsageError */
+function readPort(given: ParsedArguments): number {
+  const text = given.values.get('port')?.[0];
+  if (text === undefined) return DEFAULT_PORT;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
+  if (port <= 65_535) return port;
+  throw new UsageError(`Expected --port to be a whole number from 0 to 65535, got ${quoted(text)}`);
+}

@@ -1,0 +1,279 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+/**
+ * The house stands as `src/README.md` draws it: its table names the rooms, roof first, and the libraries each may use.
+ */
+const root = fileURLToPath(new URL('../', import.meta.url));
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional?: boolean }>>;
+  readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+};
+
+interface Room {
+  readonly name: string;
+  /** Folders, ending in `/`, and files, as paths within `src/`. */
+  readonly places: readonly string[];
+  readonly libraries: readonly string[];
+  readonly pure: boolean;
+}
+
+interface Import {
+  /** A path within `src/`, `node:…`, or the name of a library. */
+  readonly target: string;
+  readonly typeOnly: boolean;
+  /** By `import()` or `require`, so only when the code around it runs. */
+  readonly deferred: boolean;
+}
+
+const rooms = readRooms(readFileSync(join(root, 'src/README.md'), 'utf8'));
+const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => file.endsWith('.ts'));
+const sources = new Map(
+  files.map((file) => [file, parse(file, readFileSync(join(root, 'src', file), 'utf8'))]),
+);
+
+/** What subpaths of the package are made of, but for the door and the rules, which the inside uses too. */
+const entrances = new Set(
+  Object.values(manifest.exports)
+    .flatMap((entry) => (typeof entry === 'string' ? [] : [entry.default]))
+    .map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, '$1.ts'))
+    .filter((file) => file !== 'index.ts' && file !== 'rules/index.ts'),
+);
+
+function readRooms(readme: string): readonly Room[] {
+  const quoted = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
+  return [...readme.matchAll(/^\| (`[^|]+) \| ([^|]+) \| ([^|]*)\|$/gm)].map(
+    ([, places = '', purpose = '', libraries = '']) => ({
+      name: places.trim(),
+      places: quoted(places),
+      libraries: quoted(libraries),
+      pure: /\bPure\b/.test(purpose),
+    }),
+  );
+}
+
+function parse(file: string, text: string): ts.SourceFile {
+  return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+}
+
+/** The room of a file, by its place in the table; -1 when it is in none. */
+function roomOf(file: string): number {
+  return rooms.findIndex(({ places }) =>
+    places.some((place) => (place.endsWith('/') ? file.startsWith(place) : file === place)),
+  );
+}
+
+function resolved(from: string, specifier: string): string {
+  if (specifier.startsWith('.')) return posix.join(posix.dirname(from), specifier);
+  if (specifier.startsWith('node:')) return specifier;
+  return specifier.startsWith('@')
+    ? specifier.split('/', 2).join('/')
+    : (specifier.split('/')[0] ?? specifier);
+}
+
+/** Whether nothing of an import or an export is left when the types are gone. */
+function isTypeOnly(node: ts.ImportDeclaration | ts.ExportDeclaration): boolean {
+  const clause = ts.isImportDeclaration(node) ? node.importClause : node;
+  if (clause === undefined) return false;
+  if (clause.isTypeOnly) return true;
+  if (ts.isImportClause(clause) && clause.name !== undefined) return false;
+  const bindings = ts.isImportClause(clause) ? clause.namedBindings : clause.exportClause;
+  if (bindings === undefined || ts.isNamespaceImport(bindings) || ts.isNamespaceExport(bindings))
+    return false;
+  return bindings.elements.length > 0 && bindings.elements.every(({ isTypeOnly: each }) => each);
+}
+
+/** `import()`, `require()`, and what `createRequire()` gave. */
+function isLoading(call: ts.CallExpression): boolean {
+  const { expression } = call;
+  return (
+    expression.kind === ts.SyntaxKind.ImportKeyword ||
+    (ts.isIdentifier(expression) && expression.text === 'require') ||
+    (ts.isCallExpression(expression) &&
+      ts.isIdentifier(expression.expression) &&
+      expression.expression.text === 'createRequire')
+  );
+}
+
+function importsOf(source: ts.SourceFile): readonly Import[] {
+  const found: Import[] = [];
+  const note = (specifier: ts.Node | undefined, typeOnly: boolean, deferred: boolean): void => {
+    if (specifier === undefined) return;
+    if (!ts.isStringLiteralLike(specifier)) {
+      throw new Error(`${source.fileName} loads a module whose name is not written out`);
+    }
+    found.push({ target: resolved(source.fileName, specifier.text), typeOnly, deferred });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) {
+      note(node.moduleSpecifier, isTypeOnly(node), false);
+    } else if (ts.isImportTypeNode(node)) {
+      note(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : node.argument, true, true);
+    } else if (ts.isCallExpression(node) && isLoading(node)) {
+      note(node.arguments[0], false, true);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** Everything that breaks the rules of the house in one file. */
+function faults(source: ts.SourceFile): readonly string[] {
+  const file = source.fileName;
+  const here = roomOf(file);
+  const room = rooms[here];
+  if (room === undefined) return [`${file} is in no room of src/README.md`];
+  return importsOf(source).flatMap(({ target, typeOnly, deferred }) => {
+    const fault = faultOf(target, typeOnly, deferred, file, here, room);
+    return fault === undefined ? [] : [`${file} imports ${target}: ${fault}`];
+  });
+}
+
+function faultOf(
+  target: string,
+  typeOnly: boolean,
+  deferred: boolean,
+  file: string,
+  here: number,
+  room: Room,
+): string | undefined {
+  if (target.startsWith('node:')) return room.pure ? 'a pure room knows no Node' : undefined;
+  if (!target.endsWith('.ts')) {
+    if (!room.libraries.includes(target)) return `no library of ${room.name}`;
+    const optional = manifest.peerDependenciesMeta[target]?.optional === true;
+    return optional && !typeOnly && !deferred ? 'not everybody has it: load it when it is needed' : undefined;
+  }
+  const there = roomOf(target);
+  if (there === -1) return 'it is in no room';
+  if (there < here) return `${rooms[there]?.name} is above ${room.name}`;
+  const mayUseEntrances = file.startsWith('cli/') || entrances.has(file);
+  if (!typeOnly && entrances.has(target) && !mayUseEntrances) return 'an entrance, for users only';
+  return undefined;
+}
+
+/** What a name must not be free in pure code: clocks, chance, and what only some platforms have. */
+const IMPURE = new Set(
+  `performance process Buffer setTimeout setInterval setImmediate queueMicrotask fetch crypto console require
+  globalThis global window document navigator localStorage`.split(/\s+/),
+);
+
+/** Where pure code reaches for time, chance or a platform. */
+function impurities(source: ts.SourceFile): readonly string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const text = node.getText(source);
+    const isName =
+      ts.isIdentifier(node) &&
+      !(ts.isPropertyAccessExpression(node.parent) && node.parent.name === node) &&
+      !ts.isPropertyAssignment(node.parent) &&
+      !ts.isPropertySignature(node.parent);
+    if (isName && IMPURE.has(text)) found.push(text);
+    if (ts.isPropertyAccessExpression(node) && /^(Date\.now|Math\.random)$/.test(text)) found.push(text);
+    if (ts.isNewExpression(node) && node.expression.getText(source) === 'Date') {
+      if ((node.arguments?.length ?? 0) === 0) found.push('new Date()');
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+const pureFiles = [...sources.values()].filter(({ fileName }) => rooms[roomOf(fileName)]?.pure);
+
+describe('the house', () => {
+  it('is drawn in src/README.md, and the drawing names nothing that is not there', () => {
+    expect(rooms.length).toBeGreaterThan(8);
+    expect(files.length).toBeGreaterThan(100);
+    const missing = rooms
+      .flatMap(({ places }) => places)
+      .filter((place) => !existsSync(join(root, 'src', place)));
+    expect(missing).toEqual([]);
+    const known = { ...manifest.dependencies, ...manifest.peerDependencies };
+    const used = new Set(rooms.flatMap(({ libraries }) => libraries));
+    expect(Object.keys(manifest.dependencies).filter((name) => !used.has(name))).toEqual([]);
+    expect([...used].filter((name) => !(name in known))).toEqual([]);
+  });
+
+  it('has imports that go downwards only, to the libraries of the room, and to no entrance', () => {
+    expect([...sources.values()].flatMap(faults)).toEqual([]);
+  });
+
+  it('has pure cores: no Node, no library, no clock, no chance', () => {
+    expect(pureFiles.length).toBeGreaterThan(40);
+    const found = pureFiles.flatMap((source) =>
+      impurities(source).map((name) => `${source.fileName} uses ${name}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('has one type that the rules lend to what is beside them, and no more', () => {
+    const lent = [...sources.values()]
+      .filter(({ fileName }) => fileName.startsWith('access/'))
+      .flatMap((source) => importsOf(source))
+      .filter(({ target }) => !target.startsWith('access/'));
+    expect(lent).toEqual([{ target: 'rules/dialect.ts', typeOnly: true, deferred: false }]);
+  });
+
+  it.each(rooms.flatMap(({ places }) => places.filter((place) => place.endsWith('/'))))(
+    '%s opens with what it is for, and what it must not import',
+    (place) => {
+      const opening = place === 'cli/' ? 'main.ts' : 'index.ts';
+      const text = readFileSync(join(root, 'src', place, opening), 'utf8').replace(/^#!.*\n/, '');
+      const comment = /^\/\*\*(.*?)\*\//s.exec(text)?.[1] ?? '';
+      expect(comment).toMatch(/\bimports?\b/);
+    },
+  );
+});
+
+describe('a wrong import is found:', () => {
+  const faultsOf = (file: string, text: string): readonly string[] => faults(parse(file, text));
+
+  it.each([
+    ['of a room above', 'rules/parse.ts', "import { standing } from '../access/index.ts';", /is above/],
+    ['of a type above', 'cache/cache.ts', "import type { Decision } from '../decision.ts';", /is above/],
+    ['of the client by a guard', 'guard/got.ts', "import { RobotsClient } from '../client.ts';", /is above/],
+    ['by export', 'fetch/index.ts', "export * from '../cache/index.ts';", /is above/],
+    ['by import()', 'access/profile.ts', "const load = () => import('../fetch/index.ts');", /is above/],
+    [
+      'by the type of import()',
+      'access/profile.ts',
+      "type A = import('../client.ts').RobotsClient;",
+      /above/,
+    ],
+    ['of Node by a pure room', 'rules/file.ts', "import { URL } from 'node:url';", /knows no Node/],
+    ['of a library', 'fetch/body.ts', "import { z } from 'zod';", /no library of/],
+    [
+      'of an optional peer at once',
+      'fetch/ftp.ts',
+      "import { Client } from 'basic-ftp';",
+      /when it is needed/,
+    ],
+    ['of an entrance', 'guard/fetch.ts', "import { gotHooks } from './got.ts';", /for users only/],
+    ['from nowhere', 'fetch/body.ts', "import { x } from '../helpers.ts';", /in no room/],
+    ['in no room', 'helpers.ts', '', /in no room/],
+  ])('%s', (_, file, text, fault) => {
+    expect(faultsOf(file, text)).toEqual([expect.stringMatching(fault)]);
+  });
+
+  it('and right ones are let be', () => {
+    expect(faultsOf('guard/got.ts', "import type { Decision } from '../decision.ts';")).toEqual([]);
+    expect(faultsOf('fetch/ftp.ts', "const load = createRequire(import.meta.url)('basic-ftp');")).toEqual([]);
+    expect(faultsOf('cli/run.ts', "export const load = () => import('../client.ts');")).toEqual([]);
+  });
+
+  it.each(['Date.now()', 'Math.random()', 'new Date()', 'setTimeout(f, 1)', 'process.env', "fetch('/')"])(
+    'so is %s in a pure room',
+    (text) => {
+      expect(impurities(parse('rules/file.ts', text))).toHaveLength(1);
+      expect(impurities(parse('access/http-date.ts', 'new Date(nowMs).fetch'))).toEqual([]);
+    },
+  );
+});

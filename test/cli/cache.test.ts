@@ -1,0 +1,190 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lmdbStore } from '../../src/cache/lmdb.ts';
+import { RobotsClient } from '../../src/index.ts';
+import { fakeOrigin, type FakeOrigin } from '../../src/testing/index.ts';
+import { cli, type CliInput, type CliResult, records } from './session.ts';
+
+const RULES = 'User-agent: *\nDisallow: /private\n';
+
+let folder: string;
+let path: string;
+let sites: FakeOrigin[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'canfetch-cache-'));
+  path = join(folder, 'store');
+  sites = [await fakeOrigin({ robots: RULES }), await fakeOrigin({ robots: { status: 404 } })];
+});
+
+afterEach(async () => {
+  for (const site of sites) await site.close();
+  rmSync(folder, { recursive: true });
+});
+
+const origins = (): string[] => sites.map((site) => new URL(site.url('/')).origin);
+
+/** A crawl that leaves what it learnt in the store. */
+async function crawl(agent = 'ExampleBot/1.0', where = path): Promise<void> {
+  await using store = lmdbStore({ path: where });
+  await using robots = new RobotsClient({ agent, store, storeDeadlineMs: 10_000 });
+  for (const site of sites) await robots.canFetch(site.url('/private'));
+}
+
+/** What a client that starts with the store decides, without asking anybody. */
+async function decideFrom(where: string): Promise<{ allowed: boolean[]; attempts: number }> {
+  await using store = lmdbStore({ path: where });
+  await using robots = new RobotsClient({ agent: 'ExampleBot/2.0', store, storeDeadlineMs: 10_000 });
+  const allowed = [];
+  for (const site of sites) allowed.push(await robots.canFetch(site.url('/private')));
+  return { allowed, attempts: robots.stats().attempts };
+}
+
+const cache = (action: string, more: readonly string[] = [], input?: CliInput): Promise<CliResult> =>
+  cli(['cache', action, '--store', path, ...more], input);
+
+describe('cache ls', () => {
+  it('prints a line of JSON an origin, without its file', async () => {
+    await crawl();
+    const { code, stdout, stderr } = await cache('ls');
+    expect([code, stderr]).toEqual([0, '']);
+    const listed = records(stdout);
+    expect(listed.map(({ origin }) => origin).sort()).toEqual(origins().sort());
+    expect(listed.find(({ origin }) => origin === origins()[0])).toMatchObject({
+      schemaVersion: 1,
+      agent: 'examplebot',
+      addressPolicy: 'no-public-to-private',
+      answer: { kind: 'rules', status: 200 },
+      copy: { octets: RULES.length },
+    });
+    expect(stdout).not.toContain('Disallow');
+  });
+
+  it('prints a table on a terminal, and JSON there too when told to', async () => {
+    await crawl();
+    const { stdout, stderr } = await cache('ls', [], { stdoutIsTTY: true, env: { NO_COLOR: '1' } });
+    expect(stderr).toBe('');
+    const [head, ...rows] = stdout.trimEnd().split('\n');
+    expect(head).toMatch(/^ {2}origin +agent +answer +file +fetched +kept for$/);
+    expect(rows).toHaveLength(2);
+    expect(stdout).toContain('rules (200)');
+    expect(stdout).toContain('unavailable (404)');
+    const asJson = await cache('ls', ['--json'], { stdoutIsTTY: true });
+    expect(records(asJson.stdout)).toHaveLength(2);
+  });
+
+  it('tells what a client would not take, and why', async () => {
+    await crawl();
+    const store = lmdbStore({ path });
+    for await (const { key } of store.entries()) await store.set(key, 'junk', { ttlMs: 60_000 });
+    await store.close();
+    const { stdout } = await cache('ls');
+    expect(records(stdout).map(({ rejected }) => rejected)).toEqual(['damaged', 'damaged']);
+  });
+});
+
+describe('cache show', () => {
+  it('tells all of an origin, its file too', async () => {
+    await crawl();
+    const url = sites[0]!.url('/any/page');
+    const [shown] = records((await cache('show', [url])).stdout);
+    expect(shown).toMatchObject({ origin: origins()[0], copy: { text: RULES } });
+    const { stdout } = await cache('show', [url], { stdoutIsTTY: true, env: { NO_COLOR: '1' } });
+    expect(stdout).toContain('  | Disallow: /private\n');
+  });
+
+  it('exits with 1 for an origin that is not there', async () => {
+    await crawl();
+    const { code, stderr } = await cache('show', ['https://example.com/']);
+    expect([code, stderr]).toEqual([1, 'canfetch: nothing is kept of https://example.com\n']);
+  });
+});
+
+describe('cache clear', () => {
+  it('takes away one origin, or all', async () => {
+    await crawl();
+    expect((await cache('clear', [origins()[0]!])).code).toBe(0);
+    expect(records((await cache('ls')).stdout).map(({ origin }) => origin)).toEqual([origins()[1]]);
+    expect((await cache('clear')).code).toBe(0);
+    expect((await cache('ls')).stdout).toBe('');
+  });
+
+  it('with an agent takes away what is its', async () => {
+    await crawl();
+    await crawl('OtherBot/1.0');
+    expect((await cache('clear', ['-a', 'OtherBot'])).code).toBe(0);
+    expect(records((await cache('ls')).stdout).map(({ agent }) => agent)).toEqual([
+      'examplebot',
+      'examplebot',
+    ]);
+  });
+});
+
+describe('cache export and import', () => {
+  it('carry a store to another place, where nobody needs to be asked', async () => {
+    await crawl();
+    const { stdout: snapshot, code } = await cache('export');
+    expect([code, snapshot.trimEnd().split('\n').length]).toEqual([0, 3]);
+    const other = join(folder, 'other');
+    const imported = await cli(['cache', 'import', '--store', other, '-a', 'ExampleBot'], {
+      stdin: snapshot,
+    });
+    expect(imported.code).toBe(0);
+    expect(records(imported.stdout)).toEqual([
+      { schemaVersion: 1, imported: 2, rejected: 0, reasons: {}, missing: 0 },
+    ]);
+    expect(await decideFrom(other)).toEqual({ allowed: [false, true], attempts: 0 });
+    expect(sites.map((site) => site.robotsCount)).toEqual([1, 1]);
+  });
+
+  it('what is exported a client restores', async () => {
+    await crawl();
+    const { stdout } = await cache('export');
+    await using robots = new RobotsClient({ agent: 'ExampleBot' });
+    expect(await robots.restore(stdout)).toMatchObject({ restored: 2, rejected: 0, missing: 0 });
+    expect(robots.peek(sites[0]!.url('/private'))?.allowed).toBe(false);
+  });
+
+  it('tell what was damaged, cut off, or older than what is there', async () => {
+    await crawl();
+    const { stdout } = await cache('export');
+    const [header = '', first = '', second = ''] = stdout.split('\n');
+    const stdin = `${header}\n${first.replace('Disallow', 'Allow').replace('404', '403')}\n`;
+    const cut = await cache('import', ['-a', 'ExampleBot'], { stdin });
+    expect(cut.code).toBe(1);
+    expect(records(cut.stdout)).toMatchObject([
+      { imported: 0, rejected: 1, reasons: { damaged: 1 }, missing: 1 },
+    ]);
+    const again = await cache('import', ['-a', 'ExampleBot'], { stdin: `${first}\n${second}` });
+    expect(records(again.stdout)).toMatchObject([{ imported: 0, reasons: { older: 2 } }]);
+    expect(await decideFrom(path)).toEqual({ allowed: [false, true], attempts: 0 });
+  });
+
+  it('export wants to know whose records, where there are several’s', async () => {
+    await crawl();
+    await crawl('OtherBot/1.0');
+    const { code, stderr } = await cache('export');
+    expect(code).toBe(2);
+    expect(stderr).toContain('examplebot:no-public-to-private, otherbot:no-public-to-private');
+    expect((await cache('export', ['-a', 'OtherBot'])).stdout.trimEnd().split('\n')).toHaveLength(3);
+  });
+});
+
+describe('cache, called wrongly', () => {
+  it.each([
+    [[], 'Expected what to do with the store'],
+    [['eat'], 'Expected what to do with the store'],
+    [['ls'], 'Expected --store FOLDER'],
+    [['ls', '--store', 'no-such-folder'], 'there is no such'],
+    [['ls', '--store', '.', 'https://example.com'], 'Expected nothing after ls'],
+    [['show', '--store', '.'], 'Expected the URL of an origin'],
+    [['import', '--store', '.'], 'Expected --agent'],
+    [['clear', '--store', '.', '-a', '*'], 'Expected --agent to name one'],
+  ])('%j', async (argv, message) => {
+    const { code, stdout, stderr } = await cli(['cache', ...argv]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(message);
+  });
+});

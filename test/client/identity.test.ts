@@ -1,0 +1,193 @@
+import { Agent, getGlobalDispatcher, MockAgent, ProxyAgent, setGlobalDispatcher } from 'undici';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { RobotsClient, RobotsClientOptions } from '../../src/index.ts';
+import { DAY, testClient, type VirtualClock } from '../support/client.ts';
+import { startProxy } from '../support/proxy.ts';
+import { answer, type Script, type Site, startSite } from '../support/site.ts';
+
+const open: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+function opened<Resource extends AsyncDisposable>(resource: Resource): Resource {
+  open.push(resource);
+  return resource;
+}
+
+const site = async (plan: Script | Parameters<typeof startSite>[0]): Promise<Site> =>
+  opened(await startSite(plan));
+
+function client(options: RobotsClientOptions): { robots: RobotsClient; clock: VirtualClock } {
+  const made = testClient(options);
+  opened(made.client);
+  return { robots: made.client, clock: made.clock };
+}
+
+const RULES = { body: 'User-agent: *\nDisallow: /x\n' };
+const OVER: readonly (readonly [name: string, RobotsClientOptions])[] = [
+  ['undici', {}],
+  ['fetch', { transport: { fetch } }],
+];
+
+describe('the request for robots.txt goes where page requests go', () => {
+  it("through the caller's dispatcher, and nowhere else", async () => {
+    const dispatcher = new MockAgent();
+    dispatcher.disableNetConnect();
+    dispatcher.get('https://example.com').intercept({ path: '/robots.txt' }).reply(200, RULES.body);
+    const { robots } = client({ dispatcher });
+    expect(await robots.canFetch('https://example.com/x')).toBe(false);
+    expect(await robots.check('https://elsewhere.example/x')).toMatchObject({ reason: 'unreachable' });
+    dispatcher.assertNoPendingInterceptors();
+    await dispatcher.close();
+  });
+
+  it("over the connection of the caller's dispatcher that pages go over", async () => {
+    const server = await site({ '/robots.txt': RULES, '/page': { body: 'page' } });
+    const dispatcher = new Agent({ connections: 1 });
+    const { robots } = client({ dispatcher });
+    await robots.canFetch(server.url('/page'));
+    const page = await dispatcher.request({ origin: server.origin, path: '/page', method: 'GET' });
+    await page.body.text();
+    expect(server.connections()).toBe(1);
+    await robots.close();
+    await dispatcher.close();
+  });
+
+  it("through the caller's proxy, which alone resolves the name and alone sees its own credentials", async () => {
+    const proxy = opened(await startProxy());
+    const server = await site({ '/robots.txt': RULES });
+    const origin = server.origin.replace('127.0.0.1', 'site.test');
+    const dispatcher = new ProxyAgent({ uri: proxy.url, token: 'Basic c2VjcmV0' });
+    const { robots } = client({ dispatcher });
+    expect(await robots.canFetch(`${origin}/x`)).toBe(false);
+    expect(proxy.tunnels).toEqual([
+      { authority: origin.slice('http://'.length), authorization: 'Basic c2VjcmV0' },
+    ]);
+    expect(server.requests.map(({ headers }) => headers.host)).toEqual([origin.slice('http://'.length)]);
+    expect(server.requests[0]?.headers).not.toHaveProperty('proxy-authorization');
+    await dispatcher.close();
+  });
+
+  it("through the caller's fetch, each hop of it", async () => {
+    const server = await site({
+      '/robots.txt': { status: 302, headers: { location: '/moved.txt' } },
+      '/moved.txt': RULES,
+    });
+    const urls: string[] = [];
+    const { robots } = client({
+      transport: {
+        fetch: (url, init) => {
+          urls.push(url);
+          return fetch(url, init);
+        },
+      },
+    });
+    expect(await robots.canFetch(server.url('/x'))).toBe(false);
+    expect(urls).toEqual([server.url('/robots.txt'), server.url('/moved.txt')]);
+  });
+
+  it('not through a global dispatcher that was set for others', async () => {
+    const before = getGlobalDispatcher();
+    const others = new MockAgent();
+    others.disableNetConnect();
+    setGlobalDispatcher(others);
+    try {
+      const server = await site({ '/robots.txt': RULES });
+      const { robots } = client({});
+      expect(await robots.canFetch(server.url('/x'))).toBe(false);
+    } finally {
+      setGlobalDispatcher(before);
+      await others.close();
+    }
+  });
+});
+
+describe.each(OVER)('what a robots.txt request carries over %s', (name, options) => {
+  const own = ['accept', 'accept-encoding', 'connection', 'host', 'user-agent'];
+  const ofFetch = name === 'fetch' ? ['accept-language', 'sec-fetch-mode'] : [];
+
+  it('is what it needs, and nothing else of the caller', async () => {
+    const server = await site((_request, response) =>
+      answer(response, {
+        ...RULES,
+        headers: { 'set-cookie': 'session=1; Path=/', 'cache-control': 'no-store' },
+      }),
+    );
+    const { robots, clock } = client(options);
+    await robots.canFetch(server.url('/x').replace('://', '://user:secret@'));
+    clock.advance(DAY);
+    await robots.canFetch(server.url('/x?token=secret#secret'));
+    expect(server.requests).toHaveLength(2);
+    for (const { method, url, headers } of server.requests) {
+      expect([method, url]).toEqual(['GET', '/robots.txt']);
+      expect(Object.keys(headers).sort()).toEqual([...own, ...ofFetch].sort());
+      expect(headers['user-agent']).toBe('ExampleBot/1.0 (+https://example.com/bot)');
+    }
+  });
+
+  it('is what headersForRobots gives for that very origin', async () => {
+    const servers = await Promise.all(Array.from({ length: 8 }, () => site({ '/robots.txt': RULES })));
+    const asked: string[] = [];
+    const { robots } = client({
+      ...options,
+      headersForRobots: (origin) => {
+        asked.push(origin);
+        return origin === servers[0]!.origin ? undefined : { Authorization: `Bearer ${origin}` };
+      },
+    });
+    await Promise.all(servers.flatMap((server) => [1, 2].map(() => robots.canFetch(server.url('/x')))));
+    expect(asked.sort()).toEqual(servers.map(({ origin }) => origin).sort());
+    expect(servers.map(({ requests }) => requests.map(({ headers }) => headers.authorization))).toEqual(
+      servers.map(({ origin }, index) => [index === 0 ? undefined : `Bearer ${origin}`]),
+    );
+  });
+
+  it('stays with its origin when another is redirected to', async () => {
+    const other = await site({ '/robots.txt': { ...RULES, headers: { etag: '"other"' } } });
+    const server = await site({
+      '/robots.txt': [
+        { status: 302, headers: { location: other.url('/robots.txt'), etag: '"mine"' } },
+        { status: 302, headers: { location: other.url('/robots.txt') } },
+        { ...RULES, headers: { etag: '"mine"' } },
+        { status: 302, headers: { location: other.url('/robots.txt') } },
+      ],
+    });
+    const { robots, clock } = client({
+      ...options,
+      headersForRobots: (origin) => (origin === server.origin ? { 'x-staging': 'key', cookie: 'a=b' } : {}),
+    });
+    for (let attempt = 0; attempt < 4; attempt++) {
+      await robots.canFetch(server.url('/x'));
+      clock.advance(DAY);
+    }
+    const seen = ({ requests }: Site): unknown[] =>
+      requests.map(({ headers }) => [headers['x-staging'], headers['cookie'], headers['if-none-match']]);
+    // A validator goes to the URL that gave it, whoever redirects there.
+    expect(seen(server)).toEqual([
+      ['key', 'a=b', undefined],
+      ['key', 'a=b', undefined],
+      ['key', 'a=b', undefined],
+      ['key', 'a=b', '"mine"'],
+    ]);
+    expect(seen(other)).toEqual([
+      [undefined, undefined, undefined],
+      [undefined, undefined, '"other"'],
+      [undefined, undefined, undefined],
+    ]);
+  });
+
+  it('is given back to an origin that is come back to', async () => {
+    const other = await site((_request, response) =>
+      answer(response, { status: 302, headers: { location: server.url('/rules.txt') } }),
+    );
+    const server: Site = await site({
+      '/robots.txt': { status: 302, headers: { location: other.url('/there') } },
+      '/rules.txt': RULES,
+    });
+    const { robots } = client({ ...options, headersForRobots: () => ({ 'x-staging': 'key' }) });
+    expect(await robots.canFetch(server.url('/x'))).toBe(false);
+    expect(server.requests.map(({ headers }) => headers['x-staging'])).toEqual(['key', 'key']);
+    expect(other.requests.map(({ headers }) => headers['x-staging'])).toEqual([undefined]);
+  });
+});

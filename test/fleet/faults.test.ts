@@ -1,0 +1,245 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { Redis as Valkey } from 'iovalkey';
+import { createClient } from 'redis';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RedisConnection } from '../../src/cache/redis-connection.ts';
+import { redisStore } from '../../src/cache/redis.ts';
+import { RobotsClient, type StoreEvent } from '../../src/index.ts';
+import { SECOND, VirtualClock } from '../support/client.ts';
+import { describeWith } from '../support/installed.ts';
+import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { everyNameIsLocal, type Sites, startSites } from './sites.ts';
+import { startSlowProxy } from './slow-proxy.ts';
+
+const STORE_DEADLINE_MS = 150;
+/** Two calls of the store and a fetch over loopback, on a machine that has much else to do. Without deadlines: never. */
+const NO_QUESTION_LONGER_MS = 5_000;
+const SLOW_MS = 500;
+
+interface Connection {
+  readonly connection: RedisConnection;
+  end(): void;
+}
+
+/** As somebody does who wants a crawl to start whether or not the server is there. */
+const clients: Readonly<Record<string, (url: string) => Connection>> = {
+  ioredis: (url) => {
+    const connection = new Redis(url).on('error', () => undefined);
+    return { connection, end: () => connection.disconnect() };
+  },
+  iovalkey: (url) => {
+    const connection = new Valkey(url).on('error', () => undefined);
+    return { connection, end: () => connection.disconnect() };
+  },
+  'node-redis': (url) => {
+    const connection = createClient({ url }).on('error', () => undefined);
+    connection.connect().catch(() => undefined);
+    return { connection, end: () => connection.destroy() };
+  },
+};
+
+describeWith('redis-server')('a crawl whose Redis fails', () => {
+  describe.each(Object.entries(clients))('over %s', (_, connect) => {
+    let server: RedisServer;
+    let sites: Sites;
+    let clock: VirtualClock;
+    /** The latest first. */
+    const open: (() => void | PromiseLike<void>)[] = [];
+
+    beforeEach(async () => {
+      server = await startRedis();
+      sites = await startSites();
+      clock = new VirtualClock();
+    });
+
+    afterEach(async () => {
+      for (const close of open.splice(0)) await close();
+      await sites?.[Symbol.asyncDispose]();
+      await server?.stop();
+    });
+
+    interface Crawler {
+      readonly robots: RobotsClient;
+      /** Types of events, with the operations or calls they are about. */
+      readonly told: Set<string>;
+      /** Asks for two pages of the origin, and tells where the answers came from. */
+      visit(number: number): Promise<string>;
+    }
+
+    function startCrawler(url: string = server.url): Crawler {
+      const { connection, end } = connect(url);
+      const told = new Set<string>();
+      const robots = new RobotsClient({
+        agent: 'ExampleBot/1.0',
+        store: redisStore(connection),
+        storeDeadlineMs: STORE_DEADLINE_MS,
+        onStoreEvent: (event) => told.add(inShort(event)),
+        clock,
+        lookup: everyNameIsLocal,
+      });
+      open.unshift(() => robots.close(), end);
+      const visit = async (number: number): Promise<string> => {
+        const startedAt = performance.now();
+        const refused = await robots.check(sites.url(number, '/private'));
+        const tookMs = performance.now() - startedAt;
+        expect(refused).toMatchObject({ allowed: false, reason: 'rule' });
+        expect(await robots.canFetch(sites.url(number, '/page'))).toBe(true);
+        expect(tookMs).toBeLessThan(NO_QUESTION_LONGER_MS);
+        return refused.robots.source;
+      };
+      return { robots, told, visit };
+    }
+
+    const keys = async (): Promise<string[]> => (await server.command('KEYS', '*:record:*}')) as string[];
+    const isStored = async (number: number): Promise<boolean> => {
+      const origin = new URL(sites.url(number, '/')).origin;
+      return (await keys()).some((key) => key.endsWith(`:${origin}}`));
+    };
+    const stored = (number: number): Promise<void> =>
+      vi.waitFor(async () => expect(await isStored(number)).toBe(true), { timeout: 10_000 });
+
+    /** What was known before goes on from memory, and what was not comes from the network, once each. */
+    async function goesOn({ visit }: Crawler): Promise<void> {
+      expect(await visit(1)).toBe('memory');
+      for (const number of [2, 3, 4, 5]) expect(await visit(number)).toBe('network');
+      for (const number of [1, 2, 3, 4, 5]) expect(await visit(number)).toBe('memory');
+      expect([1, 2, 3, 4, 5].map((number) => sites.count(number))).toEqual([1, 1, 1, 1, 1]);
+    }
+
+    /** Questions about cold origins find out that the store is back, and what it missed is written. */
+    async function catchesUp({ visit }: Crawler): Promise<void> {
+      let next = 100;
+      await vi.waitFor(
+        async () => {
+          clock.advance(5 * SECOND);
+          await visit(next++);
+          for (const number of [2, 3, 4, 5]) expect(await isStored(number)).toBe(true);
+        },
+        { timeout: 15_000, interval: 50 },
+      );
+      const other = startCrawler();
+      // Its connection is there when it is asked.
+      await vi.waitFor(async () => expect(await other.visit(next++)).toBe('network'));
+      for (const number of [2, 3, 4, 5]) expect(await other.visit(number)).toBe('store');
+      expect([2, 3, 4, 5].map((number) => sites.count(number))).toEqual([1, 1, 1, 1]);
+    }
+
+    /** A crawler that knows origin 1, and a store that does too. */
+    async function warmCrawler(url?: string): Promise<Crawler> {
+      const crawler = startCrawler(url);
+      await crawler.visit(1);
+      await stored(1);
+      return crawler;
+    }
+
+    it('down at the start', async () => {
+      await server.kill();
+      const crawler = startCrawler();
+      expect(await crawler.visit(1)).toBe('network');
+      await goesOn(crawler);
+      expect(crawler.told).toContain('suspended reads');
+      await server.restart();
+      await catchesUp(crawler);
+      expect(crawler.told).toContain('resumed reads');
+    });
+
+    it('killed midway', async () => {
+      const crawler = await warmCrawler();
+      // With commands under way.
+      const visits = Promise.all([6, 7, 8].map(crawler.visit));
+      await server.kill();
+      await visits;
+      expect([6, 7, 8].map((number) => sites.count(number))).toEqual([1, 1, 1]);
+      await goesOn(crawler);
+      await server.restart();
+      await catchesUp(crawler);
+    });
+
+    it('restarted empty', async () => {
+      const crawler = await warmCrawler();
+      await server.restart();
+      expect(await keys()).toEqual([]);
+      await goesOn(crawler);
+      await catchesUp(crawler);
+    });
+
+    it('hanging', async () => {
+      const crawler = await warmCrawler();
+      server.pause();
+      await goesOn(crawler);
+      expect([...crawler.told]).toEqual(expect.arrayContaining(['timeout get', 'suspended reads']));
+      server.resume();
+      await catchesUp(crawler);
+      expect(crawler.told).toContain('resumed reads');
+    });
+
+    it('out of memory', async () => {
+      const crawler = await warmCrawler();
+      await server.fill();
+      await goesOn(crawler);
+      expect(crawler.told).toContain('suspended writes');
+      expect(crawler.told).not.toContain('suspended reads');
+      await server.command('CONFIG', 'SET', 'maxmemory', '0');
+      await catchesUp(crawler);
+    });
+
+    it('a replica that only reads', async () => {
+      const crawler = await warmCrawler();
+      await server.makeReplica();
+      await goesOn(crawler);
+      expect(crawler.told).toContain('suspended writes');
+      expect(crawler.told).not.toContain('suspended reads');
+      await server.command('REPLICAOF', 'NO', 'ONE');
+      await catchesUp(crawler);
+    });
+
+    it(`slow by ${SLOW_MS} ms`, async () => {
+      const proxy = await startSlowProxy(server.port);
+      open.unshift(() => proxy[Symbol.asyncDispose]());
+      const crawler = await warmCrawler(proxy.url);
+      proxy.delayMs = SLOW_MS;
+      await goesOn(crawler);
+      expect([...crawler.told]).toEqual(expect.arrayContaining(['timeout get', 'suspended reads']));
+      proxy.delayMs = 0;
+      await catchesUp(crawler);
+    });
+
+    it('with junk for values', async () => {
+      const first = await warmCrawler();
+      for (const number of [2, 3, 4, 5]) {
+        await first.visit(number);
+        await stored(number);
+      }
+      const everything = 'User-agent: *\nAllow: /\n';
+      const junk: ((key: string) => string[])[] = [
+        (key) => ['SET', key, everything],
+        (key) => ['SET', key, `t${JSON.stringify({ v: 1, sum: 0, copy: { text: everything } })}`],
+        (key) => ['SET', key, randomBytes(5_000).toString('latin1')],
+        (key) => ['SET', key, ''],
+      ];
+      for (const [index, key] of (await keys()).sort().entries()) {
+        const spoil = junk[index];
+        if (spoil !== undefined) await server.command(...spoil(key));
+        else {
+          await server.command('DEL', key);
+          await server.command('RPUSH', key, 'of another type');
+        }
+      }
+      const crawler = startCrawler();
+      for (const number of [1, 2, 3, 4, 5]) expect(await crawler.visit(number)).toBe('network');
+      expect([1, 2, 3, 4, 5].map((number) => sites.count(number))).toEqual([2, 2, 2, 2, 2]);
+      expect(crawler.told).toContain('rejected damaged');
+      expect(crawler.told).toContain('failed get');
+      for (const number of [1, 2, 3, 4, 5]) await stored(number);
+      const other = startCrawler();
+      await vi.waitFor(async () => expect(await other.visit(100)).toBe('network'));
+      for (const number of [1, 2, 3, 4, 5]) expect(await other.visit(number)).toBe('store');
+    });
+  });
+});
+
+function inShort(event: StoreEvent): string {
+  if (event.type === 'rejected') return `rejected ${event.reason}`;
+  return `${event.type} ${'operation' in event ? event.operation : event.calls}`;
+}
