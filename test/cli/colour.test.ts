@@ -15,6 +15,9 @@ describe('colour', () => {
     ['FORCE_COLOR over NO_COLOR', { FORCE_COLOR: '1', NO_COLOR: '1' }, false, [], true],
     ['FORCE_COLOR=0', { FORCE_COLOR: '0' }, true, [], false],
     ['a dumb terminal', { TERM: 'dumb' }, true, [], false],
+    ['--color always without terminal', { NO_COLOR: '1' }, false, ['--color', 'always'], true],
+    ['--color never on a terminal', { FORCE_COLOR: '1' }, true, ['--color=never'], false],
+    ['--color auto on a terminal', {}, true, ['--color', 'auto'], true],
     ['--no-color over FORCE_COLOR', { FORCE_COLOR: '1' }, true, ['--no-color'], false],
   ])('%s', async (_name, env, stdoutIsTTY, more, expected) => {
     const { stdout } = await cli([...args, ...more], { stdin: ROBOTS, env, stdoutIsTTY });

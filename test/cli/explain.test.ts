@@ -66,10 +66,7 @@ describe('explain', () => {
       '    7 │ Disallow: /',
       '',
       '  What other profiles would say:',
-      '  google          disallowed by line 3',
-      '  google-legacy   disallowed by line 3',
-      '  koster-1996     disallowed by line 3',
-      '  robotstxt-1994  disallowed by line 3',
+      '  all  disallowed by line 3',
       '',
     ]);
   });
@@ -87,7 +84,7 @@ describe('explain', () => {
     expect(code).toBe(3);
     expect(stdout).toContain('UNDECIDED');
     expect(annotated(stdout)).toEqual([]);
-    expect(stdout).toMatch(/^ {2}google +disallowed: disallow-all, unreachable$/m);
+    expect(stdout).toMatch(/^ {2}all +disallowed: disallow-all, unreachable$/m);
   });
 
   it.each<[string, string, string[], string]>([

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands/index.ts';
 
 const IMPORT = /^(?:import|export)\s+(?!type\b)(?:[^'";]*?\sfrom\s+)?'([^']+)';/gm;
 
@@ -28,6 +29,22 @@ describe('the command', () => {
     expect([...modules].filter((name) => name.endsWith('/cli/commands/check.ts'))).toHaveLength(1);
     expect(libraries(modules)).toEqual([]);
   });
+
+  it('loads no command before it is run: its table is enough for --help and completion', async () => {
+    const modules = await loadedBy(new URL('../../src/cli/main.ts', import.meta.url));
+    for (const { name } of commands) {
+      expect([...modules].some((module) => module.endsWith(`/cli/commands/${name}.ts`))).toBe(true);
+      expect([...modules].filter((module) => module.endsWith(`/cli/${name}/run.ts`))).toEqual([]);
+    }
+  });
+
+  it.each(['lint', 'diff', 'profiles', 'completion'])(
+    '%s loads no library while it asks nobody',
+    async (name) => {
+      const modules = await loadedBy(new URL(`../../src/cli/${name}/run.ts`, import.meta.url));
+      expect(libraries(modules)).toEqual([]);
+    },
+  );
 
   it('would be seen to load them: the client does', async () => {
     const modules = await loadedBy(new URL('../../src/client.ts', import.meta.url));

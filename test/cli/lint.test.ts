@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/version.ts';
@@ -178,7 +179,7 @@ interface Sarif {
   ];
 }
 
-async function sarif(operands: readonly string[], stdin = ''): Promise<Sarif['runs'][0]> {
+async function sarif(operands: readonly string[], stdin: string | Readable = ''): Promise<Sarif['runs'][0]> {
   const { stdout } = await cli(['lint', '--format', 'sarif', ...operands], { stdin });
   const log = JSON.parse(stdout) as Sarif;
   expect(log.version).toBe('2.1.0');
@@ -229,6 +230,11 @@ describe('--format sarif', () => {
     ]);
     expect(regions).toContainEqual(['agent-not-token', { startLine: 1, startColumn: 13, endColumn: 14 }]);
     expect(regions).toContainEqual(['rule-never-matches', { startLine: 4, startColumn: 11, endColumn: 15 }]);
+    const octets = Buffer.concat([Buffer.from('\uFEFF# x\r\nDisallow: /ö😀'), Buffer.of(0xff)]);
+    const invalid = await sarif(['-'], Readable.from([octets]));
+    expect(invalid.results.find(({ ruleId }) => ruleId === 'invalid-utf-8')?.locations).toMatchObject([
+      { physicalLocation: { region: { startLine: 2, startColumn: 15 } } },
+    ]);
   });
 
   it('tells of a site that cannot be reached', async () => {

@@ -63,10 +63,7 @@ describe('policy', () => {
       '  < etag: "1"',
       '',
       '  What other profiles would say:',
-      '  google          rules',
-      '  google-legacy   rules',
-      '  koster-1996     rules',
-      '  robotstxt-1994  rules',
+      '  all  rules',
       '',
     ]);
   });

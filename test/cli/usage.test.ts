@@ -53,6 +53,16 @@ describe('wrong usage is told with what was expected, what came, and what to do,
     ['an agent with a line end', ['-a', 'Bot\r\nX: y', URL_GIVEN], 'got "Bot\\x0d\\x0aX: y"'],
     ['two ways to print', ['--json', '-q', URL_GIVEN], 'Expected either --json or --quiet, got both'],
     ['standard input twice', ['-', '-'], 'Expected "-" once'],
+    [
+      'a colour that is none',
+      ['--color', 'blue', URL_GIVEN],
+      'Expected --color to be one of auto, always, never',
+    ],
+    ['the beginning of a command', ['comp'], 'got "comp"; did you mean completion?'],
+    ['a command with a letter too many', ['liint'], 'did you mean lint?'],
+    ['a command with a letter too few', ['dif'], 'did you mean diff?'],
+    ['a command with another letter', ['polizy'], 'did you mean policy?'],
+    ['something else', ['frobnicate'], 'got "frobnicate"; canfetch --help shows how it is used'],
   ])('%s', async (_name, argv, message) => {
     const { code, stdout, stderr } = await cli(argv);
     expect([code, stdout]).toEqual([2, '']);
@@ -80,6 +90,25 @@ describe('help', () => {
       }
     },
   );
+
+  it('of every command tells its exit codes, and has examples', async () => {
+    for (const { name, exitCodes, examples } of commands) {
+      expect(examples.length).toBeGreaterThan(0);
+      const { stdout } = await cli([name, '--help']);
+      for (const { code, says } of exitCodes)
+        expect(stdout).toContain(`  ${String(code).padEnd(5)}${says}\n`);
+      expect(stdout).toMatch(/^ {2}130 +interrupted by Ctrl-C$/m);
+    }
+  });
+
+  it('fits the terminal', async () => {
+    for (const argv of [['--help'], ['check', '--help'], ['diff', '--help']]) {
+      const { stdout } = await cli(argv, { stdoutIsTTY: true, columns: 90 });
+      const rows = stdout.split('\n').filter((line) => /^ {2}(?:-|\d| {3})/.test(line));
+      expect(rows.length).toBeGreaterThan(5);
+      expect(Math.max(...rows.map((line) => line.length))).toBeLessThanOrEqual(90);
+    }
+  });
 
   it('wins over URLs', async () => {
     expect((await cli([URL_GIVEN, '-h'])).stdout).toContain('Usage:');

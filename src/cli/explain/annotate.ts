@@ -7,7 +7,7 @@ export interface AnnotatedLine {
   readonly line: number;
   /** As it stands in the file; invalid UTF-8 shows as U+FFFD. */
   readonly text: string;
-  /** Of the group that applies: its user-agent lines and rules. */
+  /** Of the group that applies: the user-agent lines that name the agent, and what they are followed by. */
   readonly inGroup: boolean;
   readonly role?: 'decides' | 'runner-up';
 }
@@ -55,10 +55,14 @@ export function linesOf(bytes: Uint8Array): string[] {
 export function groupLines(file: RobotsFile, agentLines: readonly number[]): ReadonlySet<number> {
   const wanted = new Set(agentLines);
   const all = new Set(agentLines);
-  for (const { agents, rules } of file.groups) {
-    if (!agents.some(({ line }) => wanted.has(line))) continue;
+  const applying = new Set<number>();
+  file.groups.forEach(({ agents, rules }, index) => {
+    if (!agents.some(({ line }) => wanted.has(line))) return;
+    applying.add(index);
     for (const { line } of rules) all.add(line);
-  }
+  });
+  for (const { group, line } of file.otherRecords)
+    if (group !== undefined && applying.has(group)) all.add(line);
   return all;
 }
 

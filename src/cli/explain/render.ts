@@ -2,7 +2,13 @@ import type { RobotsFile } from '../../rules/index.ts';
 import type { Palette } from '../colour.ts';
 import { cut, definitions } from '../layout.ts';
 import { verboseHops } from '../policy/hops.ts';
-import { answerRows, outlookSentence, type PolicyView, sizeSentence } from '../policy/render.ts';
+import {
+  answerRows,
+  otherProfiles,
+  outlookSentence,
+  type PolicyView,
+  sizeSentence,
+} from '../policy/render.ts';
 import { printable } from '../printable.ts';
 import { agentRow, delayRow, type Row, ruleRow, verdictLine } from '../render.ts';
 import { count } from '../words.ts';
@@ -38,8 +44,7 @@ export function renderExplanation(explanation: UrlExplanation, view: Explanation
     ),
     ...(hops.length === 0 ? [] : ['', ...hops.map((line) => `  ${line}`)]),
     ...(file === undefined ? [] : ['', ...fileLines({ ...explanation, file }, view)]),
-    ...(others.length === 0 ? [] : ['', '  What other profiles would say:']),
-    ...definitions(others, width, colours.faint),
+    ...otherProfiles(others, { colours, width }),
   ].join('\n')}\n`;
 }
 

@@ -22,13 +22,14 @@ export interface PolicyView {
 export function renderPolicy(policy: OriginPolicy, { colours, now, width, verbose }: PolicyView): string {
   const { attempt, profile, origin } = policy;
   const rows = [...answerRows(policy, now), ...fileRows(policy, now)];
-  const others = outlookRows(policy.underProfiles.filter((each) => each.profile !== profile));
+  const others = policy.underProfiles
+    .filter((each) => each.profile !== profile)
+    .map((each): Row => [each.profile, outlookSentence(each)]);
   return `${[
     `${stateMark(policy, colours)}  ${printable(origin)}  ${colours.faint(`profile ${printable(profile)}`)}`,
     ...definitions(rows, width, colours.faint),
     ...(verbose && attempt !== undefined ? ['', ...verboseHops(attempt).map((line) => `  ${line}`)] : []),
-    ...(others.length === 0 ? [] : ['', '  What other profiles would say:']),
-    ...definitions(others, width, colours.faint),
+    ...otherProfiles(others, { colours, width }),
   ].join('\n')}\n`;
 }
 
@@ -126,9 +127,16 @@ function shortList(items: readonly string[]): string {
   return items.length > MAX_LISTED ? `${shown} · and ${count(items.length - MAX_LISTED, 'other')}` : shown;
 }
 
-/** What every profile would say, a line each. */
-export function outlookRows(outlooks: readonly ProfileOutlook[]): Row[] {
-  return outlooks.map((outlook) => [outlook.profile, outlookSentence(outlook)]);
+/** What other profiles would say, a line each, or one when they agree. */
+export function otherProfiles(
+  rows: readonly Row[],
+  { colours, width }: Omit<PolicyView, 'now' | 'verbose'>,
+): string[] {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const agreed = rows.every(([, text]) => text === first[1]);
+  const shown = agreed ? [['all', first[1]] as const] : rows;
+  return ['', '  What other profiles would say:', ...definitions(shown, width, colours.faint)];
 }
 
 export function outlookSentence(outlook: ProfileOutlook): string {

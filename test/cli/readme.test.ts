@@ -1,0 +1,69 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Site, startSite } from '../support/site.ts';
+import { cli, masked } from './session.ts';
+
+/** The README's `console` blocks: `$ cat FILE` shows a file that those behind it use, `$ canfetch …` what is printed. */
+interface Step {
+  readonly command: string;
+  readonly output: string;
+}
+
+const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+const steps = [...readme.matchAll(/^```console\n(.*?)^```$/gms)]
+  .flatMap(([, block = '']) => block.split(/^\$ /m).slice(1))
+  .map((step): Step => {
+    const [command = '', ...output] = step.split('\n');
+    return { command, output: output.join('\n') };
+  })
+  .filter(({ command }) => /^(?:cat|canfetch) /.test(command));
+
+const files = steps.filter(({ command }) => command.startsWith('cat '));
+const runs = steps.filter(({ command }) => command.startsWith('canfetch '));
+const SITE = 'https://example.com';
+
+let folder: string;
+let site: Site;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'canfetch-readme-'));
+  const robots = files.find(({ command }) => command === 'cat robots.txt')?.output ?? '';
+  const headers = { 'content-type': 'text/plain', 'cache-control': 'max-age=60' };
+  site = await startSite({ '/robots.txt': { body: robots, headers } });
+  for (const { command, output } of files) {
+    await writeFile(join(folder, command.slice('cat '.length)), output.replaceAll(SITE, site.origin));
+  }
+});
+
+afterAll(async () => {
+  await site.close();
+  await rm(folder, { recursive: true });
+});
+
+/** What is different each time. */
+const settled = (output: string): string =>
+  masked(output)
+    .replaceAll(/fresh for \d+ \w+/g, 'fresh for SOME')
+    .replaceAll(/\b\d{13}\b/g, 'MS');
+
+describe('README', () => {
+  it('shows every command', () => {
+    const shown = new Set(runs.map(({ command }) => command.split(' ')[1]));
+    expect([...shown].sort()).toEqual(['check', 'diff', 'explain', 'lint', 'policy', 'prefetch', 'profiles']);
+  });
+
+  it.each(runs)('$command', async ({ command, output }) => {
+    const [line = '', head] = command.split(' | head -');
+    const argv = line
+      .split(' ')
+      .slice(1)
+      .map((word) => (/^\w+\.txt$/.test(word) ? join(folder, word) : word.replace(SITE, site.origin)));
+    const { stdout, stderr } = await cli(argv);
+    expect(stderr).toBe('');
+    const printed = stdout.replaceAll(`${folder}/`, '').replaceAll(site.origin, SITE);
+    const lines = head === undefined ? printed : `${printed.split('\n').slice(0, Number(head)).join('\n')}\n`;
+    expect(settled(lines)).toBe(settled(output));
+  });
+});
