@@ -162,7 +162,7 @@ describe('GET /v1/explain', () => {
       allowed: true,
       rule: { line: 3 },
       runnerUp: { rule: { line: 2 }, lost: 'shorter' },
-      groupLines: [1, 2, 3, 5],
+      groupLines: [1, 2, 3, 4, 5],
       usage: { 'train-ai': 'disallow', sources: [{ line: 4 }] },
     });
     expect(explanation['lines']).toEqual(ROBOTS.trimEnd().split('\n'));
