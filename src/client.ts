@@ -30,6 +30,7 @@ import {
 import type { OriginPolicy } from './policy.ts';
 import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
 import { OverriddenOrigin } from './override.ts';
+import type { StopSignal } from './stop.ts';
 import {
   decideFromEntry,
   describeEntry,
@@ -429,7 +430,7 @@ export class RobotsClient {
   private async attempt(
     origin: string,
     known: OriginRecord | undefined,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<Outcome> {
     const { settings } = this;
     const copy = known?.copy;
