@@ -32,6 +32,7 @@ import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.
 import { OverriddenOrigin } from './override.ts';
 import { describeEntry, unaskablePolicy } from './policy-view.ts';
 import { decideFromEntry, robotsTxtDecision, unaskableDecision } from './view.ts';
+import type { StopSignal } from './stop.ts';
 
 export interface CheckOptions {
   /** Rejects this call alone, with the signal's own reason; others who wait for the same origin go on. */
@@ -430,7 +431,7 @@ export class RobotsClient {
   private async attempt(
     origin: string,
     known: OriginRecord | undefined,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<Outcome> {
     const { settings } = this;
     const copy = known?.copy;

@@ -182,9 +182,10 @@ export function headersFor(
   origin: string,
   { headersForRobots }: Settings,
 ): Readonly<Record<string, string>> | undefined {
+  if (headersForRobots === undefined) return undefined;
   let headers: unknown;
   try {
-    headers = headersForRobots?.(origin);
+    headers = headersForRobots(origin);
   } catch (cause) {
     throw new RobotsInvalidOptionsError(`\`headersForRobots\` failed for ${quote(origin)}`, { cause });
   }

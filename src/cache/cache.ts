@@ -15,6 +15,7 @@ import {
 import type { Clock } from '../clock.ts';
 import { ROBOTS_PATH } from '../origin.ts';
 import { cacheChannels } from './channels.ts';
+import type { StopSignal } from '../stop.ts';
 import { CacheEntry } from './entry.ts';
 import { tellPolicyChange } from './policy-change.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -29,11 +30,7 @@ export interface OriginCacheOptions {
   readonly random: () => number;
   readonly profileOf: (origin: string) => Profile;
   /** Fetches robots.txt once. Rejects only with the reason of `signal`. */
-  readonly attempt: (
-    origin: string,
-    known: OriginRecord | undefined,
-    signal: AbortSignal,
-  ) => Promise<Outcome>;
+  readonly attempt: (origin: string, known: OriginRecord | undefined, signal: StopSignal) => Promise<Outcome>;
   /** Where records outlive this memory, and are shared. */
   readonly stored?: StoredOrigins | undefined;
 }
@@ -154,7 +151,7 @@ export class OriginCache {
     await this.options.stored?.close(Promise.allSettled(this.running));
   }
 
-  private async resolve(origin: string, signal: AbortSignal, isCurrent: () => boolean): Promise<Arrival> {
+  private async resolve(origin: string, signal: StopSignal, isCurrent: () => boolean): Promise<Arrival> {
     // Everybody may have left while it stood in the queue: then it is never sent.
     signal.throwIfAborted();
     const { stored } = this.options;
@@ -191,7 +188,7 @@ export class OriginCache {
   private async ask(
     origin: string,
     known: CacheEntry | undefined,
-    signal: AbortSignal,
+    signal: StopSignal,
     isCurrent: () => boolean,
     lease?: HeldLease,
   ): Promise<Arrival> {

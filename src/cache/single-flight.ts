@@ -1,4 +1,5 @@
 import { onAbort } from '../on-abort.ts';
+import { Stop, type StopSignal } from '../stop.ts';
 
 /**
  * At most one flight per key: whoever asks while it is under way shares it. A caller who aborts leaves alone;
@@ -21,7 +22,7 @@ export class SingleFlight<Value> {
    */
   join(
     key: string,
-    start: (signal: AbortSignal, isCurrent: () => boolean) => Promise<Value>,
+    start: (signal: StopSignal, isCurrent: () => boolean) => Promise<Value>,
     signal?: AbortSignal,
   ): Promise<Value> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
@@ -49,26 +50,34 @@ export class SingleFlight<Value> {
 }
 
 class Flight<Value> {
-  private readonly controller = new AbortController();
+  private readonly stop = new Stop();
   private readonly landed: () => void;
   private readonly result: Promise<Value>;
-  private settle: { resolve: (value: Value) => void; reject: (reason: unknown) => void } | undefined;
+  private resolve!: (value: Value) => void;
+  private reject!: (reason: unknown) => void;
   private passengers = 0;
 
   constructor(landed: () => void) {
     this.landed = landed;
-    const { signal } = this.controller;
     this.result = new Promise((resolve, reject) => {
-      this.settle = { resolve, reject };
-      // Those who wait learn of an abort at once, whatever the work makes of it.
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      this.resolve = resolve;
+      this.reject = reject;
     });
     // Everybody may have left by the time it fails.
-    this.result.catch(() => undefined);
+    this.result.catch(ignore);
   }
 
-  take(start: (signal: AbortSignal) => Promise<Value>): void {
-    start(this.controller.signal).finally(this.landed).then(this.settle?.resolve, this.settle?.reject);
+  take(start: (signal: StopSignal) => Promise<Value>): void {
+    start(this.stop).then(
+      (value) => {
+        this.landed();
+        this.resolve(value);
+      },
+      (reason: unknown) => {
+        this.landed();
+        this.reject(reason);
+      },
+    );
   }
 
   join(signal: AbortSignal | undefined): Promise<Value> {
@@ -85,9 +94,12 @@ class Flight<Value> {
     });
   }
 
-  /** Whoever asks from now on starts a new flight. */
+  /** Whoever asks from now on starts a new flight; those who wait learn of it at once, whatever the work makes of it. */
   abort(reason: unknown): void {
     this.landed();
-    this.controller.abort(reason);
+    this.reject(reason);
+    this.stop.abort(reason);
   }
 }
+
+function ignore(): void {}

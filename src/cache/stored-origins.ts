@@ -1,5 +1,6 @@
 import { type OriginRecord, newest, type Profile, recordedAt, retentionMs } from '../access/index.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { abortSignalOf, type StopSignal } from '../stop.ts';
 import { inTime } from './deadline.ts';
 import type { RecordCodec } from './record-codec.ts';
 import { StoreCaller } from './store-caller.ts';
@@ -88,11 +89,7 @@ export class StoredOrigins {
    *
    * @throws the reason of an aborted signal.
    */
-  async find(
-    origin: string,
-    answers: (record: OriginRecord) => boolean,
-    signal: AbortSignal,
-  ): Promise<Found> {
+  async find(origin: string, answers: (record: OriginRecord) => boolean, signal: StopSignal): Promise<Found> {
     if (origin.length > MAX_ORIGIN_LENGTH) return { kind: 'to-ask' };
     const { leaseMs, store } = this.options;
     this.writes.nudge();
@@ -240,8 +237,9 @@ export class StoredOrigins {
     return storeKey(kind, this.options.asker, origin);
   }
 
-  private sleep(ms: number, signal: AbortSignal): Promise<void> {
+  private sleep(ms: number, stop: StopSignal): Promise<void> {
     const { clock } = this.options;
+    const signal = abortSignalOf(stop);
     return clock.sleep === undefined ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal);
   }
 }

@@ -11,6 +11,7 @@ import type { StatusMeaning } from '../access/profile.ts';
 import { isGatekeeper, mayBeSuspect, SUSPECT_OCTETS, type Suspect, suspectOf } from '../access/suspicion.ts';
 import { DEFAULT_ADDRESS_POLICY, HopAddresses } from './address-policy.ts';
 import { answerHeaders, boundedField, shown } from './answer-headers.ts';
+import type { Stop } from '../stop.ts';
 import { readBody, readStart } from './body.ts';
 import { ADDRESS_REFUSED, CHALLENGE, NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
 import { codeOf } from './failure.ts';
@@ -25,7 +26,7 @@ const PAGE_MS = 1_000;
 /** The hops of one attempt. Where it stands can be asked at any moment, for the deadline does ask. */
 export class Attempt {
   readonly #options: FetchRobotsOptions;
-  readonly #controller: AbortController;
+  readonly #stop: Stop;
   readonly #maxBodyBytes: number;
   readonly #initial: URL;
   readonly #addresses: HopAddresses;
@@ -38,13 +39,15 @@ export class Attempt {
   readonly #requested: string[] = [];
   readonly #redirects: Redirect[] = [];
 
-  constructor(options: FetchRobotsOptions, controller: AbortController, maxBodyBytes: number) {
+  constructor(options: FetchRobotsOptions, stop: Stop, maxBodyBytes: number) {
     this.#options = options;
-    this.#controller = controller;
+    this.#stop = stop;
     this.#maxBodyBytes = maxBodyBytes;
     this.#initial = new URL('/robots.txt', options.origin);
-    this.#initial.username = '';
-    this.#initial.password = '';
+    if (options.origin.includes('@')) {
+      this.#initial.username = '';
+      this.#initial.password = '';
+    }
     this.#url = this.#initial;
     this.#addresses = new HopAddresses(options.addressPolicy ?? DEFAULT_ADDRESS_POLICY);
   }
@@ -83,7 +86,7 @@ export class Attempt {
   /** One request. Returns undefined when it was a redirect, now followed. */
   async #hop(): Promise<Outcome | undefined> {
     const { transport, lookup } = this.#options;
-    const { signal } = this.#controller;
+    const signal = this.#stop;
     if (this.#addresses.refuses(this.#url)) return this.unreachable(ADDRESS_REFUSED);
     const { publicOnly } = this.#addresses;
     const fields = this.#requestHeaders();
@@ -195,7 +198,7 @@ export class Attempt {
       };
     } finally {
       this.#status = response.status;
-      if (!complete) this.#controller.abort();
+      if (!complete) this.#stop.abort();
     }
   }
 
@@ -214,10 +217,10 @@ export class Attempt {
       response.discard();
       return new Uint8Array(0);
     }
-    const timer = setTimeout(() => this.#controller.abort(), PAGE_MS);
+    const timer = setTimeout(() => this.#stop.abort(), PAGE_MS);
     const { start, whole } = await readStart(response, SUSPECT_OCTETS);
     clearTimeout(timer);
-    if (!whole) this.#controller.abort();
+    if (!whole) this.#stop.abort();
     return start;
   }
 

@@ -1,4 +1,5 @@
-import { CONTENT_CODING } from './codes.ts';
+import { Readable } from 'node:stream';
+import { CONTENT_CODING, FETCH_FAILED } from './codes.ts';
 import { contentCodings, decode } from './content-coding.ts';
 import { FetchFailure } from './failure.ts';
 import { GrowingOctets, type ReadBody } from './growing-octets.ts';
@@ -52,6 +53,7 @@ async function fill(octets: GrowingOctets, response: TransportResponse, limit: n
 }
 
 async function fillPlain(octets: GrowingOctets, body: AsyncIterable<Uint8Array>): Promise<void> {
+  if (body instanceof Readable) return fillFromStream(octets, body);
   try {
     for await (const chunk of body) {
       if (octets.add(chunk)) return;
@@ -59,6 +61,34 @@ async function fillPlain(octets: GrowingOctets, body: AsyncIterable<Uint8Array>)
   } catch (error) {
     octets.broken(error);
   }
+}
+
+/** What iterating over a stream comes to, without the promises and listeners that it takes. */
+function fillFromStream(octets: GrowingOctets, body: Readable): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    const over = (error?: unknown): void => {
+      if (isOver) return;
+      isOver = true;
+      try {
+        if (error !== undefined) octets.broken(error);
+        resolve();
+      } catch (reason) {
+        reject(reason);
+      }
+    };
+    body.on('data', (chunk: Uint8Array) => {
+      if (isOver || !octets.add(chunk)) return;
+      over();
+      body.destroy();
+    });
+    body.once('end', () => over());
+    body.on('error', over);
+    // A stream can be destroyed without an error, and without an end.
+    body.once('close', () => {
+      if (!isOver) over(new FetchFailure(FETCH_FAILED));
+    });
+  });
 }
 
 async function fillDecoded(

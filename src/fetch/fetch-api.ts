@@ -1,3 +1,4 @@
+import { abortSignalOf } from '../stop.ts';
 import { CONTENT_CODING, REDIRECT_OPAQUE } from './codes.ts';
 import { contentCodings } from './content-coding.ts';
 import { FetchFailure } from './failure.ts';
@@ -35,8 +36,15 @@ export function fetchTransport(fetch: FetchFunction): Transport {
   const answered = new RecentOrigins();
   return {
     async request(url, { headers, signal }) {
+      const abortSignal = abortSignalOf(signal);
       const response = await sendOverSocket(
-        () => fetch(url.href, { method: 'GET', headers: { ...headers }, redirect: 'manual', signal }),
+        () =>
+          fetch(url.href, {
+            method: 'GET',
+            headers: { ...headers },
+            redirect: 'manual',
+            signal: abortSignal,
+          }),
         () => answered.delete(url.origin),
         signal,
       );

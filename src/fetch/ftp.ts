@@ -3,6 +3,7 @@ import type * as BasicFtp from 'basic-ftp';
 import type { StatusMeaning } from '../access/profile.ts';
 import { quote, RobotsInvalidOptionsError } from '../errors.ts';
 import { productToken } from '../rules/index.ts';
+import { abortSignalOf } from '../stop.ts';
 import { publicOnlyLookup } from './checked-lookup.ts';
 import { STATUS } from './codes.ts';
 import { FetchFailure } from './failure.ts';
@@ -67,7 +68,11 @@ async function request(
   password: string,
 ): Promise<TransportResponse> {
   signal.throwIfAborted();
-  const session = new FtpSession({ library, signal, lookup: publicOnly ? publicOnlyLookup(lookup) : lookup });
+  const session = new FtpSession({
+    library,
+    signal: abortSignalOf(signal),
+    lookup: publicOnly ? publicOnlyLookup(lookup) : lookup,
+  });
   try {
     await session.connect(url.hostname.replace(/^\[(.*)\]$/, '$1'), url.port === '' ? 21 : Number(url.port));
     await session.login(password);

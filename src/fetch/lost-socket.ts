@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { StopSignal } from '../stop.ts';
 import { codeOf } from './failure.ts';
 
 /** A connection that ended before it gave an answer. */
@@ -15,7 +16,7 @@ const LOST: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIP
 export async function sendOverSocket<Response>(
   send: () => Promise<Response>,
   wasReused: () => boolean,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<Response> {
   try {
     return await send();
@@ -55,11 +56,7 @@ export class ReusedSockets {
     }
   }
 
-  async send<Response>(
-    origin: string,
-    signal: AbortSignal,
-    send: () => Promise<Response>,
-  ): Promise<Response> {
+  async send<Response>(origin: string, signal: StopSignal, send: () => Promise<Response>): Promise<Response> {
     let traffic = this.#traffic.get(origin);
     if (traffic === undefined) {
       traffic = { requests: 0, connected: 0, disconnected: 0 };

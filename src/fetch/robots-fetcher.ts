@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net';
 import type { Outcome } from '../access/outcome.ts';
 import type { Profile } from '../access/profile.ts';
 import type { AddressPolicy } from './address-policy.ts';
+import { Stop, type StopSignal } from '../stop.ts';
 import { Attempt } from './attempt.ts';
 import { DEFAULT_MAX_BODY_BYTES } from './body.ts';
 import { DEADLINE } from './codes.ts';
@@ -47,7 +48,7 @@ export interface FetchRobotsOptions {
   /** Asked before a redirect is followed, when the profile has `disallowedRedirect: 'unavailable'`. */
   readonly isRedirectDisallowed?: (url: string) => boolean;
   /** Nobody waits for the outcome any more. */
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal;
   /** Epoch ms, for a `Retry-After` that is a date. */
   readonly clock?: { now(): number };
 }
@@ -63,7 +64,7 @@ export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
       reject(signal.reason);
       return;
     }
-    const controller = new AbortController();
+    const controller = new Stop();
     const attempt = new Attempt(options, controller, maxBodyBytes);
     const deadline = setTimeout(() => {
       settle();

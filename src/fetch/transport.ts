@@ -1,3 +1,4 @@
+import type { StopSignal } from '../stop.ts';
 import type { LookupFunction } from 'node:net';
 import type { StatusMeaning } from '../access/profile.ts';
 
@@ -21,7 +22,7 @@ export interface TransportRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Ends the request, its body included. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /**
    * The caller's, in place of the transport's own, for every connection the request opens by a name.
    */

@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, errors, type Dispatcher } from 'undici';
+import { abortSignalOf } from '../stop.ts';
 import { type BuildConnector, type Connector, notingConnector, publicOnlyConnector } from './connectors.ts';
 import { MALFORMED } from './codes.ts';
 import { DEFAULT_DEADLINE_MS } from './deadline.ts';
@@ -59,7 +60,9 @@ function overDispatcher(dispatcher: Dispatcher): Transport {
   return {
     acceptEncoding: ACCEPT_ENCODING,
     async request(url, init) {
-      return toResponse(await sockets.send(url.origin, init.signal, () => send(dispatcher, url, init)));
+      // Interceptors of the caller's may do with it what only a real one can.
+      const real = { ...init, signal: abortSignalOf(init.signal) };
+      return toResponse(await sockets.send(url.origin, init.signal, () => send(dispatcher, url, real)));
     },
     async close() {
       sockets.unwatch();

@@ -1,0 +1,77 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { RobotsClient, RobotsClientOptions } from '../../src/index.ts';
+import { testClient } from '../support/client.ts';
+import { answer, type Site, startRawSite, startSite } from '../support/site.ts';
+
+const open: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+function opened<Resource extends AsyncDisposable>(resource: Resource): Resource {
+  open.push(resource);
+  return resource;
+}
+
+const client = (options?: RobotsClientOptions): RobotsClient => opened(testClient(options).client);
+const BODY = 'User-agent: *\nDisallow: /x\n';
+
+describe('under load', () => {
+  it('one origin that hangs delays no other', async () => {
+    const hanging = opened(await startRawSite(() => {}));
+    const sites = await Promise.all(
+      Array.from({ length: 40 }, async () => opened(await startSite({ '/robots.txt': { body: BODY } }))),
+    );
+    const robots = client({ concurrency: 2 });
+    const hung = robots.canFetch(hanging.url('/x')).catch((error: unknown) => error);
+    const answers = await Promise.all(sites.map((site) => robots.canFetch(site.url('/x'))));
+    expect(answers).toEqual(sites.map(() => false));
+    expect(robots.stats()).toMatchObject({ origins: 40, inFlight: 1 });
+    await robots.close();
+    expect(await hung).toMatchObject({ code: 'ERR_ROBOTS_CLOSED' });
+  });
+
+  it('no more than `concurrency` origins are asked at a time, each once', async () => {
+    let underWay = 0;
+    let most = 0;
+    const started = (): Promise<Site> =>
+      startSite((_request, response) => {
+        most = Math.max(most, ++underWay);
+        setImmediate(() => {
+          underWay--;
+          answer(response, { body: BODY });
+        });
+      });
+    const sites = await Promise.all(Array.from({ length: 30 }, async () => opened(await started())));
+    const robots = client({ concurrency: 4 });
+    await Promise.all(
+      sites.flatMap((site) => [1, 2, 3].map((page) => robots.canFetch(site.url(`/${page}`)))),
+    );
+    expect(most).toBe(4);
+    expect(sites.map(({ requests }) => requests.length)).toEqual(sites.map(() => 1));
+  });
+
+  it('memory stays within its bounds, however many origins are met', async () => {
+    const maxBytes = 1_048_576;
+    const requested = new Set<string>();
+    const robots = client({
+      cache: { maxOrigins: 500, maxBytes },
+      transport: {
+        fetch: async (url) => {
+          requested.add(url);
+          // Some are large: then the octets are the bound.
+          return new Response(requested.size % 10 === 0 ? BODY + '#'.repeat(100_000) : BODY);
+        },
+      },
+    });
+    for (let block = 0; block < 20; block++) {
+      const hosts = Array.from({ length: 250 }, (_, index) => `https://site${block}-${index}.example`);
+      await Promise.all(hosts.map((host) => robots.canFetch(`${host}/x`)));
+      const { origins, bytes } = robots.stats();
+      expect(origins).toBeLessThanOrEqual(500);
+      expect(bytes).toBeLessThanOrEqual(maxBytes);
+    }
+    expect(requested.size).toBe(5_000);
+    expect(robots.stats()).toMatchObject({ attempts: 5_000, inFlight: 0 });
+  });
+});

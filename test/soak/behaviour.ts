@@ -1,0 +1,311 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { type AnswerHeaders, meaningOfStatus, type Outcome, type Profile } from '../../src/access/index.ts';
+import type { Play } from '../support/play.ts';
+import type { Chance } from '../support/random.ts';
+
+/** What one attempt meets, told twice: to the server, octet by octet, and to the model, as the outcome it must be. */
+export interface Behaviour {
+  readonly name: string;
+  /** Answers a request. */
+  readonly play: (request: { readonly path: string; readonly ifNoneMatch: string | undefined }) => Play;
+  /** What the attempt comes to. `sentEtag`: what the client knows of this very URL, if it asks with conditions. */
+  readonly outcome: (profile: Profile, sentEtag: string | undefined) => Outcome;
+  /** Requests that the attempt takes. */
+  readonly requests: (profile: Profile) => number;
+  /** The connection breaks before an answer: on one that was kept, the request is made once more. */
+  readonly breaks?: true;
+}
+
+/** A file that is found at another origin, whose own it then is as well. */
+export interface Move {
+  readonly from: Behaviour;
+  readonly at: Behaviour;
+}
+
+const encoder = new TextEncoder();
+
+/** Whole files that differ in what they say of the paths that are asked about. */
+const FILES: readonly string[] = [
+  'User-agent: *\nDisallow: /a\n',
+  'User-agent: *\nDisallow: /\nAllow: /a/b\n',
+  'User-agent: SoakBot\nDisallow: /b\nCrawl-delay: 2\n\nUser-agent: *\nDisallow: /\n',
+  'User-agent: OtherBot\nDisallow: /\n',
+  'User-agent: *\nDisallow: /*.pdf$\nAllow: /a\nDisallow: /a/b*c\n',
+  '',
+  '\uFEFFUser-agent: soakbot\r\nDisallow: /%61/\r\n\r\nAllow: /b',
+  '<!doctype html><title>Home</title>',
+];
+
+const LIFETIMES: readonly (string | undefined)[] = [
+  undefined,
+  undefined,
+  'max-age=60',
+  'max-age=7200',
+  'no-store',
+];
+
+export function anyBehaviour(chance: Chance, origin: string): Behaviour {
+  const makers: readonly ((chance: Chance, origin: string) => Behaviour)[] = [
+    rules,
+    rules,
+    rules,
+    rules,
+    status,
+    status,
+    status,
+    chain,
+    loop,
+    strayed,
+    broken,
+    garbled,
+    unasked304,
+    // Costs the whole deadline, in real time.
+    ...(chance.happens(0.03) ? [silent] : []),
+  ];
+  return chance.pick(makers)(chance, origin);
+}
+
+const head = (code: number, fields: string, length: number | undefined): string =>
+  `HTTP/1.1 ${code} Status\r\n${fields}${length === undefined ? '' : `content-length: ${length}\r\n`}\r\n`;
+
+function rules(chance: Chance, origin: string): Behaviour {
+  const file = chance.pick(FILES);
+  const cacheControl = chance.pick(LIFETIMES);
+  const etag = chance.happens(0.5) ? `"${file.length}-${cacheControl ?? ''}"` : undefined;
+  const code = chance.pick([200, 200, 200, 203, 206]);
+  const coding = chance.pick(['', '', 'gzip', 'br']);
+  const octets = encoder.encode(file);
+  const body = coding === 'gzip' ? gzipSync(octets) : coding === 'br' ? brotliCompressSync(octets) : octets;
+  const kept = cacheControl === undefined ? '' : `cache-control: ${cacheControl}\r\n`;
+  const fields = `${kept}${etag === undefined ? '' : `etag: ${etag}\r\n`}`;
+  const headers: AnswerHeaders = {
+    ...(cacheControl === undefined ? {} : { cacheControl }),
+    ...(etag === undefined ? {} : { etag }),
+  };
+  const route = { finalUrl: `${origin}/robots.txt`, hops: 0 };
+  return {
+    name: 'rules',
+    play: ({ ifNoneMatch }) =>
+      etag !== undefined && ifNoneMatch === etag
+        ? [head(304, fields, undefined)]
+        : [
+            head(code, `${fields}${coding === '' ? '' : `content-encoding: ${coding}\r\n`}`, body.length),
+            body,
+          ],
+    outcome: (_profile, sentEtag) =>
+      etag !== undefined && sentEtag === etag
+        ? { kind: 'not-modified', status: 304, headers, ...route }
+        : { kind: 'success', status: code, headers, body: octets, truncated: false, ...route },
+    requests: () => 1,
+  };
+}
+
+function status(chance: Chance, origin: string): Behaviour {
+  const code = chance.pick([401, 403, 404, 410, 429, 451, 500, 502, 503, 204, 300, 600, 999]);
+  const retryAfter = chance.pick([undefined, undefined, '5', '7200', '999999999', 'soon']);
+  const fields = retryAfter === undefined ? '' : `retry-after: ${retryAfter}\r\n`;
+  const route = { finalUrl: `${origin}/robots.txt`, hops: 0 };
+  return {
+    name: `status ${code}`,
+    play: () => [head(code, fields, code === 204 ? undefined : 0)],
+    outcome: (profile) => {
+      const kind = code === 204 ? 'rules' : meaningOfStatus(code, profile);
+      if (kind === 'rules') {
+        return {
+          kind: 'success',
+          status: code,
+          headers: {},
+          body: new Uint8Array(),
+          truncated: false,
+          ...route,
+        };
+      }
+      if (kind !== 'unreachable') return { kind, status: code, headers: {}, ...route };
+      const seconds = Math.min(Number(retryAfter), 86_400);
+      return {
+        kind,
+        status: code,
+        error: 'ERR_ROBOTS_STATUS',
+        ...(Number.isNaN(seconds) ? {} : { retryAfterMs: seconds * 1_000 }),
+        ...route,
+      };
+    },
+    requests: () => 1,
+  };
+}
+
+/** A redirect to the robots.txt of `to`, which has rules. */
+export function move(chance: Chance, to: string): Move {
+  const octets = encoder.encode(chance.pick(FILES));
+  const outcome: Outcome = {
+    kind: 'success',
+    status: 200,
+    headers: {},
+    body: octets,
+    truncated: false,
+    finalUrl: `${to}/robots.txt`,
+    hops: 1,
+  };
+  return {
+    from: {
+      name: 'moved',
+      play: () => [head(308, `location: ${to}/robots.txt\r\n`, 0)],
+      outcome: () => outcome,
+      requests: () => 1,
+    },
+    at: {
+      name: 'moved to',
+      play: () => [head(200, '', octets.length), octets],
+      outcome: () => ({ ...outcome, hops: 0 }),
+      requests: () => 1,
+    },
+  };
+}
+
+/** Redirects within the origin, then rules. */
+function chain(chance: Chance, origin: string): Behaviour {
+  const length = 1 + chance.below(7);
+  const octets = encoder.encode(chance.pick(FILES));
+  return {
+    name: `chain of ${length}`,
+    play: ({ path }) => {
+      const step = path === '/robots.txt' ? 0 : Number(path.slice(2));
+      return step < length
+        ? [head(301, `location: /r${step + 1}\r\n`, 0)]
+        : [head(200, '', octets.length), octets];
+    },
+    outcome: (profile) => {
+      const followed = Math.min(length, profile.maxRedirects);
+      const route = {
+        finalUrl: `${origin}/${followed === 0 ? 'robots.txt' : `r${followed}`}`,
+        hops: followed,
+      };
+      return followed === length
+        ? { kind: 'success', status: 200, headers: {}, body: octets, truncated: false, ...route }
+        : endless(profile, 'too-many-redirects', 301, route);
+    },
+    requests: (profile) => Math.min(length, profile.maxRedirects) + 1,
+  };
+}
+
+function endless(
+  profile: Profile,
+  reason: 'too-many-redirects' | 'redirect-loop',
+  code: number,
+  route: { readonly finalUrl: string; readonly hops: number },
+): Outcome {
+  return profile.tooManyRedirects === 'unavailable'
+    ? { kind: 'unavailable', status: code, reason, headers: {}, ...route }
+    : { kind: 'unreachable', status: code, error: 'ERR_ROBOTS_REDIRECT_LIMIT', ...route };
+}
+
+function loop(_chance: Chance, origin: string): Behaviour {
+  return {
+    name: 'loop',
+    play: ({ path }) => [head(302, `location: ${path === '/robots.txt' ? '/b' : '/robots.txt'}\r\n`, 0)],
+    outcome: (profile) => endless(profile, 'redirect-loop', 302, { finalUrl: `${origin}/b`, hops: 1 }),
+    requests: () => 2,
+  };
+}
+
+/** A redirect to nowhere that can be followed. */
+function strayed(chance: Chance, origin: string): Behaviour {
+  const location = chance.pick(['', 'http://', 'ftp://127.0.0.1/robots.txt', 'javascript:void(0)']);
+  return {
+    name: `redirect to ${JSON.stringify(location)}`,
+    play: () => [head(302, `location: ${location}\r\n`, 0)],
+    outcome: () => ({
+      kind: 'unreachable',
+      status: 302,
+      error:
+        location.includes(':') && location !== 'http://'
+          ? 'ERR_ROBOTS_REDIRECT_SCHEME'
+          : 'ERR_ROBOTS_REDIRECT_LOCATION',
+      finalUrl: `${origin}/robots.txt`,
+      hops: 0,
+    }),
+    requests: () => 1,
+  };
+}
+
+function broken(chance: Chance, origin: string): Behaviour {
+  const step = chance.pick(['end', 'reset'] as const);
+  const [before, code] = chance.pick([
+    ['', undefined],
+    ['HTTP/1.1 200 OK\r\ncont', undefined],
+    ['HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\nUser-agent: *\n', 200],
+    ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\nAllow: /\n', 200],
+  ] as const);
+  return {
+    name: `${step} after ${before.length} octets`,
+    play: () => (before === '' ? [step] : [before, step]),
+    outcome: () => ({
+      kind: 'unreachable',
+      ...(code === undefined ? {} : { status: code }),
+      error: 'UND_ERR_SOCKET',
+      finalUrl: `${origin}/robots.txt`,
+      hops: 0,
+    }),
+    requests: () => 1,
+    ...(code === undefined ? { breaks: true } : {}),
+  };
+}
+
+function garbled(chance: Chance, origin: string): Behaviour {
+  const [answer, code] = chance.pick([
+    ['User-agent: *\nAllow: /\n', undefined],
+    ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nAllow: /\r\n0\r\n\r\n', 200],
+    ['HTTP/1.1 200 OK\r\ncontent-encoding: rot13\r\ncontent-length: 9\r\n\r\nAllow: /\n', 200],
+    ['HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 9\r\n\r\nAllow: /\n', 200],
+  ] as const);
+  return {
+    name: `garbled ${code ?? ''}`,
+    play: () => [answer],
+    outcome: () => ({
+      kind: 'unreachable',
+      ...(code === undefined ? {} : { status: code }),
+      error: 'ERR_ROBOTS_MALFORMED',
+      finalUrl: `${origin}/robots.txt`,
+      hops: 0,
+    }),
+    requests: () => 1,
+  };
+}
+
+function unasked304(_chance: Chance, origin: string): Behaviour {
+  return {
+    name: '304',
+    play: () => [head(304, 'etag: "?"\r\n', undefined)],
+    outcome: (_profile, sentEtag) =>
+      sentEtag === undefined
+        ? {
+            kind: 'unreachable',
+            status: 304,
+            error: 'ERR_ROBOTS_NOT_MODIFIED',
+            finalUrl: `${origin}/robots.txt`,
+            hops: 0,
+          }
+        : {
+            kind: 'not-modified',
+            status: 304,
+            headers: { etag: '"?"' },
+            finalUrl: `${origin}/robots.txt`,
+            hops: 0,
+          },
+    requests: () => 1,
+  };
+}
+
+function silent(_chance: Chance, origin: string): Behaviour {
+  return {
+    name: 'silence',
+    play: () => [],
+    outcome: () => ({
+      kind: 'unreachable',
+      error: 'ERR_ROBOTS_DEADLINE',
+      finalUrl: `${origin}/robots.txt`,
+      hops: 0,
+    }),
+    requests: () => 1,
+  };
+}
