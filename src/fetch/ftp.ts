@@ -11,6 +11,7 @@ import { FtpRefusal, type FtpRetrieval, FtpSession } from './ftp-session.ts';
 import { NameLookup } from './lookup.ts';
 import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
 
+export type { StopSignal } from '../stop.ts';
 export type {
   ResponseHeaders,
   Transport as FtpTransport,

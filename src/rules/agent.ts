@@ -3,7 +3,7 @@ import { BLANK, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 } from './octets.ts';
 
 const WHOLE_TOKEN = /^[A-Za-z0-9_.-]+$/;
 const LEADING_TOKEN = /^[A-Za-z0-9_.-]+/;
-const COMPATIBLE = /\bcompatible;\s*([A-Za-z0-9_.-]+)/;
+const COMPATIBLE = /\bcompatible;\s*([A-Za-z0-9_.-]+)/i;
 const COMMENTED_PRODUCT = /\(([A-Za-z0-9_.-]+)\/[^()]*\)/;
 
 /**

@@ -125,6 +125,19 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
       expect([2, 3, 4, 5].map((number) => sites.count(number))).toEqual([1, 1, 1, 1]);
     }
 
+    /** Reads are tried again by a question that comes later than the writes that have got through. */
+    async function readsAgain({ visit, told }: Crawler): Promise<void> {
+      let next = 200;
+      await vi.waitFor(
+        async () => {
+          clock.advance(5 * SECOND);
+          await visit(next++);
+          expect(told).toContain('resumed reads');
+        },
+        { timeout: 15_000, interval: 50 },
+      );
+    }
+
     /** A crawler that knows origin 1, and a store that does too. */
     async function warmCrawler(url?: string): Promise<Crawler> {
       const crawler = startCrawler(url);
@@ -141,7 +154,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
       expect(crawler.told).toContain('suspended reads');
       await server.restart();
       await catchesUp(crawler);
-      expect(crawler.told).toContain('resumed reads');
+      await readsAgain(crawler);
     });
 
     it('killed midway', async () => {
@@ -171,7 +184,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
       expect([...crawler.told]).toEqual(expect.arrayContaining(['timeout get', 'suspended reads']));
       server.resume();
       await catchesUp(crawler);
-      expect(crawler.told).toContain('resumed reads');
+      await readsAgain(crawler);
     });
 
     it('out of memory', async () => {

@@ -163,6 +163,7 @@ describe('agents', () => {
       'GPTBot',
     ],
     ['Mozilla/5.0 (Macintosh) Version/17.4 Safari/605 (Applebot/0.1; +http://x.example)', 'Applebot'],
+    ['MOZILLA/5.0 (COMPATIBLE; GOODBOT/2.1; +HTTP://X.EXAMPLE)', 'GOODBOT'],
     ['Mozilla/5.0', 'Mozilla'],
     ['', undefined],
     ['*', undefined],

@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { fuzz } from './fuzz.ts';
+
+/** The short variant of `npm run fuzz`. */
+it('the way from octets to decisions keeps its promises, whatever comes', async () => {
+  const { inputs, kinds } = await fuzz({ seed: 9309, goesOn: (count) => count < 400 });
+  expect(inputs).toBe(400);
+  expect(Object.keys(kinds).sort()).toEqual(['success', 'unavailable', 'unreachable']);
+}, 60_000);
