@@ -17,15 +17,10 @@ export {
   type UnreachablePhase,
   type UnreachableTreatment,
 } from './access/index.ts';
-export {
-  type CheckOptions,
-  type PolicyOptions,
-  type ReserveOptions,
-  RobotsClient,
-  type RobotsStats,
-  type SiteSignal,
-} from './client.ts';
+export type { Agent } from './agent-tokens.ts';
 export { canFetch } from './can-fetch.ts';
+export type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSignal } from './client-types.ts';
+export { RobotsClient } from './client.ts';
 export type { Clock } from './clock.ts';
 export type {
   Rejection,
@@ -74,7 +69,7 @@ export {
   publicOnlyAgent,
   type PublicOnlyAgentOptions,
 } from './fetch/index.ts';
-export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
+export type { OriginOverride, RobotsClientOptions } from './options.ts';
 export type {
   OriginPolicy,
   PolicyAttempt,

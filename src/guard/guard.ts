@@ -1,7 +1,7 @@
 import { onAbort } from '../on-abort.ts';
 import type { Clock } from '../clock.ts';
 import type { Decision } from '../decision.ts';
-import type { Agent } from '../options.ts';
+import type { Agent } from '../agent-tokens.ts';
 import { type GuardOptions, type GuardSettings, invalid, readGuardOptions } from './options.ts';
 import type { Pace } from './pacing-options.ts';
 import { refusal } from './refusal.ts';

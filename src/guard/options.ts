@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Decision } from '../decision.ts';
 import { quote, RobotsInvalidOptionsError } from '../errors.ts';
 import { ADDRESS_POLICIES, type AddressPolicy } from '../fetch/address-policy.ts';
-import { type Agent, agentTokens } from '../options.ts';
+import { type Agent, agentTokens } from '../agent-tokens.ts';
 import { type Pace, type PacingOptions, readPace } from './pacing-options.ts';
 
 /** A request that went on unasked, because the caller said so. */
