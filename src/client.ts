@@ -2,7 +2,6 @@ import { attemptDue, retryAfterMs } from './access/index.ts';
 import { type Agent, AgentTokens } from './agent-tokens.ts';
 import { Attempts } from './attempts.ts';
 import {
-  assertLines,
   OriginCache,
   openStore,
   readSnapshot,
@@ -15,10 +14,11 @@ import {
 import type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSignal } from './client-types.ts';
 import type { Decision } from './decision.ts';
 import { channels, tellCache, tellDecision } from './diagnostics.ts';
-import { quote, RobotsClosedError, RobotsInvalidOptionsError } from './errors.ts';
+import { RobotsClosedError } from './errors.ts';
 import { readPace } from './guard/pacing-options.ts';
 import { Pacer, type Reservation } from './guard/pacing.ts';
 import { RequestRates } from './guard/request-rates.ts';
+import { invalid } from './invalid-options.ts';
 import { isRobotsTarget, LocatedUrl, locate, originOf } from './origin.ts';
 import { OriginSettings } from './origin-settings.ts';
 import { readOptions, type RobotsClientOptions, type Settings } from './options.ts';
@@ -195,20 +195,19 @@ export class RobotsClient {
   /**
    * Fetches the robots.txt of every origin among `urls` that is not known, a bounded number at a time. URLs that
    * are none are reported in the result; the rest is answered.
+   *
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), the
+   *   reason of an aborted signal, or what the source or `onProgress` throws.
    */
   async prefetch(
     urls: Iterable<string | URL> | AsyncIterable<string | URL>,
     options: PrefetchOptions = {},
   ): Promise<PrefetchResult> {
     this.assertOpen();
-    if (
-      typeof urls === 'string' ||
-      !(Symbol.iterator in Object(urls) || Symbol.asyncIterator in Object(urls))
-    ) {
-      throw new RobotsInvalidOptionsError(`Expected \`urls\` to be a list of URLs, got ${quote(urls)}`);
-    }
-    const { concurrency } = this.settings;
-    return prefetch(urls, (origin, signal) => this.policy(origin, { signal }), { ...options, concurrency });
+    return prefetch(urls, options, {
+      ask: (origin, signal) => this.policy(origin, { signal }),
+      concurrency: this.settings.concurrency,
+    });
   }
 
   /**
@@ -253,8 +252,10 @@ export class RobotsClient {
   report(url: string | URL, signal: SiteSignal): void {
     this.assertOpen();
     if (typeof signal?.reachable !== 'boolean') {
-      throw new RobotsInvalidOptionsError(
-        'Expected `reachable` to be true or false: report(url, { reachable: true })',
+      throw invalid(
+        '`reachable`',
+        'true or false, as in report(url, { reachable: true })',
+        signal?.reachable,
       );
     }
     locate(url, this.located);
@@ -305,13 +306,10 @@ export class RobotsClient {
    * const { restored, rejected } = await robots.restore(createInterface(createReadStream('robots.ndjson')));
    * ```
    */
-  async restore(
+  restore(
     lines: Iterable<string> | AsyncIterable<string>,
     options: RestoreOptions = {},
   ): Promise<RestoreResult> {
-    this.assertOpen();
-    options.signal?.throwIfAborted();
-    assertLines(lines);
     return readSnapshot(lines, this.snapshots, options);
   }
 

@@ -4,6 +4,7 @@ export {
   type Failure,
   type Freshness,
   type Objection,
+  type OriginState,
   type Outcome,
   type Outlook,
   type Profile,
@@ -34,7 +35,7 @@ export type {
   StoreLease,
   StoreOperation,
 } from './cache/index.ts';
-export type { Decision, OriginState } from './decision.ts';
+export type { Decision } from './decision.ts';
 export {
   isRobotsError,
   RobotsAddressRefusedError,

@@ -26,7 +26,7 @@ export type {
 } from './profile.ts';
 export { retentionMs } from './retention.ts';
 export { attemptDue, refreshAheadAt, standing } from './standing.ts';
-export type { Due, Standing } from './standing.ts';
+export type { Due, OriginState, Standing } from './standing.ts';
 export type { Suspect } from './suspicion.ts';
 export { nextRecord, withSiteSignal } from './transition.ts';
 export type { Attempt } from './transition.ts';

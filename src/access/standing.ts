@@ -10,6 +10,9 @@ export type Standing =
   | { readonly state: 'disallow-all'; readonly reason: 'restricted' }
   | { readonly state: 'unknown' };
 
+/** What is in force for an origin at the moment of the question. `unknown`: nothing was asked of it yet. */
+export type OriginState = Standing['state'];
+
 /** Whether to ask the origin: not yet; beside the answer that is still in force; or before anything is answered. */
 export type Due = 'none' | 'ahead' | 'now';
 

@@ -10,7 +10,6 @@ export { CacheEntry } from './entry.ts';
 export { openStore } from './open-store.ts';
 export { RecordCodec, type Rejection } from './record-codec.ts';
 export {
-  assertLines,
   readSnapshot,
   type RestoreOptions,
   type RestoreRejection,

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { quote, RobotsInvalidOptionsError } from '../errors.ts';
+import { assertKnownOptions } from '../invalid-options.ts';
 import { complaint, type FakeAnswer, give } from './answers.ts';
 
 /** What a fake origin was asked. */
@@ -135,10 +136,7 @@ export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeO
 type Answering = (request: FakeRequest) => FakeAnswer | undefined | Promise<FakeAnswer | undefined>;
 
 function readOptions(options: FakeOriginOptions): { robots: Answering; pages: Answering } {
-  const unknown = Object.keys(options).filter((name) => name !== 'robots' && name !== 'pages');
-  if (unknown.length > 0) {
-    throw new RobotsInvalidOptionsError(`Expected only known options, got \`${unknown.join('`, `')}\``);
-  }
+  assertKnownOptions(options, ['robots', 'pages']);
   const { robots = { status: 404 }, pages } = options;
   return { robots: following('robots', robots), pages: answering(pages) };
 }
