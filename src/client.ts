@@ -162,7 +162,7 @@ export class RobotsClient {
     const { file } = entry;
     const tokens = this.agents.of(agent);
     if (file === undefined || isRobotsTarget(located)) return undefined;
-    const program = file.programFor(tokens.length === 1 ? tokens[0]! : file.chooseAgent(tokens));
+    const program = file.programFor(tokens.length === 1 ? tokens[0] : file.chooseAgent(tokens));
     const rule = file.decideUrl(program, located);
     this.hits++;
     return rule < 0 || program.isAllow(rule);

@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { profileNames } from './access/index.ts';
+import { DEFAULT_MAX_BODY_BYTES } from './defaults.ts';
 import { ADDRESS_POLICIES } from './fetch/address-policy.ts';
 import { alternatives } from './invalid-options.ts';
 import { deepest } from './option-errors.ts';
 import { dialects } from './rules/dialect.ts';
 import { productToken } from './rules/index.ts';
-
-/** RFC 9309 §2.5: "The parsing limit MUST be at least 500 kibibytes". */
-export const MIN_BODY_BYTES = 512_000;
 
 const oneOf = (...names: readonly string[]): z.ZodType => z.enum(names, { error: alternatives(names) });
 const aFunction = (what: string): z.ZodType =>
@@ -139,9 +137,9 @@ export const optionsSchema: z.ZodType = z.strictObject({
   profile: profileOrName.optional(),
   deadlineMs: wholeNumber(1, 2 ** 31 - 1, 'a whole number of milliseconds, at least 1').optional(),
   maxBodyBytes: wholeNumber(
-    MIN_BODY_BYTES,
+    DEFAULT_MAX_BODY_BYTES,
     2 ** 27,
-    `a whole number of octets, at least ${MIN_BODY_BYTES} (RFC 9309 §2.5: 500 KiB)`,
+    `a whole number of octets, at least ${DEFAULT_MAX_BODY_BYTES} (RFC 9309 §2.5: 500 KiB)`,
   ).optional(),
   concurrency: wholeNumber(1, 100_000, 'a whole number, at least 1').optional(),
   addressPolicy: oneOf(...ADDRESS_POLICIES).optional(),

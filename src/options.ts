@@ -1,15 +1,16 @@
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { type Profile, type ProfileName, profiles } from './access/index.ts';
-import { type Agent, agentTokens } from './agent-tokens.ts';
+import { type Agent, agentTokens, type Tokens } from './agent-tokens.ts';
 import type { RobotsStore, StoreEvent } from './cache/index.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { DEFAULT_CONCURRENCY, DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from './defaults.ts';
 import { quote, RobotsInvalidOptionsError } from './errors.ts';
 import { type AddressPolicy, DEFAULT_ADDRESS_POLICY } from './fetch/address-policy.ts';
 import type { FetchFunction, Transport } from './fetch/index.ts';
 import { originOf } from './origin.ts';
 import { explain, show } from './option-errors.ts';
-import { headerFields, MIN_BODY_BYTES, optionsSchema } from './option-schema.ts';
+import { headerFields, optionsSchema } from './option-schema.ts';
 import { VERSION } from './version.ts';
 
 /** What the caller lays down for one origin. */
@@ -88,7 +89,7 @@ export interface RobotsClientOptions {
 
 /** The options with every default in place. */
 export interface Settings {
-  readonly tokens: readonly string[];
+  readonly tokens: Tokens;
   readonly userAgent: string;
   readonly profile: Profile;
   readonly deadlineMs: number;
@@ -128,7 +129,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
       `Expected either \`lookup\` or \`${other}\`, which looks up names by itself, got both`,
     );
   }
-  const maxBodyBytes = options.maxBodyBytes ?? MIN_BODY_BYTES;
+  const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   const maxBytes = options.cache?.maxBytes ?? 128 * 1_048_576;
   if (maxBytes < 2 * maxBodyBytes) {
     throw new RobotsInvalidOptionsError(
@@ -140,9 +141,9 @@ export function readOptions(options: RobotsClientOptions): Settings {
     tokens: agentTokens(agent),
     userAgent: typeof agent === 'string' ? agent : agent[0]!,
     profile: readProfile(options.profile ?? 'rfc9309'),
-    deadlineMs: options.deadlineMs ?? 10_000,
+    deadlineMs: options.deadlineMs ?? DEFAULT_DEADLINE_MS,
     maxBodyBytes,
-    concurrency: options.concurrency ?? 32,
+    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
     addressPolicy: options.addressPolicy ?? DEFAULT_ADDRESS_POLICY,
     lookup: options.lookup,
     dispatcher: options.dispatcher,

@@ -1,4 +1,5 @@
 import { type Profile, type Standing, standing } from './access/index.ts';
+import type { Tokens } from './agent-tokens.ts';
 import type { CacheEntry, RobotsSource } from './cache/index.ts';
 import { type Decision, decideByRules, decideByStanding } from './decision.ts';
 import { type LocatedUrl, ROBOTS_PATH } from './origin.ts';
@@ -6,7 +7,7 @@ import { type LocatedUrl, ROBOTS_PATH } from './origin.ts';
 /** The decision of an entry about one URL. `now` turns the phases of an outage. */
 export function decideFromEntry(
   entry: CacheEntry,
-  tokens: readonly string[],
+  tokens: Tokens,
   located: LocatedUrl,
   now: number,
   source: RobotsSource['source'],
@@ -14,7 +15,7 @@ export function decideFromEntry(
   const { file } = entry;
   const quiet = entry.isQuietAt(now);
   const holds = quiet ? RULES_IN_FORCE : standing(entry.record, entry.profile, now);
-  const agent = tokens.length === 1 || file === undefined ? tokens[0]! : file.chooseAgent(tokens);
+  const agent = tokens.length === 1 || file === undefined ? tokens[0] : file.chooseAgent(tokens);
   const profile = entry.profile.name;
   const robots = entry.source(source, quiet || answerHolds(entry, now));
   if ((holds.state === 'rules' || holds.state === 'last-good') && file !== undefined) {
@@ -33,14 +34,14 @@ const RULES_IN_FORCE = { state: 'rules' } as const;
 export function robotsTxtDecision(
   entry: CacheEntry | undefined,
   profile: Profile,
-  tokens: readonly string[],
+  tokens: Tokens,
   located: LocatedUrl,
   now: number,
 ): Decision {
   return {
     url: located.href,
     origin: located.origin,
-    agent: tokens[0]!,
+    agent: tokens[0],
     profile: profile.name,
     state: standing(entry?.record, profile, now).state,
     robots: entry?.source('memory', answerHolds(entry, now)) ?? unasked(located.origin),
@@ -50,16 +51,12 @@ export function robotsTxtDecision(
 }
 
 /** `ftp:` without a transport for it: nothing can be asked, now or later, so nothing is allowed. */
-export function unaskableDecision(
-  profile: Profile,
-  tokens: readonly string[],
-  located: LocatedUrl,
-): Decision {
+export function unaskableDecision(profile: Profile, tokens: Tokens, located: LocatedUrl): Decision {
   const robots = { ...unasked(located.origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
   return {
     url: located.href,
     origin: located.origin,
-    agent: tokens[0]!,
+    agent: tokens[0],
     profile: profile.name,
     state: 'disallow-all',
     robots,

@@ -1,9 +1,9 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
+import { isRedirect } from '../fetch/redirect.ts';
 import { locationText } from '../location.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
 import type { ResponseLike } from './response.ts';
 
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 20;
 /** "Request-body-header name", and the length, which the standard's fetch sets by itself. */
 const BODY_HEADERS = [
@@ -51,7 +51,7 @@ export type Answer = Pick<ResponseLike, 'status' | 'headers'>;
 
 /** Step 4: "If locationURL is null, then return response." */
 export function redirects(response: Answer): boolean {
-  return REDIRECTS.has(response.status) && response.headers.get('location') !== null;
+  return isRedirect(response.status) && response.headers.get('location') !== null;
 }
 
 /**

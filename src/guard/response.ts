@@ -16,10 +16,14 @@ export interface ResponseLike {
 /** Headers as Node gives them: by lower-case names. */
 export type NodeHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The first field called `name`, as `Headers` gives it. */
-export function fieldOf(headers: NodeHeaders, name: string): string | null {
-  const value = headers[name];
-  return (Array.isArray(value) ? value[0] : value) ?? null;
+/** `headers`, to be read like those of a `Response`. Of a field that is there several times the first counts. */
+export function readable(headers: NodeHeaders): ResponseLike['headers'] {
+  return {
+    get(name) {
+      const value = headers[name];
+      return (Array.isArray(value) ? value[0] : value) ?? null;
+    },
+  };
 }
 
 /** Frees the socket of an answer that nobody will read. Not waited for: what comes next does not depend on it. */

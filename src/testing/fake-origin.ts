@@ -157,13 +157,18 @@ function answering(pages: FakeOriginOptions['pages']): Answering {
 }
 
 function following(name: string, script: FakeScript): Answering {
-  const answers = Array.isArray(script) ? (script as readonly FakeAnswer[]) : [script as FakeAnswer];
+  const answers = isList(script) ? script : [script];
   if (answers.length === 0) {
     throw new RobotsInvalidOptionsError(`Expected \`${name}\` to hold at least one answer, got none`);
   }
   answers.forEach((answer, at) => assertAnswer(`\`${name}\`, answer ${at + 1},`, answer));
   let taken = 0;
   return () => answers[Math.min(taken++, answers.length - 1)];
+}
+
+/** `Array.isArray` does not know of lists that are not to be changed. */
+function isList(script: FakeScript): script is readonly FakeAnswer[] {
+  return Array.isArray(script);
 }
 
 function assertAnswer(what: string, answer: unknown): void {
