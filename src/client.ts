@@ -25,7 +25,7 @@ import { readOptions, type RobotsClientOptions, type Settings } from './options.
 import { describeEntry, unaskablePolicy } from './policy-view.ts';
 import type { OriginPolicy } from './policy.ts';
 import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
-import { decideFromEntry, robotsTxtDecision, unaskableDecision } from './view.ts';
+import { decideFromEntry, decideQuietly, robotsTxtDecision, unaskableDecision } from './view.ts';
 
 /** `canFetch` answers with one of these two, so that a warm question makes no promise. */
 const ALLOWED: Promise<boolean> = Promise.resolve(true);
@@ -360,12 +360,16 @@ export class RobotsClient {
         ? unaskableDecision(this.origins.profileOf(origin), tokens, located)
         : undefined;
     }
-    if (!entry.isQuietAt(now)) {
-      const due = attemptDue(entry.record, entry.profile, now);
-      if (due === 'now') return undefined;
-      if (due === 'ahead' && mayRefresh && this.cache.refresh(located.origin)) {
-        tellCache(located.origin, 'refresh');
-      }
+    const { file } = entry;
+    if (file !== undefined && entry.isQuietAt(now)) {
+      this.hits++;
+      tellCache(located.origin, 'hit');
+      return decideQuietly(entry, file, tokens, located);
+    }
+    const due = attemptDue(entry.record, entry.profile, now);
+    if (due === 'now') return undefined;
+    if (due === 'ahead' && mayRefresh && this.cache.refresh(located.origin)) {
+      tellCache(located.origin, 'refresh');
     }
     this.hits++;
     tellCache(located.origin, 'hit');
