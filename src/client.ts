@@ -258,7 +258,8 @@ export class RobotsClient {
         signal?.reachable,
       );
     }
-    locate(url, this.located);
+    // Guards tell of the URL they have just asked about.
+    if (url !== this.located.href) locate(url, this.located);
     const { origin } = this.located;
     // Nothing is ever known of an origin that cannot be asked.
     if (!this.attempts.isUnaskable(origin)) this.cache.reportSite(origin, signal.reachable);

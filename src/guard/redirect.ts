@@ -50,8 +50,8 @@ export function firstHop({ url, request, init }: Call): Hop {
 export type Answer = Pick<ResponseLike, 'status' | 'headers'>;
 
 /** Step 4: "If locationURL is null, then return response." */
-export function redirects(response: Answer): boolean {
-  return isRedirect(response.status) && response.headers.get('location') !== null;
+export function redirects({ status, headers }: Answer): boolean {
+  return isRedirect(status) && headers.get('location') !== null;
 }
 
 /**

@@ -8,7 +8,7 @@ export interface ResponseLike {
   readonly type?: string;
   readonly url: string;
   readonly redirected: boolean;
-  readonly headers: { get(name: string): string | null };
+  readonly headers: Fields;
   readonly body: { cancel(): Promise<void> } | null;
   clone(): ResponseLike;
 }
@@ -16,8 +16,12 @@ export interface ResponseLike {
 /** Headers as Node gives them: by lower-case names. */
 export type NodeHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** `headers`, to be read like those of a `Response`. Of a field that is there several times the first counts. */
-export function readable(headers: NodeHeaders): ResponseLike['headers'] {
+/** Fields by lower-case names, of several with one name the first. */
+export interface Fields {
+  get(name: string): string | null;
+}
+
+export function fieldsOf(headers: NodeHeaders): Fields {
   return {
     get(name) {
       const value = headers[name];
