@@ -57,6 +57,8 @@ const DISALLOWED: Promise<boolean> = Promise.resolve(false);
 export class RobotsClient {
   private readonly settings: Settings;
   private readonly origins: OriginSettings;
+  /** Those of {@link origins}: one step less, for every question asks them. */
+  private readonly overrides: OriginSettings['overrides'];
   private readonly agents: AgentTokens;
   private readonly attempts: Attempts;
   private readonly cache: OriginCache;
@@ -74,6 +76,7 @@ export class RobotsClient {
     const settings = readOptions(options);
     this.settings = settings;
     this.origins = new OriginSettings(settings);
+    this.overrides = this.origins.overrides;
     this.agents = new AgentTokens(settings.tokens);
     const { profileOf } = this.origins;
     this.attempts = new Attempts(settings, { profileOf, recall: (origin) => this.cache.recall(origin) });
@@ -156,11 +159,11 @@ export class RobotsClient {
     const located = this.located;
     locate(url, located);
     if (channels.decision.hasSubscribers || channels.cache.hasSubscribers) return undefined;
-    if (this.origins.overrideOf(located.origin) !== undefined) return undefined;
+    if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
     const entry = this.cache.recall(located.origin);
     if (entry === undefined || !entry.isQuietAt(this.settings.clock.now())) return undefined;
     const { file } = entry;
-    const tokens = this.agents.of(agent);
+    const tokens = agent === undefined ? this.settings.tokens : this.agents.of(agent);
     if (file === undefined || isRobotsTarget(located)) return undefined;
     const program = file.programFor(tokens.length === 1 ? tokens[0] : file.chooseAgent(tokens));
     const rule = file.decideUrl(program, located);
@@ -178,7 +181,7 @@ export class RobotsClient {
     this.assertOpen();
     const tokens = this.agents.of(options?.agent);
     const origin = originOf(url);
-    const override = this.origins.overrideOf(origin);
+    const override = this.overrides.get(origin);
     if (override !== undefined) return override.policy(tokens);
     if (this.attempts.isUnaskable(origin))
       return unaskablePolicy(this.origins.profileOf(origin), origin, tokens);
@@ -346,9 +349,9 @@ export class RobotsClient {
   ): Decision | undefined {
     this.assertOpen();
     const located = this.located;
-    const tokens = this.agents.of(agent);
+    const tokens = agent === undefined ? this.settings.tokens : this.agents.of(agent);
     locate(url, located);
-    const override = this.origins.overrideOf(located.origin);
+    const override = this.overrides.size === 0 ? undefined : this.overrides.get(located.origin);
     if (override !== undefined) return override.decide(tokens, located);
     const entry = this.cache.recall(located.origin);
     const now = this.settings.clock.now();
@@ -379,7 +382,7 @@ export class RobotsClient {
 
   private requestRateOf({ origin, agent, state }: Decision): number {
     if (state !== 'rules' && state !== 'last-good') return 0;
-    const file = (this.origins.overrideOf(origin) ?? this.cache.recall(origin))?.file;
+    const file = (this.overrides.get(origin) ?? this.cache.recall(origin))?.file;
     return file === undefined ? 0 : this.requestRates.delayMsOf(file, agent, this.settings.clock.now());
   }
 

@@ -4,21 +4,19 @@ import { OverriddenOrigin } from './override.ts';
 
 /** Of the client's settings, those that may differ from origin to origin. */
 export class OriginSettings {
-  private readonly overridden = new Map<string, OverriddenOrigin>();
+  /** What the caller laid down in the place of a robots.txt, by origin. */
+  readonly overrides: ReadonlyMap<string, OverriddenOrigin>;
   private readonly profiles = new Map<string, Profile>();
   private readonly profile: Profile;
 
   constructor({ overrides, profile }: Settings) {
+    const overridden = new Map<string, OverriddenOrigin>();
+    this.overrides = overridden;
     this.profile = profile;
     for (const [origin, override] of overrides) {
       if ('profile' in override) this.profiles.set(origin, readProfile(override.profile));
-      else this.overridden.set(origin, new OverriddenOrigin(origin, override, profile));
+      else overridden.set(origin, new OverriddenOrigin(origin, override, profile));
     }
-  }
-
-  /** What the caller laid down in the place of a robots.txt, if anything. */
-  overrideOf(origin: string): OverriddenOrigin | undefined {
-    return this.overridden.size === 0 ? undefined : this.overridden.get(origin);
   }
 
   /** Bound: handed to those who need no more than this. */
