@@ -1,0 +1,24 @@
+import type { Profile } from './access/index.ts';
+import { readProfile, type Settings } from './options.ts';
+import { OverriddenOrigin } from './override.ts';
+
+/** Of the client's settings, those that may differ from origin to origin. */
+export class OriginSettings {
+  /** What the caller laid down in the place of a robots.txt, by origin. */
+  readonly overrides: ReadonlyMap<string, OverriddenOrigin>;
+  private readonly profiles = new Map<string, Profile>();
+  private readonly profile: Profile;
+
+  constructor({ overrides, profile }: Settings) {
+    const overridden = new Map<string, OverriddenOrigin>();
+    this.overrides = overridden;
+    this.profile = profile;
+    for (const [origin, override] of overrides) {
+      if ('profile' in override) this.profiles.set(origin, readProfile(override.profile));
+      else overridden.set(origin, new OverriddenOrigin(origin, override, profile));
+    }
+  }
+
+  /** Bound: handed to those who need no more than this. */
+  readonly profileOf = (origin: string): Profile => this.profiles.get(origin) ?? this.profile;
+}
