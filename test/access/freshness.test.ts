@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { freshness, lifetimeMs, profiles, retryAfterMs } from '../../src/access/index.ts';
 import type { AnswerHeaders, Freshness } from '../../src/access/index.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { profiles } from '../../src/access/index.ts';
 import type { Outcome, Profile, Standing } from '../../src/access/index.ts';

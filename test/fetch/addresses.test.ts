@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import fc from 'fast-check';
+import fc from '../support/fast-check.ts';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { isLocalhost, isPublicAddress, isPublicHost, specialPurposeOf } from '../../src/fetch/addresses.ts';

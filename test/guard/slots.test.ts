@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { type SlotRequest, Slots } from '../../src/guard/slots.ts';
 import { START } from '../support/client.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import fc from 'fast-check';
+import fc from '../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { describeDiagnostic } from '../../src/index.ts';
 import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from '../../src/rules/agent.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../support/fast-check.ts';
 import * as reference from 'structured-headers';
 import { describe, expect, it } from 'vitest';
 import { type MemberValue, parseDictionary } from '../../src/rules/structured-fields.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { parseRobots, requestRate, type Usage, usage, type UsageOptions } from '../../src/rules/index.ts';
 
