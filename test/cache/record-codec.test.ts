@@ -323,7 +323,8 @@ describe('whatever a forger writes', () => {
         else if (reason === 'disallowed-redirect') expect(profile.disallowedRedirect).toBe('unavailable');
         else expect(profile.tooManyRedirects).toBe('unavailable');
       }),
-      { numRuns: 4_000 },
+      // So many that the figures below are reached whatever the chance.
+      { numRuns: 10_000 },
     );
     expect(taken).toBeGreaterThan(50);
     expect(opened).toBeGreaterThan(10);
