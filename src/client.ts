@@ -31,7 +31,7 @@ import type { OriginPolicy } from './policy.ts';
 import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
 import { OverriddenOrigin } from './override.ts';
 import { describeEntry, unaskablePolicy } from './policy-view.ts';
-import { decideFromEntry, robotsTxtDecision, unaskableDecision } from './view.ts';
+import { decideFromEntry, decideQuietly, robotsTxtDecision, unaskableDecision } from './view.ts';
 import type { StopSignal } from './stop.ts';
 
 export interface CheckOptions {
@@ -415,6 +415,12 @@ export class RobotsClient {
       return this.isUnaskable(origin)
         ? unaskableDecision(this.profileFor(origin), tokens, located)
         : undefined;
+    }
+    const { file } = entry;
+    if (file !== undefined && entry.isQuietAt(now)) {
+      this.hits++;
+      tellCache(located.origin, 'hit');
+      return decideQuietly(entry, file, tokens, located);
     }
     if (!entry.isQuietAt(now)) {
       const due = attemptDue(entry.record, entry.profile, now);

@@ -2,6 +2,29 @@ import { type Profile, type Standing, standing } from './access/index.ts';
 import type { CacheEntry, RobotsSource } from './cache/index.ts';
 import { type Decision, decideByRules, decideByStanding } from './decision.ts';
 import { type LocatedUrl, ROBOTS_PATH } from './origin.ts';
+import type { RobotsFile } from './rules/index.ts';
+
+/** The decision of an entry whose rules hold, with nothing due: nearly every question, so nothing is done twice. */
+export function decideQuietly(
+  entry: CacheEntry,
+  file: RobotsFile,
+  tokens: readonly string[],
+  located: LocatedUrl,
+): Decision {
+  const agent = tokens.length === 1 ? tokens[0]! : file.chooseAgent(tokens);
+  const program = file.programFor(agent);
+  const number = file.decideUrl(program, located);
+  return decideByRules(
+    located,
+    agent,
+    entry.profile.name,
+    'rules',
+    entry.source('memory', true),
+    program.group ?? file.groupOf(program, agent),
+    number < 0 ? undefined : file.ruleOf(program, number),
+    program.crawlDelayMs,
+  );
+}
 
 /** The decision of an entry about one URL. `now` turns the phases of an outage. */
 export function decideFromEntry(

@@ -11,14 +11,14 @@ import {
 } from './program.ts';
 import { Rows } from './rows.ts';
 import { type Selection, selectRules } from './select.ts';
-import { headMaskOf, SHORT_TELL_WORDS, ShortProgram } from './short-program.ts';
+import { addToSieve, headMaskOf, SHORT_TELL_WORDS, ShortProgram, sieveWords } from './short-program.ts';
 import { NODE_WORDS, slotOf, TableProgram } from './table-program.ts';
 
 const INDEX_HTM = utf8.encode('/index.htm');
 const NOTHING = new Uint8Array(0);
 
 /** Up to here, trying rule after rule is quicker than hashing the target. */
-const SHORT = 128;
+const SHORT = 256;
 
 const rows = new Rows();
 
@@ -76,13 +76,18 @@ function addDirectory(bytes: Uint8Array, start: number, end: number, traits: Dia
 
 function shortProgram(selection: Selection, bytes: Uint8Array, traits: DialectTraits): ShortProgram {
   const order = rows.bestFirst(false);
-  const ruleBase = order.length * SHORT_TELL_WORDS;
+  const sieveBase = order.length * SHORT_TELL_WORDS;
+  const ruleBase = sieveBase + sieveWords(order.length);
   const words = new Int32Array(ruleBase + order.length * RULE_WORDS + countRewritten(order) * ENTRY_WORDS);
   let tell = 0;
-  for (const row of order) {
-    words[tell++] = rows.head(row);
-    words[tell++] = headMaskOf(rows.literalLength(row));
+  for (let rule = 0; rule < order.length; rule++) {
+    const row = order[rule]!;
+    const head = rows.head(row);
+    const mask = headMaskOf(rows.literalLength(row));
+    words[tell++] = head;
+    words[tell++] = mask;
     words[tell++] = rows.occurrence(row);
+    if (ruleBase > sieveBase) addToSieve(words, sieveBase, rule, head, mask);
   }
   writeRules(words, order, ruleBase);
   return new ShortProgram(partsOf(selection, bytes, traits, words, order.length, ruleBase));

@@ -89,7 +89,8 @@ export class RobotsFile {
     const token = callerAgent(this.chooseAgent(agent), this.traits);
     const program = compileAll(this.bytes, this.groupStarts, token, this.traits);
     const text = target.startsWith('/') ? target : targetOf(target);
-    const matching = program.matches(readTarget(text, 0, text.length, this.traits));
+    const { octets, length } = readTarget(text, 0, text.length, this.traits);
+    const matching = program.matches(octets, 0, length);
     // A rule stands for its line: what was derived from the winner's is no rival of it.
     const [winner, ...others] = matching;
     const rival = others.find(
@@ -188,11 +189,11 @@ export class RobotsFile {
    * @internal
    */
   decideUrl(program: Program, located: LocatedUrl): number {
-    const { targetStart, targetEnd } = located;
+    const { targetStart, targetEnd, occurrence } = located;
     const octets = this.traits.targetHasQuery ? located.octets : undefined;
     return octets === undefined
       ? this.decide(program, located.href, targetStart, targetEnd)
-      : program.decideOctets(octets, targetStart, targetEnd);
+      : program.decide(octets, targetStart, targetEnd, occurrence);
   }
 
   /**
@@ -201,7 +202,8 @@ export class RobotsFile {
    * @internal
    */
   decide(program: Program, text: string, start: number, end: number): number {
-    return program.decide(readTarget(text, start, end, this.traits));
+    const { octets, length, occurrence } = readTarget(text, start, end, this.traits);
+    return program.decide(octets, 0, length, occurrence);
   }
 
   /**

@@ -1,5 +1,6 @@
+import { OCCURRENCE } from '../serialised-url.ts';
 import type { DialectTraits } from './dialect.ts';
-import { DOLLAR, ENCODED, LOWER, PERCENT, QUESTION, SLASH, STAR, UNRESERVED, URI_CLASS } from './octets.ts';
+import { DOLLAR, ENCODED, PERCENT, QUESTION, SLASH, STAR, UNRESERVED, URI_CLASS } from './octets.ts';
 
 /*
  * Patterns and targets are compared in a normal form, octet by octet:
@@ -27,11 +28,6 @@ export const foldedOctet: (symbol: number) => number = (symbol) => FOLDABLE[symb
 /** A literal `*` and `$` in the rfc9309 normal form, where control characters are escapes otherwise. */
 const LITERAL_STAR = 1;
 const LITERAL_DOLLAR = 2;
-
-/** Which octets occur, hashed to 32 bits: a pattern with an octet that the target lacks cannot match. */
-export const OCCURRENCE: Int32Array = new Int32Array(256).map(
-  (_, octet) => 1 << (Math.imul(LOWER[octet]!, 0x9e3779b1) >>> 27),
-);
 
 /** 1 where an ASCII character of a target is its own normal form. */
 export const PLAIN: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {

@@ -1,15 +1,7 @@
+import { OCCURRENCE } from '../serialised-url.ts';
 import type { DialectTraits } from './dialect.ts';
 import { DOLLAR, ENCODED, HEX, PERCENT, QUESTION, STAR, UNRESERVED, URI_CLASS } from './octets.ts';
-import {
-  FOLDABLE,
-  FOLDING_ESCAPE,
-  OCCURRENCE,
-  octetOf,
-  PLAIN,
-  pushEscaped,
-  pushRaw,
-  type Symbols,
-} from './path.ts';
+import { FOLDABLE, FOLDING_ESCAPE, octetOf, PLAIN, pushEscaped, pushRaw, type Symbols } from './path.ts';
 
 /** What an octet of a pattern means for its shape. */
 const SHAPE_PLAIN = 0;

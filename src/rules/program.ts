@@ -1,6 +1,5 @@
 import type { DialectTraits } from './dialect.ts';
-import { DOLLAR, STAR } from './octets.ts';
-import type { Symbols } from './path.ts';
+import { DOLLAR, QUESTION, STAR } from './octets.ts';
 import { endsWith, endsWithFolding, find, findFolding } from './search.ts';
 import type { MatchedGroup, MatchedRule } from './verdict.ts';
 
@@ -61,7 +60,7 @@ export abstract class Program {
   protected readonly words: Int32Array;
   private readonly bytes: Uint8Array;
   private readonly extra: Uint8Array;
-  private readonly ruleBase: number;
+  protected readonly ruleBase: number;
   private readonly entryBase: number;
   private readonly traits: DialectTraits;
 
@@ -78,11 +77,13 @@ export abstract class Program {
     this.traits = parts.traits;
   }
 
-  /** Number of the rule that decides `target`, {@link NO_RULE} if none does. Allocates nothing. */
-  abstract decide(target: Symbols): number;
-
-  /** {@link decide} for `octets[start, end)`, a target that is its own normal form. */
-  abstract decideOctets(octets: Uint8Array, start: number, end: number): number;
+  /**
+   * Number of the rule that decides `octets[start, end)`, a target in normal form; {@link NO_RULE} if none does.
+   * Allocates nothing.
+   *
+   * @param occurrence At least the occurrence bits of the target.
+   */
+  abstract decide(octets: Uint8Array, start: number, end: number, occurrence: number): number;
 
   isAllow(rule: number): boolean {
     return (this.words[this.wordOf(rule) + 1]! & ALLOW) !== 0;
@@ -119,8 +120,10 @@ export abstract class Program {
   }
 
   /** Whether one rule, by itself, fits. */
-  protected fits(rule: number, target: Symbols): boolean {
-    return this.isWild(rule) ? this.wildFits(rule, target) : this.literalFits(rule, target);
+  protected fits(rule: number, octets: Uint8Array, start: number, end: number): boolean {
+    return this.isWild(rule)
+      ? this.wildFits(rule, octets, start, end)
+      : this.literalFits(rule, octets, start, end, 0);
   }
 
   /** Whether `rule` wins over `other`, both fitting. */
@@ -138,44 +141,40 @@ export abstract class Program {
     return this.traits.decides === 'first';
   }
 
-  protected literalFits(rule: number, target: Symbols): boolean {
-    return this.literalFitsAt(rule, target.octets, 0, target.length, 0);
-  }
-
   /**
-   * {@link literalFits} for a target that stands at `from` among other octets, `length` of them. The first `known`
-   * octets are the same, as far as the pattern has so many.
+   * Whether a literal rule fits. The first `known` octets are the same, as far as the pattern has so many.
    */
-  protected literalFitsAt(
+  protected literalFits(
     rule: number,
     octets: Uint8Array,
-    from: number,
-    length: number,
+    start: number,
+    end: number,
     known: number,
   ): boolean {
     const word = this.wordOf(rule);
     const size = this.words[word + 2]!;
-    if (size > length) return false;
+    if (size > end - start) return false;
     const facts = this.words[word + 1]!;
-    if ((facts & ANCHORED) !== 0 && size !== length) return false;
+    if ((facts & ANCHORED) !== 0 && size !== end - start) return false;
     let pattern = this.bytes;
-    let start = this.words[word]!;
+    let from = this.words[word]!;
     if ((facts & REWRITTEN) !== 0) {
       pattern = this.extra;
-      start = this.words[this.entryOf(facts)]!;
+      from = this.words[this.entryOf(facts)]!;
     }
     // Nearly all patterns start alike: they differ sooner from their end.
-    for (let at = size - 1; at >= known; at--) if (pattern[start + at] !== octets[from + at]) return false;
+    for (let at = size - 1; at >= known; at--) if (pattern[from + at] !== octets[start + at]) return false;
     return true;
   }
 
   /** Whether the literal prefix of a wild rule, which is `length` octets long, fits. */
-  protected prefixFits(rule: number, length: number, target: Symbols): boolean {
-    const facts = this.words[this.wordOf(rule) + 1]!;
+  protected prefixFits(rule: number, length: number, octets: Uint8Array, start: number): boolean {
+    const word = this.wordOf(rule);
+    const facts = this.words[word + 1]!;
     const rewritten = (facts & REWRITTEN) !== 0;
     const text = rewritten ? this.extra : this.bytes;
-    const start = rewritten ? this.words[this.entryOf(facts)]! : this.words[this.wordOf(rule)]!;
-    for (let at = 0; at < length; at++) if (text[start + at] !== target.octets[at]) return false;
+    const from = rewritten ? this.words[this.entryOf(facts)]! : this.words[word]!;
+    for (let at = 0; at < length; at++) if (text[from + at] !== octets[start + at]) return false;
     return true;
   }
 
@@ -183,44 +182,43 @@ export abstract class Program {
    * Whether a wild rule fits. Leftmost search, piece by piece, never going back: a later piece has the most room
    * when every earlier one stands leftmost.
    */
-  protected wildFits(rule: number, target: Symbols): boolean {
+  protected wildFits(rule: number, octets: Uint8Array, start: number, end: number): boolean {
     const word = this.wordOf(rule);
     const facts = this.words[word + 1]!;
     let pieces = this.bytes;
-    let start = this.words[word]!;
-    let end = start + (facts >>> FLAG_BITS);
+    let at = this.words[word]!;
+    let last = at + (facts >>> FLAG_BITS);
     if ((facts & REWRITTEN) !== 0) {
       const entry = this.entryOf(facts);
       pieces = this.extra;
-      start = this.words[entry]!;
-      end = start + this.words[entry + 1]!;
+      at = this.words[entry]!;
+      last = at + this.words[entry + 1]!;
       // A final `$` is the anchor even where a `*` before it makes it void.
-    } else if (pieces[end - 1] === DOLLAR) end--;
+    } else if (pieces[last - 1] === DOLLAR) last--;
 
-    const octets = target.octets;
-    const length = target.length;
-    let position = 0;
-    let at = start;
+    let position = start;
     for (let octet: number; (octet = pieces[at]!) !== STAR; at++, position++) {
-      if (position >= length || octets[position] !== octet) return false;
+      if (position >= end || octets[position] !== octet) return false;
     }
+    const folds = (facts & FOLDS) !== 0;
+    const query = folds ? queryStart(octets, start, end) : end;
     for (;;) {
-      while (at < end && pieces[at] === STAR) at++;
-      if (at === end) return true;
+      while (at < last && pieces[at] === STAR) at++;
+      if (at === last) return true;
       let pieceEnd = at + 1;
-      while (pieceEnd < end && pieces[pieceEnd] !== STAR) pieceEnd++;
-      if (pieceEnd === end && (facts & ANCHORED) !== 0) {
-        return (facts & FOLDS) === 0
-          ? endsWith(octets, position, length, pieces, at, end)
-          : endsWithFolding(target, position, pieces, at, end);
+      while (pieceEnd < last && pieces[pieceEnd] !== STAR) pieceEnd++;
+      if (pieceEnd === last && (facts & ANCHORED) !== 0) {
+        return folds
+          ? endsWithFolding(octets, position, end, query, pieces, at, last)
+          : endsWith(octets, position, end, pieces, at, last);
       }
-      if ((facts & FOLDS) === 0) {
-        const hit = find(octets, position, length, pieces, at, pieceEnd);
+      if (folds) {
+        position = findFolding(octets, position, end, query, pieces, at, pieceEnd);
+        if (position < 0) return false;
+      } else {
+        const hit = find(octets, position, end, pieces, at, pieceEnd);
         if (hit < 0) return false;
         position = hit + pieceEnd - at;
-      } else {
-        position = findFolding(target, position, pieces, at, pieceEnd);
-        if (position < 0) return false;
       }
       at = pieceEnd;
     }
@@ -233,4 +231,10 @@ export abstract class Program {
   private entryOf(facts: number): number {
     return this.entryBase + (facts >>> FLAG_BITS) * ENTRY_WORDS;
   }
+}
+
+/** Where the first raw `?` of a target stands: its end if nowhere. */
+function queryStart(octets: Uint8Array, start: number, end: number): number {
+  const found = octets.indexOf(QUESTION, start);
+  return found < 0 || found > end ? end : found;
 }

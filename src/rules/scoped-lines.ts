@@ -74,7 +74,8 @@ export class ScopedLines {
   for(target: string): readonly ScopedLine[] {
     const program = this.#program;
     if (program === undefined) return this.#everywhere;
-    const matches = program.matches(readTarget(target, 0, target.length, this.#traits));
+    const { octets, length } = readTarget(target, 0, target.length, this.#traits);
+    const matches = program.matches(octets, 0, length);
     if (matches.length === 0) return this.#everywhere;
     const longest = matches.reduce((most, rule) => Math.max(most, program.priorityOf(rule)), 0);
     return matches

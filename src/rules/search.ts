@@ -96,57 +96,64 @@ function unfold(piece: Uint8Array, start: number, end: number): void {
  * themselves, in it only the raw octets, which is how the target shows them there. So a hit lies wholly before
  * the delimiter, or spans it with its first raw `?`, or lies wholly behind. Returns where the leftmost hit
  * *ends*, -1 if there is none.
+ *
+ * @param query Where that `?` stands; `to` if nowhere.
  */
 export function findFolding(
-  target: Symbols,
+  text: Uint8Array,
   from: number,
+  to: number,
+  query: number,
   piece: Uint8Array,
   start: number,
   end: number,
 ): number {
-  const text = target.octets;
-  const query = Math.min(target.query, target.length);
   if (from <= query) {
     unfold(piece, start, end);
     const hit = find(text, from, query, escaped.octets, 0, escaped.length);
     if (hit >= 0) return hit + escaped.length;
-    const across = spanning(target, from, piece, start, end);
+    const across = spanning(text, from, to, query, piece, start, end);
     if (across >= 0) return across + raw.length;
   }
   unfold(piece, start, end);
-  const hit = find(text, Math.max(from, query + 1), target.length, raw.octets, 0, raw.length);
+  const hit = find(text, Math.max(from, query + 1), to, raw.octets, 0, raw.length);
   return hit < 0 ? -1 : hit + raw.length;
 }
 
 /** {@link endsWith} for a piece that holds escapes of `: / ? @`. */
 export function endsWithFolding(
-  target: Symbols,
+  text: Uint8Array,
   from: number,
+  to: number,
+  query: number,
   piece: Uint8Array,
   start: number,
   end: number,
 ): boolean {
-  const text = target.octets;
-  const query = Math.min(target.query, target.length);
   unfold(piece, start, end);
-  if (endsWith(text, Math.max(from, query + 1), target.length, raw.octets, 0, raw.length)) return true;
-  if (query === target.length) return endsWith(text, from, target.length, escaped.octets, 0, escaped.length);
-  return from <= query && spanning(target, from, piece, start, end) + raw.length === target.length;
+  if (endsWith(text, Math.max(from, query + 1), to, raw.octets, 0, raw.length)) return true;
+  if (query === to) return endsWith(text, from, to, escaped.octets, 0, escaped.length);
+  return from <= query && spanning(text, from, to, query, piece, start, end) + raw.length === to;
 }
 
 /**
  * Where the part behind the delimiter starts when `piece` spans it: its first raw `?` on the delimiter, escapes
  * before it as escapes, behind it raw. Leaves that part in `raw`; -1 if the piece does not fit so.
  */
-function spanning(target: Symbols, from: number, piece: Uint8Array, start: number, end: number): number {
+function spanning(
+  text: Uint8Array,
+  from: number,
+  to: number,
+  query: number,
+  piece: Uint8Array,
+  start: number,
+  end: number,
+): number {
   const question = piece.indexOf(QUESTION, start);
   raw.length = 0;
-  if (question < 0 || question >= end || target.query >= target.length) return -1;
+  if (question < 0 || question >= end || query >= to) return -1;
   unfold(piece, start, question);
-  if (!endsWith(target.octets, from, target.query, escaped.octets, 0, escaped.length)) return -1;
+  if (!endsWith(text, from, query, escaped.octets, 0, escaped.length)) return -1;
   unfold(piece, question, end);
-  const fits =
-    target.query + raw.length <= target.length &&
-    same(target.octets, target.query, raw.octets, 0, raw.length);
-  return fits ? target.query : -1;
+  return query + raw.length <= to && same(text, query, raw.octets, 0, raw.length) ? query : -1;
 }

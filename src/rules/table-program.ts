@@ -1,6 +1,4 @@
-import type { Symbols } from './path.ts';
 import { NO_RULE, Program, type ProgramParts } from './program.ts';
-import { readSimpleTarget } from './target.ts';
 
 /*
  * Many rules. One word tells most targets apart: the hash of a literal rule, the octets that a wild one needs
@@ -48,22 +46,18 @@ export class TableProgram extends Program {
     this.layout = layout;
   }
 
-  decide(target: Symbols): number {
+  decide(octets: Uint8Array, start: number, end: number, occurrence: number): number {
     const { literalLengthBase, nodeLengthBase, literalSlotBase } = this.layout;
     const words = this.words;
     const longestLiteral = nodeLengthBase > literalLengthBase ? words[literalLengthBase]! : 0;
     const longestPrefix = literalSlotBase > nodeLengthBase ? words[nodeLengthBase]! : 0;
-    const limit = Math.min(target.length, Math.max(longestLiteral, longestPrefix));
-    hashPrefixes(target.octets, limit);
-    const best = this.decideLiteral(target, limit);
-    return this.hasWild ? this.decideWild(target, limit, best) : best;
+    const limit = Math.min(end - start, Math.max(longestLiteral, longestPrefix));
+    hashPrefixes(octets, start, limit);
+    const best = this.decideLiteral(octets, start, end, limit);
+    return this.hasWild ? this.decideWild(octets, start, end, occurrence, limit, best) : best;
   }
 
-  decideOctets(octets: Uint8Array, start: number, end: number): number {
-    return this.decide(readSimpleTarget(octets, start, end));
-  }
-
-  private decideLiteral(target: Symbols, limit: number): number {
+  private decideLiteral(octets: Uint8Array, start: number, end: number, limit: number): number {
     const { literalLengthBase, nodeLengthBase, literalSlotBase, literalSlotMask, slack } = this.layout;
     const words = this.words;
     const byOrder = this.decidesByOrder;
@@ -76,7 +70,7 @@ export class TableProgram extends Program {
       let slot = slotOf(hash, literalSlotMask);
       let entry: number;
       while ((entry = this.slotAt(literalSlotBase, slot)) !== 0) {
-        if (words[entry - 1] === hash && this.literalFits(entry - 1, target)) {
+        if (words[entry - 1] === hash && this.literalFits(entry - 1, octets, start, end, 0)) {
           if (best < 0 || this.beats(entry - 1, best)) best = entry - 1;
         }
         slot = (slot + 1) & literalSlotMask;
@@ -85,7 +79,14 @@ export class TableProgram extends Program {
     return best;
   }
 
-  private decideWild(target: Symbols, limit: number, best: number): number {
+  private decideWild(
+    octets: Uint8Array,
+    start: number,
+    end: number,
+    occurrence: number,
+    limit: number,
+    best: number,
+  ): number {
     const { nodeBase, nodeLengthBase, literalSlotBase, nodeSlotBase, nodeSlotMask } = this.layout;
     const words = this.words;
     for (let at = nodeLengthBase; at < literalSlotBase; at++) {
@@ -95,23 +96,19 @@ export class TableProgram extends Program {
       let entry: number;
       while ((entry = this.slotAt(nodeSlotBase, slot)) !== 0) {
         const node = nodeBase + (entry - 1) * NODE_WORDS;
-        if (words[node + 2] === length && this.prefixFits(words[node]!, length, target)) {
-          best = this.decideNode(target, words[node]!, words[node + 1]!, best);
+        if (words[node + 2] === length && this.prefixFits(words[node]!, length, octets, start)) {
+          // The rules of a node stand best first: the first that fits is the one, and no worse is tried.
+          const missing = ~occurrence;
+          for (let rule = words[node]!; rule < words[node + 1]!; rule++) {
+            if ((words[rule]! & missing) !== 0) continue;
+            if (best >= 0 && !this.beats(rule, best)) break;
+            if (!this.wildFits(rule, octets, start, end)) continue;
+            best = rule;
+            break;
+          }
         }
         slot = (slot + 1) & nodeSlotMask;
       }
-    }
-    return best;
-  }
-
-  /** The rules of a node stand best first: the first that fits is the one, and no worse is tried. */
-  private decideNode(target: Symbols, rule: number, end: number, best: number): number {
-    const words = this.words;
-    const missing = ~target.occurrence;
-    for (; rule < end; rule++) {
-      if ((words[rule]! & missing) !== 0) continue;
-      if (best >= 0 && !this.beats(rule, best)) return best;
-      if (this.wildFits(rule, target)) return rule;
     }
     return best;
   }
@@ -122,12 +119,12 @@ export class TableProgram extends Program {
   }
 }
 
-function hashPrefixes(octets: Uint8Array, limit: number): void {
+function hashPrefixes(octets: Uint8Array, start: number, limit: number): void {
   if (hashes.length <= limit) hashes = new Int32Array(limit * 2);
   let hash = HASH_SEED;
   hashes[0] = hash;
   for (let at = 0; at < limit;) {
-    hash = Math.imul(hash ^ octets[at]!, HASH_FACTOR);
+    hash = Math.imul(hash ^ octets[start + at]!, HASH_FACTOR);
     hashes[++at] = hash;
   }
 }

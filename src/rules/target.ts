@@ -1,28 +1,10 @@
+import { OCCURRENCE } from '../serialised-url.ts';
 import type { DialectTraits } from './dialect.ts';
 import { HEX, PERCENT, QUESTION } from './octets.ts';
-import { NO_QUERY, OCCURRENCE, octetOf, PLAIN, pushEscaped, pushRaw, Symbols } from './path.ts';
+import { NO_QUERY, octetOf, PLAIN, pushEscaped, pushRaw, Symbols } from './path.ts';
 
 /** Targets are read into this one, call after call: nothing here is asynchronous. */
 const symbols = new Symbols();
-
-/** A target that is its own normal form. The result is good until the next target is read. */
-export function readSimpleTarget(source: Uint8Array, start: number, end: number): Symbols {
-  const into = symbols;
-  into.reserve(end - start);
-  const octets = into.octets;
-  let occurrence = 0;
-  let query = NO_QUERY;
-  for (let at = start; at < end; at++) {
-    const octet = source[at]!;
-    octets[at - start] = octet;
-    occurrence |= OCCURRENCE[octet]!;
-    if (octet === QUESTION && query === NO_QUERY) query = at - start;
-  }
-  into.length = end - start;
-  into.occurrence = occurrence;
-  into.query = query;
-  return into;
-}
 
 /**
  * Target → normal form. RFC 9309 §2.2.2: octets "outside the range of the ASCII coded character set, and those
