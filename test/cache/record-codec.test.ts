@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib';
-import fc from '../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import {
   meaningOfStatus,
@@ -9,6 +8,7 @@ import {
   standing,
 } from '../../src/access/index.ts';
 import { RecordCodec } from '../../src/cache/index.ts';
+import fc from '../support/fast-check.ts';
 import { DAY, HOUR, outcomes, SECOND, START, Story } from '../access/support.ts';
 
 const ORIGIN = 'https://example.com';

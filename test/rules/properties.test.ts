@@ -1,6 +1,6 @@
-import fc from '../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { type Dialect, parseRobots, type Verdict } from '../../src/rules/index.ts';
+import fc from '../support/fast-check.ts';
 
 /** The plainest reading of patterns: one position set, octet after octet. For ASCII without escapes. */
 function naiveMatch(pattern: string, target: string): boolean {
