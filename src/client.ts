@@ -311,7 +311,8 @@ export class RobotsClient {
         'Expected `reachable` to be true or false: report(url, { reachable: true })',
       );
     }
-    locate(url, this.located);
+    // Guards tell of the URL they have just asked about.
+    if (url !== this.located.href) locate(url, this.located);
     const { origin } = this.located;
     // Nothing is ever known of an origin that cannot be asked.
     if (!this.isUnaskable(origin)) this.cache.reportSite(origin, signal.reachable);

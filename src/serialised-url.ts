@@ -91,6 +91,9 @@ const HOST: Uint8Array = new Uint8Array(256).map((_, octet) =>
  * leave it as it is.
  */
 export function readSerialised(text: string, into: SerialisedUrl): boolean {
+  // What was asked about is soon told of again.
+  if (text === lastText) return fill(into);
+  lastText = '';
   const length = encoder.encodeInto(text, room).written;
   // More octets than characters: not ASCII. Fewer: too long.
   if (length !== text.length) return false;
@@ -115,11 +118,25 @@ export function readSerialised(text: string, into: SerialisedUrl): boolean {
     if (targetEnd < 0) return false;
   }
   if (!same) remember(octets, targetStart, text);
+  lastText = text;
+  lastTargetStart = targetStart;
+  lastTargetEnd = targetEnd;
+  lastKinds = kinds;
+  return fill(into);
+}
+
+/** The URL read last, while its octets are still there, and what it was found to be. */
+let lastText = '';
+let lastTargetStart = 0;
+let lastTargetEnd = 0;
+let lastKinds = 0;
+
+function fill(into: SerialisedUrl): true {
   into.origin = lastOriginText;
-  into.targetStart = targetStart;
-  into.targetEnd = targetEnd;
-  into.simple = (kinds & (NOT_SIMPLE | APOSTROPHE)) === 0;
-  into.occurrence = kinds;
+  into.targetStart = lastTargetStart;
+  into.targetEnd = lastTargetEnd;
+  into.simple = (lastKinds & (NOT_SIMPLE | APOSTROPHE)) === 0;
+  into.occurrence = lastKinds;
   return true;
 }
 

@@ -4,7 +4,7 @@ import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import { refusal, RobotsUndecidedError } from './refusal.ts';
-import { fieldOf } from './response.ts';
+import { fieldsOf } from './response.ts';
 
 export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';
@@ -112,7 +112,7 @@ export function guardAxios<Instance extends AxiosLike>(
     // The fetch that is guarded tells by itself.
     if (usesFetch(config.adapter)) return;
     const url = request?.res?.responseUrl ?? instance.getUri(config);
-    guard.answered(url, { status, headers: { get: (name) => fieldOf({ ...headers }, name) } });
+    guard.answered(url, status, fieldsOf({ ...headers }));
   };
   const onAnswer = (response: Answer): Answer => {
     answered(response);

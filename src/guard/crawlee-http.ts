@@ -1,7 +1,7 @@
 import { RobotsInvalidOptionsError } from '../errors.ts';
 import { type Answer, type Hop, nextHop, redirects } from './redirect.ts';
 import { isStream } from './request.ts';
-import { fieldOf } from './response.ts';
+import { fieldsOf } from './response.ts';
 
 type HeaderRecord = Record<string, string | string[] | undefined>;
 
@@ -180,8 +180,8 @@ function firstHop({ url, method = 'GET', headers = {}, body }: HttpRequest): Hop
 }
 
 /** A response, as guards look at it. */
-export function answerOf({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): Answer {
-  return { status: statusCode, headers: { get: (name) => fieldOf(headers, name) } };
+function answerOf({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): Answer {
+  return { status: statusCode, headers: fieldsOf(headers) };
 }
 
 function hasFollowed({ url, redirectUrls = [] }: HttpResponse, requested: URL): boolean {

@@ -2,7 +2,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Decision } from '../decision.ts';
 import { isRobotsError, RobotsInvalidOptionsError } from '../errors.ts';
-import { answerOf, type Enter, guardHttpClient } from './crawlee-http.ts';
+import { type Enter, guardHttpClient } from './crawlee-http.ts';
+import { fieldsOf } from './response.ts';
 import {
   crawlerClass,
   type CrawlingContext,
@@ -131,7 +132,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
         if (navigates && step !== undefined) step.refused = refused;
         throw refusal(refused);
       },
-      answered: (url, response) => guard.answered(url, answerOf(response)),
+      answered: (url, { statusCode, headers }) => guard.answered(url, statusCode, fieldsOf(headers)),
       failed: (url, error) => {
         // A proxy may be what failed.
         if (request.proxyUrl === undefined) guard.failed(url, error, request.signal);

@@ -6,7 +6,15 @@ import type { GuardOptions } from './options.ts';
 import { refusal } from './refusal.ts';
 import type { PageAddresses, PageHops } from './page-addresses.ts';
 import { firstHop, type Hop, nextHop, redirects } from './redirect.ts';
-import { type Call, membersOf, parseUrl, readCall, type RequestLike, withoutRequest } from './request.ts';
+import {
+  type Call,
+  membersOf,
+  NO_INIT,
+  parseUrl,
+  readCall,
+  type RequestLike,
+  withoutRequest,
+} from './request.ts';
 import { arrivedAt, discard, refusalResponse, type ResponseLike } from './response.ts';
 
 /** `Answer` is what the wrapped fetch resolves to: what a function given as `onDisallow` must answer with. */
@@ -73,7 +81,7 @@ export function guardFetch(
         hops = await hopsOf(call);
         await admit(hops, guard, new URL(call.url), signal);
       }
-      const verdict = guard.refuses(call.url, { signal, because });
+      const verdict = guard.refusesSite(call.url, { signal, because });
       refused = verdict instanceof Promise ? await verdict : verdict;
     } catch (error) {
       parseUrl(call.url);
@@ -82,32 +90,46 @@ export function guardFetch(
     if (refused !== undefined) return refuse(guard, refused, parseUrl(call.url), false);
     if (call.redirect !== 'follow') return sendOnly(guard, send, call, hops);
 
-    let response = await sendHop(
-      guard,
-      send,
-      call,
-      call.url,
-      call.input,
-      {
-        ...call.init,
-        redirect: 'manual',
-      },
-      hops,
-    );
-    if (!redirects(response)) return response;
-
-    let hop = firstHop(call);
-    do {
+    let hop: Hop | undefined;
+    let url = call.url;
+    let next = call.input;
+    let nextInit: object = call.init === NO_INIT ? MANUAL : { ...call.init, redirect: 'manual' };
+    for (;;) {
+      let response: ResponseLike;
+      try {
+        response = await sendBy(hops, send, url, next, nextInit);
+      } catch (error) {
+        guard.failed(url, error, signal);
+        throw error;
+      }
+      const { status } = response;
+      if (hasFollowed(response, status)) {
+        discard(response);
+        throw new TypeError(
+          `The fetch that is guarded does not heed \`redirect: 'manual'\`, so the redirects of ${url} cannot be checked`,
+        );
+      }
+      guard.answered(url, status, response.headers);
+      if (!redirects(response)) {
+        return hop === undefined ? response : arrivedAt(response, hop.url, true);
+      }
       // Before deciding, which may take long: the connection is not kept waiting.
       discard(response);
-      hop = nextHop(hop, response);
+      hop = nextHop(hop ?? firstHop(call), response);
       if (hops !== undefined) await admit(hops, guard, hop.url, signal);
       const refusedHop = await guard.refuses(hop.url, { signal, because });
       if (refusedHop !== undefined) return refuse(guard, refusedHop, hop.url, true);
-      response = await sendHop(guard, send, call, hop.url.href, hop.url.href, initOf(hop, call), hops);
-    } while (redirects(response));
-    return arrivedAt(response, hop.url, true);
+      url = next = hop.url.href;
+      nextInit = initOf(hop, call);
+    }
   };
+}
+
+const MANUAL = Object.freeze({ redirect: 'manual' });
+
+/** Whether a fetch has gone on to another URL, or hides where to: a browser's `redirect: 'manual'` does. */
+function hasFollowed(response: ResponseLike, status: number): boolean {
+  return response.redirected || (status === 0 && response.type === 'opaqueredirect');
 }
 
 /** What becomes of a request that may not be made. */
@@ -116,33 +138,6 @@ function refuse(guard: Guard, decision: Decision, url: URL, redirected: boolean)
   if (onDisallow === 'throw') throw refusal(decision);
   if (onDisallow === 'response') return arrivedAt(refusalResponse(decision, guard.clock), url, redirected);
   return onDisallow(decision);
-}
-
-/** Sends one hop, and tells the client what that shows of the site. */
-async function sendHop(
-  guard: Guard,
-  send: Send,
-  { signal }: Call,
-  url: string,
-  input: string | RequestLike,
-  init: object,
-  hops: PageHops | undefined,
-): Promise<ResponseLike> {
-  let response: ResponseLike;
-  try {
-    response = await sendBy(hops, send, url, input, init);
-  } catch (error) {
-    guard.failed(url, error, signal);
-    throw error;
-  }
-  if (response.redirected || response.type === 'opaqueredirect') {
-    discard(response);
-    throw new TypeError(
-      `The fetch that is guarded does not heed \`redirect: 'manual'\`, so the redirects of ${url} cannot be checked`,
-    );
-  }
-  guard.answered(url, response);
-  return response;
 }
 
 /** A request whose redirects the caller does not want followed. */
@@ -154,7 +149,7 @@ async function sendOnly(
 ): Promise<ResponseLike> {
   try {
     const response = await sendBy(hops, send, call.url, call.input, call.init);
-    guard.answered(call.url, response);
+    guard.answered(call.url, response.status, response.headers);
     return response;
   } catch (error) {
     // With 'error' a redirect fails like a dead network, though the site has answered: that says nothing.

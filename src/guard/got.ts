@@ -1,7 +1,7 @@
 import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
-import { fieldOf } from './response.ts';
+import { fieldsOf } from './response.ts';
 
 export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';
@@ -72,7 +72,7 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
     return url.href;
   };
   const answered = ({ url, statusCode: status, headers }: GotAnswer): void =>
-    guard.answered(url, { status, headers: { get: (name) => fieldOf(headers, name) } });
+    guard.answered(url, status, fieldsOf(headers));
 
   return {
     hooks: {

@@ -5,7 +5,7 @@ import type { Agent } from '../options.ts';
 import { type GuardOptions, type GuardSettings, invalid, readGuardOptions } from './options.ts';
 import type { Pace } from './pacing-options.ts';
 import { refusal } from './refusal.ts';
-import type { ResponseLike } from './response.ts';
+import type { Fields } from './response.ts';
 
 /** The part of a `RobotsClient` that guards use. */
 export interface GuardClient {
@@ -59,7 +59,14 @@ export class Guard<Answer = unknown> {
     url: string | URL,
     request: GuardedRequest = {},
   ): Decision | undefined | Promise<Decision | undefined> {
-    if (!reachesSite(url)) return undefined;
+    return reachesSite(url) ? this.refusesSite(url, request) : undefined;
+  }
+
+  /** {@link refuses} for a URL that {@link reachesSite}. */
+  refusesSite(
+    url: string | URL,
+    request: GuardedRequest,
+  ): Decision | undefined | Promise<Decision | undefined> {
     if (this.settings.filter?.(new URL(url)) === false) return undefined;
     if (request.because !== undefined) {
       this.settings.onIgnored?.({ url: new URL(url).href, because: request.because });
@@ -101,10 +108,8 @@ export class Guard<Answer = unknown> {
   }
 
   /** Tells the client what an answer shows of the site's availability, and what pause it asks for. */
-  answered(url: string | URL, { status, headers }: Pick<ResponseLike, 'status' | 'headers'>): void {
-    // RFC 6585 §4 and RFC 9110 §15.6.4: where `Retry-After` tells how long to wait before a new request.
-    const retryAfter = status === 429 || status === 503 ? headers.get('retry-after') : null;
-    this.report(url, status < 500, retryAfter);
+  answered(url: string | URL, status: number, headers: Fields): void {
+    this.report(url, status < 500, asksForPause(status) ? headers.get('retry-after') : null);
   }
 
   /** Tells the client that a request failed, unless the failure says nothing of the site. */
@@ -155,12 +160,19 @@ export class Guard<Answer = unknown> {
 
   private report(url: string | URL, reachable: boolean, retryAfter: string | null = null): void {
     try {
-      this.client.report(url, retryAfter === null ? { reachable } : { reachable, retryAfter });
+      const signal = reachable ? REACHABLE : UNREACHABLE;
+      this.client.report(url, retryAfter === null ? signal : { reachable, retryAfter });
     } catch {
       // A client closed meanwhile has no use for it; the answer is the caller's all the same.
     }
   }
 }
+
+const REACHABLE = Object.freeze({ reachable: true });
+const UNREACHABLE = Object.freeze({ reachable: false });
+
+/** RFC 6585 §4 and RFC 9110 §15.6.4: where `Retry-After` tells how long to wait before a new request. */
+const asksForPause: (status: number) => boolean = (status) => status === 429 || status === 503;
 
 /** Whether the answer a decision rests on is in the last tenth of its life. */
 function endsSoon({ robots: { fetchedAt, staleAt } }: Decision, now: number): boolean {
@@ -174,11 +186,11 @@ function endsSoon({ robots: { fetchedAt, staleAt } }: Decision, now: number): bo
  */
 export function reachesSite(url: string | URL): boolean {
   // The parser passes over white space before and within the scheme: only what looks usual needs none.
-  if (typeof url === 'string') return USUAL_SCHEME.test(url) || reachesSite(new URL(url));
+  if (typeof url === 'string') {
+    return url.startsWith('https:') || url.startsWith('http:') || reachesSite(new URL(url));
+  }
   return url.protocol === 'http:' || url.protocol === 'https:' || url.protocol === 'ftp:';
 }
-
-const USUAL_SCHEME = /^(?:https?|ftp):/i;
 
 const NETWORK_CODE =
   /^(?:E[A-Z]{2,}$|UND_ERR_(?:SOCKET|CONNECT_TIMEOUT|HEADERS_TIMEOUT|BODY_TIMEOUT)|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;

@@ -171,7 +171,7 @@ class Watcher implements ContextGuard, RequestWatcher {
     responseHeaders,
   }: PausedRequest): void {
     if (status !== undefined) {
-      this.guard.answered(request.url, { status, headers: readerOf(responseHeaders) });
+      this.guard.answered(request.url, status, readerOf(responseHeaders));
     } else if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
       this.guard.unanswered(request.url);
     }

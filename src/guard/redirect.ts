@@ -50,9 +50,12 @@ export function firstHop({ url, request, init }: Call): Hop {
 export type Answer = Pick<ResponseLike, 'status' | 'headers'>;
 
 /** Step 4: "If locationURL is null, then return response." */
-export function redirects(response: Answer): boolean {
-  return REDIRECTS.has(response.status) && response.headers.get('location') !== null;
+export function redirects({ status, headers }: Answer): boolean {
+  return isRedirect(status) && headers.get('location') !== null;
 }
+
+/** "A redirect status is a status that is 301, 302, 303, 307, or 308." */
+const isRedirect: (status: number) => boolean = (status) => status >= 301 && REDIRECTS.has(status);
 
 /**
  * The request that follows a redirect.

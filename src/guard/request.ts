@@ -64,6 +64,7 @@ const INIT_MEMBERS = [
  * The same goes for `init` and its headers; a body is not copied.
  */
 export function readCall(input: unknown, given: unknown): Call {
+  if (typeof input === 'string' && given === undefined) return plainCall(input);
   const request = isRequest(input) ? input : undefined;
   const text = request?.url ?? String(input);
   const { robots, ...init } = readInit(given);
@@ -77,6 +78,21 @@ export function readCall(input: unknown, given: unknown): Call {
     robots,
     redirect: init.redirect ?? request?.redirect ?? 'follow',
     signal: signal ?? undefined,
+  };
+}
+
+/** The `init` of a call that came without. */
+export const NO_INIT: Call['init'] = Object.freeze({});
+
+function plainCall(url: string): Call {
+  return {
+    url,
+    request: undefined,
+    input: url,
+    init: NO_INIT,
+    robots: undefined,
+    redirect: 'follow',
+    signal: undefined,
   };
 }
 

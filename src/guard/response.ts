@@ -8,7 +8,7 @@ export interface ResponseLike {
   readonly type?: string;
   readonly url: string;
   readonly redirected: boolean;
-  readonly headers: { get(name: string): string | null };
+  readonly headers: Fields;
   readonly body: { cancel(): Promise<void> } | null;
   clone(): ResponseLike;
 }
@@ -16,10 +16,18 @@ export interface ResponseLike {
 /** Headers as Node gives them: by lower-case names. */
 export type NodeHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The first field called `name`, as `Headers` gives it. */
-export function fieldOf(headers: NodeHeaders, name: string): string | null {
-  const value = headers[name];
-  return (Array.isArray(value) ? value[0] : value) ?? null;
+/** Fields by lower-case names, of several with one name the first. */
+export interface Fields {
+  get(name: string): string | null;
+}
+
+export function fieldsOf(headers: NodeHeaders): Fields {
+  return {
+    get(name) {
+      const value = headers[name];
+      return (Array.isArray(value) ? value[0] : value) ?? null;
+    },
+  };
 }
 
 /** Frees the socket of an answer that nobody will read. Not waited for: what comes next does not depend on it. */

@@ -1,5 +1,5 @@
 import type { Guard } from './guard.ts';
-import { fieldOf, type NodeHeaders } from './response.ts';
+import { fieldsOf, type NodeHeaders } from './response.ts';
 
 /** The part of undici's `DispatchHandler` that is called with what a site answers. */
 export interface AnswerHandler {
@@ -38,7 +38,7 @@ export class ReportingHandler implements AnswerHandler {
     // RFC 9110 §15.2: "A client MUST be able to parse one or more 1xx responses received prior to a final response".
     if (status >= 200) {
       this.answered = true;
-      this.guard.answered(this.url, { status, headers: { get: (name) => fieldOf(headers, name) } });
+      this.guard.answered(this.url, status, fieldsOf(headers));
     }
     this.handler.onResponseStart?.(controller, status, headers, statusMessage);
   }
