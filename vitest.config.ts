@@ -3,7 +3,13 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 20_000,
+    // Of a long log the end is kept: there what failed is to be found, not what passed.
+    reporters: process.env['CI'] === undefined ? ['default'] : ['dot'],
+    // Servers, browsers and processes are started, on machines that may be slow and busy. What hangs is told by its name
+    // all the same.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000, interval: 5 } },
     coverage: {
       provider: 'v8',
       include: ['src/**'],

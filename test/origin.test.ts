@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LocatedUrl, locate, originOf, targetOf } from '../src/origin.ts';
+import fc from './support/fast-check.ts';
 
 /** Robots URL → URLs it is valid for, URLs it is not valid for: the table of Google's page, row by row. */
 const rows: readonly [robotsUrl: string, validFor: readonly string[], notValidFor: readonly string[]][] = [

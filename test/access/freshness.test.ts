@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { freshness, profiles, retryAfterMs } from '../../src/access/index.ts';
 import type { AnswerHeaders, Freshness } from '../../src/access/index.ts';
+import fc from '../support/fast-check.ts';
 import { DAY, HOUR, MINUTE, SECOND, START } from './support.ts';
 
 const http = (ms: number) => new Date(ms).toUTCString();

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseHttpDate } from '../../src/access/index.ts';
+import fc from '../support/fast-check.ts';
 import { DAY, START } from './support.ts';
 
 const read = (text: string, now = START) => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   meaningOfStatus,
@@ -12,6 +11,7 @@ import {
   type UnavailableReason,
   withoutParticulars,
 } from '../../src/access/index.ts';
+import fc from '../support/fast-check.ts';
 import { DAY, HOUR, MINUTE, outcomes, START, Story } from './support.ts';
 
 const stands = (seen: Outlook): string => ('reason' in seen ? `${seen.state}, ${seen.reason}` : seen.state);

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { profiles } from '../../src/access/index.ts';
 import type { Outcome, Profile, Standing } from '../../src/access/index.ts';
+import fc from '../support/fast-check.ts';
 import { DAY, HOUR, outcomes, SECOND, Story } from './support.ts';
 
 /** How much a standing permits, least first. */

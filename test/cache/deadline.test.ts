@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { inTime } from '../../src/cache/deadline.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -27,10 +27,13 @@ describe('a deadline', () => {
   });
 
   it('keeps no timer when all is said', async () => {
-    const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
-    const before = timers();
+    const made = vi.spyOn(globalThis, 'setTimeout');
+    const cleared = vi.spyOn(globalThis, 'clearTimeout');
     await inTime(turn(), 60_000, true);
     await inTime(Promise.reject(new Error('broken')), 60_000, true).catch(() => undefined);
-    expect(timers()).toBe(before);
+    const timers = made.mock.results.map(({ value }) => [value]);
+    vi.restoreAllMocks();
+    expect(timers).toHaveLength(2);
+    expect(cleared.mock.calls).toEqual(timers);
   });
 });

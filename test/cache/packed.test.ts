@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { brotliCompressSync } from 'node:zlib';
 import { MAX_VALUE_BYTES, pack, unpack } from '../../src/cache/packed.ts';
+import fc from '../support/fast-check.ts';
 
 const marked = (marker: string, octets: Uint8Array): Buffer => Buffer.concat([Buffer.from(marker), octets]);
 

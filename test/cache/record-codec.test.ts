@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   meaningOfStatus,
@@ -9,6 +8,7 @@ import {
   standing,
 } from '../../src/access/index.ts';
 import { RecordCodec } from '../../src/cache/index.ts';
+import fc from '../support/fast-check.ts';
 import { DAY, HOUR, outcomes, SECOND, START, Story } from '../access/support.ts';
 
 const ORIGIN = 'https://example.com';
@@ -323,7 +323,8 @@ describe('whatever a forger writes', () => {
         else if (reason === 'disallowed-redirect') expect(profile.disallowedRedirect).toBe('unavailable');
         else expect(profile.tooManyRedirects).toBe('unavailable');
       }),
-      { numRuns: 4_000 },
+      // So many that the figures below are reached whatever the chance.
+      { numRuns: 10_000 },
     );
     expect(taken).toBeGreaterThan(50);
     expect(opened).toBeGreaterThan(10);

@@ -1,11 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FileComparison } from '../../src/cli/diff/compare.ts';
+import { EffectiveRules } from '../../src/cli/diff/effective.ts';
 import { ruleChanges } from '../../src/cli/diff/rule-changes.ts';
 import { parseRobots, type Rule } from '../../src/rules/index.ts';
+import fc from '../support/fast-check.ts';
 import { startSite } from '../support/site.ts';
 import { cli, records } from './session.ts';
 
@@ -265,6 +266,30 @@ describe('whatever the rules', () => {
       }),
     );
   });
+
+  it.each(['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'] as const)(
+    'the groups of an agent are those that decide for it: %s',
+    (dialect) => {
+      const name = fc.stringMatching(/^(?:[AaBb]{1,2}|\*|\*, ?[Aa]|[Aa], b|[Aa]\/1)$/);
+      const lines = fc.array(
+        fc.oneof(
+          name.map((each) => `User-agent: ${each}`),
+          fc.constantFrom('Disallow: /', 'Allow: /a', 'Crawl-delay: 1', '', 'nonsense'),
+        ),
+        { maxLength: 12 },
+      );
+      const agents = fc.constantFrom('a', 'A', 'ab', 'b', 'bb/1.0', '*', 'c', '');
+      fc.assert(
+        fc.property(lines, agents, (written, agent) => {
+          const file = parseRobots(written.join('\n'), { dialect });
+          const verdict = file.check('/', agent);
+          const group = 'group' in verdict ? verdict.group?.agent : undefined;
+          expect(new EffectiveRules(file).for(agent).group).toBe(group);
+        }),
+        { numRuns: 500 },
+      );
+    },
+  );
 
   it('two hundred agents with sixteen thousand rules each are compared while one looks on', () => {
     const agents = Array.from({ length: 200 }, (_, index) => `User-agent: bot${index}\n`).join('');

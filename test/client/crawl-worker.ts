@@ -29,7 +29,7 @@ const robots = new RobotsClient({
   agent: 'ExampleBot/1.0',
   store,
   // The machine that tests run on may have other things to do.
-  storeDeadlineMs: 5_000,
+  storeDeadlineMs: 60_000,
   onStoreEvent: (event) => events.push(event),
 });
 console.log('"ready"');

@@ -317,7 +317,9 @@ describe.each(troubles)('robots.txt answering with %s', (_, trouble, seen) => {
       pipelining: 0,
     });
     open.push({ [Symbol.asyncDispose]: () => dispatcher.destroy() });
-    const { robots, clock } = client({ deadlineMs: 120, dispatcher });
+    // Only a server that is silent is waited for so long: a good answer comes first, however busy the machine.
+    const deadlineMs = typeof trouble === 'function' ? 1_000 : 10_000;
+    const { robots, clock } = client({ deadlineMs, dispatcher });
     const origin = trouble === 'dns' ? server.origin.replace('127.0.0.1', 'site.example') : server.origin;
     return { origin, robots, clock, break: () => (broken = true) };
   }

@@ -70,6 +70,11 @@ function expectDecision(decision: Decision, expected: Expected): void {
   expect(decision.allowed).toBe(reason === 'unavailable' || reason === 'no-group');
 }
 
+/** Longer where an answer has to come first, from a server that shares a busy machine. */
+function deadlineOf({ status, hops = 0 }: Expected): number {
+  return status === undefined && hops === 0 ? 150 : 1_000;
+}
+
 describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
   it.each(FAULTS)('$name', async (fault) => {
     const identity = fault.tls === undefined || fault.tls === 'mute' ? undefined : identities[fault.tls];
@@ -78,7 +83,7 @@ describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
     const expected = (name === 'fetch' ? fault.overFetch : undefined) ?? fault.expected;
     const { client } = testClient({
       ...(identity === undefined ? options : overTls),
-      ...(expected.error === DEADLINE ? { deadlineMs: 150 } : {}),
+      ...(expected.error === DEADLINE ? { deadlineMs: deadlineOf(expected) } : {}),
     });
     opened(client);
 

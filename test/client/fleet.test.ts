@@ -1,7 +1,8 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RobotsClientOptions, RobotsStore } from '../../src/index.ts';
 import { virtualClock } from '../../src/testing/index.ts';
 import { SECOND } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { ScriptedStore } from '../support/store.ts';
 import { type Process, RULES, settled, siteWith, startClock, startProcess } from './store-support.ts';
 
@@ -232,7 +233,7 @@ describe('who finds the lease taken', () => {
     await clock.advance(1_500);
     await site.whenAsked('/robots.txt', 2);
     // The record is there; the others come to look for it.
-    await vi.waitFor(() => expect(store.entries.size).toBe(1));
+    await eventually(() => expect(store.entries.size).toBe(1));
     await clock.advance(SECOND);
     const decisions = await Promise.all(asked);
     expect(decisions.map(({ allowed }) => allowed)).toEqual(Array(6).fill(false));

@@ -71,7 +71,9 @@ describe('refusals of an FTP server', () => {
     ['silence', { greeting: () => undefined }, { error: 'ERR_ROBOTS_DEADLINE' }],
   ] satisfies [string, FtpScript, object][])('%s disallows everything', async (_, script, seen) => {
     const server = await site(script);
-    const { robots, clock } = client({ deadlineMs: 200 });
+    const { robots, clock } = client({
+      deadlineMs: 'error' in seen && seen.error === 'ERR_ROBOTS_DEADLINE' ? 200 : 10_000,
+    });
     for (const path of ['/', '/pub/a', '/private']) {
       expect(await robots.check(server.origin + path)).toMatchObject({
         allowed: false,

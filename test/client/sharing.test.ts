@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { canFetch, RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
 import { DAY, HOUR, MINUTE, testClient, type TestClient } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
@@ -29,7 +30,7 @@ async function heldSite(): Promise<{
   return {
     server,
     release: (body = RULES) => held.splice(0).forEach((response) => answer(response, { body })),
-    arrived: (count) => vi.waitFor(() => expect(server.requests).toHaveLength(count), { interval: 2 }),
+    arrived: (count) => eventually(() => expect(server.requests).toHaveLength(count)),
   };
 }
 
@@ -167,9 +168,9 @@ describe('lifetime', () => {
     expect(robots.stats().inFlight).toBe(0);
     expect(await robots.canFetch(server.url('/'))).toBe(true);
     expect(await robots.canFetch(server.url('/'))).toBe(true);
-    await vi.waitFor(() => expect(held).toHaveLength(1), { interval: 2 });
+    await eventually(() => expect(held).toHaveLength(1));
     held[0]?.();
-    await vi.waitFor(() => expect(robots.peek(server.url('/'))?.allowed).toBe(false), { interval: 2 });
+    await eventually(() => expect(robots.peek(server.url('/'))?.allowed).toBe(false));
     expect(server.requests).toHaveLength(2);
   });
 
@@ -181,9 +182,7 @@ describe('lifetime', () => {
     await robots.canFetch(server.url('/'));
     clock.advance(23 * HOUR);
     expect(await robots.check(server.url('/'))).toMatchObject({ state: 'rules' });
-    await vi.waitFor(() => expect(robots.stats()).toMatchObject({ attempts: 2, inFlight: 0 }), {
-      interval: 2,
-    });
+    await eventually(() => expect(robots.stats()).toMatchObject({ attempts: 2, inFlight: 0 }));
     expect(await robots.check(server.url('/'))).toMatchObject({ state: 'rules' });
     clock.advance(HOUR);
     expect(await robots.check(server.url('/private'))).toMatchObject({ state: 'last-good', allowed: false });

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RobotsClient, type RobotsStore } from '../../src/index.ts';
 import { virtualClock } from '../../src/testing/index.ts';
+import fc from '../support/fast-check.ts';
 import { ScriptedStore } from '../support/store.ts';
 
 const FORBIDS = 'User-agent: *\nDisallow: /private\n';

@@ -1,6 +1,7 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { profiles } from '../../src/index.ts';
 import { DAY, HOUR, SECOND } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { ScriptedStore } from '../support/store.ts';
 import { RULES, settled, siteWith, startClock, startProcess } from './store-support.ts';
 
@@ -104,7 +105,7 @@ describe('what one client learnt', () => {
     await other.robots.canFetch(site.url('/'));
     await clock.advance(23 * HOUR);
     await one.robots.canFetch(site.url('/'));
-    await vi.waitFor(() => expect(one.robots.peek(site.url('/'))?.allowed).toBe(false));
+    await eventually(() => expect(one.robots.peek(site.url('/'))?.allowed).toBe(false));
     // Still by the answer that holds, and at once; then by the one that the first has fetched.
     expect(await other.robots.canFetch(site.url('/'))).toBe(true);
     await settled();
@@ -288,7 +289,7 @@ describe('a store that fails', () => {
       expect(await robots.check(site.url('/private'))).toMatchObject({ allowed: false, reason: 'rule' });
       expect(await robots.check(site.url('/'))).toMatchObject({ allowed: true, reason: 'no-rule' });
       const type = kind === 'hang' ? 'timeout' : 'failed';
-      await vi.waitFor(() => expect(told).toEqual([`${type} get`, `${type} set`]));
+      await eventually(() => expect(told).toEqual([`${type} get`, `${type} set`]));
       expect(events[0]).toMatchObject({ origin: site.origin });
       if (kind !== 'hang') expect(events[0]).toMatchObject({ error: new Error('the store cannot get') });
       expect(site.robotsCount).toBe(1);
@@ -420,7 +421,7 @@ describe('a store that fails', () => {
     store.fail({ kind: 'give', value: undefined }, 'set');
     await clock.advance(22 * HOUR);
     await robots.canFetch(site.url('/'));
-    await vi.waitFor(() => expect(robots.peek(site.url('/'))?.allowed).toBe(false));
+    await eventually(() => expect(robots.peek(site.url('/'))?.allowed).toBe(false));
     // What is stored is older, but would hold for longer.
     await clock.advance(HOUR);
     expect(await robots.check(site.url('/'))).toMatchObject({
@@ -440,7 +441,7 @@ describe('a store that fails', () => {
     await clock.advance(5 * SECOND);
     expect(store.entries.size).toBe(0);
     await robots.canFetch(sites[39]!.url('/'));
-    await vi.waitFor(() => expect(store.entries.size).toBe(40));
+    await eventually(() => expect(store.entries.size).toBe(40));
     const other = startProcess(store, clock);
     for (const site of sites) expect(await other.robots.canFetch(site.url('/private'))).toBe(false);
     expect(sites.every((site) => site.robotsCount === 1)).toBe(true);

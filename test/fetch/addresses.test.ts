@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { isLocalhost, isPublicAddress, isPublicHost, specialPurposeOf } from '../../src/fetch/addresses.ts';
 import { IPV4_REGISTRY, IPV6_REGISTRY } from '../../src/fetch/special-purpose.ts';
+import fc from '../support/fast-check.ts';
 
 /** What IANA says is "Globally Reachable", in the words of ipaddr.js. */
 const REACHABLE: ReadonlySet<string> = new Set([

@@ -108,8 +108,13 @@ describe.each(TRANSPORTS)('gatekeepers over %s', (_name, make) => {
 
   it('do not turn an error into a failure at the deadline, unless the profile has to know', async () => {
     const origin = await staged(['HTTP/1.1 403 Forbidden\r\ncontent-type: text/html\r\n\r\n<html>']);
-    expect(await fetch(origin, { deadlineMs: 100 })).toMatchObject({ kind: 'unavailable', status: 403 });
-    expect(await fetch(origin, { deadlineMs: 100, profile: STRICT })).toMatchObject({
+    // Long enough for the status to be there, however busy the machine.
+    const [lenient, strict] = await Promise.all([
+      fetch(origin, { deadlineMs: 1_000 }),
+      fetch(origin, { deadlineMs: 1_000, profile: STRICT }),
+    ]);
+    expect(lenient).toMatchObject({ kind: 'unavailable', status: 403 });
+    expect(strict).toMatchObject({
       kind: 'unreachable',
       status: 403,
       error: 'ERR_ROBOTS_DEADLINE',

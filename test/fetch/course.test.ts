@@ -44,7 +44,7 @@ describe.each(TRANSPORTS)('the course of an attempt over %s', (_name, make) => {
     const { origin } = await site({
       '/robots.txt': { status: 302, headers: { location: slow.url('/'), etag: '"before"' } },
     });
-    expect(await fetch(origin, { deadlineMs: 300 })).toMatchObject({
+    expect(await fetch(origin, { deadlineMs: 1_000 })).toMatchObject({
       error: 'ERR_ROBOTS_DEADLINE',
       headers: { etag: '"slow"' },
     });

@@ -52,7 +52,7 @@ async function openStore({ store: kind, where }: MemberOptions): Promise<Opened>
 }
 
 const options: MemberOptions = JSON.parse(process.argv[2] ?? '');
-const { agent, deadlineMs = 10_000, aheadMs = 0 } = options;
+const { agent, deadlineMs = 25_000, aheadMs = 0 } = options;
 const { store, close } = await openStore(options);
 const events: StoreEvent[] = [];
 const robots = new RobotsClient({
@@ -60,7 +60,7 @@ const robots = new RobotsClient({
   deadlineMs,
   store,
   // Counts are what is tested: a machine that is busy is not to add to them.
-  storeDeadlineMs: 20_000,
+  storeDeadlineMs: 60_000,
   onStoreEvent: (event) => events.push(event),
   clock: { now: () => Date.now() + aheadMs },
   lookup: everyNameIsLocal,

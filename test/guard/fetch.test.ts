@@ -1,9 +1,10 @@
 import { fetch as undiciFetch, Request as UndiciRequest } from 'undici';
 import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { guardFetch, type RobotsClient } from '../../src/index.ts';
 import { testClient } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
 
 const open: AsyncDisposable[] = [];
@@ -222,7 +223,7 @@ describe.each(fetches)('guardFetch around %s', (_, fetch) => {
     open.push(server);
     const leaving = new AbortController();
     const pending = guardFetch(fetch, robots)(server.url('/'), { signal: leaving.signal });
-    await vi.waitFor(() => expect(server.requests).toHaveLength(1), { interval: 2 });
+    await eventually(() => expect(server.requests).toHaveLength(1));
     leaving.abort(new Error('changed my mind'));
     await expect(pending).rejects.toThrow('changed my mind');
     expect(pagesOf(server)).toEqual([]);

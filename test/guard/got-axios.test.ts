@@ -5,6 +5,7 @@ import { guardAxios } from '../../src/guard/axios.ts';
 import { gotHooks } from '../../src/guard/got.ts';
 import type { Decision, RobotsClient } from '../../src/index.ts';
 import { testClient } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { answer, type Site, startSite } from '../support/site.ts';
 
 const open: AsyncDisposable[] = [];
@@ -131,7 +132,7 @@ describe('guardAxios', () => {
     const guarded = guardAxios(axios.create(), client(), { mode: 'report', onRefusal });
     const { data } = await guarded.get<unknown>(first.url(`/to?${second.url('/private')}`));
     expect(data).toBe('a page');
-    await vi.waitFor(() => expect(onRefusal).toHaveBeenCalledOnce(), { interval: 2 });
+    await eventually(() => expect(onRefusal).toHaveBeenCalledOnce());
     expect(onRefusal).toHaveBeenCalledWith(expect.objectContaining({ origin: second.origin }));
   });
 

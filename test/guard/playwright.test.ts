@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { guardContext, type GuardContextOptions } from '../../src/guard/playwright.ts';
 import type { Decision } from '../../src/index.ts';
 import { describeWithChromium, launchChromium } from '../support/chromium.ts';
+import { eventually } from '../support/eventually.ts';
 import { answer, type Site } from '../support/site.ts';
 import { Moment, ScriptedClient, site as plainSite } from './support.ts';
 
@@ -148,7 +149,7 @@ describeWithChromium('guardContext', () => {
     const told: string[] = [];
     const { context: made } = await guarded({ onRefusal: ({ url }: Decision) => void told.push(url) });
     await (await made.newPage()).goto(first.url('/page'));
-    await vi.waitFor(() => expect(told).toHaveLength(3), { timeout: 10_000 });
+    await eventually(() => expect(told).toHaveLength(3));
     expect(new Set(told)).toEqual(
       new Set([first.url('/private/1'), first.url('/private/2'), `http://localhost:${port}/private/3`]),
     );

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type SlotRequest, Slots } from '../../src/guard/slots.ts';
+import fc from '../support/fast-check.ts';
 import { START } from '../support/client.ts';
 
 const ORIGIN = 'https://example.com';

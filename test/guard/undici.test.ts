@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { robotsInterceptor } from '../../src/guard/undici.ts';
 import type { GuardClient, RobotsClient, RobotsClientOptions } from '../../src/index.ts';
 import { testClient } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
 
 const open: AsyncDisposable[] = [];
@@ -128,10 +129,10 @@ describe('robotsInterceptor', () => {
     const dispatcher = agent().compose(robotsInterceptor(robots));
     const signal = new EventEmitter();
     const pending = request(server.url('/'), { dispatcher, signal });
-    await vi.waitFor(() => expect(server.requests).toHaveLength(1), { interval: 2 });
+    await eventually(() => expect(server.requests).toHaveLength(1));
     signal.emit('abort');
     await expect(pending).rejects.toMatchObject({ name: 'AbortError' });
-    await vi.waitFor(() => expect(robots.stats().inFlight).toBe(0), { interval: 2 });
+    await eventually(() => expect(robots.stats().inFlight).toBe(0));
     expect(signal.listenerCount('abort')).toBe(0);
   });
 

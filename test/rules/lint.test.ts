@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeDiagnostic } from '../../src/index.ts';
 import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from '../../src/rules/agent.ts';
@@ -14,6 +13,7 @@ import {
   lint,
   parseRobots,
 } from '../../src/rules/index.ts';
+import fc from '../support/fast-check.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
 const ALL_DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Dialect, parseRobots, type Verdict } from '../../src/rules/index.ts';
+import fc from '../support/fast-check.ts';
 
 /** The plainest reading of patterns: one position set, octet after octet. For ASCII without escapes. */
 function naiveMatch(pattern: string, target: string): boolean {
@@ -243,9 +243,11 @@ describe('large and hostile files', () => {
     );
     const file = parseRobots(`User-agent: *\n${rules.join('')}`);
     file.check('/', 'x');
-    const started = performance.now();
+    // Of this process alone: others are not to add to it.
+    const before = process.cpuUsage();
     file.check(path, 'x');
+    const { user, system } = process.cpuUsage(before);
     // A quadratic matcher takes seconds here; the figure itself is the benchmark's business.
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect((user + system) / 1_000).toBeLessThan(1_000);
   });
 });

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import * as reference from 'structured-headers';
 import { describe, expect, it } from 'vitest';
 import { type MemberValue, parseDictionary } from '../../src/rules/structured-fields.ts';
+import fc from '../support/fast-check.ts';
 
 const types = (text: string): Record<string, string> | undefined => {
   const dictionary = parseDictionary(text);

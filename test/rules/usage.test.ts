@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseRobots, requestRate, type Usage, usage, type UsageOptions } from '../../src/rules/index.ts';
+import fc from '../support/fast-check.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
 

@@ -24,6 +24,9 @@ export interface Follower {
   readonly clock: VirtualClock;
 }
 
+/** For what never comes, where something else does: that is there by then, however busy the machine. */
+export const LEAST_DEADLINE_MS = 1_000;
+
 const open: { close(): Promise<unknown> }[] = [];
 
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { profiles } from '../../src/index.ts';
 import { googleSituations } from '../support/tables.ts';
-import { DAY, follower, HOUR, reader, site } from './follower.ts';
+import { DAY, follower, HOUR, LEAST_DEADLINE_MS, reader, site } from './follower.ts';
 import * as page from './google-page.ts';
 
 /**
@@ -167,7 +167,7 @@ describe('कैश मेमोरी में रखना (caching)', () => 
   it('"ऐसी स्थितियों में इसे ज़्यादा समय के लिए रखा जा सकता है जब कैश मेमोरी में मौजूद वर्शन को रीफ़्रेश करना मुमकिन न हो." (longer where it cannot be refreshed)', async () => {
     for (const failure of [{ status: 500 }, { fault: 'hang' }] as const) {
       const server = await site([RULES, failure]);
-      const { robots, clock } = follower(PROFILE, { deadlineMs: 100 });
+      const { robots, clock } = follower(PROFILE, { deadlineMs: LEAST_DEADLINE_MS });
       await robots.check(server.url('/'));
       await clock.advance(DAY);
       await robots.check(server.url('/'));

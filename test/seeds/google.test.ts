@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../src/index.ts';
 import { googleSituations } from '../support/tables.ts';
-import { DAY, follower, HOUR, reader, SECOND, site } from './follower.ts';
+import { DAY, follower, HOUR, LEAST_DEADLINE_MS, reader, SECOND, site } from './follower.ts';
 import * as page from './google-page.ts';
 
 /**
@@ -261,7 +261,7 @@ describe('Caching', () => {
   it('"but may cache it longer in situations where refreshing the cached version isn\'t possible (for example, due to timeouts or `5xx` errors)."', async () => {
     for (const failure of [{ status: 500 }, { fault: 'hang' }] as const) {
       const server = await site([RULES, failure]);
-      const { robots, clock } = follower(PROFILE, { deadlineMs: 100 });
+      const { robots, clock } = follower(PROFILE, { deadlineMs: LEAST_DEADLINE_MS });
       await robots.check(server.url('/'));
       await clock.advance(DAY);
       await robots.check(server.url('/'));

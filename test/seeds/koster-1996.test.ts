@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../src/index.ts';
 import { productToken } from '../../src/rules/index.ts';
-import { DAY, follower, HOUR, MINUTE, reader, readerOf, site, web, withoutNames } from './follower.ts';
+import {
+  DAY,
+  follower,
+  HOUR,
+  LEAST_DEADLINE_MS,
+  MINUTE,
+  reader,
+  readerOf,
+  site,
+  web,
+  withoutNames,
+} from './follower.ts';
 
 /**
  * M. Koster, "A Method for Robots Exclusion", draft version 1 of 15 November 1996, with the reply on the mailing list
@@ -101,7 +112,7 @@ describe('3.1 Access method', () => {
       { fault: 'hang' },
     ] as const) {
       const server = await site([failure, failure, RULES]);
-      const { robots, clock } = follower(PROFILE, { deadlineMs: 100 });
+      const { robots, clock } = follower(PROFILE, { deadlineMs: LEAST_DEADLINE_MS });
       expect(await robots.check(server.url('/'))).toMatchObject(unreachable);
       // No time is so long that it ends the deferral: that came with the Internet draft.
       await clock.advance(400 * DAY);
@@ -480,7 +491,7 @@ describe('5. Security Considerations', () => {
   it('"To prevent denial-of-service attacks, robots are therefore encouraged to place limits on the resources spent on processing of /robots.txt."', async () => {
     const endless = await site([{ fault: 'drip', body: RULES.repeat(1_000), everyMs: 5 }]);
     const large = await site([`${RULES}\n${'#'.repeat(600_000)}\nDisallow: /late`]);
-    const { robots } = follower(PROFILE, { deadlineMs: 200 });
+    const { robots } = follower(PROFILE, { deadlineMs: LEAST_DEADLINE_MS });
     expect(await robots.check(endless.url('/'))).toMatchObject({
       ...unreachable,
       robots: { error: 'ERR_ROBOTS_DEADLINE' },

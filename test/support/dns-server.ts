@@ -33,13 +33,23 @@ export async function startDnsServer(
   let peak = 0;
   // A burst of questions that overflows the buffer is lost, and asked again seconds later.
   const socket = createSocket({ type: 'udp4', recvBufferSize: 4_194_304 });
-  socket.on('message', (query, { port, address }) => {
-    const { question, end } = readQuestion(query);
+  const replies = new Map<string, Promise<DnsReply>>();
+  const replyTo = async (question: DnsQuestion): Promise<DnsReply> => {
     questions.push(question);
     waiting += 1;
     peak = Math.max(peak, waiting);
-    void Promise.resolve(answer(question)).then((reply) => {
-      waiting -= 1;
+    const reply = await answer(question);
+    waiting -= 1;
+    return reply;
+  };
+  socket.on('message', (query, { port, address }) => {
+    const { question, end } = readQuestion(query);
+    // Whoever finds that a busy machine takes long asks again, from the same port under the same ID: that is no other
+    // question.
+    const sent = `${port} ${query.toString('latin1')}`;
+    const known = replies.get(sent) ?? replyTo(question);
+    replies.set(sent, known);
+    void known.then((reply) => {
       if (reply !== 'silence') socket.send(write(query, end, question, reply), port, address, () => {});
     });
   });

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { freePort } from './free-port.ts';
 
 /** A `redis-server` of this test's own, on a loopback port, that keeps nothing on disk. */
 export interface RedisServer extends AsyncDisposable {
@@ -122,15 +122,4 @@ async function launch(port: number, folder: string, args: readonly string[]): Pr
     });
   });
   return server;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('The probe does not listen on a port');
-  // The bus of a cluster node is 10,000 ports further on.
-  return address.port <= 55_535 ? address.port : freePort();
 }

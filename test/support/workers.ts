@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -16,13 +16,23 @@ export interface CompiledScript extends Disposable {
   readonly path: string;
 }
 
+/** A folder from which no package can be found: one for temporary files, unless somebody has installed there. */
+function folderWithoutPackages(): string {
+  const folders = [tmpdir(), '/var/tmp', '/dev/shm', homedir()];
+  const hasPackages = (folder: string): boolean =>
+    existsSync(join(folder, 'node_modules')) || (dirname(folder) !== folder && hasPackages(dirname(folder)));
+  const found = folders.find((folder) => existsSync(folder) && !hasPackages(folder));
+  if (found === undefined) throw new Error(`Expected no packages in one of ${folders.join(', ')}`);
+  return found;
+}
+
 /**
  * Compiles a TypeScript module for a process of its own.
  *
  * @param where `outside`: to a folder from which no package can be found
  */
 export function compileScript(source: URL, where: 'inside' | 'outside' = 'inside'): CompiledScript {
-  const parent = where === 'inside' ? join(root, 'build') : tmpdir();
+  const parent = where === 'inside' ? join(root, 'build') : folderWithoutPackages();
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'script-'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');

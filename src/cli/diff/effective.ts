@@ -1,3 +1,6 @@
+import { callerAgent, NAMES_AGENT, NAMES_ALL } from '../../rules/agent.ts';
+import { linesNaming } from '../../rules/describe.ts';
+import { dialects } from '../../rules/dialect.ts';
 import type { OtherRecord, RobotsFile, Rule } from '../../rules/index.ts';
 
 /** What a file comes down to for one agent, once its groups are merged. */
@@ -23,7 +26,7 @@ export class EffectiveRules {
 
   for(agent: string): Effective {
     const { file } = this;
-    const group = file.groupOf(file.programFor(agent), agent);
+    const group = groupOf(file, agent);
     if (group === undefined) return NOTHING;
     const lines = new Set(group.lines);
     const applying: number[] = [];
@@ -43,6 +46,16 @@ export class EffectiveRules {
     const records = otherRecords.filter((each) => each.group !== undefined && applying.has(each.group));
     return { rules, records, text: JSON.stringify([rules.map(ruleKey), records.map(recordKey)]) };
   }
+}
+
+/** The user-agent lines that make groups apply. Nothing is compiled: of many agents few are asked about URLs. */
+function groupOf({ bytes, dialect }: RobotsFile, agent: string): ReturnType<typeof linesNaming> | undefined {
+  const traits = dialects[dialect];
+  const caller = callerAgent(agent, traits);
+  const named = linesNaming(bytes, caller, NAMES_AGENT, traits);
+  if (named.lines.length > 0) return named;
+  const all = linesNaming(bytes, caller, NAMES_ALL, traits);
+  return all.lines.length > 0 ? all : undefined;
 }
 
 const NOTHING: Effective = { rules: [], records: [], text: '' };

@@ -107,7 +107,7 @@ describe('POST /v1/check', () => {
     const single = await ask(service.origin, `/v1/check?url=${encodeURIComponent(site.url('/private'))}`);
     expect(JSON.parse(single.text)).toMatchObject({ allowed: false });
     expect(await post(site.url('/b'))).toMatchObject([{ allowed: true }]);
-    expect(slow.requests).toHaveLength(1);
+    await expect.poll(() => slow.requests.length).toBe(1);
     release();
     expect(await take(lines)).toMatchObject({ line: 1, reason: 'unavailable' });
     expect(await take(lines)).toMatchObject({ line: 2, reason: 'rule' });
