@@ -8,6 +8,7 @@ import {
   undiciTransport,
   type Validators,
 } from './fetch/index.ts';
+import { FTP } from './origin-settings.ts';
 import { headersFor, type Settings } from './options.ts';
 import { isRobotsTarget, LocatedUrl, locate, ROBOTS_PATH } from './origin.ts';
 import type { StopSignal } from './stop.ts';
@@ -19,9 +20,6 @@ export interface AttemptContext {
   /** What memory holds of an origin, however old. */
   readonly recall: (origin: string) => CacheEntry | undefined;
 }
-
-/** The only origin scheme the default transports cannot fetch. */
-const FTP = 'ftp:';
 
 /** Asks origins for their robots.txt in the way that the client's settings lay down. */
 export class Attempts {
@@ -35,11 +33,6 @@ export class Attempts {
     this.context = context;
     this.transport =
       fetch === undefined ? undiciTransport({ dispatcher, lookup, connectTimeoutMs }) : fetchTransport(fetch);
-  }
-
-  /** Whether there is no way to ask: `ftp:` without a transport for it. */
-  isUnaskable(origin: string): boolean {
-    return this.settings.ftp === undefined && origin.startsWith(FTP);
   }
 
   /** One attempt, told to whoever listens when it has ended. */

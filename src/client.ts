@@ -1,6 +1,6 @@
 import { attemptDue, retryAfterMs } from './access/index.ts';
 import { type Agent, AgentTokens } from './agent-tokens.ts';
-import { Attempts } from './attempts.ts';
+import type { Attempts } from './attempts.ts';
 import {
   OriginCache,
   openStore,
@@ -60,7 +60,8 @@ export class RobotsClient {
   /** Those of {@link origins}: one step less, for every question asks them. */
   private readonly overrides: OriginSettings['overrides'];
   private readonly agents: AgentTokens;
-  private readonly attempts: Attempts;
+  /** HTTP is loaded for the first attempt: it is half of what importing the package would take. */
+  private attempts: Promise<Attempts> | undefined;
   private readonly cache: OriginCache;
   private readonly snapshots: SnapshotContext;
   private readonly pacer: Pacer;
@@ -79,7 +80,6 @@ export class RobotsClient {
     this.overrides = this.origins.overrides;
     this.agents = new AgentTokens(settings.tokens);
     const { profileOf } = this.origins;
-    this.attempts = new Attempts(settings, { profileOf, recall: (origin) => this.cache.recall(origin) });
     const codec = new RecordCodec({ maxBodyBytes: settings.maxBodyBytes, profileOf });
     const stored = openStore(settings, codec, profileOf);
     this.cache = new OriginCache({
@@ -89,7 +89,7 @@ export class RobotsClient {
       clock: settings.clock,
       random: settings.random,
       profileOf,
-      attempt: (origin, known, signal) => this.attempts.make(origin, known, signal),
+      attempt: async (origin, known, signal) => (await this.loadAttempts()).make(origin, known, signal),
       stored,
     });
     const assertOpen = (): void => this.assertOpen();
@@ -183,7 +183,7 @@ export class RobotsClient {
     const origin = originOf(url);
     const override = this.overrides.get(origin);
     if (override !== undefined) return override.policy(tokens);
-    if (this.attempts.isUnaskable(origin))
+    if (this.origins.isUnaskable(origin))
       return unaskablePolicy(this.origins.profileOf(origin), origin, tokens);
     const { clock, maxBodyBytes } = this.settings;
     const now = clock.now();
@@ -265,7 +265,7 @@ export class RobotsClient {
     if (url !== this.located.href) locate(url, this.located);
     const { origin } = this.located;
     // Nothing is ever known of an origin that cannot be asked.
-    if (!this.attempts.isUnaskable(origin)) this.cache.reportSite(origin, signal.reachable);
+    if (!this.origins.isUnaskable(origin)) this.cache.reportSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;
     const bounds = this.origins.profileOf(origin).retryAfter;
     const pauseMs = retryAfterMs(String(signal.retryAfter), this.settings.clock.now(), bounds);
@@ -339,7 +339,15 @@ export class RobotsClient {
     this.closed = true;
     const written = this.cache.close(new RobotsClosedError());
     this.pacer.close(new RobotsClosedError());
-    await Promise.all([written, this.attempts.close()]);
+    await Promise.all([written, this.attempts?.then((attempts) => attempts.close())]);
+  }
+
+  private loadAttempts(): Promise<Attempts> {
+    this.attempts ??= import('./attempts.ts').then(({ Attempts }) => {
+      const { profileOf } = this.origins;
+      return new Attempts(this.settings, { profileOf, recall: (origin) => this.cache.recall(origin) });
+    });
+    return this.attempts;
   }
 
   private warmDecision(
@@ -360,7 +368,7 @@ export class RobotsClient {
     }
     if (entry === undefined) {
       const { origin } = located;
-      return this.attempts.isUnaskable(origin)
+      return this.origins.isUnaskable(origin)
         ? unaskableDecision(this.origins.profileOf(origin), tokens, located)
         : undefined;
     }

@@ -62,14 +62,7 @@ export {
   RobotsUnreachableError,
 } from './guard/index.ts';
 export { originOf, targetOf } from './origin.ts';
-export {
-  type AddressPolicy,
-  type FetchedBody,
-  type FetchedResponse,
-  type FetchFunction,
-  publicOnlyAgent,
-  type PublicOnlyAgentOptions,
-} from './fetch/index.ts';
+export type { AddressPolicy, FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
 export type { OriginOverride, RobotsClientOptions } from './options.ts';
 export type {
   OriginPolicy,
