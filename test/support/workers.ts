@@ -10,6 +10,7 @@ import ts from 'typescript';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const RELATIVE_IMPORT = /^(?:import|export)\s+(?!type\b)(?:[^'";]*?\sfrom\s+)?'(\.[^']+)';/gm;
+const RELATIVE_LOAD = /\bimport\('(\.[^']+)'\)/g;
 
 /** A script and all of ours that it imports, as JavaScript: Node 20 does not run TypeScript. */
 export interface CompiledScript extends Disposable {
@@ -45,7 +46,9 @@ export function compileScript(source: URL, where: 'inside' | 'outside' = 'inside
     if (seen.has(next.href)) continue;
     seen.add(next.href);
     const text = readFileSync(next, 'utf8');
-    for (const [, specifier = ''] of text.matchAll(RELATIVE_IMPORT)) waiting.push(new URL(specifier, next));
+    for (const [, specifier = ''] of [...text.matchAll(RELATIVE_IMPORT), ...text.matchAll(RELATIVE_LOAD)]) {
+      waiting.push(new URL(specifier, next));
+    }
     const { outputText } = ts.transpileModule(text, {
       compilerOptions: {
         target: ts.ScriptTarget.ES2022,
