@@ -1,5 +1,6 @@
-import { type CheckOptions, RobotsClient } from './client.ts';
-import type { Agent } from './options.ts';
+import type { Agent } from './agent-tokens.ts';
+import type { CheckOptions } from './client-types.ts';
+import { RobotsClient } from './client.ts';
 
 let shared: RobotsClient | undefined;
 

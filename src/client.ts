@@ -1,6 +1,7 @@
-import { attemptDue, type OriginRecord, type Outcome, type Profile, retryAfterMs } from './access/index.ts';
+import { attemptDue, retryAfterMs } from './access/index.ts';
+import { type Agent, AgentTokens } from './agent-tokens.ts';
+import type { Attempts } from './attempts.ts';
 import {
-  assertLines,
   OriginCache,
   openStore,
   readSnapshot,
@@ -10,71 +11,25 @@ import {
   type SnapshotContext,
   writeSnapshot,
 } from './cache/index.ts';
+import type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSignal } from './client-types.ts';
 import type { Decision } from './decision.ts';
-import { type CacheMessage, channels } from './diagnostics.ts';
-import { quote, RobotsClosedError, RobotsInvalidOptionsError } from './errors.ts';
-import { fetchRobots, fetchTransport, type Transport, undiciTransport } from './fetch/index.ts';
-import { type PacingOptions, readPace } from './guard/pacing-options.ts';
+import { channels, tellCache, tellDecision } from './diagnostics.ts';
+import { RobotsClosedError } from './errors.ts';
+import { readPace } from './guard/pacing-options.ts';
 import { Pacer, type Reservation } from './guard/pacing.ts';
 import { RequestRates } from './guard/request-rates.ts';
-import { isRobotsTarget, LocatedUrl, locate, originOf, ROBOTS_PATH } from './origin.ts';
-import {
-  type Agent,
-  agentTokens,
-  profileOf,
-  readOptions,
-  type RobotsClientOptions,
-  headersFor,
-  type Settings,
-} from './options.ts';
+import { invalid } from './invalid-options.ts';
+import { isRobotsTarget, LocatedUrl, locate, originOf } from './origin.ts';
+import { OriginSettings } from './origin-settings.ts';
+import { readOptions, type RobotsClientOptions, type Settings } from './options.ts';
+import { describeEntry, unaskablePolicy } from './policy-view.ts';
 import type { OriginPolicy } from './policy.ts';
 import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
-import { OverriddenOrigin } from './override.ts';
-import { describeEntry, unaskablePolicy } from './policy-view.ts';
 import { decideFromEntry, decideQuietly, robotsTxtDecision, unaskableDecision } from './view.ts';
-import type { StopSignal } from './stop.ts';
-
-export interface CheckOptions {
-  /** Rejects this call alone, with the signal's own reason; others who wait for the same origin go on. */
-  readonly signal?: AbortSignal;
-}
-
-export interface PolicyOptions extends CheckOptions {
-  /** Whom {@link OriginPolicy.group} and the delays are about. Default: the client's own. */
-  readonly agent?: Agent;
-}
-
-/** How a slot is booked. */
-export interface ReserveOptions extends CheckOptions, PacingOptions {}
-
-/** What is known of a site's availability. */
-export interface SiteSignal {
-  readonly reachable: boolean;
-  /** The `Retry-After` field of a page answer, as it came: seconds or an HTTP-date. Moves the origin's next slot. */
-  readonly retryAfter?: string;
-}
-
-/** Counters since the client was made, and what it holds now. */
-export interface RobotsStats {
-  /** Origins in memory. */
-  readonly origins: number;
-  /** What they are reckoned to take. */
-  readonly bytes: number;
-  /** Attempts made to fetch a robots.txt, redirects not counted. */
-  readonly attempts: number;
-  /** Attempts under way or queued. */
-  readonly inFlight: number;
-  /** Questions answered from memory, and questions that had to wait. */
-  readonly hits: number;
-  readonly misses: number;
-}
 
 /** `canFetch` answers with one of these two, so that a warm question makes no promise. */
 const ALLOWED: Promise<boolean> = Promise.resolve(true);
 const DISALLOWED: Promise<boolean> = Promise.resolve(false);
-const MAX_REMEMBERED_AGENTS = 256;
-/** The only origin scheme the default transports cannot fetch. */
-const FTP = 'ftp:';
 
 /**
  * Answers, before every request of a crawler: may this agent fetch this URL, and why?
@@ -101,14 +56,16 @@ const FTP = 'ftp:';
  */
 export class RobotsClient {
   private readonly settings: Settings;
+  private readonly origins: OriginSettings;
+  /** Those of {@link origins}: one step less, for every question asks them. */
+  private readonly overrides: OriginSettings['overrides'];
+  private readonly agents: AgentTokens;
+  /** HTTP is loaded for the first attempt: it is half of what importing the package would take. */
+  private attempts: Promise<Attempts> | undefined;
   private readonly cache: OriginCache;
   private readonly snapshots: SnapshotContext;
   private readonly pacer: Pacer;
   private readonly requestRates = new RequestRates();
-  private readonly transport: Transport;
-  private readonly overrides = new Map<string, OverriddenOrigin>();
-  private readonly profiles = new Map<string, Profile>();
-  private readonly agents = new Map<Agent, readonly string[]>();
   private readonly located = new LocatedUrl();
   private closed = false;
   private closing: Promise<void> | undefined;
@@ -119,33 +76,24 @@ export class RobotsClient {
   constructor(options: RobotsClientOptions = {}) {
     const settings = readOptions(options);
     this.settings = settings;
-    for (const [origin, override] of settings.overrides) {
-      if ('profile' in override) this.profiles.set(origin, profileOf(override.profile));
-      else this.overrides.set(origin, new OverriddenOrigin(origin, override, settings.profile));
-    }
-    this.transport =
-      settings.fetch === undefined
-        ? undiciTransport({
-            dispatcher: settings.dispatcher,
-            lookup: settings.lookup,
-            connectTimeoutMs: settings.deadlineMs,
-          })
-        : fetchTransport(settings.fetch);
-    const byOrigin = { profileOf: (origin: string): Profile => this.profileFor(origin) };
-    const codec = new RecordCodec({ maxBodyBytes: settings.maxBodyBytes, ...byOrigin });
-    const stored = openStore(settings, codec, byOrigin.profileOf);
+    this.origins = new OriginSettings(settings);
+    this.overrides = this.origins.overrides;
+    this.agents = new AgentTokens(settings.tokens);
+    const { profileOf } = this.origins;
+    const codec = new RecordCodec({ maxBodyBytes: settings.maxBodyBytes, profileOf });
+    const stored = openStore(settings, codec, profileOf);
     this.cache = new OriginCache({
       maxOrigins: settings.maxOrigins,
       maxBytes: settings.maxBytes,
       concurrency: settings.concurrency,
       clock: settings.clock,
       random: settings.random,
-      ...byOrigin,
-      attempt: (origin, known, signal) => this.attempt(origin, known, signal),
+      profileOf,
+      attempt: async (origin, known, signal) => (await this.loadAttempts()).make(origin, known, signal),
       stored,
     });
     const assertOpen = (): void => this.assertOpen();
-    this.snapshots = { cache: this.cache, codec, clock: settings.clock, ...byOrigin, assertOpen };
+    this.snapshots = { cache: this.cache, codec, clock: settings.clock, profileOf, assertOpen };
     this.pacer = new Pacer({
       clock: settings.clock,
       maxOrigins: settings.maxOrigins,
@@ -176,14 +124,14 @@ export class RobotsClient {
   async check(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<Decision> {
     options?.signal?.throwIfAborted();
     const warm = this.warmDecision(url, agent, true);
-    if (warm !== undefined) return told(warm);
+    if (warm !== undefined) return tellDecision(warm);
     this.misses++;
-    const tokens = this.tokensOf(agent);
+    const tokens = this.agents.of(agent);
     const located = new LocatedUrl();
     locate(url, located);
     tellCache(located.origin, 'miss');
     const { entry, source } = await this.cache.fetch(located.origin, options?.signal);
-    return told(decideFromEntry(entry, tokens, located, this.settings.clock.now(), source));
+    return tellDecision(decideFromEntry(entry, tokens, located, this.settings.clock.now(), source));
   }
 
   /**
@@ -195,7 +143,7 @@ export class RobotsClient {
    */
   peek(url: string | URL, agent?: Agent): Decision | undefined {
     const warm = this.warmDecision(url, agent, false);
-    return warm === undefined ? undefined : told(warm);
+    return warm === undefined ? undefined : tellDecision(warm);
   }
 
   /**
@@ -215,9 +163,9 @@ export class RobotsClient {
     const entry = this.cache.recall(located.origin);
     if (entry === undefined || !entry.isQuietAt(this.settings.clock.now())) return undefined;
     const { file } = entry;
-    const tokens = agent === undefined ? this.settings.tokens : this.tokensOf(agent);
+    const tokens = agent === undefined ? this.settings.tokens : this.agents.of(agent);
     if (file === undefined || isRobotsTarget(located)) return undefined;
-    const program = file.programFor(tokens.length === 1 ? tokens[0]! : file.chooseAgent(tokens));
+    const program = file.programFor(tokens.length === 1 ? tokens[0] : file.chooseAgent(tokens));
     const rule = file.decideUrl(program, located);
     this.hits++;
     return rule < 0 || program.isAllow(rule);
@@ -231,11 +179,12 @@ export class RobotsClient {
   async policy(url: string | URL, options?: PolicyOptions): Promise<OriginPolicy> {
     options?.signal?.throwIfAborted();
     this.assertOpen();
-    const tokens = this.tokensOf(options?.agent);
+    const tokens = this.agents.of(options?.agent);
     const origin = originOf(url);
     const override = this.overrides.get(origin);
     if (override !== undefined) return override.policy(tokens);
-    if (this.isUnaskable(origin)) return unaskablePolicy(this.profileFor(origin), origin, tokens);
+    if (this.origins.isUnaskable(origin))
+      return unaskablePolicy(this.origins.profileOf(origin), origin, tokens);
     const { clock, maxBodyBytes } = this.settings;
     const now = clock.now();
     const known = this.cache.recall(origin);
@@ -249,20 +198,19 @@ export class RobotsClient {
   /**
    * Fetches the robots.txt of every origin among `urls` that is not known, a bounded number at a time. URLs that
    * are none are reported in the result; the rest is answered.
+   *
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), the
+   *   reason of an aborted signal, or what the source or `onProgress` throws.
    */
   async prefetch(
     urls: Iterable<string | URL> | AsyncIterable<string | URL>,
     options: PrefetchOptions = {},
   ): Promise<PrefetchResult> {
     this.assertOpen();
-    if (
-      typeof urls === 'string' ||
-      !(Symbol.iterator in Object(urls) || Symbol.asyncIterator in Object(urls))
-    ) {
-      throw new RobotsInvalidOptionsError(`Expected \`urls\` to be a list of URLs, got ${quote(urls)}`);
-    }
-    const { concurrency } = this.settings;
-    return prefetch(urls, (origin, signal) => this.policy(origin, { signal }), { ...options, concurrency });
+    return prefetch(urls, options, {
+      ask: (origin, signal) => this.policy(origin, { signal }),
+      concurrency: this.settings.concurrency,
+    });
   }
 
   /**
@@ -307,17 +255,19 @@ export class RobotsClient {
   report(url: string | URL, signal: SiteSignal): void {
     this.assertOpen();
     if (typeof signal?.reachable !== 'boolean') {
-      throw new RobotsInvalidOptionsError(
-        'Expected `reachable` to be true or false: report(url, { reachable: true })',
+      throw invalid(
+        '`reachable`',
+        'true or false, as in report(url, { reachable: true })',
+        signal?.reachable,
       );
     }
     // Guards tell of the URL they have just asked about.
     if (url !== this.located.href) locate(url, this.located);
     const { origin } = this.located;
     // Nothing is ever known of an origin that cannot be asked.
-    if (!this.isUnaskable(origin)) this.cache.reportSite(origin, signal.reachable);
+    if (!this.origins.isUnaskable(origin)) this.cache.reportSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;
-    const bounds = this.profileFor(origin).retryAfter;
+    const bounds = this.origins.profileOf(origin).retryAfter;
     const pauseMs = retryAfterMs(String(signal.retryAfter), this.settings.clock.now(), bounds);
     if (pauseMs !== undefined) this.pacer.hold(origin, pauseMs);
   }
@@ -360,13 +310,10 @@ export class RobotsClient {
    * const { restored, rejected } = await robots.restore(createInterface(createReadStream('robots.ndjson')));
    * ```
    */
-  async restore(
+  restore(
     lines: Iterable<string> | AsyncIterable<string>,
     options: RestoreOptions = {},
   ): Promise<RestoreResult> {
-    this.assertOpen();
-    options.signal?.throwIfAborted();
-    assertLines(lines);
     return readSnapshot(lines, this.snapshots, options);
   }
 
@@ -392,7 +339,15 @@ export class RobotsClient {
     this.closed = true;
     const written = this.cache.close(new RobotsClosedError());
     this.pacer.close(new RobotsClosedError());
-    await Promise.all([written, this.transport.close?.()]);
+    await Promise.all([written, this.attempts?.then((attempts) => attempts.close())]);
+  }
+
+  private loadAttempts(): Promise<Attempts> {
+    this.attempts ??= import('./attempts.ts').then(({ Attempts }) => {
+      const { profileOf } = this.origins;
+      return new Attempts(this.settings, { profileOf, recall: (origin) => this.cache.recall(origin) });
+    });
+    return this.attempts;
   }
 
   private warmDecision(
@@ -402,19 +357,19 @@ export class RobotsClient {
   ): Decision | undefined {
     this.assertOpen();
     const located = this.located;
-    const tokens = agent === undefined ? this.settings.tokens : this.tokensOf(agent);
+    const tokens = agent === undefined ? this.settings.tokens : this.agents.of(agent);
     locate(url, located);
     const override = this.overrides.size === 0 ? undefined : this.overrides.get(located.origin);
     if (override !== undefined) return override.decide(tokens, located);
     const entry = this.cache.recall(located.origin);
     const now = this.settings.clock.now();
     if (isRobotsTarget(located)) {
-      return robotsTxtDecision(entry, this.profileFor(located.origin), tokens, located, now);
+      return robotsTxtDecision(entry, this.origins.profileOf(located.origin), tokens, located, now);
     }
     if (entry === undefined) {
       const { origin } = located;
-      return this.isUnaskable(origin)
-        ? unaskableDecision(this.profileFor(origin), tokens, located)
+      return this.origins.isUnaskable(origin)
+        ? unaskableDecision(this.origins.profileOf(origin), tokens, located)
         : undefined;
     }
     const { file } = entry;
@@ -423,76 +378,14 @@ export class RobotsClient {
       tellCache(located.origin, 'hit');
       return decideQuietly(entry, file, tokens, located);
     }
-    if (!entry.isQuietAt(now)) {
-      const due = attemptDue(entry.record, entry.profile, now);
-      if (due === 'now') return undefined;
-      if (due === 'ahead' && mayRefresh && this.cache.refresh(located.origin)) {
-        tellCache(located.origin, 'refresh');
-      }
+    const due = attemptDue(entry.record, entry.profile, now);
+    if (due === 'now') return undefined;
+    if (due === 'ahead' && mayRefresh && this.cache.refresh(located.origin)) {
+      tellCache(located.origin, 'refresh');
     }
     this.hits++;
     tellCache(located.origin, 'hit');
     return decideFromEntry(entry, tokens, located, now, 'memory');
-  }
-
-  private async attempt(
-    origin: string,
-    known: OriginRecord | undefined,
-    signal: StopSignal,
-  ): Promise<Outcome> {
-    const { settings } = this;
-    const copy = known?.copy;
-    const headers = headersFor(origin, settings);
-    const startedAt = settings.clock.now();
-    const fetching = fetchRobots({
-      origin,
-      agent: settings.userAgent,
-      profile: this.profileFor(origin),
-      transport: (origin.startsWith(FTP) ? settings.ftp : undefined) ?? this.transport,
-      deadlineMs: settings.deadlineMs,
-      maxBodyBytes: settings.maxBodyBytes,
-      addressPolicy: settings.addressPolicy,
-      ...(settings.lookup === undefined ? {} : { lookup: settings.lookup }),
-      isRedirectDisallowed: (url) => this.isKnownDisallowed(url, origin),
-      signal,
-      clock: settings.clock,
-      ...(headers === undefined ? {} : { headersForRobots: headers }),
-      ...(copy === undefined
-        ? {}
-        : {
-            validators: {
-              url: copy.finalUrl,
-              ...(copy.etag === undefined ? {} : { etag: copy.etag }),
-              ...(copy.lastModified === undefined ? {} : { lastModified: copy.lastModified }),
-            },
-          }),
-    });
-    if (!channels.fetch.hasSubscribers) return fetching;
-    const message = { origin, url: origin + ROBOTS_PATH, startedAt, revalidation: copy !== undefined };
-    const ended = (outcome: Outcome | undefined): void =>
-      channels.fetch.publish({ ...message, outcome, durationMs: settings.clock.now() - startedAt });
-    fetching.then(ended, () => ended(undefined));
-    return fetching;
-  }
-
-  /**
-   * Whether rules that are known already disallow a redirect hop, for the client's own agent. Starts no fetch, so
-   * there is no recursion. The rules of the origin that is being asked are what the answer will say: they are not
-   * held against it, or a file moved into a disallowed folder would open its site at every refresh.
-   */
-  private isKnownDisallowed(url: string, asked: string): boolean {
-    const located = new LocatedUrl();
-    locate(url, located);
-    if (located.origin === asked || isRobotsTarget(located)) return false;
-    const now = this.settings.clock.now();
-    const entry = this.cache.recall(located.origin);
-    if (entry === undefined || attemptDue(entry.record, entry.profile, now) === 'now') return false;
-    const decision = decideFromEntry(entry, this.settings.tokens, located, now, 'memory');
-    return decision.reason === 'rule' && !decision.allowed;
-  }
-
-  private isUnaskable(origin: string): boolean {
-    return this.settings.ftp === undefined && origin.startsWith(FTP);
   }
 
   private requestRateOf({ origin, agent, state }: Decision): number {
@@ -501,32 +394,7 @@ export class RobotsClient {
     return file === undefined ? 0 : this.requestRates.delayMsOf(file, agent, this.settings.clock.now());
   }
 
-  private profileFor(origin: string): Profile {
-    return this.profiles.get(origin) ?? this.settings.profile;
-  }
-
-  private tokensOf(agent: Agent | undefined): readonly string[] {
-    if (agent === undefined) return this.settings.tokens;
-    if (typeof agent !== 'string') return agentTokens(agent);
-    let tokens = this.agents.get(agent);
-    if (tokens === undefined) {
-      tokens = agentTokens(agent);
-      if (this.agents.size >= MAX_REMEMBERED_AGENTS) this.agents.clear();
-      this.agents.set(agent, tokens);
-    }
-    return tokens;
-  }
-
   private assertOpen(): void {
     if (this.closed) throw new RobotsClosedError();
   }
-}
-
-function told(decision: Decision): Decision {
-  if (channels.decision.hasSubscribers) channels.decision.publish({ decision });
-  return decision;
-}
-
-function tellCache(origin: string, event: CacheMessage['event']): void {
-  if (channels.cache.hasSubscribers) channels.cache.publish({ origin, event });
 }

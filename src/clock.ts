@@ -9,6 +9,11 @@ export interface Clock {
   sleep?(ms: number, signal: AbortSignal): Promise<void>;
 }
 
+/** Waits by `clock`, or by a timer if it has no way to wait. */
+export function sleepBy(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return clock.sleep === undefined ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal);
+}
+
 export const systemClock: Required<Clock> = {
   now: () => Date.now(),
   sleep: (ms, signal) =>

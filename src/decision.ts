@@ -1,10 +1,7 @@
-import type { Standing } from './access/index.ts';
+import type { OriginState, Standing } from './access/index.ts';
 import type { RobotsSource } from './cache/index.ts';
 import type { LocatedUrl } from './origin.ts';
 import type { MatchedGroup, MatchedRule } from './rules/index.ts';
-
-/** What is in force for an origin at the moment of the question. `unknown`: nothing was asked of it yet. */
-export type OriginState = 'rules' | 'last-good' | 'allow-all' | 'disallow-all' | 'unknown';
 
 interface DecisionBase {
   /** The URL asked about, as the URL parser serialises it. */

@@ -3,7 +3,7 @@
  */
 import { channel } from 'node:diagnostics_channel';
 import type { Outcome } from './access/index.ts';
-import { cacheChannels, type Publisher } from './cache/index.ts';
+import { cacheChannels, type CacheMessage, type Publisher } from './cache/index.ts';
 import type { Decision } from './decision.ts';
 
 export type { CacheMessage, PolicyChangeMessage } from './cache/index.ts';
@@ -36,3 +36,12 @@ export const channels: {
   decision: channel('canfetch:decision'),
   ...cacheChannels,
 };
+
+export function tellDecision(decision: Decision): Decision {
+  if (channels.decision.hasSubscribers) channels.decision.publish({ decision });
+  return decision;
+}
+
+export function tellCache(origin: string, event: CacheMessage['event']): void {
+  if (channels.cache.hasSubscribers) channels.cache.publish({ origin, event });
+}

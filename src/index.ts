@@ -4,6 +4,7 @@ export {
   type Failure,
   type Freshness,
   type Objection,
+  type OriginState,
   type Outcome,
   type Outlook,
   type Profile,
@@ -17,15 +18,10 @@ export {
   type UnreachablePhase,
   type UnreachableTreatment,
 } from './access/index.ts';
-export {
-  type CheckOptions,
-  type PolicyOptions,
-  type ReserveOptions,
-  RobotsClient,
-  type RobotsStats,
-  type SiteSignal,
-} from './client.ts';
+export type { Agent } from './agent-tokens.ts';
 export { canFetch } from './can-fetch.ts';
+export type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSignal } from './client-types.ts';
+export { RobotsClient } from './client.ts';
 export type { Clock } from './clock.ts';
 export type {
   Rejection,
@@ -39,7 +35,7 @@ export type {
   StoreLease,
   StoreOperation,
 } from './cache/index.ts';
-export type { Decision, OriginState } from './decision.ts';
+export type { Decision } from './decision.ts';
 export {
   isRobotsError,
   RobotsAddressRefusedError,
@@ -66,15 +62,8 @@ export {
   RobotsUnreachableError,
 } from './guard/index.ts';
 export { originOf, targetOf } from './origin.ts';
-export {
-  type AddressPolicy,
-  type FetchedBody,
-  type FetchedResponse,
-  type FetchFunction,
-  publicOnlyAgent,
-  type PublicOnlyAgentOptions,
-} from './fetch/index.ts';
-export type { Agent, OriginOverride, RobotsClientOptions } from './options.ts';
+export type { AddressPolicy, FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
+export type { OriginOverride, RobotsClientOptions } from './options.ts';
 export type {
   OriginPolicy,
   PolicyAttempt,

@@ -16,3 +16,20 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   registered.add(listener);
   return () => void registered.delete(listener);
 }
+
+/** `pending`, or the reason of `signal` if that comes first. */
+export function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const settled = onAbort(signal, () => reject(signal.reason));
+    pending.then(
+      (value) => {
+        settled();
+        resolve(value);
+      },
+      (error: unknown) => {
+        settled();
+        reject(error);
+      },
+    );
+  });
+}

@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { profiles } from './access/index.ts';
+import { profileNames } from './access/index.ts';
+import { DEFAULT_MAX_BODY_BYTES } from './defaults.ts';
 import { ADDRESS_POLICIES } from './fetch/address-policy.ts';
+import { alternatives } from './invalid-options.ts';
 import { deepest } from './option-errors.ts';
+import { dialects } from './rules/dialect.ts';
 import { productToken } from './rules/index.ts';
 
-/** RFC 9309 §2.5: "The parsing limit MUST be at least 500 kibibytes". */
-export const MIN_BODY_BYTES = 512_000;
-
+const oneOf = (...names: readonly string[]): z.ZodType => z.enum(names, { error: alternatives(names) });
 const aFunction = (what: string): z.ZodType =>
   z.custom((value) => typeof value === 'function', { error: `a function ${what}` });
 const anObjectWith = (method: string, what: string): z.ZodType =>
@@ -26,11 +27,8 @@ function isStore(value: unknown): boolean {
 
 const milliseconds = wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds');
 const lifetime = wholeNumber(1_000, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds, at least 1000');
-const profileNames = Object.keys(profiles);
-const treatment = z.enum(['allow-all', 'disallow-all'], { error: "'allow-all' or 'disallow-all'" });
-const meaning = z.enum(['rules', 'unavailable', 'restricted', 'unreachable'], {
-  error: "'rules', 'unavailable', 'restricted' or 'unreachable'",
-});
+const treatment = oneOf('allow-all', 'disallow-all');
+const meaning = oneOf('rules', 'unavailable', 'restricted', 'unreachable');
 
 const aProfile = `one of ${profileNames.join(', ')}, or a whole profile object`;
 
@@ -47,24 +45,20 @@ function ascends(phases: readonly { readonly untilMs: number | null }[]): boolea
 const profileSchema = z.strictObject(
   {
     name: z.string({ error: 'a name' }).min(1, { error: 'a name' }),
-    dialect: z.enum(['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'], {
-      error: "'rfc9309', 'google', 'koster-1996' or 'robotstxt-1994'",
-    }),
+    dialect: oneOf(...Object.keys(dialects)),
     status: z.record(
       z.string().regex(/^[1-9](?:\d\d|xx)$/, { error: 'a status such as "429" or a class such as "4xx"' }),
       meaning,
     ),
     maxRedirects: wholeNumber(0, 100, 'a whole number from 0 to 100'),
-    tooManyRedirects: z.enum(['unavailable', 'unreachable'], { error: "'unavailable' or 'unreachable'" }),
-    disallowedRedirect: z.enum(['followed', 'unavailable'], { error: "'followed' or 'unavailable'" }),
-    challenge: z.enum(['as-status', 'unreachable'], { error: "'as-status' or 'unreachable'" }),
+    tooManyRedirects: oneOf('unavailable', 'unreachable'),
+    disallowedRedirect: oneOf('followed', 'unavailable'),
+    challenge: oneOf('as-status', 'unreachable'),
     whileUnreachable: z
       .array(
         z.strictObject({
           untilMs: milliseconds.nullable(),
-          withCopy: z.enum(['last-good', 'allow-all', 'disallow-all'], {
-            error: "'last-good', 'allow-all' or 'disallow-all'",
-          }),
+          withCopy: oneOf('last-good', 'allow-all', 'disallow-all'),
           withoutCopy: treatment,
           whenSiteReachable: treatment.optional(),
         }),
@@ -112,7 +106,7 @@ function overrideSchema(): z.ZodType {
       because: because.optional(),
     }),
     verdict: z.strictObject({
-      verdict: z.enum(['allow', 'disallow'], { error: "'allow' or 'disallow'" }),
+      verdict: oneOf('allow', 'disallow'),
       because,
     }),
     profile: z.strictObject({ profile: profileOrName }),
@@ -143,14 +137,12 @@ export const optionsSchema: z.ZodType = z.strictObject({
   profile: profileOrName.optional(),
   deadlineMs: wholeNumber(1, 2 ** 31 - 1, 'a whole number of milliseconds, at least 1').optional(),
   maxBodyBytes: wholeNumber(
-    MIN_BODY_BYTES,
+    DEFAULT_MAX_BODY_BYTES,
     2 ** 27,
-    `a whole number of octets, at least ${MIN_BODY_BYTES} (RFC 9309 §2.5: 500 KiB)`,
+    `a whole number of octets, at least ${DEFAULT_MAX_BODY_BYTES} (RFC 9309 §2.5: 500 KiB)`,
   ).optional(),
   concurrency: wholeNumber(1, 100_000, 'a whole number, at least 1').optional(),
-  addressPolicy: z
-    .enum(ADDRESS_POLICIES, { error: "'no-public-to-private', 'public-only' or 'any'" })
-    .optional(),
+  addressPolicy: oneOf(...ADDRESS_POLICIES).optional(),
   lookup: aFunction('like dns.lookup').optional(),
   dispatcher: anObjectWith('dispatch', 'an undici Dispatcher').optional(),
   transport: z

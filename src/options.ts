@@ -1,19 +1,17 @@
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { type Profile, type ProfileName, profiles } from './access/index.ts';
+import { type Agent, agentTokens, type Tokens } from './agent-tokens.ts';
 import type { RobotsStore, StoreEvent } from './cache/index.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { DEFAULT_CONCURRENCY, DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from './defaults.ts';
 import { quote, RobotsInvalidOptionsError } from './errors.ts';
 import { type AddressPolicy, DEFAULT_ADDRESS_POLICY } from './fetch/address-policy.ts';
 import type { FetchFunction, Transport } from './fetch/index.ts';
 import { originOf } from './origin.ts';
-import { productToken } from './rules/index.ts';
 import { explain, show } from './option-errors.ts';
-import { headerFields, MIN_BODY_BYTES, optionsSchema } from './option-schema.ts';
+import { headerFields, optionsSchema } from './option-schema.ts';
 import { VERSION } from './version.ts';
-
-/** A product token, a User-Agent string, or a list of those in order of preference. */
-export type Agent = string | readonly string[];
 
 /** What the caller lays down for one origin. */
 export type OriginOverride =
@@ -91,7 +89,7 @@ export interface RobotsClientOptions {
 
 /** The options with every default in place. */
 export interface Settings {
-  readonly tokens: readonly string[];
+  readonly tokens: Tokens;
   readonly userAgent: string;
   readonly profile: Profile;
   readonly deadlineMs: number;
@@ -131,7 +129,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
       `Expected either \`lookup\` or \`${other}\`, which looks up names by itself, got both`,
     );
   }
-  const maxBodyBytes = options.maxBodyBytes ?? MIN_BODY_BYTES;
+  const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   const maxBytes = options.cache?.maxBytes ?? 128 * 1_048_576;
   if (maxBytes < 2 * maxBodyBytes) {
     throw new RobotsInvalidOptionsError(
@@ -142,10 +140,10 @@ export function readOptions(options: RobotsClientOptions): Settings {
   return {
     tokens: agentTokens(agent),
     userAgent: typeof agent === 'string' ? agent : agent[0]!,
-    profile: profileOf(options.profile ?? 'rfc9309'),
-    deadlineMs: options.deadlineMs ?? 10_000,
+    profile: readProfile(options.profile ?? 'rfc9309'),
+    deadlineMs: options.deadlineMs ?? DEFAULT_DEADLINE_MS,
     maxBodyBytes,
-    concurrency: options.concurrency ?? 32,
+    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
     addressPolicy: options.addressPolicy ?? DEFAULT_ADDRESS_POLICY,
     lookup: options.lookup,
     dispatcher: options.dispatcher,
@@ -167,7 +165,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
  * The profile of that name, or a copy of the object, so that what was checked is what holds. A status map that does
  * not say what 2xx means is taken as changes to the one of `rfc9309`.
  */
-export function profileOf(profile: ProfileName | Profile): Profile {
+export function readProfile(profile: ProfileName | Profile): Profile {
   if (typeof profile === 'string') return profiles[profile];
   const copy = structuredClone(profile);
   return '2xx' in copy.status ? copy : { ...copy, status: { ...profiles.rfc9309.status, ...copy.status } };
@@ -194,31 +192,6 @@ export function headersFor(
   throw new RobotsInvalidOptionsError(
     `Expected \`headersForRobots\` to give header fields as strings, got ${show(Object(headers))} for ${quote(origin)}`,
   );
-}
-
-/**
- * The tokens an agent is compared by, in order of preference.
- *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when one of them has no product token.
- */
-export function agentTokens(agent: Agent): readonly string[] {
-  const agents: readonly unknown[] = typeof agent === 'string' ? [agent] : Array.isArray(agent) ? agent : [];
-  const tokens = agents.map((each) => {
-    // "*" asks what holds for everybody whom no group names.
-    const token = typeof each !== 'string' ? undefined : each === '*' ? each : productToken(each);
-    if (token === undefined) {
-      throw new RobotsInvalidOptionsError(
-        `Expected \`agent\` to hold a product token, such as "ExampleBot" or "ExampleBot/1.0", got ${quote(each)}`,
-      );
-    }
-    return token;
-  });
-  if (tokens.length === 0) {
-    throw new RobotsInvalidOptionsError(
-      `Expected \`agent\` to be a string or a list of strings, got ${quote(agent)}`,
-    );
-  }
-  return tokens;
 }
 
 function readOverrides(overrides: Readonly<Record<string, OriginOverride>>): Map<string, OriginOverride> {

@@ -1,4 +1,5 @@
 import type { Profile } from './access/index.ts';
+import type { Tokens } from './agent-tokens.ts';
 import type { RobotsSource } from './cache/index.ts';
 import type { Decision } from './decision.ts';
 import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from './origin.ts';
@@ -27,11 +28,11 @@ export class OverriddenOrigin {
     this.file = 'text' in override ? parseRobots(override.text, { dialect: profile.dialect }) : undefined;
   }
 
-  decide(tokens: readonly string[], located: LocatedUrl): Decision {
+  decide(tokens: Tokens, located: LocatedUrl): Decision {
     const base = {
       url: located.href,
       origin: this.origin,
-      agent: this.file?.chooseAgent(tokens) ?? tokens[0]!,
+      agent: this.file?.chooseAgent(tokens) ?? tokens[0],
       profile: this.profile.name,
       state: this.state,
       robots: this.robots,
@@ -57,14 +58,14 @@ export class OverriddenOrigin {
     };
   }
 
-  policy(tokens: readonly string[]): OriginPolicy {
+  policy(tokens: Tokens): OriginPolicy {
     return {
       origin: this.origin,
       profile: this.profile.name,
       state: this.state,
       reason: 'override',
       robots: this.robots,
-      ...describeFile(this.file, this.file?.chooseAgent(tokens) ?? tokens[0]!),
+      ...describeFile(this.file, this.file?.chooseAgent(tokens) ?? tokens[0]),
       // Nobody was asked, so there is nothing that they could make of it.
       underProfiles: [],
       ...(this.override.because === undefined ? {} : { because: this.override.because }),

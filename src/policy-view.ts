@@ -2,6 +2,7 @@ import {
   type Answer,
   type Failure,
   freshness,
+  JITTER_SHARE,
   type OriginRecord,
   type Outlook,
   outlook,
@@ -14,6 +15,7 @@ import {
   type Suspect,
   withoutParticulars,
 } from './access/index.ts';
+import type { Tokens } from './agent-tokens.ts';
 import type { CacheEntry, RobotsSource } from './cache/index.ts';
 import type {
   OriginPolicy,
@@ -29,7 +31,7 @@ import { answerHolds, unasked } from './view.ts';
 /** Whom a policy is about, and what holds for every origin alike. */
 export interface PolicyContext {
   /** Agents in order of preference. */
-  readonly tokens: readonly string[];
+  readonly tokens: Tokens;
   readonly maxBodyBytes: number;
   readonly now: number;
 }
@@ -43,7 +45,7 @@ export function describeEntry(
   const { record, profile, file } = entry;
   const { failure, site, answer } = record;
   const holds = withoutParticulars(standing(record, profile, now));
-  const agent = file?.chooseAgent(tokens) ?? tokens[0]!;
+  const agent = file?.chooseAgent(tokens) ?? tokens[0];
   const attempt = attemptOf(record);
   const next = nextAttemptOf(record);
   const copy = fileOf(record, maxBodyBytes);
@@ -67,11 +69,7 @@ export function describeEntry(
 }
 
 /** `ftp:` without a transport for it. */
-export function unaskablePolicy(
-  profile: Profile,
-  origin: string,
-  [agent = '*']: readonly string[],
-): OriginPolicy {
+export function unaskablePolicy(profile: Profile, origin: string, [agent]: Tokens): OriginPolicy {
   const robots = { ...unasked(origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
   const disallowed = { state: 'disallow-all', reason: 'unreachable' } as const;
   return {
@@ -154,12 +152,10 @@ function lifetimeOf({ fetchedAt, staleAt, headers }: Answer, profile: Profile): 
   const why = freshness(headers ?? {}, profile, fetchedAt);
   const jitterMs = why.lifetimeMs - (staleAt - fetchedAt);
   // Fields that were not kept said something else, and so did another profile.
-  return jitterMs < 0 || jitterMs > MAX_JITTER_SHARE * why.lifetimeMs + 1
+  return jitterMs < 0 || jitterMs > JITTER_SHARE * why.lifetimeMs + 1
     ? { fetchedAt, staleAt }
     : { fetchedAt, staleAt, jitterMs, why };
 }
-
-const MAX_JITTER_SHARE = 0.1;
 
 function nextAttemptOf({ answer, failure }: OriginRecord): PolicyNextAttempt | undefined {
   if (failure !== undefined) {

@@ -2,6 +2,7 @@ import type {
   AnswerHeaders,
   Failure,
   Freshness,
+  OriginState,
   Outcome,
   Outlook,
   ProfileName,
@@ -9,7 +10,6 @@ import type {
   UnavailableReason,
 } from './access/index.ts';
 import type { RobotsSource } from './cache/index.ts';
-import type { OriginState } from './decision.ts';
 import type { Group, MatchedGroup, RobotsFile, Sitemap } from './rules/index.ts';
 
 /** Everything known of an origin: what `client.policy()` answers. Times are epoch milliseconds. */

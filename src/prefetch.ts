@@ -1,4 +1,5 @@
 import { RobotsInvalidUrlError } from './errors.ts';
+import { assertKnownOptions, invalid } from './invalid-options.ts';
 import { originOf } from './origin.ts';
 import type { OriginPolicy } from './policy.ts';
 
@@ -22,15 +23,25 @@ export interface PrefetchResult {
   readonly invalid: readonly RobotsInvalidUrlError[];
 }
 
+interface PrefetchContext {
+  readonly ask: (origin: string, signal: AbortSignal) => Promise<OriginPolicy>;
+  /** Origins asked at the same time at most. */
+  readonly concurrency: number;
+}
+
 /**
  * Warms the origins of `urls`. Reads no further ahead than it has room to work, and stops at the first failure:
  * an aborted signal, a closed client, a source or a listener that throws.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
 export async function prefetch(
   urls: Iterable<string | URL> | AsyncIterable<string | URL>,
-  ask: (origin: string, signal: AbortSignal) => Promise<OriginPolicy>,
-  { signal, onProgress, concurrency }: PrefetchOptions & { readonly concurrency: number },
+  options: PrefetchOptions,
+  { ask, concurrency }: PrefetchContext,
 ): Promise<PrefetchResult> {
+  assertArguments(urls, options);
+  const { signal, onProgress } = options;
   signal?.throwIfAborted();
   const origins = new Set<string>();
   const invalid: RobotsInvalidUrlError[] = [];
@@ -75,6 +86,18 @@ export async function prefetch(
     if (stop.signal.aborted) void Promise.resolve(source.return?.()).catch(() => undefined);
   }
   return { origins: origins.size, states, invalid };
+}
+
+function assertArguments(urls: unknown, options: PrefetchOptions): void {
+  const list: object = Object(urls);
+  if (typeof urls === 'string' || !(Symbol.iterator in list || Symbol.asyncIterator in list)) {
+    throw invalid('`urls`', 'a list of URLs', urls);
+  }
+  assertKnownOptions(options, ['signal', 'onProgress']);
+  const { onProgress }: { readonly onProgress?: unknown } = options;
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw invalid('`onProgress`', 'a function', onProgress);
+  }
 }
 
 function originOrError(url: string | URL, invalid: RobotsInvalidUrlError[]): string | undefined {

@@ -1,4 +1,5 @@
 import { type Profile, type Standing, standing } from './access/index.ts';
+import type { Tokens } from './agent-tokens.ts';
 import type { CacheEntry, RobotsSource } from './cache/index.ts';
 import { type Decision, decideByRules, decideByStanding } from './decision.ts';
 import { type LocatedUrl, ROBOTS_PATH } from './origin.ts';
@@ -8,10 +9,10 @@ import type { RobotsFile } from './rules/index.ts';
 export function decideQuietly(
   entry: CacheEntry,
   file: RobotsFile,
-  tokens: readonly string[],
+  tokens: Tokens,
   located: LocatedUrl,
 ): Decision {
-  const agent = tokens.length === 1 ? tokens[0]! : file.chooseAgent(tokens);
+  const agent = tokens.length === 1 ? tokens[0] : file.chooseAgent(tokens);
   const program = file.programFor(agent);
   const number = file.decideUrl(program, located);
   return decideByRules(
@@ -29,7 +30,7 @@ export function decideQuietly(
 /** The decision of an entry about one URL. `now` turns the phases of an outage. */
 export function decideFromEntry(
   entry: CacheEntry,
-  tokens: readonly string[],
+  tokens: Tokens,
   located: LocatedUrl,
   now: number,
   source: RobotsSource['source'],
@@ -37,7 +38,7 @@ export function decideFromEntry(
   const { file } = entry;
   const quiet = entry.isQuietAt(now);
   const holds = quiet ? RULES_IN_FORCE : standing(entry.record, entry.profile, now);
-  const agent = tokens.length === 1 || file === undefined ? tokens[0]! : file.chooseAgent(tokens);
+  const agent = tokens.length === 1 || file === undefined ? tokens[0] : file.chooseAgent(tokens);
   const profile = entry.profile.name;
   const robots = entry.source(source, quiet || answerHolds(entry, now));
   if ((holds.state === 'rules' || holds.state === 'last-good') && file !== undefined) {
@@ -56,14 +57,14 @@ const RULES_IN_FORCE = { state: 'rules' } as const;
 export function robotsTxtDecision(
   entry: CacheEntry | undefined,
   profile: Profile,
-  tokens: readonly string[],
+  tokens: Tokens,
   located: LocatedUrl,
   now: number,
 ): Decision {
   return {
     url: located.href,
     origin: located.origin,
-    agent: tokens[0]!,
+    agent: tokens[0],
     profile: profile.name,
     state: standing(entry?.record, profile, now).state,
     robots: entry?.source('memory', answerHolds(entry, now)) ?? unasked(located.origin),
@@ -73,16 +74,12 @@ export function robotsTxtDecision(
 }
 
 /** `ftp:` without a transport for it: nothing can be asked, now or later, so nothing is allowed. */
-export function unaskableDecision(
-  profile: Profile,
-  tokens: readonly string[],
-  located: LocatedUrl,
-): Decision {
+export function unaskableDecision(profile: Profile, tokens: Tokens, located: LocatedUrl): Decision {
   const robots = { ...unasked(located.origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
   return {
     url: located.href,
     origin: located.origin,
-    agent: tokens[0]!,
+    agent: tokens[0],
     profile: profile.name,
     state: 'disallow-all',
     robots,

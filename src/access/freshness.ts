@@ -32,16 +32,7 @@ export type Freshness = StatedLifetime & {
   readonly clampedBy?: 'min' | 'max';
 };
 
-/** The lifetime of an answer that arrived at `receivedAtMs`, before jitter. */
-export function lifetimeMs(
-  headers: AnswerHeaders,
-  profile: Pick<Profile, 'lifetime'>,
-  receivedAtMs: number,
-): number {
-  return freshness(headers, profile, receivedAtMs).lifetimeMs;
-}
-
-/** The same, with the reason. */
+/** The lifetime of an answer that arrived at `receivedAtMs`, and why it is that long. */
 export function freshness(
   headers: AnswerHeaders,
   profile: Pick<Profile, 'lifetime'>,

@@ -5,7 +5,7 @@
  * Nothing here may import Node, a library, or another room; the one exception is the type `Dialect`.
  */
 export { CLOCK_SKEW_MS, noLaterThan } from './clock-skew.ts';
-export { freshness, lifetimeMs, retryAfterMs } from './freshness.ts';
+export { freshness, retryAfterMs } from './freshness.ts';
 export type { Freshness, StatedLifetime } from './freshness.ts';
 export { parseHttpDate } from './http-date.ts';
 export { newest, recordedAt } from './newest.ts';
@@ -13,7 +13,7 @@ export { objection } from './objection.ts';
 export type { Objection } from './objection.ts';
 export type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
 export { meaningOfStatus, unredirected } from './outcome.ts';
-export type { AnswerHeaders, Outcome, Redirect, Route, UnavailableReason } from './outcome.ts';
+export type { AnswerHeaders, Outcome, Redirect, UnavailableReason } from './outcome.ts';
 export { outlook, withoutParticulars } from './outlook.ts';
 export type { Outlook } from './outlook.ts';
 export { profileNames, profiles } from './profile.ts';
@@ -26,7 +26,6 @@ export type {
 } from './profile.ts';
 export { retentionMs } from './retention.ts';
 export { attemptDue, refreshAheadAt, standing } from './standing.ts';
-export type { Due, Standing } from './standing.ts';
+export type { Due, OriginState, Standing } from './standing.ts';
 export type { Suspect } from './suspicion.ts';
-export { nextRecord, withSiteSignal } from './transition.ts';
-export type { Attempt } from './transition.ts';
+export { JITTER_SHARE, nextRecord, withSiteSignal } from './transition.ts';

@@ -1,6 +1,6 @@
 import { CLOCK_SKEW_MS, latestTime } from './clock-skew.ts';
 import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
-import { meaningOfStatus } from './outcome.ts';
+import { meaningOfStatus, type UnavailableReason } from './outcome.ts';
 import type { Profile } from './profile.ts';
 import { isGatekeeper, type Suspect } from './suspicion.ts';
 
@@ -62,7 +62,7 @@ function isNoAnswer(suspect: Suspect | undefined, { challenge }: Profile): boole
 }
 
 function opensRedirects(
-  reason: 'too-many-redirects' | 'redirect-loop' | 'disallowed-redirect',
+  reason: UnavailableReason,
   { tooManyRedirects, disallowedRedirect }: Profile,
 ): boolean {
   return (reason === 'disallowed-redirect' ? disallowedRedirect : tooManyRedirects) === 'unavailable';

@@ -1,7 +1,10 @@
 import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import type { Profile, UnreachablePhase, UnreachableTreatment } from './profile.ts';
 
-/** What is in force for an origin. Closed: whatever opens a site is named here, nothing falls through to it. */
+/** What is in force for an origin at the moment of the question. `unknown`: nothing was asked of it yet. */
+export type OriginState = 'rules' | 'last-good' | 'allow-all' | 'disallow-all' | 'unknown';
+
+/** The same, with what it rests on. Closed: whatever opens a site is named here, nothing falls through to it. */
 export type Standing =
   | { readonly state: 'rules'; readonly copy: Copy }
   | { readonly state: 'last-good'; readonly copy: Copy }

@@ -182,9 +182,12 @@ function life(
   return { fetchedAt: now, staleAt: now + jittered(freshness(headers, profile, now).lifetimeMs, random) };
 }
 
-/** Up to a tenth is taken off, so that origins met together do not come due together. Whole milliseconds. */
+/** At most this share is taken off at random, so that origins met together do not come due together. */
+export const JITTER_SHARE = 0.1;
+
+/** Whole milliseconds. */
 function jittered(ms: number, random: number): number {
-  return Math.round(ms * (1 - 0.1 * random));
+  return Math.round(ms * (1 - JITTER_SHARE * random));
 }
 
 /** The header section is kept as it is, unless there is nothing in it. */

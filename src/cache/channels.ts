@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import type { Standing } from '../access/index.ts';
+import type { OriginState } from '../access/index.ts';
 import type { StoreEvent } from './store-event.ts';
 
 /** `canfetch:cache`: what memory did about an origin. */
@@ -18,8 +18,8 @@ export interface CacheMessage {
 export interface PolicyChangeMessage {
   readonly origin: string;
   /** `unknown` when nothing was known before. */
-  readonly before: Standing['state'];
-  readonly after: Standing['state'];
+  readonly before: OriginState;
+  readonly after: OriginState;
   /** Whether the octets of the file changed. */
   readonly fileChanged: boolean;
   /** Epoch milliseconds. */

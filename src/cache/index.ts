@@ -4,13 +4,12 @@
  * `fetch/`, a guard or the client. `lmdb` is loaded by `lmdb-database.ts` alone, when it is called, and no Redis client is:
  * users hand over theirs.
  */
-export { type Arrival, OriginCache, type OriginCacheOptions } from './cache.ts';
+export { OriginCache } from './cache.ts';
 export { cacheChannels, type CacheMessage, type PolicyChangeMessage, type Publisher } from './channels.ts';
 export { CacheEntry } from './entry.ts';
 export { openStore } from './open-store.ts';
 export { RecordCodec, type Rejection } from './record-codec.ts';
 export {
-  assertLines,
   readSnapshot,
   type RestoreOptions,
   type RestoreRejection,

@@ -64,7 +64,8 @@ export function openDatabase(path: string): LmdbDatabase {
 /** An optional peer: loaded where it is used, so that a caller with a database of their own brings it themselves. */
 function loadLmdb(): Lmdb {
   try {
-    return createRequire(import.meta.url)('lmdb') as Lmdb;
+    const library: Lmdb = createRequire(import.meta.url)('lmdb');
+    return library;
   } catch (cause) {
     throw new RobotsInvalidOptionsError(
       `Expected the package \`lmdb\` to be there; install it with \`npm install lmdb\`: ${messageOf(cause)}`,

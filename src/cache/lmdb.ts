@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { quote, RobotsClosedError, RobotsInvalidOptionsError } from '../errors.ts';
+import { assertKnownOptions, invalid } from '../invalid-options.ts';
 import type { FencedLease } from './fenced-lease.ts';
 import { checkDatabase, type LmdbDatabase, openDatabase } from './lmdb-database.ts';
 import { LmdbTable } from './lmdb-table.ts';
@@ -168,20 +169,16 @@ function isDatabase(source: LmdbStoreOptions | LmdbDatabase): source is LmdbData
 }
 
 function readOptions(options: LmdbStoreOptions): Required<LmdbStoreOptions> {
-  const { path, clock = systemClock, ...rest } = Object(options) as Partial<LmdbStoreOptions>;
-  const unknown = Object.keys(rest);
-  if (unknown.length > 0) {
-    throw new RobotsInvalidOptionsError(`Expected only known options, got \`${unknown.join('`, `')}\``);
-  }
+  const given: Partial<LmdbStoreOptions> = Object(options);
+  assertKnownOptions(given, ['path', 'clock']);
+  const { path, clock = systemClock } = given;
   if (typeof path !== 'string' || path === '') {
     throw new RobotsInvalidOptionsError(
       `Expected \`path\` to name a folder, or a database opened with \`lmdb\`, got ${quote(path)}`,
     );
   }
   if (typeof clock?.now !== 'function') {
-    throw new RobotsInvalidOptionsError(
-      `Expected \`clock\` to be an object whose \`now()\` gives epoch milliseconds, got ${quote(clock)}`,
-    );
+    throw invalid('`clock`', 'an object whose `now()` gives epoch milliseconds', clock);
   }
   return { path, clock };
 }

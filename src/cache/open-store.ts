@@ -12,7 +12,7 @@ export interface StoreSettings {
   readonly storeDeadlineMs: number;
   readonly onStoreEvent: (event: StoreEvent) => void;
   /** The client's own agent. The first token is the one that its requests carry. */
-  readonly tokens: readonly string[];
+  readonly tokens: readonly [string, ...string[]];
   readonly addressPolicy: string;
   readonly deadlineMs: number;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export function openStore(
     store,
     deadlineMs: storeDeadlineMs,
     leaseMs: Math.min(deadlineMs + LEASE_MARGIN_MS, MAX_LEASE_MS),
-    asker: askerKey({ token: tokens[0] ?? '', addressPolicy }),
+    asker: askerKey({ token: tokens[0], addressPolicy }),
     codec,
     clock,
     random,

@@ -1,4 +1,4 @@
-import { type OriginRecord, type Profile, type Standing, standing } from '../access/index.ts';
+import { type OriginRecord, type OriginState, type Profile, standing } from '../access/index.ts';
 import { cacheChannels } from './channels.ts';
 import type { CacheEntry } from './entry.ts';
 
@@ -15,7 +15,7 @@ export function tellPolicyChange(entry: CacheEntry, previous: CacheEntry | undef
 }
 
 /** The state of a record; of one whose answer has had its time, the state it had until then. */
-function stateInForce(record: OriginRecord | undefined, profile: Profile, now: number): Standing['state'] {
+function stateInForce(record: OriginRecord | undefined, profile: Profile, now: number): OriginState {
   const { state } = standing(record, profile, now);
   const answer = record?.answer;
   return state === 'unknown' && answer !== undefined

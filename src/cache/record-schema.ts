@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AnswerHeaders, Redirect, Suspect } from '../access/index.ts';
+import type { AnswerHeaders, Redirect, Suspect, UnavailableReason } from '../access/index.ts';
 
 /**
  * What a stored record looks like, once it is known to be whole and of this version. Left out is what nearly every
@@ -15,7 +15,7 @@ export interface StoredRecord {
   readonly keptMs?: number | undefined;
 }
 
-interface StoredRoute {
+export interface StoredRoute {
   /** @default `<origin>/robots.txt` */
   readonly finalUrl?: string | undefined;
   /** @default 0 */
@@ -36,7 +36,7 @@ interface StoredAnswer extends StoredCourse {
   readonly status?: number | undefined;
   readonly fetchedAt: number;
   readonly staleAt: number;
-  readonly reason?: 'too-many-redirects' | 'redirect-loop' | 'disallowed-redirect' | undefined;
+  readonly reason?: UnavailableReason | undefined;
   /** @default `fetchedAt` */
   readonly since?: number | undefined;
 }

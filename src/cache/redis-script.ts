@@ -4,7 +4,7 @@ import type { SendCommand } from './redis-connection.ts';
 /** Runs a Lua script about one key. Servers replicate what it did, not its text, so it may look at their clock. */
 export type RedisScript = (send: SendCommand, key: string, ...args: string[]) => Promise<unknown>;
 
-export function redisScript(source: string): RedisScript {
+function redisScript(source: string): RedisScript {
   const digest = createHash('sha1').update(source).digest('hex');
   return async (send, key, ...args) => {
     try {

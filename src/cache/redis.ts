@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { quote, RobotsInvalidOptionsError } from '../errors.ts';
+import { quote } from '../errors.ts';
+import { assertKnownOptions, invalid } from '../invalid-options.ts';
 import type { FencedLease } from './fenced-lease.ts';
 import { milliseconds, SLOT_REMEMBERED_MS } from './milliseconds.ts';
 import { MAX_VALUE_BYTES, pack, unpack } from './packed.ts';
@@ -118,15 +119,10 @@ function nameOf(prefix: string, key: string, part: '' | ':lease' | ':slot' = '')
 }
 
 function readPrefix(options: RedisStoreOptions): string {
-  const { prefix = 'canfetch:', ...rest } = options;
-  const unknown = Object.keys(rest);
-  if (unknown.length > 0) {
-    throw new RobotsInvalidOptionsError(`Expected only known options, got \`${unknown.join('`, `')}\``);
-  }
+  assertKnownOptions(options, ['prefix']);
+  const { prefix = 'canfetch:' } = options;
   if (typeof prefix !== 'string' || !PREFIX.test(prefix)) {
-    throw new RobotsInvalidOptionsError(
-      `Expected \`prefix\` to be 1 to 128 printable ASCII characters without braces, got ${quote(prefix)}`,
-    );
+    throw invalid('`prefix`', '1 to 128 printable ASCII characters without braces', prefix);
   }
   return prefix;
 }

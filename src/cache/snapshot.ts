@@ -1,6 +1,6 @@
 import { type OriginRecord, type Profile, retentionMs } from '../access/index.ts';
 import type { Clock } from '../clock.ts';
-import { quote, RobotsInvalidOptionsError } from '../errors.ts';
+import { assertKnownOptions, invalid } from '../invalid-options.ts';
 import type { OriginCache } from './cache.ts';
 import { RECORD_VERSION, type RecordCodec, type Rejection } from './record-codec.ts';
 
@@ -82,12 +82,21 @@ export function promisedOrigins(line: string): number | undefined {
   }
 }
 
-/** Takes the lines of a snapshot into memory, where it knows no better. */
+/**
+ * Takes the lines of a snapshot into memory, where it knows no better.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
 export async function readSnapshot(
   lines: Iterable<string> | AsyncIterable<string>,
   context: SnapshotContext,
-  { signal, onRejected }: RestoreOptions,
+  options: RestoreOptions,
 ): Promise<RestoreResult> {
+  context.assertOpen();
+  assertKnownOptions(options, ['signal', 'onRejected']);
+  const { signal, onRejected } = options;
+  signal?.throwIfAborted();
+  assertLines(lines);
   const reader = new SnapshotReader(context, onRejected);
   let length = 0;
   for await (const text of typeof lines === 'string' ? [lines] : lines) {
@@ -106,11 +115,10 @@ export async function readSnapshot(
   return reader.result;
 }
 
-/** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
-export function assertLines(lines: unknown): void {
+function assertLines(lines: unknown): void {
   const object: object = Object(lines);
   if (Symbol.iterator in object || Symbol.asyncIterator in object) return;
-  throw new RobotsInvalidOptionsError(`Expected the lines of a snapshot, got ${quote(lines)}`);
+  throw invalid('`lines`', 'the lines of a snapshot', lines);
 }
 
 class SnapshotReader {

@@ -1,8 +1,8 @@
 import { RECORD_VERSION } from './record-codec.ts';
 
 /**
- * What a store knows a record or a lease by: the record's version, who asks, and the origin. Records and leases have keys of their own, so that a store may keep both in the same
- * way.
+ * What a store knows a record or a lease by: the record's version, who asks, and the origin. Records and leases have
+ * keys of their own, so that a store may keep both in the same way.
  */
 export function storeKey(kind: 'record' | 'lease', asker: string, origin: string): string {
   return `v${RECORD_VERSION}:${kind}:${asker}:${origin}`;

@@ -1,5 +1,5 @@
 import { type OriginRecord, newest, type Profile, recordedAt, retentionMs } from '../access/index.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, sleepBy } from '../clock.ts';
 import { abortSignalOf, type StopSignal } from '../stop.ts';
 import { inTime } from './deadline.ts';
 import type { RecordCodec } from './record-codec.ts';
@@ -105,7 +105,7 @@ export class StoredOrigins {
       if (lease === 'none') return { kind: 'to-ask', record };
       if (lease !== 'taken') return this.findUnderLease(origin, answers, lease, read);
       const jitteredMs = pauseMs * (1 - 0.5 * this.options.random());
-      await this.sleep(jitteredMs, signal);
+      await sleepBy(this.options.clock, jitteredMs, abortSignalOf(signal));
       waitedMs += jitteredMs;
       pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
     }
@@ -235,11 +235,5 @@ export class StoredOrigins {
 
   private key(kind: 'record' | 'lease', origin: string): string {
     return storeKey(kind, this.options.asker, origin);
-  }
-
-  private sleep(ms: number, stop: StopSignal): Promise<void> {
-    const { clock } = this.options;
-    const signal = abortSignalOf(stop);
-    return clock.sleep === undefined ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal);
   }
 }

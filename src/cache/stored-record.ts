@@ -1,6 +1,6 @@
 import type { Answer, AnswerHeaders, Copy, Failure, OriginRecord, Suspect } from '../access/index.ts';
 import { ROBOTS_PATH } from '../origin.ts';
-import type { StoredRecord } from './record-schema.ts';
+import type { StoredRecord, StoredRoute } from './record-schema.ts';
 
 /** An origin record in the form it is stored in. What is undefined is left out by `JSON.stringify`. */
 export function toStored(
@@ -19,14 +19,12 @@ export function toStored(
 
 type Route = Pick<Answer, 'finalUrl' | 'hops'>;
 
-/** `JSON.stringify` leaves out what is undefined. */
 function storedRoute({ finalUrl, hops }: Route, origin: string): StoredRoute {
   return {
     finalUrl: finalUrl === origin + ROBOTS_PATH ? undefined : finalUrl,
     hops: hops === 0 ? undefined : hops,
   };
 }
-type StoredRoute = { readonly finalUrl: string | undefined; readonly hops: number | undefined };
 
 function storedAnswer(answer: Answer, origin: string): NonNullable<StoredRecord['answer']> {
   const { kind, status, fetchedAt, staleAt } = answer;
@@ -101,7 +99,7 @@ function storedBody(body: Uint8Array): { text: string } | { base64: string } {
 
 /** The record that was stored; `undefined` when its file is not all there. */
 export function toRecord({ origin, answer, copy, failure, site }: StoredRecord): OriginRecord | undefined {
-  const route = ({ finalUrl, hops }: Partial<StoredRoute>): Route => ({
+  const route = ({ finalUrl, hops }: StoredRoute): Route => ({
     finalUrl: finalUrl ?? origin + ROBOTS_PATH,
     hops: hops ?? 0,
   });

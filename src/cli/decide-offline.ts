@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { type ProfileName, profiles } from '../access/index.ts';
 import { isRobotsError } from '../errors.ts';
 import { parseRobots, productToken, type RobotsFile } from '../rules/index.ts';
-import { type Answer, type Decider, tooLongError } from './answer.ts';
+import { type Answer, type Decider, type InputError, tooLongError } from './answer.ts';
 import { printable, quoted } from './printable.ts';
 import { readRobots } from './read-robots.ts';
 import type { Target } from './targets.ts';
@@ -59,10 +59,15 @@ export function decideByFile(
     const delay = crawlDelayMs === undefined || verdict.reason === 'robots-txt' ? {} : { crawlDelayMs };
     return { target, ruling: { ...common, ...verdict, ...delay } };
   } catch (error) {
-    if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
-    const message = `Expected an absolute http, https or ftp URL, or a path that starts with "/", got ${quoted(target.input)}`;
-    return { target, error: { code: error.code, message } };
+    return { target, error: notATarget(error, target.input) };
   }
+}
+
+/** What is wrong with `input`, which is neither URL nor path. Any other error than that is thrown on. */
+export function notATarget(error: unknown, input: string): InputError {
+  if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
+  const message = `Expected an absolute http, https or ftp URL, or a path that starts with "/", got ${quoted(input)}`;
+  return { code: error.code, message };
 }
 
 /** What agents are compared by; this package's own name when there are none. */

@@ -1,8 +1,9 @@
+import { DEFAULT_MAX_BODY_BYTES } from '../defaults.ts';
 import type { OriginPolicy } from '../policy.ts';
 import { type OnlineSettings, openClient, type OpenedClient } from './open-client.ts';
 import { printable } from './printable.ts';
 import { isUrl, readOrigin } from './read-origin.ts';
-import { CRAWLED_BYTES, readRobots } from './read-robots.ts';
+import { readRobots } from './read-robots.ts';
 import type { Session } from './session.ts';
 import { UsageError } from './usage-error.ts';
 import { whySentence } from './why.ts';
@@ -54,7 +55,7 @@ export class RobotsLoader implements AsyncDisposable {
   }
 
   private async ask(url: string): Promise<LoadedRobots> {
-    const { settings, session, maxBytes = CRAWLED_BYTES, signal } = this.options;
+    const { settings, session, maxBytes = DEFAULT_MAX_BODY_BYTES, signal } = this.options;
     const origin = readOrigin(url);
     this.opened ??= openClient(settings, session, { maxBodyBytes: maxBytes });
     const { client } = await this.opened;

@@ -11,6 +11,11 @@ export function printable(text: string, maxLength: number = MAX_LENGTH): string 
   });
 }
 
+/** A file, as it was given. */
+export function fileName(name: string): string {
+  return name === '-' ? 'standard input' : printable(name);
+}
+
 /** Foreign text in quotation marks. */
 export function quoted(text: string): string {
   return `"${printable(text)}"`;

@@ -1,10 +1,8 @@
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { DEFAULT_MAX_BODY_BYTES } from '../defaults.ts';
 import { quoted } from './printable.ts';
 import { UsageError } from './usage-error.ts';
-
-/** 500 KiB: what crawlers must read, and what most of them do read. */
-export const CRAWLED_BYTES = 512_000;
 
 export interface ReadRobots {
   readonly body: Uint8Array;
@@ -23,7 +21,7 @@ export async function readRobots(
   file: string,
   stdin: Readable,
   what: string,
-  maxBytes: number = CRAWLED_BYTES,
+  maxBytes: number = DEFAULT_MAX_BODY_BYTES,
 ): Promise<ReadRobots> {
   const { readBody } = await import('../fetch/body.ts');
   try {
@@ -40,7 +38,8 @@ export async function readRobots(
   }
 }
 
-function whyUnreadable(code: string): string {
+/** What the code of a failure to read a file means. */
+export function whyUnreadable(code: string): string {
   if (code === 'ENOENT') return 'no such file';
   if (code === 'EISDIR') return 'a directory';
   return code === 'EACCES' ? 'permission denied' : code;

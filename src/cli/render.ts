@@ -1,9 +1,9 @@
 import { type InputError, isUndecided, type Ruling } from './answer.ts';
 import type { Palette } from './colour.ts';
-import { printable } from './printable.ts';
+import { fileName, printable } from './printable.ts';
 import { didYouMean } from './read-origin.ts';
 import type { Target } from './targets.ts';
-import { agentSentence, delaySentence, whySentence } from './why.ts';
+import { agentSentence, delaySentence, ruleText, whySentence } from './why.ts';
 import { ago, ahead, count, duration } from './words.ts';
 
 /** One line of the explanation: what it is about, and what there is to say. */
@@ -44,10 +44,7 @@ export function agentRow({ agent, group, reason }: Ruling): Row {
 }
 
 export function ruleRow({ rule, reason }: Ruling): Row | undefined {
-  if (rule !== undefined) {
-    const directive = rule.directive === 'allow' ? 'Allow' : 'Disallow';
-    return ['rule', `line ${rule.line}  ${directive}: ${printable(rule.pattern)}`];
-  }
+  if (rule !== undefined) return ['rule', ruleText(rule)];
   return reason === 'no-rule' ? ['rule', 'none of the group matches, so it is allowed'] : undefined;
 }
 
@@ -57,8 +54,7 @@ function whyRow(ruling: Ruling): Row | undefined {
 }
 
 function robotsRow({ robots, reason }: Ruling): Row | undefined {
-  if (!('finalUrl' in robots))
-    return ['robots', robots.file === '-' ? 'standard input' : printable(robots.file)];
+  if (!('finalUrl' in robots)) return ['robots', fileName(robots.file)];
   if (reason === 'robots-txt') return undefined;
   const way = robots.hops === 0 ? [] : [`${count(robots.hops, 'redirect')} from ${printable(robots.url)}`];
   const status = robots.status === undefined ? [] : [String(robots.status)];

@@ -1,5 +1,5 @@
 import type { Decision } from '../decision.ts';
-import type { MatchedGroup } from '../rules/index.ts';
+import type { MatchedGroup, MatchedRule } from '../rules/index.ts';
 import type { Ruling } from './answer.ts';
 import { cause } from './cause.ts';
 import { printable } from './printable.ts';
@@ -45,6 +45,11 @@ export function agentSentence(agent: string, group: MatchedGroup | undefined, ha
     return `${name} → group "${printable(group.agent)}" at ${lines} ${shortList(group.lines)}`;
   }
   return hasNoGroup ? `${name} → no group names it, and there is none for "*"` : name;
+}
+
+/** A rule, and where it stands: `line 3  Disallow: /private`. */
+export function ruleText({ line, directive, pattern }: MatchedRule): string {
+  return `line ${line}  ${directive === 'allow' ? 'Allow' : 'Disallow'}: ${printable(pattern)}`;
 }
 
 export function delaySentence(crawlDelayMs: number): string {

@@ -1,4 +1,5 @@
-import { Resolver } from 'node:dns';
+import type { Resolver } from 'node:dns';
+import { codeOf } from './failure.ts';
 
 /** The addresses of a name, or why there are none. */
 export interface Answer {
@@ -23,7 +24,7 @@ const RESOLUTION_DELAY_MS = 50;
 /** Asks for A and AAAA records side by side. Never rejects. */
 export function queryAddresses(resolver: Resolver, name: string, families: Families): Promise<Answer> {
   return new Promise((resolve) => {
-    const found = { ipv4: [] as readonly string[], ipv6: [] as readonly string[] };
+    const found: { ipv4: readonly string[]; ipv6: readonly string[] } = { ipv4: [], ipv6: [] };
     const errors: string[] = [];
     let pending = Number(families.ipv4) + Number(families.ipv6);
     let delay: NodeJS.Timeout | undefined;
@@ -32,14 +33,10 @@ export function queryAddresses(resolver: Resolver, name: string, families: Famil
       const none = found.ipv4.length + found.ipv6.length === 0;
       resolve({ ...found, ...(none ? { error: decisive(errors) } : {}) });
     };
-    const settle = (
-      family: keyof Families,
-      error: NodeJS.ErrnoException | null,
-      addresses?: string[],
-    ): void => {
+    const settle = (family: keyof Families, error: unknown, addresses: readonly string[] = []): void => {
       pending--;
-      if (error === null && addresses !== undefined) found[family] = addresses;
-      else errors.push(error?.code ?? 'ENODATA');
+      if (error === null) found[family] = addresses;
+      else errors.push(codeOf(error));
       if (pending === 0) finish();
       else if (found[family].length > 0) delay = setTimeout(finish, RESOLUTION_DELAY_MS);
     };
@@ -47,7 +44,7 @@ export function queryAddresses(resolver: Resolver, name: string, families: Famil
       try {
         resolver[query](name, (error, addresses) => settle(family, error, addresses));
       } catch (error) {
-        settle(family, error as NodeJS.ErrnoException);
+        settle(family, error);
       }
     };
     if (families.ipv4) ask('ipv4', 'resolve4');

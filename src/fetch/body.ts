@@ -5,9 +5,6 @@ import { FetchFailure } from './failure.ts';
 import { GrowingOctets, type ReadBody } from './growing-octets.ts';
 import type { TransportResponse } from './transport.ts';
 
-/** 500 KiB: the least that RFC 9309 lets a crawler read. */
-export const DEFAULT_MAX_BODY_BYTES = 512_000;
-
 /**
  * Reads the decoded body up to `maxBodyBytes`. After a truncated answer, or a failure, the rest of the body may
  * still be on its way: abort the request.

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import type * as BasicFtp from 'basic-ftp';
 import type { StatusMeaning } from '../access/profile.ts';
-import { quote, RobotsInvalidOptionsError } from '../errors.ts';
+import { RobotsInvalidOptionsError } from '../errors.ts';
+import { assertKnownOptions, invalid } from '../invalid-options.ts';
 import { productToken } from '../rules/index.ts';
 import { abortSignalOf } from '../stop.ts';
 import { publicOnlyLookup } from './checked-lookup.ts';
@@ -53,41 +54,56 @@ const FILE_UNAVAILABLE = 550;
  */
 export function ftpTransport(options: FtpTransportOptions = {}): Transport {
   const { password } = readOptions(options);
-  const library = loadBasicFtp();
-  return {
-    request: (url, init) => request(library, url, init, password ?? passwordFrom(init.headers['user-agent'])),
-  };
+  return new OverBasicFtp(loadBasicFtp(), password);
 }
 
-/** The data connection goes to the address of the control connection: that one is found, and checked, by name. */
-const names = new NameLookup();
+class OverBasicFtp implements Transport {
+  readonly #library: typeof BasicFtp;
+  readonly #password: string | undefined;
+  readonly #names = new NameLookup();
+  #connecting = 0;
 
-async function request(
-  library: typeof BasicFtp,
-  url: URL,
-  { signal, lookup = names.lookup, publicOnly }: TransportRequest,
-  password: string,
-): Promise<TransportResponse> {
-  signal.throwIfAborted();
-  const session = new FtpSession({
-    library,
-    signal: abortSignalOf(signal),
-    lookup: publicOnly ? publicOnlyLookup(lookup) : lookup,
-  });
-  try {
-    await session.connect(url.hostname.replace(/^\[(.*)\]$/, '$1'), url.port === '' ? 21 : Number(url.port));
-    await session.login(password);
-    await session.setBinary();
-    await session.openDataConnection();
-  } catch (error) {
-    return refused(session, error, 'unreachable');
+  constructor(library: typeof BasicFtp, password: string | undefined) {
+    this.#library = library;
+    this.#password = password;
   }
-  try {
-    return new FtpResponse(session, TRANSFERRED, 'rules', await session.retrieve(url.pathname));
-  } catch (error) {
-    // 550 speaks of the file only in answer to RETR.
-    const isFile = error instanceof FtpRefusal && error.reply === FILE_UNAVAILABLE;
-    return refused(session, error, isFile ? 'unavailable' : 'unreachable');
+
+  async request(
+    url: URL,
+    { signal, headers, lookup = this.#names.lookup, publicOnly }: TransportRequest,
+  ): Promise<TransportResponse> {
+    signal.throwIfAborted();
+    const session = new FtpSession({
+      library: this.#library,
+      signal: abortSignalOf(signal),
+      lookup: publicOnly ? publicOnlyLookup(lookup) : lookup,
+    });
+    try {
+      await this.#connect(session, url);
+      await session.login(this.#password ?? passwordFrom(headers['user-agent']));
+      await session.setBinary();
+      await session.openDataConnection();
+    } catch (error) {
+      return refused(session, error, 'unreachable');
+    }
+    try {
+      return new FtpResponse(session, TRANSFERRED, 'rules', await session.retrieve(url.pathname));
+    } catch (error) {
+      // 550 speaks of the file only in answer to RETR.
+      const isFile = error instanceof FtpRefusal && error.reply === FILE_UNAVAILABLE;
+      return refused(session, error, isFile ? 'unavailable' : 'unreachable');
+    }
+  }
+
+  /** The one look-up there is: the data connection goes to the address of the control connection. */
+  async #connect(session: FtpSession, { hostname, port }: URL): Promise<void> {
+    this.#connecting++;
+    try {
+      await session.connect(hostname.replace(/^\[(.*)\]$/, '$1'), port === '' ? 21 : Number(port));
+    } finally {
+      // A question that nobody waits for any more would keep the process alive.
+      if (--this.#connecting === 0) this.#names.close();
+    }
   }
 }
 
@@ -134,15 +150,10 @@ class FtpResponse implements TransportResponse {
 }
 
 function readOptions(options: FtpTransportOptions): FtpTransportOptions {
-  const unknown = Object.keys(options).filter((name) => name !== 'password');
-  if (unknown.length > 0) {
-    throw new RobotsInvalidOptionsError(`Expected only known options, got \`${unknown.join('`, `')}\``);
-  }
+  assertKnownOptions(options, ['password']);
   const { password } = options;
   if (password !== undefined && !(typeof password === 'string' && /^[\x20-\x7e]+$/.test(password))) {
-    throw new RobotsInvalidOptionsError(
-      `Expected \`password\` to be text in printable ASCII, such as "bot@example.com", got ${quote(password)}`,
-    );
+    throw invalid('`password`', 'text in printable ASCII, such as "bot@example.com"', password);
   }
   return options;
 }

@@ -1,7 +1,10 @@
 import { locationText } from '../location.ts';
 import { REDIRECT_LOCATION, REDIRECT_SCHEME } from './codes.ts';
 
-/** 300, 305, 306 and whatever else begins with 3 are answers, not directions. */
+/**
+ * Fetch standard: "A redirect status is a status that is 301, 302, 303, 307, or 308." 300, 305, 306 and whatever else
+ * begins with 3 are answers, not directions.
+ */
 export function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }

@@ -1,12 +1,11 @@
 import type { LookupFunction } from 'node:net';
 import type { Outcome } from '../access/outcome.ts';
 import type { Profile } from '../access/profile.ts';
+import { DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from '../defaults.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { Stop, type StopSignal } from '../stop.ts';
 import { Attempt } from './attempt.ts';
-import { DEFAULT_MAX_BODY_BYTES } from './body.ts';
 import { DEADLINE } from './codes.ts';
-import { DEFAULT_DEADLINE_MS } from './deadline.ts';
 import type { Transport } from './transport.ts';
 
 /** The part of a profile that concerns a single attempt. */

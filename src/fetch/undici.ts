@@ -1,20 +1,15 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, errors, type Dispatcher } from 'undici';
+import { DEFAULT_DEADLINE_MS } from '../defaults.ts';
 import { abortSignalOf } from '../stop.ts';
 import { type BuildConnector, type Connector, notingConnector, publicOnlyConnector } from './connectors.ts';
 import { MALFORMED } from './codes.ts';
-import { DEFAULT_DEADLINE_MS } from './deadline.ts';
 import { FetchFailure } from './failure.ts';
 import { NameLookup } from './lookup.ts';
 import { ReusedSockets } from './lost-socket.ts';
 import { ReachedOrigins } from './reached-origins.ts';
-import {
-  OWN_REQUEST,
-  type ResponseHeaders,
-  type Transport,
-  type TransportRequest,
-  type TransportResponse,
-} from './transport.ts';
+import { OWN_REQUEST, type Transport, type TransportRequest, type TransportResponse } from './transport.ts';
+import { toResponse } from './undici-response.ts';
 
 export interface UndiciTransportOptions {
   /** Sends every request, and stays open on `close()`. What follows then means nothing. */
@@ -28,11 +23,6 @@ export interface UndiciTransportOptions {
 }
 
 const ACCEPT_ENCODING = 'gzip, deflate, br';
-/** An unwanted body up to this size is read to its end, so that its connection stays usable. */
-const DRAIN_OCTETS = 16_384;
-/** How long a body may take to drain. */
-const DRAIN_MS = 1_000;
-
 /** RFC 9110 §15.2: a client has to take interim answers; nothing says how many. Each may be as long as a header section. */
 const MAX_INTERIM = 32;
 
@@ -90,8 +80,10 @@ class OwnAgents implements Transport {
     // An aborted request leaves the connection it waited for to this timer.
     this.#connectOptions = { timeout: connectTimeoutMs };
     this.#buildConnector = buildConnector;
-    if (lookup === undefined) this.#ownLookup = new NameLookup();
-    this.#lookup = lookup ?? this.#ownLookup!.lookup;
+    if (lookup === undefined) {
+      this.#ownLookup = new NameLookup();
+      this.#lookup = this.#ownLookup.lookup;
+    } else this.#lookup = lookup;
   }
 
   async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
@@ -182,49 +174,3 @@ function send(dispatcher: Dispatcher, url: URL, init: TransportRequest): Promise
   } as const;
   return dispatcher.request(options);
 }
-
-function toResponse(
-  { statusCode, headers, body }: Dispatcher.ResponseData,
-  isPublic?: boolean,
-): TransportResponse {
-  // A body destroyed by its reader reports that as an error; without a listener it would end the process.
-  body.on('error', ignore);
-  return {
-    status: statusCode,
-    headers: new UndiciHeaders(headers),
-    body,
-    alreadyDecoded: false,
-    discard: () => drain(body),
-    ...(isPublic === undefined ? undefined : { isPublic }),
-  };
-}
-
-function drain(body: Dispatcher.ResponseData['body']): void {
-  let octets = 0;
-  const timer = setTimeout(() => body.destroy(), DRAIN_MS);
-  timer.unref();
-  body.once('close', () => clearTimeout(timer));
-  body.on('data', (chunk: Uint8Array) => {
-    octets += chunk.byteLength;
-    if (octets > DRAIN_OCTETS) body.destroy();
-  });
-}
-
-/** Fields whose value is a list, so that repeating the field means a longer list. */
-const LISTS: ReadonlySet<string> = new Set(['cache-control', 'content-encoding']);
-
-class UndiciHeaders implements ResponseHeaders {
-  readonly #fields: Dispatcher.ResponseData['headers'];
-
-  constructor(fields: Dispatcher.ResponseData['headers']) {
-    this.#fields = fields;
-  }
-
-  get(name: string): string | undefined {
-    const value = this.#fields[name];
-    if (!Array.isArray(value)) return value;
-    return LISTS.has(name) ? value.join(', ') : value[0];
-  }
-}
-
-function ignore(): void {}

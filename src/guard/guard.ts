@@ -1,8 +1,11 @@
-import { onAbort } from '../on-abort.ts';
+import { refreshAheadAt } from '../access/standing.ts';
 import type { Clock } from '../clock.ts';
 import type { Decision } from '../decision.ts';
-import type { Agent } from '../options.ts';
-import { type GuardOptions, type GuardSettings, invalid, readGuardOptions } from './options.ts';
+import type { Agent } from '../agent-tokens.ts';
+import { invalid } from '../invalid-options.ts';
+import { orAborted } from '../on-abort.ts';
+import { isNetworkError } from './network-error.ts';
+import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
 import type { Pace } from './pacing-options.ts';
 import { refusal } from './refusal.ts';
 import type { Fields } from './response.ts';
@@ -176,7 +179,7 @@ const asksForPause: (status: number) => boolean = (status) => status === 429 || 
 
 /** Whether the answer a decision rests on is in the last tenth of its life. */
 function endsSoon({ robots: { fetchedAt, staleAt } }: Decision, now: number): boolean {
-  return fetchedAt !== undefined && staleAt !== undefined && now >= staleAt - (staleAt - fetchedAt) / 10;
+  return fetchedAt !== undefined && staleAt !== undefined && now >= refreshAheadAt({ fetchedAt, staleAt });
 }
 
 /**
@@ -190,37 +193,6 @@ export function reachesSite(url: string | URL): boolean {
     return url.startsWith('https:') || url.startsWith('http:') || reachesSite(new URL(url));
   }
   return url.protocol === 'http:' || url.protocol === 'https:' || url.protocol === 'ftp:';
-}
-
-const NETWORK_CODE =
-  /^(?:E[A-Z]{2,}$|UND_ERR_(?:SOCKET|CONNECT_TIMEOUT|HEADERS_TIMEOUT|BODY_TIMEOUT)|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
-
-/** Whether an error, or what caused it, has a code of the network. */
-function isNetworkError(error: unknown): boolean {
-  for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth++) {
-    const code: unknown = Reflect.get(each, 'code');
-    if (typeof code === 'string' && NETWORK_CODE.test(code)) return true;
-    const inner: unknown = Reflect.get(each, 'errors');
-    if (Array.isArray(inner) && inner.some(isNetworkError)) return true;
-  }
-  return false;
-}
-
-/** `pending`, or the reason of `signal` if that comes first. */
-export function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const settled = onAbort(signal, () => reject(signal.reason));
-    pending.then(
-      (value) => {
-        settled();
-        resolve(value);
-      },
-      (error: unknown) => {
-        settled();
-        reject(error);
-      },
-    );
-  });
 }
 
 function isGuardClient(client: unknown): boolean {

@@ -1,9 +1,10 @@
 import type { LookupFunction } from 'node:net';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Decision } from '../decision.ts';
-import { quote, RobotsInvalidOptionsError } from '../errors.ts';
+import { RobotsInvalidOptionsError } from '../errors.ts';
 import { ADDRESS_POLICIES, type AddressPolicy } from '../fetch/address-policy.ts';
-import { type Agent, agentTokens } from '../options.ts';
+import { alternatives, assertKnownOptions, invalid } from '../invalid-options.ts';
+import { type Agent, agentTokens } from '../agent-tokens.ts';
 import { type Pace, type PacingOptions, readPace } from './pacing-options.ts';
 
 /** A request that went on unasked, because the caller said so. */
@@ -105,7 +106,7 @@ const EXPECTED: Readonly<Record<keyof GuardOptions, Expectation>> = {
     (value) => typeof value === 'boolean' || (typeof value === 'object' && value !== null),
   ],
   addressPolicy: [
-    "'no-public-to-private', 'public-only' or 'any'",
+    alternatives(ADDRESS_POLICIES),
     (value) => ADDRESS_POLICIES.some((policy) => policy === value),
   ],
   lookup: ['a function like dns.lookup', isFunction],
@@ -118,12 +119,7 @@ const EXPECTED: Readonly<Record<keyof GuardOptions, Expectation>> = {
  *   expected and what came.
  */
 export function readGuardOptions<Answer>(options: GuardOptions<Answer>): GuardSettings<Answer> {
-  if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
-  const unknown = Object.keys(options).filter((name) => !Object.hasOwn(EXPECTED, name));
-  if (unknown.length > 0) {
-    const names = unknown.map((name) => `\`${name}\``).join(', ');
-    throw new RobotsInvalidOptionsError(`Expected only known options, got ${names}`);
-  }
+  assertKnownOptions(options, Object.keys(EXPECTED));
   for (const [name, [expected, holds]] of Object.entries(EXPECTED)) {
     const value: unknown = Reflect.get(options, name);
     if (value !== undefined && !holds(value)) throw invalid(`\`${name}\``, expected, value);
@@ -169,17 +165,6 @@ const MAX_DELAY_MS = 5 * 60 * 1000;
 function readPacing(pacing: boolean | PacingOptions | undefined): Pace | undefined {
   if (pacing === undefined || pacing === false) return undefined;
   return readPace(pacing === true ? {} : pacing, { maxDelayMs: MAX_DELAY_MS, prefix: 'pacing.' });
-}
-
-/** The error for an argument or option that is not what it must be. */
-export function invalid(name: string, expected: string, got: unknown): RobotsInvalidOptionsError {
-  return new RobotsInvalidOptionsError(`Expected ${name} to be ${expected}, got ${show(got)}`);
-}
-
-function show(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
-  return `${quote(value)} (${typeof value})`;
 }
 
 function isFunction(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { quote, RobotsInvalidOptionsError } from '../errors.ts';
+import { assertKnownOptions, invalid } from '../invalid-options.ts';
 
 /** How requests to one origin are spaced. */
 export interface PacingOptions {
@@ -32,7 +32,7 @@ interface PaceContext {
   readonly others?: readonly string[];
 }
 
-const NAMES: readonly string[] = ['minDelayMs', 'maxDelayMs'] satisfies (keyof PacingOptions)[];
+const NAMES = ['minDelayMs', 'maxDelayMs'] as const satisfies readonly (keyof PacingOptions)[];
 
 /**
  * Checks pacing options and puts the defaults in.
@@ -41,22 +41,12 @@ const NAMES: readonly string[] = ['minDelayMs', 'maxDelayMs'] satisfies (keyof P
  */
 export function readPace(options: PacingOptions, context: PaceContext = {}): Pace {
   const { maxDelayMs = Infinity, prefix = '', others = [] } = context;
-  const given: unknown = options;
-  if (typeof given !== 'object' || given === null) {
-    throw new RobotsInvalidOptionsError(`Expected the options to be an object, got ${quote(given)}`);
-  }
-  for (const name of Object.keys(given)) {
-    if (NAMES.includes(name)) assertMilliseconds(prefix + name, Reflect.get(given, name));
-    else if (!others.includes(name)) {
-      throw new RobotsInvalidOptionsError(`Expected only known options, got \`${prefix}${name}\``);
-    }
-  }
+  assertKnownOptions(options, [...NAMES, ...others], prefix);
+  for (const name of NAMES) assertMilliseconds(prefix + name, options[name]);
   return { minDelayMs: options.minDelayMs ?? 0, maxDelayMs: options.maxDelayMs ?? maxDelayMs };
 }
 
 function assertMilliseconds(name: string, value: unknown): void {
   if (value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0)) return;
-  throw new RobotsInvalidOptionsError(
-    `Expected \`${name}\` to be a whole number of milliseconds, got ${quote(value)} (${typeof value})`,
-  );
+  throw invalid(`\`${name}\``, 'a whole number of milliseconds', value);
 }

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, sleepBy } from '../clock.ts';
 import type { Decision } from '../decision.ts';
 import { RobotsDeferredError } from './deferred.ts';
 import { FleetSlots, type ReserveInFleet } from './fleet-slots.ts';
@@ -176,7 +176,7 @@ export class Pacer {
     await this.attend(async (left) => {
       // Timers may fire early, and are bounded: it is the clock that tells when the time has come.
       for (let leftMs; (leftMs = at - this.clock.now()) > 0;) {
-        await this.sleep(Math.min(leftMs, MAX_TIMER_MS), left);
+        await sleepBy(this.clock, Math.min(leftMs, MAX_TIMER_MS), left);
       }
     }, signal);
   }
@@ -197,10 +197,6 @@ export class Pacer {
       this.waiting.delete(wait);
       signal?.removeEventListener('abort', abort);
     }
-  }
-
-  private sleep(ms: number, signal: AbortSignal): Promise<void> {
-    return this.clock.sleep === undefined ? systemClock.sleep(ms, signal) : this.clock.sleep(ms, signal);
   }
 }
 

@@ -12,7 +12,7 @@ import {
   ReachedOrigins,
   refusedHost,
 } from '../fetch/index.ts';
-import { orAborted } from './guard.ts';
+import { orAborted } from '../on-abort.ts';
 import type { ResponseLike } from './response.ts';
 
 const MAX_CAUSES = 16;

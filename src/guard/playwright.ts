@@ -4,7 +4,8 @@ import { RobotsInvalidOptionsError } from '../errors.ts';
 import { BrowserRequests, type PausedRequest, type RequestWatcher, targetOf } from './browser-requests.ts';
 import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
-import { assertThrowing, invalid, type ThrowingGuardOptions } from './options.ts';
+import { invalid } from '../invalid-options.ts';
+import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import type { BrowserContextLike, BrowserLike, PageLike } from './playwright-types.ts';
 
 export type { GuardClient } from './guard.ts';

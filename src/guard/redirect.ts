@@ -1,9 +1,9 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
+import { isRedirect } from '../fetch/redirect.ts';
 import { locationText } from '../location.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
 import type { ResponseLike } from './response.ts';
 
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 20;
 /** "Request-body-header name", and the length, which the standard's fetch sets by itself. */
 const BODY_HEADERS = [
@@ -53,9 +53,6 @@ export type Answer = Pick<ResponseLike, 'status' | 'headers'>;
 export function redirects({ status, headers }: Answer): boolean {
   return isRedirect(status) && headers.get('location') !== null;
 }
-
-/** "A redirect status is a status that is 301, 302, 303, 307, or 308." */
-const isRedirect: (status: number) => boolean = (status) => status >= 301 && REDIRECTS.has(status);
 
 /**
  * The request that follows a redirect.

@@ -10,6 +10,7 @@ import { refusal } from './refusal.ts';
 import { abortedController, type AbortSource, signalOf } from './undici-abort.ts';
 import { type AnswerHandler, ReportingHandler } from './undici-report.ts';
 
+export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../fetch/public-only-agent.ts';
 export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';

@@ -77,7 +77,7 @@ function itemNames(
 }
 
 /** Where the name at `start` ends: its longest leading run of token characters. */
-export function agentNameEnd(bytes: Uint8Array, start: number, end: number, traits: DialectTraits): number {
+function agentNameEnd(bytes: Uint8Array, start: number, end: number, traits: DialectTraits): number {
   const characters = traits.agentNames === 'google' ? GOOGLE_TOKEN : TOKEN;
   while (start < end && characters[bytes[start]!] === 1) start++;
   return start;

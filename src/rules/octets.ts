@@ -30,7 +30,7 @@ export const GOOGLE_TOKEN: Uint8Array = table((octet) =>
 
 /** RFC 3986 §2.2 and §2.3. */
 export const UNRESERVED = 0;
-export const RESERVED = 1;
+const RESERVED = 1;
 /** Neither: "MUST be percent-encoded" (RFC 9309 §2.2.2). */
 export const ENCODED = 2;
 export const URI_CLASS: Uint8Array = table((octet) => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { quote, RobotsInvalidOptionsError } from '../errors.ts';
+import { assertKnownOptions } from '../invalid-options.ts';
 import { complaint, type FakeAnswer, give } from './answers.ts';
 
 /** What a fake origin was asked. */
@@ -135,10 +136,7 @@ export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeO
 type Answering = (request: FakeRequest) => FakeAnswer | undefined | Promise<FakeAnswer | undefined>;
 
 function readOptions(options: FakeOriginOptions): { robots: Answering; pages: Answering } {
-  const unknown = Object.keys(options).filter((name) => name !== 'robots' && name !== 'pages');
-  if (unknown.length > 0) {
-    throw new RobotsInvalidOptionsError(`Expected only known options, got \`${unknown.join('`, `')}\``);
-  }
+  assertKnownOptions(options, ['robots', 'pages']);
   const { robots = { status: 404 }, pages } = options;
   return { robots: following('robots', robots), pages: answering(pages) };
 }
@@ -159,13 +157,18 @@ function answering(pages: FakeOriginOptions['pages']): Answering {
 }
 
 function following(name: string, script: FakeScript): Answering {
-  const answers = Array.isArray(script) ? (script as readonly FakeAnswer[]) : [script as FakeAnswer];
+  const answers = isList(script) ? script : [script];
   if (answers.length === 0) {
     throw new RobotsInvalidOptionsError(`Expected \`${name}\` to hold at least one answer, got none`);
   }
   answers.forEach((answer, at) => assertAnswer(`\`${name}\`, answer ${at + 1},`, answer));
   let taken = 0;
   return () => answers[Math.min(taken++, answers.length - 1)];
+}
+
+/** `Array.isArray` does not know of lists that are not to be changed. */
+function isList(script: FakeScript): script is readonly FakeAnswer[] {
+  return Array.isArray(script);
 }
 
 function assertAnswer(what: string, answer: unknown): void {

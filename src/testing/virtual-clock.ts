@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { RobotsInvalidOptionsError } from '../errors.ts';
+import { assertKnownOptions, invalid } from '../invalid-options.ts';
 
 export interface VirtualClockOptions {
   /** Epoch ms to start at. @default noon of 15 January 2026, UTC */
@@ -48,10 +48,9 @@ interface Watcher {
  * ```
  */
 export function virtualClock(options: VirtualClockOptions = {}): VirtualClock {
+  assertKnownOptions(options, ['startAt', 'autoAdvance']);
   const { startAt = Date.UTC(2026, 0, 15, 12), autoAdvance = false } = options;
-  if (!Number.isFinite(startAt)) {
-    throw new RobotsInvalidOptionsError(`Expected \`startAt\` to be epoch milliseconds, got ${startAt}`);
-  }
+  if (!Number.isFinite(startAt)) throw invalid('`startAt`', 'epoch milliseconds', startAt);
   return new SteppingClock(startAt, autoAdvance);
 }
 
@@ -95,7 +94,7 @@ class SteppingClock implements VirtualClock {
     });
 
   async advance(ms: number): Promise<void> {
-    if (!(ms >= 0)) throw new RobotsInvalidOptionsError(`Expected milliseconds from 0 on, got ${ms}`);
+    if (!(ms >= 0)) throw invalid('`ms`', 'milliseconds from 0 on', ms);
     const target = this.time + ms;
     // Whoever can go on now does so now, not after the first step.
     if (this.sleepers.size > 0) await turn();

@@ -2,6 +2,7 @@ import { benchFiles } from './files.ts';
 import { machine, print, printTable, type Row } from './measure.ts';
 import { warmQuestions } from './client.bench.ts';
 import { guarding } from './guard.bench.ts';
+import { importing } from './import.bench.ts';
 import { coldOrigins, manyOrigins } from './load.bench.ts';
 import { checking, hostile, memory, parsing, ruleCounts } from './rules.bench.ts';
 import { stores } from './store.bench.ts';
@@ -20,6 +21,7 @@ const rows: Row[] = [
   ...ruleCounts(rounds),
   ...hostile(rounds),
   ...memory(files),
+  ...importing(rounds),
   ...(await guarding(rounds)),
   ...(await coldOrigins(Math.min(rounds, 5))),
   ...(await manyOrigins(1_000_000)),

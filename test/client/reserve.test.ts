@@ -119,7 +119,7 @@ describe('reserve', () => {
       [{ minDelayMs: -1 }, /`minDelayMs` to be a whole number of milliseconds, got "-1" \(number\)/],
       [{ maxDelayMs: '9' }, /`maxDelayMs` to be a whole number of milliseconds, got "9" \(string\)/],
       [{ delay: 1 }, /only known options, got `delay`/],
-      [null, /the options to be an object, got "null"/],
+      [null, /the options to be an object, got null/],
     ] as const) {
       await expect(call(options)).rejects.toThrow(message);
     }

@@ -328,6 +328,18 @@ describe('prefetch that cannot go on', () => {
     const { client: robots } = client();
     await expect(robots.prefetch('https://example.com/')).rejects.toThrow(/`urls` to be a list of URLs/);
   });
+
+  it.each([
+    [{ concurency: 4 }, 'Expected only known options, got `concurency`'],
+    [{ onProgress: true }, 'Expected `onProgress` to be a function, got "true" (boolean)'],
+    [null, 'Expected the options to be an object, got null'],
+  ])('%j are no options of it: nothing is asked', async (options, message) => {
+    const { client: robots } = client();
+    const server = await site({ '/robots.txt': { body: RULES } });
+    const warming = Reflect.apply(robots.prefetch, robots, [[server.url('/')], options]);
+    await expect(warming).rejects.toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS', message });
+    expect(server.requests).toEqual([]);
+  });
 });
 
 describe('invalidate while an attempt is under way', () => {

@@ -226,6 +226,10 @@ describe('restore', () => {
   it('rejects with what is wrong with it', async () => {
     const lines = await aSnapshot([A]);
     const { robots } = client();
+    await expect(Reflect.apply(robots.restore, robots, [lines, { onReject() {} }])).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      message: 'Expected only known options, got `onReject`',
+    });
     for (const wrong of [5, undefined, {}]) {
       await expect(robots.restore(wrong as never)).rejects.toMatchObject({
         code: 'ERR_ROBOTS_INVALID_OPTIONS',

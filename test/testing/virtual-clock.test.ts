@@ -65,8 +65,13 @@ describe('virtualClock', () => {
 
   it('says what is wrong', async () => {
     expect(() => virtualClock({ startAt: Number.NaN })).toThrow(
-      /`startAt` to be epoch milliseconds, got NaN/,
+      /`startAt` to be epoch milliseconds, got "NaN" \(number\)/,
     );
-    await expect(virtualClock().advance(-1)).rejects.toThrow(/milliseconds from 0 on, got -1/);
+    expect(() => Reflect.apply(virtualClock, undefined, [{ start: 0 }])).toThrow(
+      'Expected only known options, got `start`',
+    );
+    await expect(virtualClock().advance(-1)).rejects.toThrow(
+      /`ms` to be milliseconds from 0 on, got "-1" \(number\)/,
+    );
   });
 });

@@ -8,7 +8,7 @@ import type { Kept } from './store-view.ts';
 
 /** A record as a line of NDJSON; with its file when `whole`. */
 export function keptAsJson({ asker, origin, expiresAt, record, rejected }: Kept, whole: boolean): string {
-  const { answer, copy, failure, site } = record ?? ({} as Partial<OriginRecord>);
+  const { answer, copy, failure, site }: Partial<OriginRecord> = record ?? {};
   const { token: agent, addressPolicy } = asker;
   const head = { origin, agent, addressPolicy, expiresAt, rejected };
   return jsonLine({ ...head, answer, failure, site, copy: copy && copyAsJson(copy, whole) });
@@ -39,7 +39,7 @@ export function keptTable(rows: readonly (readonly string[])[], colours: Palette
 
 /** All that is kept of an origin, and its file below it. */
 export function keptForPeople(kept: Kept, colours: Palette, width: number | undefined, now: number): string {
-  const { answer, copy, failure } = kept.record ?? ({} as Partial<OriginRecord>);
+  const { answer, copy, failure }: Partial<OriginRecord> = kept.record ?? {};
   const rows: (readonly [string, string])[] = [
     ['agent', `${printable(kept.asker.token)}, addresses ${printable(kept.asker.addressPolicy)}`],
     ['answer', inShort(kept)],

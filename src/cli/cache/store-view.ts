@@ -3,7 +3,7 @@ import { type OriginRecord, profiles } from '../../access/index.ts';
 import { type LmdbStore, lmdbStore } from '../../cache/lmdb.ts';
 import { RecordCodec, type Rejection } from '../../cache/record-codec.ts';
 import { type Asker, readRecordKey } from '../../cache/store-key.ts';
-import { DEFAULT_MAX_BODY_BYTES } from '../../fetch/body.ts';
+import { DEFAULT_MAX_BODY_BYTES } from '../../defaults.ts';
 import type { ParsedArguments } from '../command.ts';
 import { quoted } from '../printable.ts';
 import { readProfile } from '../settings.ts';

@@ -1,6 +1,7 @@
-import type { RobotsFile, Rule } from '../../rules/index.ts';
+import type { RobotsFile } from '../../rules/index.ts';
 import type { Palette } from '../colour.ts';
-import { printable, quoted } from '../printable.ts';
+import { fileName, printable, quoted } from '../printable.ts';
+import { ruleText } from '../why.ts';
 import { count } from '../words.ts';
 import type { AgentDifference, FileComparison, Flip, RecordChange, SideVerdict } from './compare.ts';
 import type { RuleChange } from './rule-changes.ts';
@@ -40,8 +41,7 @@ export function renderComparison(
 }
 
 function nameOf({ name, because }: Side): string {
-  if (because !== undefined) return because;
-  return name === '-' ? 'standard input' : printable(name);
+  return because ?? fileName(name);
 }
 
 function differenceLines(difference: AgentDifference, colours: Palette): string[] {
@@ -85,10 +85,6 @@ function ruleLine(change: RuleChange, colours: Palette): string {
         `  ~ ${ruleText(change.after)}, before on line ${change.before.line}: the first match decides`,
       );
   }
-}
-
-function ruleText({ directive, pattern, line }: Rule): string {
-  return `line ${line}  ${directive === 'allow' ? 'Allow' : 'Disallow'}: ${printable(pattern)}`;
 }
 
 function recordLine({ kind, record }: RecordChange, colours: Palette): string {

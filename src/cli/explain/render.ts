@@ -9,8 +9,9 @@ import {
   type PolicyView,
   sizeSentence,
 } from '../policy/render.ts';
-import { printable } from '../printable.ts';
+import { fileName, printable } from '../printable.ts';
 import { agentRow, delayRow, type Row, ruleRow, verdictLine } from '../render.ts';
+import { ruleText } from '../why.ts';
 import { count } from '../words.ts';
 import { usageSentence } from './usage.ts';
 import { annotate, type AnnotatedLine, type Gap } from './annotate.ts';
@@ -51,8 +52,7 @@ export function renderExplanation(explanation: UrlExplanation, view: Explanation
 function rivalRow({ runnerUp }: UrlExplanation): Row | undefined {
   if (runnerUp === undefined) return undefined;
   const { rule, lost } = runnerUp;
-  const directive = rule.directive === 'allow' ? 'Allow' : 'Disallow';
-  return ['beats', `line ${rule.line}  ${directive}: ${printable(rule.pattern)}, ${whyLost[lost]}`];
+  return ['beats', `${ruleText(rule)}, ${whyLost[lost]}`];
 }
 
 function usageRow(explanation: UrlExplanation): Row | undefined {
@@ -68,9 +68,7 @@ const whyLost = {
 
 function originRows({ ruling, policy }: UrlExplanation, { now }: ExplanationView): Row[] {
   if (policy === undefined) {
-    return 'finalUrl' in ruling.robots
-      ? []
-      : [['robots', ruling.robots.file === '-' ? 'standard input' : printable(ruling.robots.file)]];
+    return 'finalUrl' in ruling.robots ? [] : [['robots', fileName(ruling.robots.file)]];
   }
   if (ruling.reason === 'robots-txt') return [['why', '/robots.txt itself may always be fetched']];
   const { file } = policy;

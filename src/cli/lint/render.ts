@@ -1,7 +1,7 @@
 import type { Severity } from '../../rules/index.ts';
 import type { Palette } from '../colour.ts';
 import { wrap } from '../layout.ts';
-import { printable } from '../printable.ts';
+import { fileName, printable } from '../printable.ts';
 import { count } from '../words.ts';
 import type { Finding, LintedFile } from './finding.ts';
 
@@ -30,10 +30,6 @@ const styles: Readonly<Record<Severity, 'bad' | 'unsure' | 'faint'>> = {
   warning: 'unsure',
   info: 'faint',
 };
-
-function fileName(name: string): string {
-  return name === '-' ? 'standard input' : printable(name);
-}
 
 /** How much there is of what, in how many files. */
 export function renderSummary(linted: readonly LintedFile[]): string {

@@ -3,12 +3,11 @@ import { cause } from '../cause.ts';
 import type { Palette } from '../colour.ts';
 import { definitions } from '../layout.ts';
 import { printable, quoted } from '../printable.ts';
+import type { Row } from '../render.ts';
 import { agentSentence, delaySentence, whySentence } from '../why.ts';
 import { ago, ahead, count, instant } from '../words.ts';
 import { shortHops, verboseHops } from './hops.ts';
 import { lifetimeReason, nextAttemptReason } from './reasons.ts';
-
-type Row = readonly [label: string, text: string];
 
 export interface PolicyView {
   readonly colours: Palette;

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { RobotsClient } from '../../client.ts';
+import { DEFAULT_CONCURRENCY } from '../../defaults.ts';
 import type { Decision } from '../../decision.ts';
 import { asCompleted } from '../as-completed.ts';
 import type { ParsedArguments } from '../command.ts';
@@ -7,6 +8,7 @@ import type { ExitCode } from '../exit-code.ts';
 import { interruptible } from '../interruptible.ts';
 import { onlineSettings, openClient } from '../open-client.ts';
 import { quoted } from '../printable.ts';
+import { whyUnreadable } from '../read-robots.ts';
 import type { Session } from '../session.ts';
 import { onlyOperand } from '../settings.ts';
 import { type Target, targetLines } from '../targets.ts';
@@ -15,7 +17,6 @@ import { distinctOrigins, type OriginTarget } from './origins.ts';
 import { PrefetchReport } from './report.ts';
 
 const STDIN = '-';
-const DEFAULT_CONCURRENCY = 32;
 const MAX_CONCURRENCY = 1_024;
 
 /** Hardly anything is asked twice: what memory there is serves sites that redirect to each other. */
@@ -72,10 +73,10 @@ async function openList(
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
     if (code === undefined) throw error;
-    const why = code === 'ENOENT' ? 'no such file' : code === 'EISDIR' ? 'a directory' : code;
-    throw new UsageError(`Expected a file of URLs, got ${quoted(list)} (${why}); check the path`, {
-      cause: error,
-    });
+    throw new UsageError(
+      `Expected a file of URLs, got ${quoted(list)} (${whyUnreadable(code)}); check the path`,
+      { cause: error },
+    );
   }
 }
 

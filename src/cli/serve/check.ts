@@ -1,4 +1,4 @@
-import type { Agent } from '../../options.ts';
+import type { Agent } from '../../agent-tokens.ts';
 import { quote } from '../../errors.ts';
 import { Output } from '../output.ts';
 import { inOrder } from '../in-order.ts';

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { profileNames, profiles } from '../../access/index.ts';
-import { isRobotsError, quote } from '../../errors.ts';
 import { targetOf } from '../../origin.ts';
 import { parseRobots, type RobotsFile } from '../../rules/index.ts';
-import { tokensOf } from '../decide-offline.ts';
+import type { InputError } from '../answer.ts';
+import { notATarget, tokensOf } from '../decide-offline.ts';
 import { groupLines, linesOf } from '../explain/annotate.ts';
 import { explainServed } from '../explain/explanation.ts';
 import { jsonLine } from '../json.ts';
@@ -118,10 +118,7 @@ export const explainPasted: Handler = async ({ request, query, service, signal }
 
 type UrlVerdicts =
   | { readonly input: string; readonly verdicts: readonly AgentVerdict[] }
-  | {
-      readonly input: string;
-      readonly error: { readonly code: string; readonly message: string };
-    };
+  | { readonly input: string; readonly error: InputError };
 
 async function verdictsFor(
   file: RobotsFile,
@@ -130,7 +127,7 @@ async function verdictsFor(
   signal: AbortSignal,
 ): Promise<UrlVerdicts[]> {
   const verdicts = urls.map((): AgentVerdict[] => []);
-  const errors = new Map<string, { code: string; message: string }>();
+  const errors = new Map<string, InputError>();
   let turnEnds = performance.now() + TURN_MS;
   // Agent by agent: what is known of the last one is kept.
   for (const agent of agents) {
@@ -143,9 +140,7 @@ async function verdictsFor(
       try {
         verdicts[index]?.push(verdictBy(file, url, agent));
       } catch (error) {
-        if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
-        const message = `Expected an absolute http, https or ftp URL, or a path that starts with "/", got ${quote(url)}`;
-        errors.set(url, { code: error.code, message });
+        errors.set(url, notATarget(error, url));
       }
     }
   }

@@ -1,4 +1,4 @@
-import { agentTokens } from '../../options.ts';
+import { agentTokens } from '../../agent-tokens.ts';
 import { quote } from '../../errors.ts';
 import { Problem } from './problem.ts';
 

@@ -1,0 +1,129 @@
+/** Schemas of JSON Schema 2020-12, as OpenAPI 3.1 uses them. */
+
+type SchemaName =
+  | 'Problem'
+  | 'Decision'
+  | 'LineError'
+  | 'Verdict'
+  | 'Diagnostic'
+  | 'Policy'
+  | 'Explanation'
+  | 'Question'
+  | 'PastedFile'
+  | 'PastedVerdicts';
+
+/** One of {@link schemas}. */
+export const reference = (name: SchemaName): object => ({ $ref: `#/components/schemas/${name}` });
+
+export const text: object = { type: 'string' };
+const flag = { type: 'boolean' };
+const line = { type: 'integer', minimum: 1 };
+const epochMs = { type: 'number', description: 'Epoch milliseconds' };
+const anything = { type: 'object' };
+const schemaVersion = { const: 1 };
+const list = (items: object): object => ({ type: 'array', items });
+
+/** What is always there, and what need not be. */
+export function object(required: object, optional: object = {}): object {
+  return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required) };
+}
+
+const reason = {
+  enum: [
+    'robots-txt',
+    'rule',
+    'no-rule',
+    'no-group',
+    'unavailable',
+    'unreachable-expired',
+    'unreachable',
+    'restricted',
+    'override',
+  ],
+};
+const state = { enum: ['rules', 'last-good', 'allow-all', 'disallow-all', 'unknown'] };
+const rule = object({ directive: { enum: ['allow', 'disallow'] }, pattern: text, line });
+const group = object({ agent: text, lines: list(line) });
+const runnerUp = object({ rule, lost: { enum: ['shorter', 'tie', 'later'] } });
+const timeline = list(object({ at: epochMs, event: text }, { detail: text }));
+const error = object({ code: text, message: text });
+
+/** What a file says, whoever asks. */
+const fileParts = {
+  groups: list(anything),
+  sitemaps: list(object({ url: text, line })),
+  diagnostics: list(reference('Diagnostic')),
+};
+const verdicts = list(reference('Verdict'));
+
+/** Everything that the service takes and gives, by name. */
+export const schemas: Readonly<Record<SchemaName, object>> = {
+  Problem: object({ type: text, title: text, status: { type: 'integer' }, detail: text, code: text }),
+  Decision: object(
+    {
+      schemaVersion,
+      input: text,
+      url: text,
+      origin: text,
+      agent: text,
+      profile: text,
+      state,
+      allowed: flag,
+      reason,
+      robots: { type: 'object', description: 'Where the answer comes from, and until when it holds' },
+    },
+    { rule, group, crawlDelayMs: { type: 'number' }, retryAt: epochMs, because: text },
+  ),
+  LineError: object({ schemaVersion, error }, { input: text, line }),
+  Verdict: object(
+    { agent: text, allowed: flag, reason },
+    { rule, group, crawlDelayMs: { type: 'number' }, runnerUp, usage: anything },
+  ),
+  Diagnostic: object({
+    code: text,
+    severity: { enum: ['error', 'warning', 'info'] },
+    line,
+    column: line,
+    text,
+    message: text,
+    hint: text,
+    explanation: text,
+  }),
+  Policy: object(
+    { schemaVersion, origin: text, profile: text, state, agent: text, ...fileParts, timeline },
+    { reason: text, usage: anything },
+  ),
+  Explanation: {
+    allOf: [
+      reference('Decision'),
+      object(
+        { now: epochMs, verdicts, timeline, underProfiles: list(anything), policy: anything },
+        {
+          lines: list(text),
+          ...fileParts,
+          runnerUp,
+          groupLines: list(line),
+          lifetimeReason: text,
+          usage: anything,
+        },
+      ),
+    ],
+  },
+  Question: { oneOf: [text, object({ url: text }, { agent: { oneOf: [text, list(text)] } })] },
+  PastedFile: object(
+    {
+      robots: { type: 'string', description: 'The text of a robots.txt' },
+      urls: { ...list(text), description: 'URLs, or paths that start with "/"' },
+    },
+    { agents: list(text), profile: text },
+  ),
+  PastedVerdicts: object({
+    schemaVersion,
+    profile: text,
+    dialect: text,
+    truncated: flag,
+    results: list(object({ input: text }, { verdicts, error })),
+    lines: list(text),
+    ...fileParts,
+  }),
+};

@@ -1,0 +1,32 @@
+import { quote, RobotsInvalidOptionsError } from './errors.ts';
+
+/** The error for an argument or option that is not what it must be. */
+export function invalid(name: string, expected: string, got: unknown): RobotsInvalidOptionsError {
+  return new RobotsInvalidOptionsError(`Expected ${name} to be ${expected}, got ${show(got)}`);
+}
+
+/**
+ * A misspelt option would do nothing, and nobody would know.
+ *
+ * @param prefix Stands before the names in messages.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also for options that are no object.
+ */
+export function assertKnownOptions(options: unknown, known: readonly string[], prefix = ''): void {
+  if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
+  const unknown = Object.keys(options).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  const names = unknown.map((name) => `\`${prefix}${name}\``).join(', ');
+  throw new RobotsInvalidOptionsError(`Expected only known options, got ${names}`);
+}
+
+/** `'one', 'other' or 'third'`, for messages. */
+export function alternatives(names: readonly string[]): string {
+  const quoted = names.map((name) => `'${name}'`);
+  return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
+}
+
+function show(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
+  return `${quote(value)} (${typeof value})`;
+}
