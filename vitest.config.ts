@@ -12,7 +12,7 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000, interval: 5 } },
     coverage: {
       provider: 'v8',
-      include: ['src/**'],
+      include: ['src/**/*.ts'],
       reporter: ['text-summary'],
       thresholds: {
         // What a file says and what an answer means: all of it is tested. The rest is held to what it has.

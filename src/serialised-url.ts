@@ -93,7 +93,7 @@ const HOST: Uint8Array = new Uint8Array(256).map((_, octet) =>
 export function readSerialised(text: string, into: SerialisedUrl): boolean {
   // What was asked about is soon told of again.
   if (text === lastText) return fill(into);
-  lastText = '';
+  lastText = undefined;
   const length = encoder.encodeInto(text, room).written;
   // More octets than characters: not ASCII. Fewer: too long.
   if (length !== text.length) return false;
@@ -126,7 +126,7 @@ export function readSerialised(text: string, into: SerialisedUrl): boolean {
 }
 
 /** The URL read last, while its octets are still there, and what it was found to be. */
-let lastText = '';
+let lastText: string | undefined;
 let lastTargetStart = 0;
 let lastTargetEnd = 0;
 let lastKinds = 0;
