@@ -48,7 +48,14 @@ describe('the command', () => {
 
   it('would be seen to load them: the client does', async () => {
     const modules = await loadedBy(new URL('../../src/client.ts', import.meta.url));
-    expect(libraries(modules)).toEqual(expect.arrayContaining(['undici', 'zod', 'lru-cache', 'p-limit']));
+    expect(libraries(modules)).toEqual(expect.arrayContaining(['zod', 'lru-cache', 'p-limit']));
+  });
+
+  it('and the package loads no HTTP before a client has something to fetch, but then it does', async () => {
+    const modules = await loadedBy(new URL('../../src/index.ts', import.meta.url));
+    expect(libraries(modules)).not.toContain('undici');
+    const attempts = await loadedBy(new URL('../../src/attempts.ts', import.meta.url));
+    expect(libraries(attempts)).toContain('undici');
   });
 
   it('can be run as a program', async () => {

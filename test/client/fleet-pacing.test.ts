@@ -1,3 +1,5 @@
+// Loaded before any time is counted: a clock that moves on by itself would take the loading for idleness.
+import '../../src/attempts.ts';
 import { describe, expect, it } from 'vitest';
 import { guardFetch, type RobotsClientOptions } from '../../src/index.ts';
 import { virtualClock, type VirtualClock } from '../../src/testing/index.ts';
