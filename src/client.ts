@@ -261,8 +261,8 @@ export class RobotsClient {
         signal?.reachable,
       );
     }
-    // Guards tell of the URL they have just asked about.
-    if (url !== this.located.href) locate(url, this.located);
+    // Guards tell of the URL they have just asked about. Before the first question that is the empty string.
+    if (url === '' || url !== this.located.href) locate(url, this.located);
     const { origin } = this.located;
     // Nothing is ever known of an origin that cannot be asked.
     if (!this.origins.isUnaskable(origin)) this.cache.reportSite(origin, signal.reachable);

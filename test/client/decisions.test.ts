@@ -407,6 +407,29 @@ describe('an outage', () => {
     robots.report(server.url('/any'), { reachable: false });
     expect(await robots.canFetch(server.url('/'))).toBe(false);
   });
+
+  it('is told of sites by URLs, and by nothing else', async () => {
+    const { robots } = client();
+    const wrong = expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL' });
+    expect(() => robots.report('', { reachable: true })).toThrow(wrong);
+    await robots.check('https://example.com/', undefined, { signal: AbortSignal.abort() }).catch(() => {});
+    for (const text of ['', '/page', 'example.com']) {
+      expect(() => robots.report(text, { reachable: true })).toThrow(wrong);
+      expect(() => robots.peek(text)).toThrow(wrong);
+    }
+  });
+
+  it('counts for the origin told of, also when another was asked about in between', async () => {
+    const { robots } = client({ profile: 'google' });
+    robots.peek('https://a.example/page');
+    robots.peek('https://b.example/page');
+    robots.report('https://a.example/page', { reachable: true });
+    expect(robots.stats().origins).toBe(1);
+    expect(() => robots.report('https://', { reachable: true })).toThrow();
+    robots.report('https://b.example/page', { reachable: true });
+    robots.report('https://b.example/page', { reachable: true });
+    expect(robots.stats().origins).toBe(2);
+  });
 });
 
 describe('overrides', () => {
