@@ -39,10 +39,10 @@ function timeBetweenRequests() {
     }
   };
   async function passingFor<Value>(work: Promise<Value>): Promise<Value> {
-    let ended = false;
-    const end = (): void => void (ended = true);
+    const course = { ended: false };
+    const end = (): void => void (course.ended = true);
     work.then(end, end);
-    while (!ended) {
+    while (!course.ended) {
       await settled();
       if (underWay === 0) await clock.advance(10);
     }
