@@ -17,12 +17,12 @@ export {
   type UnavailableReason,
   type UnreachablePhase,
   type UnreachableTreatment,
-} from './access/index.ts';
-export type { Agent } from './agent-tokens.ts';
-export { canFetch } from './can-fetch.ts';
-export type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSignal } from './client-types.ts';
-export { RobotsClient } from './client.ts';
-export type { Clock } from './clock.ts';
+} from './lifecycle/index.ts';
+export type { Agent } from './rules/agent-tokens.ts';
+export { canFetch } from './client/can-fetch.ts';
+export type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSignal } from './client/types.ts';
+export { RobotsClient } from './client/robots-client.ts';
+export type { Clock } from './base/clock.ts';
 export type {
   Rejection,
   RestoreOptions,
@@ -35,7 +35,7 @@ export type {
   StoreLease,
   StoreOperation,
 } from './cache/index.ts';
-export type { Decision } from './decision.ts';
+export type { Decision } from './decision/decision.ts';
 export {
   isRobotsError,
   RobotsAddressRefusedError,
@@ -44,7 +44,7 @@ export {
   type RobotsErrorCode,
   RobotsInvalidOptionsError,
   RobotsInvalidUrlError,
-} from './errors.ts';
+} from './base/errors.ts';
 export {
   type GuardClient,
   guardFetch,
@@ -61,9 +61,9 @@ export {
   RobotsUndecidedError,
   RobotsUnreachableError,
 } from './guard/index.ts';
-export { originOf, targetOf } from './origin.ts';
+export { originOf, targetOf } from './url/origin.ts';
 export type { AddressPolicy, FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
-export type { OriginOverride, RobotsClientOptions } from './options.ts';
+export type { OriginOverride, RobotsClientOptions } from './client/options.ts';
 export type {
   OriginPolicy,
   PolicyAttempt,
@@ -72,8 +72,8 @@ export type {
   PolicyLifetime,
   PolicyNextAttempt,
   ProfileOutlook,
-} from './policy.ts';
-export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
-export { describeDiagnostic, type DiagnosticDescription } from './rules/describe-diagnostic.ts';
+} from './decision/policy.ts';
+export type { PrefetchOptions, PrefetchResult } from './client/prefetch.ts';
+export { describeDiagnostic, type DiagnosticDescription } from './rules/lint/describe-diagnostic.ts';
 export type { Diagnostic, DiagnosticCode, Severity } from './rules/index.ts';
-export type { CacheMessage, DecisionMessage, FetchMessage, PolicyChangeMessage } from './diagnostics.ts';
+export type { CacheMessage, DecisionMessage, FetchMessage, PolicyChangeMessage } from './client/diagnostics.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { quote } from './errors.ts';
+import { quote } from './base/errors.ts';
 
 /** The first thing that is wrong, in one line. */
 export function explain(error: z.ZodError, options: unknown): string {

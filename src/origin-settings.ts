@@ -1,6 +1,6 @@
-import type { Profile } from './access/index.ts';
-import { readProfile, type Settings } from './options.ts';
-import { OverriddenOrigin } from './override.ts';
+import type { Profile } from './lifecycle/index.ts';
+import { readProfile, type Settings } from './client/options.ts';
+import { OverriddenOrigin } from './client/overrides.ts';
 
 /** The only origin scheme the default transports cannot fetch. */
 export const FTP = 'ftp:';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { VERSION } from '../src/version.ts';
+import { VERSION } from '../src/base/version.ts';
 import { skippedWithoutChromium } from './support/chromium.ts';
 import './support/crawlee.ts';
 import { type FtpSite, startFtpSite } from './support/ftp-site.ts';

@@ -1,4 +1,4 @@
-import type { OriginRecord } from './origin-record.ts';
+import type { OriginRecord } from '../lifecycle/origin-record.ts';
 
 /** When the latest attempt ended that a record tells of; -Infinity when it tells of none. */
 export function recordedAt({ answer, failure }: OriginRecord): number {

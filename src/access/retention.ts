@@ -1,5 +1,5 @@
-import type { OriginRecord } from './origin-record.ts';
-import type { Profile } from './profile.ts';
+import type { OriginRecord } from '../lifecycle/origin-record.ts';
+import type { Profile } from '../lifecycle/profile.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** What serves without end is kept this long after anybody last had use for it; each attempt counts anew. */

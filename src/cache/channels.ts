@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import type { OriginState } from '../access/index.ts';
+import type { OriginState } from '../lifecycle/index.ts';
 import type { StoreEvent } from './store-event.ts';
 
 /** `canfetch:cache`: what memory did about an origin. */

@@ -1,4 +1,4 @@
-import type { StoreLease } from './store.ts';
+import type { StoreLease } from '../store/store.ts';
 
 /** A lease that can be told from every other on its key. */
 export interface FencedLease extends StoreLease {

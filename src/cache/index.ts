@@ -4,11 +4,11 @@
  * `fetch/`, a guard or the client. `lmdb` is loaded by `lmdb-database.ts` alone, when it is called, and no Redis client is:
  * users hand over theirs.
  */
-export { OriginCache } from './cache.ts';
+export { OriginCache } from './origin-cache.ts';
 export { cacheChannels, type CacheMessage, type PolicyChangeMessage, type Publisher } from './channels.ts';
 export { CacheEntry } from './entry.ts';
-export { openStore } from './open-store.ts';
-export { RecordCodec, type Rejection } from './record-codec.ts';
+export { openStore } from '../store/open-store.ts';
+export { RecordCodec, type Rejection } from '../store/record/record-codec.ts';
 export {
   readSnapshot,
   type RestoreOptions,
@@ -17,6 +17,6 @@ export {
   type SnapshotContext,
   writeSnapshot,
 } from './snapshot.ts';
-export type { RobotsSource } from './source.ts';
+export type { RobotsSource } from '../lifecycle/robots-source.ts';
 export type { StoreCalls, StoreEvent, StoreOperation } from './store-event.ts';
-export type { RobotsStore, StoreLease } from './store.ts';
+export type { RobotsStore, StoreLease } from '../store/store.ts';

@@ -1,4 +1,4 @@
-import { quote, RobotsInvalidOptionsError } from '../errors.ts';
+import { quote, RobotsInvalidOptionsError } from '../base/errors.ts';
 
 /**
  * `value`, if it is a time a store can keep: a NaN in a timetable would stay there.

@@ -1,4 +1,4 @@
-import { type OriginRecord, type OriginState, type Profile, standing } from '../access/index.ts';
+import { type OriginRecord, type OriginState, type Profile, standing } from '../lifecycle/index.ts';
 import { cacheChannels } from './channels.ts';
 import type { CacheEntry } from './entry.ts';
 

@@ -1,5 +1,5 @@
-import { onAbort } from '../on-abort.ts';
-import { Stop, type StopSignal } from '../stop.ts';
+import { onAbort } from '../base/on-abort.ts';
+import { Stop, type StopSignal } from '../base/stop-signal.ts';
 
 /**
  * At most one flight per key: whoever asks while it is under way shares it. A caller who aborts leaves alone;

@@ -1,4 +1,4 @@
-import type { Rejection } from './record-codec.ts';
+import type { Rejection } from '../store/record/record-codec.ts';
 
 export type StoreOperation = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve';
 

@@ -1,5 +1,5 @@
-import type { Answer } from './answer.ts';
-import { jsonLine } from './json.ts';
+import type { Answer } from '../report/ruling.ts';
+import { jsonLine } from '../report/text/json.ts';
 
 /**
  * An answer as a line of NDJSON: `schemaVersion`, `input` (the URL as it was written), `line` when it came from

@@ -1,14 +1,14 @@
-import { isRobotsError } from '../errors.ts';
-import { readArguments } from './arguments.ts';
-import type { Command } from './command.ts';
-import { commands, defaultCommand } from './commands/index.ts';
-import { type ExitCode, exitCode } from './exit-code.ts';
-import { commandHelp, programHelp } from './help.ts';
-import { widthOf } from './layout.ts';
-import { BrokenPipeError, Output } from './output.ts';
-import { printable, quoted } from './printable.ts';
-import type { Session } from './session.ts';
-import { UsageError } from './usage-error.ts';
+import { isRobotsError } from '../base/errors.ts';
+import { readArguments } from './frame/arguments.ts';
+import type { Command } from './frame/command.ts';
+import { commands, defaultCommand } from './commands.ts';
+import { type ExitCode, exitCode } from './frame/exit-code.ts';
+import { commandHelp, programHelp } from './frame/help.ts';
+import { widthOf } from '../report/text/layout.ts';
+import { BrokenPipeError, Output } from '../report/text/output.ts';
+import { printable, quoted } from '../report/text/printable.ts';
+import type { Session } from '../report/session.ts';
+import { UsageError } from '../report/usage-error.ts';
 
 /** Runs `canfetch` with the arguments of `session`. Never rejects: what goes wrong is told, and is an exit code. */
 export async function run(session: Session): Promise<ExitCode> {
@@ -40,7 +40,7 @@ function helpFor(named: Command | undefined, width: number | undefined): string 
 }
 
 async function version(): Promise<string> {
-  const { VERSION } = await import('../version.ts');
+  const { VERSION } = await import('../base/version.ts');
   return VERSION;
 }
 

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../access/freshness.ts';
+import { retryAfterMs } from '../lifecycle/freshness.ts';
 import {
   type AnswerHeaders,
   meaningOfStatus,
@@ -6,12 +6,12 @@ import {
   type Redirect,
   type Route,
   type UnavailableReason,
-} from '../access/outcome.ts';
-import type { StatusMeaning } from '../access/profile.ts';
-import { isGatekeeper, mayBeSuspect, SUSPECT_OCTETS, type Suspect, suspectOf } from '../access/suspicion.ts';
-import { DEFAULT_ADDRESS_POLICY, HopAddresses } from './address-policy.ts';
+} from '../lifecycle/outcome.ts';
+import type { StatusMeaning } from '../lifecycle/profile.ts';
+import { isGatekeeper, mayBeSuspect, SUSPECT_OCTETS, type Suspect, suspectOf } from '../lifecycle/challenge-pages.ts';
+import { DEFAULT_ADDRESS_POLICY, HopAddresses } from '../net/address-policy.ts';
 import { answerHeaders, boundedField, shown } from './answer-headers.ts';
-import type { Stop } from '../stop.ts';
+import type { Stop } from '../base/stop-signal.ts';
 import { readBody, readStart } from './body.ts';
 import { ADDRESS_REFUSED, CHALLENGE, NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
 import { codeOf } from './failure.ts';

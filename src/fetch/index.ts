@@ -3,14 +3,14 @@
  * over time is none of its business. It imports `access/` and `rules/`, and must not import `cache/`, `guard/` or the
  * client. `basic-ftp` is imported by `ftp.ts` alone, an entrance of the package, and only when it is called.
  */
-export { type AddressPolicy, HopAddresses } from './address-policy.ts';
-export { isPublicHost } from './addresses.ts';
-export { publicOnlyLookup, refusedHost } from './checked-lookup.ts';
-export { type FetchedBody, type FetchedResponse, fetchTransport, type FetchFunction } from './fetch-api.ts';
-export { notingConnector } from './connectors.ts';
-export { NameLookup } from './lookup.ts';
-export { publicOnlyAgent, type PublicOnlyAgentOptions } from './public-only-agent.ts';
-export { ReachedOrigins } from './reached-origins.ts';
+export { type AddressPolicy, HopAddresses } from '../net/address-policy.ts';
+export { isPublicHost } from '../net/addresses.ts';
+export { publicOnlyLookup, refusedHost } from '../net/public-lookup.ts';
+export { type FetchedBody, type FetchedResponse, fetchTransport, type FetchFunction } from './fetch-transport.ts';
+export { notingConnector } from '../net/connectors.ts';
+export { NameLookup } from '../net/dns/lookup.ts';
+export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../net/public-only-agent.ts';
+export { ReachedOrigins } from '../net/reached-origins.ts';
 export { fetchRobots, type Validators } from './robots-fetcher.ts';
 export type { Transport, TransportResponse } from './transport.ts';
-export { undiciTransport } from './undici.ts';
+export { undiciTransport } from './undici-transport.ts';

@@ -1,4 +1,4 @@
-import { locationText } from '../location.ts';
+import { locationText } from '../url/location-header.ts';
 import { REDIRECT_LOCATION, REDIRECT_SCHEME } from './codes.ts';
 
 /**

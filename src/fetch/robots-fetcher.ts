@@ -1,9 +1,9 @@
 import type { LookupFunction } from 'node:net';
-import type { Outcome } from '../access/outcome.ts';
-import type { Profile } from '../access/profile.ts';
-import { DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from '../defaults.ts';
-import type { AddressPolicy } from './address-policy.ts';
-import { Stop, type StopSignal } from '../stop.ts';
+import type { Outcome } from '../lifecycle/outcome.ts';
+import type { Profile } from '../lifecycle/profile.ts';
+import { DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from '../base/defaults.ts';
+import type { AddressPolicy } from '../net/address-policy.ts';
+import { Stop, type StopSignal } from '../base/stop-signal.ts';
 import { Attempt } from './attempt.ts';
 import { DEADLINE } from './codes.ts';
 import type { Transport } from './transport.ts';

@@ -1,10 +1,10 @@
-import { RobotsInvalidUrlError } from '../errors.ts';
-import { guardFetch } from './fetch.ts';
+import { RobotsInvalidUrlError } from '../base/errors.ts';
+import { guardFetch } from './fetch/fetch.ts';
 import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import { refusal, RobotsUndecidedError } from './refusal.ts';
-import { fieldsOf } from './response.ts';
+import { fieldsOf } from './fetch/response.ts';
 
 export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';

@@ -1,7 +1,7 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
-import type { Decision } from '../decision.ts';
-import type { CrawlRequest } from './crawlee-types.ts';
-import type { ContextGuard, PageLike } from './playwright.ts';
+import type { Decision } from '../decision/decision.ts';
+import type { CrawlRequest } from './crawlee/types.ts';
+import type { ContextGuard, PageLike } from './playwright/playwright.ts';
 
 /** What a crawler is at, in the asynchronous context at hand. */
 export type Step = Adding | Running;

@@ -1,7 +1,7 @@
 import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
-import { fieldsOf } from './response.ts';
+import { fieldsOf } from './fetch/response.ts';
 
 export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';

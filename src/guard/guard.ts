@@ -1,14 +1,14 @@
-import { refreshAheadAt } from '../access/standing.ts';
-import type { Clock } from '../clock.ts';
-import type { Decision } from '../decision.ts';
-import type { Agent } from '../agent-tokens.ts';
-import { invalid } from '../invalid-options.ts';
-import { orAborted } from '../on-abort.ts';
+import { refreshAheadAt } from '../lifecycle/state.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Decision } from '../decision/decision.ts';
+import type { Agent } from '../rules/agent-tokens.ts';
+import { invalid } from '../base/invalid-options.ts';
+import { orAborted } from '../base/on-abort.ts';
 import { isNetworkError } from './network-error.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
-import type { Pace } from './pacing-options.ts';
+import type { Pace } from '../pacing/options.ts';
 import { refusal } from './refusal.ts';
-import type { Fields } from './response.ts';
+import type { Fields } from './fetch/response.ts';
 
 /** The part of a `RobotsClient` that guards use. */
 export interface GuardClient {

@@ -1,5 +1,5 @@
-import { RobotsInvalidOptionsError } from '../errors.ts';
-import { invalid } from '../invalid-options.ts';
+import { RobotsInvalidOptionsError } from '../base/errors.ts';
+import { invalid } from '../base/invalid-options.ts';
 
 /**
  * What a guarded request may say besides what its client takes. It is taken out before the request is sent.

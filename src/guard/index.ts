@@ -6,13 +6,13 @@
  * libraries (`undici.ts`, `got.ts`, `axios.ts`, `crawlee.ts`, `playwright.ts`) are entrances of the package: they describe
  * those libraries by types of their own, import none, and are imported by other entrances at most.
  */
-export { RobotsDeferredError } from './deferred.ts';
-export { guardFetch, type GuardFetchOptions } from './fetch.ts';
+export { RobotsDeferredError } from '../pacing/deferred.ts';
+export { guardFetch, type GuardFetchOptions } from './fetch/fetch.ts';
 export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { GuardOptions, IgnoredRequest } from './options.ts';
-export type { PacingOptions } from './pacing-options.ts';
-export type { Reservation } from './pacing.ts';
+export type { PacingOptions } from '../pacing/options.ts';
+export type { Reservation } from '../pacing/pacer.ts';
 export {
   type Refusal,
   refusalIn,

@@ -1,6 +1,6 @@
-import type { Decision } from '../decision.ts';
-import { isRobotsError, RobotsError } from '../errors.ts';
-import type { RobotsDeferredError } from './deferred.ts';
+import type { Decision } from '../decision/decision.ts';
+import { isRobotsError, RobotsError } from '../base/errors.ts';
+import type { RobotsDeferredError } from '../pacing/deferred.ts';
 
 const MAX_CAUSES = 16;
 

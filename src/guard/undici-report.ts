@@ -1,5 +1,5 @@
 import type { Guard } from './guard.ts';
-import { fieldsOf, type NodeHeaders } from './response.ts';
+import { fieldsOf, type NodeHeaders } from './fetch/response.ts';
 
 /** The part of undici's `DispatchHandler` that is called with what a site answers. */
 export interface AnswerHandler {

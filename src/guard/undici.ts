@@ -1,7 +1,7 @@
 import { stringify } from 'node:querystring';
 import { setImmediate } from 'node:timers/promises';
-import type { Decision } from '../decision.ts';
-import { RobotsInvalidOptionsError } from '../errors.ts';
+import type { Decision } from '../decision/decision.ts';
+import { RobotsInvalidOptionsError } from '../base/errors.ts';
 import { OWN_REQUEST } from '../fetch/transport.ts';
 import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
@@ -10,7 +10,7 @@ import { refusal } from './refusal.ts';
 import { abortedController, type AbortSource, signalOf } from './undici-abort.ts';
 import { type AnswerHandler, ReportingHandler } from './undici-report.ts';
 
-export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../fetch/public-only-agent.ts';
+export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../net/public-only-agent.ts';
 export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';

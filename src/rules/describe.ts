@@ -1,9 +1,9 @@
 import { agentLineNames, NAMES_ALL, NAMES_NOBODY } from './agent.ts';
 import type { DialectTraits } from './dialect.ts';
 import { GroupWalk } from './group-walk.ts';
-import { LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT, LineCursor } from './line.ts';
+import { LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT, LineCursor } from './line-cursor.ts';
 import { fromUtf8 } from './octets.ts';
-import { secondsToMs } from './select.ts';
+import { secondsToMs } from './matcher/select.ts';
 
 /** A rule as it stands in the file. */
 export interface Rule {

@@ -1,7 +1,7 @@
-import { RobotsInvalidOptionsError } from '../errors.ts';
-import { LocatedUrl, locate, ROBOTS_PATH, targetOf } from '../origin.ts';
+import { RobotsInvalidOptionsError } from '../base/errors.ts';
+import { LocatedUrl, locate, ROBOTS_PATH, targetOf } from '../url/origin.ts';
 import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
-import { compile, compileAll } from './compile.ts';
+import { compile, compileAll } from './matcher/compile.ts';
 import {
   type Description,
   describe,
@@ -10,13 +10,13 @@ import {
   type OtherRecord,
   type Sitemap,
 } from './describe.ts';
-import type { Diagnostic } from './diagnostic.ts';
+import type { Diagnostic } from './lint/diagnostic.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
 import { linter } from './linter.ts';
 import { fromUtf8 } from './octets.ts';
-import { findGroups } from './select.ts';
-import { NO_RULE, type Program } from './program.ts';
-import { readTarget } from './target.ts';
+import { findGroups } from './matcher/select.ts';
+import { NO_RULE, type Program } from './matcher/ruleset.ts';
+import { readTarget } from './matcher/target.ts';
 import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
 const located = new LocatedUrl();

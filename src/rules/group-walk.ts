@@ -1,5 +1,5 @@
 import type { DialectTraits } from './dialect.ts';
-import { LINE_ALLOW, LINE_BLANK, LINE_DISALLOW, LINE_USER_AGENT, LineCursor } from './line.ts';
+import { LINE_ALLOW, LINE_BLANK, LINE_DISALLOW, LINE_USER_AGENT, LineCursor } from './line-cursor.ts';
 
 /** Walks a file line by line, knowing which group each line is in. For showing a file; deciding has its own way. */
 export class GroupWalk {

@@ -6,12 +6,12 @@
  */
 export { productToken } from './agent.ts';
 export type { Group, OtherRecord, Rule, Sitemap } from './describe.ts';
-export type { Diagnostic, DiagnosticCode, Severity } from './diagnostic.ts';
+export type { Diagnostic, DiagnosticCode, Severity } from './lint/diagnostic.ts';
 export type { Dialect } from './dialect.ts';
 export type { RobotsFile } from './file.ts';
-export { lint, type LintOptions } from './lint.ts';
+export { lint, type LintOptions } from './lint/lint.ts';
 export { parseRobots, type ParseOptions } from './parse.ts';
-export type { Preference, Statement, UseLevel } from './preference.ts';
+export type { Preference, Statement, UseLevel } from './usage/preference.ts';
 export { requestRate } from './request-rate.ts';
-export { usage, type Usage, type UsageOptions, type UsageSource } from './usage.ts';
+export { usage, type Usage, type UsageOptions, type UsageSource } from './usage/usage.ts';
 export type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';

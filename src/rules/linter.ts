@@ -1,4 +1,4 @@
-import type { Diagnostic } from './diagnostic.ts';
+import type { Diagnostic } from './lint/diagnostic.ts';
 import type { RobotsFile } from './file.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { RobotsFile } from './file.ts';
-import { recordsFor } from './records.ts';
+import { recordsFor } from './other-records.ts';
 import { fromUtf8 } from './octets.ts';
 
 const RATE = /^(\d{1,9})\s*\/\s*(\d{1,9})\s*([smh]?)(?:\s+(\d\d)(\d\d)\s*-\s*(\d\d)(\d\d))?$/i;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { quote, RobotsInvalidOptionsError } from '../errors.ts';
-import { assertKnownOptions } from '../invalid-options.ts';
+import { quote, RobotsInvalidOptionsError } from '../base/errors.ts';
+import { assertKnownOptions } from '../base/invalid-options.ts';
 import { complaint, type FakeAnswer, give } from './answers.ts';
 
 /** What a fake origin was asked. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { assertKnownOptions, invalid } from '../invalid-options.ts';
+import type { Clock } from '../base/clock.ts';
+import { assertKnownOptions, invalid } from '../base/invalid-options.ts';
 
 export interface VirtualClockOptions {
   /** Epoch ms to start at. @default noon of 15 January 2026, UTC */

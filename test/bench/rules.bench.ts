@@ -1,6 +1,6 @@
 import { robotsParser } from './peer.ts';
 import { parseRobots } from '../../src/rules/index.ts';
-import { LocatedUrl, locate } from '../../src/origin.ts';
+import { LocatedUrl, locate } from '../../src/url/origin.ts';
 import type { RobotsFile } from '../../src/rules/file.ts';
 import { type BenchFile, random } from './files.ts';
 import { interleave, type Row } from './measure.ts';

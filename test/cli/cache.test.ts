@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lmdbStore } from '../../src/cache/lmdb.ts';
+import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
 import { RobotsClient } from '../../src/index.ts';
 import { fakeOrigin, type FakeOrigin } from '../../src/testing/index.ts';
 import { cli, type CliInput, type CliResult, records } from './session.ts';

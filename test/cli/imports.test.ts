@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands/index.ts';
+import { commands } from '../../src/cli/commands.ts';
 
 const IMPORT = /^(?:import|export)\s+(?!type\b)(?:[^'";]*?\sfrom\s+)?'([^']+)';/gm;
 
@@ -47,14 +47,14 @@ describe('the command', () => {
   );
 
   it('would be seen to load them: the client does', async () => {
-    const modules = await loadedBy(new URL('../../src/client.ts', import.meta.url));
+    const modules = await loadedBy(new URL('../../src/client/robots-client.ts', import.meta.url));
     expect(libraries(modules)).toEqual(expect.arrayContaining(['zod', 'lru-cache', 'p-limit']));
   });
 
   it('and the package loads no HTTP before a client has something to fetch, but then it does', async () => {
     const modules = await loadedBy(new URL('../../src/index.ts', import.meta.url));
     expect(libraries(modules)).not.toContain('undici');
-    const attempts = await loadedBy(new URL('../../src/attempts.ts', import.meta.url));
+    const attempts = await loadedBy(new URL('../../src/client/robots-requests.ts', import.meta.url));
     expect(libraries(attempts)).toContain('undici');
   });
 

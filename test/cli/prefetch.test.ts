@@ -5,7 +5,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { distinctOrigins } from '../../src/cli/prefetch/origins.ts';
-import type { Target } from '../../src/cli/targets.ts';
+import type { Target } from '../../src/report/input/targets.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { cli, records } from './session.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Profile, profileNames, profiles } from '../../src/access/index.ts';
+import { type Profile, profileNames, profiles } from '../../src/lifecycle/index.ts';
 import { RobotsClient } from '../../src/index.ts';
 import { cli, records } from './session.ts';
 

@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import { run } from '../../src/cli/run.ts';
-import type { Session } from '../../src/cli/session.ts';
+import type { Session } from '../../src/report/session.ts';
 
 export interface CliInput {
   /** What standard input holds, in one piece or in chunks. */

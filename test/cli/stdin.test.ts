@@ -1,7 +1,7 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_LINE_LENGTH } from '../../src/cli/targets.ts';
+import { MAX_LINE_LENGTH } from '../../src/report/input/targets.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { cli, records } from './session.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands/index.ts';
-import { commonOptions } from '../../src/cli/command.ts';
-import { VERSION } from '../../src/version.ts';
+import { commands } from '../../src/cli/commands.ts';
+import { commonOptions } from '../../src/cli/frame/command.ts';
+import { VERSION } from '../../src/base/version.ts';
 import { cli } from './session.ts';
 
 const URL_GIVEN = 'https://example.com/';

@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
-import { lmdbStore } from '../../src/cache/lmdb.ts';
-import { redisStore } from '../../src/cache/redis.ts';
-import type { RobotsStore } from '../../src/cache/store.ts';
-import { RobotsClient } from '../../src/client.ts';
+import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
+import { redisStore } from '../../src/store/redis/redis.ts';
+import type { RobotsStore } from '../../src/store/store.ts';
+import { RobotsClient } from '../../src/client/robots-client.ts';
 
 /** `crawl-worker <lmdb|redis> <where>`: told origins, asks whether /private of each may be fetched. */
 export interface CrawlReport {

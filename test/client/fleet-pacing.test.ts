@@ -1,9 +1,9 @@
 // Loaded before any time is counted: a clock that moves on by itself would take the loading for idleness.
-import '../../src/attempts.ts';
+import '../../src/client/robots-requests.ts';
 import { describe, expect, it } from 'vitest';
 import { guardFetch, type RobotsClientOptions } from '../../src/index.ts';
 import { virtualClock, type VirtualClock } from '../../src/testing/index.ts';
-import { booked } from '../guard/pacing-support.ts';
+import { booked } from '../pacing/support.ts';
 import { SECOND } from '../support/client.ts';
 import { ScriptedStore } from '../support/store.ts';
 import { settled, startProcess } from './store-support.ts';
@@ -238,7 +238,7 @@ describe('a store that cannot reserve', () => {
 describe('whatever the members of a fleet do', () => {
   it('no two of the slots they use are closer than the delay', async () => {
     const { default: fc } = await import('fast-check');
-    const { FleetSlots } = await import('../../src/guard/fleet-slots.ts');
+    const { FleetSlots } = await import('../../src/pacing/fleet-slots.ts');
     const step = fc.record({
       member: fc.nat(2),
       laterMs: fc.oneof(fc.constant(0), fc.nat(3_000)),

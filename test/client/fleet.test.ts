@@ -1,5 +1,5 @@
 // Loaded before any time is counted.
-import '../../src/attempts.ts';
+import '../../src/client/robots-requests.ts';
 import { describe, expect, it } from 'vitest';
 import type { FetchFunction, RobotsClientOptions, RobotsStore } from '../../src/index.ts';
 import { SECOND } from '../support/client.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type PacingOptions, RobotsClient } from '../../src/index.ts';
 import { fakeOrigin, virtualClock } from '../../src/testing/index.ts';
-import { A, B, booked, closing, laidDown, SLOW } from '../guard/pacing-support.ts';
+import { A, B, booked, closing, laidDown, SLOW } from '../pacing/support.ts';
 
 describe('reserve', () => {
   it('books at once and tells how long to wait', async () => {

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
-import { RobotsClient } from '../../src/client.ts';
-import type { Decision } from '../../src/decision.ts';
+import { RobotsClient } from '../../src/client/robots-client.ts';
+import type { Decision } from '../../src/decision/decision.ts';
 import { RobotsDisallowedError, RobotsUnreachableError } from '../../src/guard/refusal.ts';
-import { guardFetch } from '../../src/guard/fetch.ts';
+import { guardFetch } from '../../src/guard/fetch/fetch.ts';
 import { type PlannedUrl, plan, ROBOTS_REQUESTS_DESERVED } from './plan.ts';
 import { type DemoSites, RETRY_AFTER_SECONDS, startSites } from './sites.ts';
 import { table } from './table.ts';

@@ -1,6 +1,6 @@
 import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { undiciTransport } from '../../src/fetch/undici.ts';
+import { undiciTransport } from '../../src/fetch/undici-transport.ts';
 import { bodyOf, context, LIMIT, lines, occurrence, RULES, TRANSPORTS } from './context.ts';
 
 const CODINGS: readonly (readonly [field: string, encode: (text: string) => Uint8Array])[] = [

@@ -1,9 +1,9 @@
 import { afterAll, afterEach } from 'vitest';
-import { fetchTransport } from '../../src/fetch/fetch-api.ts';
+import { fetchTransport } from '../../src/fetch/fetch-transport.ts';
 import { type FetchProfile, type FetchRobotsOptions, fetchRobots } from '../../src/fetch/robots-fetcher.ts';
-import type { Outcome } from '../../src/access/outcome.ts';
+import type { Outcome } from '../../src/lifecycle/outcome.ts';
 import type { Transport } from '../../src/fetch/transport.ts';
-import { undiciTransport } from '../../src/fetch/undici.ts';
+import { undiciTransport } from '../../src/fetch/undici-transport.ts';
 import { type Handler, type Script, type Site, startRawSite, startSite } from '../support/site.ts';
 
 export const AGENT = 'ExampleBot/1.0 (+https://example.com/bot)';

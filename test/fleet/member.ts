@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { lmdbStore } from '../../src/cache/lmdb.ts';
-import { redisStore } from '../../src/cache/redis.ts';
+import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
+import { redisStore } from '../../src/store/redis/redis.ts';
 import type { StoreEvent } from '../../src/cache/store-event.ts';
-import type { RobotsStore } from '../../src/cache/store.ts';
-import { RobotsClient } from '../../src/client.ts';
+import type { RobotsStore } from '../../src/store/store.ts';
+import { RobotsClient } from '../../src/client/robots-client.ts';
 import { everyNameIsLocal } from './sites.ts';
 
 export type StoreKind = 'lmdb' | 'ioredis' | 'node-redis';

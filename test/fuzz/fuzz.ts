@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Outcome, nextRecord, profiles, standing } from '../../src/access/index.ts';
+import { type Outcome, nextRecord, profiles, standing } from '../../src/lifecycle/index.ts';
 import { fetchRobots, type Transport, type TransportResponse } from '../../src/fetch/index.ts';
 import { RobotsClient } from '../../src/index.ts';
 import { parseRobots, type RobotsFile } from '../../src/rules/index.ts';

@@ -1,8 +1,8 @@
 import { type BaseHttpClient, GotScrapingHttpClient, HttpCrawler } from '@crawlee/http';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { type SkippedRequest, withRobots } from '../../src/guard/crawlee.ts';
-import { guardContext } from '../../src/guard/playwright.ts';
+import { type SkippedRequest, withRobots } from '../../src/guard/crawlee/crawlee.ts';
+import { guardContext } from '../../src/guard/playwright/playwright.ts';
 import { refusal } from '../../src/guard/refusal.ts';
 import type { Decision } from '../../src/index.ts';
 import { describeWithChromium, launchChromium } from '../support/chromium.ts';

@@ -6,7 +6,7 @@ import {
   type Profile,
   standing,
   withSiteSignal,
-} from '../../src/access/index.ts';
+} from '../../src/lifecycle/index.ts';
 import { parseRobots } from '../../src/rules/index.ts';
 import type { Behaviour } from './behaviour.ts';
 

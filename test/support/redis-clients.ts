@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient, createClientPool } from 'redis';
-import type { RedisConnection } from '../../src/cache/redis-connection.ts';
+import type { RedisConnection } from '../../src/store/redis/connection.ts';
 
 /** A connection with a client library, and how it ends. */
 export interface OpenConnection {

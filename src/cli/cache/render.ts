@@ -1,9 +1,9 @@
-import type { Copy, OriginRecord } from '../../access/index.ts';
-import type { Palette } from '../colour.ts';
-import { jsonLine } from '../json.ts';
-import { definitions, grid } from '../layout.ts';
-import { printable } from '../printable.ts';
-import { ago, ahead, count, duration } from '../words.ts';
+import type { Copy, OriginRecord } from '../../lifecycle/index.ts';
+import type { Palette } from '../../report/text/colour.ts';
+import { jsonLine } from '../../report/text/json.ts';
+import { definitions, grid } from '../../report/text/layout.ts';
+import { printable } from '../../report/text/printable.ts';
+import { ago, ahead, count, duration } from '../../report/text/durations.ts';
 import type { Kept } from './store-view.ts';
 
 /** A record as a line of NDJSON; with its file when `whole`. */

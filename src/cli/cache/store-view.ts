@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
-import { type OriginRecord, profiles } from '../../access/index.ts';
-import { type LmdbStore, lmdbStore } from '../../cache/lmdb.ts';
-import { RecordCodec, type Rejection } from '../../cache/record-codec.ts';
-import { type Asker, readRecordKey } from '../../cache/store-key.ts';
-import { DEFAULT_MAX_BODY_BYTES } from '../../defaults.ts';
-import type { ParsedArguments } from '../command.ts';
-import { quoted } from '../printable.ts';
-import { readProfile } from '../settings.ts';
-import { UsageError } from '../usage-error.ts';
+import { type OriginRecord, profiles } from '../../lifecycle/index.ts';
+import { type LmdbStore, lmdbStore } from '../../store/lmdb/lmdb.ts';
+import { RecordCodec, type Rejection } from '../../store/record/record-codec.ts';
+import { type Asker, readRecordKey } from '../../store/store-key.ts';
+import { DEFAULT_MAX_BODY_BYTES } from '../../base/defaults.ts';
+import type { ParsedArguments } from '../frame/command.ts';
+import { quoted } from '../../report/text/printable.ts';
+import { readProfile } from '../frame/settings.ts';
+import { UsageError } from '../../report/usage-error.ts';
 
 /** An entry of a store that is a record, or should be one. */
 export interface Kept {

@@ -1,4 +1,4 @@
-import type { CommandOption } from '../command.ts';
+import type { CommandOption } from '../frame/command.ts';
 import {
   type Completes,
   completesOperand,

@@ -1,4 +1,4 @@
-import { type Command, type CommandOption, commonOptions } from '../command.ts';
+import { type Command, type CommandOption, commonOptions } from '../frame/command.ts';
 
 /** What the completion of every shell is made from. */
 export interface CompletionTable {

@@ -1,4 +1,4 @@
-import type { Command, CommandOption } from '../command.ts';
+import type { Command, CommandOption } from '../frame/command.ts';
 import {
   type Completes,
   completesOperand,

@@ -1,8 +1,8 @@
 import type { RobotsFile } from '../../rules/index.ts';
-import type { Palette } from '../colour.ts';
-import { fileName, printable, quoted } from '../printable.ts';
-import { ruleText } from '../why.ts';
-import { count } from '../words.ts';
+import type { Palette } from '../../report/text/colour.ts';
+import { fileName, printable, quoted } from '../../report/text/printable.ts';
+import { ruleText } from '../../report/text/sentences.ts';
+import { count } from '../../report/text/durations.ts';
 import type { AgentDifference, FileComparison, Flip, RecordChange, SideVerdict } from './compare.ts';
 import type { RuleChange } from './rule-changes.ts';
 

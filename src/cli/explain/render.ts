@@ -1,6 +1,6 @@
 import type { RobotsFile } from '../../rules/index.ts';
-import type { Palette } from '../colour.ts';
-import { cut, definitions } from '../layout.ts';
+import type { Palette } from '../../report/text/colour.ts';
+import { cut, definitions } from '../../report/text/layout.ts';
 import { verboseHops } from '../policy/hops.ts';
 import {
   answerRows,
@@ -9,13 +9,13 @@ import {
   type PolicyView,
   sizeSentence,
 } from '../policy/render.ts';
-import { fileName, printable } from '../printable.ts';
-import { agentRow, delayRow, type Row, ruleRow, verdictLine } from '../render.ts';
-import { ruleText } from '../why.ts';
-import { count } from '../words.ts';
+import { fileName, printable } from '../../report/text/printable.ts';
+import { agentRow, delayRow, type Row, ruleRow, verdictLine } from '../check/render.ts';
+import { ruleText } from '../../report/text/sentences.ts';
+import { count } from '../../report/text/durations.ts';
 import { usageSentence } from './usage.ts';
-import { annotate, type AnnotatedLine, type Gap } from './annotate.ts';
-import type { ProfileRuling, UrlExplanation } from './explanation.ts';
+import { annotate, type AnnotatedLine, type Gap } from '../../report/annotate.ts';
+import type { ProfileRuling, UrlExplanation } from '../../report/explanation.ts';
 
 export interface ExplanationView extends PolicyView {
   /** Every line of the file, however long it is. */

@@ -1,6 +1,6 @@
 import { usage } from '../../rules/index.ts';
-import { printable } from '../printable.ts';
-import type { UrlExplanation } from './explanation.ts';
+import { printable } from '../../report/text/printable.ts';
+import type { UrlExplanation } from '../../report/explanation.ts';
 
 const PURPOSES = ['train-ai', 'search', 'ai-input'] as const;
 

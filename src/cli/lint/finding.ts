@@ -1,6 +1,6 @@
 import { type Diagnostic, type Dialect, lint, parseRobots } from '../../rules/index.ts';
-import { describeDiagnostic } from '../../rules/describe-diagnostic.ts';
-import type { LoadedRobots } from '../load-robots.ts';
+import { describeDiagnostic } from '../../rules/lint/describe-diagnostic.ts';
+import type { LoadedRobots } from '../../report/input/load-robots.ts';
 
 /** A diagnostic in words, in the file it is about. */
 export interface Finding extends Diagnostic {

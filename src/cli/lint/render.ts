@@ -1,8 +1,8 @@
 import type { Severity } from '../../rules/index.ts';
-import type { Palette } from '../colour.ts';
-import { wrap } from '../layout.ts';
-import { fileName, printable } from '../printable.ts';
-import { count } from '../words.ts';
+import type { Palette } from '../../report/text/colour.ts';
+import { wrap } from '../../report/text/layout.ts';
+import { fileName, printable } from '../../report/text/printable.ts';
+import { count } from '../../report/text/durations.ts';
 import type { Finding, LintedFile } from './finding.ts';
 
 /** Messages quote up to 100 octets of the file, and say a sentence or two about them. */

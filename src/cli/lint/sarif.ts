@@ -1,10 +1,10 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Severity } from '../../rules/index.ts';
-import { describeDiagnostic } from '../../rules/describe-diagnostic.ts';
-import { VERSION } from '../../version.ts';
-import { escapeForTerminal } from '../json.ts';
-import { absenceOf, type LoadedRobots } from '../load-robots.ts';
+import { describeDiagnostic } from '../../rules/lint/describe-diagnostic.ts';
+import { VERSION } from '../../base/version.ts';
+import { escapeForTerminal } from '../../report/text/json.ts';
+import { absenceOf, type LoadedRobots } from '../../report/input/load-robots.ts';
 import type { Finding, LintedFile } from './finding.ts';
 import { Utf16Columns } from './utf16-columns.ts';
 

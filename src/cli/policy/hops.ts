@@ -1,6 +1,6 @@
-import type { AnswerHeaders } from '../../access/index.ts';
-import type { PolicyAttempt, PolicyHop } from '../../policy.ts';
-import { printable } from '../printable.ts';
+import type { AnswerHeaders } from '../../lifecycle/index.ts';
+import type { PolicyAttempt, PolicyHop } from '../../decision/policy.ts';
+import { printable } from '../../report/text/printable.ts';
 
 /** Requests and answers, the way curl -v shows them. */
 export function verboseHops({ hops, headers, error }: PolicyAttempt): string[] {

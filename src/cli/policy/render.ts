@@ -1,13 +1,13 @@
-import type { OriginPolicy, ProfileOutlook } from '../../policy.ts';
-import { cause } from '../cause.ts';
-import type { Palette } from '../colour.ts';
-import { definitions } from '../layout.ts';
-import { printable, quoted } from '../printable.ts';
-import type { Row } from '../render.ts';
-import { agentSentence, delaySentence, whySentence } from '../why.ts';
-import { ago, ahead, count, instant } from '../words.ts';
+import type { OriginPolicy, ProfileOutlook } from '../../decision/policy.ts';
+import { cause } from '../../report/text/fetch-errors.ts';
+import type { Palette } from '../../report/text/colour.ts';
+import { definitions } from '../../report/text/layout.ts';
+import { printable, quoted } from '../../report/text/printable.ts';
+import type { Row } from '../check/render.ts';
+import { agentSentence, delaySentence, whySentence } from '../../report/text/sentences.ts';
+import { ago, ahead, count, instant } from '../../report/text/durations.ts';
 import { shortHops, verboseHops } from './hops.ts';
-import { lifetimeReason, nextAttemptReason } from './reasons.ts';
+import { lifetimeReason, nextAttemptReason } from '../../report/text/lifetime.ts';
 
 export interface PolicyView {
   readonly colours: Palette;

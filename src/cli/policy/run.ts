@@ -1,16 +1,16 @@
-import type { OriginPolicy } from '../../policy.ts';
-import { paletteFor } from '../colour.ts';
-import type { ParsedArguments } from '../command.ts';
-import { type AnswerExitCode, type ExitCode, exitCode } from '../exit-code.ts';
-import { interruptible } from '../interruptible.ts';
-import { jsonLine } from '../json.ts';
-import { widthOf } from '../layout.ts';
-import { onlineSettings, openClient } from '../open-client.ts';
-import { Output } from '../output.ts';
-import { readOrigin } from '../read-origin.ts';
-import type { Session } from '../session.ts';
-import { onlyOperand } from '../settings.ts';
-import { policyRecord } from './record.ts';
+import type { OriginPolicy } from '../../decision/policy.ts';
+import { paletteFor } from '../../report/text/colour.ts';
+import type { ParsedArguments } from '../frame/command.ts';
+import { type AnswerExitCode, type ExitCode, exitCode } from '../frame/exit-code.ts';
+import { interruptible } from '../frame/interruptible.ts';
+import { jsonLine } from '../../report/text/json.ts';
+import { widthOf } from '../../report/text/layout.ts';
+import { onlineSettings, openClient } from '../frame/open-client.ts';
+import { Output } from '../../report/text/output.ts';
+import { readOrigin } from '../../report/input/read-origin.ts';
+import type { Session } from '../../report/session.ts';
+import { onlyOperand } from '../frame/settings.ts';
+import { policyRecord } from '../../report/policy-json.ts';
 import { renderPolicy } from './render.ts';
 
 /** Asks an origin for its robots.txt, and prints what came of it. */

@@ -1,7 +1,7 @@
-import { isRobotsError } from '../../errors.ts';
-import { originOf } from '../../origin.ts';
-import { type InputError, tooLongError } from '../answer.ts';
-import type { Target } from '../targets.ts';
+import { isRobotsError } from '../../base/errors.ts';
+import { originOf } from '../../url/origin.ts';
+import { type InputError, tooLongError } from '../../report/ruling.ts';
+import type { Target } from '../../report/input/targets.ts';
 
 /** An origin to be asked, or a line that names none. */
 export type OriginTarget =

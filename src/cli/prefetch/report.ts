@@ -1,12 +1,12 @@
-import type { Decision } from '../../decision.ts';
-import { isUndecided } from '../answer.ts';
-import type { ParsedArguments } from '../command.ts';
-import { type AnswerExitCode, exitCode, graver } from '../exit-code.ts';
-import { jsonLine } from '../json.ts';
-import { Output } from '../output.ts';
-import { ProgressLine } from '../progress.ts';
-import type { Session } from '../session.ts';
-import { count } from '../words.ts';
+import type { Decision } from '../../decision/decision.ts';
+import { isUndecided } from '../../report/ruling.ts';
+import type { ParsedArguments } from '../frame/command.ts';
+import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
+import { jsonLine } from '../../report/text/json.ts';
+import { Output } from '../../report/text/output.ts';
+import { ProgressLine } from '../../report/text/progress.ts';
+import type { Session } from '../../report/session.ts';
+import { count } from '../../report/text/durations.ts';
 import type { Prefetched } from './run.ts';
 
 /** Gives out a line for each origin, and keeps count of them. */

@@ -1,6 +1,6 @@
-import { meaningOfStatus, type Profile, type UnreachablePhase } from '../../access/index.ts';
+import { meaningOfStatus, type Profile, type UnreachablePhase } from '../../lifecycle/index.ts';
 import type { DialectTraits } from '../../rules/dialect.ts';
-import { duration } from '../words.ts';
+import { duration } from '../../report/text/durations.ts';
 
 /** What there is to say, line by line. Every profile has the same labels, so that they stand side by side. */
 export type Facts = readonly (readonly [label: string, text: string])[];

@@ -1,14 +1,14 @@
-import { type Profile, type ProfileName, profileNames, profiles } from '../../access/index.ts';
+import { type Profile, type ProfileName, profileNames, profiles } from '../../lifecycle/index.ts';
 import { dialects } from '../../rules/dialect.ts';
-import { paletteFor, type Palette } from '../colour.ts';
-import type { ParsedArguments } from '../command.ts';
-import { type ExitCode, exitCode } from '../exit-code.ts';
-import { jsonLine } from '../json.ts';
-import { definitions, grid, widthOf } from '../layout.ts';
-import { Output } from '../output.ts';
-import { quoted } from '../printable.ts';
-import type { Session } from '../session.ts';
-import { UsageError } from '../usage-error.ts';
+import { paletteFor, type Palette } from '../../report/text/colour.ts';
+import type { ParsedArguments } from '../frame/command.ts';
+import { type ExitCode, exitCode } from '../frame/exit-code.ts';
+import { jsonLine } from '../../report/text/json.ts';
+import { definitions, grid, widthOf } from '../../report/text/layout.ts';
+import { Output } from '../../report/text/output.ts';
+import { quoted } from '../../report/text/printable.ts';
+import type { Session } from '../../report/session.ts';
+import { UsageError } from '../../report/usage-error.ts';
 import { type Facts, phaseFacts, profileFacts, readingFacts } from './facts.ts';
 
 /** Prints one profile, or all of them side by side. */

@@ -1,0 +1,94 @@
+import { type Answer, isUndecided } from '../../report/ruling.ts';
+import { paletteFor, type Palette } from '../../report/text/colour.ts';
+import type { ParsedArguments } from '../frame/command.ts';
+import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
+import { Output } from '../../report/text/output.ts';
+import { ProgressLine } from '../../report/text/progress.ts';
+import { renderRecord } from '../record.ts';
+import { renderInputError, renderRuling } from './render.ts';
+import type { Session } from '../../report/session.ts';
+import { count } from '../../report/text/durations.ts';
+
+/** How a batch goes. */
+interface Tally {
+  allowed: number;
+  disallowed: number;
+  undecided: number;
+  invalid: number;
+}
+
+/** Gives out the answers of `check` in the form that was asked for, and keeps count of them. */
+export class CheckReport {
+  private readonly session: Session;
+  private readonly output: Output;
+  private readonly form: 'json' | 'quiet' | 'human';
+  private readonly colours: Palette;
+  private readonly progress: ProgressLine | undefined;
+  private readonly tally: Tally = { allowed: 0, disallowed: 0, undecided: 0, invalid: 0 };
+  private code: AnswerExitCode = exitCode.success;
+
+  constructor(given: ParsedArguments, session: Session) {
+    const { switches, operands } = given;
+    this.session = session;
+    this.output = new Output(session.stdout);
+    this.form = switches.has('json') ? 'json' : switches.has('quiet') ? 'quiet' : 'human';
+    this.colours = paletteFor(session, given);
+    const showsProgress = this.form === 'human' && operands.includes('-') && session.stderr.isTTY === true;
+    this.progress = showsProgress ? new ProgressLine(session.stderr) : undefined;
+  }
+
+  /** Resolves when there is room for the next one. */
+  async add(answer: Answer): Promise<void> {
+    const outcome = outcomeOf(answer);
+    this.tally[outcome]++;
+    this.code = graver(this.code, codeOf[outcome]);
+    // Errors, and answers on the same terminal, take the place of the progress line.
+    if ('error' in answer || this.session.stdout.isTTY === true) this.progress?.clear();
+    await this.print(answer);
+    this.progress?.show(done(this.tally), () => summary(this.tally));
+  }
+
+  /** The exit code, once all is written. */
+  async finish(): Promise<AnswerExitCode> {
+    await this.output.release();
+    return this.code;
+  }
+
+  /** Takes the progress line away, however the run ended. */
+  leave(): void {
+    this.progress?.clear();
+  }
+
+  private async print(answer: Answer): Promise<void> {
+    if (this.form === 'json') await this.output.write(renderRecord(answer));
+    else if ('error' in answer) this.session.stderr.write(renderInputError(answer.target, answer.error));
+    else if (this.form === 'human')
+      await this.output.write(renderRuling(answer.ruling, this.colours, Date.now()));
+  }
+}
+
+const codeOf: Readonly<Record<keyof Tally, AnswerExitCode>> = {
+  allowed: exitCode.success,
+  disallowed: exitCode.negative,
+  undecided: exitCode.undecided,
+  invalid: exitCode.usage,
+};
+
+function outcomeOf(answer: Answer): keyof Tally {
+  if ('error' in answer) return 'invalid';
+  if (isUndecided(answer.ruling)) return 'undecided';
+  return answer.ruling.allowed ? 'allowed' : 'disallowed';
+}
+
+function done({ allowed, disallowed, undecided, invalid }: Tally): number {
+  return allowed + disallowed + undecided + invalid;
+}
+
+function summary(tally: Tally): string[] {
+  return [
+    count(done(tally), 'URL'),
+    `${tally.disallowed.toLocaleString('en')} disallowed`,
+    `${tally.undecided.toLocaleString('en')} undecided`,
+    ...(tally.invalid === 0 ? [] : [`${tally.invalid.toLocaleString('en')} invalid`]),
+  ];
+}

@@ -1,0 +1,28 @@
+import { isRobotsError } from '../../base/errors.ts';
+import { type Answer, type Decider, tooLongError } from '../../report/ruling.ts';
+import { type OnlineSettings, openClient } from '../frame/open-client.ts';
+import type { Session } from '../../report/session.ts';
+import type { Target } from '../../report/input/targets.ts';
+
+/** Decides by asking the origins. `signal` rejects what is still undecided. */
+export async function decideOnline(
+  settings: OnlineSettings,
+  session: Session,
+  signal: AbortSignal,
+): Promise<Decider> {
+  const opened = await openClient(settings, session);
+  const { client } = opened;
+  const asked = settings.agents.length === 0 ? undefined : settings.agents;
+  return {
+    async decide(target: Target): Promise<Answer> {
+      if (target.tooLong === true) return { target, error: tooLongError };
+      try {
+        return { target, ruling: await client.check(target.input, asked, { signal }) };
+      } catch (error) {
+        if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
+        return { target, error: { code: error.code, message: error.message } };
+      }
+    },
+    close: () => opened[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,79 @@
+import { type InputError, isUndecided, type Ruling } from '../../report/ruling.ts';
+import type { Palette } from '../../report/text/colour.ts';
+import { fileName, printable } from '../../report/text/printable.ts';
+import { didYouMean } from '../../report/input/read-origin.ts';
+import type { Target } from '../../report/input/targets.ts';
+import { agentSentence, delaySentence, ruleText, whySentence } from '../../report/text/sentences.ts';
+import { ago, ahead, count, duration } from '../../report/text/durations.ts';
+
+/** One line of the explanation: what it is about, and what there is to say. */
+export type Row = readonly [label: string, text: string];
+
+/** A decision for people: the verdict, and below it who was asked for, what decided, and what it stands on. */
+export function renderRuling(ruling: Ruling, colours: Palette, now: number): string {
+  const rows: readonly (Row | undefined)[] = [
+    agentRow(ruling),
+    ruleRow(ruling),
+    whyRow(ruling),
+    robotsRow(ruling),
+    cacheRow(ruling, now),
+    delayRow(ruling),
+    retryRow(ruling, now),
+  ];
+  const lines = rows.flatMap((row) =>
+    row === undefined ? [] : [`  ${colours.faint(row[0].padEnd(7))} ${row[1]}`],
+  );
+  return `${[verdictLine(ruling, colours), ...lines].join('\n')}\n`;
+}
+
+/** What is wrong with a target, for people. */
+export function renderInputError(target: Target, error: InputError): string {
+  const where = target.line === undefined ? '' : `line ${target.line}: `;
+  const todo = target.tooLong === true ? '' : didYouMean(target.input);
+  return `canfetch: ${where}${printable(error.message)}${todo}\n`;
+}
+
+export function verdictLine(ruling: Ruling, colours: Palette): string {
+  const url = printable(ruling.url);
+  if (isUndecided(ruling)) return `${colours.unsure('UNDECIDED')}   ${url}`;
+  return ruling.allowed ? `${colours.good('ALLOWED')}     ${url}` : `${colours.bad('DISALLOWED')}  ${url}`;
+}
+
+export function agentRow({ agent, group, reason }: Ruling): Row {
+  return ['agent', agentSentence(agent, group, reason === 'no-group')];
+}
+
+export function ruleRow({ rule, reason }: Ruling): Row | undefined {
+  if (rule !== undefined) return ['rule', ruleText(rule)];
+  return reason === 'no-rule' ? ['rule', 'none of the group matches, so it is allowed'] : undefined;
+}
+
+function whyRow(ruling: Ruling): Row | undefined {
+  const why = whySentence(ruling);
+  return why === undefined ? undefined : ['why', why];
+}
+
+function robotsRow({ robots, reason }: Ruling): Row | undefined {
+  if (!('finalUrl' in robots)) return ['robots', fileName(robots.file)];
+  if (reason === 'robots-txt') return undefined;
+  const way = robots.hops === 0 ? [] : [`${count(robots.hops, 'redirect')} from ${printable(robots.url)}`];
+  const status = robots.status === undefined ? [] : [String(robots.status)];
+  return ['robots', [printable(robots.finalUrl), ...status, ...way].join('  ')];
+}
+
+function cacheRow({ robots }: Ruling, now: number): Row | undefined {
+  if (!('finalUrl' in robots) || robots.fetchedAt === undefined) return undefined;
+  const { fetchedAt, staleAt } = robots;
+  const fresh =
+    staleAt === undefined ? '' : staleAt > now ? `, fresh for ${duration(staleAt - now)}` : ', stale';
+  return ['cache', `fetched ${ago(fetchedAt, now)}${fresh}`];
+}
+
+export function delayRow({ crawlDelayMs }: Ruling): Row | undefined {
+  return crawlDelayMs === undefined ? undefined : ['delay', delaySentence(crawlDelayMs)];
+}
+
+function retryRow(ruling: Ruling, now: number): Row | undefined {
+  if (ruling.reason !== 'unreachable' || ruling.retryAt === undefined) return undefined;
+  return ['retry', `next try ${ahead(ruling.retryAt, now)}`];
+}

@@ -1,0 +1,28 @@
+import type { Command } from './frame/command.ts';
+import { cacheCommand } from './cache/command.ts';
+import { check } from './check/command.ts';
+import { completionCommand } from './completion/command.ts';
+import { diffCommand } from './diff/command.ts';
+import { explainCommand } from './explain/command.ts';
+import { lintCommand } from './lint/command.ts';
+import { policyCommand } from './policy/command.ts';
+import { prefetchCommand } from './prefetch/command.ts';
+import { profilesCommand } from './profiles/command.ts';
+import { serveCommand } from './serve/command.ts';
+
+/** Every command, in the order `--help` lists them. */
+export const commands: readonly Command[] = [
+  check,
+  explainCommand,
+  policyCommand,
+  lintCommand,
+  diffCommand,
+  prefetchCommand,
+  profilesCommand,
+  cacheCommand,
+  serveCommand,
+  completionCommand,
+];
+
+/** What runs when the first argument names no command: `canfetch https://example.com/`. */
+export const defaultCommand: Command = check;

@@ -1,0 +1,24 @@
+import type { Command } from '../frame/command.ts';
+import { exitCode } from '../frame/exit-code.ts';
+
+export const shells = ['bash', 'zsh', 'fish'] as const;
+
+/** `canfetch completion`: a script that teaches a shell this command. */
+export const completionCommand: Command = {
+  name: 'completion',
+  summary: 'Print a script that completes commands, options and their values in a shell',
+  operands: 'SHELL',
+  operandChoices: shells,
+  operandsHelp: 'SHELL is bash, zsh or fish.',
+  options: [],
+  examples: [
+    { line: 'source <(canfetch completion bash)', does: 'in ~/.bashrc; likewise for zsh in ~/.zshrc' },
+    { line: 'canfetch completion fish | source', does: 'in ~/.config/fish/config.fish' },
+  ],
+  exitCodes: [
+    { code: exitCode.success, says: 'printed' },
+    { code: exitCode.usage, says: 'wrong usage, or another shell' },
+  ],
+  notes: [],
+  run: async (given, session) => (await import('./run.ts')).printCompletion(given, session),
+};

@@ -1,0 +1,50 @@
+import type { Command } from '../frame/command.ts';
+import { exitCode } from '../frame/exit-code.ts';
+import {
+  agentOption,
+  deadlineOption,
+  jsonOption,
+  profileOption,
+  robotsOption,
+  storeOption,
+  verboseOption,
+} from '../frame/options.ts';
+
+/** `canfetch explain`: one decision, with the file it rests on. */
+export const explainCommand: Command = {
+  name: 'explain',
+  summary:
+    'Show why a URL is allowed or not: the file line by line, the rules that compete, and what it all rests on',
+  operands: 'URL',
+  operandsHelp:
+    'URL is an absolute http, https or ftp URL; with --robots it may also be a path such as /a?b.',
+  options: [
+    agentOption,
+    robotsOption,
+    profileOption,
+    deadlineOption,
+    storeOption,
+    verboseOption,
+    { name: 'all', help: 'show every line of a long file' },
+    jsonOption,
+  ],
+  examples: [
+    {
+      line: 'canfetch explain -a ExampleBot https://example.com/page',
+      does: 'which line decides, and which lost?',
+    },
+    {
+      line: 'canfetch explain -v https://example.com/',
+      does: 'with the requests for robots.txt and their answers',
+    },
+    { line: 'canfetch explain --robots draft.txt /private/a', does: 'try a robots.txt before it is served' },
+  ],
+  exitCodes: [
+    { code: exitCode.success, says: 'the URL is allowed' },
+    { code: exitCode.negative, says: 'it is disallowed' },
+    { code: exitCode.undecided, says: 'it is undecided, because robots.txt is unreachable' },
+    { code: exitCode.usage, says: 'wrong usage, or a URL that is none' },
+  ],
+  notes: [],
+  run: async (given, session) => (await import('./run.ts')).explain(given, session),
+};

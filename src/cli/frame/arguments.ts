@@ -1,0 +1,81 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { type Command, type CommandOption, commonOptions, type ParsedArguments } from './command.ts';
+import { quoted } from '../../report/text/printable.ts';
+import { UsageError } from '../../report/usage-error.ts';
+
+/**
+ * Reads the arguments of `command` by its table.
+ *
+ * @throws UsageError for an option it does not have, one without its value, one given twice, or a value that is
+ *   not among the choices.
+ */
+export function readArguments(command: Command, argv: readonly string[]): ParsedArguments {
+  const table = [...command.options, ...commonOptions];
+  // Not strict, because the messages of the strict mode do not say what to do; all is checked below.
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options: config(table),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  const switches = new Set<string>();
+  const values = new Map<string, readonly string[]>();
+  const operands: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') operands.push(token.value);
+    if (token.kind !== 'option') continue;
+    const option = table.find(({ name }) => name === token.name);
+    if (option === undefined) throw unknownOption(command, table, token.rawName);
+    if (option.value === undefined) {
+      if (token.value !== undefined) {
+        throw new UsageError(`Expected --${option.name} without a value, got ${quoted(token.value)}`);
+      }
+      switches.add(option.name);
+    } else {
+      const given = values.get(option.name) ?? [];
+      const swallowed = token.inlineValue !== true && /^-./.test(token.value ?? '');
+      values.set(option.name, [...given, checkedValue(option, swallowed ? undefined : token.value, given)]);
+    }
+  }
+  return { switches, values, operands };
+}
+
+function config(table: readonly CommandOption[]): NonNullable<ParseArgsConfig['options']> {
+  return Object.fromEntries(
+    table.map(({ name, short, value }) => [
+      name,
+      {
+        type: value === undefined ? 'boolean' : 'string',
+        multiple: true,
+        ...(short === undefined ? {} : { short }),
+      },
+    ]),
+  );
+}
+
+function checkedValue(option: CommandOption, value: string | undefined, given: readonly string[]): string {
+  const { name, choices } = option;
+  if (value === undefined || value === '') {
+    throw new UsageError(`Expected a value after --${name}, got none; write --${name} ${option.value}`);
+  }
+  if (given.length > 0 && option.repeatable !== true) {
+    throw new UsageError(
+      `Expected --${name} once, got it again with ${quoted(value)}; leave one of them out`,
+    );
+  }
+  if (choices !== undefined && !choices.includes(value)) {
+    throw new UsageError(`Expected --${name} to be one of ${choices.join(', ')}, got ${quoted(value)}`);
+  }
+  return value;
+}
+
+function unknownOption(command: Command, table: readonly CommandOption[], got: string): UsageError {
+  const name = got.replace(/^-+/, '');
+  const near = table.find(
+    (option) => name.length > 1 && (option.name.startsWith(name) || name.startsWith(option.name)),
+  );
+  const todo =
+    near === undefined ? `canfetch ${command.name} --help lists them` : `did you mean --${near.name}?`;
+  return new UsageError(`Expected an option that \`${command.name}\` has, got ${quoted(got)}; ${todo}`);
+}

@@ -1,0 +1,101 @@
+import type { ProfileName } from '../../lifecycle/index.ts';
+import type { StoreEvent } from '../../cache/index.ts';
+import type { LmdbStore } from '../../store/lmdb/lmdb.ts';
+import type { RobotsClient } from '../../client/robots-client.ts';
+import type { RobotsClientOptions } from '../../client/options.ts';
+import type { ParsedArguments } from './command.ts';
+import { printable } from '../../report/text/printable.ts';
+import type { Session } from '../../report/session.ts';
+import { readAgents, readDeadlineMs, readProfile } from './settings.ts';
+import { count } from '../../report/text/durations.ts';
+
+/** What commands that ask origins are told. */
+export interface OnlineSettings {
+  /** In order of preference; the client's own name when empty. */
+  readonly agents: readonly string[];
+  readonly profile: ProfileName;
+  readonly deadlineMs: number | undefined;
+  /** A folder in which answers outlive the command. */
+  readonly store: string | undefined;
+}
+
+/** @throws UsageError */
+export function onlineSettings(given: ParsedArguments): OnlineSettings {
+  return {
+    agents: readAgents(given),
+    profile: readProfile(given),
+    deadlineMs: readDeadlineMs(given),
+    store: given.values.get('store')?.[0],
+  };
+}
+
+/** A client, and the store that was opened for it. */
+export class OpenedClient implements AsyncDisposable {
+  readonly client: RobotsClient;
+  private readonly store: LmdbStore | undefined;
+  private readonly troubles: StoreTroubles;
+
+  constructor(client: RobotsClient, store: LmdbStore | undefined, troubles: StoreTroubles) {
+    this.client = client;
+    this.store = store;
+    this.troubles = troubles;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // What is still to be written is written by the client.
+    await this.client.close();
+    await this.store?.close();
+    this.troubles.tell();
+  }
+}
+
+/**
+ * A client to ask with. Loads all libraries.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the store cannot be opened.
+ */
+export async function openClient(
+  { agents, profile, deadlineMs, store: path }: OnlineSettings,
+  session: Session,
+  more: RobotsClientOptions = {},
+): Promise<OpenedClient> {
+  const { RobotsClient } = await import('../../client/robots-client.ts');
+  const store = path === undefined ? undefined : (await import('../../store/lmdb/lmdb.ts')).lmdbStore({ path });
+  const troubles = new StoreTroubles(session);
+  // "*" names nobody who could sign a request.
+  const names = agents.filter((agent) => agent !== '*');
+  const client = new RobotsClient({
+    profile,
+    ...(names.length === 0 ? {} : { agent: names }),
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    ...(store === undefined ? {} : { store, onStoreEvent: (event: StoreEvent) => troubles.note(event) }),
+    ...more,
+  });
+  return new OpenedClient(client, store, troubles);
+}
+
+/** A store that fails is no reason to stop, but whoever asked for one wants to know. */
+class StoreTroubles {
+  private readonly session: Session;
+  private cause: string | undefined;
+  private dropped = 0;
+
+  constructor(session: Session) {
+    this.session = session;
+  }
+
+  note(event: StoreEvent): void {
+    if (event.type === 'dropped') this.dropped++;
+    else if (event.type === 'timeout') this.cause ??= 'it is slow';
+    else if (event.type === 'failed') this.cause ??= String(event.error);
+  }
+
+  tell(): void {
+    const { cause, dropped } = this;
+    if (cause === undefined && dropped === 0) return;
+    const lost = dropped === 0 ? '' : `; ${count(dropped, 'record')} did not reach it`;
+    this.session.stderr.write(
+      `canfetch: there was trouble with the store (${printable(cause ?? 'it did not keep up')})${lost}\n`,
+    );
+  }
+}

@@ -1,0 +1,45 @@
+import { profileNames } from '../../lifecycle/index.ts';
+import type { CommandOption } from './command.ts';
+
+/** Options that several commands have. */
+
+export const agentOption: CommandOption = {
+  name: 'agent',
+  short: 'a',
+  value: 'AGENT',
+  repeatable: true,
+  help: 'who asks: a product token or a whole User-Agent; of several the first that a group names counts',
+};
+
+export const profileOption: CommandOption = {
+  name: 'profile',
+  value: 'NAME',
+  choices: profileNames,
+  help: 'what answers and failures mean',
+};
+
+export const deadlineOption: CommandOption = {
+  name: 'deadline-ms',
+  value: 'MS',
+  help: 'time for one robots.txt, redirects included; 10000 by default',
+};
+
+export const robotsOption: CommandOption = {
+  name: 'robots',
+  value: 'FILE',
+  help: 'decide by this robots.txt, without network; "-" reads standard input',
+};
+
+export const jsonOption: CommandOption = { name: 'json', help: 'JSON instead of text for people' };
+
+export const verboseOption: CommandOption = {
+  name: 'verbose',
+  short: 'v',
+  help: 'show every request for robots.txt, its answer and the fields that matter, as curl -v does',
+};
+
+export const storeOption: CommandOption = {
+  name: 'store',
+  value: 'FOLDER',
+  help: 'keep answers here for the next run, and use those of others (needs the package lmdb)',
+};

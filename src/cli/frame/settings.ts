@@ -1,0 +1,54 @@
+import { type ProfileName, profileNames, profiles } from '../../lifecycle/index.ts';
+import { productToken } from '../../rules/index.ts';
+import type { ParsedArguments } from './command.ts';
+import { quoted } from '../../report/text/printable.ts';
+import { UsageError } from '../../report/usage-error.ts';
+
+const isProfileName = (name: string): name is ProfileName => Object.hasOwn(profiles, name);
+
+/** @throws UsageError for a name that no profile has. */
+export function readProfile(given: ParsedArguments): ProfileName {
+  const name = given.values.get('profile')?.[0] ?? 'rfc9309';
+  if (isProfileName(name)) return name;
+  throw new UsageError(`Expected --profile to be one of ${profileNames.join(', ')}, got ${quoted(name)}`);
+}
+
+/**
+ * The agents in order of preference, as they were given. `*` asks what holds for everybody whom no group names.
+ *
+ * @throws UsageError for one without product token.
+ */
+export function readAgents(given: ParsedArguments): readonly string[] {
+  const agents = given.values.get('agent') ?? [];
+  for (const agent of agents) {
+    if (agent === '*' || (productToken(agent) !== undefined && !/[\r\n]/.test(agent))) continue;
+    throw new UsageError(
+      `Expected --agent to hold a product token, got ${quoted(agent)}; ` +
+        'write a name such as ExampleBot, or a User-Agent string such as "ExampleBot/1.0 (+https://example.com/bot)"',
+    );
+  }
+  return agents;
+}
+
+const MAX_DEADLINE_MS = 2 ** 31 - 1;
+
+/** @throws UsageError for anything but a whole number of milliseconds. */
+export function readDeadlineMs(given: ParsedArguments): number | undefined {
+  const text = given.values.get('deadline-ms')?.[0];
+  if (text === undefined) return undefined;
+  const deadlineMs = /^\d+$/.test(text) ? Number(text) : 0;
+  if (deadlineMs >= 1 && deadlineMs <= MAX_DEADLINE_MS) return deadlineMs;
+  throw new UsageError(
+    `Expected --deadline-ms to be a whole number of milliseconds, at least 1, got ${quoted(text)}; write 10000 for ten seconds`,
+  );
+}
+
+/** @throws UsageError unless there is exactly one operand. */
+export function onlyOperand({ operands }: ParsedArguments, what: string): string {
+  const [only, another] = operands;
+  if (only === undefined) throw new UsageError(`Expected ${what}, got nothing`);
+  if (another !== undefined) {
+    throw new UsageError(`Expected ${what} alone, got ${quoted(another)} too; leave one of them out`);
+  }
+  return only;
+}

@@ -1,0 +1,27 @@
+import { profileNames } from '../../lifecycle/index.ts';
+import type { Command } from '../frame/command.ts';
+import { exitCode } from '../frame/exit-code.ts';
+import { jsonOption } from '../frame/options.ts';
+
+/** `canfetch profiles`: the semantics, as tables. */
+export const profilesCommand: Command = {
+  name: 'profiles',
+  summary: 'Show what answers and failures mean under each profile',
+  operands: '[NAME]',
+  operandChoices: profileNames,
+  operandsHelp: 'NAME is a profile; without one all are compared.',
+  options: [jsonOption],
+  examples: [
+    { line: 'canfetch profiles', does: 'compare the profiles' },
+    {
+      line: "canfetch profiles google --json | jq '.lifetime'",
+      does: 'one of them as data, for a client of your own: { ...profile, name: "mine" }',
+    },
+  ],
+  exitCodes: [
+    { code: exitCode.success, says: 'shown' },
+    { code: exitCode.usage, says: 'wrong usage, or no such profile' },
+  ],
+  notes: [],
+  run: async (given, session) => (await import('./run.ts')).showProfiles(given, session),
+};

@@ -1,0 +1,47 @@
+/**
+ * What happens inside, told through `node:diagnostics_channel`. Messages are made only while somebody has subscribed.
+ */
+import { channel } from 'node:diagnostics_channel';
+import type { Outcome } from '../lifecycle/index.ts';
+import { cacheChannels, type CacheMessage, type Publisher } from '../cache/index.ts';
+import type { Decision } from '../decision/decision.ts';
+
+export type { CacheMessage, PolicyChangeMessage } from '../cache/index.ts';
+
+/** `canfetch:fetch`: an attempt to fetch a robots.txt has ended. */
+export interface FetchMessage {
+  readonly origin: string;
+  /** `<origin>/robots.txt`. */
+  readonly url: string;
+  /** What came of it; its body, if any, is not to be changed. `undefined` when everybody who waited had left. */
+  readonly outcome: Outcome | undefined;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+  /** Whether a copy was known, so that the request could ask for changes only. */
+  readonly revalidation: boolean;
+}
+
+/** `canfetch:decision`: a question was answered. */
+export interface DecisionMessage {
+  readonly decision: Decision;
+}
+
+/** Every channel there is: those of the cache, and of what is above it. */
+export const channels: {
+  readonly fetch: Publisher<FetchMessage>;
+  readonly decision: Publisher<DecisionMessage>;
+} & typeof cacheChannels = {
+  fetch: channel('canfetch:fetch'),
+  decision: channel('canfetch:decision'),
+  ...cacheChannels,
+};
+
+export function tellDecision(decision: Decision): Decision {
+  if (channels.decision.hasSubscribers) channels.decision.publish({ decision });
+  return decision;
+}
+
+export function tellCache(origin: string, event: CacheMessage['event']): void {
+  if (channels.cache.hasSubscribers) channels.cache.publish({ origin, event });
+}

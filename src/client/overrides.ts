@@ -1,0 +1,79 @@
+import type { Profile } from '../lifecycle/index.ts';
+import type { Tokens } from '../rules/agent-tokens.ts';
+import type { RobotsSource } from '../cache/index.ts';
+import type { Decision } from '../decision/decision.ts';
+import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from '../url/origin.ts';
+import type { OriginOverride } from './options.ts';
+import type { OriginPolicy } from '../decision/policy.ts';
+import { describeFile } from '../decision/describe-policy.ts';
+import { parseRobots, type RobotsFile } from '../rules/index.ts';
+
+type TextOrVerdict = Exclude<OriginOverride, { profile: unknown }>;
+
+/** An origin whose robots.txt, or whose answer, the caller lays down. Nothing is fetched for it. */
+export class OverriddenOrigin {
+  private readonly origin: string;
+  private readonly override: TextOrVerdict;
+  private readonly profile: Profile;
+  private readonly robots: RobotsSource;
+  /** The text laid down, read. */
+  readonly file: RobotsFile | undefined;
+
+  constructor(origin: string, override: TextOrVerdict, profile: Profile) {
+    const url = origin + ROBOTS_PATH;
+    this.origin = origin;
+    this.override = override;
+    this.profile = profile;
+    this.robots = { url, finalUrl: url, hops: 0, source: 'override' };
+    this.file = 'text' in override ? parseRobots(override.text, { dialect: profile.dialect }) : undefined;
+  }
+
+  decide(tokens: Tokens, located: LocatedUrl): Decision {
+    const base = {
+      url: located.href,
+      origin: this.origin,
+      agent: this.file?.chooseAgent(tokens) ?? tokens[0],
+      profile: this.profile.name,
+      state: this.state,
+      robots: this.robots,
+      ...(this.override.because === undefined ? {} : { because: this.override.because }),
+    } as const;
+    if (isRobotsTarget(located)) return { ...base, reason: 'robots-txt', allowed: true };
+    if (this.file === undefined) {
+      return {
+        ...base,
+        reason: 'override',
+        allowed: 'verdict' in this.override && this.override.verdict === 'allow',
+      };
+    }
+    const verdict = this.file.check(located.href.slice(located.targetStart, located.targetEnd), base.agent);
+    const crawlDelayMs = this.file.crawlDelay(base.agent);
+    return {
+      ...base,
+      reason: 'override',
+      allowed: verdict.allowed,
+      ...('group' in verdict ? { group: verdict.group } : {}),
+      ...('rule' in verdict ? { rule: verdict.rule } : {}),
+      ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
+    };
+  }
+
+  policy(tokens: Tokens): OriginPolicy {
+    return {
+      origin: this.origin,
+      profile: this.profile.name,
+      state: this.state,
+      reason: 'override',
+      robots: this.robots,
+      ...describeFile(this.file, this.file?.chooseAgent(tokens) ?? tokens[0]),
+      // Nobody was asked, so there is nothing that they could make of it.
+      underProfiles: [],
+      ...(this.override.because === undefined ? {} : { because: this.override.because }),
+    };
+  }
+
+  private get state(): 'rules' | 'allow-all' | 'disallow-all' {
+    if (this.file !== undefined) return 'rules';
+    return 'verdict' in this.override && this.override.verdict === 'allow' ? 'allow-all' : 'disallow-all';
+  }
+}

@@ -1,0 +1,111 @@
+import { RobotsInvalidUrlError } from '../base/errors.ts';
+import { assertKnownOptions, invalid } from '../base/invalid-options.ts';
+import { originOf } from '../url/origin.ts';
+import type { OriginPolicy } from '../decision/policy.ts';
+
+export interface PrefetchOptions {
+  /** Stops the rest and rejects with the signal's own reason. */
+  readonly signal?: AbortSignal;
+  /** Called after each origin. `total` grows while URLs are still being read. */
+  readonly onProgress?: (progress: {
+    readonly done: number;
+    readonly total: number;
+    readonly origin: string;
+  }) => void;
+}
+
+export interface PrefetchResult {
+  /** Distinct origins among the URLs. */
+  readonly origins: number;
+  /** How many of them ended in which state. */
+  readonly states: Readonly<Partial<Record<OriginPolicy['state'], number>>>;
+  /** What was no absolute http, https or ftp URL, in order. */
+  readonly invalid: readonly RobotsInvalidUrlError[];
+}
+
+interface PrefetchContext {
+  readonly ask: (origin: string, signal: AbortSignal) => Promise<OriginPolicy>;
+  /** Origins asked at the same time at most. */
+  readonly concurrency: number;
+}
+
+/**
+ * Warms the origins of `urls`. Reads no further ahead than it has room to work, and stops at the first failure:
+ * an aborted signal, a closed client, a source or a listener that throws.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+export async function prefetch(
+  urls: Iterable<string | URL> | AsyncIterable<string | URL>,
+  options: PrefetchOptions,
+  { ask, concurrency }: PrefetchContext,
+): Promise<PrefetchResult> {
+  assertArguments(urls, options);
+  const { signal, onProgress } = options;
+  signal?.throwIfAborted();
+  const origins = new Set<string>();
+  const invalid: RobotsInvalidUrlError[] = [];
+  const states: Partial<Record<OriginPolicy['state'], number>> = {};
+  let done = 0;
+  // One for all the questions, so that the caller's signal gets one listener.
+  const stop = new AbortController();
+  const stopped = new Promise<never>((_, reject) => {
+    stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true });
+  });
+  stopped.catch(() => undefined);
+  const abort = (): void => stop.abort(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+
+  const warm = async (origin: string): Promise<void> => {
+    const { state } = await ask(origin, stop.signal);
+    states[state] = (states[state] ?? 0) + 1;
+    done++;
+    onProgress?.({ done, total: origins.size, origin });
+  };
+
+  const pending = new Set<Promise<void>>();
+  const source = Symbol.asyncIterator in urls ? urls[Symbol.asyncIterator]() : urls[Symbol.iterator]();
+  try {
+    for (;;) {
+      const next = await Promise.race([source.next(), stopped]);
+      if (next.done === true) break;
+      const origin = originOrError(next.value, invalid);
+      if (origin === undefined || origins.has(origin)) continue;
+      origins.add(origin);
+      const work = warm(origin)
+        .catch((error: unknown) => stop.abort(error))
+        .finally(() => pending.delete(work));
+      pending.add(work);
+      if (pending.size >= concurrency) await Promise.race([...pending, stopped]);
+      stop.signal.throwIfAborted();
+    }
+    await Promise.race([Promise.all(pending), stopped]);
+    stop.signal.throwIfAborted();
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    if (stop.signal.aborted) void Promise.resolve(source.return?.()).catch(() => undefined);
+  }
+  return { origins: origins.size, states, invalid };
+}
+
+function assertArguments(urls: unknown, options: PrefetchOptions): void {
+  const list: object = Object(urls);
+  if (typeof urls === 'string' || !(Symbol.iterator in list || Symbol.asyncIterator in list)) {
+    throw invalid('`urls`', 'a list of URLs', urls);
+  }
+  assertKnownOptions(options, ['signal', 'onProgress']);
+  const { onProgress }: { readonly onProgress?: unknown } = options;
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw invalid('`onProgress`', 'a function', onProgress);
+  }
+}
+
+function originOrError(url: string | URL, invalid: RobotsInvalidUrlError[]): string | undefined {
+  try {
+    return originOf(url);
+  } catch (error) {
+    if (!(error instanceof RobotsInvalidUrlError)) throw error;
+    invalid.push(error);
+    return undefined;
+  }
+}

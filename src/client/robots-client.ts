@@ -1,0 +1,400 @@
+import { attemptDue, retryAfterMs } from '../lifecycle/index.ts';
+import { type Agent, AgentTokens } from '../rules/agent-tokens.ts';
+import type { Attempts } from './robots-requests.ts';
+import {
+  OriginCache,
+  openStore,
+  readSnapshot,
+  RecordCodec,
+  type RestoreOptions,
+  type RestoreResult,
+  type SnapshotContext,
+  writeSnapshot,
+} from '../cache/index.ts';
+import type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSignal } from './types.ts';
+import type { Decision } from '../decision/decision.ts';
+import { channels, tellCache, tellDecision } from './diagnostics.ts';
+import { RobotsClosedError } from '../base/errors.ts';
+import { readPace } from '../pacing/options.ts';
+import { Pacer, type Reservation } from '../pacing/pacer.ts';
+import { RequestRates } from '../guard/request-rates.ts';
+import { invalid } from '../base/invalid-options.ts';
+import { isRobotsTarget, LocatedUrl, locate, originOf } from '../url/origin.ts';
+import { OriginSettings } from '../origin-settings.ts';
+import { readOptions, type RobotsClientOptions, type Settings } from './options.ts';
+import { describeEntry, unaskablePolicy } from '../decision/describe-policy.ts';
+import type { OriginPolicy } from '../decision/policy.ts';
+import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
+import { decideFromEntry, decideQuietly, robotsTxtDecision, unaskableDecision } from '../decision/decide.ts';
+
+/** `canFetch` answers with one of these two, so that a warm question makes no promise. */
+const ALLOWED: Promise<boolean> = Promise.resolve(true);
+const DISALLOWED: Promise<boolean> = Promise.resolve(false);
+
+/**
+ * Answers, before every request of a crawler: may this agent fetch this URL, and why?
+ *
+ * What an answer for `/robots.txt` means (default profile, RFC 9309):
+ *
+ * - 2xx: its rules hold, for up to 24 hours.
+ * - 4xx but 429, or more than five redirects: everything is allowed.
+ * - 5xx, 429, DNS, connection, TLS and time-out failures: the last good copy holds; without one everything is
+ *   disallowed, until the failure has lasted 30 days.
+ *
+ * Trouble on the network is a decision, never an exception.
+ *
+ * @example
+ * ```ts
+ * import { RobotsClient } from 'canfetch';
+ *
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)' });
+ * if (await robots.canFetch('https://example.com/page')) {
+ *   // fetch it
+ * }
+ * await robots.close();
+ * ```
+ */
+export class RobotsClient {
+  private readonly settings: Settings;
+  private readonly origins: OriginSettings;
+  /** Those of {@link origins}: one step less, for every question asks them. */
+  private readonly overrides: OriginSettings['overrides'];
+  private readonly agents: AgentTokens;
+  /** HTTP is loaded for the first attempt: it is half of what importing the package would take. */
+  private attempts: Promise<Attempts> | undefined;
+  private readonly cache: OriginCache;
+  private readonly snapshots: SnapshotContext;
+  private readonly pacer: Pacer;
+  private readonly requestRates = new RequestRates();
+  private readonly located = new LocatedUrl();
+  private closed = false;
+  private closing: Promise<void> | undefined;
+  private hits = 0;
+  private misses = 0;
+
+  /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) naming the option that is wrong. */
+  constructor(options: RobotsClientOptions = {}) {
+    const settings = readOptions(options);
+    this.settings = settings;
+    this.origins = new OriginSettings(settings);
+    this.overrides = this.origins.overrides;
+    this.agents = new AgentTokens(settings.tokens);
+    const { profileOf } = this.origins;
+    const codec = new RecordCodec({ maxBodyBytes: settings.maxBodyBytes, profileOf });
+    const stored = openStore(settings, codec, profileOf);
+    this.cache = new OriginCache({
+      maxOrigins: settings.maxOrigins,
+      maxBytes: settings.maxBytes,
+      concurrency: settings.concurrency,
+      clock: settings.clock,
+      random: settings.random,
+      profileOf,
+      attempt: async (origin, known, signal) => (await this.loadAttempts()).make(origin, known, signal),
+      stored,
+    });
+    const assertOpen = (): void => this.assertOpen();
+    this.snapshots = { cache: this.cache, codec, clock: settings.clock, profileOf, assertOpen };
+    this.pacer = new Pacer({
+      clock: settings.clock,
+      maxOrigins: settings.maxOrigins,
+      reserveInFleet: stored?.reserve,
+      requestRateMs: (decision) => this.requestRateOf(decision),
+    });
+  }
+
+  /**
+   * Whether `agent` may fetch `url`.
+   *
+   * @param agent Default: the client's own.
+   * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`), RobotsInvalidOptionsError
+   *   (`ERR_ROBOTS_INVALID_OPTIONS`) for an agent without product token, RobotsClosedError (`ERR_ROBOTS_CLOSED`),
+   *   or the reason of an aborted signal.
+   */
+  canFetch(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<boolean> {
+    try {
+      const answer = options?.signal?.aborted === true ? undefined : this.permits(url, agent);
+      if (answer !== undefined) return answer ? ALLOWED : DISALLOWED;
+      return this.check(url, agent, options).then((decision) => decision.allowed);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Like {@link canFetch}, with the reason. */
+  async check(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<Decision> {
+    options?.signal?.throwIfAborted();
+    const warm = this.warmDecision(url, agent, true);
+    if (warm !== undefined) return tellDecision(warm);
+    this.misses++;
+    const tokens = this.agents.of(agent);
+    const located = new LocatedUrl();
+    locate(url, located);
+    tellCache(located.origin, 'miss');
+    const { entry, source } = await this.cache.fetch(located.origin, options?.signal);
+    return tellDecision(decideFromEntry(entry, tokens, located, this.settings.clock.now(), source));
+  }
+
+  /**
+   * The decision, if memory alone can give it: synchronous, without I/O, without a promise. Also starts no
+   * refresh.
+   *
+   * @returns `undefined` when nothing is known of the origin, or what is known has had its time.
+   * @throws the same errors as {@link canFetch}, synchronously.
+   */
+  peek(url: string | URL, agent?: Agent): Decision | undefined {
+    const warm = this.warmDecision(url, agent, false);
+    return warm === undefined ? undefined : tellDecision(warm);
+  }
+
+  /**
+   * What {@link peek} decides, without the reasons: the cheapest question there is. For those who ask before every
+   * request, and look closer only when the answer is not `true`.
+   *
+   * @returns `undefined` when there are no fresh rules in memory, also when a refresh of them is due, or somebody has
+   *   subscribed to decisions.
+   * @throws the same errors as {@link canFetch}, synchronously.
+   */
+  permits(url: string | URL, agent?: Agent): boolean | undefined {
+    this.assertOpen();
+    const located = this.located;
+    locate(url, located);
+    if (channels.decision.hasSubscribers || channels.cache.hasSubscribers) return undefined;
+    if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
+    const entry = this.cache.recall(located.origin);
+    if (entry === undefined || !entry.isQuietAt(this.settings.clock.now())) return undefined;
+    const { file } = entry;
+    const tokens = agent === undefined ? this.settings.tokens : this.agents.of(agent);
+    if (file === undefined || isRobotsTarget(located)) return undefined;
+    const program = file.programFor(tokens.length === 1 ? tokens[0] : file.chooseAgent(tokens));
+    const rule = file.decideUrl(program, located);
+    this.hits++;
+    return rule < 0 || program.isAllow(rule);
+  }
+
+  /**
+   * Everything known of the origin of `url`, and why it is so; asks for its robots.txt if nothing is known.
+   *
+   * @throws the same errors as {@link canFetch}.
+   */
+  async policy(url: string | URL, options?: PolicyOptions): Promise<OriginPolicy> {
+    options?.signal?.throwIfAborted();
+    this.assertOpen();
+    const tokens = this.agents.of(options?.agent);
+    const origin = originOf(url);
+    const override = this.overrides.get(origin);
+    if (override !== undefined) return override.policy(tokens);
+    if (this.origins.isUnaskable(origin))
+      return unaskablePolicy(this.origins.profileOf(origin), origin, tokens);
+    const { clock, maxBodyBytes } = this.settings;
+    const now = clock.now();
+    const known = this.cache.recall(origin);
+    if (known !== undefined && attemptDue(known.record, known.profile, now) !== 'now') {
+      return describeEntry(known, { tokens, maxBodyBytes, now }, 'memory');
+    }
+    const { entry, source } = await this.cache.fetch(origin, options?.signal);
+    return describeEntry(entry, { tokens, maxBodyBytes, now: clock.now() }, source);
+  }
+
+  /**
+   * Fetches the robots.txt of every origin among `urls` that is not known, a bounded number at a time. URLs that
+   * are none are reported in the result; the rest is answered.
+   *
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), the
+   *   reason of an aborted signal, or what the source or `onProgress` throws.
+   */
+  async prefetch(
+    urls: Iterable<string | URL> | AsyncIterable<string | URL>,
+    options: PrefetchOptions = {},
+  ): Promise<PrefetchResult> {
+    this.assertOpen();
+    return prefetch(urls, options, {
+      ask: (origin, signal) => this.policy(origin, { signal }),
+      concurrency: this.settings.concurrency,
+    });
+  }
+
+  /**
+   * Books the next slot of the URL's origin, and tells how long to wait for it instead of waiting: for schedulers
+   * that have a queue of their own. Slots are as far apart as `Crawl-delay` and `Request-rate` of the group that applies
+   * ask, or `minDelayMs` if that is longer, counted from the request for robots.txt, and behind every `Retry-After` told to
+   * {@link report}. All who reserve, and guards that pace, share them: a whole fleet if its store can `reserve`.
+   *
+   * @throws the same errors as {@link canFetch}, and RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
+   */
+  async reserve(url: string | URL, agent?: Agent, options: ReserveOptions = {}): Promise<Reservation> {
+    const pace = readPace(options, { others: ['signal'] });
+    const decision = await this.check(url, agent, options);
+    if (decision.allowed) return this.pacer.book(decision, pace, options.signal);
+    const { retryAt } = decision;
+    return { status: 'refused', decision, ...(retryAt === undefined ? {} : { retryAt }) };
+  }
+
+  /**
+   * Books the next slot for a URL that was decided on, and waits for it. What guards with `pacing` do.
+   *
+   * @returns how long that took, in milliseconds.
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`) when the slot is further away than `maxDelayMs`,
+   *   RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), or the
+   *   reason of an aborted signal. The slot is then given back, unless somebody has booked behind it.
+   */
+  async waitForSlot(decision: Decision, options: ReserveOptions = {}): Promise<number> {
+    const pace = readPace(options, { others: ['signal'] });
+    this.assertOpen();
+    return this.pacer.wait(decision, pace, options.signal);
+  }
+
+  /**
+   * Tells what else is known of a site's availability: some profiles ask for it when robots.txt has failed for
+   * very long. Counts for the URL's exact origin; the last signal wins; does no I/O.
+   *
+   * With `retryAfter` the origin's next slot moves behind the pause asked for, which is taken within the bounds of
+   * the profile (1 s to 24 h); unreadable values are ignored.
+   *
+   * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
+   */
+  report(url: string | URL, signal: SiteSignal): void {
+    this.assertOpen();
+    if (typeof signal?.reachable !== 'boolean') {
+      throw invalid(
+        '`reachable`',
+        'true or false, as in report(url, { reachable: true })',
+        signal?.reachable,
+      );
+    }
+    // Guards tell of the URL they have just asked about. Before the first question that is the empty string.
+    if (url === '' || url !== this.located.href) locate(url, this.located);
+    const { origin } = this.located;
+    // Nothing is ever known of an origin that cannot be asked.
+    if (!this.origins.isUnaskable(origin)) this.cache.reportSite(origin, signal.reachable);
+    if (signal.retryAfter === undefined) return;
+    const bounds = this.origins.profileOf(origin).retryAfter;
+    const pauseMs = retryAfterMs(String(signal.retryAfter), this.settings.clock.now(), bounds);
+    if (pauseMs !== undefined) this.pacer.hold(origin, pauseMs);
+  }
+
+  /**
+   * Forgets what is known of an origin, here and in the store; the next question asks for its robots.txt again. While
+   * the store cannot be reached it is this client alone that forgets.
+   */
+  async invalidate(url: string | URL): Promise<void> {
+    this.assertOpen();
+    await this.cache.forget(originOf(url));
+  }
+
+  /**
+   * What memory holds at this moment, as lines of NDJSON: one that tells how many follow, then one an origin. For
+   * warm starts, and for crawls that are to be repeated with the same rules. Only for a client of the same version;
+   * what a store holds is not in it.
+   *
+   * @throws RobotsClosedError (`ERR_ROBOTS_CLOSED`), also while it is read.
+   *
+   * @example
+   * ```ts
+   * await pipeline(Readable.from(robots.snapshot()), createWriteStream('robots.ndjson'));
+   * ```
+   */
+  snapshot(): AsyncIterable<string> {
+    return writeSnapshot(this.snapshots);
+  }
+
+  /**
+   * Takes a {@link snapshot} into memory. Lines that are damaged, that this client could not have written, or that it
+   * has no use for are counted by reason; origins of which more is known already stay as they are. Nothing is fetched.
+   *
+   * @param lines Whole lines, with their ends or without, such as `readline` gives; or the text of all of them.
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), the
+   *   reason of an aborted signal, or what the lines throw.
+   *
+   * @example
+   * ```ts
+   * const { restored, rejected } = await robots.restore(createInterface(createReadStream('robots.ndjson')));
+   * ```
+   */
+  restore(
+    lines: Iterable<string> | AsyncIterable<string>,
+    options: RestoreOptions = {},
+  ): Promise<RestoreResult> {
+    return readSnapshot(lines, this.snapshots, options);
+  }
+
+  stats(): RobotsStats {
+    return { ...this.cache.stats(), hits: this.hits, misses: this.misses };
+  }
+
+  /**
+   * Rejects everybody who waits with `ERR_ROBOTS_CLOSED`, ends the connections the client opened itself, forgets
+   * everything, and writes to the store what has not been written, for no longer than `storeDeadlineMs`. Can be called
+   * twice. A dispatcher and a store of the caller's stay open: close the store when this has resolved.
+   */
+  close(): Promise<void> {
+    this.closing ??= this.shutDown();
+    return this.closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  private async shutDown(): Promise<void> {
+    this.closed = true;
+    const written = this.cache.close(new RobotsClosedError());
+    this.pacer.close(new RobotsClosedError());
+    await Promise.all([written, this.attempts?.then((attempts) => attempts.close())]);
+  }
+
+  private loadAttempts(): Promise<Attempts> {
+    this.attempts ??= import('./robots-requests.ts').then(({ Attempts }) => {
+      const { profileOf } = this.origins;
+      return new Attempts(this.settings, { profileOf, recall: (origin) => this.cache.recall(origin) });
+    });
+    return this.attempts;
+  }
+
+  private warmDecision(
+    url: string | URL,
+    agent: Agent | undefined,
+    mayRefresh: boolean,
+  ): Decision | undefined {
+    this.assertOpen();
+    const located = this.located;
+    const tokens = agent === undefined ? this.settings.tokens : this.agents.of(agent);
+    locate(url, located);
+    const override = this.overrides.size === 0 ? undefined : this.overrides.get(located.origin);
+    if (override !== undefined) return override.decide(tokens, located);
+    const entry = this.cache.recall(located.origin);
+    const now = this.settings.clock.now();
+    if (isRobotsTarget(located)) {
+      return robotsTxtDecision(entry, this.origins.profileOf(located.origin), tokens, located, now);
+    }
+    if (entry === undefined) {
+      const { origin } = located;
+      return this.origins.isUnaskable(origin)
+        ? unaskableDecision(this.origins.profileOf(origin), tokens, located)
+        : undefined;
+    }
+    const { file } = entry;
+    if (file !== undefined && entry.isQuietAt(now)) {
+      this.hits++;
+      tellCache(located.origin, 'hit');
+      return decideQuietly(entry, file, tokens, located);
+    }
+    const due = attemptDue(entry.record, entry.profile, now);
+    if (due === 'now') return undefined;
+    if (due === 'ahead' && mayRefresh && this.cache.refresh(located.origin)) {
+      tellCache(located.origin, 'refresh');
+    }
+    this.hits++;
+    tellCache(located.origin, 'hit');
+    return decideFromEntry(entry, tokens, located, now, 'memory');
+  }
+
+  private requestRateOf({ origin, agent, state }: Decision): number {
+    if (state !== 'rules' && state !== 'last-good') return 0;
+    const file = (this.overrides.get(origin) ?? this.cache.recall(origin))?.file;
+    return file === undefined ? 0 : this.requestRates.delayMsOf(file, agent, this.settings.clock.now());
+  }
+
+  private assertOpen(): void {
+    if (this.closed) throw new RobotsClosedError();
+  }
+}

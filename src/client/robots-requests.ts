@@ -1,0 +1,102 @@
+import { attemptDue, type OriginRecord, type Outcome, type Profile } from '../lifecycle/index.ts';
+import type { CacheEntry } from '../cache/index.ts';
+import { channels } from './diagnostics.ts';
+import {
+  fetchRobots,
+  fetchTransport,
+  type Transport,
+  undiciTransport,
+  type Validators,
+} from '../fetch/index.ts';
+import { FTP } from '../origin-settings.ts';
+import { headersFor, type Settings } from './options.ts';
+import { isRobotsTarget, LocatedUrl, locate, ROBOTS_PATH } from '../url/origin.ts';
+import type { StopSignal } from '../base/stop-signal.ts';
+import { decideFromEntry } from '../decision/decide.ts';
+
+/** What is known of origins, and what holds for each. */
+export interface AttemptContext {
+  readonly profileOf: (origin: string) => Profile;
+  /** What memory holds of an origin, however old. */
+  readonly recall: (origin: string) => CacheEntry | undefined;
+}
+
+/** Asks origins for their robots.txt in the way that the client's settings lay down. */
+export class Attempts {
+  private readonly settings: Settings;
+  private readonly context: AttemptContext;
+  private readonly transport: Transport;
+
+  constructor(settings: Settings, context: AttemptContext) {
+    const { fetch, dispatcher, lookup, deadlineMs: connectTimeoutMs } = settings;
+    this.settings = settings;
+    this.context = context;
+    this.transport =
+      fetch === undefined ? undiciTransport({ dispatcher, lookup, connectTimeoutMs }) : fetchTransport(fetch);
+  }
+
+  /** One attempt, told to whoever listens when it has ended. */
+  async make(origin: string, known: OriginRecord | undefined, signal: StopSignal): Promise<Outcome> {
+    const { clock } = this.settings;
+    const startedAt = clock.now();
+    const fetching = this.fetch(origin, validatorsOf(known), signal);
+    if (!channels.fetch.hasSubscribers) return fetching;
+    const revalidation = known?.copy !== undefined;
+    const message = { origin, url: origin + ROBOTS_PATH, startedAt, revalidation };
+    const ended = (outcome: Outcome | undefined): void =>
+      channels.fetch.publish({ ...message, outcome, durationMs: clock.now() - startedAt });
+    fetching.then(ended, () => ended(undefined));
+    return fetching;
+  }
+
+  /** Ends the connections that were opened here. The transport for FTP is the caller's, who may share it. */
+  async close(): Promise<void> {
+    await this.transport.close?.();
+  }
+
+  private fetch(origin: string, validators: Validators | undefined, signal: StopSignal): Promise<Outcome> {
+    const { settings } = this;
+    const headers = headersFor(origin, settings);
+    return fetchRobots({
+      origin,
+      agent: settings.userAgent,
+      profile: this.context.profileOf(origin),
+      transport: (origin.startsWith(FTP) ? settings.ftp : undefined) ?? this.transport,
+      deadlineMs: settings.deadlineMs,
+      maxBodyBytes: settings.maxBodyBytes,
+      addressPolicy: settings.addressPolicy,
+      ...(settings.lookup === undefined ? {} : { lookup: settings.lookup }),
+      isRedirectDisallowed: (url) => this.isKnownDisallowed(url, origin),
+      signal,
+      clock: settings.clock,
+      ...(headers === undefined ? {} : { headersForRobots: headers }),
+      ...(validators === undefined ? {} : { validators }),
+    });
+  }
+
+  /**
+   * Whether rules that are known already disallow a redirect hop, for the client's own agent. Starts no fetch, so
+   * there is no recursion. The rules of the origin that is being asked are what the answer will say: they are not
+   * held against it, or a file moved into a disallowed folder would open its site at every refresh.
+   */
+  private isKnownDisallowed(url: string, asked: string): boolean {
+    const located = new LocatedUrl();
+    locate(url, located);
+    if (located.origin === asked || isRobotsTarget(located)) return false;
+    const now = this.settings.clock.now();
+    const entry = this.context.recall(located.origin);
+    if (entry === undefined || attemptDue(entry.record, entry.profile, now) === 'now') return false;
+    const decision = decideFromEntry(entry, this.settings.tokens, located, now, 'memory');
+    return decision.reason === 'rule' && !decision.allowed;
+  }
+}
+
+function validatorsOf(known: OriginRecord | undefined): Validators | undefined {
+  if (known?.copy === undefined) return undefined;
+  const { finalUrl: url, etag, lastModified } = known.copy;
+  return {
+    url,
+    ...(etag === undefined ? {} : { etag }),
+    ...(lastModified === undefined ? {} : { lastModified }),
+  };
+}

@@ -1,0 +1,123 @@
+import type { OriginState, Standing } from '../lifecycle/index.ts';
+import type { RobotsSource } from '../cache/index.ts';
+import type { LocatedUrl } from '../url/origin.ts';
+import type { MatchedGroup, MatchedRule } from '../rules/index.ts';
+
+interface DecisionBase {
+  /** The URL asked about, as the URL parser serialises it. */
+  readonly url: string;
+  readonly origin: string;
+  /** The token used, in the case it was given. */
+  readonly agent: string;
+  /** Name of the profile that was applied. */
+  readonly profile: string;
+  readonly state: OriginState;
+  readonly robots: RobotsSource;
+  /** `Crawl-delay` of the matched group. Reported, never enforced here. */
+  readonly crawlDelayMs?: number;
+  readonly rule?: MatchedRule;
+  readonly group?: MatchedGroup;
+  readonly retryAt?: number;
+  readonly because?: string;
+}
+
+/**
+ * The answer to "may this agent fetch this URL, and why?". Closed: every reason is reached on purpose, and no
+ * failure falls through to `allowed: true`.
+ */
+export type Decision =
+  | (DecisionBase & { readonly reason: 'robots-txt'; readonly allowed: true })
+  | (DecisionBase & {
+      readonly reason: 'rule';
+      readonly allowed: boolean;
+      readonly state: 'rules' | 'last-good';
+      readonly rule: MatchedRule;
+      readonly group: MatchedGroup;
+    })
+  | (DecisionBase & {
+      readonly reason: 'no-rule';
+      readonly allowed: true;
+      readonly state: 'rules' | 'last-good';
+      readonly group: MatchedGroup;
+    })
+  | (DecisionBase & {
+      readonly reason: 'no-group';
+      readonly allowed: true;
+      readonly state: 'rules' | 'last-good';
+    })
+  | (DecisionBase & {
+      readonly reason: 'unavailable' | 'unreachable-expired';
+      readonly allowed: true;
+      readonly state: 'allow-all';
+    })
+  | (DecisionBase & {
+      readonly reason: 'unreachable';
+      readonly allowed: false;
+      readonly state: 'disallow-all';
+      /** Epoch ms from which the next question starts another attempt. */
+      readonly retryAt?: number;
+    })
+  | (DecisionBase & {
+      readonly reason: 'restricted';
+      readonly allowed: false;
+      readonly state: 'disallow-all';
+    })
+  | (DecisionBase & {
+      readonly reason: 'override';
+      readonly allowed: boolean;
+      /** Why the caller overrode this origin. */
+      readonly because?: string;
+    });
+
+/**
+ * A decision that rests on a parsed file: `rule` is the one that decides, if any. Written out, because objects made
+ * on the way, and copied into each other, cost more than everything else about a warm question.
+ */
+export function decideByRules(
+  { href: url, origin }: LocatedUrl,
+  agent: string,
+  profile: string,
+  state: 'rules' | 'last-good',
+  robots: RobotsSource,
+  group: MatchedGroup | undefined,
+  rule: MatchedRule | undefined,
+  crawlDelayMs: number,
+): Decision {
+  if (group === undefined) {
+    return { url, origin, agent, profile, state, allowed: true, reason: 'no-group', robots };
+  }
+  if (rule === undefined) {
+    return crawlDelayMs < 0
+      ? { url, origin, agent, profile, state, allowed: true, reason: 'no-rule', group, robots }
+      : { url, origin, agent, profile, state, allowed: true, reason: 'no-rule', group, robots, crawlDelayMs };
+  }
+  const allowed = rule.directive === 'allow';
+  return crawlDelayMs < 0
+    ? { url, origin, agent, profile, state, allowed, reason: 'rule', rule, group, robots }
+    : { url, origin, agent, profile, state, allowed, reason: 'rule', rule, group, robots, crawlDelayMs };
+}
+
+/** A decision that rests on what an answer, or its absence, means. */
+export function decideByStanding(
+  { href: url, origin }: LocatedUrl,
+  agent: string,
+  profile: string,
+  standing: Exclude<Standing, { copy: unknown } | { state: 'unknown' }>,
+  robots: RobotsSource,
+): Decision {
+  if (standing.state === 'allow-all') {
+    return {
+      url,
+      origin,
+      agent,
+      profile,
+      robots,
+      state: 'allow-all',
+      allowed: true,
+      reason: standing.reason,
+    };
+  }
+  const base = { url, origin, agent, profile, robots, state: 'disallow-all', allowed: false } as const;
+  if (standing.reason === 'restricted') return { ...base, reason: 'restricted' };
+  return { ...base, reason: 'unreachable', retryAt: standing.retryAt };
+}

@@ -1,0 +1,189 @@
+import {
+  type Answer,
+  type Failure,
+  freshness,
+  JITTER_SHARE,
+  type OriginRecord,
+  type Outlook,
+  outlook,
+  type Profile,
+  type ProfileName,
+  profileNames,
+  profiles,
+  refreshAheadAt,
+  standing,
+  type Suspect,
+  withoutParticulars,
+} from '../lifecycle/index.ts';
+import type { Tokens } from '../rules/agent-tokens.ts';
+import type { CacheEntry, RobotsSource } from '../cache/index.ts';
+import type {
+  OriginPolicy,
+  PolicyAttempt,
+  PolicyFile,
+  PolicyHop,
+  PolicyLifetime,
+  PolicyNextAttempt,
+} from './policy.ts';
+import { requestRate, type RobotsFile } from '../rules/index.ts';
+import { answerHolds, unasked } from './decide.ts';
+
+/** Whom a policy is about, and what holds for every origin alike. */
+export interface PolicyContext {
+  /** Agents in order of preference. */
+  readonly tokens: Tokens;
+  readonly maxBodyBytes: number;
+  readonly now: number;
+}
+
+/** Everything an entry says, for people and tools. */
+export function describeEntry(
+  entry: CacheEntry,
+  { tokens, maxBodyBytes, now }: PolicyContext,
+  source: RobotsSource['source'],
+): OriginPolicy {
+  const { record, profile, file } = entry;
+  const { failure, site, answer } = record;
+  const holds = withoutParticulars(standing(record, profile, now));
+  const agent = file?.chooseAgent(tokens) ?? tokens[0];
+  const attempt = attemptOf(record);
+  const next = nextAttemptOf(record);
+  const copy = fileOf(record, maxBodyBytes);
+  const suspect = suspectIn(record);
+  return {
+    origin: record.origin,
+    profile: profile.name,
+    state: holds.state,
+    robots: entry.source(source, answerHolds(entry, now)),
+    ...(holds.state === 'allow-all' || holds.state === 'disallow-all' ? { reason: holds.reason } : {}),
+    ...(attempt === undefined ? {} : { attempt }),
+    ...(answer === undefined ? {} : { lifetime: lifetimeOf(answer, profile) }),
+    ...(next === undefined ? {} : { nextAttempt: next }),
+    ...(suspect === undefined ? {} : { suspect }),
+    ...(failure === undefined ? {} : { failure, retryAt: failure.retryAt }),
+    ...(site === undefined ? {} : { site }),
+    ...(copy === undefined ? {} : { file: copy }),
+    ...describeFile(file, agent),
+    underProfiles: profileNames.map((name) => ({ profile: name, ...outlookUnder(name, entry, now) })),
+  };
+}
+
+/** `ftp:` without a transport for it. */
+export function unaskablePolicy(profile: Profile, origin: string, [agent]: Tokens): OriginPolicy {
+  const robots = { ...unasked(origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
+  const disallowed = { state: 'disallow-all', reason: 'unreachable' } as const;
+  return {
+    origin,
+    profile: profile.name,
+    ...disallowed,
+    robots,
+    ...describeFile(undefined, agent),
+    underProfiles: profileNames.map((name) => ({ profile: name, ...disallowed })),
+  };
+}
+
+/** What a file says of everybody, and of `agent`. */
+export function describeFile(
+  file: RobotsFile | undefined,
+  agent: string,
+): Pick<
+  OriginPolicy,
+  'rules' | 'groups' | 'sitemaps' | 'agent' | 'group' | 'crawlDelayMs' | 'requestRateMs'
+> {
+  if (file === undefined) return { groups: [], sitemaps: [], agent };
+  const group = file.groupOf(file.programFor(agent), agent);
+  const crawlDelayMs = file.crawlDelay(agent);
+  const requestRateMs = requestRate(file, agent);
+  return {
+    rules: file,
+    groups: file.groups,
+    sitemaps: file.sitemaps,
+    agent,
+    ...(group === undefined ? {} : { group }),
+    ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
+    ...(requestRateMs === undefined ? {} : { requestRateMs }),
+  };
+}
+
+/** Of the last attempt; one that nobody answered says nothing against the answer before. */
+function suspectIn({ answer, copy, failure }: OriginRecord): Suspect | undefined {
+  return failure?.suspect ?? (answer?.kind === 'rules' ? copy?.suspect : answer?.suspect);
+}
+
+/** A failure always came after the answer. */
+function attemptOf({ answer, failure }: OriginRecord): PolicyAttempt | undefined {
+  if (failure !== undefined) {
+    const { at, error } = failure;
+    return { kind: 'unreachable', at, ...courseOf(failure, failure.status), error };
+  }
+  if (answer === undefined) return undefined;
+  const { kind, fetchedAt: at, status } = answer;
+  switch (kind) {
+    case 'rules':
+      return answer.notModified === true
+        ? { kind: 'not-modified', at, ...courseOf(answer, 304) }
+        : { kind: 'success', at, ...courseOf(answer, status) };
+    case 'unavailable':
+      return {
+        kind,
+        at,
+        ...courseOf(answer, status),
+        ...(answer.reason === undefined ? {} : { unavailable: answer.reason }),
+      };
+    case 'restricted':
+      return { kind, at, ...courseOf(answer, status) };
+  }
+}
+
+function courseOf(
+  { redirects = [], headers = {}, finalUrl }: Answer | Failure,
+  status: number | undefined,
+): Pick<PolicyAttempt, 'hops' | 'headers'> {
+  const { location } = headers;
+  const last: PolicyHop = {
+    url: finalUrl,
+    ...(status === undefined ? {} : { status }),
+    ...(location === undefined ? {} : { location }),
+  };
+  return { hops: [...redirects, last], headers };
+}
+
+function lifetimeOf({ fetchedAt, staleAt, headers }: Answer, profile: Profile): PolicyLifetime {
+  const why = freshness(headers ?? {}, profile, fetchedAt);
+  const jitterMs = why.lifetimeMs - (staleAt - fetchedAt);
+  // Fields that were not kept said something else, and so did another profile.
+  return jitterMs < 0 || jitterMs > JITTER_SHARE * why.lifetimeMs + 1
+    ? { fetchedAt, staleAt }
+    : { fetchedAt, staleAt, jitterMs, why };
+}
+
+function nextAttemptOf({ answer, failure }: OriginRecord): PolicyNextAttempt | undefined {
+  if (failure !== undefined) {
+    const { retryAt: at, retryAfterMs, attempts } = failure;
+    return retryAfterMs === undefined
+      ? { at, why: 'backoff', failures: attempts }
+      : { at, why: 'retry-after', pauseMs: retryAfterMs };
+  }
+  return answer === undefined ? undefined : { at: Math.ceil(refreshAheadAt(answer)), why: 'refresh-ahead' };
+}
+
+function fileOf({ copy }: OriginRecord, maxBodyBytes: number): PolicyFile | undefined {
+  if (copy === undefined) return undefined;
+  const { body, truncated, finalUrl, fetchedAt, contentType } = copy;
+  return {
+    body,
+    sizeBytes: body.length,
+    limitBytes: maxBodyBytes,
+    truncated,
+    finalUrl,
+    fetchedAt,
+    ...(contentType === undefined ? {} : { contentType }),
+  };
+}
+
+/** Of the profile that made the record there is nothing to be guessed. */
+function outlookUnder(name: ProfileName, { record, profile }: CacheEntry, now: number): Outlook {
+  return profile === profiles[name]
+    ? withoutParticulars(standing(record, profile, now))
+    : outlook(record, profiles[name], now);
+}

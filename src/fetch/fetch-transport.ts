@@ -1,0 +1,123 @@
+import { abortSignalOf } from '../base/stop-signal.ts';
+import { CONTENT_CODING, REDIRECT_OPAQUE } from './codes.ts';
+import { contentCodings } from './content-coding.ts';
+import { FetchFailure } from './failure.ts';
+import { sendOverSocket } from './reused-sockets.ts';
+import type { ResponseHeaders, Transport, TransportResponse } from './transport.ts';
+
+/** What is used of a WHATWG `Response`. */
+export interface FetchedResponse {
+  readonly status: number;
+  readonly type?: string;
+  readonly headers: { get(name: string): string | null };
+  readonly body: FetchedBody | null;
+}
+
+/** What is used of a WHATWG `ReadableStream` of octets. */
+export interface FetchedBody {
+  getReader(): {
+    read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+    cancel(reason?: unknown): Promise<unknown>;
+  };
+  cancel(reason?: unknown): Promise<unknown>;
+}
+
+/** Any WHATWG `fetch`: the global one, undici's of any version, a wrapper. */
+export type FetchFunction = (
+  url: string,
+  init: { method: 'GET'; headers: Record<string, string>; redirect: 'manual'; signal: AbortSignal },
+) => Promise<FetchedResponse>;
+
+/**
+ * Requests through a `fetch`, which negotiates content codings and undoes them. It does not tell of its sockets: one is
+ * taken for used before when the origin has answered before.
+ */
+export function fetchTransport(fetch: FetchFunction): Transport {
+  const answered = new RecentOrigins();
+  return {
+    async request(url, { headers, signal }) {
+      const abortSignal = abortSignalOf(signal);
+      const response = await sendOverSocket(
+        () =>
+          fetch(url.href, {
+            method: 'GET',
+            headers: { ...headers },
+            redirect: 'manual',
+            signal: abortSignal,
+          }),
+        () => answered.delete(url.origin),
+        signal,
+      );
+      answered.add(url.origin);
+      if (response.type === 'opaqueredirect' || response.status === 0) {
+        discard(response.body);
+        throw new FetchFailure(REDIRECT_OPAQUE);
+      }
+      return toResponse(response);
+    },
+  };
+}
+
+/** No `fetch` keeps more idle sockets than this. */
+const MAX_RECENT = 1_024;
+
+class RecentOrigins {
+  readonly #origins = new Set<string>();
+
+  add(origin: string): void {
+    this.#origins.delete(origin);
+    this.#origins.add(origin);
+    if (this.#origins.size <= MAX_RECENT) return;
+    for (const oldest of this.#origins) {
+      this.#origins.delete(oldest);
+      return;
+    }
+  }
+
+  delete(origin: string): boolean {
+    return this.#origins.delete(origin);
+  }
+}
+
+function toResponse(response: FetchedResponse): TransportResponse {
+  const headers: ResponseHeaders = { get: (name) => response.headers.get(name) ?? undefined };
+  return {
+    status: response.status,
+    headers,
+    body: octets(response.body, headers.get('content-encoding')),
+    alreadyDecoded: true,
+    discard: () => discard(response.body),
+  };
+}
+
+async function* octets(
+  body: FetchedBody | null,
+  contentEncoding: string | undefined,
+): AsyncGenerator<Uint8Array> {
+  if (body === null) return;
+  // A coding that fetch does not know it hands over undecoded, without a word.
+  if (contentCodings(contentEncoding) === undefined) {
+    discard(body);
+    throw new FetchFailure(CONTENT_CODING);
+  }
+  const reader = body.getReader();
+  let ended = false;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || value === undefined) {
+        ended = true;
+        return;
+      }
+      yield value;
+    }
+  } finally {
+    if (!ended) reader.cancel().catch(ignore);
+  }
+}
+
+function discard(body: FetchedBody | null): void {
+  body?.cancel().catch(ignore);
+}
+
+function ignore(): void {}

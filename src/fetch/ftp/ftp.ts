@@ -1,0 +1,176 @@
+import { createRequire } from 'node:module';
+import type * as BasicFtp from 'basic-ftp';
+import type { StatusMeaning } from '../../lifecycle/profile.ts';
+import { RobotsInvalidOptionsError } from '../../base/errors.ts';
+import { assertKnownOptions, invalid } from '../../base/invalid-options.ts';
+import { productToken } from '../../rules/index.ts';
+import { abortSignalOf } from '../../base/stop-signal.ts';
+import { publicOnlyLookup } from '../../net/public-lookup.ts';
+import { STATUS } from '../codes.ts';
+import { FetchFailure } from '../failure.ts';
+import { FtpRefusal, type FtpRetrieval, FtpSession } from './session.ts';
+import { NameLookup } from '../../net/dns/lookup.ts';
+import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from '../transport.ts';
+
+export type { StopSignal } from '../../base/stop-signal.ts';
+export type {
+  ResponseHeaders,
+  Transport as FtpTransport,
+  TransportRequest,
+  TransportResponse,
+} from '../transport.ts';
+
+export interface FtpTransportOptions {
+  /**
+   * Password of the anonymous login: by custom an e-mail address, from which the server's log tells who came.
+   * @default the product token of the client's agent and `@`
+   */
+  readonly password?: string;
+}
+
+/** RFC 959 §4.2: "226 Closing data connection. Requested file action successful". */
+const TRANSFERRED = 226;
+/** RFC 959 §4.2: "550 Requested action not taken. File unavailable (e.g., file not found, no access)." */
+const FILE_UNAVAILABLE = 550;
+
+/**
+ * What a client needs to ask `ftp:` origins for their robots.txt, over the package `basic-ftp`: an anonymous login, and
+ * `RETR /robots.txt` over a data connection to the very address of the control connection.
+ *
+ * A file that is not there (550) is *unavailable*: everything is allowed. Any other refusal, a login that is not
+ * given, and trouble on the network are *unreachable*. `decision.robots.status` is the code of the FTP reply.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when `basic-ftp` is not installed, or for a password
+ *   that no FTP command can carry.
+ *
+ * @example
+ * ```ts
+ * import { RobotsClient } from 'canfetch';
+ * import { ftpTransport } from 'canfetch/ftp';
+ *
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0', ftp: ftpTransport({ password: 'bot@example.com' }) });
+ * await robots.canFetch('ftp://ftp.example.com/pub/file');
+ * ```
+ */
+export function ftpTransport(options: FtpTransportOptions = {}): Transport {
+  const { password } = readOptions(options);
+  return new OverBasicFtp(loadBasicFtp(), password);
+}
+
+class OverBasicFtp implements Transport {
+  readonly #library: typeof BasicFtp;
+  readonly #password: string | undefined;
+  readonly #names = new NameLookup();
+  #connecting = 0;
+
+  constructor(library: typeof BasicFtp, password: string | undefined) {
+    this.#library = library;
+    this.#password = password;
+  }
+
+  async request(
+    url: URL,
+    { signal, headers, lookup = this.#names.lookup, publicOnly }: TransportRequest,
+  ): Promise<TransportResponse> {
+    signal.throwIfAborted();
+    const session = new FtpSession({
+      library: this.#library,
+      signal: abortSignalOf(signal),
+      lookup: publicOnly ? publicOnlyLookup(lookup) : lookup,
+    });
+    try {
+      await this.#connect(session, url);
+      await session.login(this.#password ?? passwordFrom(headers['user-agent']));
+      await session.setBinary();
+      await session.openDataConnection();
+    } catch (error) {
+      return refused(session, error, 'unreachable');
+    }
+    try {
+      return new FtpResponse(session, TRANSFERRED, 'rules', await session.retrieve(url.pathname));
+    } catch (error) {
+      // 550 speaks of the file only in answer to RETR.
+      const isFile = error instanceof FtpRefusal && error.reply === FILE_UNAVAILABLE;
+      return refused(session, error, isFile ? 'unavailable' : 'unreachable');
+    }
+  }
+
+  /** The one look-up there is: the data connection goes to the address of the control connection. */
+  async #connect(session: FtpSession, { hostname, port }: URL): Promise<void> {
+    this.#connecting++;
+    try {
+      await session.connect(hostname.replace(/^\[(.*)\]$/, '$1'), port === '' ? 21 : Number(port));
+    } finally {
+      // A question that nobody waits for any more would keep the process alive.
+      if (--this.#connecting === 0) this.#names.close();
+    }
+  }
+}
+
+function refused(session: FtpSession, error: unknown, meaning: FtpMeaning): TransportResponse {
+  session.close();
+  if (error instanceof FtpRefusal) return new FtpResponse(session, error.reply, meaning);
+  throw error;
+}
+
+type FtpMeaning = Exclude<StatusMeaning, 'restricted'>;
+
+class FtpResponse implements TransportResponse {
+  status: number;
+  readonly meaning: FtpMeaning;
+  readonly headers: ResponseHeaders = { get: () => undefined };
+  readonly alreadyDecoded = true;
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly #session: FtpSession;
+
+  constructor(session: FtpSession, status: number, meaning: FtpMeaning, retrieval?: FtpRetrieval) {
+    this.#session = session;
+    this.status = status;
+    this.meaning = meaning;
+    this.body = this.#octets(retrieval);
+  }
+
+  discard(): void {
+    this.#session.close();
+  }
+
+  async *#octets(retrieval: FtpRetrieval | undefined): AsyncGenerator<Uint8Array> {
+    if (retrieval === undefined) return;
+    try {
+      yield* retrieval.octets;
+      await retrieval.confirmed;
+    } catch (error) {
+      if (!(error instanceof FtpRefusal)) throw error;
+      this.status = error.reply;
+      throw new FetchFailure(STATUS, { cause: error });
+    } finally {
+      this.#session.close();
+    }
+  }
+}
+
+function readOptions(options: FtpTransportOptions): FtpTransportOptions {
+  assertKnownOptions(options, ['password']);
+  const { password } = options;
+  if (password !== undefined && !(typeof password === 'string' && /^[\x20-\x7e]+$/.test(password))) {
+    throw invalid('`password`', 'text in printable ASCII, such as "bot@example.com"', password);
+  }
+  return options;
+}
+
+function passwordFrom(userAgent: string | undefined): string {
+  return `${(userAgent === undefined ? undefined : productToken(userAgent)) ?? 'canfetch'}@`;
+}
+
+/** An optional peer: asked for when it is needed, so that who has no FTP need not install it. */
+function loadBasicFtp(): typeof BasicFtp {
+  try {
+    const library: typeof BasicFtp = createRequire(import.meta.url)('basic-ftp');
+    return library;
+  } catch (cause) {
+    throw new RobotsInvalidOptionsError(
+      'Expected the package `basic-ftp`, which canfetch/ftp needs, to be installed: npm install basic-ftp',
+      { cause },
+    );
+  }
+}

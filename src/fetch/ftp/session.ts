@@ -1,0 +1,174 @@
+import { isIP, isIPv4, type LookupFunction, Socket } from 'node:net';
+import type * as BasicFtp from 'basic-ftp';
+import { FTP_CLOSED, MALFORMED } from '../codes.ts';
+import { FetchFailure } from '../failure.ts';
+import { ControlSocket } from '../ftp-control.ts';
+
+/** A reply of the server that is not the one asked for. RFC 959 §4.2 has the codes. */
+export class FtpRefusal extends Error {
+  override readonly name = 'FtpRefusal';
+  readonly reply: number;
+
+  constructor(reply: number) {
+    super(`The FTP server answered ${reply}`);
+    this.reply = reply;
+  }
+}
+
+/** A file on its way. */
+export interface FtpRetrieval {
+  /** They end, and break off, with the data connection. */
+  readonly octets: AsyncIterable<Uint8Array>;
+  /** Resolves when the server says that this was all of the file; rejects when it says anything else. */
+  readonly confirmed: Promise<unknown>;
+}
+
+export interface FtpSessionOptions {
+  readonly library: typeof BasicFtp;
+  /** Ends both connections. */
+  readonly signal: AbortSignal;
+  readonly lookup: LookupFunction | undefined;
+}
+
+/**
+ * One control connection, and one data connection that goes to the same address. The library speaks on the control
+ * connection; what it leaves open, how much may be replied and where the data come from, is settled here.
+ */
+export class FtpSession {
+  readonly #client: BasicFtp.Client;
+  readonly #options: FtpSessionOptions;
+  #data: Socket | undefined;
+
+  constructor(options: FtpSessionOptions) {
+    this.#options = options;
+    // The deadline of the attempt takes the place of the library's timers.
+    this.#client = new options.library.Client(0);
+  }
+
+  /** Connects and reads the greeting. */
+  async connect(host: string, port: number): Promise<void> {
+    const { ftp } = this.#client;
+    const socket = new ControlSocket({ signal: this.#options.signal });
+    // Before the library's own listener, which gives no code.
+    socket.once('end', () => ftp.closeWithError(new FetchFailure(FTP_CLOSED)));
+    ftp.socket = socket;
+    this.#dial(socket, host, port);
+    completed(await this.#reply(undefined));
+  }
+
+  async login(password: string): Promise<void> {
+    const reply = await this.#reply('USER anonymous');
+    if (reply.code === 331) completed(await this.#reply(`PASS ${password}`));
+    else completed(reply);
+  }
+
+  /** Image type: every octet as it is. */
+  async setBinary(): Promise<void> {
+    completed(await this.#reply('TYPE I'));
+  }
+
+  /**
+   * Whatever host PASV names, the data come from the address of the control connection: that one was looked up, and
+   * may be connected to.
+   */
+  async openDataConnection(): Promise<void> {
+    const host = this.#client.ftp.socket.remoteAddress;
+    if (host === undefined) throw new FetchFailure(FTP_CLOSED);
+    const port = await this.#passivePort(host);
+    const socket = new Socket({ signal: this.#options.signal });
+    this.#data = socket;
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve).on('error', reject);
+      this.#dial(socket, host, port);
+    });
+  }
+
+  /** Resolves when the server sends the file over the data connection; rejects when it refuses. */
+  async retrieve(path: string): Promise<FtpRetrieval> {
+    const octets = this.#data;
+    if (octets === undefined) throw new FetchFailure(FTP_CLOSED);
+    const { ftp } = this.#client;
+    let confirmed: Promise<unknown> = Promise.resolve();
+    await new Promise<void>((begin, refuse) => {
+      confirmed = ftp.handle(`RETR ${path}`, (response, task) => {
+        const reply = this.#read(response);
+        if (reply instanceof Error) task.reject(reply);
+        else if (reply.code >= 300) task.reject(new FtpRefusal(reply.code));
+        else {
+          begin();
+          if (reply.code >= 200) task.resolve(reply);
+        }
+      });
+      confirmed.catch((error: unknown) => {
+        refuse(error);
+        octets.destroy(error instanceof Error ? error : new FetchFailure(FTP_CLOSED, { cause: error }));
+      });
+    });
+    return { octets, confirmed };
+  }
+
+  close(): void {
+    this.#client.close();
+    this.#data?.destroy();
+  }
+
+  /** Sends a command and waits for the reply that ends it, be it good or bad. */
+  #reply(command: string | undefined): Promise<BasicFtp.FTPResponse> {
+    return this.#client.ftp.handle(command, (response, task) => {
+      const reply = this.#read(response);
+      if (reply instanceof Error) task.reject(reply);
+      // RFC 959 §4.2, of 1yz: "The requested action is being initiated; expect another reply before proceeding".
+      else if (reply.code >= 200) task.resolve(reply);
+    });
+  }
+
+  /** A reply, good or bad, or what broke. */
+  #read(response: Error | BasicFtp.FTPResponse): BasicFtp.FTPResponse | Error {
+    if (response instanceof Error && !(response instanceof this.#options.library.FTPError)) return response;
+    const { code, message } = response;
+    // RFC 959 §4.2 knows first digits from 1 to 5.
+    return code >= 100 && code < 600 ? { code, message } : new FetchFailure(MALFORMED);
+  }
+
+  async #passivePort(host: string): Promise<number> {
+    const extended = await this.#reply('EPSV');
+    if (isCompletion(extended.code)) return portOfEpsv(extended.message);
+    // An older server does not know the command. PASV has room for the four octets of IPv4 only.
+    if (extended.code < 500 || !isIPv4(host.replace(/^::ffff:/, ''))) throw new FtpRefusal(extended.code);
+    const passive = await this.#reply('PASV');
+    return portOfPasv(completed(passive).message);
+  }
+
+  /** Both connections are opened here. The name of a host goes through the look-up. */
+  #dial(socket: Socket, host: string, port: number): void {
+    const { lookup } = this.#options;
+    socket.connect({ host, port, ...(lookup === undefined || isIP(host) !== 0 ? {} : { lookup }) });
+  }
+}
+
+function isCompletion(code: number): boolean {
+  return code >= 200 && code < 300;
+}
+
+function completed(reply: BasicFtp.FTPResponse): BasicFtp.FTPResponse {
+  if (!isCompletion(reply.code)) throw new FtpRefusal(reply.code);
+  return reply;
+}
+
+/** RFC 2428 §3: "(<d><d><d><tcp-port><d>)". */
+function portOfEpsv(message: string): number {
+  return portFrom(/\(([\x21-\x7e])\1\1(\d{1,5})\1\)/.exec(message)?.[2]);
+}
+
+/** RFC 1123 §4.1.2.6: the reply is scanned "for the first digit of the host and port numbers". */
+function portOfPasv(message: string): number {
+  const numbers = /(?<!\d)(?:\d{1,3},){4}(\d{1,3}),(\d{1,3})(?!\d)/.exec(message.slice(3));
+  const [high, low] = [Number(numbers?.[1]), Number(numbers?.[2])];
+  return portFrom(high <= 255 && low <= 255 ? String(high * 256 + low) : undefined);
+}
+
+function portFrom(digits: string | undefined): number {
+  const port = Number(digits);
+  if (!(port >= 1 && port <= 65_535)) throw new FetchFailure(MALFORMED);
+  return port;
+}

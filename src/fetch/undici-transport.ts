@@ -1,0 +1,176 @@
+import type { LookupFunction } from 'node:net';
+import { Agent, errors, type Dispatcher } from 'undici';
+import { DEFAULT_DEADLINE_MS } from '../base/defaults.ts';
+import { abortSignalOf } from '../base/stop-signal.ts';
+import { type BuildConnector, type Connector, notingConnector, publicOnlyConnector } from '../net/connectors.ts';
+import { MALFORMED } from './codes.ts';
+import { FetchFailure } from './failure.ts';
+import { NameLookup } from '../net/dns/lookup.ts';
+import { ReusedSockets } from './reused-sockets.ts';
+import { ReachedOrigins } from '../net/reached-origins.ts';
+import { OWN_REQUEST, type Transport, type TransportRequest, type TransportResponse } from './transport.ts';
+import { toResponse } from './undici-response.ts';
+
+export interface UndiciTransportOptions {
+  /** Sends every request, and stays open on `close()`. What follows then means nothing. */
+  readonly dispatcher?: Dispatcher | undefined;
+  /** Finds the addresses of names; those it gives are checked. @default that of `NameLookup` */
+  readonly lookup?: LookupFunction | undefined;
+  /** For connecting, TLS included: nobody waits for it any longer than this. @default 10_000 */
+  readonly connectTimeoutMs?: number;
+  /** Stands for undici's own, in tests. */
+  readonly buildConnector?: BuildConnector;
+}
+
+const ACCEPT_ENCODING = 'gzip, deflate, br';
+/** RFC 9110 §15.2: a client has to take interim answers; nothing says how many. Each may be as long as a header section. */
+const MAX_INTERIM = 32;
+
+/**
+ * One small GET per origin: a connection is kept just long enough for a redirect within the same origin,
+ * and no idle socket waits at ten thousand hosts. The attempt's deadline replaces undici's own timers.
+ */
+const AGENT_OPTIONS: Agent.Options = {
+  keepAliveTimeout: 1_000,
+  keepAliveMaxTimeout: 1_000,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  maxHeaderSize: 65_536,
+};
+
+/** undici's `request`, over agents of its own (made when first needed) or over the caller's dispatcher. */
+export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
+  const { dispatcher } = options;
+  return dispatcher === undefined ? new OwnAgents(options) : overDispatcher(dispatcher);
+}
+
+function overDispatcher(dispatcher: Dispatcher): Transport {
+  const sockets = new ReusedSockets();
+  sockets.watch(dispatcher);
+  return {
+    acceptEncoding: ACCEPT_ENCODING,
+    async request(url, init) {
+      // Interceptors of the caller's may do with it what only a real one can.
+      const real = { ...init, signal: abortSignalOf(init.signal) };
+      return toResponse(await sockets.send(url.origin, init.signal, () => send(dispatcher, url, real)));
+    },
+    async close() {
+      sockets.unwatch();
+    },
+  };
+}
+
+/**
+ * Agents for requests that may go anywhere, and others for those that must go to public addresses: a socket that is
+ * kept alive is used again without a look at where it leads, so no socket may serve both kinds. The price is a second
+ * connection where a public site redirects within itself.
+ */
+class OwnAgents implements Transport {
+  readonly acceptEncoding = ACCEPT_ENCODING;
+  readonly #buildConnector: BuildConnector | undefined;
+  readonly #ownLookup: NameLookup | undefined;
+  readonly #lookup: LookupFunction;
+  readonly #connectOptions: { readonly timeout: number };
+  readonly #reached = new ReachedOrigins();
+  #anywhere: AgentPair | undefined;
+  #publicOnly: AgentPair | undefined;
+  #closed = false;
+
+  constructor({ lookup, buildConnector, connectTimeoutMs = DEFAULT_DEADLINE_MS }: UndiciTransportOptions) {
+    // An aborted request leaves the connection it waited for to this timer.
+    this.#connectOptions = { timeout: connectTimeoutMs };
+    this.#buildConnector = buildConnector;
+    if (lookup === undefined) {
+      this.#ownLookup = new NameLookup();
+      this.#lookup = this.#ownLookup.lookup;
+    } else this.#lookup = lookup;
+  }
+
+  async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
+    if (this.#closed) throw new errors.ClientDestroyedError();
+    if (init.publicOnly) {
+      this.#publicOnly ??= new AgentPair(
+        publicOnlyConnector(this.#connectOptions, this.#lookup, this.#buildConnector),
+      );
+      return toResponse(await this.#publicOnly.request(url, init), true);
+    }
+    const { origin } = url;
+    this.#anywhere ??= new AgentPair(
+      notingConnector(this.#connectOptions, this.#lookup, this.#reached, this.#buildConnector),
+    );
+    this.#reached.begin(origin);
+    try {
+      const data = await this.#anywhere.request(url, init);
+      return toResponse(data, this.#reached.isPublic(origin));
+    } finally {
+      this.#reached.end(origin);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#ownLookup?.close();
+    await Promise.all([this.#anywhere?.destroy(), this.#publicOnly?.destroy()]);
+  }
+}
+
+/**
+ * A client with a single connection per origin costs a fraction of a pool, but queues. Most origins are asked
+ * once at a time; a host that many others redirect to is not, and one tarpit must not hold them all up: while
+ * an origin has a request under way, further ones go through a second agent with as many connections as needed.
+ */
+class AgentPair {
+  readonly #connect: Connector;
+  readonly #busy = new Set<string>();
+  readonly #sockets = new ReusedSockets();
+  #single: Agent | undefined;
+  #several: Agent | undefined;
+
+  constructor(connect: Connector) {
+    this.#connect = connect;
+  }
+
+  async request(url: URL, init: TransportRequest): Promise<Dispatcher.ResponseData> {
+    const { origin } = url;
+    if (this.#busy.has(origin)) {
+      const several = (this.#several ??= this.#agent({}));
+      return this.#sockets.send(origin, init.signal, () => send(several, url, init));
+    }
+    const single = (this.#single ??= this.#agent({ connections: 1 }));
+    this.#busy.add(origin);
+    try {
+      const data = await this.#sockets.send(origin, init.signal, () => send(single, url, init));
+      data.body.once('close', () => this.#busy.delete(origin));
+      return data;
+    } catch (error) {
+      this.#busy.delete(origin);
+      throw error;
+    }
+  }
+
+  #agent(options: Agent.Options): Agent {
+    const agent = new Agent({ ...AGENT_OPTIONS, connect: this.#connect, ...options });
+    this.#sockets.watch(agent);
+    return agent;
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all([this.#single?.destroy(), this.#several?.destroy()]);
+  }
+}
+
+function send(dispatcher: Dispatcher, url: URL, init: TransportRequest): Promise<Dispatcher.ResponseData> {
+  let interim = 0;
+  const options = {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: 'GET',
+    headers: init.headers,
+    signal: init.signal,
+    onInfo: () => {
+      if (++interim > MAX_INTERIM) throw new FetchFailure(MALFORMED);
+    },
+    [OWN_REQUEST]: true,
+  } as const;
+  return dispatcher.request(options);
+}

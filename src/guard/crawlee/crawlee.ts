@@ -1,0 +1,253 @@
+/* oxlint-disable no-underscore-dangle -- the methods of Crawlee have such names */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Decision } from '../../decision/decision.ts';
+import { isRobotsError, RobotsInvalidOptionsError } from '../../base/errors.ts';
+import { type Enter, guardHttpClient } from './http-client.ts';
+import { fieldsOf } from '../fetch/response.ts';
+import {
+  crawlerClass,
+  type CrawlingContext,
+  type CrawlRequest,
+  type NavigationHook,
+  type SkippedRequest,
+} from './types.ts';
+import { type Adding, noting, robotsOf, type Running, running, type Step } from '../crawlee-steps.ts';
+import { Guard, type GuardClient, reachesSite } from '../guard.ts';
+import { ignoredBecause } from '../ignore.ts';
+import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
+import { type ContextGuard, guardContext } from '../playwright/playwright.ts';
+import { refusal, refusalIn } from '../refusal.ts';
+
+export type { SkippedRequest } from './types.ts';
+export type { GuardClient } from '../guard.ts';
+export type { RobotsInit } from '../ignore.ts';
+export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
+
+/** What Crawlee's queue is to allow for waiting for a robots.txt; slots come on top. */
+const WAIT_FOR_ROBOTS_SECS = 30;
+
+/**
+ * A subclass of a crawler class of Crawlee 3 (3.14 or later) whose requests are held against the robots.txt of their
+ * own origin, redirects too: of `BasicCrawler`, `HttpCrawler`, `CheerioCrawler` and their kin, and of
+ * `PlaywrightCrawler` with Chromium.
+ *
+ * What may not be requested is skipped: `onSkippedRequest({ url, reason: 'robotsTxt', decision })` is told (see
+ * {@link SkippedRequest}), and the request is neither retried nor failed. Links and start URLs of which robots.txt is
+ * known to disallow them do not get into the queue; adding never waits for a robots.txt. The others are decided when
+ * their turn comes. While robots.txt is unreachable `decision.reason` is `'unreachable'`, and `decision.retryAt` says
+ * from when on to crawl that URL again.
+ *
+ * `context.sendRequest` is guarded likewise, and throws the refusal. A request with
+ * `userData: { robots: { ignore: true, because: '…' } }`, or `sendRequest({ robots: … })`, goes unasked.
+ *
+ * With `pacing` a request waits for its slot before its turn, which takes up one of the concurrent requests; a redirect
+ * waits within Crawlee's `navigationTimeoutSecs`. What is deferred fails, once, with `RobotsDeferredError`.
+ *
+ * An `httpClient` of your own is asked for one hop at a time (`followRedirect: false`), and one that follows redirects
+ * all the same is found out and refused. What a request handler fetches by other means is not seen: use `guardFetch`
+ * for that.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ *
+ * @example
+ * ```ts
+ * import { CheerioCrawler } from '@crawlee/cheerio';
+ * import { RobotsClient } from 'canfetch';
+ * import { withRobots } from 'canfetch/crawlee';
+ *
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)' });
+ * const PoliteCrawler = withRobots(CheerioCrawler, robots);
+ * const crawler = new PoliteCrawler({ requestHandler: ({ enqueueLinks }) => enqueueLinks() });
+ * await crawler.run(['https://example.com/page']);
+ * ```
+ */
+export function withRobots<Class extends new (...args: never[]) => object>(
+  crawler: Class,
+  client: GuardClient,
+  options: ThrowingGuardOptions = {},
+): Class {
+  assertThrowing(options);
+  const guard = new Guard(client, options);
+  const Base = crawlerClass(crawler);
+  const steps = new AsyncLocalStorage<Step>();
+  const contextGuards = new WeakMap<object, Promise<ContextGuard>>();
+  /** Queues that know that a request may be held back before it is made. */
+  const patient = new WeakSet<object>();
+
+  /** What keeps a URL out of the queue, as far as it is known without asking. */
+  const known = (text: string): Decision | undefined => {
+    if (!URL.canParse(text) || !reachesSite(new URL(text))) return undefined;
+    const decision = client.peek(text, options.agent);
+    return decision?.allowed === false ? decision : undefined;
+  };
+
+  const mayBeAdded = (url: string): boolean => {
+    const step = steps.getStore();
+    const source = step?.name === 'adding' ? step.source : undefined;
+    if (!guard.enforces || ignoredBecause(robotsOf(source)) !== undefined) return true;
+    const refused = known(url);
+    // That robots.txt is unreachable may be over when the turn of the request comes.
+    if (refused === undefined || refused.reason === 'unreachable') return true;
+    if (options.filter?.(new URL(url)) === false) return true;
+    options.onRefusal?.(refused);
+    return false;
+  };
+
+  const mayRun = async (url: string, inBrowser: boolean): Promise<boolean> => {
+    const step = running(steps);
+    const request = step?.request?.url === url ? step.request : undefined;
+    try {
+      const because = ignoredBecause(robotsOf(request));
+      // Nothing will be refused, and the guard of the page tells of it.
+      if (inBrowser && (because !== undefined || !guard.enforces)) return true;
+      const refused = await guard.refuses(new URL(url), { because, paced: !inBrowser });
+      if (step !== undefined) {
+        step.decided = url;
+        if (refused !== undefined) step.refused = refused;
+      }
+      return refused === undefined;
+    } catch (error) {
+      if (step === undefined) throw error;
+      step.failure = { error };
+      return true;
+    }
+  };
+
+  const enter: Enter = (request, navigates) => {
+    const step = running(steps);
+    const first = new URL(request.url).href;
+    const own = step?.request && new URL(step.request.url).href === first ? step.request : undefined;
+    const because = ignoredBecause(request.robots ?? robotsOf(own));
+    // By the turn of the request, which is one request's.
+    let decided = own !== undefined && step?.decided === own.url && request.robots === undefined;
+    if (decided) delete step?.decided;
+    return {
+      admit: async (url) => {
+        if (decided) {
+          decided = false;
+          return;
+        }
+        const refused = await guard.refuses(url, { signal: request.signal, because });
+        if (refused === undefined) return;
+        if (navigates && step !== undefined) step.refused = refused;
+        throw refusal(refused);
+      },
+      answered: (url, { statusCode, headers }) => guard.answered(url, statusCode, fieldsOf(headers)),
+      failed: (url, error) => {
+        // A proxy may be what failed.
+        if (request.proxyUrl === undefined) guard.failed(url, error, request.signal);
+      },
+    };
+  };
+
+  const enterPage: NavigationHook = async (context) => {
+    // AdaptivePlaywrightCrawler calls hooks for requests without a browser, too.
+    if (!('browserController' in context) || context.page === undefined) return;
+    const { page, request } = context;
+    if (typeof page.context !== 'function') {
+      throw new RobotsInvalidOptionsError(
+        'Expected the pages of the crawler to be those of Playwright: redirects of Puppeteer cannot be checked',
+      );
+    }
+    const browserContext = page.context();
+    const guarded = contextGuards.get(browserContext) ?? guardContext(browserContext, client, options);
+    contextGuards.set(browserContext, guarded);
+    const pageGuard = await guarded;
+    const because = ignoredBecause(robotsOf(request));
+    if (because !== undefined) await pageGuard.ignore(page, because);
+    const step = running(steps);
+    if (step !== undefined) step.page = { page, guard: pageGuard };
+  };
+
+  const leavePage: NavigationHook = async () => {
+    // What its handler navigates to is no longer the request.
+    delete running(steps)?.page;
+  };
+
+  class GuardedCrawler extends Base {
+    constructor(...args: unknown[]) {
+      super(...args);
+      const given: unknown = Reflect.get(Object(args[0]), 'respectRobotsTxtFile');
+      if (given !== undefined && given !== true) {
+        throw new RobotsInvalidOptionsError(
+          'Expected `respectRobotsTxtFile` to be left out or true: `withRobots` decides instead, for its `agent`',
+        );
+      }
+      // Without it Crawlee asks nobody about links.
+      this.respectRobotsTxtFile = true;
+      this.httpClient = guardHttpClient(this.httpClient, enter);
+      if (this.browserPool !== undefined) {
+        this.preNavigationHooks = [...(this.preNavigationHooks ?? []), enterPage];
+        this.postNavigationHooks = [leavePage, ...(this.postNavigationHooks ?? [])];
+      }
+    }
+
+    override addRequests(requests: unknown, ...rest: unknown[]): Promise<unknown> {
+      const step: Adding = { name: 'adding', source: undefined };
+      return steps.run(step, () => super.addRequests(noting(requests, step), ...rest));
+    }
+
+    override enqueueLinksWithCrawlDepth(links: object, ...rest: unknown[]): Promise<unknown> {
+      const step: Adding = { name: 'adding', source: links };
+      return steps.run(step, () => super.enqueueLinksWithCrawlDepth(links, ...rest));
+    }
+
+    override async getRobotsTxtFileForUrl(): Promise<{ isAllowed(url: string): boolean }> {
+      return { isAllowed: mayBeAdded };
+    }
+
+    override async isAllowedBasedOnRobotsTxtFile(url: string): Promise<boolean> {
+      if (steps.getStore()?.name === 'adding') return mayBeAdded(url);
+      return mayRun(url, this.browserPool !== undefined);
+    }
+
+    override async handleSkippedRequest(skipped: SkippedRequest): Promise<void> {
+      const decision = running(steps)?.refused ?? known(skipped.url);
+      // Into the object that came, which the `onSkippedRequest` of `enqueueLinks` is given, too.
+      if (skipped.reason === 'robotsTxt' && decision !== undefined) Object.assign(skipped, { decision });
+      return super.handleSkippedRequest(skipped);
+    }
+
+    override _runTaskFunction(): Promise<void> {
+      return steps.run({ name: 'running' }, () => super._runTaskFunction());
+    }
+
+    override async _fetchNextRequest(): Promise<CrawlRequest | null> {
+      const { requestQueue } = this;
+      if (requestQueue?.requestLockSecs !== undefined && !patient.has(requestQueue)) {
+        patient.add(requestQueue);
+        requestQueue.requestLockSecs += WAIT_FOR_ROBOTS_SECS + Math.ceil(guard.maxDelayMs / 1000);
+      }
+      const request = await super._fetchNextRequest();
+      const step = running(steps);
+      if (step !== undefined) step.request = request;
+      return request;
+    }
+
+    override async _runRequestHandler(context: CrawlingContext): Promise<void> {
+      const { request } = context;
+      const step = running(steps);
+      try {
+        if (step?.failure !== undefined) throw step.failure.error;
+        await super._runRequestHandler(context);
+      } catch (error) {
+        const refused = step && (step.refused ?? (await refusedPage(step)));
+        // What robots.txt says, and what is wrong with options, is the same at the next try.
+        if (refused !== undefined || refusalIn(error) !== undefined || isRobotsError(error)) {
+          request.noRetry = true;
+        }
+        if (step === undefined || refused === undefined) throw error;
+        step.refused = refused;
+        this.log.warning(`Skipping request ${request.url} (${request.id}): ${refusal(refused).message}`);
+        await this.handleSkippedRequest({ url: request.url, reason: 'robotsTxt' });
+      }
+    }
+  }
+  // Crawlee logs under it.
+  Object.defineProperty(GuardedCrawler, 'name', { value: crawler.name });
+  return GuardedCrawler as unknown as Class;
+}
+
+async function refusedPage({ page }: Running): Promise<Decision | undefined> {
+  return page && refusalIn(await page.guard.errorOf(page.page))?.decision;
+}

@@ -1,0 +1,207 @@
+import { RobotsInvalidOptionsError } from '../../base/errors.ts';
+import { type Answer, type Hop, nextHop, redirects } from '../fetch/redirect.ts';
+import { isStream } from '../fetch/request.ts';
+import { fieldsOf } from '../fetch/response.ts';
+
+type HeaderRecord = Record<string, string | string[] | undefined>;
+
+/** The part of Crawlee's `HttpRequest` that the guard reads and writes. */
+export interface HttpRequest {
+  readonly url: string | URL;
+  readonly method?: string;
+  readonly headers?: HeaderRecord;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  readonly followRedirect?: boolean | ((response: HttpResponse) => boolean);
+  readonly maxRedirects?: number;
+  readonly proxyUrl?: string | undefined;
+  /** Options of got: other clients leave them unread. */
+  readonly hooks?: { readonly beforeRedirect?: readonly unknown[] };
+  /** `{ ignore: true, because: '…' }`, as in `sendRequest({ robots })`. */
+  readonly robots?: unknown;
+}
+
+export interface HttpResponse {
+  readonly statusCode: number;
+  readonly url?: string;
+  readonly headers: HeaderRecord;
+  readonly redirectUrls?: readonly URL[];
+  readonly stream?: { destroy(): unknown };
+}
+
+/** Called at each redirect, after the decision. */
+type RedirectHandler = (response: HttpResponse, updated: UpdatedRequest) => void;
+
+interface UpdatedRequest {
+  url: string | URL;
+  headers: HeaderRecord;
+}
+
+/** Crawlee's `BaseHttpClient`. */
+export interface HttpClient {
+  sendRequest(request: HttpRequest): Promise<HttpResponse>;
+  stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<HttpResponse>;
+}
+
+/** One request, and the redirects it meets. */
+export interface Passage {
+  /** Returns when `url` may be requested, rejects when not. */
+  admit(url: URL): Promise<void>;
+  answered(url: URL, response: Pick<HttpResponse, 'statusCode' | 'headers'>): void;
+  failed(url: URL, error: unknown): void;
+}
+
+/** Begins the passage of a request. */
+export type Enter = (request: HttpRequest, navigates: boolean) => Passage;
+
+type Send = (request: HttpRequest) => Promise<HttpResponse>;
+
+/**
+ * `client`, which asks before each request and before each redirect.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the client follows redirects by itself.
+ */
+export function guardHttpClient(client: HttpClient, enter: Enter): HttpClient {
+  const follow = takesHooks(client) ? followedByGot : followedHere;
+  // ImpitHttpClient has it, and does not look at the `followRedirect` of a request.
+  if (Reflect.get(client, 'followRedirects') === true) throw unseen('would follow redirects');
+  /** How it was found out that it follows redirects by itself: nothing more is sent by it. */
+  let heedless: unknown;
+  const guarded = async (
+    request: HttpRequest,
+    navigates: boolean,
+    send: Send,
+    onRedirect?: RedirectHandler,
+  ): Promise<HttpResponse> => {
+    const passage = enter(request, navigates);
+    await passage.admit(new URL(request.url));
+    if (heedless !== undefined) throw heedless;
+    const { robots: _, ...rest } = request;
+    try {
+      return await follow(send, rest, passage, onRedirect);
+    } catch (error) {
+      if (error instanceof RobotsInvalidOptionsError) heedless = error;
+      throw error;
+    }
+  };
+  return {
+    sendRequest: (request) => guarded(request, false, (each) => client.sendRequest(each)),
+    stream: (request, onRedirect) =>
+      guarded(request, true, (each) => client.stream(each, onRedirect), onRedirect),
+  };
+}
+
+/** Whether a client is the one Crawlee comes with, which hands what it is given to got. */
+function takesHooks(client: HttpClient): boolean {
+  return client.constructor.name === 'GotScrapingHttpClient';
+}
+
+/** got follows, and waits at each redirect for its hooks: for this one last, which so sees where they lead. */
+async function followedByGot(send: Send, request: HttpRequest, passage: Passage): Promise<HttpResponse> {
+  let seen = 0;
+  let url = new URL(request.url);
+  const beforeRedirect = async (
+    updated: { readonly url: string | URL },
+    response: Pick<HttpResponse, 'statusCode' | 'headers'>,
+  ): Promise<void> => {
+    seen += 1;
+    passage.answered(url, response);
+    url = new URL(updated.url);
+    await passage.admit(url);
+  };
+  const { hooks } = request;
+  const response = await send({
+    ...request,
+    hooks: { ...hooks, beforeRedirect: [...(hooks?.beforeRedirect ?? []), beforeRedirect] },
+  }).catch((error: unknown) => {
+    passage.failed(url, error);
+    throw error;
+  });
+  if ((response.redirectUrls?.length ?? 0) > seen) throw followedUnseen(response, url);
+  passage.answered(url, response);
+  return response;
+}
+
+/** Any other client is asked for one hop at a time, by the steps of the Fetch standard. */
+async function followedHere(
+  send: Send,
+  request: HttpRequest,
+  passage: Passage,
+  onRedirect?: RedirectHandler,
+): Promise<HttpResponse> {
+  const { followRedirect = true, maxRedirects = Infinity } = request;
+  const redirectUrls: URL[] = [];
+  let hop = firstHop(request);
+  let { headers = {} } = request;
+  for (;;) {
+    const { url, method, body } = hop;
+    const sent = { ...request, url: url.href, method, headers, body, followRedirect: false };
+    const response = await send(sent).catch((error: unknown) => {
+      passage.failed(url, error);
+      throw error;
+    });
+    if (hasFollowed(response, url)) throw followedUnseen(response, url);
+    passage.answered(url, response);
+    const answer = answerOf(response);
+    const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect;
+    if (!follows || !redirects(answer)) {
+      return Object.defineProperty(response, 'redirectUrls', { value: redirectUrls, configurable: true });
+    }
+    response.stream?.destroy();
+    if (redirectUrls.length >= maxRedirects) {
+      throw new Error(`Redirected ${maxRedirects} times, by ${url.href} at last`);
+    }
+    hop = nextHop(hop, answer);
+    const updated: UpdatedRequest = { url: hop.url, headers: Object.fromEntries(hop.headers) };
+    // Crawlee keeps the cookies of the answer, and adds those of the session for the hop as `Cookie`.
+    onRedirect?.(response, updated);
+    if (updated.headers['Cookie'] !== undefined) delete updated.headers['cookie'];
+    hop = { ...hop, url: new URL(updated.url) };
+    await passage.admit(hop.url);
+    redirectUrls.push(hop.url);
+    headers = updated.headers;
+  }
+}
+
+function firstHop({ url, method = 'GET', headers = {}, body }: HttpRequest): Hop {
+  const fields = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    for (const each of [value].flat()) if (each !== undefined) fields.append(name, each);
+  }
+  const bodyIsStream = isStream(body) || (typeof body === 'object' && body !== null && 'next' in body);
+  return {
+    url: new URL(url),
+    method: method.toUpperCase(),
+    headers: fields,
+    body,
+    bodyIsStream,
+    redirects: 0,
+  };
+}
+
+/** A response, as guards look at it. */
+function answerOf({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): Answer {
+  return { status: statusCode, headers: fieldsOf(headers) };
+}
+
+function hasFollowed({ url, redirectUrls = [] }: HttpResponse, requested: URL): boolean {
+  return (
+    redirectUrls.length > 0 || (url !== undefined && withoutFragment(url) !== withoutFragment(requested))
+  );
+}
+
+function withoutFragment(url: string | URL): string {
+  return new URL(url).href.split('#', 1)[0] ?? '';
+}
+
+function followedUnseen(response: HttpResponse, requested: URL): RobotsInvalidOptionsError {
+  response.stream?.destroy();
+  return unseen(`followed a redirect of ${requested.href}`);
+}
+
+function unseen(what: string): RobotsInvalidOptionsError {
+  return new RobotsInvalidOptionsError(
+    `Expected the \`httpClient\` to heed \`followRedirect: false\`, but it ${what} where none can be checked; ` +
+      'turn them off where it is made (`new ImpitHttpClient({ followRedirects: false })`)',
+  );
+}

@@ -1,0 +1,231 @@
+import type { Decision } from '../../decision/decision.ts';
+import { RobotsInvalidOptionsError } from '../../base/errors.ts';
+import { Guard, type GuardClient, reachesSite } from '../guard.ts';
+import { ignoredBecause } from '../ignore.ts';
+import type { GuardOptions } from '../options.ts';
+import { refusal } from '../refusal.ts';
+import type { PageAddresses, PageHops } from './page-addresses.ts';
+import { firstHop, type Hop, nextHop, redirects } from './redirect.ts';
+import {
+  type Call,
+  membersOf,
+  NO_INIT,
+  parseUrl,
+  readCall,
+  type RequestLike,
+  withoutRequest,
+} from './request.ts';
+import { arrivedAt, discard, refusalResponse, type ResponseLike } from './response.ts';
+
+/** `Answer` is what the wrapped fetch resolves to: what a function given as `onDisallow` must answer with. */
+export type GuardFetchOptions<Answer = unknown> = GuardOptions<Answer>;
+
+/** What is wrapped, whatever its types say, takes and gives what the Fetch standard says. */
+type Send = (input: string | RequestLike, init?: object) => Promise<ResponseLike>;
+
+/**
+ * Wraps a `fetch`: each request, and each redirect it meets, is held against the robots.txt of its own origin
+ * before it is sent. Everything else is as the wrapped fetch does it.
+ *
+ * A request that may not be made rejects with `RobotsDisallowedError` (`ERR_ROBOTS_DISALLOWED`) or
+ * `RobotsUnreachableError` (`ERR_ROBOTS_UNREACHABLE`, with `retryAt`). `decision` tells about the hop refused.
+ * `onDisallow` answers instead, `mode: 'report'` only tells. A single request goes unasked with
+ * `{ robots: { ignore: true, because: '…' } }` in its init (see `RobotsInit`).
+ *
+ * Redirects are followed here, by the steps of the Fetch standard. `redirect: 'manual'` and `'error'` are left to
+ * the wrapped fetch, which then makes a single request.
+ *
+ * Three things differ from the wrapped fetch where redirects are followed: the body of a `Request` cannot be sent a
+ * second time (a 307 or 308 is a `TypeError`; hand over URL and init instead), a dispatcher built into a `Request`
+ * serves its first hop only (one in `init` serves all), and `integrity` is held against redirects too.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ *
+ * @example
+ * ```ts
+ * import { guardFetch, RobotsClient } from 'canfetch';
+ *
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)' });
+ * const fetchPolitely = guardFetch(fetch, robots);
+ * const response = await fetchPolitely('https://example.com/page');
+ * ```
+ */
+export function guardFetch<Fetch extends (input: never, init?: never) => Promise<unknown>>(
+  fetch: Fetch,
+  client: GuardClient,
+  options?: GuardFetchOptions<Awaited<ReturnType<Fetch>>>,
+): Fetch;
+export function guardFetch(
+  fetch: Send,
+  client: GuardClient,
+  options: GuardFetchOptions = {},
+): (input: unknown, init?: unknown) => Promise<unknown> {
+  if (typeof fetch !== 'function') {
+    throw new RobotsInvalidOptionsError(
+      `Expected the first argument to be a fetch function, got ${typeof fetch}`,
+    );
+  }
+  const guard = new Guard(client, options);
+  const send = acceptingForeignRequests(fetch);
+  const hopsOf = addressChecks(options);
+
+  return async (input, init) => {
+    const call = readCall(input, init);
+    const because = ignoredBecause(call.robots);
+    const { signal } = call;
+    let refused: Decision | undefined;
+    let hops: PageHops | undefined;
+    try {
+      if (!reachesSite(call.url)) return send(call.input, call.init);
+      if (hopsOf !== undefined) {
+        hops = await hopsOf(call);
+        await admit(hops, guard, new URL(call.url), signal);
+      }
+      const verdict = guard.refusesSite(call.url, { signal, because });
+      refused = verdict instanceof Promise ? await verdict : verdict;
+    } catch (error) {
+      parseUrl(call.url);
+      throw error;
+    }
+    if (refused !== undefined) return refuse(guard, refused, parseUrl(call.url), false);
+    if (call.redirect !== 'follow') return sendOnly(guard, send, call, hops);
+
+    let hop: Hop | undefined;
+    let url = call.url;
+    let next = call.input;
+    let nextInit: object = call.init === NO_INIT ? MANUAL : { ...call.init, redirect: 'manual' };
+    for (;;) {
+      let response: ResponseLike;
+      try {
+        response = await sendBy(hops, send, url, next, nextInit);
+      } catch (error) {
+        guard.failed(url, error, signal);
+        throw error;
+      }
+      const { status } = response;
+      if (hasFollowed(response, status)) {
+        discard(response);
+        throw new TypeError(
+          `The fetch that is guarded does not heed \`redirect: 'manual'\`, so the redirects of ${url} cannot be checked`,
+        );
+      }
+      guard.answered(url, status, response.headers);
+      if (!redirects(response)) {
+        return hop === undefined ? response : arrivedAt(response, hop.url, true);
+      }
+      // Before deciding, which may take long: the connection is not kept waiting.
+      discard(response);
+      hop = nextHop(hop ?? firstHop(call), response);
+      if (hops !== undefined) await admit(hops, guard, hop.url, signal);
+      const refusedHop = await guard.refuses(hop.url, { signal, because });
+      if (refusedHop !== undefined) return refuse(guard, refusedHop, hop.url, true);
+      url = next = hop.url.href;
+      nextInit = initOf(hop, call);
+    }
+  };
+}
+
+const MANUAL = Object.freeze({ redirect: 'manual' });
+
+/** Whether a fetch has gone on to another URL, or hides where to: a browser's `redirect: 'manual'` does. */
+function hasFollowed(response: ResponseLike, status: number): boolean {
+  return response.redirected || (status === 0 && response.type === 'opaqueredirect');
+}
+
+/** What becomes of a request that may not be made. */
+function refuse(guard: Guard, decision: Decision, url: URL, redirected: boolean): unknown {
+  const { onDisallow } = guard;
+  if (onDisallow === 'throw') throw refusal(decision);
+  if (onDisallow === 'response') return arrivedAt(refusalResponse(decision, guard.clock), url, redirected);
+  return onDisallow(decision);
+}
+
+/** A request whose redirects the caller does not want followed. */
+async function sendOnly(
+  guard: Guard,
+  send: Send,
+  call: Call,
+  hops: PageHops | undefined,
+): Promise<ResponseLike> {
+  try {
+    const response = await sendBy(hops, send, call.url, call.input, call.init);
+    guard.answered(call.url, response.status, response.headers);
+    return response;
+  } catch (error) {
+    // With 'error' a redirect fails like a dead network, though the site has answered: that says nothing.
+    if (call.redirect !== 'error') guard.failed(call.url, error, call.signal);
+    throw error;
+  }
+}
+
+/** Sends a request where its address policy lets it go, if it has one. */
+function sendBy(
+  hops: PageHops | undefined,
+  send: Send,
+  url: string,
+  input: string | RequestLike,
+  init: object,
+): Promise<ResponseLike> {
+  return hops === undefined
+    ? send(input, init)
+    : hops.send(new URL(url), (way) => send(input, { ...init, ...way }));
+}
+
+/** @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`) */
+function admit(hops: PageHops, guard: Guard, url: URL, signal: AbortSignal | undefined): Promise<void> {
+  return hops.admit(url, () => guard.knows(url), signal);
+}
+
+/** What checks the hops of a call; loaded when first needed, for it takes undici with it. */
+function addressChecks({
+  addressPolicy = 'any',
+  lookup,
+}: GuardFetchOptions): ((call: Call) => Promise<PageHops>) | undefined {
+  if (addressPolicy === 'any') return undefined;
+  let loading: Promise<PageAddresses> | undefined;
+  return async ({ init }) => {
+    loading ??= import('./page-addresses.ts').then(
+      ({ PageAddresses }) => new PageAddresses(addressPolicy, lookup),
+    );
+    const addresses = await loading;
+    return addresses.hops({ hasOwnDispatcher: (Reflect.get(init, 'dispatcher') ?? undefined) !== undefined });
+  };
+}
+
+/** The init of a hop: the caller's, but for what the redirect changed. */
+function initOf({ method, headers, body }: Hop, { request, init }: Call): object {
+  return {
+    ...(request === undefined ? {} : membersOf(request)),
+    ...init,
+    method,
+    headers: [...headers],
+    body,
+    redirect: 'manual',
+  };
+}
+
+/**
+ * A fetch knows the Requests of its own realm only; of any other it makes the text "[object Request]", which is no
+ * URL, and sends nothing. Those it is given as URL and init.
+ */
+function acceptingForeignRequests(fetch: Send): Send {
+  const foreign = new WeakSet<object>();
+  const sendRequest = async (request: RequestLike, init: object): Promise<ResponseLike> => {
+    const realm: object = Object.getPrototypeOf(request);
+    if (!foreign.has(realm)) {
+      try {
+        return await fetch(request, init);
+      } catch (error) {
+        if (!isUnparsable(error, String(request))) throw error;
+        foreign.add(realm);
+      }
+    }
+    return fetch(...withoutRequest(request, init));
+  };
+  return (input, init = {}) => (typeof input === 'string' ? fetch(input, init) : sendRequest(input, init));
+}
+
+function isUnparsable(error: unknown, text: string): boolean {
+  if (!(error instanceof TypeError) || !(error.cause instanceof Error)) return false;
+  return Reflect.get(error.cause, 'code') === 'ERR_INVALID_URL' && Reflect.get(error.cause, 'input') === text;
+}

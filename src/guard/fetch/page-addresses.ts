@@ -1,0 +1,124 @@
+import type { LookupFunction } from 'node:net';
+import { Agent } from 'undici';
+import { RobotsAddressRefusedError } from '../../base/errors.ts';
+import {
+  type AddressPolicy,
+  HopAddresses,
+  isPublicHost,
+  NameLookup,
+  notingConnector,
+  publicOnlyAgent,
+  publicOnlyLookup,
+  ReachedOrigins,
+  refusedHost,
+} from '../../fetch/index.ts';
+import { orAborted } from '../../base/on-abort.ts';
+import type { ResponseLike } from './response.ts';
+
+const MAX_CAUSES = 16;
+
+/** What a hop adds to the init of a fetch. */
+interface Way {
+  readonly dispatcher?: Agent;
+}
+
+/**
+ * The address policy of page requests. They go through agents of its own: one for hops that may lead anywhere, which
+ * knows where they led, and one for those that may not, which never held a socket to a private address.
+ */
+export class PageAddresses {
+  readonly policy: AddressPolicy;
+  readonly reached: ReachedOrigins = new ReachedOrigins();
+  readonly anywhere: Agent;
+  readonly publicOnly: Agent;
+  readonly #lookup: LookupFunction;
+
+  constructor(policy: AddressPolicy, lookup: LookupFunction = new NameLookup().lookup) {
+    this.policy = policy;
+    this.#lookup = publicOnlyLookup(lookup);
+    this.anywhere = new Agent({ connect: notingConnector({}, lookup, this.reached) });
+    this.publicOnly = publicOnlyAgent({ lookup });
+  }
+
+  /** For one request and its redirects. */
+  hops({ hasOwnDispatcher }: { readonly hasOwnDispatcher: boolean }): PageHops {
+    return new PageHops(this, hasOwnDispatcher);
+  }
+
+  /**
+   * The refusal of a name that has none but private addresses. Any other failure is left to those who will ask
+   * for the name in earnest.
+   */
+  refusal(hostname: string): Promise<RobotsAddressRefusedError | undefined> {
+    return new Promise((resolve) => {
+      this.#lookup(hostname, { all: true }, (error) => resolve(refusalIn(error)));
+    });
+  }
+}
+
+/** One request and its redirects. */
+export class PageHops {
+  readonly #addresses: PageAddresses;
+  readonly #hops: HopAddresses;
+  /** The caller's own dispatcher connects to what it likes: only what URLs show can be checked. */
+  readonly #seesConnections: boolean;
+
+  constructor(addresses: PageAddresses, hasOwnDispatcher: boolean) {
+    this.#addresses = addresses;
+    this.#hops = new HopAddresses(addresses.policy);
+    this.#seesConnections = !hasOwnDispatcher;
+  }
+
+  /**
+   * Returns when the next hop is not refused yet. Comes before anybody asks for the robots.txt of `url`, which would
+   * be a request to the very address that is refused; so a name is looked up here, if its robots.txt is not known.
+   *
+   * @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`), or the reason of an aborted signal.
+   */
+  async admit(url: URL, isKnown: () => boolean, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#hops.refuses(url)) throw refusedHost(url.hostname);
+    if (!this.#hops.publicOnly || !this.#seesConnections || isPublicHost(url.hostname) === true || isKnown())
+      return;
+    const pending = this.#addresses.refusal(url.hostname);
+    const refused = await (signal === undefined ? pending : orAborted(pending, signal));
+    if (refused !== undefined) throw refused;
+  }
+
+  /**
+   * Sends a hop where the policy lets it go, and notes where that was.
+   *
+   * @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`), or what `send` throws.
+   */
+  async send(url: URL, send: (way: Way) => Promise<ResponseLike>): Promise<ResponseLike> {
+    const { anywhere, publicOnly, reached } = this.#addresses;
+    if (!this.#seesConnections) {
+      const response = await send({});
+      this.#hops.answered(url, undefined);
+      return response;
+    }
+    if (this.#hops.publicOnly) {
+      // Stays so for all further hops.
+      return send({ dispatcher: publicOnly }).catch((error: unknown) => {
+        throw refusalIn(error) ?? error;
+      });
+    }
+    reached.begin(url.origin);
+    try {
+      const response = await send({ dispatcher: anywhere });
+      this.#hops.answered(url, reached.isPublic(url.origin));
+      return response;
+    } finally {
+      reached.end(url.origin);
+    }
+  }
+}
+
+/** A fetch says only that it failed; the refusal is the cause. */
+function refusalIn(error: unknown): RobotsAddressRefusedError | undefined {
+  let cause = error;
+  for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth++) {
+    if (cause instanceof RobotsAddressRefusedError) return cause;
+    cause = Reflect.get(cause, 'cause');
+  }
+  return undefined;
+}

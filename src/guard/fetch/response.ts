@@ -1,0 +1,84 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Decision } from '../../decision/decision.ts';
+import { refusal } from '../refusal.ts';
+
+/** A `Response`, of whatever realm, as far as a guard looks at it. */
+export interface ResponseLike {
+  readonly status: number;
+  readonly type?: string;
+  readonly url: string;
+  readonly redirected: boolean;
+  readonly headers: Fields;
+  readonly body: { cancel(): Promise<void> } | null;
+  clone(): ResponseLike;
+}
+
+/** Headers as Node gives them: by lower-case names. */
+export type NodeHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Fields by lower-case names, of several with one name the first. */
+export interface Fields {
+  get(name: string): string | null;
+}
+
+export function fieldsOf(headers: NodeHeaders): Fields {
+  return {
+    get(name) {
+      const value = headers[name];
+      return (Array.isArray(value) ? value[0] : value) ?? null;
+    },
+  };
+}
+
+/** Frees the socket of an answer that nobody will read. Not waited for: what comes next does not depend on it. */
+export function discard(response: ResponseLike): void {
+  response.body?.cancel().catch(() => undefined);
+}
+
+/** `response`, and every clone of it, as the last of a chain that led to `url`. */
+export function arrivedAt<Answer extends ResponseLike>(
+  response: Answer,
+  url: URL,
+  redirected: boolean,
+): Answer {
+  const clone = response.clone.bind(response);
+  return Object.defineProperties(response, {
+    // "The url getter steps are to return […] this's response's URL, serialized with exclude fragment set to true."
+    url: { value: response.url === '' ? withoutFragment(url) : response.url, configurable: true },
+    redirected: { value: redirected, configurable: true },
+    clone: { value: () => arrivedAt(clone(), url, redirected), configurable: true },
+  });
+}
+
+/** The answer that stands for a refusal: 403, or 503 while robots.txt is unreachable. */
+export function refusalResponse(decision: Decision, clock: Clock): Response {
+  const { reason, rule, retryAt } = decision;
+  const headers = new Headers({ 'x-robots-reason': reason });
+  if (rule !== undefined) {
+    headers.set('x-robots-rule', `line ${rule.line}: ${rule.directive}: ${headerSafe(rule.pattern)}`);
+  }
+  if (reason !== 'unreachable') return synthetic(decision, 403, 'Forbidden', headers);
+  if (retryAt !== undefined) {
+    headers.set('retry-after', String(Math.max(0, Math.ceil((retryAt - clock.now()) / 1000))));
+  }
+  return synthetic(decision, 503, 'Service Unavailable', headers);
+}
+
+function synthetic(decision: Decision, status: number, statusText: string, headers: Headers): Response {
+  return new Response(`${refusal(decision).message}\n`, { status, statusText, headers });
+}
+
+/** Patterns are foreign text: what is no visible ASCII goes percent-encoded, in UTF-8. */
+function headerSafe(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (octet) =>
+    octet >= 0x20 && octet <= 0x7e
+      ? String.fromCharCode(octet)
+      : `%${octet.toString(16).toUpperCase().padStart(2, '0')}`,
+  ).join('');
+}
+
+function withoutFragment(url: URL): string {
+  const copy = new URL(url);
+  copy.hash = '';
+  return copy.href;
+}

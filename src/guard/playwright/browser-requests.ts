@@ -1,0 +1,233 @@
+import { LRUCache } from 'lru-cache';
+import { RobotsInvalidOptionsError } from '../../base/errors.ts';
+import type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
+
+/** A request that Chromium holds back until it is told what to do (`Fetch.requestPaused`). */
+export interface PausedRequest {
+  readonly requestId: string;
+  /** The frame, or the worker, that it is made for. */
+  readonly frameId: string;
+  readonly request: { readonly url: string };
+  readonly resourceType: string;
+  /** The hop before, where a redirect led here. */
+  readonly redirectedRequestId?: string;
+  /** One of these two is there when not the request is held back, but its answer. */
+  readonly responseStatusCode?: number;
+  readonly responseErrorReason?: string;
+  readonly responseHeaders?: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** Who decides about the requests of one context. */
+export interface RequestWatcher {
+  readonly context: BrowserContextLike;
+  /** Whether it wants to be asked about more than navigations. */
+  readonly subresources: boolean;
+  /** Never rejects. */
+  blocks(request: PausedRequest): Promise<boolean>;
+  /** Is told of the answer, or what came instead, to what it did not block. */
+  answered(request: PausedRequest): void;
+}
+
+/** A session of the DevTools protocol. */
+interface Session {
+  send(method: string, parameters?: object): Promise<unknown>;
+  on(event: string, listener: (event: PausedRequest) => void): unknown;
+  detach(): Promise<void>;
+}
+
+interface Target {
+  readonly targetId: string;
+  readonly browserContextId?: string;
+}
+
+interface FrameTreeAnswer {
+  readonly frameTree: FrameTree;
+}
+
+interface FrameTree {
+  readonly frame: { readonly id: string };
+  readonly childFrames?: readonly FrameTree[];
+}
+
+/** Requests and their answers. */
+const STAGES = ['Request', 'Response'];
+const NAVIGATIONS = STAGES.map((requestStage) => ({
+  urlPattern: '*',
+  resourceType: 'Document',
+  requestStage,
+}));
+const EVERYTHING = STAGES.map((requestStage) => ({ urlPattern: '*', requestStage }));
+/** Speculation rules by way of the `Speculation-Rules` header are among these. */
+const RULES = { urlPattern: '*', resourceType: 'Other', requestStage: 'Response' };
+const MAX_FRAMES = 10_000;
+
+/**
+ * The requests of one browser. They are held back at the browser itself, behind every route of Playwright: so each
+ * hop of each redirect comes by, of popups and foreign frames too, as it will be sent.
+ */
+export class BrowserRequests {
+  private static readonly all = new WeakMap<BrowserLike, Promise<BrowserRequests>>();
+  private readonly browser: BrowserLike;
+  private readonly session: Session;
+  private readonly watchers = new Set<RequestWatcher>();
+  /** Ids of contexts, by frame. A frame stays in its context. */
+  private readonly owners = new LRUCache<string, string>({ max: MAX_FRAMES });
+  private readonly contextIds = new WeakMap<BrowserContextLike, string>();
+
+  /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the browser is not Chromium. */
+  static of(browser: BrowserLike): Promise<BrowserRequests> {
+    const known = this.all.get(browser) ?? this.open(browser);
+    this.all.set(browser, known);
+    return known;
+  }
+
+  private static async open(browser: BrowserLike): Promise<BrowserRequests> {
+    try {
+      return new BrowserRequests(browser, (await browser.newBrowserCDPSession()) as Session);
+    } catch (cause) {
+      this.all.delete(browser);
+      throw new RobotsInvalidOptionsError(
+        'Expected the browser to be Chromium: others follow redirects where no guard sees them',
+        { cause },
+      );
+    }
+  }
+
+  private constructor(browser: BrowserLike, session: Session) {
+    this.browser = browser;
+    this.session = session;
+    session.on('Fetch.requestPaused', (request) => void this.answer(request));
+  }
+
+  async add(watcher: RequestWatcher): Promise<void> {
+    this.watchers.add(watcher);
+    await this.update();
+  }
+
+  async delete(watcher: RequestWatcher): Promise<void> {
+    this.watchers.delete(watcher);
+    // The browser may be gone.
+    await this.update().catch(() => undefined);
+  }
+
+  private async update(): Promise<void> {
+    const watchers = [...this.watchers];
+    if (watchers.length === 0) {
+      await this.session.send('Fetch.disable');
+      return;
+    }
+    const requests = watchers.some(({ subresources }) => subresources) ? EVERYTHING : NAVIGATIONS;
+    await this.session.send('Fetch.enable', { patterns: [...requests, RULES] });
+  }
+
+  private async answer(paused: PausedRequest): Promise<void> {
+    // What cannot be decided does not go out.
+    const blocked = await this.blocks(paused).catch(() => true);
+    const { requestId } = paused;
+    const answered = blocked
+      ? this.session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' })
+      : this.session.send('Fetch.continueRequest', { requestId });
+    // A request that is no more, since its page was closed, needs no answer.
+    await answered.catch(() => undefined);
+  }
+
+  private async blocks(paused: PausedRequest): Promise<boolean> {
+    const watchers = await this.watchersOf(paused.frameId);
+    const concerned = watchers.filter(
+      ({ subresources }) => subresources || paused.resourceType === 'Document',
+    );
+    if (isAnswer(paused)) {
+      for (const watcher of concerned) watcher.answered(paused);
+      return watchers.length > 0 && isSpeculationRules(paused);
+    }
+    const verdicts = await Promise.all(concerned.map((watcher) => watcher.blocks(paused)));
+    return verdicts.includes(true);
+  }
+
+  /** In doubt they are asked who may not have to. */
+  private async watchersOf(frameId: string): Promise<readonly RequestWatcher[]> {
+    const owner = await this.ownerOf(frameId);
+    const watchers = [...this.watchers];
+    if (owner === undefined) return watchers;
+    const anonymous = new Set<BrowserContextLike>();
+    for (const context of this.browser.contexts()) {
+      const id = await this.contextId(context);
+      if (id === owner) return watchers.filter((watcher) => watcher.context === context);
+      if (id === undefined) anonymous.add(context);
+    }
+    return watchers.filter(({ context }) => anonymous.has(context));
+  }
+
+  private async ownerOf(frameId: string): Promise<string | undefined> {
+    const known = this.owners.get(frameId);
+    if (known !== undefined) return known;
+    const { targetInfos } = (await this.session.send('Target.getTargets', { filter: [{}] })) as {
+      readonly targetInfos: readonly Target[];
+    };
+    const target = targetInfos.find(({ targetId }) => targetId === frameId);
+    const owner = target === undefined ? await this.searchFrame(frameId) : target.browserContextId;
+    if (owner !== undefined) this.owners.set(frameId, owner);
+    return owner;
+  }
+
+  /** A frame in the process of its parent is no target of its own. */
+  private async searchFrame(frameId: string): Promise<string | undefined> {
+    // All at once: a page that is about to navigate answers when it has.
+    const searches = this.browser.contexts().flatMap((context) =>
+      context.pages().flatMap((page) =>
+        [page, ...page.frames()].map(async (scope) => {
+          const tree = (await askOnce(context, scope, 'Page.getFrameTree')) as FrameTreeAnswer | undefined;
+          if (tree === undefined || !includes(tree.frameTree, frameId)) throw new Error('not here');
+          return this.contextId(context);
+        }),
+      ),
+    );
+    return Promise.any(searches).catch(() => undefined);
+  }
+
+  private async contextId(context: BrowserContextLike): Promise<string | undefined> {
+    const known = this.contextIds.get(context);
+    if (known !== undefined) return known;
+    for (const page of context.pages()) {
+      const id = (await targetOf(page))?.browserContextId;
+      if (id === undefined) continue;
+      this.contextIds.set(context, id);
+      return id;
+    }
+    return undefined;
+  }
+}
+
+function isAnswer({ responseStatusCode, responseErrorReason }: PausedRequest): boolean {
+  return responseStatusCode !== undefined || responseErrorReason !== undefined;
+}
+
+function isSpeculationRules({ responseHeaders = [] }: PausedRequest): boolean {
+  return responseHeaders.some(
+    ({ name, value }) =>
+      name.toLowerCase() === 'content-type' && /^\s*application\/speculationrules\+json/i.test(value),
+  );
+}
+
+function includes({ frame, childFrames = [] }: FrameTree, frameId: string): boolean {
+  return frame.id === frameId || childFrames.some((child) => includes(child, frameId));
+}
+
+/** The target of a page, whose id is that of its main frame; `undefined` when the page is closed. */
+export async function targetOf(page: PageLike): Promise<Target | undefined> {
+  const answer = await askOnce(page.context(), page, 'Target.getTargetInfo');
+  return (answer as { readonly targetInfo: Target } | undefined)?.targetInfo;
+}
+
+/** `undefined` for a page that is closed, and for a frame without a session of its own. */
+async function askOnce(context: BrowserContextLike, scope: object, method: string): Promise<unknown> {
+  try {
+    const session = (await context.newCDPSession(scope as never)) as Session;
+    const answer = await session.send(method);
+    // Not waited for: a page that is about to navigate answers when it has.
+    session.detach().catch(() => undefined);
+    return answer;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
+import { type AnswerHeaders, meaningOfStatus, type Outcome } from './outcome.ts';
+import type { Profile, StatusMeaning } from './profile.ts';
+import { standing, type Standing } from './state.ts';
+import { isGatekeeper } from './challenge-pages.ts';
+import { nextRecord } from './next-record.ts';
+
+/** What would be in force for an origin under some profile. */
+export type Outlook =
+  | { readonly state: 'rules' | 'last-good' }
+  | { readonly state: 'allow-all'; readonly reason: 'unavailable' | 'unreachable-expired' }
+  | { readonly state: 'disallow-all'; readonly reason: 'unreachable' | 'restricted' }
+  /**
+   * `stale`: the answer has had its time under this profile, which would ask again. `unread`: this profile would have
+   * followed a redirect, or read a body, that was left alone.
+   */
+  | { readonly state: 'unknown'; readonly reason: 'stale' | 'unread' };
+
+/**
+ * What `profile` would make of a record that came about under another one: its last answer, and the failure since, are
+ * met again. Asks nobody. A copy that the other profile threw away is gone.
+ */
+export function outlook(record: OriginRecord, profile: Profile, now: number): Outlook {
+  const { origin, answer, copy, failure } = record;
+  let known: OriginRecord | undefined = record.site && { origin, site: record.site };
+  const meet = (outcome: Outcome, at: number): void => {
+    known = nextRecord({ previous: known, origin, outcome, profile, now: at, random: 0 });
+  };
+  if (answer !== undefined) {
+    if (answer.kind !== 'rules' && copy !== undefined) meet(successOf(copy, {}), copy.fetchedAt);
+    const outcome = asAnswered(answer, copy, profile);
+    if (outcome === undefined) return { state: 'unknown', reason: 'unread' };
+    if (answer.kind === 'unavailable' && answer.since < answer.fetchedAt) meet(outcome, answer.since);
+    meet(outcome, answer.fetchedAt);
+  }
+  if (failure !== undefined) {
+    const outcome = asFailed(failure, profile);
+    if (outcome === undefined) return { state: 'unknown', reason: 'unread' };
+    meet(outcome, failure.since);
+    if (failure.since < failure.at) meet(outcome, failure.at);
+  }
+  return withoutParticulars(standing(known, profile, now));
+}
+
+/** Without what belongs to the record: the copy, and when to try again. */
+export function withoutParticulars(standing: Standing): Outlook {
+  switch (standing.state) {
+    case 'rules':
+    case 'last-good':
+      return { state: standing.state };
+    case 'allow-all':
+      return { state: standing.state, reason: standing.reason };
+    case 'disallow-all':
+      return { state: standing.state, reason: standing.reason };
+    case 'unknown':
+      return { state: standing.state, reason: 'stale' };
+  }
+}
+
+/** What `profile` calls the answer; undefined when it would have gone on where the other one stopped. */
+function asAnswered(answer: Answer, copy: Copy | undefined, profile: Profile): Outcome | undefined {
+  const { status, headers = {} } = answer;
+  const reason = answer.kind === 'unavailable' ? answer.reason : undefined;
+  if (reason === 'too-many-redirects' && answer.hops < profile.maxRedirects) return undefined;
+  if (reason === 'disallowed-redirect' && profile.disallowedRedirect === 'followed') return undefined;
+  const cut = reason === 'too-many-redirects' || reason === 'redirect-loop';
+  if (cut || answer.hops > profile.maxRedirects) return cutShort(answer, profile);
+  const suspect = answer.kind === 'rules' ? copy?.suspect : answer.suspect;
+  if (profile.challenge === 'unreachable' && isGatekeeper(suspect)) {
+    return { kind: 'unreachable', status, error: CHALLENGE, ...routeOf(answer) };
+  }
+  const meaning = reason === undefined ? meaningOf(answer, status, profile) : 'unavailable';
+  switch (meaning ?? answer.kind) {
+    case 'rules':
+      return answer.kind === 'rules' && copy !== undefined ? successOf(copy, headers) : undefined;
+    case 'unavailable':
+      return { kind: 'unavailable', status, headers, ...routeOf(answer) };
+    case 'restricted':
+      return { kind: 'restricted', status, headers, ...routeOf(answer) };
+    case 'unreachable':
+      return { kind: 'unreachable', status, error: STATUS, ...routeOf(answer) };
+  }
+}
+
+/** Undefined for what is no HTTP: its codes mean the same under every profile. */
+function meaningOf(
+  { finalUrl }: Answer | Failure,
+  status: number | undefined,
+  profile: Profile,
+): StatusMeaning | undefined {
+  return status === undefined || finalUrl.startsWith('ftp:') ? undefined : meaningOfStatus(status, profile);
+}
+
+const STATUS = 'ERR_ROBOTS_STATUS';
+const CHALLENGE = 'ERR_ROBOTS_CHALLENGE';
+
+function asFailed(failure: Failure, profile: Profile): Outcome | undefined {
+  const { status, error, hops, headers = {} } = failure;
+  if (error === 'ERR_ROBOTS_REDIRECT_LIMIT' && hops < profile.maxRedirects) return undefined;
+  const cut = error === 'ERR_ROBOTS_REDIRECT_LIMIT' || error === 'ERR_ROBOTS_REDIRECT_LOOP';
+  if (cut || hops > profile.maxRedirects) return cutShort(failure, profile);
+  const byStatus = error === STATUS || (error === CHALLENGE && profile.challenge === 'as-status');
+  const meaning = byStatus ? meaningOf(failure, status, profile) : undefined;
+  if (meaning === 'rules') return undefined;
+  if (status === undefined || meaning === undefined || meaning === 'unreachable') {
+    return { kind: 'unreachable', error, ...routeOf(failure) };
+  }
+  return { kind: meaning, status, headers, ...routeOf(failure) };
+}
+
+/** More redirects than `profile` follows. */
+function cutShort(last: Answer | Failure, { tooManyRedirects }: Profile): Outcome {
+  const { status = 302, headers = {} } = last;
+  return tooManyRedirects === 'unavailable'
+    ? { kind: 'unavailable', status, headers, reason: 'too-many-redirects', ...routeOf(last) }
+    : { kind: 'unreachable', error: 'ERR_ROBOTS_REDIRECT_LIMIT', ...routeOf(last) };
+}
+
+function successOf(copy: Copy, headers: AnswerHeaders): Outcome {
+  const { body, truncated, status } = copy;
+  return { kind: 'success', status, headers, body, truncated, ...routeOf(copy) };
+}
+
+function routeOf({ finalUrl, hops }: Answer | Failure | Copy): { finalUrl: string; hops: number } {
+  return { finalUrl, hops };
+}

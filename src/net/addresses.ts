@@ -1,0 +1,219 @@
+import { IPV4_REGISTRY, IPV6_REGISTRY, type RegistryEntry, type SpecialPurpose } from './iana-registry.ts';
+
+/**
+ * Whether packets to an IPv4 or IPv6 address (in any spelling `net.isIP` knows, zone included) may leave for the
+ * Internet. Of an address that carries an IPv4 address, that one is judged. What cannot be read is not public.
+ */
+export function isPublicAddress(address: string): boolean {
+  return specialPurposeOf(address) === undefined;
+}
+
+/** What an address is for; `undefined` when it is public. */
+export function specialPurposeOf(address: string): SpecialPurpose | 'unreadable' | undefined {
+  if (address.includes(':')) return readIPv6(address) ? purposeOfIPv6() : 'unreadable';
+  const ipv4 = readIPv4(address, 0);
+  return ipv4 < 0 ? 'unreadable' : purposeOfIPv4(ipv4);
+}
+
+/**
+ * Whether a host, as a URL gives it, is a public address; `undefined` for a name, of which only DNS can tell. URL
+ * parsers have already turned `0x7f.1` and its kin into dotted decimals.
+ */
+export function isPublicHost(hostname: string): boolean | undefined {
+  const bracketed = hostname.charCodeAt(0) === 0x5b;
+  if (bracketed || hostname.includes(':')) {
+    return isPublicAddress(bracketed ? hostname.slice(1, -1) : hostname);
+  }
+  const ipv4 = readIPv4(hostname, 0);
+  if (ipv4 >= 0) return purposeOfIPv4(ipv4) === undefined;
+  return isLocalhost(hostname) ? false : undefined;
+}
+
+/**
+ * RFC 6761 §6.3: "The domain "localhost." and any names falling within ".localhost." are special". They are loopback
+ * whatever DNS may say.
+ */
+export function isLocalhost(hostname: string): boolean {
+  return /(?:^|\.)localhost\.?$/i.test(hostname);
+}
+
+/** Dotted decimals from `start` to the end, as a number; -1 when they are none. */
+function readIPv4(text: string, start: number): number {
+  let address = 0;
+  let octet = -1;
+  let octets = 0;
+  for (let at = start; at <= text.length; at++) {
+    // NaN past the end.
+    const code = text.charCodeAt(at);
+    if (code >= 0x30 && code <= 0x39) {
+      // A leading zero would be octal to some readers, and decimal to others.
+      if (octet === 0) return -1;
+      octet = (octet < 0 ? 0 : octet) * 10 + code - 0x30;
+      if (octet > 255) return -1;
+    } else if (octet >= 0 && (code === 0x2e ? octets < 3 : at === text.length && octets === 3)) {
+      address = address * 256 + octet;
+      octet = -1;
+      octets++;
+    } else return -1;
+  }
+  return address;
+}
+
+/** The eight groups of the IPv6 address read last. */
+const groups = new Uint16Array(8);
+
+function readIPv6(text: string): boolean {
+  const zone = text.indexOf('%');
+  const end = zone < 0 ? text.length : zone;
+  let count = 0;
+  let gap = -1;
+  let at = 0;
+  if (text.startsWith('::')) {
+    gap = 0;
+    at = 2;
+  }
+  while (at < end) {
+    if (count === 8) return false;
+    const start = at;
+    let group = 0;
+    let digit = hexDigit(text.charCodeAt(at));
+    for (; at < end && digit >= 0; digit = hexDigit(text.charCodeAt(++at))) group = group * 16 + digit;
+    if (at < end && text.charCodeAt(at) === 0x2e) {
+      const ipv4 = readIPv4(zone < 0 ? text : text.slice(0, end), start);
+      if (ipv4 < 0 || count > 6) return false;
+      groups[count++] = ipv4 >>> 16;
+      groups[count++] = ipv4 & 0xffff;
+      at = end;
+      break;
+    }
+    if (at === start || at - start > 4) return false;
+    groups[count++] = group;
+    if (at === end) break;
+    if (text.charCodeAt(at) !== 0x3a) return false;
+    at++;
+    if (at < end && text.charCodeAt(at) === 0x3a) {
+      if (gap >= 0) return false;
+      gap = count;
+      at++;
+    } else if (at === end) return false;
+  }
+  if (gap < 0) return count === 8;
+  if (count === 8) return false;
+  groups.copyWithin(gap + 8 - count, gap, count);
+  groups.fill(0, gap, gap + 8 - count);
+  return true;
+}
+
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = (code | 0x20) - 0x61;
+  return letter >= 0 && letter < 6 ? letter + 10 : -1;
+}
+
+/** A row of a registry, compiled: the groups it fixes, under their masks. */
+interface Block {
+  readonly base: Uint16Array;
+  readonly mask: Uint16Array;
+  readonly purpose: SpecialPurpose | undefined;
+}
+
+const IPV4_BLOCKS = compile(IPV4_REGISTRY, (address) => {
+  const ipv4 = readIPv4(address, 0);
+  return Uint16Array.of(ipv4 >>> 16, ipv4 & 0xffff);
+});
+const IPV6_BLOCKS = compile(IPV6_REGISTRY, (address) => {
+  readIPv6(address);
+  return groups.slice();
+});
+
+/** The longest prefix comes first, so that the first block to match is the most specific. */
+function compile(registry: readonly RegistryEntry[], read: (address: string) => Uint16Array): Block[] {
+  const lengthOf = (block: string): number => Number(block.slice(block.indexOf('/') + 1));
+  return [...registry]
+    .sort(([one], [other]) => lengthOf(other) - lengthOf(one))
+    .map(([block, purpose]) => {
+      const base = read(block.slice(0, block.indexOf('/')));
+      const mask = base.map((_, index) => {
+        const bits = Math.min(16, Math.max(0, lengthOf(block) - 16 * index));
+        return 0xffff << (16 - bits);
+      });
+      return { base, mask, purpose };
+    });
+}
+
+function purposeOfIPv4(address: number): SpecialPurpose | undefined {
+  const high = address >>> 16;
+  const low = address & 0xffff;
+  for (const { base, mask, purpose } of IPV4_BLOCKS) {
+    if ((high & mask[0]!) === base[0] && (low & mask[1]!) === base[1]) return purpose;
+  }
+  return undefined;
+}
+
+/** What the address in {@link groups} is for. */
+function purposeOfIPv6(): SpecialPurpose | undefined {
+  const [first, second, third] = groups;
+  if (zeroTo(5)) {
+    // RFC 4291 §2.5.5.2: IPv4-mapped. A socket connected to one speaks IPv4.
+    if (groups[5] === 0xffff) return purposeOfIPv4(embedded(6));
+    // RFC 4291 §2.5.5.1: IPv4-compatible, deprecated. "::" and "::1" are none.
+    if (groups[5] === 0 && (groups[6] !== 0 || groups[7]! > 1)) return purposeOfIPv4(embedded(6));
+  }
+  if (first === 0x64 && second === 0xff9b) {
+    // RFC 6052 §2.1: the well-known prefix of translators, 64:ff9b::/96.
+    if (third === 0 && groups[3] === 0 && groups[4] === 0 && groups[5] === 0)
+      return purposeOfIPv4(embedded(6));
+    if (third === 1) return purposeOfLocalNat64();
+  }
+  // RFC 4380 §4: Teredo. Server, then the client's address with every bit turned over.
+  if (first === 0x2001 && second === 0) {
+    return purposeOfIPv4(embedded(2)) ?? purposeOfIPv4(~embedded(6) >>> 0);
+  }
+  // RFC 3056 §2: 6to4.
+  if (first === 0x2002) return purposeOfIPv4(embedded(1));
+  blocks: for (const { base, mask, purpose } of IPV6_BLOCKS) {
+    for (let index = 0; index < 8 && mask[index] !== 0; index++) {
+      if ((groups[index]! & mask[index]!) !== base[index]) continue blocks;
+    }
+    return purpose;
+  }
+  return 'reserved';
+}
+
+function zeroTo(end: number): boolean {
+  for (let index = 0; index < end; index++) if (groups[index] !== 0) return false;
+  return true;
+}
+
+function embedded(group: number): number {
+  return ((groups[group]! << 16) | groups[group + 1]!) >>> 0;
+}
+
+/** Where RFC 6052 §2.2 puts the octets of an IPv4 address behind prefixes of 48, 56, 64 and 96 bits. */
+const NAT64_READINGS: readonly (readonly [number, number, number, number])[] = [
+  [6, 7, 9, 10],
+  [7, 9, 10, 11],
+  [9, 10, 11, 12],
+  [12, 13, 14, 15],
+];
+
+/**
+ * RFC 8215 §5: 64:ff9b:1::/48 is for the translators of a network, which may cut it into prefixes of any length.
+ * So every reading has to be public, but for those into 0.0.0.0/8: there another one is meant.
+ */
+function purposeOfLocalNat64(): SpecialPurpose | undefined {
+  let isPublic = false;
+  for (const [a, b, c, d] of NAT64_READINGS) {
+    const ipv4 = ((octetAt(a) << 24) | (octetAt(b) << 16) | (octetAt(c) << 8) | octetAt(d)) >>> 0;
+    if (ipv4 >>> 24 === 0) continue;
+    const purpose = purposeOfIPv4(ipv4);
+    if (purpose !== undefined) return purpose;
+    isPublic = true;
+  }
+  return isPublic ? undefined : 'local-nat64';
+}
+
+function octetAt(index: number): number {
+  const group = groups[index >> 1]!;
+  return (index & 1) === 0 ? group >> 8 : group & 0xff;
+}

@@ -1,0 +1,55 @@
+import { networkInterfaces } from 'node:os';
+import type { Families } from './address-queries.ts';
+import { isPublicAddress } from '../addresses.ts';
+
+/** How long the addresses of this machine are taken for granted. */
+const RECHECK_MS = 10_000;
+const LINK_LOCAL = /^fe[89ab]/i;
+
+/** The addresses this machine itself has: what they cannot be the source of need not be looked up. */
+export class OwnAddresses {
+  readonly #now: () => number;
+  readonly #interfaces: typeof networkInterfaces;
+  #families: Families = { ipv4: true, ipv6: true };
+  #prefersIPv6 = false;
+  #checkedAt = -Infinity;
+
+  constructor(now: () => number, interfaces: typeof networkInterfaces = networkInterfaces) {
+    this.#now = now;
+    this.#interfaces = interfaces;
+  }
+
+  /** getaddrinfo(3), AI_ADDRCONFIG: "The loopback address is not considered for this case". Both, if there are none. */
+  get families(): Families {
+    this.#check();
+    return this.#families;
+  }
+
+  /** RFC 6724 §6: with a public IPv6 address of its own, a machine tries those of others first. */
+  get prefersIPv6(): boolean {
+    this.#check();
+    return this.#prefersIPv6;
+  }
+
+  #check(): void {
+    const now = this.#now();
+    if (now - this.#checkedAt < RECHECK_MS) return;
+    this.#checkedAt = now;
+    const outward = this.#addresses().filter(
+      ({ internal, address }) => !internal && !LINK_LOCAL.test(address),
+    );
+    const ipv4 = outward.some(({ family }) => family === 'IPv4');
+    const ipv6 = outward.some(({ family }) => family === 'IPv6');
+    this.#families = ipv4 || ipv6 ? { ipv4, ipv6 } : { ipv4: true, ipv6: true };
+    this.#prefersIPv6 = outward.some(({ family, address }) => family === 'IPv6' && isPublicAddress(address));
+  }
+
+  #addresses(): readonly { address: string; family: string; internal: boolean }[] {
+    try {
+      return Object.values(this.#interfaces()).flatMap((each) => each ?? []);
+    } catch {
+      // Not every system tells.
+      return [];
+    }
+  }
+}

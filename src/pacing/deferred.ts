@@ -1,0 +1,24 @@
+import type { Decision } from '../decision/decision.ts';
+import { RobotsError } from '../base/errors.ts';
+
+/**
+ * A guard that paces did not make a request, because its slot is further away than the caller lets it wait. The
+ * request is allowed; try again at `retryAt`.
+ */
+export class RobotsDeferredError extends RobotsError {
+  override readonly name = 'RobotsDeferredError';
+  readonly code = 'ERR_ROBOTS_DEFERRED';
+  /** The decision about the hop that was deferred. */
+  readonly decision: Decision;
+  /** Epoch ms from which asking again makes sense. Nothing is booked until then. */
+  readonly retryAt: number;
+
+  constructor(decision: Decision, retryAt: number) {
+    super(
+      `${decision.url} is deferred: the next slot of ${decision.origin} is at ${new Date(retryAt).toISOString()}, ` +
+        'further away than `maxDelayMs`',
+    );
+    this.decision = decision;
+    this.retryAt = retryAt;
+  }
+}

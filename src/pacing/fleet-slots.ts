@@ -1,0 +1,139 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../base/clock.ts';
+import type { Slot } from './slots.ts';
+
+/**
+ * Books the next slot of an origin with whoever keeps the timetable of the fleet: `delayMs` behind the last one that
+ * anybody booked. Gives the milliseconds from now until it; `undefined` when there is no saying. Never rejects.
+ */
+export type ReserveInFleet = (origin: string, delayMs: number) => Promise<number | undefined>;
+
+export interface FleetSlotRequest {
+  readonly delayMs: number;
+  /** The slot is not earlier than this, in epoch ms. Asked when its turn has come. */
+  readonly notBefore: () => number;
+  /** A slot further away than this is not booked. */
+  readonly maxWaitMs: number;
+  /** Nobody wants it any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A slot that is ours, and that nobody here has a use for yet. */
+interface Kept {
+  readonly at: number;
+  readonly delayMs: number;
+}
+
+interface Timetable {
+  /** In order of time. */
+  kept: Kept[];
+  last: Kept | undefined;
+}
+
+/** Timers are late by some milliseconds; so may be whoever comes back for a slot that was kept. */
+const LATE_MS = 50;
+/** Of one origin. More stay empty. */
+const MAX_KEPT = 1_000;
+
+/**
+ * Slots of origins that a whole fleet shares. What is booked there cannot be given back, so what is booked and not
+ * used here is kept for the next one here who asks. Else everybody who is put off because the slot is too far away
+ * would push the next one further away.
+ */
+export class FleetSlots {
+  private readonly reserve: ReserveInFleet;
+  private readonly clock: Clock;
+  private readonly origins: LRUCache<string, Timetable>;
+  /** One at a time asks about an origin: it may come to know that the others need not. */
+  private readonly turns = new Map<string, Promise<unknown>>();
+
+  /** Of more origins than `maxOrigins` those asked least recently are forgotten. */
+  constructor(reserve: ReserveInFleet, clock: Clock, maxOrigins: number) {
+    this.reserve = reserve;
+    this.clock = clock;
+    this.origins = new LRUCache({ max: maxOrigins });
+  }
+
+  /** `undefined` when the fleet cannot be asked, or nobody wants the slot any more. Never rejects. */
+  book(origin: string, request: FleetSlotRequest): Promise<Slot | undefined> {
+    const before = this.turns.get(origin) ?? Promise.resolve();
+    const turn = before
+      .then(() => this.bookInTurn(origin, request))
+      .finally(() => {
+        if (this.turns.get(origin) === turn) this.turns.delete(origin);
+      });
+    this.turns.set(origin, turn);
+    return turn;
+  }
+
+  /** When the next slot of `origin` may be, as far as was heard from the fleet: for when it cannot be asked. */
+  after(origin: string, delayMs: number): number {
+    const last = this.origins.peek(origin)?.last;
+    return last === undefined ? -Infinity : last.at + Math.max(last.delayMs, delayMs);
+  }
+
+  clear(): void {
+    this.origins.clear();
+  }
+
+  private async bookInTurn(origin: string, request: FleetSlotRequest): Promise<Slot | undefined> {
+    if (request.signal?.aborted === true) return undefined;
+    const timetable = this.timetableOf(origin);
+    const slot = this.takeKept(timetable, request) ?? (await this.bookNew(origin, timetable, request));
+    if (slot === undefined) return undefined;
+    const { at } = slot;
+    if (at - this.clock.now() > request.maxWaitMs) {
+      this.keep(timetable, slot);
+      return { booked: false, at };
+    }
+    let isGivenBack = false;
+    const release = (): void => {
+      if (!isGivenBack) this.keep(timetable, slot);
+      isGivenBack = true;
+    };
+    return { booked: true, at, release };
+  }
+
+  private async bookNew(
+    origin: string,
+    timetable: Timetable,
+    { delayMs, notBefore }: FleetSlotRequest,
+  ): Promise<Kept | undefined> {
+    const book = async (behindMs: number): Promise<number | undefined> => {
+      const waitMs = await this.reserve(origin, behindMs);
+      return waitMs === undefined ? undefined : this.clock.now() + waitMs;
+    };
+    let at = await book(delayMs);
+    // What is too early stays empty. The next one is as far behind it as is needed; so the pause that a site asked us
+    // for is one for the fleet.
+    const tooEarlyMs = at === undefined ? 0 : notBefore() - at;
+    if (tooEarlyMs > 0) at = await book(Math.max(delayMs, Math.ceil(tooEarlyMs)));
+    if (at === undefined) return undefined;
+    timetable.last = { at: Math.max(at, notBefore()), delayMs };
+    return timetable.last;
+  }
+
+  private takeKept(timetable: Timetable, { delayMs, notBefore }: FleetSlotRequest): Kept | undefined {
+    const now = this.clock.now();
+    timetable.kept = timetable.kept.filter(({ at }) => at >= now - LATE_MS);
+    const earliest = Math.max(notBefore(), now - LATE_MS);
+    // Booked with a shorter delay, it may be too close behind the one before it.
+    const index = timetable.kept.findIndex((kept) => kept.at >= earliest && kept.delayMs >= delayMs);
+    const [kept] = index < 0 ? [] : timetable.kept.splice(index, 1);
+    return kept && { ...kept, at: Math.max(kept.at, now) };
+  }
+
+  private keep(timetable: Timetable, slot: Kept): void {
+    const kept = [...timetable.kept, slot].sort((one, other) => one.at - other.at);
+    timetable.kept = kept.slice(0, MAX_KEPT);
+  }
+
+  private timetableOf(origin: string): Timetable {
+    let timetable = this.origins.get(origin);
+    if (timetable === undefined) {
+      timetable = { kept: [], last: undefined };
+      this.origins.set(origin, timetable);
+    }
+    return timetable;
+  }
+}

@@ -1,0 +1,76 @@
+import type { Readable } from 'node:stream';
+import { type ProfileName, profiles } from '../lifecycle/index.ts';
+import { isRobotsError } from '../base/errors.ts';
+import { parseRobots, productToken, type RobotsFile } from '../rules/index.ts';
+import { type Answer, type Decider, type InputError, tooLongError } from './ruling.ts';
+import { printable, quoted } from './text/printable.ts';
+import { readRobots } from './input/read-robots.ts';
+import type { Target } from './input/targets.ts';
+
+export interface FileSettings {
+  /** In order of preference; this package's own name when empty. */
+  readonly agents: readonly string[];
+  readonly profile: ProfileName;
+  /** Path, or `-` for standard input. */
+  readonly file: string;
+}
+
+export interface OfflineOptions extends FileSettings {
+  readonly stdin: Readable;
+  /** Takes what is worth knowing about the file, one line each. */
+  readonly warn: (message: string) => void;
+}
+
+const DEFAULT_AGENT = 'canfetch';
+
+/**
+ * Decides by a file, as if every target's origin had served it. It is read as far as a served one would be.
+ *
+ * @throws UsageError when the file cannot be read.
+ */
+export async function decideOffline({ stdin, warn, ...settings }: OfflineOptions): Promise<Decider> {
+  const { file, profile } = settings;
+  const { body, truncated } = await readRobots(file, stdin, '--robots');
+  if (truncated) warn(truncationWarning(file));
+  const rules = parseRobots(body, { dialect: profiles[profile].dialect });
+  return {
+    decide: (target) => Promise.resolve(decideByFile(rules, settings, target)),
+    close: () => Promise.resolve(),
+  };
+}
+
+export function truncationWarning(file: string): string {
+  return `${printable(file)} is longer than crawlers must read (500 KiB); what follows is ignored`;
+}
+
+/** What a file says about one target. */
+export function decideByFile(
+  rules: RobotsFile,
+  { agents, profile, file }: FileSettings,
+  target: Target,
+): Answer {
+  if (target.tooLong === true) return { target, error: tooLongError };
+  const agent = rules.chooseAgent(tokensOf(agents));
+  const crawlDelayMs = rules.crawlDelay(agent);
+  try {
+    const verdict = rules.check(target.input, agent);
+    const robots = { file, source: 'file' } as const;
+    const common = { url: target.input, agent, profile, state: 'rules', robots } as const;
+    const delay = crawlDelayMs === undefined || verdict.reason === 'robots-txt' ? {} : { crawlDelayMs };
+    return { target, ruling: { ...common, ...verdict, ...delay } };
+  } catch (error) {
+    return { target, error: notATarget(error, target.input) };
+  }
+}
+
+/** What is wrong with `input`, which is neither URL nor path. Any other error than that is thrown on. */
+export function notATarget(error: unknown, input: string): InputError {
+  if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
+  const message = `Expected an absolute http, https or ftp URL, or a path that starts with "/", got ${quoted(input)}`;
+  return { code: error.code, message };
+}
+
+/** What agents are compared by; this package's own name when there are none. */
+export function tokensOf(agents: readonly string[]): readonly string[] {
+  return agents.length === 0 ? [DEFAULT_AGENT] : agents.map((each) => productToken(each) ?? each);
+}

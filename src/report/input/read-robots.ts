@@ -1,0 +1,46 @@
+import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { DEFAULT_MAX_BODY_BYTES } from '../../base/defaults.ts';
+import { quoted } from '../text/printable.ts';
+import { UsageError } from '../usage-error.ts';
+
+export interface ReadRobots {
+  readonly body: Uint8Array;
+  /** Whether there was more than `maxBytes`. */
+  readonly truncated: boolean;
+}
+
+/**
+ * Reads a robots.txt from a disk, or from standard input when `file` is `-`: by the same code, and to the same limit,
+ * as what comes from a server.
+ *
+ * @param what Names what the file was given as, for the message.
+ * @throws UsageError when it cannot be read.
+ */
+export async function readRobots(
+  file: string,
+  stdin: Readable,
+  what: string,
+  maxBytes: number = DEFAULT_MAX_BODY_BYTES,
+): Promise<ReadRobots> {
+  const { readBody } = await import('../../fetch/body.ts');
+  try {
+    const body = file === '-' ? stdin : (await open(file)).createReadStream();
+    const headers = { get: () => undefined };
+    return await readBody({ status: 200, headers, body, alreadyDecoded: true, discard: () => {} }, maxBytes);
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error)) throw error;
+    const todo = error.code === 'ENOENT' ? 'check the path' : 'give a file that can be read';
+    throw new UsageError(
+      `Expected ${what} to name a robots.txt file, got ${quoted(file)} (${whyUnreadable(String(error.code))}); ${todo}`,
+      { cause: error },
+    );
+  }
+}
+
+/** What the code of a failure to read a file means. */
+export function whyUnreadable(code: string): string {
+  if (code === 'ENOENT') return 'no such file';
+  if (code === 'EISDIR') return 'a directory';
+  return code === 'EACCES' ? 'permission denied' : code;
+}

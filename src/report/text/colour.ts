@@ -1,0 +1,42 @@
+import { styleText } from 'node:util';
+import type { ParsedArguments } from '../../cli/frame/command.ts';
+import type { Session } from '../session.ts';
+
+/** The few styles there are. */
+export interface Palette {
+  readonly good: (text: string) => string;
+  readonly bad: (text: string) => string;
+  readonly unsure: (text: string) => string;
+  readonly faint: (text: string) => string;
+  readonly strong: (text: string) => string;
+}
+
+const plain = (text: string): string => text;
+const colourless: Palette = { good: plain, bad: plain, unsure: plain, faint: plain, strong: plain };
+
+type Format = Parameters<typeof styleText>[0];
+// Whether to colour is settled below, for the stream at hand rather than for the process.
+const style =
+  (format: Format) =>
+  (text: string): string =>
+    styleText(format, text, { validateStream: false });
+const coloured: Palette = {
+  good: style(['bold', 'green']),
+  bad: style(['bold', 'red']),
+  unsure: style(['bold', 'yellow']),
+  faint: style('dim'),
+  strong: style('bold'),
+};
+
+/**
+ * Colours for standard output: as `--color` and `--no-color` say; else as FORCE_COLOR says; else never with NO_COLOR
+ * (whatever its value, unless empty) or on a dumb terminal; else when it is a terminal.
+ */
+export function paletteFor({ stdout, env }: Session, { switches, values }: ParsedArguments): Palette {
+  const when = switches.has('no-color') ? 'never' : values.get('color')?.[0];
+  if (when === 'never' || when === 'always') return when === 'always' ? coloured : colourless;
+  const { FORCE_COLOR: force, NO_COLOR: no, TERM: terminal } = env;
+  if (force !== undefined && force !== '') return force === '0' || force === 'false' ? colourless : coloured;
+  if ((no !== undefined && no !== '') || terminal === 'dumb') return colourless;
+  return stdout.isTTY === true ? coloured : colourless;
+}

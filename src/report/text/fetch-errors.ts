@@ -1,0 +1,37 @@
+import type { Ruling } from '../ruling.ts';
+import { printable } from './printable.ts';
+import { count } from './durations.ts';
+
+/** Codes one meets every day, in words; the code itself is shown beside them, to be searched for. */
+const words: Readonly<Record<string, string>> = {
+  ERR_ROBOTS_DEADLINE: 'no whole answer within the deadline',
+  ERR_ROBOTS_NO_FTP_TRANSPORT: 'nothing here can fetch over FTP',
+  ERR_ROBOTS_REDIRECT_LOCATION: 'it redirects to no URL',
+  ERR_ROBOTS_REDIRECT_SCHEME: 'it redirects to something else than http or https',
+  ERR_ROBOTS_ADDRESS_REFUSED: 'it redirects from a public to a private address',
+  ERR_ROBOTS_CHALLENGE: 'a gatekeeper answered in its place',
+  ERR_ROBOTS_CONTENT_CODING: 'its body does not decode',
+  ENOTFOUND: 'the host name does not resolve',
+  EAI_AGAIN: 'the host name cannot be resolved for now',
+  ESERVFAIL: 'the name servers of the host failed',
+  ETIMEOUT: 'the name servers of the host did not answer',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  ETIMEDOUT: 'the connection timed out',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+};
+
+/** What came of asking for robots.txt, in a few words: a status, a failure, or both. */
+export function cause(robots: Ruling['robots']): string {
+  if (!('finalUrl' in robots)) return printable(robots.file);
+  const { status, error, hops } = robots;
+  const failure = error === undefined || error === 'ERR_ROBOTS_STATUS' ? undefined : inWords(error);
+  if (status === undefined) return failure ?? 'no answer';
+  const way = status >= 300 && status < 400 && hops > 0 ? ` after ${count(hops, 'redirect')}` : '';
+  return failure === undefined ? `${status}${way}` : `${status}${way}, ${failure}`;
+}
+
+function inWords(code: string): string {
+  const text = words[code];
+  return text === undefined ? printable(code) : `${text}, ${code}`;
+}

@@ -1,0 +1,20 @@
+import { SCHEMA_VERSION } from '../../cli/schema-version.ts';
+
+/** What JSON may hold as it is, and a terminal had better not: DEL, C1 controls, format characters, line ends. */
+const UNPRINTABLE = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** A line of NDJSON, headed by the version of its shape. Harmless to a terminal, and the same data as without. */
+export function jsonLine(record: object): string {
+  const text = JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...record });
+  return `${escapeForTerminal(text)}\n`;
+}
+
+/** The same JSON without characters that a terminal would act on: they stand in strings only. */
+export function escapeForTerminal(json: string): string {
+  return json.replace(UNPRINTABLE, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
+}

@@ -1,0 +1,57 @@
+import type { Freshness, StatedLifetime } from '../../lifecycle/index.ts';
+import type { PolicyLifetime, PolicyNextAttempt } from '../../decision/policy.ts';
+import { ahead, count, duration } from './durations.ts';
+
+/** Why an answer holds for as long as it does: `max-age=60 raised to the floor of 10 min, 25 s taken off at random`. */
+export function lifetimeReason({ why, jitterMs = 0 }: PolicyLifetime): string | undefined {
+  if (why === undefined) return undefined;
+  const jitter = jitterMs < 1 ? [] : [`${duration(jitterMs)} taken off at random`];
+  return [`${stated(why)}${clamped(why)}`, ...jitter].join(', ');
+}
+
+function stated(said: StatedLifetime & Pick<Freshness, 'lifetimeMs'>): string {
+  switch (said.source) {
+    case 's-maxage':
+    case 'max-age':
+      return said.seconds === undefined
+        ? `${said.source} is no whole number, which counts as 0`
+        : `${said.source}=${said.seconds}${less(said.ageSeconds)}`;
+    case 'expires':
+      if (said.expiresAt === undefined) return 'Expires is no date, which counts as past';
+      return `Expires ${fromTo(said.servedAt, said.expiresAt)}${less(said.servedAt === undefined ? 0 : said.ageSeconds)}`;
+    case 'no-store':
+    case 'no-cache':
+      return said.source;
+    case 'default':
+      return `the answer says nothing, so the profile's ${duration(said.lifetimeMs)}`;
+  }
+}
+
+function fromTo(servedAt: number | undefined, expiresAt: number): string {
+  if (servedAt === undefined) return 'without a Date to count from';
+  return expiresAt <= servedAt ? 'not after Date' : `${duration(expiresAt - servedAt)} after Date`;
+}
+
+function less(ageSeconds: number): string {
+  return ageSeconds === 0 ? '' : ` less Age ${ageSeconds}`;
+}
+
+function clamped({ clampedBy, lifetimeMs }: Freshness): string {
+  if (clampedBy === undefined) return '';
+  return clampedBy === 'min'
+    ? ` raised to the floor of ${duration(lifetimeMs)}`
+    : ` cut to the ceiling of ${duration(lifetimeMs)}`;
+}
+
+/** When the next attempt is made, and why then. */
+export function nextAttemptReason(next: PolicyNextAttempt, now: number): string {
+  const when = ahead(next.at, now);
+  switch (next.why) {
+    case 'refresh-ahead':
+      return `${when}, ahead of the end, when somebody asks`;
+    case 'backoff':
+      return `${when}, our own pause after ${count(next.failures, 'failure')} in a row`;
+    case 'retry-after':
+      return `${when}, as Retry-After asks: ${duration(next.pauseMs)}`;
+  }
+}

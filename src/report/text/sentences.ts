@@ -1,0 +1,64 @@
+import type { Decision } from '../../decision/decision.ts';
+import type { MatchedGroup, MatchedRule } from '../../rules/index.ts';
+import type { Ruling } from '../ruling.ts';
+import { cause } from './fetch-errors.ts';
+import { printable } from './printable.ts';
+
+/** What whole sentences are made of: parts of decisions and of policies alike. */
+interface Standing {
+  readonly state: Decision['state'];
+  readonly reason?: Ruling['reason'] | undefined;
+  readonly robots: Ruling['robots'];
+  readonly because?: string | undefined;
+}
+
+/** Why it is so, unless rules of a fresh file say it all. */
+export function whySentence({ reason, state, robots, because }: Standing): string | undefined {
+  switch (reason) {
+    case 'robots-txt':
+      return '/robots.txt itself may always be fetched';
+    case 'unavailable':
+      return `robots.txt is unavailable (${cause(robots)}), so everything is allowed`;
+    case 'unreachable':
+      return `robots.txt is unreachable (${cause(robots)}), so nothing may be fetched until it is back`;
+    case 'unreachable-expired':
+      return `robots.txt has been unreachable for so long (${cause(robots)}) that it counts as absent`;
+    case 'restricted':
+      return `robots.txt is access restricted (${cause(robots)}), so the whole site is disallowed`;
+    case 'override':
+      return `overridden${because === undefined ? '' : `: ${printable(because)}`}`;
+    case 'rule':
+    case 'no-rule':
+    case 'no-group':
+    case undefined:
+      return state === 'last-good'
+        ? `robots.txt is unreachable (${cause(robots)}); the last good copy holds`
+        : undefined;
+  }
+}
+
+/** Who was asked for, and the group that got. `hasNoGroup`: there is a file, and it has none. */
+export function agentSentence(agent: string, group: MatchedGroup | undefined, hasNoGroup: boolean): string {
+  const name = printable(agent);
+  if (group !== undefined) {
+    const lines = group.lines.length === 1 ? 'line' : 'lines';
+    return `${name} → group "${printable(group.agent)}" at ${lines} ${shortList(group.lines)}`;
+  }
+  return hasNoGroup ? `${name} → no group names it, and there is none for "*"` : name;
+}
+
+/** A rule, and where it stands: `line 3  Disallow: /private`. */
+export function ruleText({ line, directive, pattern }: MatchedRule): string {
+  return `line ${line}  ${directive === 'allow' ? 'Allow' : 'Disallow'}: ${printable(pattern)}`;
+}
+
+export function delaySentence(crawlDelayMs: number): string {
+  return `Crawl-delay ${crawlDelayMs / 1_000} s (reported, not enforced)`;
+}
+
+const MAX_LISTED_LINES = 5;
+
+function shortList(lines: readonly number[]): string {
+  const shown = lines.slice(0, MAX_LISTED_LINES).join(', ');
+  return lines.length > MAX_LISTED_LINES ? `${shown} and ${lines.length - MAX_LISTED_LINES} more` : shown;
+}

@@ -1,0 +1,60 @@
+import { quote, RobotsInvalidOptionsError } from '../base/errors.ts';
+import { productToken } from './index.ts';
+
+/** A product token, a User-Agent string, or a list of those in order of preference. */
+export type Agent = string | readonly string[];
+
+/** In order of preference; at least one. */
+export type Tokens = readonly [string, ...string[]];
+
+/**
+ * The tokens an agent is compared by, in order of preference.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when one of them has no product token.
+ */
+export function agentTokens(agent: Agent): Tokens {
+  const agents: readonly unknown[] = typeof agent === 'string' ? [agent] : Array.isArray(agent) ? agent : [];
+  const [first, ...others] = agents.map((each) => {
+    // "*" asks what holds for everybody whom no group names.
+    const token = typeof each !== 'string' ? undefined : each === '*' ? each : productToken(each);
+    if (token === undefined) {
+      throw new RobotsInvalidOptionsError(
+        `Expected \`agent\` to hold a product token, such as "ExampleBot" or "ExampleBot/1.0", got ${quote(each)}`,
+      );
+    }
+    return token;
+  });
+  if (first === undefined) {
+    throw new RobotsInvalidOptionsError(
+      `Expected \`agent\` to be a string or a list of strings, got ${quote(agent)}`,
+    );
+  }
+  return [first, ...others];
+}
+
+const MAX_REMEMBERED_AGENTS = 256;
+
+/** The tokens of whoever is asked about. A crawler asks for the same few agents again and again. */
+export class AgentTokens {
+  /** Of the client's own agent. */
+  private readonly own: Tokens;
+  private readonly remembered = new Map<string, Tokens>();
+
+  constructor(own: Tokens) {
+    this.own = own;
+  }
+
+  /** @throws the same error as {@link agentTokens}. */
+  of(agent: Agent | undefined): Tokens {
+    if (agent === undefined) return this.own;
+    // A list may be changed by its owner.
+    if (typeof agent !== 'string') return agentTokens(agent);
+    let tokens = this.remembered.get(agent);
+    if (tokens === undefined) {
+      tokens = agentTokens(agent);
+      if (this.remembered.size >= MAX_REMEMBERED_AGENTS) this.remembered.clear();
+      this.remembered.set(agent, tokens);
+    }
+    return tokens;
+  }
+}

@@ -1,0 +1,109 @@
+import type { DialectTraits } from '../dialect.ts';
+import type { Report, Span } from './report.ts';
+import { beats, findShadowed, type RankedRule } from './shadowed-rules.ts';
+
+interface LintedGroup {
+  /** The value of its first user-agent line. */
+  readonly agentLine: Span;
+  /** In lower case, each once. */
+  readonly names: string[];
+  /** Rules that can match something. */
+  readonly rules: RankedRule[];
+  ruleLines: number;
+  /** The first rule without a path. */
+  voidRule?: Span;
+  /** Of the rules about all paths the one that decides. */
+  root?: RankedRule;
+}
+
+/** What is the matter with groups, and with rules beside each other. */
+export class GroupLint {
+  readonly #traits: DialectTraits;
+  readonly #report: Report;
+  readonly #groups: LintedGroup[] = [];
+  /** Where an agent is named first, and the last group that names it. */
+  readonly #agents = new Map<string, { readonly line: number; group: LintedGroup }>();
+
+  constructor(traits: DialectTraits, report: Report) {
+    this.#traits = traits;
+    this.#report = report;
+  }
+
+  /** The group that was started last. */
+  get last(): LintedGroup {
+    return this.#groups.at(-1)!;
+  }
+
+  start(agentLine: Span): void {
+    this.#groups.push({ agentLine, names: [], rules: [], ruleLines: 0 });
+  }
+
+  /** A user-agent line of the last group names `agent`. */
+  addAgent(agent: string, span: Span): void {
+    const group = this.last;
+    const { names } = group;
+    const name = agent.toLowerCase();
+    const known = this.#agents.get(name);
+    if (known === undefined) this.#agents.set(name, { line: span.line, group });
+    else if (known.group === group) return;
+    else {
+      known.group = group;
+      this.#report.add('duplicate-group', 'warning', span, { agent, otherLine: known.line });
+    }
+    names.push(name);
+    const star = this.#agents.get('*')?.group === group;
+    if (name === '*' ? names.length > 1 : star && names.length === 2) {
+      this.#report.add('mixed-group', 'info', span, { agent, otherLine: group.agentLine.line });
+    }
+  }
+
+  /** A rule of the last group that can match something. */
+  addRule(rule: RankedRule): void {
+    const group = this.last;
+    group.rules.push(rule);
+    const isRoot = rule.wholePrefix && rule.prefix.length < 2;
+    if (isRoot && this.#wins(rule, group.root)) group.root = rule;
+  }
+
+  /** What can be told only at the end of the file. */
+  finish(): void {
+    const report = this.#report;
+    /** Agents with a group that has rules. */
+    const ruled = new Set<string>();
+    /** Of the rules about all paths the one that decides for an agent. */
+    const roots = new Map<string, RankedRule>();
+    /** Rules by the agents they are for: groups for the same agents always apply together. */
+    const merged = new Map<string, RankedRule[]>();
+    for (const { names, root, rules, ruleLines, voidRule } of this.#groups) {
+      if (rules.length > 0 && voidRule !== undefined) report.add('empty-rule', 'info', voidRule);
+      for (const name of names) {
+        if (ruleLines > 0) ruled.add(name);
+        if (root !== undefined && this.#wins(root, roots.get(name))) roots.set(name, root);
+      }
+      const agents = names.length === 1 ? names[0]! : names.sort().join();
+      const others = merged.get(agents);
+      if (others === undefined) merged.set(agents, rules);
+      else for (const rule of rules) others.push(rule);
+    }
+
+    const overruled = new Set<RankedRule>();
+    for (const { agentLine, names, root } of this.#groups) {
+      const idle = names.find((name) => !ruled.has(name));
+      if (idle !== undefined) report.add('empty-group', 'warning', agentLine, { agent: idle });
+      if (root === undefined || root.allow) continue;
+      const agent = names.find((name) => roots.get(name)!.allow);
+      if (agent === undefined) continue;
+      overruled.add(root);
+      report.add('merge-allows-all', 'error', root, { agent, otherLine: roots.get(agent)!.line });
+    }
+    for (const rules of merged.values()) {
+      findShadowed(rules, this.#traits, (rule, { line }) => {
+        if (!overruled.has(rule)) report.add('shadowed-rule', 'warning', rule, { otherLine: line });
+      });
+    }
+  }
+
+  #wins(rule: RankedRule, other: RankedRule | undefined): boolean {
+    return other === undefined || beats(rule, other, this.#traits);
+  }
+}

@@ -1,0 +1,219 @@
+import { agentNames } from '../describe.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import { dialects, type DialectTraits } from '../dialect.ts';
+import type { RobotsFile } from '../file.ts';
+import { GroupWalk } from '../group-walk.ts';
+import {
+  LINE_ALLOW,
+  LINE_BLANK,
+  LINE_DISALLOW,
+  LINE_JUNK,
+  LINE_OTHER,
+  LINE_SITEMAP,
+  LINE_USER_AGENT,
+  type LineCursor,
+} from '../line-cursor.ts';
+import { GroupLint } from './lint-groups.ts';
+import { linter } from '../linter.ts';
+import { KEYS, nearestKey } from '../misspelling.ts';
+import { DOLLAR, fromUtf8, SLASH, STAR, utf8 } from '../octets.ts';
+import { Report, type Span } from './report.ts';
+import { secondsToMs } from '../matcher/select.ts';
+import { asCharacters, rankedRule } from './shadowed-rules.ts';
+
+export interface LintOptions {
+  /** Octets that crawlers read: what comes after them is lost. Default 512,000 (500 KiB). */
+  readonly maxBodyBytes?: number;
+}
+
+const CR = 0x0d;
+const LF = 0x0a;
+const LESS_THAN = 0x3c;
+const TOP: Span = { line: 1, column: 1, start: 0, end: 0 };
+/** From `user-agent` on, the kinds of lines stand in the order of their keys. */
+const KEY_OCTETS = KEYS.map((key) => utf8.encode(key));
+/** RFC 9309 §2.2.1: "only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". */
+const TOKEN_OR_STAR = /^(?:[A-Za-z_-]+|\*)$/;
+const MOST_AGENTS_SHOWN = 10;
+
+/**
+ * What is the matter with a file: `file.diagnostics`, with options. Sorted by line and column; at most 100 of a
+ * code, the last of which has the number of those `omitted`. Directives outside RFC 9309 are shown once each.
+ *
+ * Takes time in proportion to the octets of the file.
+ *
+ * @example
+ * ```ts
+ * lint(parseRobots('User-agent: *\nDissalow: /private'));
+ * // [{ code: 'forgiven-key', severity: 'warning', line: 2, column: 1, text: 'Dissalow', meant: 'disallow' }]
+ * ```
+ */
+export function lint(file: RobotsFile, { maxBodyBytes = 512_000 }: LintOptions = {}): readonly Diagnostic[] {
+  return new Linter(file).run(maxBodyBytes);
+}
+
+linter.lint = lint;
+
+class Linter {
+  readonly #file: RobotsFile;
+  readonly #characters: string;
+  readonly #traits: DialectTraits;
+  readonly #report: Report;
+  readonly #groups: GroupLint;
+  readonly #walk: GroupWalk;
+  readonly #cursor: LineCursor;
+  /** Where the line starts. */
+  #start: number;
+  /** What an author may take for the end of a group: the first such line since the last user-agent line. */
+  #between: { readonly line: number; readonly directive: boolean } | undefined;
+
+  constructor(file: RobotsFile) {
+    this.#file = file;
+    this.#characters = asCharacters(file.bytes);
+    this.#traits = dialects[file.dialect];
+    this.#report = new Report(file.bytes);
+    this.#groups = new GroupLint(this.#traits, this.#report);
+    this.#walk = new GroupWalk(file.bytes, this.#traits);
+    this.#cursor = this.#walk.cursor;
+    this.#start = this.#cursor.nextLine;
+  }
+
+  run(maxBodyBytes: number): readonly Diagnostic[] {
+    const { bytes, utf16 } = this.#file;
+    const report = this.#report;
+    if (this.#start > 0) report.add('byte-order-mark', 'info', TOP);
+    if (utf16) report.add('utf-16', this.#traits.transcodesUtf16 ? 'warning' : 'error', TOP);
+    const longest = dialects.google.maxLineOctets;
+    let invalid = firstInvalidOctet(bytes);
+    let limit = maxBodyBytes;
+    for (; this.#walk.next(); this.#start = this.#cursor.nextLine) {
+      const start = this.#start;
+      let end = this.#cursor.nextLine - 1;
+      if (bytes[end] === LF && bytes[end - 1] === CR) end--;
+      if (invalid < end) {
+        report.add('invalid-utf-8', 'warning', this.#span(Math.max(invalid, start), end));
+        invalid = bytes.length;
+      }
+      if (end > limit && end > start) {
+        report.add('past-size-limit', 'error', this.#span(start, end));
+        limit = bytes.length;
+      }
+      if (end - start > longest) {
+        const cut = this.#traits.maxLineOctets === longest;
+        report.add('line-too-long', cut ? 'error' : 'warning', this.#span(start + longest, end));
+      }
+      this.#line();
+    }
+    this.#groups.finish();
+    return report.diagnostics;
+  }
+
+  #line(): void {
+    const { kind, line, keyStart, keyEnd, valueStart, valueEnd, missingColon } = this.#cursor;
+    const value = this.#span(valueStart, valueEnd);
+    if (kind === LINE_JUNK || kind === LINE_OTHER) this.#otherLine(value);
+    else if (kind >= LINE_USER_AGENT) {
+      const known = kind - LINE_USER_AGENT;
+      const forgiven = !this.#cursor.keyIs(KEY_OCTETS[known]!);
+      const more = { meant: KEYS[known]! };
+      if (forgiven) this.#report.add('forgiven-key', 'warning', this.#span(keyStart, keyEnd), more);
+      if (missingColon) this.#report.add('missing-colon', 'warning', this.#span(keyStart, keyEnd), more);
+    }
+    if (kind === LINE_USER_AGENT) this.#agentLine(value);
+    else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) this.#ruleLine(value, kind === LINE_ALLOW);
+    else if (
+      kind === LINE_SITEMAP &&
+      !/^https?:\/\/./i.test(this.#characters.slice(valueStart, valueStart + 9))
+    ) {
+      this.#report.add('relative-sitemap', 'warning', value);
+    } else if (kind === LINE_BLANK) this.#between ??= { line, directive: false };
+  }
+
+  /** A line whose key decides nothing, or that has none. */
+  #otherLine(value: Span): void {
+    const { bytes } = this.#file;
+    const { kind, line, keyStart, keyEnd, missingColon } = this.#cursor;
+    const report = this.#report;
+    const key = this.#span(keyStart, keyEnd);
+    const text = this.#characters.slice(keyStart, Math.min(keyEnd, keyStart + 50)).toLowerCase();
+    const word = kind === LINE_JUNK ? text.split(/[ \t]/, 1)[0]! : text;
+    const meant = nearestKey(word);
+    const whole = this.#span(keyStart, Math.max(keyEnd, value.end));
+    if (bytes[keyStart] === LESS_THAN) report.add('html', 'error', whole, {}, ' ');
+    else if (kind === LINE_JUNK || missingColon) {
+      if (meant === undefined) report.add('unreadable-line', 'warning', whole);
+      else report.add('missing-colon', 'error', key, { meant });
+    } else if (meant === undefined || meant === word) {
+      report.add('unsupported-directive', 'info', key, {}, word);
+    } else report.add('misspelt-key', 'error', key, { meant });
+    if (kind === LINE_JUNK || missingColon) return;
+    if (word === 'crawl-delay' && secondsToMs(bytes, value.start, value.end) < 0) {
+      report.add('invalid-crawl-delay', 'warning', value);
+    }
+    if (this.#between?.directive !== true) this.#between = { line, directive: true };
+  }
+
+  #agentLine(value: Span): void {
+    const report = this.#report;
+    if (this.#walk.starts) this.#groups.start(value);
+    else if (this.#between !== undefined) {
+      const { directive, line: otherLine } = this.#between;
+      if (directive) report.add('directive-between-agents', 'warning', value, { otherLine });
+      else report.add('blank-line-between-agents', 'info', value, { otherLine });
+    }
+    this.#between = undefined;
+    const written = this.#characters.slice(value.start, value.end);
+    let names = [written];
+    if (!TOKEN_OR_STAR.test(written)) {
+      names = agentNames(written, this.#traits);
+      const meant = names.slice(0, MOST_AGENTS_SHOWN).join(', ');
+      const severity = meant === '' ? 'error' : meant === written ? 'info' : 'warning';
+      report.add('agent-not-token', severity, value, { meant });
+    }
+    for (const name of names) this.#groups.addAgent(name, value);
+  }
+
+  #ruleLine(value: Span, allow: boolean): void {
+    const { bytes } = this.#file;
+    const { start, end } = value;
+    const { wildcards } = this.#traits;
+    const report = this.#report;
+    if (this.#walk.group < 0) {
+      report.add('rule-outside-group', 'error', value);
+      return;
+    }
+    const group = this.#groups.last;
+    group.ruleLines++;
+    if (start === end) {
+      group.voidRule ??= value;
+      return;
+    }
+    if (bytes[start] !== SLASH && !(wildcards && bytes[start] === STAR)) {
+      report.add('rule-never-matches', 'error', value);
+      return;
+    }
+    const anchor = bytes[end - 1] === DOLLAR ? 1 : 0;
+    if (!wildcards) {
+      if (anchor === 1 || bytes.subarray(start, end).includes(STAR)) {
+        report.add('literal-wildcard', 'warning', value);
+      }
+    } else if (bytes[end - 1 - anchor] === STAR && end - start > 1)
+      report.add('trailing-star', 'info', value);
+    this.#groups.addRule(rankedRule(bytes, this.#characters, value, allow, this.#traits));
+  }
+
+  #span(start: number, end: number): Span {
+    return { line: this.#cursor.line, column: start - this.#start + 1, start, end };
+  }
+}
+
+/** Where `bytes` stop being UTF-8; their length if they are. */
+function firstInvalidOctet(bytes: Uint8Array): number {
+  // What is invalid becomes U+FFFD, whose three octets are never fewer.
+  const repaired = utf8.encode(fromUtf8.decode(bytes));
+  let at = 0;
+  while (at < repaired.length && repaired[at] === bytes[at]) at++;
+  // The first octets of U+FFFD may be those of the file.
+  while ((repaired[at]! & 0xc0) === 0x80) at--;
+  return at;
+}

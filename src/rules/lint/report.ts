@@ -1,0 +1,56 @@
+import type { Diagnostic, DiagnosticCode, Severity } from './diagnostic.ts';
+import { fromUtf8 } from '../octets.ts';
+
+/** So many of one code are shown; the last of them says how many more there are. */
+const MOST_OF_A_CODE = 100;
+/** So many things are told apart within their codes. */
+const MOST_THINGS = 500;
+const MOST_TEXT_OCTETS = 100;
+
+/** Octets that a diagnostic is about: where they stand, and as offsets. */
+export interface Span {
+  /** 1-based. */
+  readonly line: number;
+  readonly column: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+type Shown = { -readonly [Field in keyof Diagnostic]: Diagnostic[Field] };
+
+/** Collects diagnostics, bounded: a file can have a quarter of a million lines with something the matter each. */
+export class Report {
+  readonly #bytes: Uint8Array;
+  readonly #kinds = new Map<string, Shown[]>();
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** @param thing Of all with the same code and thing, only the first is shown. */
+  add(
+    code: DiagnosticCode,
+    severity: Severity,
+    { line, column, start, end }: Span,
+    more?: Pick<Diagnostic, 'agent' | 'meant' | 'otherLine'>,
+    thing?: string,
+  ): void {
+    let kind: string = code;
+    if (thing !== undefined && (this.#kinds.has(code + thing) || this.#kinds.size < MOST_THINGS))
+      kind += thing;
+    const shown = this.#kinds.get(kind) ?? [];
+    if (shown.length < (kind === code ? MOST_OF_A_CODE : 1)) {
+      const text = fromUtf8.decode(this.#bytes.subarray(start, Math.min(end, start + MOST_TEXT_OCTETS)));
+      shown.push({ code, severity, line, column, text, ...more });
+      this.#kinds.set(kind, shown);
+    } else {
+      const last = shown.at(-1)!;
+      last.omitted = (last.omitted ?? 0) + 1;
+    }
+  }
+
+  /** By line and column. */
+  get diagnostics(): readonly Diagnostic[] {
+    return [...this.#kinds.values()].flat().sort((a, b) => a.line - b.line || a.column - b.column);
+  }
+}

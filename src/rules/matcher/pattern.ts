@@ -1,0 +1,159 @@
+import { OCCURRENCE } from '../../url/serialised-url.ts';
+import type { DialectTraits } from '../dialect.ts';
+import { DOLLAR, ENCODED, HEX, PERCENT, QUESTION, STAR, UNRESERVED, URI_CLASS } from '../octets.ts';
+import { FOLDABLE, FOLDING_ESCAPE, octetOf, PLAIN, pushEscaped, pushRaw, type Symbols } from './normal-form.ts';
+
+/** What an octet of a pattern means for its shape. */
+const SHAPE_PLAIN = 0;
+const SHAPE_STAR = 1;
+/** The pattern is not its own normal form. */
+const SHAPE_OTHER = 2;
+const SHAPE: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
+  rfc9309: shapes((octet) => octet < 0x80 && PLAIN.rfc9309[octet] === 1 && octet !== PERCENT),
+  google: shapes((octet) => octet < 0x80 && octet !== PERCENT),
+  decoded: shapes((octet) => octet !== PERCENT),
+};
+
+function shapes(isPlain: (octet: number) => boolean): Uint8Array {
+  return new Uint8Array(256).map((_, octet) =>
+    octet === STAR ? SHAPE_STAR : isPlain(octet) ? SHAPE_PLAIN : SHAPE_OTHER,
+  );
+}
+
+/** What {@link readPattern} learnt of a pattern. Reused from call to call. */
+export class PatternFacts {
+  /** The pattern as written is its normal form. */
+  inPlace = true;
+  /** Octets in normal form, `*` and `$` counting one each: the more, the more specific. */
+  priority = 0;
+  anchored = false;
+  /** A `*` that matters: followed by something other than `*` and the anchor. */
+  wild = false;
+  /** Octets before the first `*`. */
+  literalLength = 0;
+  /** Holds a {@link FOLDING_ESCAPE}. */
+  folds = false;
+  occurrence = 0;
+}
+
+/**
+ * Pattern → facts and, when it is not its own normal form, that appended to `into` (wildcards as `*`, the
+ * anchor left out).
+ */
+export function readPattern(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  traits: DialectTraits,
+  facts: PatternFacts,
+  into: Symbols,
+): void {
+  facts.folds = false;
+  facts.priority = end - start;
+  facts.anchored = traits.wildcards && end > start && bytes[end - 1] === DOLLAR;
+  const last = facts.anchored ? end - 1 : end;
+  const firstStar = firstStarOf(bytes, start, last, SHAPE[traits.escapes]);
+  facts.inPlace = firstStar >= 0;
+  if (facts.inPlace) {
+    readShape(bytes, start, last, traits.wildcards ? firstStar : last, facts);
+    return;
+  }
+  const from = into.length;
+  if (traits.escapes === 'google') googlePattern(bytes, start, last, facts, into);
+  else pattern(bytes, start, last, traits, facts, into);
+  const star = traits.wildcards ? into.octets.subarray(from, into.length).indexOf(STAR) : -1;
+  readShape(into.octets, from, into.length, star < 0 ? into.length : from + star, facts);
+}
+
+/** Where the first `*` of a pattern stands, `end` if nowhere, -1 if the pattern is not its own normal form. */
+function firstStarOf(bytes: Uint8Array, start: number, end: number, shape: Uint8Array): number {
+  let star = end;
+  for (let at = start; at < end; at++) {
+    const kind = shape[bytes[at]!]!;
+    if (kind === SHAPE_PLAIN) continue;
+    if (kind === SHAPE_OTHER) return -1;
+    if (star === end) star = at;
+  }
+  return star;
+}
+
+function readShape(
+  octets: Uint8Array,
+  start: number,
+  end: number,
+  firstStar: number,
+  facts: PatternFacts,
+): void {
+  facts.literalLength = firstStar - start;
+  facts.wild = false;
+  facts.occurrence = 0;
+  if (firstStar === end) return;
+  // `/fish*` and `/fish*$` match what `/fish` matches: only their length differs.
+  let tail = end;
+  while (octets[tail - 1] === STAR && tail > start) tail--;
+  if (tail < end) facts.anchored = false;
+  facts.wild = firstStar < tail;
+  if (!facts.wild) return;
+  for (let at = start; at < tail; at++) {
+    const octet = octets[at]!;
+    if (octet !== STAR && !(facts.folds && octet >= FOLDING_ESCAPE)) facts.occurrence |= OCCURRENCE[octet]!;
+  }
+}
+
+/** google/robotstxt: "%aa" becomes "%AA", octets above 0x7F are encoded, nothing else changes. */
+function googlePattern(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  facts: PatternFacts,
+  into: Symbols,
+): void {
+  for (let at = start; at < end; at++) {
+    const octet = bytes[at]!;
+    const escaped = octet === PERCENT ? patternEscape(bytes, at, end) : -1;
+    if (octet > 0x7f) {
+      into.pushEscape(octet);
+      facts.priority += 2;
+    } else if (escaped >= 0) {
+      into.pushEscape(escaped);
+      at += 2;
+    } else into.push(octet);
+  }
+}
+
+function pattern(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  traits: DialectTraits,
+  facts: PatternFacts,
+  into: Symbols,
+): void {
+  let wildcardSeen = false;
+  let querySeen = false;
+  for (let at = start; at < end; at++) {
+    const octet = bytes[at]!;
+    if (octet === PERCENT) {
+      const escaped = patternEscape(bytes, at, end);
+      const foldable = FOLDABLE.indexOf(escaped);
+      if (escaped >= 0) at += 2;
+      if (escaped >= 0 && URI_CLASS[escaped] === UNRESERVED) facts.priority -= 2;
+      if (wildcardSeen && foldable >= 0) {
+        facts.folds = true;
+        into.push(FOLDING_ESCAPE + foldable);
+        // Before the first `*` a raw `?` can only match the target's first one: what follows is its query.
+      } else pushEscaped(into, escaped, traits, querySeen);
+    } else if (octet === STAR && traits.wildcards) {
+      wildcardSeen = true;
+      into.push(STAR);
+    } else {
+      if (octet === QUESTION && !wildcardSeen) querySeen = true;
+      if (URI_CLASS[octet] === ENCODED) facts.priority += 2;
+      pushRaw(into, octet, traits);
+    }
+  }
+}
+
+function patternEscape(bytes: Uint8Array, at: number, end: number): number {
+  return at + 2 >= end ? -1 : octetOf(HEX[bytes[at + 1]!]!, HEX[bytes[at + 2]!]!);
+}

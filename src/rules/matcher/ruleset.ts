@@ -1,0 +1,240 @@
+import type { DialectTraits } from '../dialect.ts';
+import { DOLLAR, QUESTION, STAR } from '../octets.ts';
+import { endsWith, endsWithFolding, find, findFolding } from './search.ts';
+import type { MatchedGroup, MatchedRule } from '../verdict.ts';
+
+/*
+ * The rules of one agent in one file, compiled. One Int32Array holds them, because a crawler keeps many
+ * thousands of files. First comes what tells most targets apart, rule by rule, without a look at the file, which is
+ * far away in memory: each kind of program has its own way. Then the rules, three words each:
+ *
+ *   0  where its pattern stands in the file
+ *   1  flags; above them the octets as written or, if REWRITTEN, the index of its entry
+ *   2  octets before the first wildcard, in normal form
+ *
+ * A pattern that is not its own normal form (REWRITTEN) has an entry of four words, behind the rules: where the
+ * normal form stands in `extra`, its octets, priority, octets as written.
+ */
+export const RULE_WORDS = 3;
+export const ENTRY_WORDS = 4;
+
+export const ALLOW = 1;
+export const ANCHORED = 2;
+export const REWRITTEN = 4;
+export const FOLDS = 8;
+export const WILD = 16;
+export const FLAG_BITS = 5;
+
+/** Nothing decides. */
+export const NO_RULE = -1;
+
+const MAX_EXPLAINED_RULES = 256;
+
+export interface ProgramParts {
+  /** Whom the rules were written for: the agent by name, all agents, or nobody that fits. */
+  readonly scope: 'named' | 'all' | 'none';
+  /** Of the groups that apply; -1 when they name none. */
+  readonly crawlDelayMs: number;
+  readonly bytes: Uint8Array;
+  readonly traits: DialectTraits;
+  readonly words: Int32Array;
+  /** Where the rules start. */
+  readonly ruleBase: number;
+  readonly extra: Uint8Array;
+  /** Rules, literal and wild. */
+  readonly count: number;
+  readonly hasWild: boolean;
+}
+
+export abstract class Program {
+  readonly scope: 'named' | 'all' | 'none';
+  readonly crawlDelayMs: number;
+  readonly count: number;
+  /** Whether targets are to be read with their occurrence bits. */
+  readonly hasWild: boolean;
+  /** Filled by the file when somebody asks why. */
+  group: MatchedGroup | undefined = undefined;
+  /** What was told of rules, by their numbers; filled by the file, too. */
+  readonly explained: MatchedRule[] = [];
+  private explainedCount = 0;
+  protected readonly words: Int32Array;
+  private readonly bytes: Uint8Array;
+  private readonly extra: Uint8Array;
+  protected readonly ruleBase: number;
+  private readonly entryBase: number;
+  private readonly traits: DialectTraits;
+
+  constructor(parts: ProgramParts) {
+    this.scope = parts.scope;
+    this.crawlDelayMs = parts.crawlDelayMs;
+    this.count = parts.count;
+    this.hasWild = parts.hasWild;
+    this.words = parts.words;
+    this.bytes = parts.bytes;
+    this.extra = parts.extra;
+    this.ruleBase = parts.ruleBase;
+    this.entryBase = parts.ruleBase + parts.count * RULE_WORDS;
+    this.traits = parts.traits;
+  }
+
+  /**
+   * Number of the rule that decides `octets[start, end)`, a target in normal form; {@link NO_RULE} if none does.
+   * Allocates nothing.
+   *
+   * @param occurrence At least the occurrence bits of the target.
+   */
+  abstract decide(octets: Uint8Array, start: number, end: number, occurrence: number): number;
+
+  isAllow(rule: number): boolean {
+    return (this.words[this.wordOf(rule) + 1]! & ALLOW) !== 0;
+  }
+
+  protected isWild(rule: number): boolean {
+    return (this.words[this.wordOf(rule) + 1]! & WILD) !== 0;
+  }
+
+  /** Keeps what somebody was told of `rule` for the next who asks, within bounds. */
+  keepExplained(rule: number, matched: MatchedRule): MatchedRule {
+    if (++this.explainedCount > MAX_EXPLAINED_RULES) {
+      this.explained.length = 0;
+      this.explainedCount = 1;
+    }
+    return (this.explained[rule] = matched);
+  }
+
+  /** Where the pattern of `rule` starts in the file. */
+  offsetOf(rule: number): number {
+    return this.words[this.wordOf(rule)]!;
+  }
+
+  /** "The most specific match … is the match that has the most octets" (RFC 9309 §2.2.2). */
+  priorityOf(rule: number): number {
+    const facts = this.words[this.wordOf(rule) + 1]!;
+    return (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 2]!;
+  }
+
+  /** Octets of the pattern as written, the anchor included. */
+  writtenLengthOf(rule: number): number {
+    const facts = this.words[this.wordOf(rule) + 1]!;
+    return (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 3]!;
+  }
+
+  /** Whether one rule, by itself, fits. */
+  protected fits(rule: number, octets: Uint8Array, start: number, end: number): boolean {
+    return this.isWild(rule)
+      ? this.wildFits(rule, octets, start, end)
+      : this.literalFits(rule, octets, start, end, 0);
+  }
+
+  /** Whether `rule` wins over `other`, both fitting. */
+  protected beats(rule: number, other: number): boolean {
+    if (this.traits.decides === 'longest') {
+      const more = this.priorityOf(rule) - this.priorityOf(other);
+      if (more !== 0) return more > 0;
+      // "If an "allow" rule and a "disallow" rule are equivalent, then the "allow" rule SHOULD be used."
+      if (this.isAllow(rule) !== this.isAllow(other)) return this.isAllow(rule);
+    }
+    return this.offsetOf(rule) < this.offsetOf(other);
+  }
+
+  protected get decidesByOrder(): boolean {
+    return this.traits.decides === 'first';
+  }
+
+  /**
+   * Whether a literal rule fits. The first `known` octets are the same, as far as the pattern has so many.
+   */
+  protected literalFits(
+    rule: number,
+    octets: Uint8Array,
+    start: number,
+    end: number,
+    known: number,
+  ): boolean {
+    const word = this.wordOf(rule);
+    const size = this.words[word + 2]!;
+    if (size > end - start) return false;
+    const facts = this.words[word + 1]!;
+    if ((facts & ANCHORED) !== 0 && size !== end - start) return false;
+    let pattern = this.bytes;
+    let from = this.words[word]!;
+    if ((facts & REWRITTEN) !== 0) {
+      pattern = this.extra;
+      from = this.words[this.entryOf(facts)]!;
+    }
+    // Nearly all patterns start alike: they differ sooner from their end.
+    for (let at = size - 1; at >= known; at--) if (pattern[from + at] !== octets[start + at]) return false;
+    return true;
+  }
+
+  /** Whether the literal prefix of a wild rule, which is `length` octets long, fits. */
+  protected prefixFits(rule: number, length: number, octets: Uint8Array, start: number): boolean {
+    const word = this.wordOf(rule);
+    const facts = this.words[word + 1]!;
+    const rewritten = (facts & REWRITTEN) !== 0;
+    const text = rewritten ? this.extra : this.bytes;
+    const from = rewritten ? this.words[this.entryOf(facts)]! : this.words[word]!;
+    for (let at = 0; at < length; at++) if (text[from + at] !== octets[start + at]) return false;
+    return true;
+  }
+
+  /**
+   * Whether a wild rule fits. Leftmost search, piece by piece, never going back: a later piece has the most room
+   * when every earlier one stands leftmost.
+   */
+  protected wildFits(rule: number, octets: Uint8Array, start: number, end: number): boolean {
+    const word = this.wordOf(rule);
+    const facts = this.words[word + 1]!;
+    let pieces = this.bytes;
+    let at = this.words[word]!;
+    let last = at + (facts >>> FLAG_BITS);
+    if ((facts & REWRITTEN) !== 0) {
+      const entry = this.entryOf(facts);
+      pieces = this.extra;
+      at = this.words[entry]!;
+      last = at + this.words[entry + 1]!;
+      // A final `$` is the anchor even where a `*` before it makes it void.
+    } else if (pieces[last - 1] === DOLLAR) last--;
+
+    let position = start;
+    for (let octet: number; (octet = pieces[at]!) !== STAR; at++, position++) {
+      if (position >= end || octets[position] !== octet) return false;
+    }
+    const folds = (facts & FOLDS) !== 0;
+    const query = folds ? queryStart(octets, start, end) : end;
+    for (;;) {
+      while (at < last && pieces[at] === STAR) at++;
+      if (at === last) return true;
+      let pieceEnd = at + 1;
+      while (pieceEnd < last && pieces[pieceEnd] !== STAR) pieceEnd++;
+      if (pieceEnd === last && (facts & ANCHORED) !== 0) {
+        return folds
+          ? endsWithFolding(octets, position, end, query, pieces, at, last)
+          : endsWith(octets, position, end, pieces, at, last);
+      }
+      if (folds) {
+        position = findFolding(octets, position, end, query, pieces, at, pieceEnd);
+        if (position < 0) return false;
+      } else {
+        const hit = find(octets, position, end, pieces, at, pieceEnd);
+        if (hit < 0) return false;
+        position = hit + pieceEnd - at;
+      }
+      at = pieceEnd;
+    }
+  }
+
+  private wordOf(rule: number): number {
+    return this.ruleBase + rule * RULE_WORDS;
+  }
+
+  private entryOf(facts: number): number {
+    return this.entryBase + (facts >>> FLAG_BITS) * ENTRY_WORDS;
+  }
+}
+
+/** Where the first raw `?` of a target stands: its end if nowhere. */
+function queryStart(octets: Uint8Array, start: number, end: number): number {
+  const found = octets.indexOf(QUESTION, start);
+  return found < 0 || found > end ? end : found;
+}

@@ -1,0 +1,151 @@
+import { agentLineNames, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from '../agent.ts';
+import type { DialectTraits } from '../dialect.ts';
+import { LINE_ALLOW, LINE_BLANK, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT, LineCursor } from '../line-cursor.ts';
+import { utf8 } from '../octets.ts';
+
+const CRAWL_DELAY = utf8.encode('crawl-delay');
+
+/** The rules of one agent, in file order: three numbers each. */
+export class RuleList {
+  private values = new Int32Array(192);
+  count = 0;
+
+  push(start: number, end: number, allow: boolean): void {
+    const at = this.count * 3;
+    if (at + 3 > this.values.length) {
+      const grown = new Int32Array(this.values.length * 2);
+      grown.set(this.values);
+      this.values = grown;
+    }
+    this.values[at] = start;
+    this.values[at + 1] = end;
+    this.values[at + 2] = allow ? 1 : 0;
+    this.count++;
+  }
+
+  startOf(index: number): number {
+    return this.values[index * 3]!;
+  }
+
+  endOf(index: number): number {
+    return this.values[index * 3 + 1]!;
+  }
+
+  isAllow(index: number): boolean {
+    return this.values[index * 3 + 2] === 1;
+  }
+}
+
+export interface Selection {
+  /** Whom the groups that apply were written for. */
+  readonly scope: 'named' | 'all' | 'none';
+  readonly rules: RuleList;
+  /** The longest of the groups' crawl delays; -1 when they name none. */
+  readonly crawlDelayMs: number;
+}
+
+// Reused, so that a file costs no garbage; a selection is read before the next one is made.
+const rules = new RuleList();
+
+/**
+ * The rules that apply to `agent`, read from the groups that apply and no others.
+ *
+ * RFC 9309 §2.2.1: "Crawlers MUST use case-insensitive matching to find the group that matches the product
+ * token and then obey the rules of the group. If there is more than one group matching the user-agent, the
+ * matching groups' rules MUST be combined into one group". "If no matching group exists, crawlers MUST obey the
+ * group with a user-agent line with the "*" value, if present."
+ */
+export function selectRules(
+  bytes: Uint8Array,
+  groups: Int32Array,
+  agent: Uint8Array,
+  traits: DialectTraits,
+): Selection {
+  rules.count = 0;
+  const cursor = new LineCursor(bytes, traits);
+  const named: number[] = [];
+  const all: number[] = [];
+  for (let group = 0; group < groups.length; group++) {
+    const names = namesOf(cursor, groups, group, agent, traits);
+    if ((names & NAMES_AGENT) !== 0) named.push(group);
+    if ((names & NAMES_ALL) !== 0) all.push(group);
+  }
+  const applying = named.length > 0 ? named : all;
+  let crawlDelayMs = -1;
+  for (const group of applying)
+    crawlDelayMs = Math.max(crawlDelayMs, readGroup(cursor, groups, group, traits));
+  return { scope: named.length > 0 ? 'named' : all.length > 0 ? 'all' : 'none', rules, crawlDelayMs };
+}
+
+/** Whom a group's user-agent lines name. */
+function namesOf(
+  cursor: LineCursor,
+  groups: Int32Array,
+  group: number,
+  agent: Uint8Array,
+  traits: DialectTraits,
+): number {
+  const end = endOf(cursor, groups, group);
+  let names = NAMES_NOBODY;
+  cursor.moveTo(groups[group]!);
+  while (cursor.nextLine < end && cursor.next()) {
+    if (cursor.kind === LINE_USER_AGENT) {
+      names |= agentLineNames(cursor.bytes, cursor.valueStart, cursor.valueEnd, agent, traits);
+    } else if (closesAgents(cursor.kind, traits)) break;
+  }
+  return names;
+}
+
+/** Adds a group's rules to `rules`; gives its crawl delay, -1 if it names none. */
+function readGroup(cursor: LineCursor, groups: Int32Array, group: number, traits: DialectTraits): number {
+  const end = endOf(cursor, groups, group);
+  let crawlDelayMs = -1;
+  cursor.moveTo(groups[group]!);
+  while (cursor.nextLine < end && cursor.next()) {
+    const { kind, valueStart, valueEnd } = cursor;
+    if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
+      // "Crawlers ignore the rule without a path."
+      if (valueStart < valueEnd) rules.push(valueStart, valueEnd, kind === LINE_ALLOW);
+    } else if (kind === LINE_OTHER) {
+      // RFC 9309 §2.2.4: parsing of other records "MUST NOT interfere": they close no group.
+      if (cursor.keyIs(CRAWL_DELAY)) {
+        crawlDelayMs = Math.max(crawlDelayMs, secondsToMs(cursor.bytes, valueStart, valueEnd));
+      }
+    } else if (kind === LINE_BLANK && traits.blankLineEndsRecord) break;
+  }
+  return crawlDelayMs;
+}
+
+function endOf(cursor: LineCursor, groups: Int32Array, group: number): number {
+  return groups[group + 1] ?? cursor.bytes.length + 1;
+}
+
+/** Whether a line ends a run of user-agent lines: the next one starts another group. */
+function closesAgents(kind: number, traits: DialectTraits): boolean {
+  // robotstxt.org: "you may not have blank lines in a record, as they are used to delimit multiple records".
+  return kind === LINE_ALLOW || kind === LINE_DISALLOW || (kind === LINE_BLANK && traits.blankLineEndsRecord);
+}
+
+/**
+ * Where the groups of a file start, by octets: all that has to be known of it before an agent asks. Rules before
+ * the first user-agent line are in none.
+ */
+export function findGroups(bytes: Uint8Array, traits: DialectTraits): Int32Array {
+  const starts: number[] = [];
+  const cursor = new LineCursor(bytes, traits);
+  while (cursor.nextUserAgent()) {
+    starts.push(cursor.keyStart);
+    while (cursor.next() && !closesAgents(cursor.kind, traits));
+  }
+  return starts.length === 0 ? NO_GROUPS : Int32Array.from(starts);
+}
+
+const NO_GROUPS = new Int32Array(0);
+
+/** Decimal seconds → ms; -1 for anything else. Bounded: a year is as long as any delay gets. */
+export function secondsToMs(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start > 32) return -1;
+  const text = String.fromCharCode(...bytes.subarray(start, end));
+  if (!/^(?:\d+\.?\d*|\.\d+)$/.test(text)) return -1;
+  return Math.min(Math.round(Number(text) * 1000), 31_536_000_000);
+}

@@ -1,0 +1,55 @@
+import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
+import { dialects } from './dialect.ts';
+import type { RobotsFile } from './file.ts';
+import { GroupWalk } from './group-walk.ts';
+import { LINE_OTHER, LINE_USER_AGENT } from './line-cursor.ts';
+import { utf8 } from './octets.ts';
+
+/** A line that neither allows nor disallows, as octets of its file. */
+export interface RecordLine {
+  /** One of those asked for. */
+  readonly key: string;
+  /** 1-based. */
+  readonly line: number;
+  /** Where the value stands. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface RecordLines {
+  /** Those of the groups that apply to the agent. */
+  readonly applying: readonly RecordLine[];
+  /** Those outside any group. */
+  readonly outside: readonly RecordLine[];
+}
+
+/**
+ * The lines with one of `keys` (lower case) that are for `agent`. Groups apply as they do for rules: those that
+ * name it, else those for all (RFC 9309 §2.2.1).
+ */
+export function recordsFor(file: RobotsFile, agent: string, keys: readonly string[]): RecordLines {
+  const { bytes } = file;
+  const traits = dialects[file.dialect];
+  const caller = callerAgent(agent, traits);
+  const wanted = keys.map((key) => ({ key, octets: utf8.encode(key) }));
+  /** Whom each group names. */
+  const names: number[] = [];
+  const found: (RecordLine & { readonly group: number })[] = [];
+  const walk = new GroupWalk(bytes, traits);
+  const { cursor } = walk;
+  while (walk.next()) {
+    const { group } = walk;
+    const { kind, line, valueStart: start, valueEnd: end } = cursor;
+    if (kind === LINE_USER_AGENT) {
+      names[group] = (names[group] ?? 0) | agentLineNames(bytes, start, end, caller, traits);
+    } else if (kind === LINE_OTHER) {
+      const key = wanted.find(({ octets }) => cursor.keyIs(octets))?.key;
+      if (key !== undefined) found.push({ key, line, start, end, group });
+    }
+  }
+  const scope = names.some((mask) => (mask & NAMES_AGENT) !== 0) ? NAMES_AGENT : NAMES_ALL;
+  return {
+    applying: found.filter(({ group }) => ((names[group] ?? 0) & scope) !== 0),
+    outside: found.filter(({ group }) => group < 0),
+  };
+}

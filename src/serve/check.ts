@@ -1,0 +1,160 @@
+import type { Agent } from '../rules/agent-tokens.ts';
+import { quote } from '../base/errors.ts';
+import { Output } from '../report/text/output.ts';
+import { inOrder } from '../report/input/in-order.ts';
+import { renderRecord } from '../cli/record.ts';
+import { tooLongError } from '../report/ruling.ts';
+import { jsonLine } from '../report/text/json.ts';
+import { type Target, targetLines } from '../report/input/targets.ts';
+import { assertPlain } from './body.ts';
+import { type Exchange, type Handler, JSON_TYPE, NDJSON_TYPE, type Service } from './handler.ts';
+import { Problem, problemOf } from './problem.ts';
+import { onlyKnown, onlyOne, readAgents } from './query.ts';
+import { untilAborted } from '../cli/serve/until-aborted.ts';
+import pLimit from 'p-limit';
+
+/** Streams of questions at a time. */
+export const MAX_STREAMS = 8;
+/** Origins that one stream waits for at a time. With all streams waiting there is room for others still. */
+export const STREAM_CONCURRENCY = 32;
+/** Lines of a stream that are read ahead of the first one without an answer. */
+const READ_AHEAD = 512;
+
+/** Who is asked about: those of the request, or those of the service. */
+export function agentFor(asked: readonly string[], { agents }: Service): Agent | undefined {
+  const chosen = asked.length === 0 ? agents : asked;
+  return chosen.length === 0 ? undefined : chosen;
+}
+
+/** `GET /v1/check?url=…&agent=…` */
+export const checkOne: Handler = async ({ query, service, signal }) => {
+  onlyKnown(query, ['url', 'agent']);
+  const url = onlyOne(query, 'url', 'https://example.com/page');
+  const agent = agentFor(readAgents(query.getAll('agent')), service);
+  const ruling = await service.client.check(url, agent, { signal });
+  return {
+    type: JSON_TYPE,
+    body: renderRecord({ target: { input: url }, ruling }),
+  };
+};
+
+/** `POST /v1/check`: a question a line, an answer a line, in the same order, while questions still come. */
+export const checkMany: Handler = async (exchange) => {
+  const { request, response, query, service } = exchange;
+  onlyKnown(query, ['agent']);
+  const agents = readAgents(query.getAll('agent'));
+  assertPlain(request);
+  if (service.streams >= MAX_STREAMS) {
+    throw new Problem(
+      503,
+      'ERR_ROBOTS_BUSY',
+      `Expected at most ${MAX_STREAMS} streams of questions at a time, got one more; send several over one`,
+      { headers: { 'retry-after': '1', connection: 'close' } },
+    );
+  }
+  service.streams++;
+  try {
+    response.writeHead(200, { 'content-type': NDJSON_TYPE });
+    response.flushHeaders();
+    await stream(exchange, agents);
+  } finally {
+    service.streams--;
+  }
+  return undefined;
+};
+
+async function stream(
+  { request, response, service, signal }: Exchange,
+  agents: readonly string[],
+): Promise<void> {
+  const output = new Output(response);
+  const limit = pLimit(STREAM_CONCURRENCY);
+  const lines = untilAborted(targetLines(request), service.stopping);
+  for await (const record of inOrder(lines, READ_AHEAD, (line) =>
+    recordFor(line, agents, service, limit, signal),
+  )) {
+    await output.write(record);
+  }
+  if (service.stopping.aborted && !request.readableEnded) {
+    await output.write(
+      errorRecord(new Problem(503, 'ERR_ROBOTS_CLOSED', 'The service ends; ask for the rest again')),
+    );
+  }
+  await output.release();
+  response.end();
+}
+
+interface Question {
+  readonly url: string;
+  readonly agents: readonly string[];
+}
+
+async function recordFor(
+  target: Target,
+  defaults: readonly string[],
+  service: Service,
+  limit: ReturnType<typeof pLimit>,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    if (target.tooLong === true) return renderRecord({ target: cutTarget(target), error: tooLongError });
+    const { url, agents } = readQuestion(target.input, defaults);
+    const agent = agentFor(agents, service);
+    const { client } = service;
+    const answered = { ...target, input: url };
+    const ruling = client.peek(url, agent) ?? (await limit(() => client.check(url, agent, { signal })));
+    return renderRecord({ target: answered, ruling });
+  } catch (error) {
+    const problem = signal.aborted ? undefined : problemOf(error);
+    if (problem === undefined) throw error;
+    return renderRecord({
+      target: cutTarget(target),
+      error: { code: problem.code, message: problem.message },
+    });
+  }
+}
+
+/** A line is a URL, a JSON string that holds one, or an object with `url` and `agent`. */
+function readQuestion(line: string, defaults: readonly string[]): Question {
+  if (!/^["{]/.test(line)) return { url: line, agents: defaults };
+  const value = parsed(line);
+  if (typeof value === 'string') return { url: value, agents: defaults };
+  const { url, agent, ...others } = fields(value);
+  const [unknown] = Object.keys(others);
+  if (typeof url !== 'string') throw invalid(`Expected \`url\` to be a string, got ${quote(url)}`);
+  if (unknown !== undefined) throw invalid(`Expected \`url\` and \`agent\` only, got ${quote(unknown)}`);
+  if (agent === undefined) return { url, agents: defaults };
+  const agents: unknown[] = Array.isArray(agent) ? agent : [agent];
+  const names = agents.filter((each) => typeof each === 'string');
+  if (names.length < agents.length || names.length === 0) {
+    throw invalid(`Expected \`agent\` to be a string or a list of strings, got ${quote(agent)}`);
+  }
+  return { url, agents: readAgents(names) };
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    throw invalid(`Expected a URL, or JSON, got ${quote(line)}`, cause);
+  }
+}
+
+function fields(value: unknown): Record<string, unknown> {
+  return { ...Object(value) };
+}
+
+function invalid(message: string, cause?: unknown): Problem {
+  return new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', message, { cause });
+}
+
+const MAX_ECHO = 2_000;
+
+/** What was wrong is told with its beginning: an answer need not be as long as the question. */
+function cutTarget(target: Target): Target {
+  return target.input.length > MAX_ECHO ? { ...target, input: target.input.slice(0, MAX_ECHO) } : target;
+}
+
+function errorRecord({ code, message }: Problem): string {
+  return jsonLine({ error: { code, message } });
+}

@@ -1,0 +1,169 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { profileNames, profiles } from '../lifecycle/index.ts';
+import { targetOf } from '../url/origin.ts';
+import { parseRobots, type RobotsFile } from '../rules/index.ts';
+import type { InputError } from '../report/ruling.ts';
+import { notATarget, tokensOf } from '../report/decide-offline.ts';
+import { groupLines, linesOf } from '../report/annotate.ts';
+import { explainServed } from '../report/explanation.ts';
+import { jsonLine } from '../report/text/json.ts';
+import { policyRecord } from '../report/policy-json.ts';
+import { lifetimeReason } from '../report/text/lifetime.ts';
+import { readRobots } from '../report/input/read-robots.ts';
+import { readJson } from './body.ts';
+import { agentFor } from './check.ts';
+import { type Handler, JSON_TYPE } from './handler.ts';
+import { Problem } from './problem.ts';
+import { MAX_AGENTS, onlyKnown, onlyOne, readAgents } from './query.ts';
+import { timeline } from './timeline.ts';
+import { type AgentVerdict, diagnosticsOf, usageOf, verdictBy, verdictOf } from './verdicts.ts';
+
+/** `GET /v1/policy?origin=…&agent=…` */
+export const policy: Handler = async ({ query, service, signal }) => {
+  onlyKnown(query, ['origin', 'agent']);
+  const url = onlyOne(query, 'origin', 'https://example.com');
+  const agent = agentFor(readAgents(query.getAll('agent')), service);
+  const known = await service.client.policy(url, {
+    signal,
+    ...(agent === undefined ? {} : { agent }),
+  });
+  const { rules } = known;
+  const body = jsonLine({
+    ...policyRecord(known),
+    timeline: timeline(known, profiles[service.profile]),
+    diagnostics: rules === undefined ? [] : diagnosticsOf(rules),
+    ...(rules === undefined ? {} : usageOf(rules, targetOf(url), known.agent)),
+  });
+  return { type: JSON_TYPE, body };
+};
+
+/** `GET /v1/explain?url=…&agent=…&compare=…` */
+export const explainOne: Handler = async ({ query, service, signal }) => {
+  onlyKnown(query, ['url', 'agent', 'compare']);
+  const url = onlyOne(query, 'url', 'https://example.com/page');
+  const agent = agentFor(readAgents(query.getAll('agent')), service);
+  const others = readAgents(query.getAll('compare'));
+  const { client, profile } = service;
+  const known = await client.policy(url, {
+    signal,
+    ...(agent === undefined ? {} : { agent }),
+  });
+  const decision = await client.check(url, agent, { signal });
+  const { runnerUp, file, underProfiles } = explainServed(decision, known);
+  const verdicts = await Promise.all(
+    others.map(async (other) => verdictOf(await client.check(url, other, { signal }), file)),
+  );
+  const because = known.lifetime && lifetimeReason(known.lifetime);
+  const body = jsonLine({
+    input: url,
+    now: Date.now(),
+    ...decision,
+    ...(runnerUp && { runnerUp }),
+    verdicts: [verdictOf(decision, file), ...verdicts],
+    underProfiles,
+    timeline: timeline(known, profiles[profile]),
+    ...(because === undefined ? {} : { lifetimeReason: because }),
+    policy: policyRecord(known),
+    ...(file && fileParts(file)),
+    ...(file && {
+      groupLines: [...groupLines(file, decision.group?.lines ?? [])].sort((a, b) => a - b),
+    }),
+    ...(file && usageOf(file, url, decision.agent)),
+  });
+  return { type: JSON_TYPE, body };
+};
+
+/** Twice the 500 KiB that are read of a file, so that escapes in JSON are no matter. */
+const MAX_BODY_BYTES = 1_048_576;
+const MAX_URL_LENGTH = 65_536;
+/** Each runs through the file. */
+const MAX_VERDICTS = 1_000;
+
+const strings = z.array(z.string().min(1).max(MAX_URL_LENGTH)).min(1);
+
+const pasted = z.strictObject({
+  robots: z.string(),
+  urls: strings.max(MAX_VERDICTS),
+  agents: strings.max(MAX_AGENTS).optional(),
+  profile: z.enum(profileNames).optional(),
+});
+
+/** `POST /v1/explain`: a robots.txt that need not be served yet, held against URLs. No network. */
+export const explainPasted: Handler = async ({ request, query, service, signal }) => {
+  onlyKnown(query, []);
+  const read = pasted.safeParse(await readJson(request, MAX_BODY_BYTES));
+  if (!read.success) throw invalid(z.prettifyError(read.error).replaceAll('\n', ' '));
+  const { robots, urls, profile = service.profile } = read.data;
+  const agents = tokensOf(readAgents(read.data.agents ?? service.agents));
+  if (urls.length * agents.length > MAX_VERDICTS) {
+    throw invalid(
+      `Expected at most ${MAX_VERDICTS} verdicts, got ${urls.length} URLs for ${agents.length} agents`,
+    );
+  }
+  const { body, truncated } = await readRobots('-', Readable.from([Buffer.from(robots)]), 'robots');
+  const file = parseRobots(body, { dialect: profiles[profile].dialect });
+  const results = await verdictsFor(file, urls, agents, signal);
+  return {
+    type: JSON_TYPE,
+    body: jsonLine({
+      profile,
+      dialect: file.dialect,
+      truncated,
+      results,
+      ...fileParts(file),
+    }),
+  };
+};
+
+type UrlVerdicts =
+  | { readonly input: string; readonly verdicts: readonly AgentVerdict[] }
+  | { readonly input: string; readonly error: InputError };
+
+async function verdictsFor(
+  file: RobotsFile,
+  urls: readonly string[],
+  agents: readonly string[],
+  signal: AbortSignal,
+): Promise<UrlVerdicts[]> {
+  const verdicts = urls.map((): AgentVerdict[] => []);
+  const errors = new Map<string, InputError>();
+  let turnEnds = performance.now() + TURN_MS;
+  // Agent by agent: what is known of the last one is kept.
+  for (const agent of agents) {
+    for (const [index, url] of urls.entries()) {
+      if (performance.now() > turnEnds) {
+        await new Promise((resolve) => setImmediate(resolve));
+        signal.throwIfAborted();
+        turnEnds = performance.now() + TURN_MS;
+      }
+      try {
+        verdicts[index]?.push(verdictBy(file, url, agent));
+      } catch (error) {
+        errors.set(url, notATarget(error, url));
+      }
+    }
+  }
+  return urls.map((input, index) => {
+    const error = errors.get(input);
+    return error === undefined ? { input, verdicts: verdicts[index] ?? [] } : { input, error };
+  });
+}
+
+/** Others are answered in between. */
+const TURN_MS = 10;
+
+/** A file for those who show it: line by line, with what is the matter with it. */
+function fileParts(file: RobotsFile): object {
+  const { groups, sitemaps, bytes } = file;
+  return {
+    lines: linesOf(bytes),
+    groups,
+    sitemaps,
+    diagnostics: diagnosticsOf(file),
+  };
+}
+
+function invalid(message: string): Problem {
+  return new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', message);
+}

@@ -1,0 +1,43 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ProfileName } from '../lifecycle/index.ts';
+import type { RobotsClient } from '../client/robots-client.ts';
+import type { Metrics } from './metrics.ts';
+
+/** What answers need. */
+export interface Service {
+  readonly client: RobotsClient;
+  readonly profile: ProfileName;
+  /** Who asks when a request names nobody, in order of preference; the client's own name when empty. */
+  readonly agents: readonly string[];
+  /** Absent without prom-client. */
+  readonly metrics: Metrics | undefined;
+  /** Aborted when the service is to end. */
+  readonly stopping: AbortSignal;
+  /** Streams of questions under way. */
+  streams: number;
+}
+
+/** One request. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly query: URLSearchParams;
+  readonly service: Service;
+  /** Aborted when whoever asked has gone. */
+  readonly signal: AbortSignal;
+}
+
+/** A whole answer. */
+export interface Reply {
+  readonly type: string;
+  readonly body: string;
+  /** 200 when not given. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Answers a request: with a reply, or by itself, in a stream. */
+export type Handler = (exchange: Exchange) => Promise<Reply | undefined> | Reply;
+
+export const JSON_TYPE = 'application/json';
+export const NDJSON_TYPE = 'application/x-ndjson';

@@ -1,0 +1,124 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { RobotsClient } from '../client/robots-client.ts';
+import type { StoreEvent } from '../cache/index.ts';
+import type { CacheMessage, DecisionMessage, FetchMessage, PolicyChangeMessage } from '../client/diagnostics.ts';
+
+/** What `prom-client` is, when it is installed. */
+export type PromClient = Pick<typeof import('prom-client'), 'Registry' | 'Counter' | 'Gauge' | 'Histogram'>;
+
+/** Seconds: from an answer out of memory to the end of the default deadline. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** `prom-client`, an optional peer; undefined when it is not installed. */
+export async function loadPromClient(): Promise<PromClient | undefined> {
+  try {
+    const { default: prom } = await import('prom-client');
+    return prom;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+/** What happens, counted for Prometheus: heard on the diagnostics channels, and asked of the client. */
+export class Metrics {
+  private readonly registry: InstanceType<PromClient['Registry']>;
+  private readonly requests: InstanceType<PromClient['Counter']>;
+  private readonly requestSeconds: InstanceType<PromClient['Histogram']>;
+  private readonly leave: readonly (() => void)[];
+
+  constructor(prom: PromClient, client: RobotsClient) {
+    const registry = new prom.Registry();
+    const registers = [registry];
+    const counter = (name: string, help: string, labelNames: string[]): InstanceType<PromClient['Counter']> =>
+      new prom.Counter({ name, help, labelNames, registers });
+    const seconds = (
+      name: string,
+      help: string,
+      labelNames: string[],
+    ): InstanceType<PromClient['Histogram']> =>
+      new prom.Histogram({
+        name,
+        help,
+        labelNames,
+        buckets: BUCKETS,
+        registers,
+      });
+    const gauge = (name: string, help: string, read: () => number): void => {
+      const collect = function (this: { set(value: number): void }): void {
+        this.set(read());
+      };
+      registry.registerMetric(new prom.Gauge({ name, help, collect, registers: [] }));
+    };
+
+    this.registry = registry;
+    this.requests = counter('canfetch_http_requests_total', 'Requests answered.', [
+      'route',
+      'method',
+      'status',
+    ]);
+    this.requestSeconds = seconds('canfetch_http_request_duration_seconds', 'Time to the end of an answer.', [
+      'route',
+    ]);
+    const decisions = counter('canfetch_decisions_total', 'Decisions.', ['allowed', 'reason']);
+    const fetches = counter('canfetch_fetches_total', 'Attempts to fetch a robots.txt.', ['outcome']);
+    const fetchSeconds = seconds(
+      'canfetch_fetch_duration_seconds',
+      'Duration of attempts, redirects included.',
+      ['outcome'],
+    );
+    const cache = counter('canfetch_cache_events_total', 'What memory did about an origin.', ['event']);
+    const changes = counter('canfetch_policy_changes_total', 'Origins that came under other rules.', [
+      'after',
+    ]);
+    const store = counter('canfetch_store_events_total', 'Trouble with the store, and its end.', ['type']);
+    gauge('canfetch_origins', 'Origins in memory.', () => client.stats().origins);
+    gauge(
+      'canfetch_memory_bytes',
+      'What the origins in memory are reckoned to take.',
+      () => client.stats().bytes,
+    );
+    gauge('canfetch_fetches_in_flight', 'Attempts under way or queued.', () => client.stats().inFlight);
+
+    this.leave = [
+      listen<DecisionMessage>('canfetch:decision', ({ decision: { allowed, reason } }) =>
+        decisions.inc({ allowed: String(allowed), reason }),
+      ),
+      listen<FetchMessage>(
+        'canfetch:fetch',
+        ({ outcome: { kind: outcome } = { kind: 'abandoned' }, durationMs }) => {
+          fetches.inc({ outcome });
+          fetchSeconds.observe({ outcome }, durationMs / 1_000);
+        },
+      ),
+      listen<CacheMessage>('canfetch:cache', ({ event }) => cache.inc({ event })),
+      listen<PolicyChangeMessage>('canfetch:policy-change', ({ after }) => changes.inc({ after })),
+      listen<StoreEvent>('canfetch:store', ({ type }) => store.inc({ type })),
+    ];
+  }
+
+  /** Counts a request. `route` is the path of a route, never what was asked: that has no bound. */
+  answered(route: string, method: string, status: number, durationMs: number): void {
+    this.requests.inc({ route, method, status });
+    this.requestSeconds.observe({ route }, durationMs / 1_000);
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  close(): void {
+    for (const leave of this.leave) leave();
+  }
+}
+
+/** Gives back what ends it. */
+function listen<Message>(name: string, listener: (message: Message) => void): () => void {
+  const hear = (message: unknown): void => listener(Object(message));
+  subscribe(name, hear);
+  return () => void unsubscribe(name, hear);
+}

@@ -1,0 +1,165 @@
+import { VERSION } from '../base/version.ts';
+import { MAX_STREAMS } from './check.ts';
+import { object, reference, schemas, text } from './openapi-schemas.ts';
+import { MAX_AGENTS } from './query.ts';
+
+const content = (type: string, schema: object): object => ({ content: { [type]: { schema } } });
+const json = (description: string, schema: object): object => ({
+  description,
+  ...content('application/json', schema),
+});
+const problem = (description: string): object => ({
+  description,
+  ...content('application/problem+json', reference('Problem')),
+});
+const required = (name: string, description: string): object => ({
+  name,
+  in: 'query',
+  required: true,
+  description,
+  schema: text,
+});
+const agents = (name: string, description: string): object => ({
+  name,
+  in: 'query',
+  description,
+  schema: { type: 'array', items: text, maxItems: MAX_AGENTS },
+  style: 'form',
+  explode: true,
+});
+
+const url = required('url', 'An absolute http, https or ftp URL');
+const agent = agents(
+  'agent',
+  'Who asks: a product token or a whole User-Agent string. Of several, in order of preference, the first that some ' +
+    'group names counts.',
+);
+const wrongHost = { '421': problem('The Host is none that the service goes by.') };
+const wrong = {
+  '400': problem('Something given is not what it must be; `code` and `detail` say what.'),
+  ...wrongHost,
+};
+const wrongPost = {
+  ...wrong,
+  '403': problem('The request comes from a page of another site.'),
+  '415': problem('The body has a Content-Encoding.'),
+};
+
+interface Operation {
+  readonly summary: string;
+  readonly parameters?: readonly object[];
+  readonly requestBody?: object;
+  readonly responses: Readonly<Record<string, object>>;
+}
+
+/** What the service answers, for programs that make clients. */
+export const openApi: {
+  readonly openapi: string;
+  readonly info: object;
+  /** By path, then by method in lower case. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+} = {
+  openapi: '3.1.0',
+  info: {
+    title: 'canfetch',
+    version: VERSION,
+    description: 'May this agent fetch this URL, and why? Decisions by robots.txt (RFC 9309) over HTTP.',
+  },
+  paths: {
+    '/v1/check': {
+      get: {
+        summary: 'Decide about one URL',
+        parameters: [url, agent],
+        responses: {
+          '200': json('The decision, be it for or against', reference('Decision')),
+          ...wrong,
+        },
+      },
+      post: {
+        summary: 'Decide about any number of URLs: a line each, answered in order while they still come',
+        parameters: [agent],
+        requestBody: {
+          required: true,
+          ...content('application/x-ndjson', reference('Question')),
+        },
+        responses: {
+          '200': {
+            description: 'A line for each: a decision, or what is wrong with the question',
+            ...content('application/x-ndjson', {
+              oneOf: [reference('Decision'), reference('LineError')],
+            }),
+          },
+          ...wrongPost,
+          '503': problem(`${MAX_STREAMS} such requests are under way already.`),
+        },
+      },
+    },
+    '/v1/policy': {
+      get: {
+        summary: 'Everything known of an origin, and why it is so',
+        parameters: [required('origin', 'An absolute URL, of any page'), agent],
+        responses: {
+          '200': json('The policy', reference('Policy')),
+          ...wrong,
+        },
+      },
+    },
+    '/v1/explain': {
+      get: {
+        summary:
+          'One decision with all that it rests on: the file, the rules that compete, what is wrong, what others get',
+        parameters: [url, agent, agents('compare', 'Agents whose verdicts stand beside it, each by itself')],
+        responses: {
+          '200': json('The explanation', reference('Explanation')),
+          ...wrong,
+        },
+      },
+      post: {
+        summary: 'Hold URLs against a robots.txt that is given, for several agents; nothing is fetched',
+        requestBody: {
+          required: true,
+          ...content('application/json', reference('PastedFile')),
+        },
+        responses: {
+          '200': json('A verdict for each URL and agent', reference('PastedVerdicts')),
+          ...wrongPost,
+          '408': problem('The body did not arrive in time.'),
+          '413': problem('The body is longer than 1 MiB.'),
+        },
+      },
+    },
+    '/metrics': {
+      get: {
+        summary: 'Counters for Prometheus',
+        responses: {
+          '200': {
+            description: 'Text exposition format',
+            ...content('text/plain', text),
+          },
+          ...wrongHost,
+          '501': problem('The package prom-client is not installed.'),
+        },
+      },
+    },
+    '/openapi.json': {
+      get: {
+        summary: 'This',
+        responses: {
+          '200': json('An OpenAPI description', { type: 'object' }),
+          ...wrongHost,
+        },
+      },
+    },
+    '/healthz': {
+      get: {
+        summary: 'Whether the service runs',
+        responses: {
+          '200': json('It does', object({ status: { const: 'ok' }, version: text })),
+          ...wrongHost,
+        },
+      },
+    },
+  },
+  components: { schemas },
+};

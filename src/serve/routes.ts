@@ -1,0 +1,54 @@
+import { VERSION } from '../base/version.ts';
+import { checkMany, checkOne } from './check.ts';
+import { type Handler, JSON_TYPE } from './handler.ts';
+import { explainOne, explainPasted, policy } from './explain.ts';
+import { openApi } from './openapi.ts';
+import { assets } from './page/assets.ts';
+import { Problem } from './problem.ts';
+import { onlyKnown } from './query.ts';
+
+export interface Route {
+  /** HEAD is answered wherever GET is. */
+  readonly GET: Handler;
+  readonly POST?: Handler;
+}
+
+const health: Handler = ({ query }) => {
+  onlyKnown(query, []);
+  return {
+    type: JSON_TYPE,
+    body: JSON.stringify({ status: 'ok', version: VERSION }),
+  };
+};
+
+const description: Handler = ({ query }) => {
+  onlyKnown(query, []);
+  return { type: JSON_TYPE, body: JSON.stringify(openApi) };
+};
+
+const metrics: Handler = async ({ query, service }) => {
+  onlyKnown(query, []);
+  if (service.metrics === undefined) {
+    throw new Problem(
+      501,
+      'ERR_ROBOTS_NO_METRICS',
+      'Expected the package prom-client, which is not installed; npm install prom-client, and start again',
+    );
+  }
+  return {
+    type: service.metrics.contentType,
+    body: await service.metrics.text(),
+  };
+};
+
+/** Every path there is. */
+export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
+  ['/v1/check', { GET: checkOne, POST: checkMany }],
+  ['/v1/policy', { GET: policy }],
+  ['/v1/explain', { GET: explainOne, POST: explainPasted }],
+  ['/metrics', { GET: metrics }],
+  ['/openapi.json', { GET: description }],
+  ['/healthz', { GET: health }],
+  // What stands in the query of the page is for its script.
+  ...[...assets].map(([path, reply]): [string, Route] => [path, { GET: () => reply }]),
+]);

@@ -1,0 +1,71 @@
+import type { Decision } from '../decision/decision.ts';
+import { describeDiagnostic } from '../rules/lint/describe-diagnostic.ts';
+import {
+  lint,
+  type Explanation,
+  type RobotsFile,
+  usage,
+  type Usage,
+  type Verdict,
+} from '../rules/index.ts';
+
+/** What is said of one agent beside others. */
+export interface AgentVerdict {
+  readonly agent: string;
+  readonly allowed: boolean;
+  readonly reason: Decision['reason'];
+  readonly rule?: Decision['rule'];
+  readonly group?: Decision['group'];
+  readonly crawlDelayMs?: number;
+  readonly runnerUp?: Explanation['runnerUp'];
+  /** What the site states about the use of the resource; absent when it states nothing. */
+  readonly usage?: Usage;
+}
+
+/** What a file says to `agent`. `target`: a URL, or a path that starts with `/`. */
+export function verdictBy(file: RobotsFile, target: string, agent: string): AgentVerdict {
+  const { verdict, runnerUp } = file.explain(target, agent);
+  return {
+    agent,
+    ...partsOf(verdict, file, agent),
+    ...(runnerUp && { runnerUp }),
+    ...usageOf(file, target, agent),
+  };
+}
+
+function partsOf(verdict: Verdict, file: RobotsFile, agent: string): Omit<AgentVerdict, 'agent'> {
+  const crawlDelayMs = 'group' in verdict ? file.crawlDelay(agent) : undefined;
+  return {
+    ...verdict,
+    ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
+  };
+}
+
+/** A decision, told like the verdict of a file. `file`: the one it rests on, if it does on one. */
+export function verdictOf(decision: Decision, file: RobotsFile | undefined): AgentVerdict {
+  const { agent, allowed, reason, rule, group, crawlDelayMs, url } = decision;
+  const runnerUp = reason === 'rule' ? file?.explain(url, agent).runnerUp : undefined;
+  return {
+    agent,
+    allowed,
+    reason,
+    ...(rule && { rule }),
+    ...(group && { group }),
+    ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
+    ...(runnerUp && { runnerUp }),
+    ...(file && usageOf(file, url, agent)),
+  };
+}
+
+export function usageOf(file: RobotsFile, target: string, agent: string): { readonly usage?: Usage } {
+  const stated = usage(file, target, agent);
+  return stated.sources.length === 0 ? {} : { usage: stated };
+}
+
+/** What is the matter with a file, in words too. */
+export function diagnosticsOf(file: RobotsFile): object[] {
+  return lint(file).map((diagnostic) => ({
+    ...diagnostic,
+    ...describeDiagnostic(diagnostic),
+  }));
+}

@@ -1,0 +1,184 @@
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { quote, RobotsClosedError, RobotsInvalidOptionsError } from '../../base/errors.ts';
+import { assertKnownOptions, invalid } from '../../base/invalid-options.ts';
+import type { FencedLease } from '../../cache/fenced-lease.ts';
+import { checkDatabase, type LmdbDatabase, openDatabase } from './database.ts';
+import { LmdbTable } from './table.ts';
+import { milliseconds, SLOT_REMEMBERED_MS } from '../../cache/milliseconds.ts';
+import { pack, unpack } from '../record/compress.ts';
+import type { RobotsStore } from '../store.ts';
+
+export type { FencedLease } from '../../cache/fenced-lease.ts';
+export type { LmdbDatabase, LmdbEntry, LmdbRange } from './database.ts';
+export type { RobotsStore, StoreLease } from '../store.ts';
+
+export interface LmdbStoreOptions {
+  /** A folder, made when it is missing. On a disk of this machine: LMDB does not work on network file systems. */
+  readonly path: string;
+  /** What expiry, leases and slots go by. @default the machine's clock, which all its processes share */
+  readonly clock?: Clock;
+}
+
+/** A value that is in force. */
+export interface StoreEntry {
+  readonly key: string;
+  readonly value: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+export interface LmdbStore extends RobotsStore, AsyncDisposable {
+  get(key: string): Promise<string | undefined>;
+  set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void>;
+  delete(key: string): Promise<void>;
+  lease(key: string, ttlMs: number): Promise<FencedLease | undefined>;
+  reserve(key: string, delayMs: number): Promise<number>;
+  /** All values in force. Those written or deleted meanwhile may be among them or not. */
+  entries(): AsyncIterable<StoreEntry>;
+  /**
+   * Takes away whatever has expired; every write takes away a little of it anyway. The space is used again, the file
+   * does not shrink.
+   *
+   * @returns how many values, leases and slots there were.
+   */
+  sweep(): Promise<number>;
+  /** Takes away all values. Leases and slots stay: others go by them. */
+  clear(): Promise<void>;
+  /**
+   * Waits for what is being written, and closes the database unless the caller opened it. What is asked later rejects
+   * with `RobotsClosedError` (`ERR_ROBOTS_CLOSED`). Can be called twice.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * A store on this machine that any number of processes use at once. It needs the package `lmdb`.
+ *
+ * It is given a folder, or a database that the caller opened with `lmdb`, for the store alone, as
+ * `open({ path, encoding: 'binary' })` or `root.openDB({ name: 'robots', encoding: 'binary' })`. What the database
+ * cannot do, as writing to a full disk, the store rejects with; `lmdb` itself prints it as well.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also when the package is missing or the database
+ * cannot be opened.
+ *
+ * @example
+ * ```ts
+ * import { RobotsClient } from 'canfetch';
+ * import { lmdbStore } from 'canfetch/lmdb';
+ *
+ * const store = lmdbStore({ path: './robots-cache' });
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0', store });
+ * // …
+ * await robots.close();
+ * await store.close();
+ * ```
+ */
+export function lmdbStore(source: LmdbStoreOptions | LmdbDatabase): LmdbStore {
+  if (isDatabase(source)) return storeOn(checkDatabase(source), systemClock, () => Promise.resolve());
+  const { path, clock } = readOptions(source);
+  const database = openDatabase(path);
+  return storeOn(database, clock, () => database.close());
+}
+
+function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Promise<void>): LmdbStore {
+  const table = new LmdbTable(database, clock);
+  const pending = new Set<Promise<unknown>>();
+  let closed: Promise<void> | undefined;
+
+  /** A database must not be touched once it is closed, and is not closed under those who use it. */
+  const open = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (closed !== undefined) return Promise.reject(new RobotsClosedError('LMDB store'));
+    const done = work();
+    const settled: Promise<boolean> = done.then(
+      () => pending.delete(settled),
+      () => pending.delete(settled),
+    );
+    pending.add(settled);
+    return done;
+  };
+
+  const close = (): Promise<void> => {
+    closed ??= Promise.all(pending).then(closeDatabase);
+    return closed;
+  };
+
+  const release = (key: string, token: string): Promise<void> =>
+    open(() =>
+      table.write((writer) => {
+        if (writer.find('lease', key)?.content.toString() === token) writer.remove('lease', key);
+      }),
+    );
+
+  return {
+    get: (key) =>
+      open(async () => {
+        const record = table.find('value', key);
+        return record && unpack(record.content);
+      }),
+    set: (key, value, { ttlMs }) =>
+      open(async () => {
+        const ttl = milliseconds('ttlMs', ttlMs);
+        const content = await pack(value);
+        await table.write((writer) => writer.put('value', { key, content, expiresAt: table.now() + ttl }));
+      }),
+    delete: (key) => open(() => table.write((writer) => writer.remove('value', key))),
+    lease: (key, ttlMs) =>
+      open(async () => {
+        const ttl = milliseconds('ttlMs', ttlMs);
+        const token = await table.write((writer) => {
+          if (writer.find('lease', key) !== undefined) return undefined;
+          const next = writer.nextToken();
+          writer.put('lease', { key, content: Buffer.from(next), expiresAt: table.now() + ttl });
+          return next;
+        });
+        return token === undefined ? undefined : { token, release: () => release(key, token) };
+      }),
+    reserve: (key, delayMs) =>
+      open(async () => {
+        const delay = milliseconds('delayMs', delayMs);
+        const slot = await table.write((writer) => {
+          const last = Number(writer.find('slot', key)?.content.toString() ?? Number.NaN);
+          const now = table.now();
+          const next = Number.isFinite(last) ? Math.max(now, last + delay) : now;
+          const expiresAt = next + Math.max(delay, SLOT_REMEMBERED_MS);
+          writer.put('slot', { key, content: Buffer.from(String(next)), expiresAt });
+          return next;
+        });
+        return Math.max(0, slot - table.now());
+      }),
+    async *entries() {
+      const pages = table.pages('value');
+      for (;;) {
+        const page = await open(async () => pages.next());
+        if (page.done === true) return;
+        for (const { key, content, expiresAt } of page.value) {
+          const value = await unpack(content);
+          if (value !== undefined) yield { key, value, expiresAt };
+        }
+      }
+    },
+    sweep: () => open(() => table.sweep()),
+    clear: () => open(() => table.clear('value')),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function isDatabase(source: LmdbStoreOptions | LmdbDatabase): source is LmdbDatabase {
+  return typeof source === 'object' && source !== null && 'getRange' in source;
+}
+
+function readOptions(options: LmdbStoreOptions): Required<LmdbStoreOptions> {
+  const given: Partial<LmdbStoreOptions> = Object(options);
+  assertKnownOptions(given, ['path', 'clock']);
+  const { path, clock = systemClock } = given;
+  if (typeof path !== 'string' || path === '') {
+    throw new RobotsInvalidOptionsError(
+      `Expected \`path\` to name a folder, or a database opened with \`lmdb\`, got ${quote(path)}`,
+    );
+  }
+  if (typeof clock?.now !== 'function') {
+    throw invalid('`clock`', 'an object whose `now()` gives epoch milliseconds', clock);
+  }
+  return { path, clock };
+}

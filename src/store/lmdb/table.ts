@@ -1,0 +1,148 @@
+import type { Clock } from '../../base/clock.ts';
+import { type LmdbDatabase, type LmdbEntry, type LmdbRange, transact } from './database.ts';
+import {
+  decodeRecord,
+  encodeRecord,
+  indexBefore,
+  indexEntry,
+  type LmdbRecord,
+  nameOf,
+  namesOf,
+  readIndexEntry,
+  type RecordKind,
+  wholeExpiry,
+} from './record.ts';
+
+/** Expired records that each write takes away: more than the one it adds, so that they cannot pile up. */
+const SWEPT_PER_WRITE = 4;
+
+/** Records touched in one transaction, or read in one go, by what goes through all of them. */
+const PAGE = 256;
+
+const NOTHING = Buffer.alloc(0);
+
+/** Where the last token is. */
+const TOKEN = 't';
+const TOKEN_DIGITS = 16;
+
+/** What is done in a write transaction. */
+export interface LmdbWriter {
+  /** The record, unless its time is up. */
+  find(kind: RecordKind, key: string): LmdbRecord | undefined;
+  put(kind: RecordKind, record: LmdbRecord): void;
+  remove(kind: RecordKind, key: string): void;
+  /** Greater than all before, compared as text, whoever got them. */
+  nextToken(): string;
+  /** Takes away up to `limit` expired records, of whatever kind. @returns how many. */
+  sweep(limit: number): number;
+}
+
+/**
+ * Records that expire. An index in the order of expiry stands beside them in the same database: what is due is found
+ * without looking at the rest.
+ */
+export class LmdbTable {
+  private readonly database: LmdbDatabase;
+  private readonly clock: Clock;
+
+  constructor(database: LmdbDatabase, clock: Clock) {
+    this.database = database;
+    this.clock = clock;
+  }
+
+  now(): number {
+    return this.clock.now();
+  }
+
+  find(kind: RecordKind, key: string): LmdbRecord | undefined {
+    const name = nameOf(kind, key);
+    const record = decodeRecord(name, this.database.get(name));
+    // Two keys of one digest are not to be had; but then this would see it.
+    return record?.key === key && record.expiresAt > this.now() ? record : undefined;
+  }
+
+  /** Runs `work` in one transaction, which also takes away a little of what has expired. */
+  write<Result>(work: (writer: LmdbWriter) => Result): Promise<Result> {
+    return transact(this.database, () => {
+      const result = work(this.writer);
+      this.writer.sweep(SWEPT_PER_WRITE);
+      return result;
+    });
+  }
+
+  /** Takes away whatever has expired by now, a page at a time. @returns how many records. */
+  async sweep(): Promise<number> {
+    let swept = 0;
+    for (let page = PAGE; page === PAGE;) {
+      page = await transact(this.database, () => this.writer.sweep(PAGE));
+      swept += page;
+    }
+    return swept;
+  }
+
+  /** Takes away all records of a kind, a page at a time. */
+  async clear(kind: RecordKind): Promise<void> {
+    const range = { ...namesOf(kind), limit: PAGE };
+    for (let page = PAGE; page === PAGE;) {
+      page = await transact(this.database, () => {
+        const names = [...this.database.getKeys(range)].map(String);
+        for (const name of names) this.removeNamed(name);
+        return names.length;
+      });
+    }
+  }
+
+  /** All records of a kind that are in force, by name, a page at a time: nothing is held open between pages. */
+  *pages(kind: RecordKind): Generator<readonly LmdbRecord[]> {
+    const names = { ...namesOf(kind), limit: PAGE };
+    for (let range: LmdbRange | undefined = names; range !== undefined;) {
+      const entries: LmdbEntry[] = [...this.database.getRange(range)];
+      const now = this.now();
+      yield entries.flatMap(({ key, value }) => {
+        const record = decodeRecord(String(key), value);
+        return record !== undefined && record.expiresAt > now ? [record] : [];
+      });
+      const last = entries.length === PAGE ? entries.at(-1) : undefined;
+      range = last && { ...names, start: String(last.key), exclusiveStart: true };
+    }
+  }
+
+  private readonly writer: LmdbWriter = {
+    find: (kind, key) => this.find(kind, key),
+    put: (kind, record) => {
+      const name = nameOf(kind, record.key);
+      const expiresAt = wholeExpiry(record.expiresAt);
+      const before = decodeRecord(name, this.database.get(name));
+      if (before !== undefined && before.expiresAt !== expiresAt) {
+        void this.database.remove(indexEntry(before.expiresAt, name));
+      }
+      void this.database.put(name, encodeRecord(name, { ...record, expiresAt }));
+      void this.database.put(indexEntry(expiresAt, name), NOTHING);
+    },
+    remove: (kind, key) => this.removeNamed(nameOf(kind, key)),
+    nextToken: () => {
+      const last = this.database.get(TOKEN);
+      const count = last instanceof Uint8Array ? Number(Buffer.from(last).toString()) : 0;
+      const token = String(count + 1).padStart(TOKEN_DIGITS, '0');
+      void this.database.put(TOKEN, Buffer.from(token));
+      return token;
+    },
+    sweep: (limit) => {
+      const due = { start: indexBefore(0), end: indexBefore(this.now() + 1), limit };
+      const entries = [...this.database.getKeys(due)].map(String);
+      for (const entry of entries) {
+        const { expiresAt, name } = readIndexEntry(entry);
+        const record = decodeRecord(name, this.database.get(name));
+        void this.database.remove(entry);
+        if (record === undefined || record.expiresAt === expiresAt) void this.database.remove(name);
+      }
+      return entries.length;
+    },
+  };
+
+  private removeNamed(name: string): void {
+    const record = decodeRecord(name, this.database.get(name));
+    if (record !== undefined) void this.database.remove(indexEntry(record.expiresAt, name));
+    void this.database.remove(name);
+  }
+}

@@ -1,0 +1,82 @@
+import { RobotsInvalidOptionsError } from '../../base/errors.ts';
+
+/** An argument of a command. */
+export type RedisArgument = string | Buffer;
+
+/** ioredis and iovalkey, `Cluster` included. */
+export interface CallingConnection {
+  callBuffer(command: string, ...args: RedisArgument[]): Promise<unknown>;
+}
+
+/** What a node-redis command is told: bulk strings come as octets. */
+export interface NodeRedisReplies {
+  readonly typeMapping: { readonly 36: BufferConstructor };
+}
+
+/** node-redis: `createClient()` and `createClientPool()`. */
+export interface NodeRedisConnection {
+  sendCommand(args: RedisArgument[], options: NodeRedisReplies): Promise<unknown>;
+}
+
+/** node-redis: `createCluster()`. */
+export interface NodeRedisClusterConnection {
+  nodeClient(node: never): unknown;
+  sendCommand(
+    firstKey: string,
+    isReadonly: boolean,
+    args: RedisArgument[],
+    options: NodeRedisReplies,
+  ): Promise<unknown>;
+}
+
+/** node-redis: `createSentinel()`. */
+export interface NodeRedisSentinelConnection {
+  getMasterNode(): unknown;
+  sendCommand(isReadonly: boolean, args: RedisArgument[], options: NodeRedisReplies): Promise<unknown>;
+}
+
+/** A connection that the caller made with a client library of theirs. */
+export type RedisConnection =
+  CallingConnection | NodeRedisConnection | NodeRedisClusterConnection | NodeRedisSentinelConnection;
+
+/** Sends a command about `key` to the node that holds it. Bulk strings come back as octets. */
+export type SendCommand = (key: string, command: string, ...args: RedisArgument[]) => Promise<unknown>;
+
+/** 36 is `$`, the mark of bulk strings in RESP. As text they would lose what is not UTF-8. */
+const REPLIES: NodeRedisReplies = { typeMapping: { 36: Buffer } };
+
+/**
+ * The one way in which each client library sends a command.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+export function commandsOver(connection: RedisConnection): SendCommand {
+  // ioredis has a `sendCommand` too, which takes something else.
+  if (has(connection, 'callBuffer')) {
+    return (_key, command, ...args) => connection.callBuffer(command, ...args);
+  }
+  if (!has(connection, 'sendCommand')) {
+    throw new RobotsInvalidOptionsError(
+      'Expected a connection of node-redis (`sendCommand`), ioredis or iovalkey (`callBuffer`), got neither',
+    );
+  }
+  // Never from a replica: who has just got a lease must see what the holder before wrote.
+  if (has(connection, 'nodeClient')) {
+    return (key, ...command) => connection.sendCommand(key, false, command, REPLIES);
+  }
+  if (has(connection, 'getMasterNode')) {
+    return (_key, ...command) => connection.sendCommand(false, command, REPLIES);
+  }
+  return (_key, ...command) => connection.sendCommand(command, REPLIES);
+}
+
+function has<Method extends string, Connection>(
+  connection: Connection,
+  method: Method,
+): connection is Extract<Connection, Record<Method, unknown>> {
+  return (
+    typeof connection === 'object' &&
+    connection !== null &&
+    typeof Reflect.get(connection, method) === 'function'
+  );
+}

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { quote } from '../../base/errors.ts';
+import { assertKnownOptions, invalid } from '../../base/invalid-options.ts';
+import type { FencedLease } from '../../cache/fenced-lease.ts';
+import { milliseconds, SLOT_REMEMBERED_MS } from '../../cache/milliseconds.ts';
+import { MAX_VALUE_BYTES, pack, unpack } from '../record/compress.ts';
+import { commandsOver, type RedisConnection } from './connection.ts';
+import { bookSlot, releaseLease, takeLease } from './scripts.ts';
+import type { RobotsStore } from '../store.ts';
+
+export type { FencedLease } from '../../cache/fenced-lease.ts';
+export type {
+  CallingConnection,
+  NodeRedisClusterConnection,
+  NodeRedisConnection,
+  NodeRedisReplies,
+  NodeRedisSentinelConnection,
+  RedisArgument,
+  RedisConnection,
+} from './connection.ts';
+export type { RobotsStore, StoreLease } from '../store.ts';
+
+export interface RedisStoreOptions {
+  /**
+   * What the names of all keys begin with: up to 128 printable ASCII characters without braces. Fleets that are not to
+   * share what they know take different ones.
+   * @default 'canfetch:'
+   */
+  readonly prefix?: string;
+}
+
+export interface RedisStore extends RobotsStore {
+  get(key: string): Promise<string | undefined>;
+  set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void>;
+  delete(key: string): Promise<void>;
+  lease(key: string, ttlMs: number): Promise<FencedLease | undefined>;
+  reserve(key: string, delayMs: number): Promise<number>;
+}
+
+/** No braces: the only ones in a key are those around what picks its slot. */
+const PREFIX = /^[!-z|~]{1,128}$/;
+
+/**
+ * A store for a fleet, on Redis 6 or later or Valkey, over a connection the caller made with node-redis, ioredis or
+ * iovalkey: to a server, a pool, a Sentinel or a Cluster. The connection stays the caller's: nothing listens on it, and
+ * it is left open.
+ *
+ * Times are the server's own: expiry, leases and slots do not depend on the clocks of those who ask. Every script
+ * touches one key. What a command of the connection rejects with, the store rejects with.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ *
+ * @example
+ * ```ts
+ * import { Redis } from 'ioredis';
+ * import { RobotsClient } from 'canfetch';
+ * import { redisStore } from 'canfetch/redis';
+ *
+ * const redis = new Redis('redis://127.0.0.1:6379');
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0', store: redisStore(redis) });
+ * // …
+ * await robots.close();
+ * await redis.quit();
+ * ```
+ */
+export function redisStore(connection: RedisConnection, options: RedisStoreOptions = {}): RedisStore {
+  const prefix = readPrefix(options);
+  const send = commandsOver(connection);
+
+  return {
+    async get(key) {
+      const name = nameOf(prefix, key);
+      // A part of the value, so that whatever grew under the name costs no more than the largest value would.
+      const reply = await send(name, 'GETRANGE', name, '0', String(MAX_VALUE_BYTES + 1));
+      return unpack(octets(reply));
+    },
+    async set(key, value, { ttlMs }) {
+      const name = nameOf(prefix, key);
+      const ttl = wholeMs(milliseconds('ttlMs', ttlMs));
+      await send(name, 'SET', name, await pack(value), 'PX', ttl);
+    },
+    async delete(key) {
+      const name = nameOf(prefix, key);
+      await send(name, 'DEL', name);
+    },
+    async lease(key, ttlMs) {
+      const name = nameOf(prefix, key, ':lease');
+      const ttl = wholeMs(milliseconds('ttlMs', ttlMs));
+      const reply = await takeLease(send, name, randomUUID(), ttl);
+      if (reply === null || reply === undefined) return undefined;
+      const token = octets(reply).toString('latin1');
+      return {
+        token,
+        async release() {
+          await releaseLease(send, name, token);
+        },
+      };
+    },
+    async reserve(key, delayMs) {
+      const name = nameOf(prefix, key, ':slot');
+      const delay = milliseconds('delayMs', delayMs);
+      const reply = await bookSlot(send, name, micros(delay), micros(Math.max(delay, SLOT_REMEMBERED_MS)));
+      return readWait(reply);
+    },
+  };
+}
+
+/**
+ * What a key is called on the server. The braces make Redis Cluster pick the slot by what is between them, so that all
+ * there is about a key is on one node; braces of its own, and what UTF-8 cannot tell apart, are escaped.
+ */
+function nameOf(prefix: string, key: string, part: '' | ':lease' | ':slot' = ''): string {
+  const escaped = key.replaceAll(
+    /[%{}\p{Surrogate}]/gu,
+    (character) => `%${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  // Empty braces would count as none; a lone percent sign is what no other key becomes.
+  return `${prefix}{${escaped || '%'}}${part}`;
+}
+
+function readPrefix(options: RedisStoreOptions): string {
+  assertKnownOptions(options, ['prefix']);
+  const { prefix = 'canfetch:' } = options;
+  if (typeof prefix !== 'string' || !PREFIX.test(prefix)) {
+    throw invalid('`prefix`', '1 to 128 printable ASCII characters without braces', prefix);
+  }
+  return prefix;
+}
+
+/** Never shorter than asked for, and Redis takes whole milliseconds. */
+const wholeMs = (ms: number): string => String(Math.ceil(ms));
+
+const micros = (ms: number): string => String(Math.ceil(ms * 1000));
+
+/** A client that was not told, or does not listen, gives text: what is not compressed survives that. */
+function octets(reply: unknown): Buffer {
+  if (Buffer.isBuffer(reply)) return reply;
+  return Buffer.from(typeof reply === 'string' ? reply : '');
+}
+
+/** Numbers come as such, or, where the connection is made so, as text or bigint. */
+function readWait(reply: unknown): number {
+  const waitMicros = Number(String(reply));
+  if (Number.isFinite(waitMicros) && waitMicros >= 0) return waitMicros / 1000;
+  throw new Error(`Expected the server to tell the time until a slot, got ${quote(reply)}`);
+}

@@ -1,0 +1,95 @@
+import type { Clock } from '../base/clock.ts';
+import { cacheChannels } from '../cache/channels.ts';
+import { Breaker } from './circuit-breaker.ts';
+import { inTime, type Timed } from './call-deadline.ts';
+import type { StoreCalls, StoreEvent, StoreOperation } from '../cache/store-event.ts';
+
+/** What came of a call: its value, or nothing, of which an event told why. */
+export type Called<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false };
+
+export interface StoreCallerOptions {
+  /** For each call, in real time. */
+  readonly deadlineMs: number;
+  readonly clock: Clock;
+  readonly onEvent: (event: StoreEvent) => void;
+}
+
+export interface StoreCall<Value> {
+  readonly operation: StoreOperation;
+  readonly origin: string;
+  readonly make: () => Value | PromiseLike<Value>;
+  /** What is done with a value that comes when nobody waits for it any more. */
+  readonly late?: (value: Value) => void;
+  /** What was expected instead of this value, if it is none. A store may give anything. */
+  readonly complaint?: (value: Value) => string | undefined;
+  /** Nobody waits: the process may end meanwhile. */
+  readonly background?: boolean;
+  /** Is made even if the store is being left alone: for the last call of all. */
+  readonly regardless?: boolean;
+}
+
+const FAILED = { ok: false } as const;
+
+/** Makes calls to the store that end in time, whatever the store does, and never throw. */
+export class StoreCaller {
+  private readonly options: StoreCallerOptions;
+  private readonly breakers: Readonly<Record<StoreCalls, Breaker>>;
+
+  constructor(options: StoreCallerOptions) {
+    this.options = options;
+    const breaker = (calls: StoreCalls): Breaker =>
+      new Breaker((isOpen) => this.tell({ type: isOpen ? 'suspended' : 'resumed', calls }));
+    this.breakers = { reads: breaker('reads'), writes: breaker('writes') };
+  }
+
+  async call<Value>(call: StoreCall<Value>): Promise<Called<Value>> {
+    const { operation, origin } = call;
+    const breaker = this.breakers[operation === 'get' ? 'reads' : 'writes'];
+    const permit = breaker.enter(this.options.clock.now());
+    if (permit === undefined && call.regardless !== true) return FAILED;
+    const fail = (event: StoreEvent): Called<Value> => {
+      if (permit !== undefined) breaker.failed(permit, this.options.clock.now());
+      this.tell(event);
+      return FAILED;
+    };
+    try {
+      const timed = await this.inTime(call);
+      if (!timed.ended) return fail({ type: 'timeout', operation, origin });
+      const expected = call.complaint?.(timed.value);
+      if (expected !== undefined) throw new TypeError(`Expected \`${operation}\` to give ${expected}`);
+      if (permit !== undefined) breaker.succeeded(permit);
+      return { ok: true, value: timed.value };
+    } catch (error) {
+      return fail({ type: 'failed', operation, origin, error });
+    }
+  }
+
+  /** How many writes the store would be asked for now. */
+  writeAllowance(): number {
+    return this.breakers.writes.allowance(this.options.clock.now());
+  }
+
+  /** Tells the observer. What that throws is its own affair, as in `node:diagnostics_channel`. */
+  tell(event: StoreEvent): void {
+    cacheChannels.store.publish(event);
+    try {
+      this.options.onEvent(event);
+    } catch (error) {
+      process.nextTick(() => {
+        throw error;
+      });
+    }
+  }
+
+  private async inTime<Value>({ make, late, background }: StoreCall<Value>): Promise<Timed<Value>> {
+    const made = make();
+    if (!isThenable(made)) return { ended: true, value: made };
+    const timed = await inTime(made, this.options.deadlineMs, background !== true);
+    if (!timed.ended && late !== undefined) made.then(late, () => undefined);
+    return timed;
+  }
+}
+
+function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}

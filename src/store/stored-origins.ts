@@ -1,0 +1,239 @@
+import { type OriginRecord, newest, type Profile, recordedAt, retentionMs } from '../lifecycle/index.ts';
+import { type Clock, sleepBy } from '../base/clock.ts';
+import { abortSignalOf, type StopSignal } from '../base/stop-signal.ts';
+import { inTime } from './call-deadline.ts';
+import type { RecordCodec } from './record/record-codec.ts';
+import { StoreCaller } from './store-caller.ts';
+import type { StoreEvent } from '../cache/store-event.ts';
+import { slotKey, storeKey } from './store-key.ts';
+import type { RobotsStore, StoreLease } from './store.ts';
+import { type Write, WriteBehind } from './write-behind.ts';
+
+export interface StoredOriginsOptions {
+  readonly store: RobotsStore;
+  /** For each call, and for all that `close` waits for. Milliseconds of real time. */
+  readonly deadlineMs: number;
+  /** How long a lease lasts: somewhat longer than an attempt. */
+  readonly leaseMs: number;
+  /** Who asks, as far as sites may answer one differently from another. */
+  readonly asker: string;
+  readonly codec: RecordCodec;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly profileOf: (origin: string) => Profile;
+  readonly onEvent: (event: StoreEvent) => void;
+}
+
+/** What the store had to say of an origin. */
+export type Found =
+  | { readonly kind: 'answered'; readonly record: OriginRecord }
+  /** The origin is to be asked. What is known of it all the same; and the lease, if one is held meanwhile. */
+  | { readonly kind: 'to-ask'; readonly record?: OriginRecord | undefined; readonly lease?: HeldLease };
+
+export interface HeldLease {
+  /** Ends in time, and never rejects. */
+  release(): Promise<void>;
+}
+
+/** What a look into the store gave. */
+type Read = (
+  | { readonly ok: false }
+  | { readonly ok: true; readonly value: unknown; readonly stored: OriginRecord | undefined }
+) & {
+  /** The record that counts: what is stored, or what we are still to write. */
+  readonly record: OriginRecord | undefined;
+};
+
+/** Longer names than DNS has: such an origin is not worth a key. */
+const MAX_ORIGIN_LENGTH = 300;
+/** Ten years. No slot is further away; what is comes from a broken store. */
+const MAX_RESERVED_MS = 10 * 365 * 24 * 60 * 60 * 1000;
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 500;
+
+/**
+ * The origins that a store knows: read with suspicion, written behind the questions, asked for by one process at a
+ * time. Nothing here rejects but for an aborted signal, and nothing lasts longer than the deadline of a call, except
+ * waiting for another process to write what it is asking for.
+ */
+export class StoredOrigins {
+  /**
+   * Books a slot `delayMs` behind the last one that anybody booked: milliseconds from now, or `undefined` when there
+   * is no saying. Missing where the store does not reserve.
+   */
+  readonly reserve: ((origin: string, delayMs: number) => Promise<number | undefined>) | undefined;
+
+  private readonly options: StoredOriginsOptions;
+  private readonly caller: StoreCaller;
+  private readonly writes: WriteBehind;
+  /** Settle when the leases held here have been given back. */
+  private readonly held = new Set<Promise<void>>();
+  private closing = false;
+
+  constructor(options: StoredOriginsOptions) {
+    this.options = options;
+    this.caller = new StoreCaller(options);
+    const { store } = options;
+    this.reserve =
+      store.reserve === undefined ? undefined : (origin, delayMs) => this.reserveIn(store, origin, delayMs);
+    this.writes = new WriteBehind({
+      send: (origin, write) => this.send(origin, write),
+      allowance: () => this.caller.writeAllowance(),
+      onDropped: (origin, { kind: operation }) => this.caller.tell({ type: 'dropped', operation, origin }),
+    });
+  }
+
+  /**
+   * Looks for a record of `origin` that `answers`. If there is none the origin is to be asked: under a lease where
+   * the store has those, so while another holds it this waits for the record that will be written.
+   *
+   * @throws the reason of an aborted signal.
+   */
+  async find(origin: string, answers: (record: OriginRecord) => boolean, signal: StopSignal): Promise<Found> {
+    if (origin.length > MAX_ORIGIN_LENGTH) return { kind: 'to-ask' };
+    const { leaseMs, store } = this.options;
+    this.writes.nudge();
+    let pauseMs = FIRST_PAUSE_MS;
+    for (let waitedMs = 0; ;) {
+      const read = await this.read(origin);
+      signal.throwIfAborted();
+      const { record } = read;
+      if (record !== undefined && answers(record)) return { kind: 'answered', record };
+      // Long enough for one holder to die and the next to do the work: then somebody is lying about it.
+      if (!read.ok || store.lease === undefined || waitedMs > 2 * leaseMs) return { kind: 'to-ask', record };
+      const lease = await this.lease(origin);
+      if (lease === 'none') return { kind: 'to-ask', record };
+      if (lease !== 'taken') return this.findUnderLease(origin, answers, lease, read);
+      const jitteredMs = pauseMs * (1 - 0.5 * this.options.random());
+      await sleepBy(this.options.clock, jitteredMs, abortSignalOf(signal));
+      waitedMs += jitteredMs;
+      pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
+    }
+  }
+
+  /** Writes a record when it can be. Resolves when that was tried, or has to wait for better times. */
+  async remember(record: OriginRecord): Promise<void> {
+    if (record.origin.length > MAX_ORIGIN_LENGTH || this.closing) return;
+    await this.writes.put(record.origin, { kind: 'set', record });
+  }
+
+  /** Deletes what is recorded of `origin`, now or when the store can be reached again. */
+  async forget(origin: string): Promise<void> {
+    if (origin.length > MAX_ORIGIN_LENGTH || this.closing) return;
+    await this.writes.put(origin, { kind: 'delete', at: this.options.clock.now() });
+  }
+
+  /** When `others` has ended, writes what is left to be written. Takes no longer than one deadline in all. */
+  async close(others: Promise<unknown>): Promise<void> {
+    this.closing = true;
+    const ended = others.then(() => this.writes.flush()).then(() => Promise.all(this.held));
+    await inTime(ended, this.options.deadlineMs, true);
+    this.writes.abandon();
+  }
+
+  /** Whoever held the lease before us may have written since we looked. */
+  private async findUnderLease(
+    origin: string,
+    answers: (record: OriginRecord) => boolean,
+    lease: HeldLease,
+    before: Read,
+  ): Promise<Found> {
+    const { record = before.record } = await this.read(origin, before);
+    if (record === undefined || !answers(record)) return { kind: 'to-ask', record, lease };
+    void lease.release();
+    return { kind: 'answered', record };
+  }
+
+  /** What is stored, or about to be. The value that was read `before` is not read again. */
+  private async read(origin: string, before?: Read): Promise<Read> {
+    const { store } = this.options;
+    const called = await this.caller.call<unknown>({
+      operation: 'get',
+      origin,
+      make: () => store.get(this.key('record', origin)),
+    });
+    const pending = this.writes.pending(origin);
+    const written = pending?.kind === 'set' ? pending.record : undefined;
+    if (!called.ok) return { ok: false, record: written };
+    const { value } = called;
+    const stored = before?.ok === true && value === before.value ? before.stored : this.decode(origin, value);
+    const isForgotten =
+      stored !== undefined && pending?.kind === 'delete' && recordedAt(stored) <= pending.at;
+    const record = stored === undefined || isForgotten ? written : newest(stored, written);
+    return { ok: true, value, stored, record };
+  }
+
+  private decode(origin: string, value: unknown): OriginRecord | undefined {
+    if (value === undefined || value === null) return undefined;
+    const { record, rejected } = this.options.codec.decode(value, this.options.clock.now(), origin);
+    if (rejected !== undefined) this.caller.tell({ type: 'rejected', origin, reason: rejected });
+    return record;
+  }
+
+  private async lease(origin: string): Promise<HeldLease | 'taken' | 'none'> {
+    const { store, leaseMs } = this.options;
+    const called = await this.caller.call<StoreLease | undefined>({
+      operation: 'lease',
+      origin,
+      make: () => store.lease?.(this.key('lease', origin), leaseMs),
+      complaint: (lease) =>
+        lease === undefined || lease === null || typeof lease.release === 'function'
+          ? undefined
+          : 'a lease, or undefined while another has it',
+      // It would keep everybody from asking until it runs out.
+      late: (lease) => void (lease && this.hold(origin, lease).release()),
+    });
+    if (!called.ok) return 'none';
+    if (!called.value) return 'taken';
+    return this.hold(origin, called.value);
+  }
+
+  private hold(origin: string, lease: StoreLease): HeldLease {
+    let settle = (): void => {};
+    const given = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    this.held.add(given);
+    return {
+      release: async () => {
+        const make = (): Promise<void> => lease.release();
+        // Others wait for it, however the store has been doing.
+        await this.caller.call({ operation: 'release', origin, make, background: true, regardless: true });
+        this.held.delete(given);
+        settle();
+      },
+    };
+  }
+
+  private async send(origin: string, write: Write): Promise<boolean> {
+    const { store, codec, clock, profileOf } = this.options;
+    const key = this.key('record', origin);
+    const common = { origin, background: true, regardless: this.closing };
+    if (write.kind === 'delete') {
+      const make = (): Promise<void> | void => store.delete(key);
+      return (await this.caller.call({ ...common, operation: 'delete', make })).ok;
+    }
+    const ttlMs = Math.max(1, retentionMs(write.record, profileOf(origin), clock.now()));
+    const make = (): Promise<void> | void => store.set(key, codec.encode(write.record), { ttlMs });
+    return (await this.caller.call({ ...common, operation: 'set', make })).ok;
+  }
+
+  private async reserveIn(store: RobotsStore, origin: string, delayMs: number): Promise<number | undefined> {
+    if (origin.length > MAX_ORIGIN_LENGTH || this.closing) return undefined;
+    const waitMs = Math.min(Math.max(1, Math.ceil(delayMs)), MAX_RESERVED_MS);
+    const called = await this.caller.call<number | undefined>({
+      operation: 'reserve',
+      origin,
+      make: () => store.reserve?.(slotKey(origin), waitMs),
+      complaint: (value) =>
+        typeof value === 'number' && value >= 0 && value <= MAX_RESERVED_MS
+          ? undefined
+          : 'milliseconds from now until the slot',
+    });
+    return called.ok && called.value !== undefined ? Math.ceil(called.value) : undefined;
+  }
+
+  private key(kind: 'record' | 'lease', origin: string): string {
+    return storeKey(kind, this.options.asker, origin);
+  }
+}

@@ -1,0 +1,84 @@
+import { RobotsInvalidUrlError } from '../base/errors.ts';
+import { readSerialised, SerialisedUrl, urlOctets } from './serialised-url.ts';
+
+/**
+ * A URL taken apart the way robots.txt needs it: the *origin* whose rules apply, and the *target* they are held
+ * against (path and query, exactly as the URL serialises them, without the fragment).
+ *
+ * One of these is filled again and again, so that a warm question allocates next to nothing.
+ */
+export class LocatedUrl extends SerialisedUrl {
+  /** The URL as the URL parser serialises it. */
+  href = '';
+  /** Which reading filled it. */
+  private reading = 0;
+
+  /**
+   * Reads `input`.
+   *
+   * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when it is not an absolute http, https or ftp URL.
+   */
+  read(input: string | URL): void {
+    this.reading = ++readings;
+    if (typeof input === 'string' && readSerialised(input, this)) this.href = input;
+    else this.parse(input);
+  }
+
+  /**
+   * The octets of `href`, when its target is {@link simple} and no other URL was read since.
+   */
+  get octets(): Uint8Array | undefined {
+    return this.simple && this.reading === readings ? urlOctets : undefined;
+  }
+
+  private parse(input: string | URL): void {
+    let url: URL;
+    try {
+      url = typeof input === 'string' ? new URL(input) : new URL(input.href);
+    } catch (cause) {
+      throw new RobotsInvalidUrlError(String(input), { cause });
+    }
+    if (url.protocol !== 'http:' && url.protocol !== 'https:' && url.protocol !== 'ftp:') {
+      throw new RobotsInvalidUrlError(String(input));
+    }
+    const { href } = url;
+    const fragment = href.indexOf('#');
+    this.href = href;
+    this.origin = url.origin;
+    // A "/" in userinfo is serialised as "%2F", and hosts have none: the first one starts the path.
+    this.targetStart = href.indexOf('/', url.protocol.length + 2);
+    this.targetEnd = fragment < 0 ? href.length : fragment;
+    this.simple = false;
+  }
+}
+
+let readings = 0;
+
+/** Reads `input` into `into`. */
+export function locate(input: string | URL, into: LocatedUrl): void {
+  into.read(input);
+}
+
+/** The origin of a URL: `https://www.exämple.com:443/a` → `https://www.xn--exmple-cua.com`. */
+export function originOf(url: string | URL): string {
+  const located = new LocatedUrl();
+  locate(url, located);
+  return located.origin;
+}
+
+/** Path and query of a URL: `https://example.com/a?b#c` → `/a?b`. A bare `?` is kept. */
+export function targetOf(url: string | URL): string {
+  const located = new LocatedUrl();
+  locate(url, located);
+  return located.href.slice(located.targetStart, located.targetEnd);
+}
+
+export const ROBOTS_PATH = '/robots.txt';
+
+/** Whether the target of `located` is `/robots.txt` itself. */
+export function isRobotsTarget(located: LocatedUrl): boolean {
+  return (
+    located.targetEnd - located.targetStart === ROBOTS_PATH.length &&
+    located.href.startsWith(ROBOTS_PATH, located.targetStart)
+  );
+}

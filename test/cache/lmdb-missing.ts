@@ -1,9 +1,0 @@
-import { isRobotsError } from '../../src/errors.ts';
-import { lmdbStore } from '../../src/cache/lmdb.ts';
-
-/** What becomes of a store where there is no `lmdb`. */
-try {
-  lmdbStore({ path: 'nowhere' });
-} catch (error) {
-  if (isRobotsError(error)) console.log(JSON.stringify({ code: error.code, message: error.message }));
-}

@@ -1,0 +1,119 @@
+/* oxlint-disable no-underscore-dangle -- the methods of Crawlee have such names */
+import { BasicCrawler, type BasicCrawlerOptions, type BasicCrawlingContext } from '@crawlee/http';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { withRobots } from '../../../src/guard/crawlee/crawlee.ts';
+import { describeWithChromium, launchChromium } from '../../support/chromium.ts';
+import { inMemory } from '../../support/crawlee.ts';
+import { because, client, pagesOf, record, robots, site, SlotClient } from './support.ts';
+
+type BrowserCrawlingContext = BasicCrawlingContext & { page: Page; browserController: object };
+type Hook = (context: BrowserCrawlingContext) => Promise<void>;
+
+let browser: Browser;
+let context: BrowserContext;
+
+/** What a browser crawler of Crawlee does, step by step, without its pool of browsers. */
+class PageCrawler extends BasicCrawler<BrowserCrawlingContext> {
+  readonly browserPool = {};
+  preNavigationHooks: Hook[] = [];
+  postNavigationHooks: Hook[] = [];
+
+  constructor(options: BasicCrawlerOptions<BrowserCrawlingContext>, config = inMemory()) {
+    super(options, config);
+  }
+
+  override async _runRequestHandler(crawling: BrowserCrawlingContext): Promise<void> {
+    const page = await context.newPage();
+    Object.assign(crawling, { page, browserController: {} });
+    for (const hook of this.preNavigationHooks) await hook(crawling);
+    await page.goto(crawling.request.url);
+    for (const hook of this.postNavigationHooks) await hook(crawling);
+    await super._runRequestHandler(crawling);
+  }
+
+  override async _cleanupContext({ page }: BrowserCrawlingContext): Promise<void> {
+    if ('close' in page) await page.close();
+  }
+}
+
+describeWithChromium('withRobots of a browser crawler', () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    context = await browser.newContext();
+  });
+  afterEach(() => context.close());
+
+  it('skips what is disallowed, at once or after redirects', async () => {
+    const server = await site();
+    const { options, handled, skipped, failed } = record();
+    const crawler = new (withRobots(PageCrawler, client()))(options);
+    await crawler.run([server.url('/page'), server.url('/private'), server.url('/to?/to?/private/hop')]);
+    expect([handled, failed]).toEqual([[server.url('/page')], []]);
+    expect(skipped.map(({ url, decision }) => [url, decision?.url])).toEqual([
+      [server.url('/private'), server.url('/private')],
+      [server.url('/to?/to?/private/hop'), server.url('/private/hop')],
+    ]);
+    expect(pagesOf(server)).toEqual(['/page', '/to?/to?/private/hop', '/to?/private/hop']);
+  });
+
+  it('fails a request whose handler goes where it may not', async () => {
+    const server = await site();
+    const { options, skipped, failed } = record();
+    const crawler = new (withRobots(PageCrawler, client()))({
+      ...options,
+      maxRequestRetries: 0,
+      requestHandler: async ({ page }) => void (await page.goto(server.url('/private'))),
+    });
+    await crawler.run([server.url('/page')]);
+    expect(skipped).toEqual([]);
+    expect(failed).toMatchObject([{ message: expect.stringContaining('ERR_BLOCKED_BY_CLIENT') }]);
+  });
+
+  it('tells once of what it ignores, and of what a dry run would refuse', async () => {
+    const server = await site();
+    const [onIgnored, onRefusal] = [vi.fn(), vi.fn()];
+    const { options, handled } = record();
+    const crawler = new (withRobots(PageCrawler, client(), { mode: 'report', onIgnored, onRefusal }))(
+      options,
+    );
+    await crawler.run([
+      { url: server.url('/to?/private/1'), userData: { robots } },
+      { url: server.url('/private/2') },
+    ]);
+    expect(handled).toHaveLength(2);
+    expect(onIgnored.mock.calls).toEqual(
+      ['/to?/private/1', '/private/1'].map((path) => [{ url: server.url(path), because }]),
+    );
+    expect(onRefusal).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ url: server.url('/private/2') }),
+    );
+  });
+
+  it('takes one slot for each navigation and each redirect of it', async () => {
+    const server = await site();
+    const slots = new SlotClient();
+    const crawler = new (withRobots(PageCrawler, slots, { pacing: true }))(record().options);
+    await crawler.run([server.url('/to?/page')]);
+    expect(slots.slots).toEqual([server.url('/to?/page'), server.url('/page')]);
+  });
+
+  it('refuses pages that are not of Playwright, and does not try again', async () => {
+    const server = await site();
+    const { options, failed } = record();
+    class OtherPages extends PageCrawler {
+      override preNavigationHooks: Hook[] = [
+        async (crawling) => void Object.assign(crawling, { page: { goto: () => undefined } }),
+      ];
+    }
+    const crawler = new (withRobots(OtherPages, client()))(options);
+    await crawler.run([server.url('/page')]);
+    expect(failed).toMatchObject([
+      { code: 'ERR_ROBOTS_INVALID_OPTIONS', message: expect.stringContaining('Puppeteer') },
+    ]);
+    expect(pagesOf(server)).toEqual([]);
+  });
+});

@@ -1,0 +1,110 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { guardFetch } from '../../../src/index.ts';
+import { answer } from '../../support/site.ts';
+import { echo, Moment, realms, recording, ScriptedClient, site } from '../support.ts';
+
+describe.each(realms)('aborts, guarded around %s', (_, fetch, OwnRequest, ForeignRequest) => {
+  const kinds = [
+    ['its own realm', OwnRequest],
+    ['the other realm', ForeignRequest],
+  ] as const;
+
+  it.each(kinds)('an abort reaches the second hop of a Request of %s', async (_kind, RequestClass) => {
+    const reached = new Moment();
+    const closed = new Moment();
+    const server = await site((request, response) => {
+      if (request.url === '/a') return answer(response, { status: 302, headers: { location: '/b' } });
+      request.socket.once('close', closed.now);
+      reached.now();
+    });
+    const leaving = new AbortController();
+    const request = new RequestClass(server.url('/a'), { signal: leaving.signal });
+    const pending = guardFetch(fetch, new ScriptedClient())(request);
+    await reached.come;
+    leaving.abort(new Error('gone'));
+    await expect(pending).rejects.toThrow('gone');
+    await closed.come;
+  });
+
+  it('a signal aborted beforehand comes before any decision', async () => {
+    const [recorded, calls] = recording(fetch);
+    const robots = new ScriptedClient();
+    const reason = new Error('gone');
+    const init = { signal: AbortSignal.abort(reason) };
+    await expect(guardFetch(recorded, robots)('https://example.com/private', init)).rejects.toBe(reason);
+    expect([robots.peeked, robots.checked, calls]).toEqual([[], [], []]);
+  });
+
+  it('an abort while deciding rejects with its reason, even if the client does not heed it', async () => {
+    const robots = new ScriptedClient();
+    const asked = new Moment();
+    const signals: (AbortSignal | undefined)[] = [];
+    robots.pending = (_url, signal) => {
+      signals.push(signal);
+      asked.now();
+      return new Promise(() => undefined);
+    };
+    const server = await site(echo);
+    const leaving = new AbortController();
+    const pending = guardFetch(fetch, robots)(server.url('/'), { signal: leaving.signal });
+    await asked.come;
+    const reason = new Error('changed my mind');
+    leaving.abort(reason);
+    await expect(pending).rejects.toBe(reason);
+    expect(signals).toEqual([leaving.signal]);
+    expect([server.requests.length, server.connections(), robots.reports.length]).toEqual([0, 0, 0]);
+  });
+
+  it.each(['/first', '/second'])('an abort while %s is in flight closes its socket', async (hanging) => {
+    const robots = new ScriptedClient();
+    const reached = new Moment();
+    const closed = new Moment();
+    const server = await site((request, response) => {
+      if (request.url !== hanging) return answer(response, { status: 302, headers: { location: '/second' } });
+      request.socket.once('close', closed.now);
+      reached.now();
+    });
+    const leaving = new AbortController();
+    const pending = guardFetch(fetch, robots)(server.url('/first'), { signal: leaving.signal });
+    await reached.come;
+    leaving.abort();
+    await expect(pending).rejects.toMatchObject({ name: 'AbortError' });
+    await closed.come;
+    // Leaving says nothing of the site.
+    expect(robots.reports).toEqual(hanging === '/first' ? [] : [[server.url('/first'), true]]);
+  });
+
+  it('an abort while the body of the last answer is read closes its socket', async () => {
+    const closed = new Moment();
+    const server = await site((request, response) => {
+      if (request.url === '/a') return answer(response, { status: 302, headers: { location: '/b' } });
+      request.socket.once('close', closed.now);
+      response.write('and so on');
+    });
+    const leaving = new AbortController();
+    const response = await guardFetch(fetch, new ScriptedClient())(server.url('/a'), {
+      signal: leaving.signal,
+    });
+    leaving.abort();
+    await expect(response.text()).rejects.toMatchObject({ name: 'AbortError' });
+    await closed.come;
+  });
+
+  it('many calls that wait under one signal share a listener, and all leave with it', async () => {
+    const robots = new ScriptedClient();
+    robots.pending = () => new Promise(() => undefined);
+    const leaving = new AbortController();
+    const guarded = guardFetch(fetch, robots);
+    const calls = Array.from({ length: 30 }, () =>
+      guarded('https://example.com/', { signal: leaving.signal }),
+    );
+    // Node warns of more than ten.
+    expect(getEventListeners(leaving.signal, 'abort')).toHaveLength(1);
+    leaving.abort(new Error('gone'));
+    const settled = await Promise.allSettled(calls);
+    expect(
+      settled.map((each) => each.status === 'rejected' && each.reason === leaving.signal.reason),
+    ).not.toContain(false);
+  });
+});

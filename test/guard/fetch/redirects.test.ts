@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { guardFetch } from '../../../src/index.ts';
+import { answer } from '../../support/site.ts';
+import { echo, Moment, pagesOf, realms, redirecting, ScriptedClient, site, streamOf } from '../support.ts';
+
+const careless =
+  (fetch: typeof globalThis.fetch) =>
+  (input: string): Promise<Response> =>
+    fetch(input);
+
+describe.each(realms)('redirects, guarded around %s', (_, fetch) => {
+  it('asks about each hop before it is requested, with its own URL', async () => {
+    const robots = new ScriptedClient();
+    const other = await site(echo);
+    const first = await site(redirecting({ '/a': '/b?x=1', '/b?x=1': other.url('/c') }));
+    await guardFetch(fetch, robots)(first.url('/a'));
+    expect(robots.peeked).toEqual([first.url('/a'), first.url('/b?x=1'), other.url('/c')]);
+    expect(robots.checked).toEqual([]);
+    expect(pagesOf(first)).toEqual(['GET /a', 'GET /b?x=1']);
+    expect(pagesOf(other)).toEqual(['GET /c']);
+    expect(robots.reports).toEqual(robots.peeked.map((url) => [url, true]));
+  });
+
+  it('never sends a disallowed hop, and refuses with the error itself', async () => {
+    const robots = new ScriptedClient();
+    const server = await site(redirecting({ '/a': '/private/b' }));
+    await expect(guardFetch(fetch, robots)(server.url('/a'))).rejects.toMatchObject({
+      name: 'RobotsDisallowedError',
+      decision: { url: server.url('/private/b') },
+    });
+    expect(pagesOf(server)).toEqual(['GET /a']);
+  });
+
+  it('frees the socket of a redirect whose body never ends, before it asks about the next hop', async () => {
+    const robots = new ScriptedClient();
+    const freed = new Moment();
+    const server = await site((request, response) => {
+      if (request.url !== '/a') return echo(request, response);
+      response.on('close', freed.now);
+      response.writeHead(302, { location: '/b' });
+      response.write('and so on');
+    });
+    // The decision about the second hop comes only once the first one's socket is gone.
+    robots.pending = (url) => (url.endsWith('/b') ? freed.come : Promise.resolve());
+    expect((await guardFetch(fetch, robots)(server.url('/a'))).status).toBe(200);
+    expect(pagesOf(server)).toEqual(['GET /a', 'GET /b']);
+  });
+
+  it.each([
+    [301, 'POST', 'GET'],
+    [302, 'POST', 'GET'],
+    [303, 'DELETE', 'GET'],
+    [302, 'post', 'GET'],
+    [303, 'GET', 'GET'],
+    [302, 'PUT', 'PUT'],
+    [307, 'POST', 'POST'],
+    [308, 'POST', 'POST'],
+  ])('%i makes of %s %s', async (status, method, expected) => {
+    const server = await site(redirecting({ '/a': '/b' }, status));
+    const init =
+      method === 'GET'
+        ? { method }
+        : { method, body: 'text', headers: { 'Content-Language': 'en', 'X-Own': '1' } };
+    const response = await guardFetch(fetch, new ScriptedClient())(server.url('/a'), init);
+    const kept = expected === method && method !== 'GET';
+    const seen = (await response.json()) as { body: string; headers: Record<string, string> };
+    expect(pagesOf(server)[1]).toBe(`${expected} /b`);
+    expect(seen.body).toBe(kept ? 'text' : '');
+    expect(seen.headers['content-language']).toBe(kept ? 'en' : undefined);
+    expect(seen.headers['content-type']).toBe(kept ? 'text/plain;charset=UTF-8' : undefined);
+    if (method !== 'GET') expect(seen.headers['x-own']).toBe('1');
+  });
+
+  it.each([301, 302, 307, 308])('a stream is not sent again after a %i', async (status) => {
+    const server = await site(redirecting({ '/a': '/b' }, status));
+    const init = { method: 'PUT', body: streamOf('once'), duplex: 'half' as const };
+    await expect(guardFetch(fetch, new ScriptedClient())(server.url('/a'), init)).rejects.toThrow(TypeError);
+    expect(pagesOf(server)).toEqual(['PUT /a']);
+  });
+
+  it.each([301, 302, 303])('a stream that is dropped need not be sent again after a %i', async (status) => {
+    const server = await site(redirecting({ '/a': '/b' }, status));
+    const init = { method: 'POST', body: streamOf('once'), duplex: 'half' as const };
+    await guardFetch(fetch, new ScriptedClient())(server.url('/a'), init);
+    expect(pagesOf(server)).toEqual(['POST /a', 'GET /b']);
+  });
+
+  it('drops credentials for another origin, and does not bring them back for the next', async () => {
+    const first = await site(echo);
+    const back = await site(redirecting({ '/c': first.url('/d') }));
+    const start = await site(redirecting({ '/a': '/b', '/b': back.url('/c') }));
+    const headers = {
+      Authorization: 'Bearer x',
+      'Proxy-Authorization': 'Basic y',
+      Cookie: 'a=b',
+      'X-Own': '1',
+    };
+    await guardFetch(fetch, new ScriptedClient())(start.url('/a'), { headers });
+    expect(start.requests[1]?.headers).toMatchObject({
+      authorization: 'Bearer x',
+      cookie: 'a=b',
+      'x-own': '1',
+    });
+    for (const { headers: seen } of [back.requests[0]!, first.requests[0]!]) {
+      expect(seen).toMatchObject({ 'x-own': '1' });
+      for (const name of ['authorization', 'proxy-authorization', 'cookie'])
+        expect(seen).not.toHaveProperty(name);
+    }
+  });
+
+  it('follows twenty redirects; the twenty-first is a TypeError', async () => {
+    const server = await site((request, response) => {
+      const left = Number(request.url?.slice(1));
+      answer(response, left === 0 ? {} : { status: 302, headers: { location: `/${left - 1}` } });
+    });
+    const robots = new ScriptedClient();
+    const guarded = guardFetch(fetch, robots);
+    expect((await guarded(server.url('/20'))).status).toBe(200);
+    expect(server.requests).toHaveLength(21);
+    await expect(guarded(server.url('/121'))).rejects.toThrow(/more than 20 redirects/);
+    expect(server.requests).toHaveLength(42);
+    expect(robots.peeked).toHaveLength(42);
+  });
+
+  it.each(['ftp://example.com/', 'http://', 'javascript:1', 'data:,x', 'http://user:word@example.com/'])(
+    'a redirect to %s is a TypeError',
+    async (location) => {
+      const robots = new ScriptedClient();
+      const server = await site(redirecting({ '/': location }));
+      await expect(guardFetch(fetch, robots)(server.url('/'))).rejects.toThrow(TypeError);
+      expect(robots.peeked).toEqual([server.url('/')]);
+    },
+  );
+
+  it.each([
+    [302, {}],
+    [304, { location: '/b' }],
+    [300, { location: '/b' }],
+  ])('a %i with %j is an answer like any other', async (status, headers) => {
+    const server = await site((_request, response) => answer(response, { status, headers }));
+    const response = await guardFetch(fetch, new ScriptedClient())(server.url('/'));
+    expect([response.status, response.redirected, server.requests.length]).toEqual([status, false, 1]);
+  });
+
+  it('reads a Location of raw UTF-8 as the wrapped fetch does, and asks about that URL', async () => {
+    const robots = new ScriptedClient();
+    const server = await site(redirecting({ '/a': Buffer.from('/é').toString('latin1') }));
+    expect((await fetch(server.url('/a'))).url).toBe(server.url('/%C3%A9'));
+    await guardFetch(fetch, robots)(server.url('/a'));
+    expect(robots.peeked[1]).toBe(server.url('/%C3%A9'));
+    expect(pagesOf(server).slice(2)).toEqual(['GET /a', 'GET /%C3%A9']);
+  });
+
+  it('hands a fragment on, unless the Location has one, even an empty one', async () => {
+    const robots = new ScriptedClient();
+    const server = await site(redirecting({ '/a': '/b', '/b': '/c#own', '/c': '/d#', '/d': '/e' }));
+    const response = await guardFetch(fetch, robots)(server.url('/a#top'));
+    expect(robots.peeked.map((url) => url.slice(server.origin.length))).toEqual([
+      '/a#top',
+      '/b#top',
+      '/c#own',
+      '/d#',
+      '/e',
+    ]);
+    expect(response.url).toBe(server.url('/e'));
+  });
+
+  it('says where the chain ended, also on a clone of a clone', async () => {
+    const server = await site(redirecting({ '/a': '/b#x' }));
+    const response = await guardFetch(fetch, new ScriptedClient())(server.url('/a'));
+    for (const each of [response, response.clone(), response.clone().clone()]) {
+      expect([each.url, each.redirected]).toEqual([server.url('/b'), true]);
+      expect(await each.json()).toMatchObject({ url: '/b' });
+    }
+    const single = await guardFetch(fetch, new ScriptedClient())(server.url('/c'));
+    expect([single.redirected, single.clone().redirected]).toEqual([false, false]);
+  });
+
+  it('leaves `manual` and `error` to the wrapped fetch: asked once, sent once', async () => {
+    const robots = new ScriptedClient();
+    const server = await site(redirecting({ '/a': '/private' }));
+    const guarded = guardFetch(fetch, robots);
+    expect((await guarded(server.url('/a'), { redirect: 'manual' })).headers.get('location')).toBe(
+      '/private',
+    );
+    await expect(guarded(server.url('/a'), { redirect: 'error' })).rejects.toThrow(TypeError);
+    expect(pagesOf(server)).toEqual(['GET /a', 'GET /a']);
+    expect(robots.peeked).toHaveLength(2);
+    // Whether the second failed for a redirect or for a dead network cannot be told.
+    expect(robots.reports).toEqual([[server.url('/a'), true]]);
+  });
+
+  it('rejects what it cannot check: a fetch that follows redirects by itself', async () => {
+    const robots = new ScriptedClient();
+    const server = await site(redirecting({ '/a': '/private' }));
+    await expect(guardFetch(careless(fetch), robots)(server.url('/a'))).rejects.toThrow(/does not heed/);
+    expect((await guardFetch(careless(fetch), robots)(server.url('/b'))).status).toBe(200);
+  });
+});

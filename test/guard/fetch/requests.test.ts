@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import { guardFetch } from '../../../src/index.ts';
+import { answer } from '../../support/site.ts';
+import {
+  echo,
+  Moment,
+  pagesOf,
+  realms,
+  recording,
+  redirecting,
+  ScriptedClient,
+  site,
+  streamOf,
+} from '../support.ts';
+
+describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, ForeignRequest) => {
+  const kinds = [
+    ['its own realm', OwnRequest],
+    ['the other realm', ForeignRequest],
+  ] as const;
+
+  it.each(kinds)('takes a Request of %s as it is', async (_kind, RequestClass) => {
+    const robots = new ScriptedClient();
+    const server = await site(redirecting({ '/302': '/end', '/307': '/end', '/manual': '/private' }));
+    const guarded = guardFetch(fetch, robots);
+    const init = { method: 'POST', body: 'text', headers: { 'X-Own': '1' } };
+    for (const path of ['/x', '/302']) {
+      const response = await guarded(new RequestClass(server.url(path), init));
+      const dropped = path === '/302';
+      expect(await response.json()).toMatchObject({
+        method: dropped ? 'GET' : 'POST',
+        body: dropped ? '' : 'text',
+        headers: { 'x-own': '1' },
+      });
+    }
+    expect(server.requests[1]).toMatchObject({ method: 'POST', url: '/302' });
+    expect((await guarded(new RequestClass(server.url('/manual'), { redirect: 'manual' }))).status).toBe(302);
+    await expect(guarded(new RequestClass(server.url('/private')))).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+    });
+    expect(robots.reports).toHaveLength(server.requests.length);
+    expect(robots.reports.every(([, reachable]) => reachable)).toBe(true);
+  });
+
+  it.each(kinds)('cannot send the body of a Request of %s again', async (_kind, RequestClass) => {
+    const server = await site(redirecting({ '/a': '/b' }, 307));
+    const request = new RequestClass(server.url('/a'), { method: 'POST', body: 'text' });
+    await expect(guardFetch(fetch, new ScriptedClient())(request)).rejects.toThrow(/stream to be sent again/);
+    expect(pagesOf(server)).toEqual(['POST /a']);
+  });
+
+  it.each(kinds)('lets init win over a Request of %s', async (_kind, RequestClass) => {
+    const server = await site(redirecting({ '/a': '/b' }, 307));
+    const request = new RequestClass(server.url('/a'), {
+      method: 'POST',
+      body: 'text',
+      headers: { 'X-Own': '1' },
+    });
+    const response = await guardFetch(fetch, new ScriptedClient())(request, {
+      method: 'PUT',
+      body: 'other',
+      headers: { 'X-New': '2' },
+    });
+    const seen = (await response.json()) as { headers: object };
+    expect(seen).toMatchObject({ method: 'PUT', url: '/b', body: 'other', headers: { 'x-new': '2' } });
+    expect(seen.headers).not.toHaveProperty('x-own');
+  });
+
+  it.each(kinds)(
+    'heeds the signal of a Request of %s, unless init takes it away',
+    async (_kind, RequestClass) => {
+      const server = await site(echo);
+      const guarded = guardFetch(fetch, new ScriptedClient());
+      const signal = AbortSignal.abort(new Error('gone'));
+      await expect(guarded(new RequestClass(server.url('/'), { signal }))).rejects.toThrow('gone');
+      expect(server.requests).toHaveLength(0);
+      const alive = new AbortController();
+      const request = new RequestClass(server.url('/'), { signal: alive.signal });
+      alive.abort(new Error('gone'));
+      expect((await guarded(request, { signal: null })).status).toBe(200);
+    },
+  );
+
+  it('carries what a Request says over to each hop, and what init says over that', async () => {
+    const server = await site(redirecting({ '/a': '/b' }));
+    const [recorded, calls] = recording(fetch);
+    const request = new OwnRequest(server.url('/a'), {
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+      keepalive: true,
+    });
+    await guardFetch(recorded, new ScriptedClient())(request, { referrerPolicy: 'origin' });
+    expect(calls).toHaveLength(2);
+    expect(calls[0]![0]).toBe(request);
+    expect(calls[1]).toMatchObject([
+      server.url('/b'),
+      { credentials: 'omit', referrerPolicy: 'origin', keepalive: true, redirect: 'manual' },
+    ]);
+  });
+
+  it('learns which Requests the wrapped fetch does not know', async () => {
+    const server = await site(echo);
+    const [recorded, calls] = recording(fetch);
+    const guarded = guardFetch(recorded, new ScriptedClient());
+    for (let count = 0; count < 3; count++) await guarded(new ForeignRequest(server.url('/')));
+    expect(calls.map(([input]) => typeof input)).toEqual(['object', 'string', 'string', 'string']);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('takes a Request for init', async () => {
+    const server = await site(redirecting({ '/a': '/b' }, 303));
+    const init = new OwnRequest(server.url('/unused'), {
+      method: 'POST',
+      body: 'text',
+      headers: { 'X-Own': '1' },
+    });
+    const response = await guardFetch(fetch, new ScriptedClient())(server.url('/a'), init);
+    expect(await response.json()).toMatchObject({ method: 'GET', headers: { 'x-own': '1' } });
+    expect(pagesOf(server)).toEqual(['POST /a', 'GET /b']);
+  });
+
+  it.each([false, true])('streams a body out while it is written (in a Request: %s)', async (inRequest) => {
+    const arrived = new Moment();
+    const server = await site((request, response) => {
+      request.once('data', arrived.now);
+      echo(request, response);
+    });
+    const body = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(Buffer.from('first '));
+        // The rest is written only after the site has seen the start: a buffered body would never be sent.
+        await arrived.come;
+        controller.enqueue(Buffer.from('second'));
+        controller.close();
+      },
+    });
+    const init = { method: 'POST', body, duplex: 'half' as const };
+    const guarded = guardFetch(fetch, new ScriptedClient());
+    const response = await (inRequest
+      ? guarded(new OwnRequest(server.url('/'), init))
+      : guarded(server.url('/'), init));
+    expect(await response.json()).toMatchObject({ body: 'first second' });
+  });
+
+  it('requests what it asked about, whatever the caller changes meanwhile', async () => {
+    const robots = new ScriptedClient();
+    const decided = new Moment();
+    robots.pending = () => decided.come;
+    const server = await site(echo);
+    const url = new URL(server.url('/public'));
+    const headers: Record<string, string> = { 'X-Page': '1' };
+    const response = guardFetch(fetch, robots)(url, { headers });
+    url.pathname = '/private';
+    headers['X-Page'] = '2';
+    decided.now();
+    const seen = (await (await response).json()) as { rawHeaders: string[] };
+    expect(seen).toMatchObject({ url: '/public', headers: { 'x-page': '1' } });
+    expect(seen.rawHeaders).toContain('X-Page');
+  });
+
+  it('tells the client what answers and failures show of the site', async () => {
+    const robots = new ScriptedClient();
+    const server = await site((request, response) => {
+      if (request.url === '/reset') request.socket.destroy();
+      else answer(response, { status: Number(request.url?.slice(1)) });
+    });
+    const guarded = guardFetch(fetch, robots);
+    for (const status of [200, 404, 429, 500, 503]) await guarded(server.url(`/${status}`));
+    await expect(guarded(server.url('/reset'))).rejects.toThrow(TypeError);
+    expect(robots.reports.map(([, reachable]) => reachable)).toEqual([true, true, true, false, false, false]);
+  });
+
+  it('a client that cannot be told does not get in the way', async () => {
+    const robots = new ScriptedClient();
+    robots.report = () => {
+      throw new Error('closed');
+    };
+    const server = await site(echo);
+    expect((await guardFetch(fetch, robots)(server.url('/'))).status).toBe(200);
+  });
+
+  it('starts a request it knows the answer for in the turn of the caller', async () => {
+    const robots = new ScriptedClient();
+    const [recorded, calls] = recording(fetch);
+    const server = await site(echo);
+    const pending = guardFetch(recorded, robots)(server.url('/'));
+    expect(calls).toHaveLength(1);
+    await pending;
+  });
+
+  it('keeps calls apart that run at the same time', async () => {
+    const robots = new ScriptedClient();
+    const server = await site((request, response) =>
+      request.url?.startsWith('/go') === true
+        ? answer(response, { status: 302, headers: { location: `/at${request.url.slice(3)}` } })
+        : echo(request, response),
+    );
+    const guarded = guardFetch(fetch, robots);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async (_item, index) =>
+        (await guarded(server.url(`/go${index}`), { method: 'PUT', body: `${index}` })).json(),
+      ),
+    );
+    expect(answers).toMatchObject(answers.map((_item, index) => ({ url: `/at${index}`, body: `${index}` })));
+    expect(server.requests).toHaveLength(40);
+  });
+
+  it('lets pass what reaches no site, and rejects what is no URL', async () => {
+    const robots = new ScriptedClient();
+    const guarded = guardFetch(fetch, robots);
+    expect(await (await guarded('data:text/plain,hi')).text()).toBe('hi');
+    await expect(guarded('/relative')).rejects.toThrow(/Failed to parse URL from \/relative/);
+    await expect(guarded('about:blank')).rejects.toThrow(TypeError);
+    expect([robots.peeked, robots.reports]).toEqual([[], []]);
+  });
+
+  it('a stream goes out once when nothing redirects', async () => {
+    const server = await site(echo);
+    const init = { method: 'POST', body: streamOf('a', 'b'), duplex: 'half' as const };
+    expect(await (await guardFetch(fetch, new ScriptedClient())(server.url('/'), init)).json()).toMatchObject(
+      { body: 'ab' },
+    );
+  });
+});
+
+describe('guardFetch', () => {
+  it.each([
+    ['patch', 'patch'],
+    ['put', 'PUT'],
+  ])('spells the method %s as the standard does: %s', async (method, expected) => {
+    const answers = [new Response(null, { status: 307, headers: { location: '/b' } }), new Response('end')];
+    const [recorded, calls] = recording(async () => answers.shift() ?? Response.error());
+    const response = await guardFetch(recorded, new ScriptedClient())('https://example.com/a#f', {
+      method,
+      body: 'x',
+    });
+    expect(calls.map(([, init]) => init.method)).toEqual([method, expected]);
+    // A Response made by hand knows no URL.
+    expect(response.url).toBe('https://example.com/b');
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { SUSPECT_OCTETS, type Suspect, suspectOf } from '../../src/lifecycle/challenge-pages.ts';
+
+interface Answer {
+  readonly status?: number;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Path of the last hop, when there was one. */
+  readonly redirectedTo?: string;
+}
+
+function suspect({ status = 200, fields = {}, body = '', redirectedTo }: Answer): Suspect | undefined {
+  return suspectOf({
+    status,
+    field: (name) => fields[name],
+    start: typeof body === 'string' ? new TextEncoder().encode(body) : body,
+    finalUrl: `https://example.com${redirectedTo ?? '/robots.txt'}`,
+    hops: redirectedTo === undefined ? 0 : 1,
+  });
+}
+
+/** A page of the kind, with as much of it as tells. */
+const page = (head: string, body = ''): string =>
+  `<!DOCTYPE html>\r\n<html lang="en"><head>${head}</head><body>${body}</body></html>`;
+
+const cloudflare = page(
+  '<title>Just a moment...</title><meta name="robots" content="noindex,nofollow">',
+  "<noscript>Enable JavaScript and cookies to continue</noscript><script>(function(){window._cf_chl_opt = {cvId: '3'};}());</script>",
+);
+const anubis = page(
+  "<title>Making sure you're not a bot!</title>",
+  '<script id="anubis_challenge" type="application/json">{"rules":{"algorithm":"fast"}}</script>',
+);
+const dataDome = page(
+  '<title>example.com</title>',
+  "<script>var dd={'rt':'c','cid':'A','host':'geo.captcha-delivery.com'}</script>",
+);
+const imperva =
+  '<html style="height:100%"><head></head><body><iframe src="/_Incapsula_Resource?SWUDNSAI=9&xinfo=3">Request unsuccessful. Incapsula incident ID: 7</iframe></body></html>';
+const f5 = '<html><head><title>Request Rejected</title></head><body>Your support ID is: 1778</body></html>';
+const akamai =
+  "<HTML><HEAD>\n<TITLE>Access Denied</TITLE>\n</HEAD><BODY>\n<H1>Access Denied</H1>\n \nYou don't have permission to access this.</BODY></HTML>";
+const cloudflareBlock = page(
+  '<title>Attention Required! | Cloudflare</title>',
+  '<h1>Sorry, you have been blocked</h1>',
+);
+const loginForm = page(
+  '<title>Sign in</title>',
+  '<form><input name="user"><input type="password" name="p"></form>',
+);
+const application = page(
+  '<meta charset="utf-8"><title>Shop</title><script type="module" src="/assets/index-3f9a.js"></script>',
+  '<div id="root"></div>',
+);
+const home = page(
+  '<title>Example</title><script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script>' +
+    '<script src="https://www.google.com/recaptcha/api.js"></script>',
+  '<h1>Welcome</h1>',
+);
+
+const ANSWERS: readonly (readonly [what: string, Answer, Suspect | undefined])[] = [
+  ['Cloudflare, by its field', { status: 403, fields: { 'cf-mitigated': 'challenge' } }, 'challenge'],
+  ['Cloudflare, by its page, 403', { status: 403, body: cloudflare }, 'challenge'],
+  ['Cloudflare, by its page, 503', { status: 503, body: cloudflare }, 'challenge'],
+  ['Vercel', { status: 429, fields: { 'x-vercel-mitigated': 'challenge' } }, 'challenge'],
+  ['Vercel, denied', { status: 403, fields: { 'x-vercel-mitigated': 'deny' } }, 'blocked'],
+  ['AWS WAF, without a body', { status: 202, fields: { 'x-amzn-waf-action': 'challenge' } }, 'challenge'],
+  ['AWS WAF, captcha', { status: 405, fields: { 'x-amzn-waf-action': 'CAPTCHA ' } }, 'challenge'],
+  ['Anubis, 200', { body: anubis }, 'challenge'],
+  ['Anubis, 202', { status: 202, body: anubis }, 'challenge'],
+  ['a 202 page of nobody known', { status: 202, body: page('<title>One moment</title>') }, 'challenge'],
+  ['DataDome', { status: 403, body: dataDome }, 'challenge'],
+  ['Imperva', { body: imperva }, 'challenge'],
+  ['F5', { body: f5 }, 'blocked'],
+  ['Akamai', { status: 403, body: akamai }, 'blocked'],
+  ["Cloudflare's block page", { status: 403, body: cloudflareBlock }, 'blocked'],
+  ['a login form', { body: loginForm }, 'login'],
+  ['a login form beside a 401', { status: 401, body: loginForm }, 'login'],
+  ['a page at a login path', { body: application, redirectedTo: '/users/sign_in' }, 'login'],
+  ['a page at a login path with a query', { body: home, redirectedTo: '/Login.aspx?return=%2F' }, 'login'],
+  ['an application', { body: application }, 'html'],
+  ['a home page that gatekeepers have been at', { body: home }, 'html'],
+  ['a page after a BOM and comments', { body: `\uFEFF\n<!-- a --> <!--b-->\n${home}` }, 'html'],
+  ['XHTML', { body: `<?xml version="1.0"?>\n${home}` }, 'html'],
+  [
+    'a page in pieces',
+    { body: '<meta name="viewport" content="x"><iframe src="http://example.net/">' },
+    'html',
+  ],
+  ['an error page', { status: 403, body: page('<title>403 Forbidden</title>') }, undefined],
+  ['an unavailable service', { status: 503, body: home }, undefined],
+  ['a page that says there is none', { status: 404, body: cloudflare }, undefined],
+  ['rules', { body: 'User-agent: *\nDisallow: /captcha-delivery.com/\n' }, undefined],
+  ['rules behind a comment of HTML', { body: '<!-- $Id$ -->\nUser-agent: *\nDisallow: /\n' }, undefined],
+  [
+    'rules that call themselves HTML',
+    { fields: { 'content-type': 'text/html' }, body: 'Allow: /' },
+    undefined,
+  ],
+  ['a comment that never ends', { body: '<!-- <html>' }, undefined],
+  ['an unknown tag', { body: '<rules><html></rules>' }, undefined],
+  ['something like a page', { body: '<htmlx>' }, undefined],
+  ['nothing', { body: '' }, undefined],
+  ['white space', { body: '\uFEFF \r\n\t' }, undefined],
+  ['a field of somebody else', { fields: { 'cf-mitigated': '__proto__' } }, undefined],
+];
+
+describe('what an answer looks like', () => {
+  it.each(ANSWERS)('%s', (_what, answer, expected) => {
+    expect(suspect(answer)).toBe(expected);
+  });
+
+  it('is judged by its start, in time', () => {
+    const far = page('<title>x</title>', ' '.repeat(SUSPECT_OCTETS) + cloudflare);
+    expect(suspect({ body: far })).toBe('html');
+    expect(suspect({ body: '<!---->'.repeat(1_000_000) })).toBe(undefined);
+    expect(suspect({ body: ' '.repeat(8_000_000) })).toBe(undefined);
+    expect(suspect({ body: new Uint8Array(4_000_000).fill(0x3c) })).toBe(undefined);
+  });
+});

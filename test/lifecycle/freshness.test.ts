@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest';
+import { freshness, profiles, retryAfterMs } from '../../src/lifecycle/index.ts';
+import type { AnswerHeaders, Freshness } from '../../src/lifecycle/index.ts';
+import fc from '../support/fast-check.ts';
+import { DAY, HOUR, MINUTE, SECOND, START } from './support.ts';
+
+const http = (ms: number) => new Date(ms).toUTCString();
+
+describe('freshness', () => {
+  const floor = 10 * MINUTE;
+  type Expected = Pick<Freshness, 'lifetimeMs' | 'source' | 'clampedBy'>;
+  const cases: readonly [string, AnswerHeaders, Expected][] = [
+    ['nothing said', {}, { lifetimeMs: DAY, source: 'default' }],
+    ['an empty field', { cacheControl: '' }, { lifetimeMs: DAY, source: 'default' }],
+    ['unknown directives', { cacheControl: 'public, foo="a,b"' }, { lifetimeMs: DAY, source: 'default' }],
+    ['max-age', { cacheControl: 'max-age=3600' }, { lifetimeMs: HOUR, source: 'max-age' }],
+    [
+      's-maxage before max-age',
+      { cacheControl: 'max-age=60, s-maxage=3600' },
+      { lifetimeMs: HOUR, source: 's-maxage' },
+    ],
+    ['any case', { cacheControl: 'Public, MAX-AGE=3600' }, { lifetimeMs: HOUR, source: 'max-age' }],
+    ['a quoted value', { cacheControl: 'max-age="3600"' }, { lifetimeMs: HOUR, source: 'max-age' }],
+    [
+      'escapes in quotes',
+      { cacheControl: String.raw`max-age="36\00"` },
+      { lifetimeMs: HOUR, source: 'max-age' },
+    ],
+    ['loose spaces', { cacheControl: ' , max-age = 3600 ,, ' }, { lifetimeMs: HOUR, source: 'max-age' }],
+    [
+      'the first of two',
+      { cacheControl: 'max-age=3600, max-age=7200' },
+      { lifetimeMs: HOUR, source: 'max-age' },
+    ],
+    [
+      'no directive inside quotes',
+      { cacheControl: String.raw`private="x, no-store, \", max-age=1", max-age=3600` },
+      { lifetimeMs: HOUR, source: 'max-age' },
+    ],
+    [
+      'a quote never closed',
+      { cacheControl: 'max-age=3600, a="no-store' },
+      { lifetimeMs: HOUR, source: 'max-age' },
+    ],
+    [
+      'Age off max-age',
+      { cacheControl: 'max-age=7200', age: '3600' },
+      { lifetimeMs: HOUR, source: 'max-age' },
+    ],
+    [
+      'Age off s-maxage',
+      { cacheControl: 's-maxage=7200', age: '3600' },
+      { lifetimeMs: HOUR, source: 's-maxage' },
+    ],
+    [
+      'the first Age of a list',
+      { cacheControl: 'max-age=7200', age: '3600, 1' },
+      { lifetimeMs: HOUR, source: 'max-age' },
+    ],
+    [
+      'an Age that is none',
+      { cacheControl: 'max-age=3600', age: '-1' },
+      { lifetimeMs: HOUR, source: 'max-age' },
+    ],
+    [
+      'an Age beyond',
+      { cacheControl: 'max-age=3600', age: '3600' },
+      { lifetimeMs: floor, source: 'max-age', clampedBy: 'min' },
+    ],
+    ['Age with nothing to take it off', { age: '3600' }, { lifetimeMs: DAY, source: 'default' }],
+    ['max-age=0', { cacheControl: 'max-age=0' }, { lifetimeMs: floor, source: 'max-age', clampedBy: 'min' }],
+    [
+      'a short max-age',
+      { cacheControl: 'max-age=599' },
+      { lifetimeMs: floor, source: 'max-age', clampedBy: 'min' },
+    ],
+    ['max-age at the floor', { cacheControl: 'max-age=600' }, { lifetimeMs: floor, source: 'max-age' }],
+    ['max-age at the ceiling', { cacheControl: 'max-age=86400' }, { lifetimeMs: DAY, source: 'max-age' }],
+    [
+      'a long max-age',
+      { cacheControl: 'max-age=86401' },
+      { lifetimeMs: DAY, source: 'max-age', clampedBy: 'max' },
+    ],
+    [
+      'a max-age of many digits',
+      { cacheControl: `max-age=${'9'.repeat(400)}` },
+      { lifetimeMs: DAY, source: 'max-age', clampedBy: 'max' },
+    ],
+    [
+      'an Age of many digits',
+      { cacheControl: `max-age=${'9'.repeat(400)}`, age: '9'.repeat(400) },
+      { lifetimeMs: floor, source: 'max-age', clampedBy: 'min' },
+    ],
+    ...['-1', '1.5', 'abc', '', '1e9', '0x10', '3600; foo', '３６００'].map(
+      (value): [string, AnswerHeaders, Expected] => [
+        `max-age=${value}, which is stale`,
+        { cacheControl: `max-age=${value}` },
+        { lifetimeMs: floor, source: 'max-age', clampedBy: 'min' },
+      ],
+    ),
+    ['no-store', { cacheControl: 'no-store' }, { lifetimeMs: floor, source: 'no-store', clampedBy: 'min' }],
+    ['no-cache', { cacheControl: 'no-cache' }, { lifetimeMs: floor, source: 'no-cache', clampedBy: 'min' }],
+    [
+      'no-cache for some fields',
+      { cacheControl: 'no-cache="Set-Cookie", max-age=3600' },
+      { lifetimeMs: floor, source: 'no-cache', clampedBy: 'min' },
+    ],
+    [
+      'No-Store beside max-age',
+      { cacheControl: 'max-age=3600, No-Store' },
+      { lifetimeMs: floor, source: 'no-store', clampedBy: 'min' },
+    ],
+    [
+      'Expires less Date, whatever our clock says',
+      { expires: http(START - DAY + HOUR), date: http(START - DAY) },
+      { lifetimeMs: HOUR, source: 'expires' },
+    ],
+    [
+      'Expires less Date less Age',
+      { expires: http(START + 2 * HOUR), date: http(START), age: '3600' },
+      { lifetimeMs: HOUR, source: 'expires' },
+    ],
+    ['Expires without Date', { expires: http(START + HOUR) }, { lifetimeMs: HOUR, source: 'expires' }],
+    [
+      'Expires with an unreadable Date',
+      { expires: http(START + HOUR), date: 'yesterday' },
+      { lifetimeMs: HOUR, source: 'expires' },
+    ],
+    ['Expires: 0', { expires: '0' }, { lifetimeMs: floor, source: 'expires', clampedBy: 'min' }],
+    ['Expires: -1', { expires: '-1' }, { lifetimeMs: floor, source: 'expires', clampedBy: 'min' }],
+    ['an empty Expires', { expires: '' }, { lifetimeMs: floor, source: 'expires', clampedBy: 'min' }],
+    [
+      'Expires in the past',
+      { expires: http(START - DAY), date: http(START) },
+      { lifetimeMs: floor, source: 'expires', clampedBy: 'min' },
+    ],
+    [
+      'Expires far away',
+      { expires: 'Fri, 31 Dec 9999 23:59:59 GMT' },
+      { lifetimeMs: DAY, source: 'expires', clampedBy: 'max' },
+    ],
+    [
+      'max-age before Expires',
+      { cacheControl: 'max-age=3600', expires: '0' },
+      { lifetimeMs: HOUR, source: 'max-age' },
+    ],
+  ];
+
+  it.each(cases)('%s', (_, headers, expected) => {
+    const { lifetimeMs, source, clampedBy } = freshness(headers, profiles.rfc9309, START);
+    expect({ lifetimeMs, source, clampedBy }).toEqual({ clampedBy: undefined, ...expected });
+  });
+
+  const reasons: readonly [string, AnswerHeaders, Freshness][] = [
+    [
+      'max-age, and the age that was taken off',
+      { cacheControl: 'max-age=7200', age: '3600' },
+      { source: 'max-age', seconds: 7200, ageSeconds: 3600, lifetimeMs: HOUR },
+    ],
+    [
+      'a value that is no number by its absence',
+      { cacheControl: 's-maxage=soon' },
+      { source: 's-maxage', ageSeconds: 0, lifetimeMs: floor, clampedBy: 'min' },
+    ],
+    [
+      'the dates that Expires is counted between',
+      { expires: http(START + HOUR), date: http(START - HOUR), age: '60' },
+      {
+        source: 'expires',
+        expiresAt: START + HOUR,
+        servedAt: START - HOUR,
+        ageSeconds: 60,
+        lifetimeMs: 2 * HOUR - MINUTE,
+      },
+    ],
+    [
+      'an Expires that is no date by its absence',
+      { expires: '0' },
+      { source: 'expires', ageSeconds: 0, lifetimeMs: floor, clampedBy: 'min' },
+    ],
+    ['no-store', { cacheControl: 'no-store' }, { source: 'no-store', lifetimeMs: floor, clampedBy: 'min' }],
+    ['that nothing was said', {}, { source: 'default', lifetimeMs: DAY }],
+  ];
+
+  it.each(reasons)('tells %s', (_, headers, expected) => {
+    expect(freshness(headers, profiles.rfc9309, START)).toEqual(expected);
+  });
+
+  it('goes by the bounds of the profile', () => {
+    const { 'koster-1996': koster } = profiles;
+    expect(freshness({ cacheControl: '' }, koster, START).lifetimeMs).toBe(7 * DAY);
+    expect(freshness({ cacheControl: 'no-store' }, koster, START).lifetimeMs).toBe(SECOND);
+    expect(freshness({ cacheControl: 'max-age=60' }, koster, START).lifetimeMs).toBe(MINUTE);
+    expect(freshness({ cacheControl: 'max-age=31536000' }, koster, START).lifetimeMs).toBe(7 * DAY);
+  });
+
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.stringMatching(/^((s-maxage|max-age|no-cache|no-store|x)[= ,"\\]{0,3}[0-9]{0,30}[",\\]?){0,6}$/),
+    fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+  );
+  const anyHeaders = fc.record(
+    { cacheControl: text, expires: text, date: text, age: text },
+    { requiredKeys: [] },
+  );
+
+  it('never throws and never leaves the bounds, whatever the headers', () => {
+    const profile = fc.constantFrom(...Object.values(profiles));
+    fc.assert(
+      fc.property(anyHeaders, profile, (headers, profile) => {
+        const ms = freshness(headers, profile, START).lifetimeMs;
+        expect(ms).toBeGreaterThanOrEqual(profile.lifetime.minMs);
+        expect(ms).toBeLessThanOrEqual(profile.lifetime.maxMs);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('copes with megabytes of quotes, commas and escapes', () => {
+    for (const unit of ['"', ',', '\\', 'a="', '"\\', 'max-age=', ' ', 'a="\\"', '=']) {
+      const field = unit.repeat(1_000_000 / unit.length);
+      const seen = freshness({ cacheControl: field, expires: field, age: field }, profiles.rfc9309, START);
+      expect(seen.lifetimeMs).toBe(floor);
+    }
+  });
+});
+
+describe('retryAfterMs', () => {
+  const bounds = profiles.rfc9309.retryAfter;
+  const cases: readonly [string, string | undefined, number | undefined][] = [
+    ['absent', undefined, undefined],
+    ['seconds', '120', 2 * MINUTE],
+    ['with white space around', ' 120\t', 2 * MINUTE],
+    ['leading zeros', '000120', 2 * MINUTE],
+    ['0 is the shortest pause', '0', SECOND],
+    ['a second', '1', SECOND],
+    ['a day', '86400', DAY],
+    ['more than a day', '86401', DAY],
+    ['many digits', '9'.repeat(1000), DAY],
+    ['a date', http(START + HOUR), HOUR],
+    ['a date in the older forms', 'Monday, 01-Jun-26 13:00:00 GMT', HOUR],
+    ['a date in the past', http(START - DAY), SECOND],
+    ['now', http(START), SECOND],
+    ['a date far away', 'Fri, 31 Dec 9999 23:59:59 GMT', DAY],
+    ['negative', '-1', undefined],
+    ['signed', '+1', undefined],
+    ['a fraction', '1.5', undefined],
+    ['an exponent', '1e3', undefined],
+    ['a list', '120, 240', undefined],
+    ['empty', '', undefined],
+    ['a word', 'soon', undefined],
+    ['an ISO date', '2026-06-01T13:00:00Z', undefined],
+  ];
+
+  it.each(cases)('%s', (_, header, expected) => {
+    expect(retryAfterMs(header, START, bounds)).toBe(expected);
+  });
+
+  it('never throws and never leaves the bounds', () => {
+    const header = fc.oneof(fc.string(), fc.stringMatching(/^\d{0,400}$/), fc.date().map(String));
+    fc.assert(
+      fc.property(header, (header) => {
+        const ms = retryAfterMs(header, START, bounds);
+        if (ms === undefined) return;
+        expect(ms).toBeGreaterThanOrEqual(bounds.minMs);
+        expect(ms).toBeLessThanOrEqual(bounds.maxMs);
+      }),
+    );
+  });
+});

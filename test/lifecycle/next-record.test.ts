@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest';
+import { nextRecord, profiles, withSiteSignal } from '../../src/lifecycle/index.ts';
+import type { Profile } from '../../src/lifecycle/index.ts';
+import { DAY, HOUR, MINUTE, outcomes, START, Story } from './support.ts';
+
+const keeping: Profile = { ...profiles.rfc9309, keepCopyOnUnavailableMs: DAY };
+
+describe('a success', () => {
+  it('is an answer and a new copy', () => {
+    const headers = { etag: '"1"', lastModified: 'Mon, 01 Jun 2026 00:00:00 GMT', contentType: 'text/plain' };
+    const outcome = outcomes.success(headers, 'User-agent: *');
+    const record = new Story().meets(outcome);
+    const route = { status: 200, finalUrl: 'https://example.com/robots.txt', hops: 0 };
+    expect(record).toEqual({
+      origin: 'https://example.com',
+      answer: { kind: 'rules', ...route, fetchedAt: START, staleAt: START + DAY, headers },
+      copy: {
+        ...route,
+        body: new TextEncoder().encode('User-agent: *'),
+        truncated: false,
+        fetchedAt: START,
+        ...headers,
+      },
+    });
+    expect(record.copy?.body).toBe(outcome.kind === 'success' ? outcome.body : undefined);
+  });
+
+  it('keeps how the attempt went, without what there is nothing of', () => {
+    const redirects = [{ url: 'https://example.com/robots.txt', status: 301, location: '/r' }];
+    const record = new Story().meets({ ...outcomes.success(), hops: 1, redirects });
+    expect(record.answer).toMatchObject({ hops: 1, redirects });
+    expect(record.answer).not.toHaveProperty('headers');
+    expect(new Story().meets(outcomes.success()).answer).not.toHaveProperty('redirects');
+  });
+
+  it('ends a failure and forgets the validators of the copy before', () => {
+    const story = new Story();
+    story.meets(outcomes.success({ etag: '"1"' }));
+    story.later(DAY).meets(outcomes.unreachable());
+    const record = story.later(MINUTE).meets(outcomes.success());
+    expect(record).not.toHaveProperty('failure');
+    expect(record.copy).not.toHaveProperty('etag');
+  });
+
+  it('leaves the record before it as it was', () => {
+    const story = new Story();
+    const before = story.meets(outcomes.success());
+    const image = structuredClone(before);
+    story.later(DAY).meets(outcomes.unreachable());
+    story.later(DAY).meets(outcomes.notModified());
+    story.later(DAY).meets(outcomes.unavailable());
+    expect(before).toEqual(image);
+  });
+});
+
+describe('the lifetime in force', () => {
+  it.each([
+    [0, HOUR],
+    [0.5, 0.95 * HOUR],
+    [1, 0.9 * HOUR],
+  ])('with %d drawn is %d ms of an hour', (random, expected) => {
+    for (const kind of ['success', 'unavailable', 'restricted'] as const) {
+      const story = new Story();
+      story.random = random;
+      const { answer } = story.meets(outcomes[kind]({ cacheControl: 'max-age=3600' }));
+      expect(answer?.staleAt).toBe(START + expected);
+    }
+  });
+
+  it('is bounded before the jitter', () => {
+    const story = new Story();
+    story.random = 0.5;
+    expect(story.meets(outcomes.success({ cacheControl: 'no-store' })).answer?.staleAt).toBe(
+      START + 9.5 * MINUTE,
+    );
+  });
+});
+
+describe('a 304', () => {
+  it('renews the lifetime and shares the body', () => {
+    const story = new Story();
+    const first = story.meets(
+      outcomes.success({ etag: '"1"', lastModified: 'a', contentType: 'text/plain' }),
+    );
+    const second = story.later(DAY).meets(outcomes.notModified({ cacheControl: 'max-age=3600' }));
+    expect(second.answer).toMatchObject({
+      kind: 'rules',
+      status: 200,
+      fetchedAt: START + DAY,
+      staleAt: START + DAY + HOUR,
+    });
+    expect(second.copy).toEqual({ ...first.copy, fetchedAt: START + DAY });
+    expect(second.copy?.body).toBe(first.copy?.body);
+    expect(story.stands).toBe('rules');
+  });
+
+  it('brings new validators, and keeps those it does not name', () => {
+    const story = new Story();
+    story.meets(outcomes.success({ etag: '"1"', lastModified: 'a' }));
+    expect(story.later(DAY).meets(outcomes.notModified({ etag: '"2"' })).copy).toMatchObject({
+      etag: '"2"',
+      lastModified: 'a',
+    });
+  });
+
+  it('ends a failure', () => {
+    const story = new Story();
+    story.meets(outcomes.success({ etag: '"1"' }));
+    story.later(DAY).meets(outcomes.unreachable());
+    expect(story.later(MINUTE).meets(outcomes.notModified())).not.toHaveProperty('failure');
+    expect(story.stands).toBe('rules');
+  });
+
+  it('that confirms nothing is a failure', () => {
+    const story = new Story();
+    expect(story.meets(outcomes.notModified()).failure).toMatchObject({
+      status: 304,
+      error: 'ERR_ROBOTS_NOT_MODIFIED',
+    });
+    expect(story.stands).toBe('disallow-all, unreachable');
+  });
+});
+
+describe('an unavailable answer', () => {
+  it('opens the site, discards the copy and ends the failure', () => {
+    const story = new Story();
+    story.meets(outcomes.success());
+    story.later(DAY).meets(outcomes.unreachable());
+    const record = story.later(MINUTE).meets(outcomes.unavailable());
+    expect(Object.keys(record)).toEqual(['origin', 'answer']);
+    expect(story.stands).toBe('allow-all, unavailable');
+  });
+
+  it('says why when it is not the status', () => {
+    const outcome = {
+      ...outcomes.unavailable({}, 302),
+      kind: 'unavailable',
+      headers: {},
+      status: 302,
+      reason: 'redirect-loop',
+    } as const;
+    expect(new Story().meets(outcome).answer).toMatchObject({ status: 302, reason: 'redirect-loop' });
+  });
+
+  it('leaves no copy to a later failure', () => {
+    const story = new Story();
+    story.meets(outcomes.success());
+    story.later(DAY).meets(outcomes.unavailable());
+    story.later(DAY).meets(outcomes.unreachable());
+    expect(story.stands).toBe('disallow-all, unreachable');
+    expect(story.later(30 * DAY).stands).toBe('allow-all, unreachable-expired');
+  });
+
+  it('remembers when the row of them began', () => {
+    const story = new Story(keeping);
+    const since = () =>
+      story.record?.answer?.kind === 'unavailable' ? story.record.answer.since : undefined;
+    story.meets(outcomes.unavailable());
+    story.later(HOUR).meets(outcomes.unavailable());
+    expect(since()).toBe(START);
+    story.later(HOUR).meets(outcomes.unreachable());
+    story.later(HOUR).meets(outcomes.unavailable());
+    expect(since()).toBe(START);
+    story.later(HOUR).meets(outcomes.success());
+    story.later(HOUR).meets(outcomes.unavailable());
+    expect(since()).toBe(START + 5 * HOUR);
+  });
+});
+
+describe('keepCopyOnUnavailableMs', () => {
+  const hourly = { cacheControl: 'max-age=7200' };
+
+  it('lets the copy serve for that long after the first such answer', () => {
+    const story = new Story(keeping);
+    story.meets(outcomes.success());
+    for (let hour = 0; hour < 24; hour++) {
+      story.later(HOUR).meets(outcomes.unavailable(hourly));
+      expect(story.stands).toBe('last-good');
+    }
+    expect(story.later(HOUR - 1).stands).toBe('last-good');
+    expect(story.later(1).stands).toBe('allow-all, unavailable');
+    expect(story.meets(outcomes.unavailable(hourly))).not.toHaveProperty('copy');
+  });
+
+  it('bounds the copy in an outage too', () => {
+    const story = new Story(keeping);
+    story.meets(outcomes.success());
+    story.later(DAY).meets(outcomes.unavailable(hourly));
+    story.later(2 * HOUR).meets(outcomes.unreachable());
+    expect(story.stands).toBe('last-good');
+    expect(story.later(22 * HOUR - 1).stands).toBe('last-good');
+    expect(story.later(1).stands).toBe('disallow-all, unreachable');
+  });
+
+  it('lets a 304 put the copy in force again', () => {
+    const story = new Story(keeping);
+    story.meets(outcomes.success({ etag: '"1"' }));
+    story.later(DAY).meets(outcomes.unavailable(hourly));
+    story.later(2 * HOUR).meets(outcomes.notModified());
+    expect(story.stands).toBe('rules');
+  });
+
+  it('does not outlast a restriction', () => {
+    const story = new Story({ ...profiles['koster-1996'], keepCopyOnUnavailableMs: DAY });
+    story.meets(outcomes.success());
+    expect(story.later(DAY).meets(outcomes.restricted())).not.toHaveProperty('copy');
+    expect(story.stands).toBe('disallow-all, restricted');
+  });
+});
+
+describe('a restricted answer', () => {
+  it('closes the site, discards the copy and ends the failure', () => {
+    const story = new Story(profiles['koster-1996']);
+    story.meets(outcomes.success());
+    story.later(7 * DAY).meets(outcomes.unreachable());
+    const record = story.later(MINUTE).meets(outcomes.restricted());
+    expect(Object.keys(record)).toEqual(['origin', 'answer']);
+    expect(story.stands).toBe('disallow-all, restricted');
+  });
+});
+
+describe('withSiteSignal', () => {
+  it('starts a record, and the last signal wins', () => {
+    const first = withSiteSignal(undefined, 'https://example.com', true, START);
+    expect(first).toEqual({ origin: 'https://example.com', site: { reachable: true, at: START } });
+    expect(withSiteSignal(first, 'https://example.com', false, START + 1).site).toEqual({
+      reachable: false,
+      at: START + 1,
+    });
+  });
+
+  it.each(['success', 'unavailable', 'restricted', 'unreachable', 'notModified'] as const)(
+    'outlives %s',
+    (kind) => {
+      const previous = withSiteSignal(
+        new Story().meets(outcomes.success()),
+        'https://example.com',
+        true,
+        START,
+      );
+      const outcome = outcomes[kind]();
+      const record = nextRecord({
+        previous,
+        origin: previous.origin,
+        outcome,
+        profile: profiles.google,
+        now: START + DAY,
+        random: 0,
+      });
+      expect(record.site).toEqual({ reachable: true, at: START });
+    },
+  );
+
+  it('changes nothing else', () => {
+    const record = new Story().meets(outcomes.success());
+    const { site, ...rest } = withSiteSignal(record, record.origin, true, START);
+    expect(site?.reachable).toBe(true);
+    expect(rest).toEqual(record);
+  });
+});

@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import { meaningOfStatus, profiles, withSiteSignal } from '../../src/lifecycle/index.ts';
+import type { ProfileName } from '../../src/lifecycle/index.ts';
+import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
+
+const NAMES: readonly ProfileName[] = ['rfc9309', 'google', 'google-legacy', 'koster-1996', 'robotstxt-1994'];
+
+describe('profiles', () => {
+  it('are the five, each under its own name', () => {
+    expect(Object.keys(profiles)).toEqual(NAMES);
+    for (const name of NAMES) expect(profiles[name].name).toBe(name);
+  });
+
+  it('are plain JSON', () => {
+    expect(JSON.parse(JSON.stringify(profiles))).toEqual(profiles);
+  });
+
+  it('are frozen through and through', () => {
+    for (const profile of Object.values(profiles)) {
+      expect(Object.isFrozen(profile)).toBe(true);
+      for (const part of Object.values(profile))
+        if (typeof part === 'object') expect(Object.isFrozen(part)).toBe(true);
+      for (const phase of profile.whileUnreachable) expect(Object.isFrozen(phase)).toBe(true);
+    }
+  });
+
+  it('end with a phase that has no end', () => {
+    for (const profile of Object.values(profiles)) {
+      expect(profile.whileUnreachable.map(({ untilMs }) => untilMs === null).indexOf(true)).toBe(
+        profile.whileUnreachable.length - 1,
+      );
+    }
+  });
+
+  it.each([
+    // name, dialect, redirects, then, disallowed hop, conditional
+    ['rfc9309', 'rfc9309', 5, 'unavailable', 'followed', true],
+    ['google', 'google', 5, 'unavailable', 'unavailable', false],
+    ['google-legacy', 'google', 5, 'unavailable', 'unavailable', false],
+    ['koster-1996', 'koster-1996', 20, 'unreachable', 'followed', true],
+    ['robotstxt-1994', 'robotstxt-1994', 20, 'unreachable', 'followed', true],
+  ] as const)('%s reads %s, follows %i redirects, then %s', (name, dialect, max, then, hop, conditional) => {
+    expect(profiles[name]).toMatchObject({
+      dialect,
+      maxRedirects: max,
+      tooManyRedirects: then,
+      disallowedRedirect: hop,
+      conditionalRequests: conditional,
+    });
+  });
+
+  it.each([
+    ['rfc9309', DAY, 10 * MINUTE, DAY],
+    ['google', DAY, 10 * MINUTE, DAY],
+    ['google-legacy', DAY, 10 * MINUTE, DAY],
+    ['koster-1996', 7 * DAY, SECOND, 7 * DAY],
+    ['robotstxt-1994', 7 * DAY, SECOND, 7 * DAY],
+  ] as const)('%s: lifetime %i ms within [%i, %i]', (name, defaultMs, minMs, maxMs) => {
+    expect(profiles[name].lifetime).toEqual({ defaultMs, minMs, maxMs });
+  });
+
+  it.each(NAMES)(
+    '%s pauses 30 s to 1 h, heeds Retry-After within [1 s, 24 h], keeps no copy after a 4xx',
+    (name) => {
+      expect(profiles[name]).toMatchObject({
+        backoff: { initialMs: 30 * SECOND, maxMs: HOUR },
+        retryAfter: { minMs: SECOND, maxMs: DAY },
+        keepCopyOnUnavailableMs: 0,
+      });
+    },
+  );
+});
+
+const meanings = (status: number) => NAMES.map((name) => meaningOfStatus(status, profiles[name]));
+const all = (meaning: string) => NAMES.map(() => meaning);
+
+describe('meaningOfStatus', () => {
+  const closing = ['unavailable', 'unavailable', 'unavailable', 'restricted', 'restricted'];
+
+  it.each([
+    [200, all('rules')],
+    [206, all('rules')],
+    [299, all('rules')],
+    [401, closing],
+    [403, closing],
+    [400, all('unavailable')],
+    [404, all('unavailable')],
+    [410, all('unavailable')],
+    [451, all('unavailable')],
+    [499, all('unavailable')],
+    [429, ['unreachable', 'unreachable', 'unavailable', 'unreachable', 'unreachable']],
+    [500, all('unreachable')],
+    [503, all('unreachable')],
+    [599, all('unreachable')],
+    [100, all('unreachable')],
+    [103, all('unreachable')],
+    [300, all('unreachable')],
+    [304, all('unreachable')],
+    [305, all('unreachable')],
+    [600, all('unreachable')],
+    [999, all('unreachable')],
+    [0, all('unreachable')],
+    [-1, all('unreachable')],
+    [Number.NaN, all('unreachable')],
+  ])('%i', (status, expected) => {
+    expect(meanings(status)).toEqual(expected);
+  });
+
+  it('prefers an exact code to its class', () => {
+    const status = { ...profiles.rfc9309.status, '503': 'unavailable' } as const;
+    expect(meaningOfStatus(503, { status })).toBe('unavailable');
+    expect(meaningOfStatus(502, { status })).toBe('unreachable');
+  });
+
+  it('reads entries of the map only, not of its prototype', () => {
+    const status = Object.create({ '2xx': 'rules', '503': 'unavailable' });
+    expect(meaningOfStatus(200, { status })).toBe('unreachable');
+    expect(meaningOfStatus(503, { status })).toBe('unreachable');
+  });
+});
+
+describe('while unreachable', () => {
+  type Cells = readonly [elapsed: number, withCopy: string, withoutCopy: string][];
+  const disallow = 'disallow-all, unreachable';
+  const allow = 'allow-all, unreachable-expired';
+  const never = [0, DAY, 30 * DAY, 3650 * DAY].map((at): [number, string, string] => [
+    at,
+    disallow,
+    disallow,
+  ]);
+
+  const table: Record<ProfileName, Cells> = {
+    rfc9309: [
+      [0, 'last-good', disallow],
+      [30 * DAY - 1, 'last-good', disallow],
+      [30 * DAY, 'last-good', allow],
+      [3650 * DAY, 'last-good', allow],
+    ],
+    google: [
+      [0, disallow, disallow],
+      [12 * HOUR - 1, disallow, disallow],
+      [12 * HOUR, 'last-good', allow],
+      [30 * DAY - 1, 'last-good', allow],
+      [30 * DAY, disallow, disallow],
+      [3650 * DAY, disallow, disallow],
+    ],
+    'google-legacy': [
+      [0, disallow, disallow],
+      [30 * DAY - 1, disallow, disallow],
+      [30 * DAY, 'last-good', allow],
+      [3650 * DAY, 'last-good', allow],
+    ],
+    'koster-1996': never,
+    'robotstxt-1994': never,
+  };
+
+  for (const name of NAMES) {
+    for (const [elapsed, withCopy, withoutCopy] of table[name]) {
+      const after = `${elapsed / HOUR} h after the first failure`;
+      it(`${name}, ${after}, with a copy: ${withCopy}`, () => {
+        const story = new Story(profiles[name]);
+        story.meets(outcomes.success());
+        story.later(profiles[name].lifetime.maxMs).meets(outcomes.unreachable());
+        expect(story.later(elapsed).stands).toBe(withCopy);
+      });
+      it(`${name}, ${after}, without one: ${withoutCopy}`, () => {
+        const story = new Story(profiles[name]);
+        story.meets(outcomes.unreachable());
+        expect(story.later(elapsed).stands).toBe(withoutCopy);
+      });
+    }
+  }
+
+  it.each([true, false])('google: past 30 days a reachable site is open, with a copy: %s', (copy) => {
+    const story = new Story(profiles.google);
+    if (copy) story.meets(outcomes.success());
+    story.later(DAY);
+    const record = story.meets(outcomes.unreachable());
+    story.record = withSiteSignal(record, record.origin, true, story.now);
+    const seen = [0, 12 * HOUR, 30 * DAY - 1, 30 * DAY].map((at) => {
+      story.now = START + DAY + at;
+      return story.stands;
+    });
+    expect(seen).toEqual([disallow, copy ? 'last-good' : allow, copy ? 'last-good' : allow, allow]);
+    story.record = withSiteSignal(story.record, record.origin, false, story.now);
+    expect(story.stands).toBe(disallow);
+  });
+
+  it.each(NAMES.filter((name) => name !== 'google'))(
+    '%s does not care whether the site is reachable',
+    (name) => {
+      const story = new Story(profiles[name]);
+      const record = story.meets(outcomes.unreachable());
+      story.later(40 * DAY);
+      const before = story.stands;
+      story.record = withSiteSignal(record, record.origin, true, story.now);
+      expect(story.stands).toBe(before);
+    },
+  );
+
+  it('grants nothing where a profile names no phase', () => {
+    const story = new Story({ ...profiles.rfc9309, whileUnreachable: [] });
+    story.meets(outcomes.unreachable());
+    expect(story.later(3650 * DAY).stands).toBe(disallow);
+  });
+});

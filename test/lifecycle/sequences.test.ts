@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { profiles } from '../../src/lifecycle/index.ts';
+import type { Outcome, Profile, Standing } from '../../src/lifecycle/index.ts';
+import fc from '../support/fast-check.ts';
+import { DAY, HOUR, outcomes, SECOND, Story } from './support.ts';
+
+/** How much a standing permits, least first. */
+const openness = ({ state }: Standing): number =>
+  ['unknown', 'disallow-all', 'last-good', 'rules', 'allow-all'].indexOf(state);
+
+/** Plays the steps and looks at the standing after each attempt and after each pause. */
+const play = (
+  profile: Profile,
+  played: readonly { outcome: Outcome; random: number; pause: number }[],
+  look: (standing: Standing, story: Story) => void,
+): void => {
+  const story = new Story(profile);
+  for (const { outcome, random, pause } of played) {
+    story.random = random;
+    story.meets(outcome);
+    look(story.standing, story);
+    story.later(pause);
+    look(story.standing, story);
+  }
+};
+
+describe('whatever sequence of answers and pauses', () => {
+  const kinds = ['success', 'notModified', 'unavailable', 'restricted', 'unreachable'] as const;
+  type Kind = (typeof kinds)[number];
+  const headers = fc.record(
+    {
+      cacheControl: fc.constantFrom('max-age=1', 'max-age=90000', 'no-store', 'x'),
+      etag: fc.constantFrom('"1"', '"2"'),
+    },
+    { requiredKeys: [] },
+  );
+  const outcomeOf = (kind: Kind): fc.Arbitrary<Outcome> =>
+    kind === 'unreachable'
+      ? fc.option(fc.integer({ min: SECOND, max: DAY }), { nil: undefined }).map(outcomes.unreachable)
+      : headers.map((headers) => outcomes[kind](headers));
+  const profile: fc.Arbitrary<Profile> = fc
+    .tuple(fc.constantFrom(...Object.values(profiles)), fc.constantFrom(0, HOUR, DAY))
+    .map(([profile, keepCopyOnUnavailableMs]) => Object.assign({}, profile, { keepCopyOnUnavailableMs }));
+  const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+  const pause = fc.oneof(fc.integer({ min: 0, max: HOUR }), fc.integer({ min: 0, max: 40 * DAY }));
+  const step = (kinds: readonly Kind[], pauses = pause) =>
+    fc.record({ outcome: fc.constantFrom(...kinds).chain(outcomeOf), random, pause: pauses });
+  const steps = (kinds: readonly Kind[], pauses = pause) =>
+    fc.array(step(kinds, pauses), { minLength: 1, maxLength: 12 });
+
+  const unsuccessful = kinds.filter((kind) => kind !== 'success');
+
+  it('no file is in force before one was read', () => {
+    fc.assert(
+      fc.property(profile, steps(unsuccessful), (profile, played) => {
+        play(profile, played, ({ state }) =>
+          expect(['allow-all', 'disallow-all', 'unknown']).toContain(state),
+        );
+      }),
+    );
+  });
+
+  it('an outage opens nothing before the phase of the profile that does', () => {
+    const opens: Record<string, number> = {
+      rfc9309: 30 * DAY,
+      google: 12 * HOUR,
+      'google-legacy': 30 * DAY,
+      'koster-1996': Infinity,
+      'robotstxt-1994': Infinity,
+    };
+    fc.assert(
+      fc.property(profile, steps(kinds), (profile, played) => {
+        play(profile, played, (seen, { record, now }) => {
+          if (seen.state !== 'allow-all' || seen.reason !== 'unreachable-expired') return;
+          const since = record?.failure?.since;
+          expect(now - (since ?? now)).toBeGreaterThanOrEqual(opens[profile.name] ?? Infinity);
+        });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('a site is open for want of a file only while the fresh answer says so', () => {
+    fc.assert(
+      fc.property(profile, steps(kinds), (profile, played) => {
+        play(profile, played, (seen, { record, now }) => {
+          if (seen.state !== 'allow-all' || seen.reason !== 'unavailable') return;
+          expect(record?.answer?.kind).toBe('unavailable');
+          expect(record?.answer?.staleAt).toBeGreaterThan(now);
+        });
+      }),
+    );
+  });
+
+  it('what is unknown is due at once, and what is due at once is not in force as an answer', () => {
+    fc.assert(
+      fc.property(profile, steps(kinds), (profile, played) => {
+        play(profile, played, ({ state }, { due }) => {
+          if (state === 'unknown') expect(due).toBe('now');
+          if (state === 'rules') expect(due).not.toBe('now');
+        });
+      }),
+    );
+  });
+
+  it('setting the clock back by itself opens nothing that an attempt had found closed', () => {
+    fc.assert(
+      fc.property(profile, steps(kinds), fc.integer({ min: 1, max: 60 * DAY }), (profile, played, back) => {
+        const story = new Story(profile);
+        for (const { outcome, random, pause } of played) {
+          story.later(pause);
+          story.random = random;
+          story.meets(outcome);
+        }
+        const before = openness(story.standing);
+        expect(openness(story.later(-back).standing)).toBeLessThanOrEqual(before);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('records survive JSON but for the octets of the body, and are never written to', () => {
+    fc.assert(
+      fc.property(profile, steps(kinds), (profile, played) => {
+        const story = new Story(profile);
+        for (const { outcome, pause } of played) {
+          const before = story.record;
+          const image = structuredClone(before);
+          const { copy, ...plain } = story.meets(outcome);
+          expect(before).toEqual(image);
+          expect(JSON.parse(JSON.stringify(plain))).toEqual(plain);
+          if (copy !== undefined) expect(copy.body).toBeInstanceOf(Uint8Array);
+          story.later(pause);
+        }
+      }),
+    );
+  });
+});

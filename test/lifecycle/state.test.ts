@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import { attemptDue, profiles, standing, withSiteSignal } from '../../src/lifecycle/index.ts';
+import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
+
+describe('an origin never asked', () => {
+  it('is unknown and due', () => {
+    expect(standing(undefined, profiles.rfc9309, START)).toEqual({ state: 'unknown' });
+    expect(attemptDue(undefined, profiles.rfc9309, START)).toBe('now');
+  });
+
+  it('stays so when only its pages were seen', () => {
+    const record = withSiteSignal(undefined, 'https://example.com', true, START);
+    expect(standing(record, profiles.google, START)).toEqual({ state: 'unknown' });
+    expect(attemptDue(record, profiles.google, START)).toBe('now');
+  });
+});
+
+describe('a fresh answer', () => {
+  it.each([
+    ['success', 'rules'],
+    ['unavailable', 'allow-all, unavailable'],
+    ['restricted', 'disallow-all, restricted'],
+  ] as const)('%s is in force until, not at, the end of its lifetime', (kind, stands) => {
+    const story = new Story();
+    story.meets(outcomes[kind]());
+    expect([story.stands, story.due]).toEqual([stands, 'none']);
+    expect(story.later(DAY - 1).stands).toBe(stands);
+    expect([story.later(1).stands, story.due]).toEqual(['unknown', 'now']);
+  });
+
+  it('gives the very copy', () => {
+    const story = new Story();
+    const { copy } = story.meets(outcomes.success());
+    const seen = story.standing;
+    expect(seen.state === 'rules' && seen.copy === copy).toBe(true);
+  });
+
+  it('is renewed ahead in the last tenth of the lifetime in force', () => {
+    const story = new Story();
+    story.random = 0.5;
+    story.meets(outcomes.success({ cacheControl: 'max-age=36000' })); // 9.5 h
+    expect(story.later(8.55 * HOUR - 1).due).toBe('none');
+    expect(story.later(1).due).toBe('ahead');
+    expect(story.later(0.95 * HOUR - 1).due).toBe('ahead');
+    expect(story.later(1).due).toBe('now');
+  });
+
+  it('counts for nothing when its file is missing', () => {
+    const story = new Story();
+    const { origin, answer } = story.meets(outcomes.success());
+    story.record = { origin, ...(answer === undefined ? {} : { answer }) };
+    expect([story.stands, story.due]).toEqual(['unknown', 'now']);
+  });
+});
+
+describe('a refresh ahead that fails', () => {
+  it('leaves the rules in force to their end, then the outage applies, counted from the failure', () => {
+    const story = new Story(profiles.google);
+    story.meets(outcomes.success());
+    story.later(23 * HOUR).meets(outcomes.unreachable());
+    expect([story.stands, story.due]).toEqual(['rules', 'none']);
+    expect(story.later(30 * SECOND - 1).due).toBe('none');
+    expect(story.later(1).due).toBe('ahead');
+    expect(story.later(59 * MINUTE + 30 * SECOND - 1).stands).toBe('rules');
+    expect([story.later(1).stands, story.due]).toEqual(['disallow-all, unreachable', 'now']);
+    expect(story.later(11 * HOUR - 1).stands).toBe('disallow-all, unreachable');
+    expect(story.later(1).stands).toBe('last-good');
+  });
+
+  it('leaves an open site open to the end of that answer', () => {
+    const story = new Story();
+    story.meets(outcomes.unavailable());
+    story.later(23 * HOUR).meets(outcomes.unreachable());
+    expect(story.stands).toBe('allow-all, unavailable');
+    expect(story.later(HOUR).stands).toBe('disallow-all, unreachable');
+  });
+
+  it('pauses past the end of the answer where it was told to', () => {
+    const story = new Story();
+    story.meets(outcomes.success());
+    story.later(23 * HOUR).meets(outcomes.unreachable(2 * HOUR));
+    expect([story.later(HOUR).stands, story.due]).toEqual(['last-good', 'none']);
+    expect(story.later(HOUR).due).toBe('now');
+  });
+});
+
+describe('an outage', () => {
+  it('is asked about again from retryAt on, and stands meanwhile', () => {
+    const story = new Story();
+    story.meets(outcomes.unreachable());
+    expect(story.standing).toEqual({
+      state: 'disallow-all',
+      reason: 'unreachable',
+      retryAt: START + 30 * SECOND,
+    });
+    expect(story.later(30 * SECOND - 1).due).toBe('none');
+    expect([story.later(1).due, story.stands]).toEqual(['now', 'disallow-all, unreachable']);
+  });
+
+  it('turns its phases without an attempt', () => {
+    const story = new Story(profiles.google);
+    story.meets(outcomes.unreachable());
+    story.later(31 * DAY);
+    expect(story.stands).toBe('disallow-all, unreachable');
+    story.now = START + 13 * HOUR;
+    expect(story.stands).toBe('allow-all, unreachable-expired');
+  });
+});
+
+describe('a clock set back', () => {
+  it('makes an answer from the future count for nothing', () => {
+    const story = new Story();
+    story.meets(outcomes.unavailable());
+    expect([story.later(-1).stands, story.due]).toEqual(['unknown', 'now']);
+  });
+
+  it('takes the stricter of the phases before and after', () => {
+    const story = new Story(profiles.google);
+    story.meets(outcomes.unreachable());
+    story.later(31 * DAY).meets(outcomes.unreachable());
+    expect(story.stands).toBe('disallow-all, unreachable');
+    expect(story.later(-2 * DAY).stands).toBe('disallow-all, unreachable');
+
+    const other = new Story(profiles.rfc9309);
+    other.meets(outcomes.unreachable());
+    other.later(31 * DAY).meets(outcomes.unreachable());
+    expect(other.stands).toBe('allow-all, unreachable-expired');
+    expect(other.later(-2 * DAY).stands).toBe('disallow-all, unreachable');
+  });
+
+  it('does not revive an answer that a failed attempt found stale', () => {
+    const story = new Story();
+    story.meets(outcomes.unavailable());
+    story.later(DAY).meets(outcomes.unreachable());
+    expect(story.later(-1).stands).toBe('disallow-all, unreachable');
+    expect(story.later(-HOUR).due).toBe('none');
+  });
+
+  it('does not revive a copy whose time was over', () => {
+    const story = new Story({ ...profiles.rfc9309, keepCopyOnUnavailableMs: DAY });
+    story.meets(outcomes.success());
+    story.later(DAY).meets(outcomes.unavailable());
+    story.later(DAY).meets(outcomes.unreachable());
+    expect(story.later(-1).stands).toBe('disallow-all, unreachable');
+  });
+
+  it('starts the phases anew when it is behind the first failure', () => {
+    const story = new Story();
+    story.meets(outcomes.unreachable());
+    story.later(-DAY).meets(outcomes.unreachable());
+    expect(story.record?.failure).toMatchObject({ since: START - DAY, attempts: 2 });
+    expect(story.later(30 * DAY - 1).stands).toBe('disallow-all, unreachable');
+  });
+
+  it('does not make a pause last for ever', () => {
+    const story = new Story();
+    story.meets(outcomes.unreachable());
+    expect(story.later(-HOUR).due).toBe('none');
+    expect([story.later(-365 * DAY).due, story.stands]).toEqual(['now', 'disallow-all, unreachable']);
+  });
+
+  it('keeps a copy in place of a missing file', () => {
+    const story = new Story({ ...profiles.rfc9309, keepCopyOnUnavailableMs: DAY });
+    story.meets(outcomes.success());
+    story.later(DAY).meets(outcomes.unavailable());
+    story.later(-365 * DAY);
+    expect(story.stands).toBe('unknown');
+    story.meets(outcomes.unavailable());
+    expect(story.stands).toBe('last-good');
+  });
+});

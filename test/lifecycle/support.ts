@@ -1,0 +1,89 @@
+import { attemptDue, nextRecord, profiles, standing } from '../../src/lifecycle/index.ts';
+import type { AnswerHeaders, Due, OriginRecord, Outcome, Profile, Standing } from '../../src/lifecycle/index.ts';
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** A moment like any other: 1 June 2026, noon. */
+export const START: number = Date.UTC(2026, 5, 1, 12);
+
+const ORIGIN = 'https://example.com';
+const ROUTE = { finalUrl: `${ORIGIN}/robots.txt`, hops: 0 };
+
+const encoder = new TextEncoder();
+
+export const outcomes = {
+  success: (headers: AnswerHeaders = {}, text = 'User-agent: *\nDisallow: /private\n'): Outcome => ({
+    kind: 'success',
+    status: 200,
+    headers,
+    body: encoder.encode(text),
+    truncated: false,
+    ...ROUTE,
+  }),
+  notModified: (headers: AnswerHeaders = {}): Outcome => ({
+    kind: 'not-modified',
+    status: 304,
+    headers,
+    ...ROUTE,
+  }),
+  unavailable: (headers: AnswerHeaders = {}, status = 404): Outcome => ({
+    kind: 'unavailable',
+    status,
+    headers,
+    ...ROUTE,
+  }),
+  restricted: (headers: AnswerHeaders = {}): Outcome => ({
+    kind: 'restricted',
+    status: 403,
+    headers,
+    ...ROUTE,
+  }),
+  unreachable: (retryAfterMs?: number): Outcome => ({
+    kind: 'unreachable',
+    status: 503,
+    error: 'ERR_ROBOTS_STATUS',
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...ROUTE,
+  }),
+};
+
+/** One origin under one profile, with a clock that is set by hand. */
+export class Story {
+  record: OriginRecord | undefined;
+  now: number = START;
+  random = 0;
+  readonly profile: Profile;
+
+  constructor(profile: Profile = profiles.rfc9309) {
+    this.profile = profile;
+  }
+
+  /** An attempt ends. */
+  meets(outcome: Outcome): OriginRecord {
+    const { record: previous, profile, now, random } = this;
+    this.record = nextRecord({ previous, origin: ORIGIN, outcome, profile, now, random });
+    return this.record;
+  }
+
+  later(ms: number): this {
+    this.now += ms;
+    return this;
+  }
+
+  get standing(): Standing {
+    return standing(this.record, this.profile, this.now);
+  }
+
+  /** The standing without its particulars. */
+  get stands(): string {
+    const standing = this.standing;
+    return 'reason' in standing ? `${standing.state}, ${standing.reason}` : standing.state;
+  }
+
+  get due(): Due {
+    return attemptDue(this.record, this.profile, this.now);
+  }
+}

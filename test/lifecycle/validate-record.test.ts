@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CLOCK_SKEW_MS,
+  newest,
+  noLaterThan,
+  objection,
+  type OriginRecord,
+  type Outcome,
+  type Profile,
+  profiles,
+  recordedAt,
+  retentionMs,
+  standing,
+  withSiteSignal,
+} from '../../src/lifecycle/index.ts';
+import { DAY, HOUR, MINUTE, outcomes, START, Story } from './support.ts';
+
+const { rfc9309, google, 'koster-1996': koster } = profiles;
+const legacy = profiles['google-legacy'];
+const keeping: Profile = { ...rfc9309, keepCopyOnUnavailableMs: DAY };
+
+const HOURLY = { cacheControl: 'max-age=3600' };
+
+/** What a client of `maker` would hand on after these outcomes. */
+function madeBy(maker: Profile, ...met: Parameters<Story['meets']>[0][]): OriginRecord {
+  const story = new Story(maker);
+  return met.map((outcome) => story.meets(outcome)).at(-1)!;
+}
+
+describe('a record made by another process', () => {
+  it.each([
+    ['success', madeBy(rfc9309, outcomes.success())],
+    ['a 304 after it', madeBy(rfc9309, outcomes.success(), outcomes.notModified())],
+    ['404', madeBy(rfc9309, outcomes.unavailable())],
+    ['a failure', madeBy(rfc9309, outcomes.unreachable())],
+    ['a failure after a success', madeBy(rfc9309, outcomes.success(), outcomes.unreachable(DAY))],
+    ['a failure after a 404', madeBy(rfc9309, outcomes.unavailable(), outcomes.unreachable())],
+    ['a site signal alone', withSiteSignal(undefined, 'https://example.com', true, START)],
+  ])('of the same profile is taken: %s', (_, record) => {
+    expect(objection(record, rfc9309, START)).toBeUndefined();
+  });
+
+  it('of any age is taken: it is lifetimes that are bounded', () => {
+    const record = madeBy(rfc9309, outcomes.success());
+    expect(objection(record, rfc9309, START + 400 * DAY)).toBeUndefined();
+  });
+
+  it.each([
+    ['403 that opens the site there and closes it here', rfc9309, koster, outcomes.unavailable({}, 403)],
+    ['401 that closes the site there and opens it here', koster, rfc9309, outcomes.restricted(HOURLY)],
+    ['429 that opens the site there', legacy, rfc9309, outcomes.unavailable({}, 429)],
+    [
+      '503 that opens the site there',
+      { ...rfc9309, status: { ...rfc9309.status, '503': 'unavailable' } } satisfies Profile,
+      rfc9309,
+      outcomes.unavailable({}, 503),
+    ],
+    [
+      'a failure by a status that is none here',
+      { ...rfc9309, status: { ...rfc9309.status, '503': 'unreachable' } } satisfies Profile,
+      { ...rfc9309, status: { ...rfc9309.status, '503': 'unavailable' } } satisfies Profile,
+      outcomes.unreachable(),
+    ],
+    [
+      'more redirects than are followed here',
+      koster,
+      rfc9309,
+      { ...outcomes.success(HOURLY), hops: 6, finalUrl: 'https://example.com/6' },
+    ],
+  ])('is not taken when ours would have read the answer in another way: %s', (_, maker, reader, outcome) => {
+    expect(objection(madeBy(maker, outcome), reader, START)).toBe('profile');
+  });
+
+  it.each(['too-many-redirects', 'redirect-loop'] as const)('%s open a site only where they do', (reason) => {
+    const outcome = { ...outcomes.unavailable({}, 302), kind: 'unavailable', reason, headers: {} } as const;
+    expect(objection(madeBy(rfc9309, outcome), google, START)).toBeUndefined();
+    expect(objection(madeBy(rfc9309, outcome), koster, START)).toBe('profile');
+  });
+
+  it('a challenge is an answer only where it is', () => {
+    const wary: Profile = { ...rfc9309, challenge: 'unreachable' };
+    for (const suspect of ['challenge', 'blocked'] as const) {
+      for (const outcome of [outcomes.unavailable({}, 403), outcomes.success()]) {
+        const record = madeBy(rfc9309, { ...outcome, suspect });
+        expect(objection(record, rfc9309, START)).toBeUndefined();
+        expect(objection(record, wary, START)).toBe('profile');
+      }
+    }
+    expect(
+      objection(madeBy(rfc9309, { ...outcomes.success(), suspect: 'html' }), wary, START),
+    ).toBeUndefined();
+    const failed = madeBy(wary, { ...outcomes.unreachable(), error: 'ERR_ROBOTS_CHALLENGE' } as Outcome);
+    expect(objection(failed, wary, START)).toBeUndefined();
+    expect(objection(failed, rfc9309, START)).toBe('profile');
+  });
+
+  it('a disallowed redirect opens a site only where it does', () => {
+    const outcome = {
+      ...outcomes.unavailable({}, 302),
+      kind: 'unavailable',
+      reason: 'disallowed-redirect',
+      headers: {},
+    } as const;
+    expect(objection(madeBy(google, outcome), legacy, START)).toBeUndefined();
+    expect(objection(madeBy(google, outcome), rfc9309, START)).toBe('profile');
+  });
+
+  it('is not taken when it claims to hold for longer than anything may', () => {
+    const week = madeBy(koster, outcomes.success());
+    expect(objection(week, rfc9309, START)).toBe('lifetime');
+    const day = madeBy(rfc9309, outcomes.success());
+    expect(objection({ ...day, answer: { ...day.answer!, staleAt: START + DAY + 1 } }, rfc9309, START)).toBe(
+      'lifetime',
+    );
+    const paused = madeBy(rfc9309, outcomes.unreachable(DAY));
+    const failure = { ...paused.failure!, retryAt: START + DAY + 1 };
+    expect(objection({ ...paused, failure }, rfc9309, START)).toBe('lifetime');
+  });
+
+  it('is not taken when it is from the future, by more than clocks differ', () => {
+    for (const record of [
+      madeBy(rfc9309, outcomes.success()),
+      madeBy(rfc9309, outcomes.unavailable()),
+      madeBy(rfc9309, outcomes.unreachable()),
+      withSiteSignal(undefined, 'https://example.com', true, START),
+    ]) {
+      expect(objection(record, rfc9309, START - CLOCK_SKEW_MS)).toBeUndefined();
+      expect(objection(record, rfc9309, START - CLOCK_SKEW_MS - 1)).toBe('future');
+    }
+    const renewed = madeBy(rfc9309, outcomes.success());
+    const copy = { ...renewed.copy!, fetchedAt: START + HOUR };
+    expect(objection({ ...renewed, copy }, rfc9309, START)).toBe('future');
+  });
+
+  it('a little ahead of our clock it is in force at once', () => {
+    const record = madeBy(rfc9309, outcomes.success(), outcomes.unreachable());
+    const now = START - CLOCK_SKEW_MS;
+    const answers = noLaterThan(madeBy(rfc9309, outcomes.success()), now);
+    expect(standing(answers, rfc9309, now).state).toBe('rules');
+    expect(noLaterThan(record, now).failure).toMatchObject({ since: now, at: now });
+    const missing = noLaterThan(madeBy(rfc9309, outcomes.unavailable()), now);
+    expect(missing.answer).toMatchObject({ fetchedAt: now, since: now });
+    expect(noLaterThan(record, START)).toBe(record);
+  });
+
+  it('is not taken when its parts contradict each other', () => {
+    const { origin, answer, copy } = madeBy(rfc9309, outcomes.success());
+    expect(objection({ origin, answer: answer! }, rfc9309, START)).toBe('inconsistent');
+    const later = { ...copy!, fetchedAt: START + 1 };
+    expect(objection({ origin, answer: answer!, copy: later }, rfc9309, START + 1)).toBe('inconsistent');
+    const missing = madeBy(rfc9309, outcomes.unavailable()).answer!;
+    const wrong = { ...missing, since: START + 1 } as typeof missing;
+    expect(objection({ origin, answer: wrong }, rfc9309, START + 1)).toBe('inconsistent');
+    const { failure } = madeBy(rfc9309, outcomes.unreachable());
+    expect(objection({ origin, failure: { ...failure!, since: START + 1 } }, rfc9309, START + 1)).toBe(
+      'inconsistent',
+    );
+  });
+});
+
+describe('of two records of one origin', () => {
+  const older = madeBy(rfc9309, outcomes.success());
+  const story = new Story().later(HOUR);
+  const later = story.meets(outcomes.unreachable());
+
+  it('the one of the later attempt counts, on either side', () => {
+    expect(newest(older, later)).toBe(later);
+    expect(newest(later, older)).toBe(later);
+    expect(newest(older, undefined)).toBe(older);
+    expect([recordedAt(older), recordedAt(later)]).toEqual([START, START + HOUR]);
+  });
+
+  it('and the later site signal, whichever record it is beside', () => {
+    const signalled = withSiteSignal(older, older.origin, true, START + 2 * HOUR);
+    expect(newest(later, signalled)).toEqual({ ...later, site: signalled.site });
+    expect(newest(signalled, later)).toEqual({ ...later, site: signalled.site });
+    const first = withSiteSignal(later, later.origin, false, START + MINUTE);
+    expect(newest(first, signalled).site).toEqual({ reachable: true, at: START + 2 * HOUR });
+  });
+
+  it('a signal alone takes nothing from what was learnt', () => {
+    const alone = withSiteSignal(undefined, older.origin, false, START + HOUR);
+    expect(newest(alone, older)).toEqual({ ...older, site: alone.site });
+  });
+});
+
+describe('what is stored', () => {
+  it('a file outlives its lifetime by 30 days and the phases of the profile', () => {
+    for (const [profile, days] of [
+      [rfc9309, 61],
+      [google, 61],
+      [legacy, 61],
+      [koster, 37],
+    ] as const) {
+      expect(retentionMs(madeBy(profile, outcomes.success()), profile, START)).toBe(days * DAY);
+    }
+  });
+
+  it('a failure outlives its pause in the same way', () => {
+    const record = madeBy(rfc9309, outcomes.unreachable(HOUR));
+    expect(retentionMs(record, rfc9309, START)).toBe(60 * DAY + HOUR);
+  });
+
+  it('an answer without a file ends with its lifetime', () => {
+    const record = madeBy(rfc9309, outcomes.unavailable({ cacheControl: 'max-age=3600' }));
+    expect(retentionMs(record, rfc9309, START + MINUTE)).toBe(59 * MINUTE);
+    expect(retentionMs(record, rfc9309, START + HOUR)).toBe(0);
+    const copied = madeBy(keeping, outcomes.success(), outcomes.unavailable());
+    expect(retentionMs(copied, keeping, START)).toBe(61 * DAY);
+  });
+
+  it('is never kept for ever', () => {
+    const whileUnreachable = [
+      { untilMs: Number.MAX_SAFE_INTEGER, withCopy: 'last-good', withoutCopy: 'disallow-all' },
+      { untilMs: null, withCopy: 'last-good', withoutCopy: 'disallow-all' },
+    ] as const;
+    const endless: Profile = { ...rfc9309, whileUnreachable };
+    expect(retentionMs(madeBy(endless, outcomes.success()), endless, START)).toBe(3_650 * DAY);
+  });
+});

@@ -1,0 +1,345 @@
+import type { LookupFunction } from 'node:net';
+import { Resolver } from 'node:dns';
+import { MockAgent } from 'undici';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../src/lifecycle/outcome.ts';
+import type { AddressPolicy } from '../../src/net/address-policy.ts';
+import { fetchTransport } from '../../src/fetch/fetch-transport.ts';
+import type { Transport } from '../../src/fetch/transport.ts';
+import { undiciTransport } from '../../src/fetch/undici-transport.ts';
+import { NameLookup } from '../../src/net/dns/lookup.ts';
+import { startDnsServer } from '../support/dns-server.ts';
+import { internet, lookupIn, PUBLIC, PUBLIC_IPV6, type Row } from '../support/internet.ts';
+import type { Site } from '../support/site.ts';
+import { bodyOf, context, occurrence, RULES } from '../fetch/context.ts';
+
+const { site, fetch } = context(fetchTransport(globalThis.fetch));
+
+const REFUSED = { kind: 'unreachable', error: 'ERR_ROBOTS_ADDRESS_REFUSED' };
+const PRIVATE = '10.0.0.1';
+
+/** The table of names that most tests here go by. */
+const NAMES: Readonly<Record<string, Row>> = {
+  'public.example': [PUBLIC],
+  'other.example': ['93.184.215.15'],
+  'intranet.example': [PRIVATE],
+  'intranet2.example': ['192.168.0.2'],
+  'six.example': [PUBLIC_IPV6],
+  'ula.example': ['fd00::1'],
+  'metadata.example': ['169.254.169.254'],
+  'mixed.example': [PRIVATE, PUBLIC, '::1'],
+};
+
+const open: Transport[] = [];
+
+afterEach(async () => {
+  for (const transport of open.splice(0)) await transport.close?.();
+});
+
+/** A transport on the Internet of the tests, and a way to ask through it. */
+function on(lookup: LookupFunction = lookupIn(NAMES)): {
+  readonly dialled: readonly string[];
+  ask(origin: string, addressPolicy?: AddressPolicy): Promise<Outcome>;
+} {
+  const { buildConnector, dialled } = internet();
+  const transport = undiciTransport({ lookup, buildConnector });
+  open.push(transport);
+  return {
+    dialled,
+    ask: (origin, addressPolicy) =>
+      fetch(origin, { transport, ...(addressPolicy === undefined ? {} : { addressPolicy }) }),
+  };
+}
+
+/** The origin of `site` under another host. */
+const as = (host: string, { origin }: Site): string => origin.replace('127.0.0.1', host);
+
+/** A site that redirects robots.txt to where it is told, whatever its name. */
+async function redirecting(to: () => string): Promise<Site> {
+  return site((_request, response) => response.writeHead(302, { location: to() }).end());
+}
+
+async function rules(): Promise<Site> {
+  return site({ '/robots.txt': { body: RULES } });
+}
+
+describe("a public site's redirect", () => {
+  it.each(['intranet.example', 'ula.example', 'metadata.example'])(
+    'to %s, which has a private address, is refused before it is connected to',
+    async (host) => {
+      const inside = await rules();
+      const outside = await redirecting(() => `${as(host, inside)}/robots.txt`);
+      const { ask, dialled } = on();
+      expect(await ask(as('public.example', outside))).toMatchObject({
+        ...REFUSED,
+        hops: 1,
+        redirects: [expect.objectContaining({ status: expect.any(Number) })],
+        finalUrl: `${as(host, inside)}/robots.txt`,
+      });
+      expect(dialled).toEqual([PUBLIC]);
+      expect(outside.requests.length).toBe(1);
+      expect(inside.connections()).toBe(0);
+    },
+  );
+
+  it.each([
+    '127.0.0.1',
+    '127.1',
+    '0x7f.1',
+    '2130706433',
+    '0177.0.0.1',
+    '127.0.0.2',
+    '0.0.0.0',
+    '[::1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+    '[64:ff9b::127.0.0.1]',
+    'localhost',
+    'localhost.',
+    'a.b.LOCALHOST',
+    '10.0.0.1',
+    '169.254.169.254',
+    '[fd00::1]',
+    '[fe80::1]',
+  ])('to %s is refused for what its URL shows, and nobody is asked about it', async (host) => {
+    const inside = await rules();
+    const outside = await redirecting(() => `${as(host, inside)}/robots.txt`);
+    const lookup = lookupIn(NAMES);
+    const { ask, dialled } = on(lookup);
+    expect(await ask(as('public.example', outside))).toMatchObject({ ...REFUSED, hops: 1 });
+    expect(dialled).toEqual([PUBLIC]);
+    expect(lookup.asked).toEqual(['public.example']);
+    expect(inside.connections()).toBe(0);
+  });
+
+  it.each(['other.example', 'six.example'])('to %s, which is public, is followed', async (host) => {
+    const there = await rules();
+    const here = await redirecting(() => `${as(host, there)}/robots.txt`);
+    const { ask } = on();
+    expect(bodyOf(await ask(as('public.example', here)))).toBe(RULES);
+  });
+
+  it('to a name with addresses of both kinds goes to the public one', async () => {
+    const there = await rules();
+    const here = await redirecting(() => `${as('mixed.example', there)}/robots.txt`);
+    const { ask, dialled } = on();
+    expect(await ask(as('public.example', here))).toMatchObject({ kind: 'success', hops: 1 });
+    expect(dialled).toEqual([PUBLIC, PUBLIC]);
+  });
+
+  it('is refused after any number of private hops and public ones', async () => {
+    const last = await rules();
+    const middle = await redirecting(() => `${as('intranet.example', last)}/robots.txt`);
+    const first = await redirecting(() => `${as('public.example', middle)}/robots.txt`);
+    const { ask, dialled } = on();
+    expect(await ask(as('intranet2.example', first))).toMatchObject({ ...REFUSED, hops: 2 });
+    expect(dialled).toEqual(['192.168.0.2', PUBLIC]);
+    expect(last.connections()).toBe(0);
+  });
+
+  it('is refused when a literal public address was asked', async () => {
+    const inside = await rules();
+    const outside = await redirecting(() => `${as('intranet.example', inside)}/robots.txt`);
+    const { ask } = on();
+    expect(await ask(as(PUBLIC, outside))).toMatchObject(REFUSED);
+    expect(await ask(as(`[${PUBLIC_IPV6}]`, outside))).toMatchObject(REFUSED);
+    expect(inside.connections()).toBe(0);
+  });
+
+  it('is followed under the policy "any"', async () => {
+    const inside = await rules();
+    const outside = await redirecting(() => `${as('intranet.example', inside)}/robots.txt`);
+    const { ask, dialled } = on();
+    expect(await ask(as('public.example', outside), 'any')).toMatchObject({ kind: 'success', hops: 1 });
+    expect(dialled).toEqual([PUBLIC, PRIVATE]);
+  });
+});
+
+describe('a private site', () => {
+  it('may be asked first, and may redirect to private and public ones', async () => {
+    const last = await rules();
+    const second = await redirecting(() => `${as('public.example', last)}/robots.txt`);
+    const first = await redirecting(() => `${as('intranet2.example', second)}/robots.txt`);
+    const { ask, dialled } = on();
+    expect(await ask(as('intranet.example', first))).toMatchObject({ kind: 'success', hops: 2 });
+    expect(dialled).toEqual([PRIVATE, '192.168.0.2', PUBLIC]);
+  });
+
+  it('may redirect to a literal private address, over sockets as they are', async () => {
+    const last = await rules();
+    const first = await redirecting(() => `${last.origin}/robots.txt`);
+    const transport = undiciTransport({ lookup: lookupIn({ 'here.example': ['127.0.0.1'] }) });
+    open.push(transport);
+    expect(await fetch(as('here.example', first), { transport })).toMatchObject({ kind: 'success', hops: 1 });
+    expect(await fetch(first.origin, { transport })).toMatchObject({ kind: 'success', hops: 1 });
+    expect(last.requests.length).toBe(2);
+  });
+
+  it.each(['127.0.0.1', '[::1]', 'localhost', 'intranet.example', 'ula.example', 'metadata.example'])(
+    'at %s is not asked at all under "public-only"',
+    async (host) => {
+      const inside = await rules();
+      const { ask, dialled } = on();
+      expect(await ask(as(host, inside), 'public-only')).toEqual({
+        ...REFUSED,
+        hops: 0,
+        finalUrl: `${as(host, inside)}/robots.txt`,
+      });
+      expect(dialled).toEqual([]);
+      expect(inside.connections()).toBe(0);
+    },
+  );
+
+  it('is not connected to over sockets as they are, either', async () => {
+    const inside = await rules();
+    const lookup = lookupIn({ 'here.example': ['127.0.0.1', '::1'], 'nowhere.example': [] });
+    const transport = undiciTransport({ lookup });
+    open.push(transport);
+    const addressPolicy = 'public-only';
+    expect(await fetch(as('here.example', inside), { transport, addressPolicy })).toMatchObject(REFUSED);
+    const nowhere = await fetch(as('nowhere.example', inside), { transport, addressPolicy });
+    expect(nowhere).toMatchObject({ kind: 'unreachable', error: 'ENOTFOUND' });
+    expect(inside.connections()).toBe(0);
+    expect(lookup.asked).toEqual(['here.example', 'nowhere.example']);
+  });
+});
+
+describe('what is between the check and the connection', () => {
+  it('a name that answers public first and private then leads only to what was checked', async () => {
+    const inside = await rules();
+    const outside = await redirecting(() => `${as('rebind.example', inside)}/robots.txt`);
+    const lookup = lookupIn({
+      'public.example': [PUBLIC],
+      'rebind.example': (before) => (before === 0 ? [PUBLIC] : ['127.0.0.1']),
+    });
+    const { ask, dialled } = on(lookup);
+    expect(await ask(as('public.example', outside))).toMatchObject({ kind: 'success' });
+    expect(dialled).toEqual([PUBLIC, PUBLIC]);
+    expect(lookup.asked).toEqual(['public.example', 'rebind.example']);
+  });
+
+  it('the same with a name server that changes its mind: it is asked once', async () => {
+    const inside = await rules();
+    const outside = await redirecting(() => `${as('rebind.example', inside)}/robots.txt`);
+    await using server = await startDnsServer(({ name, type }) => {
+      if (type === 'AAAA') return 'no-data';
+      const times = server.asked().filter((question) => question === `A ${name}`).length;
+      return name === 'public.example' || times === 1 ? [PUBLIC] : ['127.0.0.1'];
+    });
+    const makeResolver = (): Resolver => {
+      const resolver = new Resolver();
+      resolver.setServers([server.address]);
+      return resolver;
+    };
+    const names = new NameLookup({ makeResolver, resolverFile: '/nonexistent' });
+    const { ask, dialled } = on(names.lookup);
+    expect(await ask(as('public.example', outside))).toMatchObject({ kind: 'success' });
+    expect(dialled).toEqual([PUBLIC, PUBLIC]);
+    expect(server.asked().filter((question) => question === 'A rebind.example').length).toBe(1);
+    // From now on it says 127.0.0.1, and whoever asks anew goes nowhere.
+    const elsewhere = await rules();
+    const again = await redirecting(() => `${as('rebind.example', elsewhere)}/robots.txt`);
+    expect(await ask(as('public.example', again))).toMatchObject({ ...REFUSED, hops: 1 });
+    expect(elsewhere.connections()).toBe(0);
+    names.close();
+  });
+
+  it('a name that turns private between two hops of its own is refused at the second', async () => {
+    const rebind = await redirecting(() => `${as('rebind.example', rebind)}/again`);
+    const lookup = lookupIn({ 'rebind.example': (before) => (before === 0 ? [PUBLIC] : ['127.0.0.1']) });
+    const { ask, dialled } = on(lookup);
+    expect(await ask(as('rebind.example', rebind))).toMatchObject({ ...REFUSED, hops: 1 });
+    expect(dialled).toEqual([PUBLIC]);
+    expect(rebind.requests.map(({ url }) => url)).toEqual(['/robots.txt']);
+  });
+
+  it('a socket kept alive from a first hop to a private site does not serve a redirect from a public one', async () => {
+    const inside = await rules();
+    const outside = await redirecting(() => `${as('intranet.example', inside)}/robots.txt`);
+    const { ask, dialled } = on();
+    expect(await ask(as('intranet.example', inside))).toMatchObject({ kind: 'success' });
+    expect(await ask(as('intranet.example', inside))).toMatchObject({ kind: 'success' });
+    expect(inside.connections()).toBe(1);
+    expect(await ask(as('public.example', outside))).toMatchObject(REFUSED);
+    expect(inside.requests.length).toBe(2);
+    expect(dialled).toEqual([PRIVATE, PUBLIC]);
+  });
+
+  it('neither does one that is being opened, nor one of many', async () => {
+    const { happened, happens } = occurrence();
+    const inside = await site((_request, response) => void happened.then(() => response.end(RULES)));
+    const outside = await redirecting(() => `${as('intranet.example', inside)}/robots.txt`);
+    const { ask, dialled } = on();
+    const first = [1, 2, 3].map(() => ask(as('intranet.example', inside)));
+    expect(await ask(as('public.example', outside))).toMatchObject(REFUSED);
+    happens();
+    expect((await Promise.all(first)).map(({ kind }) => kind)).toEqual(['success', 'success', 'success']);
+    expect(dialled.filter((address) => address === PRIVATE).length).toBe(3);
+    expect(inside.requests.length).toBe(3);
+  });
+
+  it('an origin with sockets to both kinds of address counts as public', async () => {
+    const inside = await rules();
+    const { happened, happens } = occurrence();
+    const both = await site((_request, response) => {
+      void happened.then(() => response.writeHead(302, { location: `${inside.origin}/robots.txt` }).end());
+      if (both.requests.length === 2) happens();
+    });
+    const lookup = lookupIn({ 'both.example': (before) => (before === 0 ? [PUBLIC] : [PRIVATE]) });
+    const { ask, dialled } = on(lookup);
+    const outcomes = await Promise.all([ask(as('both.example', both)), ask(as('both.example', both))]);
+    expect(outcomes).toEqual([expect.objectContaining(REFUSED), expect.objectContaining(REFUSED)]);
+    expect(dialled).toEqual([PUBLIC, PRIVATE]);
+    expect(inside.connections()).toBe(0);
+  });
+});
+
+describe('what cannot be seen', () => {
+  it('through a fetch a name counts as public, and names are not checked', async () => {
+    const asked: string[] = [];
+    const redirects = (to: string): Transport =>
+      fetchTransport(async (url) => {
+        asked.push(url);
+        return asked.length === 1
+          ? new Response(null, { status: 302, headers: { location: to } })
+          : new Response(RULES);
+      });
+    const literal = redirects('http://10.0.0.1/robots.txt');
+    expect(await fetch('http://intranet.example', { transport: literal })).toMatchObject({
+      ...REFUSED,
+      hops: 1,
+    });
+    expect(asked.splice(0)).toEqual(['http://intranet.example/robots.txt']);
+    const addressPolicy = 'any';
+    expect(await fetch('http://intranet.example', { transport: literal, addressPolicy })).toMatchObject({
+      kind: 'success',
+    });
+    asked.splice(0);
+    const named = redirects('http://intranet.example/robots.txt');
+    expect(await fetch('http://public.example', { transport: named })).toMatchObject({ kind: 'success' });
+    asked.splice(0);
+    expect(await fetch('http://10.0.0.2', { transport: literal })).toMatchObject({ kind: 'success' });
+  });
+
+  it("through a caller's dispatcher literals are checked, on every hop", async () => {
+    const dispatcher = new MockAgent();
+    dispatcher.disableNetConnect();
+    const pool = dispatcher.get('https://example.com');
+    const location = 'http://169.254.169.254/latest/meta-data/';
+    pool.intercept({ path: '/robots.txt' }).reply(301, '', { headers: { location } });
+    const transport = undiciTransport({ dispatcher });
+    expect(await fetch('https://example.com', { transport })).toEqual({
+      ...REFUSED,
+      hops: 1,
+      redirects: [expect.objectContaining({ status: expect.any(Number) })],
+      finalUrl: location,
+    });
+    const addressPolicy = 'public-only';
+    expect(await fetch('http://127.0.0.1', { transport, addressPolicy })).toMatchObject({
+      ...REFUSED,
+      hops: 0,
+    });
+    dispatcher.assertNoPendingInterceptors();
+    await dispatcher.close();
+  });
+});

@@ -1,0 +1,64 @@
+import { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { ReachedOrigins } from '../../src/net/reached-origins.ts';
+
+const ORIGIN = 'http://example.com';
+
+/** A socket that says it leads to `address`, and closes when it is told to. */
+function socketTo(address: string | undefined): Socket {
+  return Object.defineProperty(new Socket(), 'remoteAddress', { value: address });
+}
+
+/** Ends when the socket has told everybody. */
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.once('close', () => resolve());
+    socket.destroy();
+  });
+}
+
+describe('where the sockets of an origin lead', () => {
+  it('is not known before there is one', () => {
+    const reached = new ReachedOrigins();
+    expect(reached.isPublic(ORIGIN)).toBe(undefined);
+    reached.begin(ORIGIN);
+    expect(reached.isPublic(ORIGIN)).toBe(undefined);
+    reached.connected(ORIGIN, socketTo('10.0.0.1'));
+    expect(reached.isPublic('https://example.com')).toBe(undefined);
+    expect(reached.isPublic(ORIGIN)).toBe(false);
+  });
+
+  it('is public if any of them leads to a public address, or nobody knows where', () => {
+    const reached = new ReachedOrigins();
+    reached.connected(ORIGIN, socketTo('10.0.0.1'));
+    reached.connected(ORIGIN, socketTo('93.184.215.14'));
+    reached.connected(ORIGIN, socketTo('::1'));
+    expect(reached.isPublic(ORIGIN)).toBe(true);
+    reached.connected('http://other.example', socketTo(undefined));
+    expect(reached.isPublic('http://other.example')).toBe(true);
+  });
+
+  it('is known as long as a socket lasts, or a request that went over it', async () => {
+    const reached = new ReachedOrigins();
+    const socket = socketTo('10.0.0.1');
+    reached.begin(ORIGIN);
+    reached.connected(ORIGIN, socket);
+    reached.end(ORIGIN);
+    expect(reached.isPublic(ORIGIN)).toBe(false);
+    reached.begin(ORIGIN);
+    await closed(socket);
+    expect(reached.isPublic(ORIGIN)).toBe(false);
+    reached.end(ORIGIN);
+    expect(reached.isPublic(ORIGIN)).toBe(undefined);
+  });
+
+  it('turns private when the public ones are gone', async () => {
+    const reached = new ReachedOrigins();
+    const socket = socketTo('93.184.215.14');
+    reached.begin(ORIGIN);
+    reached.connected(ORIGIN, socket);
+    await closed(socket);
+    reached.connected(ORIGIN, socketTo('10.0.0.1'));
+    expect(reached.isPublic(ORIGIN)).toBe(false);
+  });
+});

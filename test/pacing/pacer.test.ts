@@ -1,0 +1,216 @@
+import { describe, expect, it, vi } from 'vitest';
+import { guardFetch, RobotsClient } from '../../src/index.ts';
+import { fakeOrigin, virtualClock } from '../../src/testing/index.ts';
+import { A, B, booked, closing, laidDown, noting, SLOW } from './support.ts';
+
+describe('guardFetch with pacing', () => {
+  it('spaces concurrent requests exactly', async () => {
+    const { client, clock } = laidDown({ [A]: SLOW });
+    const { fetch, calls } = noting(clock);
+    const guarded = guardFetch(fetch, client, { pacing: true });
+    const all = Promise.all([1, 2, 3, 4].map((page) => guarded(`${A}/${page}`)));
+    await clock.whenWaiting(3);
+    await clock.advance(7_500);
+    await all;
+    expect(calls).toEqual([1, 2, 3, 4].map((page, index) => [`${A}/${page}`, index * 2_500]));
+  });
+
+  it('origins do not wait for each other', async () => {
+    const { client, clock } = laidDown({ [A]: SLOW, [B]: '' });
+    const { fetch, calls } = noting(clock);
+    const guarded = guardFetch(fetch, client, { pacing: { minDelayMs: 1_000 } });
+    const all = Promise.all([A, B, A, B].map((origin) => guarded(`${origin}/`)));
+    await clock.whenWaiting(2);
+    await clock.advance(10_000);
+    await all;
+    expect(calls).toEqual([
+      [`${A}/`, 0],
+      [`${B}/`, 0],
+      [`${B}/`, 1_000],
+      [`${A}/`, 2_500],
+    ]);
+  });
+
+  it('each hop is a request to its own origin', async () => {
+    const { client, clock } = laidDown({ [A]: SLOW, [B]: 'User-agent: *\nCrawl-delay: 7\n' });
+    await client.reserve(B);
+    const { fetch, calls } = noting(clock, (url) =>
+      url === `${A}/` ? new Response(null, { status: 302, headers: { location: `${B}/` } }) : new Response(),
+    );
+    const all = guardFetch(fetch, client, { pacing: true })(`${A}/`);
+    await clock.whenWaiting();
+    await clock.advance(7_000);
+    await all;
+    expect(calls).toEqual([
+      [`${A}/`, 0],
+      [`${B}/`, 7_000],
+    ]);
+  });
+
+  it('over the ceiling a request is deferred, not sent, and books nothing', async () => {
+    const { client, clock } = laidDown({ [A]: SLOW });
+    const { fetch, calls } = noting(clock);
+    const guarded = guardFetch(fetch, client, { pacing: { maxDelayMs: 2_000 }, onDisallow: 'response' });
+    await guarded(`${A}/1`);
+    await expect(guarded(`${A}/2`)).rejects.toMatchObject({
+      name: 'RobotsDeferredError',
+      code: 'ERR_ROBOTS_DEFERRED',
+      retryAt: clock.now() + 2_500,
+      decision: { allowed: true, url: `${A}/2` },
+    });
+    await clock.advance(2_500);
+    await guarded(`${A}/2`);
+    expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 2_500]);
+  });
+
+  it('nobody waits longer than five minutes unasked', async () => {
+    const { client } = laidDown({ [A]: 'User-agent: *\nCrawl-delay: 301\n' });
+    await client.reserve(A);
+    const { fetch } = noting(virtualClock());
+    await expect(guardFetch(fetch, client, { pacing: true })(A)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DEFERRED',
+    });
+  });
+
+  it('an aborted wait rejects with its reason and gives the last slot back', async () => {
+    const { client, clock } = laidDown({ [A]: SLOW });
+    const { fetch, calls } = noting(clock);
+    const guarded = guardFetch(fetch, client, { pacing: true });
+    await guarded(`${A}/1`);
+    const leaving = new AbortController();
+    const left = guarded(`${A}/2`, { signal: leaving.signal });
+    await clock.whenWaiting();
+    leaving.abort(new Error('changed my mind'));
+    await expect(left).rejects.toThrow('changed my mind');
+    expect(clock.waiting).toBe(0);
+    expect(booked(await client.reserve(A)).waitMs).toBe(2_500);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('an aborted wait with others behind it leaves its slot empty', async () => {
+    const { client, clock } = laidDown({ [A]: SLOW });
+    const { fetch, calls } = noting(clock);
+    const guarded = guardFetch(fetch, client, { pacing: true });
+    await guarded(`${A}/1`);
+    const leaving = new AbortController();
+    const left = guarded(`${A}/2`, { signal: leaving.signal }).catch(() => 'left');
+    const stays = guarded(`${A}/3`);
+    await clock.whenWaiting(2);
+    leaving.abort();
+    expect(await left).toBe('left');
+    await clock.advance(5_000);
+    await stays;
+    expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 5_000]);
+  });
+
+  it.each([429, 503])('those who wait wait for the Retry-After of a %i as well', async (status) => {
+    const { client, clock } = laidDown({ [A]: SLOW });
+    const { fetch, calls } = noting(clock, (url) =>
+      url === `${A}/1`
+        ? new Response(null, { status, headers: { 'retry-after': '60' } })
+        : new Response('a page'),
+    );
+    const guarded = guardFetch(fetch, client, { pacing: true });
+    const all = Promise.all([1, 2, 3].map((page) => guarded(`${A}/${page}`)));
+    await clock.whenWaiting(2);
+    await clock.advance(70_000);
+    await all;
+    expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 60_000, 62_500]);
+  });
+
+  it('only 429 and 503 ask for a pause', async () => {
+    const { client, clock } = laidDown({ [A]: '' });
+    const { fetch } = noting(
+      clock,
+      () => new Response(null, { status: 200, headers: { 'retry-after': '9' } }),
+    );
+    await guardFetch(fetch, client)(A);
+    expect(booked(await client.reserve(A)).waitMs).toBe(0);
+  });
+
+  it('rules that changed during a long wait hold', async () => {
+    const site = await fakeOrigin({
+      robots: ['User-agent: *\nCrawl-delay: 90000\n', 'User-agent: *\nDisallow: /\n'],
+    });
+    const clock = virtualClock();
+    const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 });
+    closing(site, client);
+    const { fetch, calls } = noting(clock);
+    const guarded = guardFetch(fetch, client, { pacing: { maxDelayMs: 100_000_000 } });
+    const late = guarded(`${site.origin}/page`);
+    await clock.whenWaiting();
+    await clock.advance(90_000_000);
+    await expect(late).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
+    expect(calls).toEqual([]);
+  });
+
+  it('a dry run is paced, and told of a refusal once', async () => {
+    const { client, clock } = laidDown({ [A]: SLOW });
+    const { fetch, calls } = noting(clock);
+    const told: string[] = [];
+    const guarded = guardFetch(fetch, client, {
+      mode: 'report',
+      pacing: true,
+      onRefusal: ({ url }) => told.push(url),
+    });
+    const all = Promise.all([guarded(`${A}/private/1`), guarded(`${A}/private/2`)]);
+    await clock.whenWaiting();
+    await clock.advance(2_500);
+    await all;
+    expect(told).toEqual([`${A}/private/1`, `${A}/private/2`]);
+    expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 2_500]);
+  });
+
+  it('closing the client ends every wait', async () => {
+    const { client, clock } = laidDown({ [A]: SLOW });
+    const { fetch, calls } = noting(clock);
+    const guarded = guardFetch(fetch, client, { pacing: true });
+    await guarded(A);
+    const waiting = guarded(A);
+    await clock.whenWaiting();
+    await client.close();
+    await expect(waiting).rejects.toMatchObject({ code: 'ERR_ROBOTS_CLOSED' });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('waits by a timer when the clock runs by itself, and leaves none behind', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    try {
+      const client = new RobotsClient({ agent: 'ExampleBot', overrides: { [A]: { text: '' } } });
+      closing(client);
+      const { fetch, calls } = noting(virtualClock());
+      const guarded = guardFetch(fetch, client, { pacing: { minDelayMs: 1_000 } });
+      await guarded(A);
+      const second = guarded(A);
+      await vi.advanceTimersByTimeAsync(999);
+      expect(calls).toHaveLength(1);
+      await vi.advanceTimersByTimeAsync(1);
+      await second;
+      const leaving = new AbortController();
+      const third = guarded(A, { signal: leaving.signal }).catch((error: unknown) => error);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(vi.getTimerCount()).toBe(1);
+      leaving.abort(new Error('left'));
+      expect(await third).toMatchObject({ message: 'left' });
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('says what is wrong with its options', () => {
+    const { client } = laidDown({});
+    const call =
+      (...given: unknown[]): (() => unknown) =>
+      () =>
+        Reflect.apply(guardFetch, undefined, given);
+    expect(call(fetch, client, { pacing: 'yes' })).toThrow(/`pacing` to be true, false or an object with/);
+    expect(call(fetch, client, { pacing: { minDelayMs: 1.5 } })).toThrow(
+      /`pacing.minDelayMs` to be a whole number/,
+    );
+    expect(call(fetch, client, { pacing: { delay: 1 } })).toThrow(/only known options, got `pacing.delay`/);
+    const { peek, check, report } = RobotsClient.prototype;
+    expect(call(fetch, { peek, check, report }, { pacing: true })).toThrow(/one with `waitForSlot`/);
+    expect(call(fetch, { peek, check, report }, { pacing: false })).not.toThrow();
+  });
+});

@@ -1,0 +1,715 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { describeDiagnostic } from '../../../src/index.ts';
+import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from '../../../src/rules/agent.ts';
+import { agentNames } from '../../../src/rules/describe.ts';
+import { dialects } from '../../../src/rules/dialect.ts';
+import {
+  type Diagnostic,
+  type DiagnosticCode,
+  type Dialect,
+  lint,
+  parseRobots,
+} from '../../../src/rules/index.ts';
+import fc from '../../support/fast-check.ts';
+
+const lines = (...text: string[]): string => text.join('\n');
+const ALL_DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
+
+function diagnosed(
+  body: string | Uint8Array,
+  code: DiagnosticCode,
+  dialect: Dialect = 'rfc9309',
+): readonly Diagnostic[] {
+  return parseRobots(body, { dialect }).diagnostics.filter((diagnostic) => diagnostic.code === code);
+}
+
+const linesOf = (diagnostics: readonly Diagnostic[]): number[] => diagnostics.map(({ line }) => line);
+
+function utf16(text: string): Uint8Array {
+  return Uint8Array.from([0xff, 0xfe, ...Buffer.from(text, 'utf16le')]);
+}
+
+interface Example {
+  readonly body: string | Uint8Array;
+  readonly dialect?: Dialect;
+  readonly maxBodyBytes?: number;
+  /** All that is reported of the code; `code` left out. */
+  readonly reported: readonly Omit<Diagnostic, 'code'>[];
+}
+
+const disallow = (path: string): string => `User-agent: *\nDisallow: ${path}`;
+
+/** For every code a file that it is reported of. */
+const examples: Readonly<Record<DiagnosticCode, Example>> = {
+  'byte-order-mark': {
+    body: `\ufeff${disallow('/')}`,
+    reported: [{ severity: 'info', line: 1, column: 1, text: '' }],
+  },
+  'utf-16': { body: utf16(disallow('/')), reported: [{ severity: 'warning', line: 1, column: 1, text: '' }] },
+  'invalid-utf-8': {
+    body: Uint8Array.from([...Buffer.from('# é\r\n#\u20ac '), 0xe9, 0x0a, 0xff]),
+    reported: [{ severity: 'warning', line: 2, column: 6, text: '\ufffd' }],
+  },
+  'past-size-limit': {
+    body: lines('User-agent: *', 'Disallow: /abc', 'Disallow: /d'),
+    maxBodyBytes: 27,
+    reported: [{ severity: 'error', line: 2, column: 1, text: 'Disallow: /abc' }],
+  },
+  'line-too-long': {
+    body: lines('User-agent: *', `Disallow: /${'a'.repeat(16_652)}bc`, `Disallow: /${'a'.repeat(16_652)}`),
+    reported: [{ severity: 'warning', line: 2, column: 16_664, text: 'bc' }],
+  },
+  html: {
+    body: lines('<!DOCTYPE html>', '<html lang="en">', '<a href="https://example.com">', '</html>'),
+    reported: [{ severity: 'error', line: 1, column: 1, text: '<!DOCTYPE html>', omitted: 3 }],
+  },
+  'forgiven-key': {
+    body: lines('User agent: *', '  dissallow: /a', 'site-map: https://example.com/s'),
+    reported: [
+      { severity: 'warning', line: 1, column: 1, text: 'User agent', meant: 'user-agent' },
+      { severity: 'warning', line: 2, column: 3, text: 'dissallow', meant: 'disallow' },
+      { severity: 'warning', line: 3, column: 1, text: 'site-map', meant: 'sitemap' },
+    ],
+  },
+  'misspelt-key': {
+    body: lines('User-agnt: *', 'Disalow-: /a', 'Alow: /b', 'Sitemaps: /c', 'Crawldelay: 1'),
+    reported: [
+      { severity: 'error', line: 1, column: 1, text: 'User-agnt', meant: 'user-agent' },
+      { severity: 'error', line: 2, column: 1, text: 'Disalow-', meant: 'disallow' },
+      { severity: 'error', line: 3, column: 1, text: 'Alow', meant: 'allow' },
+      { severity: 'error', line: 4, column: 1, text: 'Sitemaps', meant: 'sitemap' },
+      { severity: 'error', line: 5, column: 1, text: 'Crawldelay', meant: 'crawl-delay' },
+    ],
+  },
+  'missing-colon': {
+    body: lines('User-agent *', 'Disallow /a b', 'Disalow /c'),
+    reported: [
+      { severity: 'warning', line: 1, column: 1, text: 'User-agent', meant: 'user-agent' },
+      { severity: 'error', line: 2, column: 1, text: 'Disallow /a b', meant: 'disallow' },
+      { severity: 'warning', line: 3, column: 1, text: 'Disalow', meant: 'disallow' },
+    ],
+  },
+  'unreadable-line': {
+    body: lines('Robots, be nice', ' hello world ', ': /x', '# hello'),
+    reported: [
+      { severity: 'warning', line: 1, column: 1, text: 'Robots, be nice' },
+      { severity: 'warning', line: 2, column: 2, text: 'hello world' },
+      { severity: 'warning', line: 3, column: 1, text: ': /x' },
+    ],
+  },
+  'unsupported-directive': {
+    body: lines('Host: example.com', 'User-agent: *', 'Noindex: /a', 'Disallow: /', 'noindex: /b', 'X: y'),
+    reported: [
+      { severity: 'info', line: 1, column: 1, text: 'Host' },
+      { severity: 'info', line: 3, column: 1, text: 'Noindex', omitted: 1 },
+      { severity: 'info', line: 6, column: 1, text: 'X' },
+    ],
+  },
+  'invalid-crawl-delay': {
+    body: lines('User-agent: *', 'Crawl-delay: 1.5', 'Crawl-delay: ten', 'Crawl-delay:'),
+    reported: [
+      { severity: 'warning', line: 3, column: 14, text: 'ten' },
+      { severity: 'warning', line: 4, column: 13, text: '' },
+    ],
+  },
+  'relative-sitemap': {
+    body: lines('Sitemap: HTTPS://example.com/s', 'Sitemap: /s', 'Sitemap:'),
+    reported: [
+      { severity: 'warning', line: 2, column: 10, text: '/s' },
+      { severity: 'warning', line: 3, column: 9, text: '' },
+    ],
+  },
+  'agent-not-token': {
+    body: lines('User-agent: MJ12bot', 'User-agent: Foo/1.0, Bar', 'User-agent: "Foo"', 'Disallow: /'),
+    reported: [
+      { severity: 'info', line: 1, column: 13, text: 'MJ12bot', meant: 'MJ12bot' },
+      { severity: 'warning', line: 2, column: 13, text: 'Foo/1.0, Bar', meant: 'Foo, Bar' },
+      { severity: 'error', line: 3, column: 13, text: '"Foo"', meant: '' },
+    ],
+  },
+  'duplicate-group': {
+    body: lines('User-agent: a', 'User-agent: A', 'Disallow: /b', 'User-agent: A', 'Disallow: /c'),
+    reported: [{ severity: 'warning', line: 4, column: 13, text: 'A', agent: 'A', otherLine: 1 }],
+  },
+  'mixed-group': {
+    body: lines(
+      'User-agent: a',
+      'User-agent: b',
+      'User-agent: *',
+      'Disallow: /',
+      'User-agent: c',
+      'Allow: /',
+    ),
+    reported: [{ severity: 'info', line: 3, column: 13, text: '*', agent: '*', otherLine: 1 }],
+  },
+  'directive-between-agents': {
+    body: lines(
+      'User-agent: a',
+      '',
+      'Crawl-delay: 5',
+      'User-agent: b',
+      'Disallow: /',
+      'X: y',
+      'User-agent: c',
+    ),
+    reported: [{ severity: 'warning', line: 4, column: 13, text: 'b', otherLine: 3 }],
+  },
+  'blank-line-between-agents': {
+    body: lines('User-agent: a', '', 'User-agent: b', 'Disallow: /', '', 'User-agent: c', 'Disallow: /'),
+    reported: [{ severity: 'info', line: 3, column: 13, text: 'b', otherLine: 2 }],
+  },
+  'empty-group': {
+    body: lines(
+      'User-agent: *',
+      'Disallow: /',
+      'User-agent: a',
+      'Disallow:',
+      'User-agent: b',
+      'Crawl-delay: 1',
+    ),
+    reported: [{ severity: 'warning', line: 5, column: 13, text: 'b', agent: 'b' }],
+  },
+  'merge-allows-all': {
+    body: lines(
+      '# BEGIN managed content',
+      'User-Agent: *',
+      'Content-signal: search=yes,ai-train=no',
+      'Allow: /',
+      '# END managed content',
+      '',
+      'User-agent: *',
+      'Disallow: /',
+    ),
+    reported: [{ severity: 'error', line: 8, column: 11, text: '/', agent: '*', otherLine: 4 }],
+  },
+  'rule-outside-group': {
+    body: lines('Disallow: /a', 'User-agent: *', 'Disallow: /b'),
+    reported: [{ severity: 'error', line: 1, column: 11, text: '/a' }],
+  },
+  'rule-never-matches': {
+    body: lines(
+      'User-agent: *',
+      'Disallow: a',
+      'Allow: https://example.com/',
+      'Disallow: *.gif$',
+      'Disallow: $',
+    ),
+    reported: [
+      { severity: 'error', line: 2, column: 11, text: 'a' },
+      { severity: 'error', line: 3, column: 8, text: 'https://example.com/' },
+      { severity: 'error', line: 5, column: 11, text: '$' },
+    ],
+  },
+  'empty-rule': {
+    body: lines('User-agent: *', 'Disallow:', 'Disallow: /a', 'User-agent: b', 'Disallow:'),
+    reported: [{ severity: 'info', line: 2, column: 10, text: '' }],
+  },
+  'trailing-star': {
+    body: lines('User-agent: *', 'Disallow: /a*', 'Disallow: *', 'Disallow: /b*$', 'Disallow: /c*d'),
+    reported: [
+      { severity: 'info', line: 2, column: 11, text: '/a*' },
+      { severity: 'info', line: 4, column: 11, text: '/b*$' },
+    ],
+  },
+  'literal-wildcard': {
+    body: lines('User-agent: *', 'Disallow: /*.gif', 'Disallow: /b$', 'Disallow: /c'),
+    dialect: 'koster-1996',
+    reported: [
+      { severity: 'warning', line: 2, column: 11, text: '/*.gif' },
+      { severity: 'warning', line: 3, column: 11, text: '/b$' },
+    ],
+  },
+  'shadowed-rule': {
+    body: lines(
+      'User-agent: *',
+      'Disallow: /a',
+      'Allow: /b',
+      'Disallow: /a',
+      'Disallow: /a*',
+      'Disallow: /b',
+    ),
+    reported: [
+      { severity: 'warning', line: 2, column: 11, text: '/a', otherLine: 5 },
+      { severity: 'warning', line: 4, column: 11, text: '/a', otherLine: 5 },
+      { severity: 'warning', line: 6, column: 11, text: '/b', otherLine: 3 },
+    ],
+  },
+};
+
+describe('each code', () => {
+  describe.each(Object.entries(examples))('%s', (code, { body, dialect, maxBodyBytes, reported }) => {
+    const file = parseRobots(body, dialect === undefined ? {} : { dialect });
+    const all = lint(file, maxBodyBytes === undefined ? {} : { maxBodyBytes });
+    const found = all.filter((diagnostic) => diagnostic.code === code);
+
+    it('is reported where it is the matter, and nowhere else', () => {
+      expect(found).toEqual(reported.map((diagnostic) => ({ code, ...diagnostic })));
+    });
+
+    it('has a message, a hint and an explanation', () => {
+      for (const diagnostic of found) {
+        const { message, hint, explanation } = describeDiagnostic(diagnostic);
+        expect(message).toMatch(/^["A-Z][^\n]{15,}\.(?: \(\d+ more of this kind\.\))?$/);
+        expect(hint).toMatch(/^[A-Z][^\n]{10,}\.$/);
+        expect(explanation).toMatch(/^["A-Z`][^\n]{50,}[.”"]$/);
+        for (const text of [message, hint]) expect(text).not.toMatch(/undefined|line 0/);
+      }
+    });
+  });
+
+  it('is not reported of a file with nothing the matter', () => {
+    const body = lines(
+      '# A file',
+      'User-agent: ExampleBot',
+      'User-agent: OtherBot',
+      'Allow: /a/b$',
+      'Disallow: /a',
+      'Disallow: /*.gif$',
+      '',
+      'User-agent: FreeBot',
+      'Disallow:',
+      '',
+      'User-agent: *',
+      'Disallow: /',
+      'Allow: /public/',
+      '',
+      'Sitemap: https://example.com/sitemap.xml',
+      '',
+    );
+    for (const dialect of ['rfc9309', 'google'] as const) {
+      expect(parseRobots(body, { dialect }).diagnostics).toEqual([]);
+    }
+    expect(parseRobots('').diagnostics).toEqual([]);
+  });
+});
+
+describe('messages', () => {
+  const first = (body: string): string => {
+    const [diagnostic] = parseRobots(body).diagnostics;
+    return diagnostic === undefined ? '' : describeDiagnostic(diagnostic).message;
+  };
+
+  it('say what a directive is, and how many more there are', () => {
+    expect(first('Noindex: /a\nNoIndex: /b')).toBe(
+      '"Noindex" is not part of RFC 9309: it neither allows nor disallows. It is never part of any standard; Google stopped reading it in 2019. (1 more of this kind.)',
+    );
+    expect(first('constructor: /a')).toContain('is not known here');
+  });
+
+  it('quote what is foreign, and cut it', () => {
+    expect(first('\u001b[31m"x"')).toContain(JSON.stringify('\u001b[31m"x"'));
+    const [diagnostic] = parseRobots(`x y ${'z'.repeat(10_000)}`).diagnostics;
+    expect(diagnostic?.text).toHaveLength(100);
+  });
+});
+
+describe('octets', () => {
+  it('a file of exactly the limit loses nothing, the line that passes it is lost', () => {
+    const body = lines('User-agent: *', 'Disallow: /a', '');
+    const lost = (maxBodyBytes: number): number[] =>
+      linesOf(lint(parseRobots(body), { maxBodyBytes }).filter(({ code }) => code === 'past-size-limit'));
+    expect(lost(body.length)).toEqual([]);
+    // What is cut off is the line feed.
+    expect(lost(body.length - 1)).toEqual([]);
+    expect(lost(body.length - 2)).toEqual([2]);
+    expect(lost(0)).toEqual([1]);
+    expect(linesOf(diagnosed(`${'#'.repeat(511_999)}\nDisallow: /`, 'past-size-limit'))).toEqual([2]);
+  });
+
+  it('a line of 16,663 octets is whole, whatever ends it', () => {
+    for (const end of ['', '\n', '\r\n', '\r']) {
+      expect(diagnosed(`#${'a'.repeat(16_662)}${end}`, 'line-too-long')).toEqual([]);
+      expect(diagnosed(`#${'a'.repeat(16_663)}${end}`, 'line-too-long')).toHaveLength(1);
+    }
+    expect(diagnosed(`#${'a'.repeat(16_663)}`, 'line-too-long', 'google')[0]?.severity).toBe('error');
+  });
+
+  it('google does not transcode UTF-16', () => {
+    expect(diagnosed(utf16(disallow('/')), 'utf-16', 'google')[0]?.severity).toBe('error');
+    expect(diagnosed(utf16(disallow('/')), 'invalid-utf-8', 'google')).toHaveLength(1);
+    expect(diagnosed(utf16(disallow('/')), 'invalid-utf-8')).toEqual([]);
+  });
+
+  it('a byte order mark shifts no column, a U+FFFD as such is UTF-8', () => {
+    expect(diagnosed('\ufeffDissalow: /', 'forgiven-key')[0]?.column).toBe(1);
+    expect(diagnosed('# \ufffd', 'invalid-utf-8')).toEqual([]);
+    for (const octets of [[0xef], [0xef, 0xbf], [0xef, 0x0a], [0xff], [0xf0, 0x9f, 0x92]]) {
+      expect(diagnosed(Uint8Array.of(0x23, ...octets), 'invalid-utf-8')).toMatchObject([
+        { line: 1, column: 2 },
+      ]);
+    }
+    expect(diagnosed(Uint8Array.of(0xef, 0xbb, 0x0a), 'byte-order-mark', 'google')).toHaveLength(1);
+    expect(diagnosed(Uint8Array.of(0xef, 0xbb, 0x0a), 'byte-order-mark')).toEqual([]);
+  });
+});
+
+describe('order', () => {
+  it('is by line, then by column', () => {
+    const body = Uint8Array.from([...Buffer.from('user agent: *\ndisalow: x'), 0xff]);
+    expect(parseRobots(body).diagnostics.map(({ code, line, column }) => [code, line, column])).toEqual([
+      ['forgiven-key', 1, 1],
+      ['forgiven-key', 2, 1],
+      ['rule-never-matches', 2, 10],
+      ['invalid-utf-8', 2, 11],
+    ]);
+  });
+});
+
+describe('keys', () => {
+  it('extensions and words of their own are no misspellings', () => {
+    const keys = [
+      ...['Host', 'Domain', 'Clean-param', 'Noindex', 'Nofollow', 'Noarchive', 'Request-rate', 'Visit-time'],
+      ...['Content-Usage', 'Content-Signal', 'License', 'Schemamap', 'Llms-txt', 'Cache-delay', 'Comment'],
+      ...['DisallowAITraining', 'AllowAITraining', 'Revisit-after', 'Robot-version', 'User-agent-purpose'],
+    ];
+    const body = keys.map((key) => `${key}: x\n`).join('');
+    expect(diagnosed(body, 'misspelt-key')).toEqual([]);
+    expect(diagnosed(body, 'unsupported-directive').map(({ text }) => text)).toEqual(keys);
+  });
+
+  it('google takes keys by prefix, 1994 has no Allow', () => {
+    expect(diagnosed('Disallow-AI: /', 'forgiven-key', 'google')[0]?.meant).toBe('disallow');
+    expect(diagnosed('Disallow-AI: /', 'unsupported-directive')).toHaveLength(1);
+    expect(diagnosed('User-agent: *\nAllow: /', 'unsupported-directive', 'robotstxt-1994')).toHaveLength(1);
+  });
+
+  it('the dialects of the 1990s forgive neither misspellings nor a missing colon', () => {
+    for (const dialect of ['koster-1996', 'robotstxt-1994'] as const) {
+      expect(diagnosed('Useragent: *', 'misspelt-key', dialect)).toHaveLength(1);
+      expect(diagnosed('Disallow /', 'missing-colon', dialect)[0]?.severity).toBe('error');
+    }
+  });
+});
+
+describe('groups', () => {
+  it('the guide’s example that has lost its blank line (robotstxt.org)', () => {
+    const body = lines('User-agent: Google', 'User-agent: *', 'Disallow: /');
+    expect(diagnosed(body, 'mixed-group')).toHaveLength(1);
+  });
+
+  it('an agent list names several, the group is mixed once', () => {
+    const body = lines('User-agent: a, *, b', 'Disallow: /');
+    expect(diagnosed(body, 'mixed-group').map(({ agent }) => agent)).toEqual(['*']);
+    expect(diagnosed(lines('User-agent: *', 'User-agent: a', 'User-agent: b'), 'mixed-group')).toHaveLength(
+      1,
+    );
+  });
+
+  it('an agent named twice by a group is one duplicate', () => {
+    const body = lines('User-agent: a', 'Disallow: /', 'User-agent: a, A', 'User-agent: a', 'Allow: /b');
+    expect(linesOf(diagnosed(body, 'duplicate-group'))).toEqual([3]);
+  });
+
+  it('of what stands between user-agent lines the first directive is told, once', () => {
+    const body = lines(
+      'User-agent: a',
+      '',
+      'X: y',
+      'Z: y',
+      '',
+      'User-agent: b',
+      'User-agent: c',
+      'Disallow: /',
+    );
+    expect(diagnosed(body, 'directive-between-agents')).toMatchObject([{ line: 6, otherLine: 3 }]);
+    expect(diagnosed(body, 'blank-line-between-agents')).toEqual([]);
+  });
+
+  it('a blank line ends a record in the 1990s, so that nothing is joined', () => {
+    const body = lines('User-agent: a', '', 'User-agent: b', 'Disallow: /');
+    expect(diagnosed(body, 'blank-line-between-agents', 'koster-1996')).toEqual([]);
+    expect(diagnosed(body, 'empty-group', 'koster-1996').map(({ agent }) => agent)).toEqual(['a']);
+    expect(linesOf(diagnosed('User-agent: a\n\nDisallow: /', 'rule-outside-group', 'koster-1996'))).toEqual([
+      3,
+    ]);
+  });
+
+  it('a group without rules is no matter where another group of its agent has some', () => {
+    const body = lines('User-agent: a', 'Disallow: /', 'User-agent: a');
+    expect(diagnosed(body, 'empty-group')).toEqual([]);
+    expect(diagnosed(lines('User-agent: *', 'Disallow: /', 'User-agent: a, b'), 'empty-group')).toHaveLength(
+      1,
+    );
+  });
+
+  it('a merge is no matter where `Disallow: /` still wins, or never won', () => {
+    const group = (...rules: string[]): string => lines('User-agent: *', ...rules, '');
+    const overruled = (...groups: string[]): number[] =>
+      linesOf(diagnosed(groups.join('\n'), 'merge-allows-all'));
+    expect(overruled(group('Allow: /'), group('Disallow: /*'))).toEqual([]);
+    expect(overruled(group('Allow: /*'), group('Disallow: /'))).toEqual([5]);
+    expect(overruled(group('Allow: *'), group('Disallow: /'))).toEqual([5]);
+    expect(overruled(group('Allow: /', 'Disallow: /'))).toEqual([]);
+    expect(overruled(group('Allow: /a'), group('Disallow: /'))).toEqual([]);
+    expect(overruled(group('Allow: /'), lines('User-agent: a', 'Disallow: /'))).toEqual([]);
+    expect(overruled(group('Allow: /'), lines('User-agent: a', 'User-agent: *', 'Disallow: /'))).toEqual([6]);
+  });
+
+  it('a merge that is reported is not reported as a shadowed rule as well', () => {
+    const body = lines('User-agent: *', 'Allow: /', 'User-agent: *', 'Disallow: /', 'Disallow: /');
+    expect(linesOf(diagnosed(body, 'merge-allows-all'))).toEqual([4]);
+    expect(linesOf(diagnosed(body, 'shadowed-rule'))).toEqual([5]);
+  });
+});
+
+describe('rules that never decide', () => {
+  const shadowed = (dialect: Dialect, ...rules: string[]): number[] =>
+    linesOf(diagnosed(lines('User-agent: *', ...rules), 'shadowed-rule', dialect));
+
+  it.each<[string, Dialect, string[], number[]]>([
+    ['duplicates, but the first', 'rfc9309', ['Disallow: /a', 'Disallow: /a'], [3]],
+    ['an equal Disallow beside Allow', 'rfc9309', ['Disallow: /a', 'Allow: /a'], [2]],
+    ['not what only starts alike', 'rfc9309', ['Disallow: /a*', 'Allow: /ab'], []],
+    ['not what is longer', 'rfc9309', ['Disallow: /', 'Disallow: /a', 'Allow: /a/b'], []],
+    ['the same by another escape', 'rfc9309', ['Disallow: /~a', 'Disallow: /%7ea'], [3]],
+    ['not so where escapes are no matter', 'google', ['Disallow: /~a', 'Disallow: /%7ea'], []],
+    ['an anchored rule beside as long a one that covers it', 'rfc9309', ['Disallow: /a$', 'Allow: /a*'], [2]],
+    ['not an anchored rule that is longer', 'rfc9309', ['Disallow: /a$', 'Allow: /a'], []],
+    [
+      'what stars outweigh',
+      'rfc9309',
+      ['Disallow: /****', 'Allow: /ab', 'Disallow: /a*b', 'Allow: /abcde'],
+      [3, 4],
+    ],
+    ['wild rules that differ in their stars', 'rfc9309', ['Disallow: /*a', 'Disallow: /**a*'], [2]],
+    ['not what google allows besides', 'google', ['Disallow: /a/index.html*', 'Allow: /a/index.html'], []],
+    ['the same without that', 'rfc9309', ['Disallow: /a/index.html*', 'Allow: /a/index.html'], [3]],
+    ['by order: what an earlier prefix covers', 'koster-1996', ['Allow: /', 'Disallow: /a'], [3]],
+    ['by order: not what comes first', 'koster-1996', ['Disallow: /a', 'Allow: /'], []],
+    ['by order: wildcards are literal', 'koster-1996', ['Disallow: /*', 'Disallow: /a'], []],
+  ])('%s (%s)', (_, dialect, rules, expected) => {
+    expect(shadowed(dialect, ...rules)).toEqual(expected);
+  });
+
+  it('groups for the same agents count as one, others do not', () => {
+    const body = (second: string): string =>
+      lines('User-agent: a', 'User-agent: b', 'Disallow: /x', second, 'Disallow: /x');
+    expect(linesOf(diagnosed(body('User-agent: B, A'), 'shadowed-rule'))).toEqual([5]);
+    expect(linesOf(diagnosed(body('User-agent: a'), 'shadowed-rule'))).toEqual([]);
+  });
+
+  const piece = fc.constantFrom('a', 'b', '/', '?', '*', '*', '$', '%2F', '%61', '%2a', '$', 'é');
+  const pattern = fc
+    .tuple(fc.constantFrom('/', '/', '/', '*', ''), fc.array(piece, { maxLength: 5 }))
+    .map(([start, parts]) => start + parts.join(''));
+  const rule = fc.record({ allow: fc.boolean(), pattern });
+  const group = fc.record({
+    agents: fc.uniqueArray(fc.constantFrom('a', 'ab', '*'), { minLength: 1 }),
+    rules: fc.array(rule, { minLength: 1, maxLength: 8 }),
+  });
+  const body = fc
+    .array(group, { minLength: 1, maxLength: 4 })
+    .map((groups) =>
+      groups
+        .flatMap(({ agents, rules }) => [
+          ...agents.map((agent) => `User-agent: ${agent}`),
+          ...rules.map(({ allow, pattern: path }) => `${allow ? 'Allow' : 'Disallow'}: ${path}`),
+        ])
+        .join('\n'),
+    );
+  const target = fc
+    .array(fc.constantFrom('a', 'b', '/', '?', '*', '$', '%2F', '%2f', '%61', '%C3%A9', 'é', 'index.htm'), {
+      maxLength: 7,
+    })
+    .map((parts) => `/${parts.join('')}`);
+
+  it.each(ALL_DIALECTS)(
+    'are reported only where no target and no agent is decided by them: %s',
+    (dialect) => {
+      fc.assert(
+        fc.property(body, fc.array(target, { minLength: 5, maxLength: 20 }), (text, targets) => {
+          const file = parseRobots(text, { dialect });
+          const idle = new Set(['shadowed-rule', 'rule-never-matches', 'merge-allows-all']);
+          const never = new Set(
+            linesOf(file.diagnostics.filter(({ code, agent }) => idle.has(code) && agent === undefined)),
+          );
+          const overruled = file.diagnostics.filter(({ code }) => code === 'merge-allows-all');
+          const written = text.split('\n').map((line) => line.replace(/^\w+: /, ''));
+          const decided: number[] = [];
+          for (const agent of ['a', 'ab', 'c']) {
+            for (const path of [...targets, ...written.filter((each) => each.startsWith('/'))]) {
+              const verdict = file.check(path, agent);
+              if (verdict.reason !== 'rule') continue;
+              const { group: chosen, rule: winner } = verdict;
+              const isOverruled = overruled.some(
+                ({ agent: name, line }) => chosen.agent === name && winner.line === line,
+              );
+              if (never.has(winner.line) || isOverruled) decided.push(winner.line);
+            }
+          }
+          expect(decided).toEqual([]);
+        }),
+        { numRuns: 500 },
+      );
+    },
+  );
+
+  it('by order all of them are reported', () => {
+    fc.assert(
+      fc.property(fc.array(rule, { minLength: 1, maxLength: 10 }), (rules) => {
+        const text = rules.map(({ allow, pattern: path }) => `${allow ? 'Allow' : 'Disallow'}: ${path}`);
+        const file = parseRobots(lines('User-agent: *', ...text), { dialect: 'koster-1996' });
+        const never = new Set(
+          linesOf(file.diagnostics.filter(({ code }) => /^(?:shadowed-rule|rule-never)/.test(code))),
+        );
+        for (const [index, { pattern: path }] of rules.entries()) {
+          // A raw `?` ends a target of 1996.
+          if (never.has(index + 2) || path === '') continue;
+          expect(file.check(path.replaceAll('?', '%3F'), 'x')).toMatchObject({ rule: { line: index + 2 } });
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('agents', () => {
+  it('shown are those that rules are chosen by', () => {
+    const part = fc.constantFrom(
+      'a',
+      'B',
+      '1',
+      '.',
+      '-',
+      '_',
+      ' ',
+      '\t',
+      '\v',
+      '\f',
+      ',',
+      '*',
+      '/',
+      'é',
+      '\0',
+    );
+    fc.assert(
+      fc.property(
+        fc.array(part, { maxLength: 8 }).map((parts) => parts.join('').trim()),
+        fc.constantFrom(...ALL_DIALECTS),
+        (value, dialect) => {
+          const traits = dialects[dialect];
+          const octets = Uint8Array.from(Buffer.from(value));
+          const names = agentNames(value, traits);
+          const named = (agent: string): number =>
+            agentLineNames(octets, 0, octets.length, callerAgent(agent, traits), traits);
+          for (const name of names) {
+            expect(named(name) & (name === '*' ? NAMES_ALL : NAMES_AGENT)).not.toBe(0);
+          }
+          expect(names.includes('*')).toBe((named('nobody') & NAMES_ALL) !== 0);
+          for (const agent of ['a', 'ab', 'b', 'a1', 'ba']) {
+            if (traits.agentMatch === 'substring') continue;
+            expect(names.some((name) => name.toLowerCase() === agent)).toBe(
+              (named(agent) & NAMES_AGENT) !== 0,
+            );
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('any octets', () => {
+  it('are diagnosed without throwing, in order of lines', () => {
+    const text = fc
+      .array(
+        fc.constantFrom(
+          ...[
+            'User-agent:',
+            'user-agent a',
+            'Disallow:',
+            'Allow: /',
+            'Crawl-delay:',
+            'Sitemap',
+            ' ',
+            ',',
+            '*',
+          ],
+          ...['$', '%', '/', '#', ':', '\0', '\r', '\n', '\r\n', '\ufeff', 'é', '<', 'disalow'],
+        ),
+        { maxLength: 60 },
+      )
+      .map((parts) => Uint8Array.from(Buffer.from(parts.join(''))));
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.uint8Array({ maxLength: 300 }), text),
+        fc.constantFrom(...ALL_DIALECTS),
+        fc.nat(300),
+        (bytes, dialect, maxBodyBytes) => {
+          const found = lint(parseRobots(bytes, { dialect }), { maxBodyBytes });
+          expect(linesOf(found)).toEqual([...linesOf(found)].sort((a, b) => a - b));
+          for (const diagnostic of found) {
+            expect(Math.min(diagnostic.line, diagnostic.column)).toBeGreaterThan(0);
+            expect(describeDiagnostic(diagnostic).message).not.toBe('');
+          }
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+describe('large and hostile files', () => {
+  const repeat = (count: number, line: (index: number) => string): string =>
+    Array.from({ length: count }, (_, index) => line(index)).join('');
+  const files: Readonly<Record<string, string>> = {
+    '40,000 rules': `User-agent: *\n${repeat(40_000, (index) => `Disallow: /${index}\n`)}`,
+    '60,000 times the same rule': `User-agent: *\n${'Allow:/\n'.repeat(60_000)}`,
+    'rules that start each other': `User-agent: *\n${repeat(1_000, (index) => `Disallow: /${'a'.repeat(index)}*\n`)}`,
+    'long rules that end differently': `User-agent: *\n${repeat(50, (index) => `Allow: /${'a'.repeat(10_000)}${index}\n`)}`,
+    '50,000 groups': repeat(50_000, (index) => `User-agent: bot${index}\nDisallow: /\n`),
+    '50,000 groups of one agent': repeat(50_000, (index) => `User-agent: a\nDisallow: /${index}\n`),
+    '50,000 agents of one group': `${repeat(50_000, (index) => `User-agent: bot${index}\n`)}Disallow: /`,
+    '250,000 agents on one line': `User-agent: ${'a,'.repeat(250_000)}`,
+    'one line of 500 KiB': disallow(`/${'a'.repeat(512_000)}`),
+    'one line of stars': disallow(`/${'*a'.repeat(256_000)}`),
+    '100,000 keys': repeat(100_000, (index) => `${index.toString(36)}:\n`),
+    '100,000 misspellings': repeat(100_000, () => 'disalllo:\n'),
+    '250,000 lines of nonsense': 'x\n'.repeat(250_000),
+  };
+
+  it.each(Object.entries(files))('%s take time in proportion to their octets', (_, text) => {
+    const file = parseRobots(text);
+    const started = performance.now();
+    const found = lint(file);
+    // What is not linear takes minutes here.
+    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(found.length).toBeLessThan(2_500);
+  });
+
+  it('show a hundred of a code, the last with the number of the others', () => {
+    const found = diagnosed('x\n'.repeat(250_000), 'unreadable-line');
+    expect(found).toHaveLength(100);
+    expect(found.at(-1)).toMatchObject({ line: 100, omitted: 249_900 });
+    expect(found[98]).not.toHaveProperty('omitted');
+  });
+
+  it('show each directive once, as long as there are not too many', () => {
+    const keys = diagnosed(repeat(100_000, (index) => `key${index}:\n`).repeat(2), 'unsupported-directive');
+    expect(keys.length).toBeLessThanOrEqual(600);
+    const shown = keys.reduce((sum, { omitted = 0 }) => sum + 1 + omitted, 0);
+    expect(shown).toBe(200_000);
+  });
+});
+
+/** Real files that lie beside a development checkout; where they are missing the run is skipped, which says so. */
+const corpus = fileURLToPath(new URL('../../../shared/corpus/robots-4231.ndjson.gz', import.meta.url));
+
+describe('real files', () => {
+  it.skipIf(!existsSync(corpus))('are diagnosed, and put into words', () => {
+    const counts = new Map<string, number>();
+    for (const line of gunzipSync(readFileSync(corpus)).toString('utf8').trim().split('\n')) {
+      const { body: encoded } = JSON.parse(line) as { readonly body: string };
+      const found = parseRobots(Buffer.from(encoded, 'base64')).diagnostics;
+      for (const code of new Set(found.map((diagnostic) => diagnostic.code))) {
+        counts.set(code, (counts.get(code) ?? 0) + 1);
+      }
+      for (const diagnostic of found) expect(describeDiagnostic(diagnostic).message).not.toBe('');
+    }
+    console.log([...counts].map(([code, files_]) => `${code} in ${files_} files`).join(', '));
+    expect(counts.get('shadowed-rule')).toBeGreaterThan(100);
+  });
+});

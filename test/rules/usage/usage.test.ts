@@ -1,0 +1,468 @@
+import { describe, expect, it } from 'vitest';
+import { parseRobots, requestRate, type Usage, usage, type UsageOptions } from '../../../src/rules/index.ts';
+import fc from '../../support/fast-check.ts';
+
+const lines = (...text: string[]): string => text.join('\n');
+
+/** The three purposes, as letters: `a` allow, `d` disallow, `-` unknown; train-ai, search, ai-input. */
+function stated(body: string, target = '/', agent = 'ExampleBot', options: UsageOptions = {}): string {
+  const found = usage(parseRobots(body), target, agent, options);
+  return (['train-ai', 'search', 'ai-input'] as const)
+    .map((purpose) => (found[purpose] === 'unknown' ? '-' : found[purpose][0]))
+    .join('');
+}
+
+const sourceLines = ({ sources }: Usage): (number | undefined)[] => sources.map(({ line }) => line);
+
+/** draft-ietf-aipref-attach-05, its figure. */
+const FIGURE = lines(
+  'User-Agent: *',
+  'Allow: /',
+  'Disallow: /never/',
+  'Content-Usage: train-ai=n',
+  'Content-Usage: /ai-ok/ train-ai=y',
+  '',
+  'User-Agent: ExampleBot',
+  'Allow: /',
+  'Content-Usage: train-ai=y',
+);
+
+describe('Content-Usage lines (draft-ietf-aipref-attach-05)', () => {
+  it.each([
+    ['/test', 'OtherBot', 'd--'],
+    ['/never/test', 'OtherBot', '---'],
+    ['/ai-ok/test', 'OtherBot', 'a--'],
+    ['/test', 'ExampleBot', 'a--'],
+    ['/never/test', 'ExampleBot', 'a--'],
+  ])('the figure: %s for %s', (target, agent, expected) => {
+    expect(stated(FIGURE, target, agent)).toBe(expected);
+    expect(stated(FIGURE, `https://example.com${target}#x`, agent)).toBe(expected);
+  });
+
+  it('the lines that state it are told, with their paths and what they say', () => {
+    const file = parseRobots(FIGURE);
+    expect(usage(file, '/ai-ok/test', 'OtherBot')).toEqual({
+      'train-ai': 'allow',
+      search: 'unknown',
+      'ai-input': 'unknown',
+      licenses: [],
+      sources: [
+        {
+          directive: 'content-usage',
+          line: 5,
+          path: '/ai-ok/',
+          value: 'train-ai=y',
+          preferences: { 'train-ai': 'allow' },
+        },
+      ],
+    });
+    expect(usage(file, '/test')).toMatchObject({ sources: [{ line: 4, value: 'train-ai=n' }] });
+    expect(usage(file, '/never/test', 'OtherBot').sources).toEqual([]);
+  });
+
+  it('groups apply as for rules: merged, by name first, in order of preference', () => {
+    const body = lines(
+      'User-agent: a',
+      'Content-Usage: train-ai=n',
+      'Disallow: /x',
+      'User-agent: *',
+      'Content-Usage: train-ai=y, search=y',
+      'Disallow: /x',
+      'User-agent: A',
+      'Content-Usage: search=n',
+      'Disallow: /x',
+    );
+    expect(stated(body, '/', 'a')).toBe('dd-');
+    expect(stated(body, '/', 'b')).toBe('aa-');
+    expect(usage(parseRobots(body), '/', ['b', 'a']).search).toBe('disallow');
+    expect(stated(lines('User-agent: a', 'Content-Usage: train-ai=n'), '/', 'b')).toBe('---');
+    expect(stated(lines('Content-Usage: train-ai=n', 'User-agent: *', 'Allow: /'))).toBe('---');
+  });
+
+  const usages = (...values: string[]): string =>
+    lines('User-agent: *', ...values.map((value) => `content-usage :${value}`), 'Allow: /');
+
+  it.each<[string, string[], string, string]>([
+    [
+      'the longest path that matches decides',
+      ['/a train-ai=y', '/a/b train-ai=n', '/c train-ai=y'],
+      '/a/b/c',
+      'd--',
+    ],
+    ['… though a shorter one disallows', ['/a train-ai=n', '/a/b train-ai=y'], '/a/b/c', 'a--'],
+    ['order is no matter', ['/a/b train-ai=n', '/a train-ai=y'], '/a/b', 'd--'],
+    ['it replaces the shorter ones wholly', ['search=y', '/a train-ai=n'], '/a', 'd--'],
+    ['no path is shorter than "/"', ['train-ai=n', '/ train-ai=y'], '/a', 'a--'],
+    ['paths end at SP or HTAB', ['/a\ttrain-ai=n', '/b \t train-ai=y'], '/a', 'd--'],
+    ['a path without a statement states nothing', ['train-ai=n', '/a'], '/a', '---'],
+    ['identical paths: disallow wins', ['/a train-ai=y', '/%61 train-ai=n, search=y'], '/a', 'da-'],
+    ['no paths: disallow wins', ['train-ai=n', 'train-ai=y'], '/', 'd--'],
+    ['paths as long as each other: disallow wins', ['/*b train-ai=y', '/ab train-ai=n'], '/ab', 'd--'],
+    ['wildcards and anchors', ['/*.pdf$ train-ai=n', 'train-ai=y'], '/x/y.pdf', 'd--'],
+    ['wildcards and anchors elsewhere', ['/*.pdf$ train-ai=n', 'train-ai=y'], '/x/y.pdf?', 'a--'],
+    ['escapes are read as in rules', ['/%7Ea%2f train-ai=n'], '/~a%2F', 'd--'],
+    ['a comment ends the line', ['train-ai=n # search=n'], '/', 'd--'],
+    ['what does not start with "/" is no path', ['*a train-ai=n'], '/a', '---'],
+  ])('%s', (_, values, target, expected) => {
+    expect(stated(usages(...values), target)).toBe(expected);
+  });
+
+  it('paths are octets, not text', () => {
+    const body = Uint8Array.from([
+      ...Buffer.from('User-agent: *\nContent-Usage: /caf'),
+      0xe9,
+      ...Buffer.from(' train-ai=n'),
+    ]);
+    expect(usage(parseRobots(body), '/caf%E9')['train-ai']).toBe('disallow');
+    expect(usage(parseRobots(body), '/caf%EF%BF%BD')['train-ai']).toBe('unknown');
+  });
+
+  it('the figure reads alike by every dialect with groups', () => {
+    for (const dialect of ['google', 'koster-1996'] as const) {
+      const file = parseRobots(FIGURE, { dialect });
+      expect(usage(file, '/test', 'OtherBot')['train-ai']).toBe('disallow');
+      expect(usage(file, '/ai-ok/', 'OtherBot')['train-ai']).toBe('allow');
+    }
+  });
+
+  it('as many patterns, the same line as that of a rule', () => {
+    const path = fc
+      .array(fc.constantFrom('a', 'b', '/', '*', '%61', '%2f', '$', '?', 'é'), { maxLength: 6 })
+      .map((parts) => `/${parts.join('')}`);
+    const target = fc
+      .array(fc.constantFrom('a', 'b', '/', '%2F', '$', '?', 'é'), { maxLength: 6 })
+      .map((parts) => `/${parts.join('')}`);
+    fc.assert(
+      fc.property(
+        fc.array(path, { minLength: 1, maxLength: 8 }),
+        fc.array(target, { minLength: 5, maxLength: 10 }),
+        fc.constantFrom('rfc9309' as const, 'google' as const),
+        (paths, targets, dialect) => {
+          const file = (line: (each: string) => string): ReturnType<typeof parseRobots> =>
+            parseRobots(lines('User-agent: *', ...paths.map(line)), { dialect });
+          const rules = file((each) => `Disallow: ${each}`);
+          const preferences = file((each) => `Content-Usage: ${each} train-ai=n`);
+          for (const each of targets) {
+            const verdict = rules.check(each);
+            const [first] = sourceLines(usage(preferences, each));
+            expect(first).toBe(verdict.reason === 'rule' ? verdict.rule.line : undefined);
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('they change no verdict', () => {
+    const other = fc.constantFrom(
+      'Content-Usage: train-ai=n',
+      'Content-Signal: search=no',
+      'License: x',
+      'Request-rate: 1/9',
+    );
+    const line = fc.constantFrom(
+      'User-agent: a',
+      'User-agent: *',
+      'Disallow: /a',
+      'Allow: /a/b',
+      'Disallow:',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(line, fc.option(other)), { maxLength: 12 }), (parts) => {
+        const plain = parseRobots(parts.map(([each]) => `${each}\n`).join(''));
+        const full = parseRobots(parts.map(([each, more]) => `${each}\n${more ?? ''}\n`).join(''));
+        for (const agent of ['a', 'b']) {
+          for (const target of ['/', '/a', '/a/b']) {
+            usage(full, target, agent);
+            const [one, two] = [plain.check(target, agent), full.check(target, agent)];
+            expect([two.allowed, two.reason]).toEqual([one.allowed, one.reason]);
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe('statements (draft-ietf-aipref-vocab-07 §6)', () => {
+  it.each([
+    ['train-ai=y, search=n', 'ad-'],
+    ['train-ai=y, train-ai, search=n, search="n"', '---'],
+    ['train-ai;allow=n, train-ai=y', 'a--'],
+    ['train-ai;has;parameters="?"', '---'],
+    ['train-ai;has;parameters="?";', '---'],
+    ['train-ai=n;exceptions=y', 'd--'],
+    ['train-ai=Y, search=N', '---'],
+    ['TRAIN-AI=n', '---'],
+    ['Train-AI=n, search=n', '---'],
+    ['train-ai=n,', '---'],
+    ['train-ai =n', '---'],
+    ['ai=n, bots=n, train-genai=n, ai-input=n, ai-train=n', '---'],
+  ])('%s', (text, expected) => {
+    expect(stated(`User-agent: *\nContent-Usage: ${text}`)).toBe(expected);
+    expect(stated('', '/', 'ExampleBot', { contentUsage: text })).toBe(expected);
+  });
+
+  it('labels of other vocabularies are kept, what cannot be read is marked', () => {
+    const { sources } = usage(parseRobots(''), '/', '*', { contentUsage: 'ai=n, x="y"' });
+    expect(sources).toEqual([
+      { directive: 'content-usage', value: 'ai=n, x="y"', preferences: { ai: 'disallow', x: 'unknown' } },
+    ]);
+    expect(
+      usage(parseRobots(''), '/', '*', { contentUsage: 'constructor=y' }).sources[0]?.preferences,
+    ).toEqual({
+      constructor: 'allow',
+    });
+    expect(usage(parseRobots('User-agent: *\nContent-Usage: A=n'), '/').sources).toEqual([
+      { directive: 'content-usage', line: 2, value: 'A=n', preferences: {}, malformed: true },
+    ]);
+  });
+});
+
+describe('the Content-Usage header', () => {
+  const body = lines(
+    'User-agent: *',
+    'Disallow: /never',
+    'Content-Usage: train-ai=n',
+    'Content-Usage: /ok train-ai=y',
+  );
+  const withHeader = (contentUsage: string | null | undefined, target: string): string =>
+    stated(body, target, 'ExampleBot', { contentUsage });
+
+  it('and the file: one that disallows wins, one that says nothing is no matter', () => {
+    expect(withHeader('train-ai=y', '/')).toBe('d--');
+    expect(withHeader('train-ai=n', '/ok')).toBe('d--');
+    expect(withHeader('search=y', '/ok')).toBe('aa-');
+    expect(withHeader('not a dictionary', '/ok')).toBe('a--');
+    expect(withHeader(null, '/ok')).toBe('a--');
+    expect(withHeader(undefined, '/ok')).toBe('a--');
+  });
+
+  it('counts where the file disallows, though its lines do not', () => {
+    expect(withHeader('search=n', '/never')).toBe('-d-');
+  });
+});
+
+describe('Content-Signal', () => {
+  const signals = (...values: string[]): string =>
+    lines('User-Agent: *', ...values.map((value) => `Content-signal: ${value}`), 'Allow: /');
+
+  it.each<[string, string[], string, string]>([
+    ['what Cloudflare writes', ['search=yes,ai-train=no,use=reference'], '/', 'da-'],
+    ['three signals', ['search=yes, ai-input=no, ai-train=no'], '/', 'dad'],
+    ['case and white space are no matter', ['Search = YES ,\tAI-Train=No'], '/', 'da-'],
+    ['other values state nothing', ['search=maybe, ai-train=no'], '/', 'd--'],
+    ['a key twice: the stricter', ['search=no, search=yes'], '/', '-d-'],
+    ['the longest path', ['/blog/ ai-train=no, search=yes', 'ai-train=yes'], '/blog/x', 'da-'],
+    ['elsewhere the line without one', ['/blog/ ai-train=no, search=yes', 'ai-train=yes'], '/x', 'a--'],
+    ["AIPREF's label is none of its own", ['train-ai=no'], '/', '---'],
+    ['what is no signal is passed over', ['hello, search=no, =, x='], '/', '-d-'],
+  ])('%s', (_, values, target, expected) => {
+    expect(stated(signals(...values), target)).toBe(expected);
+  });
+
+  it('`use` is the least permissive level of those stated', () => {
+    const use = (...values: string[]): string | undefined => usage(parseRobots(signals(...values)), '/').use;
+    expect(use('use=reference')).toBe('reference');
+    expect(use('use=full, use=immediate')).toBe('immediate');
+    expect(use('use=full', 'use=reference')).toBe('reference');
+    expect(use('use=whatever')).toBeUndefined();
+    expect(usage(parseRobots(signals('use=full')), '/', '*', { contentSignal: 'use=immediate' }).use).toBe(
+      'immediate',
+    );
+  });
+
+  it('the header, and the spelling in the plural', () => {
+    expect(stated('', '/', 'x', { contentSignal: 'ai-train=yes, search=yes, ai-input=yes' })).toBe('aaa');
+    expect(stated('User-agent: *\nContent-Signals: search=no')).toBe('-d-');
+  });
+
+  it('with Content-Usage: one that disallows wins', () => {
+    const body = lines(
+      'User-agent: *',
+      'Content-Usage: train-ai=y, search=n',
+      'Content-Signal: ai-train=no, search=yes',
+    );
+    expect(stated(body)).toBe('dd-');
+    expect(sourceLines(usage(parseRobots(body), '/'))).toEqual([2, 3]);
+  });
+
+  it('belongs to its group, and holds where the file disallows', () => {
+    const body = lines(
+      'User-agent: a',
+      'Content-Signal: search=no',
+      'Disallow: /',
+      'User-agent: *',
+      'Allow: /',
+    );
+    expect(stated(body, '/', 'a')).toBe('-d-');
+    expect(stated(body, '/', 'b')).toBe('---');
+  });
+
+  it('that cannot be read is marked', () => {
+    expect(usage(parseRobots(signals('hello')), '/').sources[0]).toMatchObject({
+      malformed: true,
+      preferences: {},
+    });
+    expect(usage(parseRobots(signals('/a')), '/a').sources[0]).not.toHaveProperty('malformed');
+  });
+});
+
+describe('License (RSL 1.0 §4.4)', () => {
+  const body = lines(
+    'License: https://example.com/license.xml',
+    'License: /relative.xml',
+    'User-agent: a',
+    'Allow: /',
+    'License: https://rights.example/a.xml',
+    'License: https://rights.example/b.xml',
+    'User-agent: b',
+    'Allow: /',
+    'License: none',
+    'User-agent: *',
+    'Disallow: /',
+  );
+  const file = parseRobots(body);
+
+  it('a group with licences has those alone, another those in front of all groups', () => {
+    expect(usage(file, '/', 'a').licenses).toEqual([
+      'https://rights.example/a.xml',
+      'https://rights.example/b.xml',
+    ]);
+    expect(usage(file, '/', 'c').licenses).toEqual(['https://example.com/license.xml']);
+    expect(usage(file, '/', 'b').licenses).toEqual([]);
+  });
+
+  it('the lines are told, those that are no absolute URL as such', () => {
+    expect(usage(file, '/', 'c').sources).toEqual([
+      { directive: 'license', line: 1, value: 'https://example.com/license.xml', preferences: {} },
+      { directive: 'license', line: 2, value: '/relative.xml', preferences: {}, malformed: true },
+    ]);
+    expect(sourceLines(usage(file, '/', 'b'))).toEqual([9]);
+  });
+
+  it('all of them, with their groups, are among the other records', () => {
+    expect(file.otherRecords.map(({ line, group }) => [line, group])).toEqual([
+      [1, undefined],
+      [2, undefined],
+      [5, 0],
+      [6, 0],
+      [9, 1],
+    ]);
+  });
+});
+
+describe('what is asked', () => {
+  it('a target that is no URL throws', () => {
+    const file = parseRobots(FIGURE);
+    expect(() => usage(file, 'example.com/')).toThrow(
+      expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL' }),
+    );
+  });
+
+  it('agents in turn get answers of their own', () => {
+    const file = parseRobots(FIGURE);
+    const asked = ['ExampleBot', 'OtherBot', 'ExampleBot/1.0', 'OtherBot', 'ExampleBot'];
+    expect(asked.map((agent) => usage(file, '/test', agent)['train-ai'])).toEqual([
+      'allow',
+      'disallow',
+      'allow',
+      'disallow',
+      'allow',
+    ]);
+  });
+
+  it('40,000 lines with paths are compiled once, and take linear time', () => {
+    const paths = Array.from({ length: 40_000 }, (_, index) => `Content-Usage: /${index}/ train-ai=n\n`).join(
+      '',
+    );
+    const file = parseRobots(`User-agent: *\n${paths}`);
+    const started = performance.now();
+    for (let index = 0; index < 50; index++) {
+      expect(usage(file, `/${index * 100}/x`).sources).toMatchObject([{ line: index * 100 + 2 }]);
+    }
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});
+
+describe('Request-rate', () => {
+  const rate = (value: string, atMs?: number): number | undefined =>
+    requestRate(
+      parseRobots(`User-agent: *\nRequest-rate: ${value}`),
+      'x',
+      atMs === undefined ? {} : { atMs },
+    );
+
+  it.each<[string, number | undefined]>([
+    ['1/10', 10_000],
+    ['1/10s', 10_000],
+    ['10/60', 6_000],
+    ['10/10m', 60_000],
+    ['20/1H', 180_000],
+    ['3/1', 333],
+    ['1 / 5 s', 5_000],
+    ['1/10s 1800-1900', 10_000],
+    ['1/999999999h', 31_536_000_000],
+    ['0/10', undefined],
+    ['1/0', 0],
+    ['1/10d', undefined],
+    ['1.5/10', undefined],
+    ['-1/10', undefined],
+    ['10', undefined],
+    ['', undefined],
+    ['1/10s 18-19', undefined],
+  ])('%s', (value, expected) => {
+    expect(rate(value)).toBe(expected);
+  });
+
+  it('of hours counts in them, when a time is given', () => {
+    const at = (time: string): number => Date.parse(`2026-11-21T${time}Z`);
+    expect(rate('1/10s 1800-1900', at('18:30:00'))).toBe(10_000);
+    expect(rate('1/10s 1800-1900', at('19:00:59'))).toBe(10_000);
+    expect(rate('1/10s 1800-1900', at('19:01:00'))).toBeUndefined();
+    expect(rate('1/10s 2300-0100', at('00:30:00'))).toBe(10_000);
+    expect(rate('1/10s 2300-0100', at('12:00:00'))).toBeUndefined();
+    expect(rate('1/10s', at('12:00:00'))).toBe(10_000);
+  });
+
+  it('is that of the groups that apply, the longest', () => {
+    const file = parseRobots(
+      lines(
+        ...['User-agent: a', 'Request-rate: 1/5', 'Request-rate: 1/7', 'Disallow: /x', 'User-agent: A'],
+        ...['Request-rate: 1/6', 'Disallow: /x', 'User-agent: *', 'request-rate: 1/60m', 'Disallow: /x'],
+      ),
+    );
+    expect(requestRate(file, 'a/1.0')).toBe(7_000);
+    expect(requestRate(file, ['b', 'a'])).toBe(7_000);
+    expect(requestRate(file)).toBe(3_600_000);
+    expect(
+      requestRate(parseRobots('Request-rate: 1/5\nUser-agent: b\nRequest-rate: 1/5'), 'a'),
+    ).toBeUndefined();
+  });
+});
+
+describe('other records', () => {
+  it('are told as they stand: key in lower case, value, line, group', () => {
+    const file = parseRobots(
+      lines(
+        'Host: example.com',
+        'User-agent: a',
+        'Visit-time: 0600-0845 # UTC',
+        'Disallow: /x',
+        'Clean-param: ref /some_dir/get_book.pl',
+        'User-agent: *',
+        'NOINDEX: /y',
+        'Crawl-delay 5',
+        'Sitemap: https://example.com/s',
+        'Disallow: /',
+      ),
+    );
+    expect(file.otherRecords).toEqual([
+      { key: 'host', value: 'example.com', line: 1 },
+      { key: 'visit-time', value: '0600-0845', line: 3, group: 0 },
+      { key: 'clean-param', value: 'ref /some_dir/get_book.pl', line: 5, group: 0 },
+      { key: 'noindex', value: '/y', line: 7, group: 1 },
+      { key: 'crawl-delay', value: '5', line: 8, group: 1 },
+    ]);
+    expect(file.groups[1]?.crawlDelayMs).toBe(5_000);
+  });
+});

@@ -1,0 +1,148 @@
+import { createConnection } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startSite } from '../support/site.ts';
+import { ask, startService, type TestService } from './service.ts';
+
+let service: TestService;
+let named: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+  named = await startService(['--allow-host', 'Robots.Internal']);
+});
+
+afterAll(async () => {
+  await Promise.all([service.terminate(), named.terminate()]);
+});
+
+const PASTED = '{"robots":"","urls":["/"]}';
+
+describe('Host (DNS rebinding)', () => {
+  it.each(['localhost', 'LOCALHOST', '127.0.0.1', '[::1]', '127.0.0.1:1', 'localhost.'])(
+    '%s is ours',
+    async (host) => {
+      expect((await ask(service.origin, '/healthz', { headers: { host } })).status).toBe(200);
+    },
+  );
+
+  it.each([
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example:80',
+    'evil.example#localhost',
+    'localhost@evil.example',
+    '[::1',
+    '192.0.2.1',
+  ])('%s is not', async (host) => {
+    const { status, text } = await ask(service.origin, '/v1/check?url=http://a.example/', {
+      headers: { host },
+    });
+    expect([status, JSON.parse(text).code]).toEqual([421, 'ERR_ROBOTS_FOREIGN_HOST']);
+  });
+
+  it('--allow-host makes one ours', async () => {
+    const headers = { host: 'robots.internal:8309' };
+    expect((await ask(named.origin, '/healthz', { headers })).status).toBe(200);
+    expect((await ask(service.origin, '/healthz', { headers })).status).toBe(421);
+  });
+});
+
+describe('pages of other sites', () => {
+  it.each<[string, Record<string, string>]>([
+    ['Origin', { origin: 'https://evil.example' }],
+    ['an Origin that tells nothing', { origin: 'null' }],
+    ['Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
+    ['Sec-Fetch-Site of a sibling', { 'sec-fetch-site': 'same-site' }],
+    ['another port of this machine', { origin: 'http://127.0.0.1:1' }],
+  ])('cannot POST: %s', async (_, headers) => {
+    for (const path of ['/v1/explain', '/v1/check']) {
+      const { status, text } = await ask(service.origin, path, {
+        method: 'POST',
+        headers,
+        body: PASTED,
+      });
+      expect([status, JSON.parse(text).code]).toEqual([403, 'ERR_ROBOTS_FOREIGN_SITE']);
+    }
+  });
+
+  it('nor have a script, an image or a frame ask', async () => {
+    const headers = {
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-dest': 'image',
+    };
+    expect(
+      (
+        await ask(service.origin, '/v1/check?url=http://a.example/', {
+          headers,
+        })
+      ).status,
+    ).toBe(403);
+  });
+
+  it('our own page can, and so can programs, and links lead here', async () => {
+    const own = { origin: service.origin, 'sec-fetch-site': 'same-origin' };
+    expect(
+      (
+        await ask(service.origin, '/v1/explain', {
+          method: 'POST',
+          headers: own,
+          body: PASTED,
+        })
+      ).status,
+    ).toBe(200);
+    expect(
+      (
+        await ask(service.origin, '/v1/explain', {
+          method: 'POST',
+          body: PASTED,
+        })
+      ).status,
+    ).toBe(200);
+    const link = {
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-dest': 'document',
+    };
+    expect((await ask(service.origin, '/', { headers: link })).status).toBe(200);
+  });
+});
+
+it('every answer forbids what nobody needs', async () => {
+  for (const path of ['/', '/page/main.js', '/healthz', '/nothing']) {
+    const { headers } = await ask(service.origin, path);
+    expect(headers).toMatchObject({
+      'content-security-policy': expect.stringMatching(/^default-src 'none'; .*frame-ancestors 'none'/),
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    });
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+  }
+});
+
+it('a request for another server by its whole URL is not for us', async () => {
+  const text = await new Promise<string>((resolve, reject) => {
+    const socket = createConnection(service.port, '127.0.0.1');
+    let received = '';
+    socket.on('data', (chunk) => (received += String(chunk)));
+    socket.on('end', () => resolve(received));
+    socket.on('error', reject);
+    socket.write('GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  });
+  expect(text).toMatch(/^HTTP\/1\.1 404 /);
+});
+
+it('asks public addresses alone, unless it is told otherwise', async () => {
+  const site = await startSite({ '/robots.txt': { body: '' } });
+  await using careful = await startService([]);
+  for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]']) {
+    const url = encodeURIComponent(site.url('/a').replace('127.0.0.1', host));
+    const { text } = await ask(careful.origin, `/v1/check?url=${url}`);
+    expect(JSON.parse(text)).toMatchObject({
+      allowed: false,
+      robots: { error: 'ERR_ROBOTS_ADDRESS_REFUSED' },
+    });
+  }
+  expect(site.requests).toEqual([]);
+  const { text } = await ask(service.origin, `/v1/check?url=${encodeURIComponent(site.url('/a'))}`);
+  expect(JSON.parse(text)).toMatchObject({ allowed: true });
+  await site.close();
+});

@@ -1,0 +1,124 @@
+import { request as send } from 'node:http';
+import { Writable } from 'node:stream';
+import { Collector } from '../cli/session.ts';
+import { serve } from '../../src/cli/serve/run.ts';
+import type { PromClient } from '../../src/serve/metrics.ts';
+import { readArguments } from '../../src/cli/frame/arguments.ts';
+import { serveCommand } from '../../src/cli/serve/command.ts';
+import { run } from '../../src/cli/run.ts';
+
+/** `canfetch serve`, running in this process. */
+export interface TestService extends AsyncDisposable {
+  /** Without the slash at the end. */
+  readonly origin: string;
+  /** Where it listens. */
+  readonly port: number;
+  readonly stderr: Collector;
+  /** Sends SIGTERM; resolves with the exit code. */
+  terminate(): Promise<number>;
+  /** Presses Ctrl-C; resolves with the exit code. */
+  interrupt(): Promise<number>;
+}
+
+/** Starts it on a free port; `loadPromClient` stands in for the optional peer. */
+export async function startService(
+  argv: readonly string[] = ['--allow-private'],
+  loadPromClient?: () => Promise<PromClient | undefined>,
+): Promise<TestService> {
+  const { promise: told, resolve: tell } = deferred<string>();
+  const stdout = new Writable({
+    decodeStrings: false,
+    write(chunk, _encoding, done) {
+      tell(String(chunk));
+      done();
+    },
+  });
+  const stderr = new Collector();
+  const interrupted = new AbortController();
+  const listeners = new Set<() => void>();
+  const session = {
+    argv: ['serve', '--port', '0', ...argv],
+    env: {},
+    stdin: process.stdin,
+    stdout,
+    stderr,
+    signal: interrupted.signal,
+    onTerminate(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  const ended: Promise<number> =
+    loadPromClient === undefined
+      ? run(session)
+      : serve(readArguments(serveCommand, session.argv.slice(1)), session, loadPromClient);
+  const text = await Promise.race([
+    told,
+    ended.then((code) => Promise.reject(new Error(`exit ${code}: ${stderr.text}`))),
+  ]);
+  const url = /^canfetch serves at (http:\S+)\/\n$/.exec(text)?.[1];
+  if (url === undefined) throw new Error(`Expected the address, got ${JSON.stringify(text)}`);
+  const terminate = (): Promise<number> => {
+    for (const listener of listeners) listener();
+    return ended;
+  };
+  return {
+    origin: url,
+    port: Number(new URL(url).port),
+    stderr,
+    terminate,
+    interrupt() {
+      interrupted.abort(new Error('Interrupted'));
+      return ended;
+    },
+    async [Symbol.asyncDispose]() {
+      await terminate();
+    },
+  };
+}
+
+export interface PlainAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** A request with whatever headers, which `fetch` would not send. */
+export function ask(
+  origin: string,
+  path: string,
+  {
+    method = 'GET',
+    headers = {},
+    body,
+  }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<PlainAnswer> {
+  return new Promise((resolve, reject) => {
+    const request = send(origin + path, { method, headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => (text += chunk));
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+        }),
+      );
+      response.on('error', reject);
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+export function deferred<T>(): {
+  promise: Promise<T>;
+  resolve: (value: T) => void;
+} {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

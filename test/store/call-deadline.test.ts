@@ -1,0 +1,39 @@
+import { describe, expect, it, vi } from 'vitest';
+import { inTime } from '../../src/store/call-deadline.ts';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const never = new Promise<never>(() => undefined);
+
+describe('a deadline', () => {
+  it('ends what does not end by itself', async () => {
+    expect(await inTime(never, 5, true)).toEqual({ ended: false });
+    expect(await inTime(never, 1, true)).toEqual({ ended: false });
+  });
+
+  it('gives what comes before it, and throws what is thrown', async () => {
+    expect(await inTime(Promise.resolve(7), 1_000, true)).toEqual({ ended: true, value: 7 });
+    await expect(inTime(Promise.reject(new Error('broken')), 1_000, true)).rejects.toThrow('broken');
+  });
+
+  it('does not run out while our own process is held up', async () => {
+    const answer = async (): Promise<string> => {
+      await turn();
+      const until = performance.now() + 150;
+      while (performance.now() < until);
+      for (let turns = 0; turns < 4; turns++) await turn();
+      return 'there since long';
+    };
+    expect(await inTime(answer(), 100, true)).toEqual({ ended: true, value: 'there since long' });
+  });
+
+  it('keeps no timer when all is said', async () => {
+    const made = vi.spyOn(globalThis, 'setTimeout');
+    const cleared = vi.spyOn(globalThis, 'clearTimeout');
+    await inTime(turn(), 60_000, true);
+    await inTime(Promise.reject(new Error('broken')), 60_000, true).catch(() => undefined);
+    const timers = made.mock.results.map(({ value }) => [value]);
+    vi.restoreAllMocks();
+    expect(timers).toHaveLength(2);
+    expect(cleared.mock.calls).toEqual(timers);
+  });
+});

@@ -1,0 +1,414 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { encodeRecord, nameOf } from '../../../src/store/lmdb/record.ts';
+import { type LmdbStore, lmdbStore, type StoreEntry } from '../../../src/store/lmdb/lmdb.ts';
+import { DAY, HOUR, MINUTE, SECOND, VirtualClock } from '../../support/client.ts';
+import { compileScript, startWorker } from '../../support/workers.ts';
+import { storeContract } from '../store-contract.ts';
+import type { WorkerTask } from '../store-worker.ts';
+
+const folder = (): string => mkdtempSync(join(tmpdir(), 'canfetch-lmdb-'));
+
+storeContract('LMDB', async () => {
+  const clock = new VirtualClock();
+  const path = folder();
+  const store = lmdbStore({ path, clock });
+  return {
+    store,
+    elapse: async (_kind, _key, ms) => clock.advance(ms),
+    async close() {
+      await store.close();
+      rmSync(path, { recursive: true });
+    },
+  };
+});
+
+describe('LMDB', () => {
+  let path: string;
+  let clock: VirtualClock;
+  let store: LmdbStore;
+
+  beforeEach(() => {
+    path = folder();
+    clock = new VirtualClock();
+    store = lmdbStore({ path, clock });
+  });
+
+  afterEach(async () => {
+    await store.close();
+    rmSync(path, { recursive: true });
+  });
+
+  async function entriesOf(of: LmdbStore): Promise<StoreEntry[]> {
+    const entries: StoreEntry[] = [];
+    for await (const entry of of.entries()) entries.push(entry);
+    return entries;
+  }
+
+  /** Whatever there is in the database, index and all. */
+  async function names(): Promise<string[]> {
+    const database = open<Buffer, string>({ path, encoding: 'binary' });
+    const found = [...database.getKeys()];
+    await database.close();
+    return found;
+  }
+
+  it('remembers when it is opened again', async () => {
+    await store.set('k', 'value', { ttlMs: HOUR });
+    await store.lease('k', HOUR);
+    await store.reserve('k', MINUTE);
+    await store.close();
+    store = lmdbStore({ path, clock });
+    expect(await store.get('k')).toBe('value');
+    expect(await store.lease('k', HOUR)).toBeUndefined();
+    expect(await store.reserve('k', MINUTE)).toBe(MINUTE);
+  });
+
+  it('two stores on one folder see what the other does, also when one is closed', async () => {
+    const other = lmdbStore({ path, clock });
+    await store.set('k', 'value', { ttlMs: HOUR });
+    expect(await other.get('k')).toBe('value');
+    expect([await store.lease('k', HOUR), await other.lease('k', HOUR)]).toEqual([
+      expect.anything(),
+      undefined,
+    ]);
+    await other.close();
+    await store.set('k', 'other', { ttlMs: HOUR });
+    expect(await store.get('k')).toBe('other');
+  });
+
+  it('tokens of leases are unique, and grow', async () => {
+    const tokens: string[] = [];
+    for (let count = 0; count < 10; count++) {
+      const lease = await store.lease('k', HOUR);
+      tokens.push(lease?.token ?? '');
+      await lease?.release();
+    }
+    expect(new Set(tokens).size).toBe(10);
+    expect([...tokens].sort()).toEqual(tokens);
+  });
+
+  it('slots are exactly so far apart', async () => {
+    const waits = await Promise.all(Array.from({ length: 100 }, () => store.reserve('k', 1_500)));
+    expect(waits.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, rank) => rank * 1_500));
+    clock.advance(1_000);
+    expect(await store.reserve('k', 250.5)).toBe(99 * 1_500 - 1_000 + 250.5);
+  });
+
+  it('slots that nobody took are not made up for', async () => {
+    await store.reserve('k', 10 * SECOND);
+    clock.advance(MINUTE);
+    expect(await store.reserve('k', 10 * SECOND)).toBe(0);
+    expect(await store.reserve('k', 10 * SECOND)).toBe(10 * SECOND);
+  });
+
+  it('keeps a value no shorter than asked for', async () => {
+    await store.set('k', 'value', { ttlMs: 0.25 });
+    expect(await store.get('k')).toBe('value');
+    clock.advance(1);
+    expect(await store.get('k')).toBeUndefined();
+    expect(await store.sweep()).toBe(1);
+  });
+
+  it('refuses times that are none', async () => {
+    const invalid = { code: 'ERR_ROBOTS_INVALID_OPTIONS' };
+    for (const ms of [Number.NaN, Infinity, -1, 0]) {
+      await expect(store.set('k', 'value', { ttlMs: ms })).rejects.toMatchObject(invalid);
+      await expect(store.lease('k', ms)).rejects.toMatchObject(invalid);
+      if (ms !== 0) await expect(store.reserve('k', ms)).rejects.toMatchObject(invalid);
+    }
+    expect(await names()).toEqual([]);
+  });
+
+  describe('what has expired', () => {
+    it('is swept when asked, whatever it is, and leaves nothing behind', async () => {
+      const keys = Array.from({ length: 600 }, (_, at) => `https://site${at}.example`);
+      await Promise.all(keys.map((key) => store.set(key, 'first', { ttlMs: MINUTE })));
+      await Promise.all(keys.map((key) => store.set(key, 'value', { ttlMs: HOUR })));
+      for (const key of ['k'.repeat(3_000), 'k'.repeat(100) + '\0', '\0', '\ud800']) {
+        await store.set(key, 'value', { ttlMs: HOUR });
+      }
+      await store.lease('k', HOUR);
+      await store.reserve('k', MINUTE);
+      await store.set('kept', 'value', { ttlMs: DAY });
+      expect(await store.sweep()).toBe(0);
+      clock.advance(HOUR);
+      expect(await store.sweep()).toBe(606);
+      expect(await store.sweep()).toBe(0);
+      const left = await names();
+      expect(left).toHaveLength(3);
+      expect(left).toEqual(expect.arrayContaining(['v=kept', expect.stringMatching(/^x.{9}v=kept$/)]));
+    });
+
+    it('goes a little at each write, faster than it comes', async () => {
+      const old = Array.from({ length: 100 }, (_, at) => `old${at}`);
+      await Promise.all(old.map((key) => store.set(key, 'value', { ttlMs: MINUTE })));
+      clock.advance(MINUTE);
+      await store.set('new0', 'value', { ttlMs: DAY });
+      const after = (await names()).filter((name) => name.startsWith('v='));
+      expect(after).toHaveLength(100 - 4 + 1);
+      const fresh = Array.from({ length: 24 }, (_, at) => `new${at + 1}`);
+      await Promise.all(fresh.map((key) => store.set(key, 'value', { ttlMs: DAY })));
+      const left = (await names()).filter((name) => name.startsWith('v='));
+      expect(left.every((name) => name.startsWith('v=new'))).toBe(true);
+      expect(left).toHaveLength(25);
+    });
+
+    it('is not swept when it was set again meanwhile', async () => {
+      await store.set('k', 'first', { ttlMs: MINUTE });
+      await store.set('k', 'second', { ttlMs: HOUR });
+      clock.advance(MINUTE);
+      expect(await store.sweep()).toBe(0);
+      expect(await store.get('k')).toBe('second');
+    });
+
+    it('stays away of a database that grows and shrinks: it is no larger than what was in it at once', async () => {
+      const value = 'x'.repeat(900);
+      for (let round = 0; round < 12; round++) {
+        await Promise.all(
+          Array.from({ length: 300 }, (_, at) => store.set(`${round}/${at}`, value, { ttlMs: MINUTE })),
+        );
+        clock.advance(MINUTE);
+      }
+      await store.sweep();
+      const database = open<Buffer, string>({ path, encoding: 'binary' });
+      const { lastPageNumber, pageSize } = { lastPageNumber: 0, pageSize: 4096, ...database.getStats() };
+      await database.close();
+      expect(lastPageNumber).toBeGreaterThan(0);
+      expect(lastPageNumber * pageSize).toBeLessThan(300 * 1_000 * 5);
+    });
+  });
+
+  describe('entries', () => {
+    it('are all values in force, with their ends', async () => {
+      await store.set('b', 'long '.repeat(1_000), { ttlMs: HOUR });
+      await store.set('a', 'value', { ttlMs: DAY });
+      await store.set('k'.repeat(3_000), 'of a long key', { ttlMs: DAY });
+      await store.set('over', 'value', { ttlMs: MINUTE });
+      await store.lease('a', HOUR);
+      await store.reserve('a', HOUR);
+      clock.advance(MINUTE);
+      const expiresAt = clock.now() - MINUTE + DAY;
+      const entries = await entriesOf(store);
+      expect(entries.sort((one, other) => one.key.length - other.key.length)).toEqual([
+        { key: 'a', value: 'value', expiresAt },
+        { key: 'b', value: 'long '.repeat(1_000), expiresAt: expiresAt - DAY + HOUR },
+        { key: 'k'.repeat(3_000), value: 'of a long key', expiresAt },
+      ]);
+    });
+
+    it('come a page at a time, each once, while others write', async () => {
+      const keys = Array.from({ length: 1_000 }, (_, at) => `https://site${at}.example`);
+      await Promise.all(keys.map((key) => store.set(key, key, { ttlMs: HOUR })));
+      const seen: string[] = [];
+      for await (const { key } of store.entries()) {
+        seen.push(key);
+        if (seen.length % 100 === 0) await store.delete(key);
+      }
+      expect(seen).toEqual([...keys].sort());
+      expect(await entriesOf(store)).toHaveLength(990);
+    });
+
+    it('are gone when cleared; leases and slots are not', async () => {
+      const keys = Array.from({ length: 600 }, (_, at) => `https://site${at}.example`);
+      await Promise.all(keys.map((key) => store.set(key, key, { ttlMs: HOUR })));
+      await store.lease('k', HOUR);
+      await store.reserve('k', HOUR);
+      await store.clear();
+      expect(await entriesOf(store)).toEqual([]);
+      expect(await names()).toHaveLength(5);
+      expect(await store.lease('k', HOUR)).toBeUndefined();
+      expect(await store.reserve('k', HOUR)).toBe(HOUR);
+    });
+  });
+
+  describe('a database the caller opened', () => {
+    let root: RootDatabase<Buffer, string>;
+
+    beforeEach(() => {
+      root = open<Buffer, string>({ path: join(path, 'theirs'), encoding: 'binary' });
+    });
+
+    afterEach(() => root.close());
+
+    it('is used, and left open', async () => {
+      const named = root.openDB<Buffer, string>({ name: 'robots' });
+      for (const database of [root, named]) {
+        const theirs = lmdbStore(database);
+        await theirs.set('k', 'value', { ttlMs: HOUR });
+        expect(await theirs.get('k')).toBe('value');
+        expect(await theirs.lease('k', HOUR)).toBeDefined();
+        expect(await theirs.reserve('k', HOUR)).toBe(0);
+        await theirs.close();
+        await database.put('their own', Buffer.from('value'));
+        expect(database.get('their own')?.toString()).toBe('value');
+      }
+    });
+
+    it('with something else in the place of a record has none there', async () => {
+      const theirs = lmdbStore(root);
+      const poison = ['', 'value', '\u0001', '\u0001'.repeat(9), '\u0001'.repeat(100)].map((text) =>
+        Buffer.from(text),
+      );
+      for (const octets of poison) {
+        for (const name of ['v=k', 'l=k', 's=k']) await root.put(name, octets);
+        expect(await theirs.get('k')).toBeUndefined();
+        expect(await theirs.lease('k', HOUR)).toBeDefined();
+        expect(await theirs.reserve('k', HOUR)).toBe(0);
+        await theirs.set('k', 'value', { ttlMs: HOUR });
+        expect(await theirs.get('k')).toBe('value');
+        await theirs.delete('k');
+        await root.remove('s=k');
+      }
+    });
+
+    it('with an index that is not of the store loses no value by it', async () => {
+      const theirs = lmdbStore(root);
+      await theirs.set('k', 'value', { ttlMs: HOUR });
+      for (const name of ['v=k', 'v=none', '']) await root.put(`x000000001${name}`, Buffer.alloc(0));
+      expect(await theirs.sweep()).toBe(3);
+      expect(await theirs.get('k')).toBe('value');
+    });
+
+    it('gives no value of another key, not even of one with the same digest', async () => {
+      const [one, other] = ['a', 'b'].map((end) => 'k'.repeat(3_000) + end) as [string, string];
+      const theirs = lmdbStore(root);
+      await theirs.set(one, 'value', { ttlMs: HOUR });
+      const content = Buffer.from('tof the other');
+      const record = encodeRecord(nameOf('value', one), {
+        key: other,
+        content,
+        expiresAt: Date.now() + HOUR,
+      });
+      expect(await theirs.get(one)).toBe('value');
+      await root.put(nameOf('value', one), record);
+      expect(await theirs.get(one)).toBeUndefined();
+    });
+
+    it('is refused when it is opened in another way', () => {
+      const wrong = [
+        [
+          root.openDB({ name: 'a', encoding: 'json' }),
+          "Expected a database opened with `encoding: 'binary'`, got one",
+        ],
+        [root.openDB({ name: 'b', dupSort: true }), 'Expected a database opened without `dupSort`'],
+        [root.openDB({ name: 'c', useVersions: true }), 'Expected a database opened without `useVersions`'],
+        [root.openDB({ name: 'd', cache: true }), 'Expected a database opened without `cache`'],
+        [
+          root.openDB({ name: 'e', keyEncoding: 'uint32' }),
+          'Expected a database opened without `keyEncoding`',
+        ],
+      ] as const;
+      for (const [database, message] of wrong) expect(() => lmdbStore(database)).toThrow(message);
+    });
+  });
+
+  describe('closed', () => {
+    it('is closed once what was asked before is done', async () => {
+      const keys = Array.from({ length: 100 }, (_, at) => `k${at}`);
+      const sets = keys.map((key) => store.set(key, 'value '.repeat(1_000), { ttlMs: HOUR }));
+      const closed = store.close();
+      expect(await Promise.allSettled(sets)).toEqual(
+        keys.map(() => ({ status: 'fulfilled', value: undefined })),
+      );
+      await closed;
+      store = lmdbStore({ path, clock });
+      expect(await entriesOf(store)).toHaveLength(100);
+    });
+
+    it('rejects whatever it is asked, and can be closed again', async () => {
+      const lease = await store.lease('k', HOUR);
+      await store.close();
+      await store.close();
+      const asked = [
+        store.get('k'),
+        store.set('k', 'value', { ttlMs: HOUR }),
+        store.delete('k'),
+        store.lease('k', HOUR),
+        store.reserve('k', HOUR),
+        store.sweep(),
+        store.clear(),
+        entriesOf(store),
+        lease?.release(),
+      ];
+      for (const answer of asked) {
+        await expect(answer).rejects.toMatchObject({
+          code: 'ERR_ROBOTS_CLOSED',
+          message: 'The LMDB store is closed; make a new one to go on asking',
+        });
+      }
+    });
+  });
+
+  it('cannot be opened where there is no folder to be had', () => {
+    expect(() => lmdbStore({ path: process.execPath })).toThrow(
+      expect.objectContaining({
+        code: 'ERR_ROBOTS_INVALID_OPTIONS',
+        message: expect.stringContaining(
+          'Expected `path` to be a place where an LMDB database can be kept, got',
+        ),
+        cause: expect.any(Error),
+      }),
+    );
+  });
+
+  it.each([
+    [undefined, 'Expected `path` to name a folder'],
+    [{}, 'Expected `path` to name a folder'],
+    [{ path: '' }, 'Expected `path` to name a folder'],
+    [{ path: '/nowhere', ttlMs: 5 }, 'Expected only known options, got `ttlMs`'],
+    [
+      { path: '/nowhere', clock: {} },
+      'Expected `clock` to be an object whose `now()` gives epoch milliseconds',
+    ],
+  ])('is not to be had for %j', (options, message) => {
+    // @ts-expect-error: these are no options
+    expect(() => lmdbStore(options)).toThrow(message);
+  });
+});
+
+describe('LMDB in trouble', () => {
+  const keys = Array.from({ length: 20 }, (_, at) => `https://site${at}.example`);
+  /** Nothing compresses this. */
+  const value = Array.from({ length: 60_000 }, (_, at) =>
+    (Math.imul(at, 2_654_435_761) >>> 0).toString(36),
+  ).join('');
+
+  it.each(['lmdb', 'lmdb-opened'])('a full disk rejects, ends no process and goes by (%s)', async (kind) => {
+    const path = folder();
+    using script = compileScript(new URL('store-worker.ts', import.meta.url));
+    const worker = startWorker(script, [kind, path], { maxFileBlocks: 3_072 });
+    const told = async (task: WorkerTask): Promise<unknown[]> => {
+      worker.tell(task);
+      return (await worker.next()) as unknown[];
+    };
+    expect(await worker.next()).toBe('ready');
+    const set = [];
+    for (const key of keys) set.push(...(await told({ task: 'set', keys: [key], ms: HOUR, value })));
+    const failed = set.filter((result) => result !== 'set');
+    expect(set[0]).toBe('set');
+    expect(failed.length).toBeGreaterThan(5);
+    for (const reason of failed) expect(reason).toMatch(/^Error: LMDB could not commit: /);
+    // Many at once, in one transaction.
+    for (const result of await told({ task: 'set', keys, ms: HOUR, value })) expect(result).not.toBe('set');
+    const got = await told({ task: 'get', keys, ms: 0 });
+    expect(got).toEqual(set.map((result) => (result === 'set' ? value : null)));
+    expect(await told({ task: 'set', keys: ['k'], ms: HOUR, value: 'small' })).toEqual(['set']);
+    worker.end();
+    expect((await worker.ended()).code).toBe(0);
+    rmSync(path, { recursive: true });
+  });
+
+  it('a missing package is named, with what to do', async () => {
+    using script = compileScript(new URL('lmdb-missing.ts', import.meta.url), 'outside');
+    const worker = startWorker(script, []);
+    expect(await worker.next()).toEqual({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      message: expect.stringContaining('install it with `npm install lmdb`'),
+    });
+    await worker.ended();
+  });
+});

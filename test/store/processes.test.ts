@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
+import { HOUR, MINUTE, SECOND } from '../support/client.ts';
+import { describeWith } from '../support/installed.ts';
+import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { type CompiledScript, compileScript, startWorker, type Worker } from '../support/workers.ts';
+import type { WorkerTask } from './store-worker.ts';
+
+const PROCESSES = 4;
+let script: CompiledScript;
+const running: Worker[] = [];
+
+beforeAll(() => {
+  script = compileScript(new URL('store-worker.ts', import.meta.url));
+});
+
+afterAll(async () => {
+  for (const worker of running) await worker.kill();
+  script[Symbol.dispose]();
+});
+
+async function start(kind: 'lmdb' | 'redis', where: string, count: number): Promise<Worker[]> {
+  const workers = Array.from({ length: count }, () => startWorker(script, [kind, where]));
+  running.push(...workers);
+  for (const worker of workers) expect(await worker.next()).toBe('ready');
+  return workers;
+}
+
+async function told(worker: Worker, task: WorkerTask): Promise<unknown[]> {
+  worker.tell(task);
+  return (await worker.next()) as unknown[];
+}
+
+/** What several processes owe each other. */
+function sharedBehaviour(open: () => Promise<Worker[]>): void {
+  let workers: Worker[] = [];
+
+  // Four processes take their time to start where others run, too.
+  beforeAll(async () => {
+    workers = await open();
+  }, 60_000);
+
+  /** Each process does the task at the same time; what each found. */
+  const atOnce = (task: WorkerTask): Promise<unknown[][]> =>
+    Promise.all(workers.map((worker) => told(worker, task)));
+
+  it('one process gets each lease', async () => {
+    const keys = Array.from({ length: 100 }, (_, at) => `https://site${at}.example`);
+    const won = await atOnce({ task: 'lease', keys, ms: HOUR });
+    const winners = keys.map((_, at) => won.filter((byProcess) => byProcess[at] === true).length);
+    expect(winners).toEqual(keys.map(() => 1));
+  });
+
+  it('no slot is given to two', async () => {
+    const keys = Array.from({ length: 50 }, () => 'https://example.com');
+    const waits = (await atOnce({ task: 'reserve', keys, ms: MINUTE })).flat();
+    const ranks = waits.map((wait) => Math.ceil(Number(wait) / MINUTE)).sort((a, b) => a - b);
+    expect(ranks).toEqual(Array.from({ length: PROCESSES * keys.length }, (_, rank) => rank));
+  });
+
+  it('what one wrote all read', async () => {
+    const keys = Array.from({ length: 50 }, (_, at) => `https://site${at}.example`);
+    const value = 'Disallow: /private\n'.repeat(200);
+    const set = await atOnce({ task: 'set', keys, ms: HOUR, value });
+    expect(set.flat()).toEqual(Array.from({ length: PROCESSES * keys.length }, () => 'set'));
+    const got = await atOnce({ task: 'get', keys, ms: 0 });
+    expect(got.flat().every((found) => found === value)).toBe(true);
+  });
+}
+
+describe('processes on one LMDB', () => {
+  let path: string;
+
+  beforeAll(() => {
+    path = mkdtempSync(join(tmpdir(), 'canfetch-lmdb-'));
+  });
+
+  afterAll(() => rmSync(path, { recursive: true }));
+
+  sharedBehaviour(() => start('lmdb', path, PROCESSES));
+
+  it('the lease of one that is killed runs out', async () => {
+    const [holder] = (await start('lmdb', path, 1)) as [Worker];
+    expect(await told(holder, { task: 'lease', keys: ['k'], ms: 30 * SECOND })).toEqual([true]);
+    await holder.kill();
+    let later = 0;
+    await using store = lmdbStore({ path, clock: { now: () => Date.now() + later } });
+    expect(await store.lease('k', SECOND)).toBeUndefined();
+    later = 31 * SECOND;
+    expect(await store.lease('k', SECOND)).toBeDefined();
+  });
+
+  it('one that is killed while it writes leaves whole values, and a database that goes on', async () => {
+    const keys = Array.from({ length: 2_000 }, (_, at) => `https://written${at}.example`);
+    const value = 'x'.repeat(1_000);
+    const [writer] = (await start('lmdb', path, 1)) as [Worker];
+    writer.tell({ task: 'set', keys, ms: HOUR, value } satisfies WorkerTask);
+    await using store = lmdbStore({ path });
+    while ((await store.get(keys[0]!)) === undefined) await new Promise((resolve) => setImmediate(resolve));
+    await writer.kill();
+    for await (const entry of store.entries()) {
+      if (entry.key.includes('written')) expect(entry.value).toBe(value);
+    }
+    await store.set('k', 'value', { ttlMs: HOUR });
+    expect(await store.get('k')).toBe('value');
+  });
+
+  it('one that has a store open ends by itself', async () => {
+    const [worker] = (await start('lmdb', path, 1)) as [Worker];
+    expect(await told(worker, { task: 'set', keys: ['k'], ms: HOUR, value: 'v' })).toEqual(['set']);
+    worker.end();
+    expect(await worker.ended()).toEqual({ code: 0, stderr: '' });
+  });
+});
+
+describeWith('redis-server')('processes on one Redis', () => {
+  let server: RedisServer;
+
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+
+  afterAll(() => server?.stop());
+
+  sharedBehaviour(() => start('redis', server.url, PROCESSES));
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { brotliCompressSync } from 'node:zlib';
+import { MAX_VALUE_BYTES, pack, unpack } from '../../../src/store/record/compress.ts';
+import fc from '../../support/fast-check.ts';
+
+const marked = (marker: string, octets: Uint8Array): Buffer => Buffer.concat([Buffer.from(marker), octets]);
+
+describe('packed values', () => {
+  it('come back as they were, whatever they are', async () => {
+    const values = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 3_000 }),
+      fc.array(fc.integer({ min: 0, max: 0xff_ff })).map((units) => String.fromCharCode(...units)),
+      fc.string({ minLength: 1 }).map((line) => line.repeat(500)),
+    );
+    await fc.assert(
+      fc.asyncProperty(values, async (value) => {
+        expect(await unpack(await pack(value))).toBe(value);
+      }),
+    );
+  });
+
+  it('are plain text up to 1 KiB, and from there on no larger than that', async () => {
+    expect((await pack('User-agent: *')).toString()).toBe('tUser-agent: *');
+    const line = 'Disallow: /private/*.html$\n';
+    expect((await pack(line.repeat(30))).length).toBe(line.length * 30 + 1);
+    expect((await pack(line.repeat(1_000))).length).toBeLessThan(200);
+    const noise = Array.from({ length: 30_000 }, (_, at) =>
+      (Math.imul(at, 2_654_435_761) >>> 0).toString(36),
+    ).join('');
+    expect((await pack(noise)).length).toBeLessThanOrEqual(noise.length + 1);
+  });
+
+  it('are refused where they could not be read again', async () => {
+    const largest = 'é'.repeat(MAX_VALUE_BYTES / 2);
+    expect((await unpack(await pack(largest))) === largest).toBe(true);
+    await expect(pack(`${largest}.`)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      message: 'Expected a value of at most 4194304 octets, got one of 4194305',
+    });
+  });
+});
+
+describe('what is no packed value is none', () => {
+  const poison: Readonly<Record<string, Buffer>> = {
+    nothing: Buffer.alloc(0),
+    'another mark': Buffer.from('{"version":1}'),
+    'a mark that is no letter': Buffer.from([0xff, 1, 2, 3]),
+    'text that is not UTF-8': marked('t', Buffer.from([0x61, 0xff, 0x62])),
+    'half a UTF-16 code unit': marked('u', Buffer.from('abc')),
+    'compressed, but it is not': marked('T', Buffer.from('User-agent: *')),
+    'compressed, and cut': marked('T', brotliCompressSync(Buffer.alloc(5_000, 'ab')).subarray(0, -2)),
+    'compressed, of what is not UTF-8': marked('T', brotliCompressSync(Buffer.alloc(5_000, 0xff))),
+    'more than a value may have': Buffer.alloc(MAX_VALUE_BYTES + 2, 't'),
+    'one octet more than that, compressed': marked(
+      'T',
+      brotliCompressSync(Buffer.alloc(MAX_VALUE_BYTES + 1)),
+    ),
+    'a bomb': marked('T', brotliCompressSync(Buffer.alloc(64 * MAX_VALUE_BYTES))),
+  };
+
+  it.each(Object.entries(poison))('%s', async (_, packed) => {
+    expect(await unpack(packed)).toBeUndefined();
+  });
+
+  it('any octets', async () => {
+    const honest = await pack('Disallow: /private\n'.repeat(100));
+    await fc.assert(
+      fc.asyncProperty(fc.nat(honest.length - 1), fc.integer({ min: 1, max: 255 }), async (at, change) => {
+        const damaged = Buffer.from(honest);
+        damaged[at]! ^= change;
+        const value = await unpack(damaged);
+        expect(value === undefined || typeof value === 'string').toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,91 @@
+import { Cluster } from 'ioredis';
+import { Cluster as ValkeyCluster } from 'iovalkey';
+import { createCluster, createSentinel, type RedisSentinelType } from 'redis';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { redisStore } from '../../../src/store/redis/redis.ts';
+import { describeWith } from '../../support/installed.ts';
+import { type RedisServer, startRedis, startRedisCluster, startSentinel } from '../../support/redis-server.ts';
+import { elapseOnServer } from './redis-time.ts';
+import { storeContract } from '../store-contract.ts';
+
+/** A cluster refuses scripts and commands whose keys are on several slots (`CROSSSLOT`). */
+describeWith('redis-server')('Redis Cluster', () => {
+  let node: RedisServer;
+
+  beforeAll(async () => {
+    node = await startRedisCluster();
+  });
+
+  afterAll(() => node?.stop());
+
+  beforeEach(() => node.command('FLUSHALL'));
+
+  it('keeps all there is about a key in one slot, whatever the key', async () => {
+    const cluster = new Cluster([{ host: '127.0.0.1', port: node.port }]);
+    const store = redisStore(cluster);
+    onTestFinished(() => cluster.disconnect());
+    for (const key of ['https://example.com', '{', '}', '{}', 'a}b{c}', '{a}{b}', '', '%', '🔑']) {
+      await store.set(key, 'value', { ttlMs: 60_000 });
+      await store.lease(key, 60_000);
+      await store.reserve(key, 60_000);
+      const names = (await node.command('KEYS', '*')) as string[];
+      expect(names).toHaveLength(3);
+      const slots = await Promise.all(names.map((name) => node.command('CLUSTER', 'KEYSLOT', name)));
+      expect(new Set(slots).size).toBe(1);
+      await node.command('FLUSHALL');
+    }
+  });
+
+  storeContract('ioredis, Cluster', async () => {
+    const cluster = new Cluster([{ host: '127.0.0.1', port: node.port }]);
+    return {
+      store: redisStore(cluster),
+      elapse: elapseOnServer(node),
+      close: async () => cluster.disconnect(),
+    };
+  });
+
+  storeContract('iovalkey, Cluster', async () => {
+    const cluster = new ValkeyCluster([{ host: '127.0.0.1', port: node.port }]);
+    return {
+      store: redisStore(cluster),
+      elapse: elapseOnServer(node),
+      close: async () => cluster.disconnect(),
+    };
+  });
+
+  storeContract('node-redis, createCluster', async () => {
+    const cluster = createCluster({ rootNodes: [{ url: node.url }] });
+    await cluster.connect();
+    return { store: redisStore(cluster), elapse: elapseOnServer(node), close: () => cluster.close() };
+  });
+});
+
+describeWith('redis-server')('Redis Sentinel', () => {
+  let master: RedisServer;
+  let sentinel: RedisServer;
+  /** Of all tests: it takes its time to find the master. */
+  let watched: RedisSentinelType;
+
+  beforeAll(async () => {
+    master = await startRedis();
+    sentinel = await startSentinel(master);
+    watched = createSentinel({
+      name: 'main',
+      sentinelRootNodes: [{ host: '127.0.0.1', port: sentinel.port }],
+    });
+    await watched.connect();
+  });
+
+  afterAll(async () => {
+    await watched?.close();
+    await sentinel?.stop();
+    await master?.stop();
+  });
+
+  beforeEach(() => master.command('FLUSHALL'));
+
+  storeContract('node-redis, createSentinel', async () => {
+    return { store: redisStore(watched), elapse: elapseOnServer(master), close: async () => undefined };
+  });
+});

@@ -1,0 +1,271 @@
+import { randomBytes } from 'node:crypto';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type RedisStore, redisStore } from '../../../src/store/redis/redis.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../support/client.ts';
+import { describeWith } from '../../support/installed.ts';
+import { redisClients } from '../../support/redis-clients.ts';
+import { type RedisServer, startRedis } from '../../support/redis-server.ts';
+import { elapseOnServer } from './redis-time.ts';
+import { storeContract } from '../store-contract.ts';
+
+describeWith('redis-server')('Redis', () => {
+  let server: RedisServer;
+
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+
+  afterAll(() => server?.stop());
+
+  beforeEach(() => server.command('FLUSHALL'));
+
+  for (const [name, connect] of Object.entries(redisClients)) {
+    storeContract(name, async () => {
+      const { connection, close } = await connect(server.url);
+      return { store: redisStore(connection), elapse: elapseOnServer(server), close };
+    });
+
+    it(`leaves a connection as it is: ${name}`, async () => {
+      const { connection, listeners, close } = await connect(server.url);
+      const before = listeners();
+      const store = redisStore(connection);
+      await store.set('k', 'value', { ttlMs: DAY });
+      const lease = await store.lease('k', HOUR);
+      await lease?.release();
+      await store.reserve('k', HOUR);
+      expect(await store.get('k')).toBe('value');
+      expect(listeners()).toEqual(before);
+      await close();
+    });
+  }
+
+  describe('on the server', () => {
+    let connection: Redis;
+    let store: RedisStore;
+
+    beforeEach(() => {
+      connection = new Redis(server.url);
+      store = redisStore(connection);
+    });
+
+    afterEach(() => connection.quit());
+
+    /** Milliseconds until the server forgets a key. */
+    const ttl = async (name: string): Promise<number> => Number(await server.command('PTTL', name));
+
+    it('every key has an end', async () => {
+      await store.set('k', 'value', { ttlMs: 30 * DAY });
+      await store.lease('k', 12 * SECOND);
+      await store.reserve('k', SECOND);
+      const names = (await server.command('KEYS', '*')) as string[];
+      expect(names.sort()).toEqual(['canfetch:{k}', 'canfetch:{k}:lease', 'canfetch:{k}:slot']);
+      const ends = {
+        'canfetch:{k}': 30 * DAY,
+        'canfetch:{k}:lease': 12 * SECOND,
+        'canfetch:{k}:slot': 5 * MINUTE,
+      };
+      for (const [name, end] of Object.entries(ends)) {
+        expect(await ttl(name)).toBeLessThanOrEqual(end);
+        expect(await ttl(name)).toBeGreaterThan(end - 10 * SECOND);
+      }
+    });
+
+    it('a slot is remembered for its delay beyond its time, five minutes at least', async () => {
+      await store.reserve('k', HOUR);
+      await store.reserve('k', HOUR);
+      expect(await ttl('canfetch:{k}:slot')).toBeGreaterThan(2 * HOUR - 10 * SECOND);
+      expect(await ttl('canfetch:{k}:slot')).toBeLessThanOrEqual(2 * HOUR);
+    });
+
+    it('keys begin with the prefix, and stores with different ones share nothing', async () => {
+      const other = redisStore(connection, { prefix: 'crawl-7/' });
+      await store.set('k', 'value', { ttlMs: DAY });
+      await store.lease('k', HOUR);
+      await store.reserve('k', HOUR);
+      expect(await other.get('k')).toBeUndefined();
+      expect(await other.lease('k', HOUR)).toBeDefined();
+      expect(await other.reserve('k', HOUR)).toBe(0);
+      expect(await server.command('KEYS', 'crawl-7/*')).toHaveLength(2);
+    });
+
+    it('goes by the clock of the server alone', async () => {
+      await store.lease('k', HOUR);
+      await store.reserve('k', MINUTE);
+      for (const year of [1999, 2099]) {
+        const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(year, 0));
+        try {
+          expect(await store.lease('k', HOUR)).toBeUndefined();
+          expect(Math.ceil((await store.reserve('k', MINUTE)) / MINUTE)).toBe(year === 1999 ? 1 : 2);
+        } finally {
+          clock.mockRestore();
+        }
+      }
+    });
+
+    it('tokens of leases are unique, and grow', async () => {
+      const tokens: string[] = [];
+      for (let count = 0; count < 20; count++) {
+        const lease = await store.lease('k', HOUR);
+        tokens.push(lease?.token ?? '');
+        await lease?.release();
+      }
+      expect(new Set(tokens).size).toBe(20);
+      expect([...tokens].sort()).toEqual(tokens);
+    });
+
+    it('who is granted a lease has it, when the command had to be sent again', async () => {
+      const callBuffer: Redis['callBuffer'] = connection.callBuffer.bind(connection);
+      const flaky = redisStore({
+        async callBuffer(command, ...args) {
+          // The first reply is lost.
+          if (command.startsWith('EVAL')) await callBuffer(command, ...args);
+          return callBuffer(command, ...args);
+        },
+      });
+      await flaky.lease('warm', HOUR).catch(() => undefined);
+      const lease = await flaky.lease('k', HOUR);
+      expect(lease).toBeDefined();
+      expect(await store.lease('k', HOUR)).toBeUndefined();
+    });
+
+    it('scripts are sent once, and again to a server that has forgotten them', async () => {
+      const evals = async (): Promise<string | undefined> =>
+        /cmdstat_eval:calls=(\d+)/.exec(String(await server.command('INFO', 'commandstats')))?.[1];
+      await server.command('SCRIPT', 'FLUSH');
+      await server.command('CONFIG', 'RESETSTAT');
+      for (let count = 0; count < 5; count++) await store.reserve('k', SECOND);
+      expect(await evals()).toBe('1');
+      await server.command('SCRIPT', 'FLUSH');
+      expect(await store.reserve('k', SECOND)).toBeGreaterThan(4 * SECOND);
+      expect(await evals()).toBe('2');
+    });
+
+    it('takes a tenth of the octets for a long file, and the text itself for a short one', async () => {
+      await store.set('short', '{"body":"User-agent: *\\nDisallow:"}', { ttlMs: DAY });
+      expect(await server.command('GET', 'canfetch:{short}')).toBe('t{"body":"User-agent: *\\nDisallow:"}');
+      await store.set('long', 'Disallow: /private/*.html$\n'.repeat(1_000), { ttlMs: DAY });
+      expect(await server.command('STRLEN', 'canfetch:{long}')).toBeLessThan(2_700);
+    });
+
+    it('reads nothing into what somebody else put in the place of a value', async () => {
+      const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
+      const bomb = Buffer.concat([Buffer.from('T'), brotliCompressSync(Buffer.alloc(2 ** 26), quickly)]);
+      const poison = ['', 'value', '{"allowed":true}', Buffer.from([0xff, 0xfe]), randomBytes(100_000), bomb];
+      for (const octets of poison) {
+        await connection.set('canfetch:{k}', octets);
+        expect(await store.get('k')).toBeUndefined();
+      }
+    });
+
+    it('fetches no more of a value than the largest has', async () => {
+      await connection.set('canfetch:{k}', Buffer.alloc(64 * 1024 * 1024, 't'));
+      await server.command('CONFIG', 'RESETSTAT');
+      expect(await store.get('k')).toBeUndefined();
+      const sent = /total_net_output_bytes:(\d+)/.exec(String(await server.command('INFO', 'stats')))?.[1];
+      expect(Number(sent)).toBeGreaterThan(4 * 1024 * 1024);
+      expect(Number(sent)).toBeLessThan(5 * 1024 * 1024);
+    });
+
+    it('books anew where the last slot is not one', async () => {
+      await connection.set('canfetch:{k}:slot', 'tomorrow');
+      expect(await store.reserve('k', HOUR)).toBe(0);
+      expect(Math.ceil((await store.reserve('k', HOUR)) / HOUR)).toBe(1);
+    });
+
+    it('refuses times that are none, before anything is sent', async () => {
+      await server.command('CONFIG', 'RESETSTAT');
+      const invalid = { code: 'ERR_ROBOTS_INVALID_OPTIONS' };
+      for (const ms of [Number.NaN, Infinity, -1, 0]) {
+        await expect(store.set('k', 'value', { ttlMs: ms })).rejects.toMatchObject(invalid);
+        await expect(store.lease('k', ms)).rejects.toMatchObject(invalid);
+        if (ms !== 0) await expect(store.reserve('k', ms)).rejects.toMatchObject(invalid);
+      }
+      await expect(store.set('k', 'value', { ttlMs: -1 })).rejects.toThrow(
+        'Expected `ttlMs` to be milliseconds above 0, got "-1"',
+      );
+      expect(await server.command('DBSIZE')).toBe(0);
+    });
+  });
+
+  describe('in trouble, rejects with what the server says', () => {
+    let troubled: RedisServer;
+    let connection: Redis;
+    let store: RedisStore;
+
+    beforeEach(async () => {
+      troubled = await startRedis();
+      connection = new Redis(troubled.url, { retryStrategy: () => 1 });
+      connection.on('error', () => undefined);
+      store = redisStore(connection);
+      await store.set('k', 'value', { ttlMs: DAY });
+    });
+
+    afterEach(async () => {
+      connection.disconnect();
+      await troubled.stop();
+    });
+
+    it('a server whose memory is full', async () => {
+      await troubled.fill();
+      await expect(store.set('other', 'value', { ttlMs: DAY })).rejects.toThrow('OOM');
+      await expect(store.lease('k', HOUR)).rejects.toThrow('OOM');
+      await expect(store.reserve('k', HOUR)).rejects.toThrow('OOM');
+      expect(await store.get('k')).toBe('value');
+    });
+
+    it('a replica', async () => {
+      await troubled.makeReplica();
+      await expect(store.set('k', 'other', { ttlMs: DAY })).rejects.toThrow('READONLY');
+      await expect(store.lease('k', HOUR)).rejects.toThrow('READONLY');
+      await expect(store.reserve('k', HOUR)).rejects.toThrow('READONLY');
+      expect(await store.get('k')).toBe('value');
+    });
+
+    it('another type in the place of a value', async () => {
+      await troubled.command('LPUSH', 'canfetch:{list}', 'x');
+      await expect(store.get('list')).rejects.toThrow('WRONGTYPE');
+    });
+
+    it('a server that was killed is used again when it is back, empty', async () => {
+      await store.reserve('k', HOUR);
+      await troubled.restart();
+      expect(await store.get('k')).toBeUndefined();
+      expect(await store.reserve('k', HOUR)).toBe(0);
+      expect(await store.lease('k', HOUR)).toBeDefined();
+    });
+
+    it('a server that stands still answers when it goes on', async () => {
+      troubled.pause();
+      const value = store.get('k');
+      troubled.resume();
+      expect(await value).toBe('value');
+    });
+  });
+});
+
+describe('what is no Redis store', () => {
+  const connection = { callBuffer: async () => null };
+
+  it.each(['', '{', 'a}', 'a b', 'ä', 'a\n', 'x'.repeat(129), 7])('the prefix %j', (prefix) => {
+    // @ts-expect-error: a number is none
+    expect(() => redisStore(connection, { prefix })).toThrow(
+      expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }),
+    );
+  });
+
+  it('the connection of another library', () => {
+    for (const other of [undefined, null, 'redis://localhost', {}, { get: () => undefined }]) {
+      // @ts-expect-error: none of them is one
+      expect(() => redisStore(other)).toThrow(
+        'Expected a connection of node-redis (`sendCommand`), ioredis or iovalkey (`callBuffer`), got neither',
+      );
+    }
+  });
+
+  it('an option nobody knows', () => {
+    // @ts-expect-error: it is none
+    expect(() => redisStore(connection, { ttl: 5 })).toThrow('Expected only known options, got `ttl`');
+  });
+});

@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RobotsStore } from '../../src/store/store.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../support/client.ts';
+
+/** A store with nothing in it. */
+export interface StoreUnderTest {
+  readonly store: RobotsStore;
+  /** Lets so much of the time pass that a value or a lease has. */
+  elapse(kind: 'value' | 'lease', key: string, ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Keys that are easily mixed up. */
+const KEYS = [
+  ...['https://example.com', 'https://example.com:8443', 'http://example.com', 'https://example.co'],
+  ...['', 'a', 'a:lease', 'a:slot', 'lease:a', '{a}', 'a}{b', '}', '{}', '%', '%007b', '{'],
+  ...['https://xn--exmple-cua.com', 'https://exämple.com', 'ключ', '鍵', '🔑', '🔒', '\u{10ffff}'],
+  ...['a\0b', 'a\u0001b', 'a\nb', '\0', ' ', '\ufeffa', '\ufffd', '\ud83d', '\ud83e', '\udd11'],
+  ...['x', 'y', 'é', 'e\u0301'].map((end) => 'k'.repeat(4_000) + end),
+  ...['x', '\0x', '\0y', '\u0004x', '\ud83d', '\ud83e'].map((end) => 'k'.repeat(100) + end),
+  ...['x', 'y'].map((end) => `https://${'long-label.'.repeat(40)}example/${end}`),
+];
+
+const everyCodeUnit = Array.from({ length: 0x1_00_00 }, (_, unit) => String.fromCharCode(unit)).join('');
+
+const VALUES: Readonly<Record<string, string>> = {
+  'an empty one': '',
+  'a record': JSON.stringify({
+    version: 1,
+    origin: 'https://example.com',
+    body: 'User-agent: *\nDisallow: /',
+  }),
+  'white space at its ends': ' \r\n\t value \0',
+  'a byte order mark': '\ufeffUser-agent: *',
+  'what looks like a number': '0012',
+  'every UTF-16 code unit': everyCodeUnit,
+  'a lone surrogate': 'a\ud800b',
+  'lone surrogates, many': '\udc00\ud800'.repeat(2_000),
+  '1,024 octets': 'x'.repeat(1_024),
+  '1,025 octets': 'x'.repeat(1_025),
+  '1 MB of one line': 'Disallow: /private/*.html$\n'.repeat(40_000),
+  '1 MB that nothing compresses': randomBytes(750_000).toString('base64'),
+  '512,000 control characters in JSON': JSON.stringify('\0'.repeat(512_000)),
+};
+
+/** What every store owes, wherever it keeps things. */
+export function storeContract(name: string, open: () => Promise<StoreUnderTest>): void {
+  describe(`the contract of stores: ${name}`, () => {
+    let tested: StoreUnderTest;
+    let store: Required<RobotsStore>;
+
+    beforeEach(async () => {
+      tested = await open();
+      store = complete(tested.store);
+    });
+
+    afterEach(() => tested.close());
+
+    describe('values', () => {
+      it('knows nothing of a key nobody has set', async () => {
+        expect(await store.get('https://example.com')).toBeUndefined();
+      });
+
+      it('gives what was set last', async () => {
+        await store.set('k', 'first', { ttlMs: DAY });
+        expect(await store.get('k')).toBe('first');
+        await store.set('k', 'x'.repeat(5_000), { ttlMs: DAY });
+        await store.set('k', 'last', { ttlMs: DAY });
+        expect(await store.get('k')).toBe('last');
+      });
+
+      it('forgets what is deleted, and nothing else', async () => {
+        await store.set('k', 'value', { ttlMs: DAY });
+        await store.set('other', 'value', { ttlMs: DAY });
+        await store.delete('k');
+        expect(await store.get('k')).toBeUndefined();
+        expect(await store.get('other')).toBe('value');
+        await expect(Promise.resolve(store.delete('k'))).resolves.toBeUndefined();
+      });
+
+      it.each(Object.entries(VALUES))('keeps %s as it is', async (_, value) => {
+        await store.set('k', value, { ttlMs: DAY });
+        // Not `toBe`: what it prints of a megabyte helps nobody.
+        expect((await store.get('k')) === value).toBe(true);
+      });
+
+      it('keeps the values of all keys apart', async () => {
+        await Promise.all(KEYS.map((key, at) => store.set(key, `value ${at}`, { ttlMs: DAY })));
+        const values = await Promise.all(KEYS.map((key) => store.get(key)));
+        expect(values).toEqual(KEYS.map((_, at) => `value ${at}`));
+        await store.delete(KEYS[0]!);
+        const left = await Promise.all(KEYS.map((key) => store.get(key)));
+        expect(left).toEqual(KEYS.map((_, at) => (at === 0 ? undefined : `value ${at}`)));
+      });
+
+      it('takes a thousand at once', async () => {
+        const keys = Array.from({ length: 1_000 }, (_, at) => `https://site${at}.example`);
+        await Promise.all(keys.map((key) => store.set(key, key.repeat(100), { ttlMs: DAY })));
+        const values = await Promise.all(keys.map((key) => store.get(key)));
+        expect(values.every((value, at) => value === keys[at]!.repeat(100))).toBe(true);
+      });
+
+      it('of many at once for one key keeps one, whole', async () => {
+        const values = Array.from({ length: 50 }, (_, at) => String(at).repeat(3_000));
+        await Promise.all(values.map((value) => store.set('k', value, { ttlMs: DAY })));
+        expect(values).toContain(await store.get('k'));
+      });
+    });
+
+    describe('time', () => {
+      it('keeps a value for its time, and no longer', async () => {
+        await store.set('k', 'value', { ttlMs: HOUR });
+        await tested.elapse('value', 'k', HOUR / 2);
+        expect(await store.get('k')).toBe('value');
+        await tested.elapse('value', 'k', HOUR / 2);
+        expect(await store.get('k')).toBeUndefined();
+      });
+
+      it('counts anew when a value is set anew', async () => {
+        await store.set('k', 'first', { ttlMs: HOUR });
+        await tested.elapse('value', 'k', HOUR / 2);
+        await store.set('k', 'second', { ttlMs: HOUR });
+        await tested.elapse('value', 'k', (3 * HOUR) / 4);
+        expect(await store.get('k')).toBe('second');
+        await store.set('k', 'third', { ttlMs: MINUTE });
+        await tested.elapse('value', 'k', MINUTE);
+        expect(await store.get('k')).toBeUndefined();
+      });
+
+      it('keeps a value for months', async () => {
+        await store.set('k', 'value', { ttlMs: 90 * DAY });
+        await tested.elapse('value', 'k', 89 * DAY);
+        expect(await store.get('k')).toBe('value');
+      });
+
+      it('takes a time that is no whole number of milliseconds', async () => {
+        await store.set('k', 'value', { ttlMs: HOUR + 1 / 3 });
+        expect(await store.get('k')).toBe('value');
+      });
+    });
+
+    describe('leases', () => {
+      const heldAmong = (leases: readonly unknown[]): number =>
+        leases.filter((lease) => lease !== undefined).length;
+
+      it('go to one of many', async () => {
+        const leases = await Promise.all(Array.from({ length: 50 }, () => store.lease('k', HOUR)));
+        expect(heldAmong(leases)).toBe(1);
+      });
+
+      it('are given for each key by itself', async () => {
+        const leases = await Promise.all(KEYS.map((key) => store.lease(key, HOUR)));
+        expect(heldAmong(leases)).toBe(KEYS.length);
+      });
+
+      it('can be had again once given back', async () => {
+        const first = await store.lease('k', HOUR);
+        await first?.release();
+        const second = await store.lease('k', HOUR);
+        expect(second).toBeDefined();
+        // A second release of the first is none of the second.
+        await first?.release();
+        expect(await store.lease('k', HOUR)).toBeUndefined();
+      });
+
+      it('run out, and then go to one of many', async () => {
+        await store.lease('k', HOUR);
+        await tested.elapse('lease', 'k', HOUR / 2);
+        expect(await store.lease('k', HOUR)).toBeUndefined();
+        await tested.elapse('lease', 'k', HOUR / 2);
+        const leases = await Promise.all(Array.from({ length: 20 }, () => store.lease('k', HOUR)));
+        expect(heldAmong(leases)).toBe(1);
+      });
+
+      it('are fenced: a holder that is late gives back nothing of the next one', async () => {
+        const late = await store.lease('k', SECOND);
+        await tested.elapse('lease', 'k', SECOND);
+        const next = await store.lease('k', HOUR);
+        expect(next).toBeDefined();
+        await late?.release();
+        expect(await store.lease('k', HOUR)).toBeUndefined();
+        await next?.release();
+        expect(await store.lease('k', HOUR)).toBeDefined();
+      });
+
+      it('have nothing to do with the value of their key', async () => {
+        await store.set('k', 'value', { ttlMs: DAY });
+        const lease = await store.lease('k', HOUR);
+        expect(await store.get('k')).toBe('value');
+        await store.delete('k');
+        expect(await store.lease('k', HOUR)).toBeUndefined();
+        await store.set('k', 'new value', { ttlMs: DAY });
+        await lease?.release();
+        expect(await store.get('k')).toBe('new value');
+      });
+    });
+
+    describe('slots', () => {
+      it('the first is now', async () => {
+        expect(await store.reserve('k', HOUR)).toBe(0);
+      });
+
+      it('the next is now when the time of the last one has passed', async () => {
+        expect(await store.reserve('k', 0)).toBe(0);
+        expect(await store.reserve('k', 0)).toBe(0);
+      });
+
+      it('a hundred at once are exactly so far apart, one for each', async () => {
+        const startedAt = performance.now();
+        const waits = await Promise.all(Array.from({ length: 100 }, () => store.reserve('k', MINUTE)));
+        // No delay of its own: this one is told the time of the last.
+        const last = await store.reserve('k', 0);
+        const tookMs = performance.now() - startedAt + 1;
+        const ranks = waits.map((wait) => Math.ceil(wait / MINUTE)).sort((a, b) => a - b);
+        expect(ranks).toEqual(Array.from({ length: 100 }, (_, rank) => rank));
+        for (const wait of [...waits, last]) expect(timeLost(wait, MINUTE)).toBeLessThanOrEqual(tookMs);
+        expect(Math.ceil(last / MINUTE)).toBe(99);
+      });
+
+      it('are as far behind the last one as each asks', async () => {
+        const startedAt = performance.now();
+        const waits: number[] = [];
+        for (const delay of [HOUR, SECOND, MINUTE, 0, 0.5 * MINUTE])
+          waits.push(await store.reserve('k', delay));
+        const tookMs = performance.now() - startedAt + 1;
+        const slots = [0, SECOND, MINUTE + SECOND, MINUTE + SECOND, 1.5 * MINUTE + SECOND];
+        waits.forEach((wait, at) => {
+          expect(wait).toBeLessThanOrEqual(slots[at]!);
+          expect(slots[at]! - wait).toBeLessThanOrEqual(tookMs);
+        });
+      });
+
+      it('of one key hold up no other', async () => {
+        await Promise.all(KEYS.map((key) => store.reserve(key, HOUR)));
+        const waits = await Promise.all(KEYS.map((key) => store.reserve(key, HOUR)));
+        for (const wait of waits) expect(Math.ceil(wait / HOUR)).toBe(1);
+        expect(await store.reserve('another', HOUR)).toBe(0);
+      });
+    });
+  });
+}
+
+/** How much of the time until a slot had passed already when it was told. */
+function timeLost(waitMs: number, delayMs: number): number {
+  return Math.ceil(waitMs / delayMs) * delayMs - waitMs;
+}
+
+/** The store, which must be able to do all that a store can. */
+function complete(store: RobotsStore): Required<RobotsStore> {
+  const { lease, reserve } = store;
+  if (lease === undefined || reserve === undefined) throw new Error('The store has no leases, or no slots');
+  return {
+    get: (key) => store.get(key),
+    set: (key, value, options) => store.set(key, value, options),
+    delete: (key) => store.delete(key),
+    lease: (key, ttlMs) => lease.call(store, key, ttlMs),
+    reserve: (key, delayMs) => reserve.call(store, key, delayMs),
+  };
+}

@@ -1,0 +1,52 @@
+import { createInterface } from 'node:readline';
+import { Redis } from 'ioredis';
+import { open } from 'lmdb';
+import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
+import { redisStore } from '../../src/store/redis/redis.ts';
+import type { RobotsStore } from '../../src/store/store.ts';
+
+/** `store-worker <lmdb|lmdb-opened|redis> <where>`: does as it is told, until it is told nothing more. */
+export interface WorkerTask {
+  readonly task: 'lease' | 'reserve' | 'set' | 'get';
+  readonly keys: readonly string[];
+  /** `ttlMs` of leases and values, `delayMs` of slots. */
+  readonly ms: number;
+  readonly value?: string;
+}
+
+interface Opened {
+  readonly store: RobotsStore & Required<Pick<RobotsStore, 'lease' | 'reserve'>>;
+  close(): Promise<void>;
+}
+
+function openStore(kind: string, where: string): Opened {
+  if (kind === 'redis') {
+    const redis = new Redis(where);
+    return { store: redisStore(redis), close: async () => void (await redis.quit()) };
+  }
+  const store = lmdbStore(
+    kind === 'lmdb' ? { path: where } : open<Buffer, string>({ path: where, encoding: 'binary' }),
+  );
+  // Left open: a process ends without being told to.
+  return { store, close: async () => undefined };
+}
+
+/** Results in the order of the keys; an error as its message. */
+async function run({ store }: Opened, { task, keys, ms, value = '' }: WorkerTask): Promise<unknown[]> {
+  const done = keys.map(async (key) => {
+    if (task === 'lease') return (await store.lease(key, ms)) !== undefined;
+    if (task === 'reserve') return store.reserve(key, ms);
+    if (task === 'set') return (await store.set(key, value, { ttlMs: ms })) ?? 'set';
+    return (await store.get(key)) ?? null;
+  });
+  const results = await Promise.allSettled(done);
+  return results.map((result) => (result.status === 'fulfilled' ? result.value : String(result.reason)));
+}
+
+const [kind = '', where = ''] = process.argv.slice(2);
+const opened = openStore(kind, where);
+console.log('"ready"');
+for await (const line of createInterface({ input: process.stdin })) {
+  console.log(JSON.stringify(await run(opened, JSON.parse(line) as WorkerTask)));
+}
+await opened.close();

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import type { OriginRecord } from '../../src/lifecycle/index.ts';
+import { type Write, WriteBehind } from '../../src/store/write-behind.ts';
+
+interface Sent {
+  readonly origin: string;
+  readonly write: Write;
+  readonly end: (isMade: boolean) => Promise<void>;
+}
+
+function setUp() {
+  const sent: Sent[] = [];
+  const dropped: string[] = [];
+  const room = { now: Infinity };
+  const writes = new WriteBehind({
+    send: (origin, write) =>
+      new Promise((resolve) => {
+        const end = async (isMade: boolean): Promise<void> => {
+          resolve(isMade);
+          await turn();
+        };
+        sent.push({ origin, write, end });
+      }),
+    allowance: () => room.now,
+    onDropped: (origin, { kind }) => dropped.push(`${kind} ${origin}`),
+  });
+  return { writes, sent, dropped, room };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const set = (origin: string, octets = 0): Write => {
+  const copy = { body: new Uint8Array(octets) } as OriginRecord['copy'] & object;
+  return { kind: 'set', record: { origin, copy } };
+};
+const deletion: Write = { kind: 'delete', at: 0 };
+
+/** Whether a promise has resolved by now. */
+async function isDone(promise: Promise<unknown>): Promise<boolean> {
+  let done = false;
+  void promise.then(() => (done = true));
+  await turn();
+  return done;
+}
+
+describe('a write', () => {
+  it('is sent at once, and known of until it is made', async () => {
+    const { writes, sent } = setUp();
+    const write = set('a');
+    const put = writes.put('a', write);
+    expect(sent.map(({ write }) => write)).toEqual([write]);
+    expect(writes.pending('a')).toBe(write);
+    expect(await isDone(put)).toBe(false);
+    await sent[0]!.end(true);
+    await put;
+    expect(writes.pending('a')).toBeUndefined();
+  });
+
+  it('waits for the one before it about the same origin; of several that wait the last is sent', async () => {
+    const { writes, sent } = setUp();
+    const puts = [set('a'), set('a'), deletion].map((write) => writes.put('a', write));
+    expect(sent).toHaveLength(1);
+    expect(writes.pending('a')).toBe(deletion);
+    await sent[0]!.end(true);
+    expect(sent.map(({ write: { kind } }) => kind)).toEqual(['set', 'delete']);
+    expect(await isDone(puts[1]!)).toBe(false);
+    await sent[1]!.end(true);
+    await Promise.all(puts);
+    expect(sent).toHaveLength(2);
+  });
+
+  it('that fails is kept and sent again on the next occasion, not before', async () => {
+    const { writes, sent } = setUp();
+    const put = writes.put('a', set('a'));
+    await sent[0]!.end(false);
+    await put;
+    expect(sent).toHaveLength(1);
+    expect(writes.pending('a')?.kind).toBe('set');
+    writes.nudge();
+    expect(sent).toHaveLength(2);
+  });
+
+  it('that fails is not sent again when a later one took its place', async () => {
+    const { writes, sent } = setUp();
+    void writes.put('a', set('a'));
+    void writes.put('a', deletion);
+    await sent[0]!.end(false);
+    writes.nudge();
+    expect(sent.map(({ write: { kind } }) => kind)).toEqual(['set', 'delete']);
+    await sent[1]!.end(true);
+    writes.nudge();
+    expect(sent).toHaveLength(2);
+  });
+
+  it('is not waited for while nothing can be sent', async () => {
+    const { writes, sent, room } = setUp();
+    room.now = 0;
+    await writes.put('a', set('a'));
+    expect(sent).toHaveLength(0);
+  });
+
+  it('queued behind one that fails is not waited for either', async () => {
+    const { writes, sent } = setUp();
+    void writes.put('a', set('a'));
+    const second = writes.put('a', deletion);
+    await sent[0]!.end(false);
+    await second;
+    expect(sent).toHaveLength(1);
+  });
+
+  it('that alone fails, again and again, is given up', async () => {
+    const { writes, sent, dropped } = setUp();
+    void writes.put('bad', set('bad'));
+    await sent.at(-1)!.end(false);
+    for (let count = 0; dropped.length === 0 && count < 10; count++) {
+      void writes.put('good', set('good'));
+      for (const { origin, end } of sent.splice(0)) await end(origin === 'good');
+    }
+    expect(dropped).toEqual(['set bad']);
+    expect(writes.pending('bad')).toBeUndefined();
+  });
+
+  it('that fails with all others is not', async () => {
+    const { writes, sent, dropped } = setUp();
+    void writes.put('a', set('a'));
+    for (let count = 0; count < 50; count++) {
+      await sent.at(-1)!.end(false);
+      writes.nudge();
+    }
+    expect(dropped).toEqual([]);
+    expect(sent).toHaveLength(51);
+  });
+});
+
+describe('writes that wait', () => {
+  it('are sent one at a time while the store is tried, and all when one was made', async () => {
+    const { writes, sent, room } = setUp();
+    room.now = 0;
+    for (const origin of 'abcdef') void writes.put(origin, set(origin));
+    room.now = 1;
+    writes.nudge();
+    room.now = 0;
+    expect(sent.map(({ origin }) => origin)).toEqual(['a']);
+    room.now = Infinity;
+    await sent[0]!.end(true);
+    expect(sent.map(({ origin }) => origin)).toEqual([...'abcdef']);
+  });
+
+  it('are 32 at once at most', async () => {
+    const { writes, sent } = setUp();
+    for (let count = 0; count < 40; count++) void writes.put(`${count}`, set(`${count}`));
+    expect(sent).toHaveLength(32);
+    await sent[0]!.end(true);
+    expect(sent).toHaveLength(33);
+  });
+
+  it('are bounded in number and in octets: the oldest record goes first, what is to be forgotten last', async () => {
+    const { writes, dropped, room } = setUp();
+    room.now = 0;
+    await writes.put('forget', deletion);
+    for (let count = 0; count < 1_001; count++) await writes.put(`${count}`, set(`${count}`));
+    expect(dropped).toEqual(['set 0', 'set 1']);
+    await writes.put('large', set('large', 16 * 1_048_576));
+    expect(dropped).toHaveLength(3);
+    await writes.put('a bit more', set('a bit more', 1));
+    expect(writes.pending('large')).toBeUndefined();
+    expect(writes.pending('forget')).toBe(deletion);
+    expect(writes.pending('a bit more')?.kind).toBe('set');
+  });
+
+  it('may be larger than that if it is one alone', async () => {
+    const { writes, sent, dropped } = setUp();
+    void writes.put('large', set('large', 20 * 1_048_576));
+    expect([sent.length, dropped]).toEqual([1, []]);
+  });
+
+  it('are tried a last time at the end, in all, and what fails is told of', async () => {
+    const { writes, sent, dropped, room } = setUp();
+    void writes.put('a', set('a'));
+    room.now = 0;
+    for (let count = 0; count < 40; count++) void writes.put(`${count}`, set(`${count}`));
+    const flushed = writes.flush();
+    expect(sent).toHaveLength(32);
+    for (let count = 0; count < 41; count++) await sent[count]!.end(count % 2 === 0);
+    await flushed;
+    expect(sent).toHaveLength(41);
+    expect(dropped).toHaveLength(20);
+  });
+
+  it('are told of when they are given up before they were tried', async () => {
+    const { writes, sent, dropped, room } = setUp();
+    void writes.put('a', set('a'));
+    room.now = 0;
+    void writes.put('b', deletion);
+    const flushed = writes.flush();
+    writes.abandon();
+    await flushed;
+    expect(dropped).toEqual(['set a', 'delete b']);
+    await sent[0]!.end(false);
+    expect(dropped).toHaveLength(2);
+  });
+
+  it('of which there are none keep nobody', async () => {
+    await setUp().writes.flush();
+  });
+});

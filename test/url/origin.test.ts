@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import { LocatedUrl, locate, originOf, targetOf } from '../../src/url/origin.ts';
+import fc from '../support/fast-check.ts';
+
+/** Robots URL → URLs it is valid for, URLs it is not valid for: the table of Google's page, row by row. */
+const rows: readonly [robotsUrl: string, validFor: readonly string[], notValidFor: readonly string[]][] = [
+  [
+    'https://example.com/robots.txt',
+    ['https://example.com/', 'https://example.com/folder/file'],
+    ['https://other.example.com/', 'http://example.com/', 'https://example.com:8181/'],
+  ],
+  [
+    'https://www.example.com/robots.txt',
+    ['https://www.example.com/'],
+    ['https://example.com/', 'https://shop.www.example.com/', 'https://www.shop.example.com/'],
+  ],
+  [
+    'https://www.exämple.com/robots.txt',
+    ['https://www.exämple.com/', 'https://www.xn--exmple-cua.com/'],
+    ['https://www.example.com/'],
+  ],
+  [
+    'ftp://example.com/robots.txt',
+    ['ftp://example.com/', 'ftp://example.com:21/a'],
+    ['https://example.com/'],
+  ],
+  ['https://212.96.82.21/robots.txt', ['https://212.96.82.21/'], ['https://example.com/']],
+  [
+    'https://example.com:443/robots.txt',
+    ['https://example.com:443/', 'https://example.com/'],
+    ['https://example.com:444/'],
+  ],
+  ['https://example.com:8181/robots.txt', ['https://example.com:8181/'], ['https://example.com/']],
+  ['http://[2001:DB8::1]:80/robots.txt', ['http://[2001:db8:0:0::1]/'], ['http://[2001:db8::2]/']],
+];
+
+describe('origin of a URL', () => {
+  it.each(rows)('%s speaks for its own scheme, host and port', (robotsUrl, validFor, notValidFor) => {
+    const origin = originOf(robotsUrl);
+    for (const url of validFor) expect(originOf(url), url).toBe(origin);
+    for (const url of notValidFor) expect(originOf(url), url).not.toBe(origin);
+  });
+
+  it('a robots.txt in a folder is no robots.txt: the origin of its URL has none of the path', () => {
+    expect(originOf('https://example.com/folder/robots.txt')).toBe('https://example.com');
+  });
+
+  it.each([
+    ['https://www.exämple.com:443/a', 'https://www.xn--exmple-cua.com'],
+    ['HTTP://User:Pass@EXAMPLE.com:80/a', 'http://example.com'],
+    ['http://0x7f.1/', 'http://127.0.0.1'],
+    ['http://example.com.:8080/', 'http://example.com.:8080'],
+    ['ftp://example.com:2121/x', 'ftp://example.com:2121'],
+  ])('%s has the origin %s', (url, origin) => {
+    expect(originOf(url)).toBe(origin);
+    expect(originOf(new URL(url))).toBe(origin);
+  });
+
+  it.each([
+    '',
+    'example.com/a',
+    '/a',
+    'http://',
+    'mailto:a@example.com',
+    'data:text/plain,x',
+    'file:///etc/passwd',
+  ])('%j is refused with ERR_ROBOTS_INVALID_URL and the input in the message', (input) => {
+    expect(() => originOf(input)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_ROBOTS_INVALID_URL',
+        message: expect.stringContaining(JSON.stringify(input)),
+      }),
+    );
+  });
+});
+
+describe('target of a URL', () => {
+  it.each([
+    ['https://example.com', '/'],
+    ['https://example.com?q', '/?q'],
+    ['https://example.com/a?', '/a?'],
+    ['https://example.com/a?b=c#d', '/a?b=c'],
+    ['https://example.com/a/../b/./c', '/b/c'],
+    ['https://example.com/%2e%2E/x', '/x'],
+    ['https://user:p%2Fw@example.com/ä b', '/%C3%A4%20b'],
+    ["https://example.com/it's?it's", "/it's?it%27s"],
+    ['https://example.com\\a', '/a'],
+    ['https://example.com/a#b?c', '/a'],
+  ])('%s → %s', (url, target) => {
+    expect(targetOf(url)).toBe(target);
+  });
+});
+
+describe('the short way for serialised URLs', () => {
+  const piece = fc.constantFrom(
+    ...[
+      'a',
+      'Z',
+      '0',
+      '.',
+      '..',
+      '/',
+      '//',
+      '?',
+      '#',
+      '%',
+      '%2e',
+      '%41',
+      ':',
+      '@',
+      '-',
+      '--',
+      '_',
+      '~',
+      "'",
+      '"',
+    ],
+    ...[
+      ' ',
+      '\t',
+      '\\',
+      '^',
+      '|',
+      '{',
+      '`',
+      '<',
+      'é',
+      '💩',
+      '\ud800',
+      'xn--',
+      ':80',
+      ':443',
+      ':8080',
+      ':08',
+      ':65536',
+    ],
+  );
+
+  it('gives what the URL parser gives, for any spelling', () => {
+    const text = fc
+      .tuple(
+        fc.constantFrom('http://', 'https://', 'ftp://', 'HTTP://', 'http:', 'https:/'),
+        fc.constantFrom(
+          '',
+          'a',
+          'example.com',
+          'example.com/',
+          'a.b',
+          '1.2.3.4',
+          '1.2.3.4/',
+          '255.0.0.256/',
+          '01.2.3.4/',
+          '1.2.3/',
+          '1.2.3.4.5/',
+          '1.2.3.4:81/',
+          'a.1',
+          'a.0x1',
+          'a.',
+          'localhost',
+          '[::1]',
+        ),
+        fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join('')),
+      )
+      .map((parts) => parts.join(''));
+    // One for all, as the client has it: nothing of the URL before may show.
+    const located = new LocatedUrl();
+    fc.assert(
+      fc.property(text, (url) => {
+        let parsed: URL;
+        try {
+          parsed = new URL(url);
+        } catch {
+          expect(() => originOf(url)).toThrow();
+          return;
+        }
+        locate(url, located);
+        expect(located.href).toBe(parsed.href);
+        expect(located.origin).toBe(parsed.origin);
+        const bare = parsed.href.split('#')[0]!;
+        const expected = bare.slice(bare.indexOf('/', parsed.protocol.length + 2));
+        expect(located.href.slice(located.targetStart, located.targetEnd)).toBe(expected);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('takes nothing over from the URL before, whose origin may be the start of this one’s', () => {
+    const located = new LocatedUrl();
+    const origins = [
+      'http://a.b',
+      'http://a.bc',
+      'http://a.b:80',
+      'http://a.b:8080',
+      'http://a.b.c',
+      'https://a.b',
+    ];
+    const long = `http://${'a'.repeat(300)}.b`;
+    for (const first of [...origins, long]) {
+      for (const second of [...origins, long, 'http://a.b?', 'http://a.b@c']) {
+        for (const url of [`${first}/x`, `${second}/y`, `${second}/z/?q#f`]) {
+          locate(url, located);
+          const { href, origin } = new URL(url);
+          expect([located.href, located.origin]).toEqual([href, origin]);
+        }
+      }
+    }
+  });
+
+  it('octets are those of the URL read last, and of no other', () => {
+    const [one, two] = [new LocatedUrl(), new LocatedUrl()];
+    one.read('https://a.example/one');
+    expect(one.octets?.subarray(one.targetStart, one.targetEnd)).toEqual(new TextEncoder().encode('/one'));
+    two.read('https://a.example/two');
+    expect(one.octets).toBeUndefined();
+    expect(two.octets?.subarray(two.targetStart, two.targetEnd)).toEqual(new TextEncoder().encode('/two'));
+    two.read('https://a.example/%41');
+    expect(two.octets).toBeUndefined();
+  });
+
+  it('URLs too long to be looked at are parsed', () => {
+    const url = `https://a.example/${'a'.repeat(20_000)}?b`;
+    expect(targetOf(url)).toBe(url.slice('https://a.example'.length));
+    expect(targetOf(`${url}#é`)).toBe(url.slice('https://a.example'.length));
+  });
+});
