@@ -76,4 +76,9 @@ export type {
 export type { PrefetchOptions, PrefetchResult } from './client/prefetch.ts';
 export { describeDiagnostic, type DiagnosticDescription } from './rules/lint/describe-diagnostic.ts';
 export type { Diagnostic, DiagnosticCode, Severity } from './rules/index.ts';
-export type { CacheMessage, DecisionMessage, FetchMessage, PolicyChangeMessage } from './client/diagnostics.ts';
+export type {
+  CacheMessage,
+  DecisionMessage,
+  FetchMessage,
+  PolicyChangeMessage,
+} from './client/diagnostics.ts';

@@ -5,7 +5,12 @@
  * users hand over theirs.
  */
 export { OriginCache } from './origin-cache.ts';
-export { cacheChannels, type CacheMessage, type PolicyChangeMessage, type Publisher } from './channels.ts';
+export {
+  cacheChannels,
+  type CacheMessage,
+  type PolicyChangeMessage,
+  type Publisher,
+} from '../store/store.ts';
 export { CacheEntry } from './entry.ts';
 export { openStore } from '../store/open-store.ts';
 export { RecordCodec, type Rejection } from '../store/record/record-codec.ts';
@@ -18,5 +23,5 @@ export {
   writeSnapshot,
 } from './snapshot.ts';
 export type { RobotsSource } from '../lifecycle/robots-source.ts';
-export type { StoreCalls, StoreEvent, StoreOperation } from './store-event.ts';
+export type { StoreCalls, StoreEvent, StoreOperation } from '../store/store.ts';
 export type { RobotsStore, StoreLease } from '../store/store.ts';

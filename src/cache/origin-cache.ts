@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
-import pLimit, { type LimitFunction } from 'p-limit';
+import type { Clock } from '../base/clock.ts';
+import type { StopSignal } from '../base/stop-signal.ts';
 import {
   attemptDue,
   type Due,
@@ -12,14 +12,14 @@ import {
   unredirected,
   withSiteSignal,
 } from '../lifecycle/index.ts';
-import type { Clock } from '../base/clock.ts';
+import { cacheChannels } from '../store/store.ts';
+import type { HeldLease, StoredOrigins } from '../store/stored-origins.ts';
 import { ROBOTS_PATH } from '../url/origin.ts';
-import { cacheChannels } from './channels.ts';
-import type { StopSignal } from '../base/stop-signal.ts';
 import { CacheEntry } from './entry.ts';
 import { tellPolicyChange } from './policy-change.ts';
 import { SingleFlight } from './single-flight.ts';
-import type { HeldLease, StoredOrigins } from '../store/stored-origins.ts';
+import { LRUCache } from 'lru-cache';
+import pLimit, { type LimitFunction } from 'p-limit';
 
 export interface OriginCacheOptions {
   readonly maxOrigins: number;

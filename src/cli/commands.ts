@@ -1,9 +1,9 @@
-import type { Command } from './frame/command.ts';
 import { cacheCommand } from './cache/command.ts';
 import { check } from './check/command.ts';
 import { completionCommand } from './completion/command.ts';
 import { diffCommand } from './diff/command.ts';
 import { explainCommand } from './explain/command.ts';
+import type { Command } from './frame/command.ts';
 import { lintCommand } from './lint/command.ts';
 import { policyCommand } from './policy/command.ts';
 import { prefetchCommand } from './prefetch/command.ts';

@@ -1,6 +1,5 @@
-import { attemptDue, retryAfterMs } from '../lifecycle/index.ts';
-import { type Agent, AgentTokens } from '../rules/agent-tokens.ts';
-import type { Attempts } from './robots-requests.ts';
+import { RobotsClosedError } from '../base/errors.ts';
+import { invalid } from '../base/invalid-options.ts';
 import {
   OriginCache,
   openStore,
@@ -11,21 +10,21 @@ import {
   type SnapshotContext,
   writeSnapshot,
 } from '../cache/index.ts';
-import type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSignal } from './types.ts';
+import { decideFromEntry, decideQuietly, robotsTxtDecision, unaskableDecision } from '../decision/decide.ts';
 import type { Decision } from '../decision/decision.ts';
-import { channels, tellCache, tellDecision } from './diagnostics.ts';
-import { RobotsClosedError } from '../base/errors.ts';
-import { readPace } from '../pacing/options.ts';
-import { Pacer, type Reservation } from '../pacing/pacer.ts';
-import { RequestRates } from '../guard/request-rates.ts';
-import { invalid } from '../base/invalid-options.ts';
-import { isRobotsTarget, LocatedUrl, locate, originOf } from '../url/origin.ts';
-import { OriginSettings } from '../origin-settings.ts';
-import { readOptions, type RobotsClientOptions, type Settings } from './options.ts';
 import { describeEntry, unaskablePolicy } from '../decision/describe-policy.ts';
 import type { OriginPolicy } from '../decision/policy.ts';
+import { attemptDue, retryAfterMs } from '../lifecycle/index.ts';
+import { readPace } from '../pacing/options.ts';
+import { Pacer, type Reservation, RequestRates } from '../pacing/pacer.ts';
+import { type Agent, AgentTokens } from '../rules/agent-tokens.ts';
+import { isRobotsTarget, LocatedUrl, locate, originOf } from '../url/origin.ts';
+import { channels, tellCache, tellDecision } from './diagnostics.ts';
+import { readOptions, type RobotsClientOptions, type Settings } from './options.ts';
+import { OriginSettings } from './overrides.ts';
 import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
-import { decideFromEntry, decideQuietly, robotsTxtDecision, unaskableDecision } from '../decision/decide.ts';
+import type { Attempts } from './robots-requests.ts';
+import type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSignal } from './types.ts';
 
 /** `canFetch` answers with one of these two, so that a warm question makes no promise. */
 const ALLOWED: Promise<boolean> = Promise.resolve(true);

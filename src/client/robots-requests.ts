@@ -1,6 +1,6 @@
-import { attemptDue, type OriginRecord, type Outcome, type Profile } from '../lifecycle/index.ts';
+import type { StopSignal } from '../base/stop-signal.ts';
 import type { CacheEntry } from '../cache/index.ts';
-import { channels } from './diagnostics.ts';
+import { decideFromEntry } from '../decision/decide.ts';
 import {
   fetchRobots,
   fetchTransport,
@@ -8,11 +8,11 @@ import {
   undiciTransport,
   type Validators,
 } from '../fetch/index.ts';
-import { FTP } from '../origin-settings.ts';
-import { headersFor, type Settings } from './options.ts';
+import { attemptDue, type OriginRecord, type Outcome, type Profile } from '../lifecycle/index.ts';
 import { isRobotsTarget, LocatedUrl, locate, ROBOTS_PATH } from '../url/origin.ts';
-import type { StopSignal } from '../base/stop-signal.ts';
-import { decideFromEntry } from '../decision/decide.ts';
+import { channels } from './diagnostics.ts';
+import { headersFor, type Settings } from './options.ts';
+import { FTP } from './overrides.ts';
 
 /** What is known of origins, and what holds for each. */
 export interface AttemptContext {

@@ -1,3 +1,12 @@
+import { codeOf } from '../base/error-code.ts';
+import { Stop, type StopSignal } from '../base/stop-signal.ts';
+import {
+  isGatekeeper,
+  mayBeSuspect,
+  SUSPECT_OCTETS,
+  type Suspect,
+  suspectOf,
+} from '../lifecycle/challenge-pages.ts';
 import { retryAfterMs } from '../lifecycle/freshness.ts';
 import {
   type AnswerHeaders,
@@ -7,17 +16,65 @@ import {
   type Route,
   type UnavailableReason,
 } from '../lifecycle/outcome.ts';
-import type { StatusMeaning } from '../lifecycle/profile.ts';
-import { isGatekeeper, mayBeSuspect, SUSPECT_OCTETS, type Suspect, suspectOf } from '../lifecycle/challenge-pages.ts';
-import { DEFAULT_ADDRESS_POLICY, HopAddresses } from '../net/address-policy.ts';
+import type { StatusMeaning, Profile } from '../lifecycle/profile.ts';
+import { DEFAULT_ADDRESS_POLICY, HopAddresses, type AddressPolicy } from '../net/address-policy.ts';
 import { answerHeaders, boundedField, shown } from './answer-headers.ts';
-import type { Stop } from '../base/stop-signal.ts';
 import { readBody, readStart } from './body.ts';
-import { ADDRESS_REFUSED, CHALLENGE, NOT_MODIFIED, REDIRECT_LIMIT, REDIRECT_LOOP, STATUS } from './codes.ts';
-import { codeOf } from './failure.ts';
+import {
+  ADDRESS_REFUSED,
+  CHALLENGE,
+  NOT_MODIFIED,
+  REDIRECT_LIMIT,
+  REDIRECT_LOOP,
+  STATUS,
+} from './failure.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
-import type { FetchRobotsOptions } from './robots-fetcher.ts';
-import type { ResponseHeaders, TransportResponse } from './transport.ts';
+import type { ResponseHeaders, TransportResponse, Transport } from './transport.ts';
+import type { LookupFunction } from 'node:net';
+
+/** The part of a profile that concerns a single attempt. */
+export type FetchProfile = Pick<
+  Profile,
+  | 'status'
+  | 'maxRedirects'
+  | 'tooManyRedirects'
+  | 'disallowedRedirect'
+  | 'challenge'
+  | 'conditionalRequests'
+  | 'retryAfter'
+>;
+
+/** What the holder of a copy knows to ask whether it changed. */
+export interface Validators {
+  /** The URL that issued them (`finalUrl` of the copy); they are sent to no other. */
+  readonly url: string;
+  readonly etag?: string;
+  readonly lastModified?: string;
+}
+
+export interface FetchRobotsOptions {
+  /** `https://example.com`: scheme, host and port. */
+  readonly origin: string;
+  /** Value of the `User-Agent` field. */
+  readonly agent: string;
+  readonly profile: FetchProfile;
+  readonly transport: Transport;
+  /** Further request fields, for requests to `origin` alone. They replace the fields set here. */
+  readonly headersForRobots?: Readonly<Record<string, string>>;
+  readonly validators?: Validators;
+  readonly deadlineMs?: number;
+  readonly maxBodyBytes?: number;
+  /** @default 'no-public-to-private' */
+  readonly addressPolicy?: AddressPolicy;
+  /** The caller's, for transports that look up names by request. */
+  readonly lookup?: LookupFunction;
+  /** Asked before a redirect is followed, when the profile has `disallowedRedirect: 'unavailable'`. */
+  readonly isRedirectDisallowed?: (url: string) => boolean;
+  /** Nobody waits for the outcome any more. */
+  readonly signal?: StopSignal;
+  /** Epoch ms, for a `Retry-After` that is a date. */
+  readonly clock?: { now(): number };
+}
 
 const ACCEPT = 'text/plain, text/*;q=0.9, */*;q=0.1';
 /** How long the page beside an error is waited for: it only tells more of what is decided. */

@@ -1,4 +1,69 @@
-import { FETCH_FAILED, MALFORMED, type FetchCode } from './codes.ts';
+/**
+ * Codes of failures that this room names itself. What Node or undici already name (`ENOTFOUND`,
+ * `UND_ERR_SOCKET`, …) is passed through unchanged.
+ */
+
+/** The whole attempt, all hops and the body included, took longer than the deadline. */
+export const DEADLINE = 'ERR_ROBOTS_DEADLINE';
+
+/** The last hop answered with a status that the profile calls unreachable. */
+export const STATUS = 'ERR_ROBOTS_STATUS';
+
+/** Under a profile that calls this unreachable: a challenge or a block page in the place of the answer. */
+export const CHALLENGE = 'ERR_ROBOTS_CHALLENGE';
+
+/** A 304 to a request that asked no condition. */
+export const NOT_MODIFIED = 'ERR_ROBOTS_NOT_MODIFIED';
+
+/** A redirect whose `Location` is missing, empty or no URL. */
+export const REDIRECT_LOCATION = 'ERR_ROBOTS_REDIRECT_LOCATION';
+
+/** A redirect to something else than http or https. */
+export const REDIRECT_SCHEME = 'ERR_ROBOTS_REDIRECT_SCHEME';
+
+/** More redirects than the profile follows, under a profile that calls this unreachable. */
+export const REDIRECT_LIMIT = 'ERR_ROBOTS_REDIRECT_LIMIT';
+
+/** A redirect to a URL already requested in this attempt, under a profile that calls this unreachable. */
+export const REDIRECT_LOOP = 'ERR_ROBOTS_REDIRECT_LOOP';
+
+/** A `fetch` that hides redirects (as browsers do), so that the hop cannot be followed or judged. */
+export const REDIRECT_OPAQUE = 'ERR_ROBOTS_REDIRECT_OPAQUE';
+
+/** The address policy does not let a hop connect to where its URL, or its name, leads. */
+export const ADDRESS_REFUSED = 'ERR_ROBOTS_ADDRESS_REFUSED';
+
+/** What came back is not the protocol that was spoken. */
+export const MALFORMED = 'ERR_ROBOTS_MALFORMED';
+
+/** A content coding that is unknown, or a body that does not decode. */
+export const CONTENT_CODING = 'ERR_ROBOTS_CONTENT_CODING';
+
+/** An FTP server closed the control connection before the transfer was confirmed. */
+export const FTP_CLOSED = 'ERR_ROBOTS_FTP_CLOSED';
+
+/** An FTP server says more on its control connection than any greeting and notice takes. */
+export const FTP_REPLY_LIMIT = 'ERR_ROBOTS_FTP_REPLY_LIMIT';
+
+/** Something broke and gave no code of its own. */
+export const FETCH_FAILED = 'ERR_ROBOTS_FETCH_FAILED';
+
+export type FetchCode =
+  | typeof DEADLINE
+  | typeof STATUS
+  | typeof CHALLENGE
+  | typeof NOT_MODIFIED
+  | typeof REDIRECT_LOCATION
+  | typeof REDIRECT_SCHEME
+  | typeof REDIRECT_LIMIT
+  | typeof REDIRECT_LOOP
+  | typeof REDIRECT_OPAQUE
+  | typeof ADDRESS_REFUSED
+  | typeof MALFORMED
+  | typeof CONTENT_CODING
+  | typeof FTP_CLOSED
+  | typeof FTP_REPLY_LIMIT
+  | typeof FETCH_FAILED;
 
 /** Thrown inside this room only; `fetchRobots` turns it into an outcome. */
 export class FetchFailure extends Error {
@@ -9,33 +74,4 @@ export class FetchFailure extends Error {
     super(code, options);
     this.code = code;
   }
-}
-
-const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
-/** `fetch failed` wraps once, proxies and retries wrap again; no chain of causes is followed for ever. */
-const MAX_DEPTH = 6;
-
-/**
- * The literal code of whatever was thrown. `fetch` hides it in `cause`, a connection tried over several
- * addresses in the `errors` of an `AggregateError`.
- */
-export function codeOf(error: unknown): string {
-  return findCode(error, 0) ?? FETCH_FAILED;
-}
-
-function findCode(error: unknown, depth: number): string | undefined {
-  if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return undefined;
-  if ('code' in error && typeof error.code === 'string' && CODE.test(error.code)) return error.code;
-  // undici names the parser's complaint only sometimes.
-  if ('name' in error && error.name === 'HTTPParserError') return MALFORMED;
-  if ('cause' in error) {
-    const code = findCode(error.cause, depth + 1);
-    if (code !== undefined) return code;
-  }
-  if (!('errors' in error) || !Array.isArray(error.errors)) return undefined;
-  for (const inner of error.errors.slice(0, MAX_DEPTH)) {
-    const code = findCode(inner, depth + 1);
-    if (code !== undefined) return code;
-  }
-  return undefined;
 }

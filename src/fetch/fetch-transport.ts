@@ -1,7 +1,6 @@
 import { abortSignalOf } from '../base/stop-signal.ts';
-import { CONTENT_CODING, REDIRECT_OPAQUE } from './codes.ts';
 import { contentCodings } from './content-coding.ts';
-import { FetchFailure } from './failure.ts';
+import { FetchFailure, CONTENT_CODING, REDIRECT_OPAQUE } from './failure.ts';
 import { sendOverSocket } from './reused-sockets.ts';
 import type { ResponseHeaders, Transport, TransportResponse } from './transport.ts';
 

@@ -6,11 +6,17 @@
 export { type AddressPolicy, HopAddresses } from '../net/address-policy.ts';
 export { isPublicHost } from '../net/addresses.ts';
 export { publicOnlyLookup, refusedHost } from '../net/public-lookup.ts';
-export { type FetchedBody, type FetchedResponse, fetchTransport, type FetchFunction } from './fetch-transport.ts';
+export {
+  type FetchedBody,
+  type FetchedResponse,
+  fetchTransport,
+  type FetchFunction,
+} from './fetch-transport.ts';
 export { notingConnector } from '../net/connectors.ts';
 export { NameLookup } from '../net/dns/lookup.ts';
 export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../net/public-only-agent.ts';
 export { ReachedOrigins } from '../net/reached-origins.ts';
-export { fetchRobots, type Validators } from './robots-fetcher.ts';
+export type { Validators } from './attempt.ts';
+export { fetchRobots } from './robots-fetcher.ts';
 export type { Transport, TransportResponse } from './transport.ts';
 export { undiciTransport } from './undici-transport.ts';

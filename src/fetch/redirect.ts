@@ -1,5 +1,5 @@
 import { locationText } from '../url/location-header.ts';
-import { REDIRECT_LOCATION, REDIRECT_SCHEME } from './codes.ts';
+import { REDIRECT_LOCATION, REDIRECT_SCHEME } from './failure.ts';
 
 /**
  * Fetch standard: "A redirect status is a status that is 301, 302, 303, 307, or 308." 300, 305, 306 and whatever else

@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici';
+import { codeOf } from '../base/error-code.ts';
 import type { StopSignal } from '../base/stop-signal.ts';
-import { codeOf } from './failure.ts';
+import type { Dispatcher } from 'undici';
 
 /** A connection that ended before it gave an answer. */
 const LOST: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);

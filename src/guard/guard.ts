@@ -1,14 +1,28 @@
-import { refreshAheadAt } from '../lifecycle/state.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Decision } from '../decision/decision.ts';
-import type { Agent } from '../rules/agent-tokens.ts';
 import { invalid } from '../base/invalid-options.ts';
 import { orAborted } from '../base/on-abort.ts';
-import { isNetworkError } from './network-error.ts';
-import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
+import type { Decision } from '../decision/decision.ts';
+import { refreshAheadAt } from '../lifecycle/state.ts';
 import type { Pace } from '../pacing/options.ts';
-import { refusal } from './refusal.ts';
+import type { Agent } from '../rules/agent-tokens.ts';
 import type { Fields } from './fetch/response.ts';
+import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
+import { refusal } from './refusal.ts';
+
+/** Of Node, of undici, and of TLS as OpenSSL names it. */
+const NETWORK_CODE =
+  /^(?:E[A-Z]{2,}$|UND_ERR_(?:SOCKET|CONNECT_TIMEOUT|HEADERS_TIMEOUT|BODY_TIMEOUT)|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/** Whether an error, or what caused it, has a code of the network. */
+function isNetworkError(error: unknown): boolean {
+  for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth++) {
+    const code: unknown = Reflect.get(each, 'code');
+    if (typeof code === 'string' && NETWORK_CODE.test(code)) return true;
+    const inner: unknown = Reflect.get(each, 'errors');
+    if (Array.isArray(inner) && inner.some(isNetworkError)) return true;
+  }
+  return false;
+}
 
 /** The part of a `RobotsClient` that guards use. */
 export interface GuardClient {

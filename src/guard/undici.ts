@@ -1,14 +1,111 @@
-import { stringify } from 'node:querystring';
-import { setImmediate } from 'node:timers/promises';
-import type { Decision } from '../decision/decision.ts';
 import { RobotsInvalidOptionsError } from '../base/errors.ts';
+import type { Decision } from '../decision/decision.ts';
 import { OWN_REQUEST } from '../fetch/transport.ts';
+import { fieldsOf, type NodeHeaders } from './fetch/response.ts';
 import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import { refusal } from './refusal.ts';
-import { abortedController, type AbortSource, signalOf } from './undici-abort.ts';
-import { type AnswerHandler, ReportingHandler } from './undici-report.ts';
+import { stringify } from 'node:querystring';
+import { setImmediate } from 'node:timers/promises';
+
+/** The part of undici's `DispatchHandler` that is called with what a site answers. */
+interface AnswerHandler {
+  onRequestStart?(controller: unknown, context: unknown): void;
+  onRequestUpgrade?(controller: unknown, status: number, headers: NodeHeaders, socket: unknown): void;
+  onResponseStart?(controller: unknown, status: number, headers: NodeHeaders, statusMessage?: string): void;
+  onResponseData?(controller: unknown, chunk: unknown): void;
+  onResponseEnd?(controller: unknown, trailers: unknown): void;
+  onResponseError?(controller: unknown, error: unknown): void;
+}
+
+/** Passes everything on to `handler`, and tells the guard what the answer, or its absence, shows of the site. */
+class ReportingHandler implements AnswerHandler {
+  private readonly handler: AnswerHandler;
+  private readonly guard: Guard;
+  private readonly url: string;
+  private readonly signal: AbortSignal | undefined;
+  private answered = false;
+
+  constructor(handler: AnswerHandler, guard: Guard, url: string, signal: AbortSignal | undefined) {
+    this.handler = handler;
+    this.guard = guard;
+    this.url = url;
+    this.signal = signal;
+  }
+
+  onRequestStart(controller: unknown, context: unknown): void {
+    this.handler.onRequestStart?.(controller, context);
+  }
+
+  onRequestUpgrade(controller: unknown, status: number, headers: NodeHeaders, socket: unknown): void {
+    this.handler.onRequestUpgrade?.(controller, status, headers, socket);
+  }
+
+  onResponseStart(controller: unknown, status: number, headers: NodeHeaders, statusMessage?: string): void {
+    // RFC 9110 §15.2: "A client MUST be able to parse one or more 1xx responses received prior to a final response".
+    if (status >= 200) {
+      this.answered = true;
+      this.guard.answered(this.url, status, fieldsOf(headers));
+    }
+    this.handler.onResponseStart?.(controller, status, headers, statusMessage);
+  }
+
+  onResponseData(controller: unknown, chunk: unknown): void {
+    this.handler.onResponseData?.(controller, chunk);
+  }
+
+  onResponseEnd(controller: unknown, trailers: unknown): void {
+    this.handler.onResponseEnd?.(controller, trailers);
+  }
+
+  onResponseError(controller: unknown, error: unknown): void {
+    // A body that breaks off came from a site that answers.
+    if (!this.answered) this.guard.failed(this.url, error, this.signal);
+    this.handler.onResponseError?.(controller, error);
+  }
+}
+
+/** What undici takes for a signal: an AbortSignal, or an emitter of `abort` as Node had before. */
+type AbortSource = AbortSignal | AbortEmitter;
+
+interface AbortEmitter {
+  on(event: 'abort', listener: () => void): unknown;
+  removeListener(event: 'abort', listener: () => void): unknown;
+}
+
+interface ListenedSignal {
+  readonly signal: AbortSignal | undefined;
+  readonly release: () => void;
+}
+
+const nothing = (): void => undefined;
+
+const NO_SIGNAL: ListenedSignal = { signal: undefined, release: nothing };
+
+/** `source` as an AbortSignal; `release` ends the listening. */
+function signalOf(source: AbortSource | null | undefined): ListenedSignal {
+  if (source === undefined || source === null) return NO_SIGNAL;
+  if ('addEventListener' in source) return { signal: source, release: nothing };
+  const controller = new AbortController();
+  const listener = (): void => controller.abort();
+  source.on('abort', listener);
+  return { signal: controller.signal, release: () => source.removeListener('abort', listener) };
+}
+
+/** The controller of a request that never was: handlers may look at it, and abort what has ended already. */
+function abortedController(error: unknown): object {
+  return {
+    aborted: true,
+    paused: false,
+    reason: error,
+    rawHeaders: null,
+    rawTrailers: null,
+    abort: nothing,
+    pause: nothing,
+    resume: nothing,
+  };
+}
 
 export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../net/public-only-agent.ts';
 export type { GuardClient } from './guard.ts';

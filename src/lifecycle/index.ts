@@ -8,7 +8,7 @@ export { CLOCK_SKEW_MS, noLaterThan } from './record-times.ts';
 export { freshness, retryAfterMs } from './freshness.ts';
 export type { Freshness, StatedLifetime } from './freshness.ts';
 export { parseHttpDate } from './http-date.ts';
-export { newest, recordedAt } from '../access/newest.ts';
+export { newest, recordedAt } from './record-times.ts';
 export { objection } from './validate-record.ts';
 export type { Objection } from './validate-record.ts';
 export type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
@@ -24,7 +24,7 @@ export type {
   UnreachablePhase,
   UnreachableTreatment,
 } from './profile.ts';
-export { retentionMs } from '../access/retention.ts';
+export { retentionMs } from './record-times.ts';
 export { attemptDue, refreshAheadAt, standing } from './state.ts';
 export type { Due, OriginState, Standing } from './state.ts';
 export type { Suspect } from './challenge-pages.ts';

@@ -1,9 +1,24 @@
 import { type Clock, sleepBy } from '../base/clock.ts';
 import type { Decision } from '../decision/decision.ts';
+import { requestRate, type RobotsFile } from '../rules/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
 import { FleetSlots, type ReserveInFleet } from './fleet-slots.ts';
 import type { Pace } from './options.ts';
 import { type Slot, Slots } from './slots.ts';
+
+/** What files ask for by `Request-rate`, which few do: those that do not are read once only. */
+export class RequestRates {
+  private readonly agentsWithout = new WeakMap<RobotsFile, Set<string>>();
+
+  /** The least time between two requests of `agent` at `now`, in milliseconds; 0 when the file names none. */
+  delayMsOf(file: RobotsFile, agent: string, now: number): number {
+    if (this.agentsWithout.get(file)?.has(agent) === true) return 0;
+    if (requestRate(file, agent) !== undefined) return requestRate(file, agent, { atMs: now }) ?? 0;
+    const agents = this.agentsWithout.get(file) ?? new Set();
+    this.agentsWithout.set(file, agents.add(agent));
+    return 0;
+  }
+}
 
 interface ReservationBase {
   readonly decision: Decision;

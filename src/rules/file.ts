@@ -1,7 +1,6 @@
 import { RobotsInvalidOptionsError } from '../base/errors.ts';
 import { LocatedUrl, locate, ROBOTS_PATH, targetOf } from '../url/origin.ts';
 import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
-import { compile, compileAll } from './matcher/compile.ts';
 import {
   type Description,
   describe,
@@ -10,13 +9,14 @@ import {
   type OtherRecord,
   type Sitemap,
 } from './describe.ts';
-import type { Diagnostic } from './lint/diagnostic.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
-import { linter } from './linter.ts';
-import { fromUtf8 } from './octets.ts';
-import { findGroups } from './matcher/select.ts';
+import type { Diagnostic } from './lint/diagnostic.ts';
+import { linter } from './lint/lint.ts';
+import { compile, compileAll } from './matcher/compile.ts';
 import { NO_RULE, type Program } from './matcher/ruleset.ts';
+import { findGroups } from './matcher/select.ts';
 import { readTarget } from './matcher/target.ts';
+import { fromUtf8 } from './octets.ts';
 import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
 const located = new LocatedUrl();

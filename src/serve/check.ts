@@ -1,17 +1,43 @@
-import type { Agent } from '../rules/agent-tokens.ts';
 import { quote } from '../base/errors.ts';
-import { Output } from '../report/text/output.ts';
 import { inOrder } from '../report/input/in-order.ts';
-import { renderRecord } from '../cli/record.ts';
-import { tooLongError } from '../report/ruling.ts';
-import { jsonLine } from '../report/text/json.ts';
 import { type Target, targetLines } from '../report/input/targets.ts';
+import { tooLongError } from '../report/ruling.ts';
+import { jsonLine, renderRecord } from '../report/text/json.ts';
+import { Output } from '../report/text/output.ts';
+import type { Agent } from '../rules/agent-tokens.ts';
 import { assertPlain } from './body.ts';
 import { type Exchange, type Handler, JSON_TYPE, NDJSON_TYPE, type Service } from './handler.ts';
 import { Problem, problemOf } from './problem.ts';
 import { onlyKnown, onlyOne, readAgents } from './query.ts';
-import { untilAborted } from '../cli/serve/until-aborted.ts';
 import pLimit from 'p-limit';
+
+/**
+ * The items of `source` until `signal` aborts. The source is then left as it is, in the middle of whatever it does:
+ * to end it would be to end the request whose answer is still to be written.
+ */
+async function* untilAborted<Item>(
+  source: AsyncIterable<Item>,
+  signal: AbortSignal,
+): AsyncGenerator<Item, void, undefined> {
+  const iterator = source[Symbol.asyncIterator]();
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<undefined>((resolve) => {
+    stop = () => resolve(undefined);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    while (!signal.aborted) {
+      const reading = iterator.next();
+      // When nobody waits for it any more, a failure has nobody to go to.
+      reading.catch(() => undefined);
+      const next = await Promise.race([reading, aborted]);
+      if (next === undefined || next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    if (stop !== undefined) signal.removeEventListener('abort', stop);
+  }
+}
 
 /** Streams of questions at a time. */
 export const MAX_STREAMS = 8;

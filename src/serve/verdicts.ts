@@ -1,13 +1,6 @@
 import type { Decision } from '../decision/decision.ts';
 import { describeDiagnostic } from '../rules/lint/describe-diagnostic.ts';
-import {
-  lint,
-  type Explanation,
-  type RobotsFile,
-  usage,
-  type Usage,
-  type Verdict,
-} from '../rules/index.ts';
+import { lint, type Explanation, type RobotsFile, usage, type Usage, type Verdict } from '../rules/index.ts';
 
 /** What is said of one agent beside others. */
 export interface AgentVerdict {

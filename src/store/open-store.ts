@@ -1,9 +1,8 @@
-import type { Profile } from '../lifecycle/index.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Profile } from '../lifecycle/index.ts';
 import type { RecordCodec } from './record/record-codec.ts';
-import type { StoreEvent } from '../cache/store-event.ts';
 import { askerKey } from './store-key.ts';
-import type { RobotsStore } from './store.ts';
+import type { RobotsStore, StoreEvent } from './store.ts';
 import { StoredOrigins } from './stored-origins.ts';
 
 /** The part of a client's settings that concerns its store. */

@@ -1,8 +1,7 @@
 import type { Clock } from '../base/clock.ts';
-import { cacheChannels } from '../cache/channels.ts';
-import { Breaker } from './circuit-breaker.ts';
 import { inTime, type Timed } from './call-deadline.ts';
-import type { StoreCalls, StoreEvent, StoreOperation } from '../cache/store-event.ts';
+import { Breaker } from './circuit-breaker.ts';
+import { type StoreCalls, type StoreEvent, type StoreOperation, cacheChannels } from './store.ts';
 
 /** What came of a call: its value, or nothing, of which an event told why. */
 export type Called<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false };

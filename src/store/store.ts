@@ -1,3 +1,111 @@
+import { quote, RobotsInvalidOptionsError } from '../base/errors.ts';
+import type { OriginState } from '../lifecycle/index.ts';
+import type { Rejection } from './record/record-codec.ts';
+import { channel } from 'node:diagnostics_channel';
+
+/** `canfetch:cache`: what memory did about an origin. */
+export interface CacheMessage {
+  readonly origin: string;
+  /**
+   * - `hit`: memory answered.
+   * - `miss`: the question has to wait.
+   * - `refresh`: memory answered, and a new answer is fetched ahead of its end.
+   * - `evict`: the origin was forgotten to make room.
+   */
+  readonly event: 'hit' | 'miss' | 'refresh' | 'evict';
+}
+
+/** `canfetch:policy-change`: other rules, or another state, are in force for an origin than before. */
+export interface PolicyChangeMessage {
+  readonly origin: string;
+  /** `unknown` when nothing was known before. */
+  readonly before: OriginState;
+  readonly after: OriginState;
+  /** Whether the octets of the file changed. */
+  readonly fileChanged: boolean;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** What is told through one channel of `node:diagnostics_channel`. */
+export interface Publisher<Message> {
+  readonly hasSubscribers: boolean;
+  publish(message: Message): void;
+}
+
+/** The channels on which this room tells what it does. */
+export const cacheChannels: {
+  readonly cache: Publisher<CacheMessage>;
+  readonly policyChange: Publisher<PolicyChangeMessage>;
+  /** `canfetch:store`: trouble with the store, or its end. */
+  readonly store: Publisher<StoreEvent>;
+} = {
+  cache: channel('canfetch:cache'),
+  policyChange: channel('canfetch:policy-change'),
+  store: channel('canfetch:store'),
+};
+
+/**
+ * `value`, if it is a time a store can keep: a NaN in a timetable would stay there.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+export function milliseconds(name: 'ttlMs' | 'delayMs', value: number): number {
+  const holds = Number.isFinite(value) && (name === 'ttlMs' ? value > 0 : value >= 0);
+  if (holds) return value;
+  throw new RobotsInvalidOptionsError(
+    `Expected \`${name}\` to be milliseconds ${name === 'ttlMs' ? 'above 0' : 'from 0 on'}, got ${quote(value)}`,
+  );
+}
+
+/**
+ * How long a booked slot is remembered beyond its time. Whoever books next with a longer delay than the last one still
+ * finds it; delays longer than this keep it for as long as themselves.
+ */
+export const SLOT_REMEMBERED_MS: number = 5 * 60 * 1000;
+
+export type StoreOperation = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve';
+
+/**
+ * Trouble with the store, and its end. Questions go on without it: nothing here needs to be handled, but somebody
+ * may want to know.
+ */
+export type StoreEvent =
+  | {
+      /** A call failed, or had not ended by its deadline. */
+      readonly type: 'failed' | 'timeout';
+      readonly operation: StoreOperation;
+      readonly origin: string;
+      /** What the store threw. */
+      readonly error?: unknown;
+    }
+  | {
+      /** An entry was not taken: the origin is treated as unknown. */
+      readonly type: 'rejected';
+      readonly origin: string;
+      readonly reason: Rejection;
+    }
+  | {
+      /** A record, or that one was to be forgotten, never reached the store. */
+      readonly type: 'dropped';
+      readonly operation: 'set' | 'delete';
+      readonly origin: string;
+    }
+  | {
+      /** After failures in a row the store is left alone for a while; reading and writing each by itself. */
+      readonly type: 'suspended' | 'resumed';
+      readonly calls: StoreCalls;
+    };
+
+/** `get` reads; everything else writes: a store may do one and refuse the other. */
+export type StoreCalls = 'reads' | 'writes';
+
+/** A lease that can be told from every other on its key. */
+export interface FencedLease extends StoreLease {
+  /** Unique. Of two leases on one key the later has the greater, compared as text. */
+  readonly token: string;
+}
+
 /** A lease on an origin: whoever holds it is the one who asks for its robots.txt. */
 export interface StoreLease {
   /** Gives it back, if it has not run out and gone to another holder meanwhile. */

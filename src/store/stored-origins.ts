@@ -1,12 +1,11 @@
-import { type OriginRecord, newest, type Profile, recordedAt, retentionMs } from '../lifecycle/index.ts';
 import { type Clock, sleepBy } from '../base/clock.ts';
 import { abortSignalOf, type StopSignal } from '../base/stop-signal.ts';
+import { type OriginRecord, newest, type Profile, recordedAt, retentionMs } from '../lifecycle/index.ts';
 import { inTime } from './call-deadline.ts';
 import type { RecordCodec } from './record/record-codec.ts';
 import { StoreCaller } from './store-caller.ts';
-import type { StoreEvent } from '../cache/store-event.ts';
 import { slotKey, storeKey } from './store-key.ts';
-import type { RobotsStore, StoreLease } from './store.ts';
+import type { RobotsStore, StoreLease, StoreEvent } from './store.ts';
 import { type Write, WriteBehind } from './write-behind.ts';
 
 export interface StoredOriginsOptions {

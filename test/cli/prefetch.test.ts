@@ -1,13 +1,13 @@
+import { distinctOrigins } from '../../src/cli/prefetch/report.ts';
+import type { Target } from '../../src/report/input/targets.ts';
+import { type Site, startSite } from '../support/site.ts';
+import { cli, records } from './session.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { distinctOrigins } from '../../src/cli/prefetch/origins.ts';
-import type { Target } from '../../src/report/input/targets.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { cli, records } from './session.ts';
 
 let folder: string;
 let site: Site;

@@ -1,10 +1,11 @@
-import { afterAll, afterEach } from 'vitest';
+import type { FetchProfile, FetchRobotsOptions } from '../../src/fetch/attempt.ts';
 import { fetchTransport } from '../../src/fetch/fetch-transport.ts';
-import { type FetchProfile, type FetchRobotsOptions, fetchRobots } from '../../src/fetch/robots-fetcher.ts';
-import type { Outcome } from '../../src/lifecycle/outcome.ts';
+import { fetchRobots } from '../../src/fetch/robots-fetcher.ts';
 import type { Transport } from '../../src/fetch/transport.ts';
 import { undiciTransport } from '../../src/fetch/undici-transport.ts';
+import type { Outcome } from '../../src/lifecycle/outcome.ts';
 import { type Handler, type Script, type Site, startRawSite, startSite } from '../support/site.ts';
+import { afterAll, afterEach } from 'vitest';
 
 export const AGENT = 'ExampleBot/1.0 (+https://example.com/bot)';
 

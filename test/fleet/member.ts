@@ -1,12 +1,11 @@
-import { createInterface } from 'node:readline';
-import { Redis } from 'ioredis';
-import { createClient } from 'redis';
+import { RobotsClient } from '../../src/client/robots-client.ts';
 import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
 import { redisStore } from '../../src/store/redis/redis.ts';
-import type { StoreEvent } from '../../src/cache/store-event.ts';
-import type { RobotsStore } from '../../src/store/store.ts';
-import { RobotsClient } from '../../src/client/robots-client.ts';
+import type { RobotsStore, StoreEvent } from '../../src/store/store.ts';
 import { everyNameIsLocal } from './sites.ts';
+import { Redis } from 'ioredis';
+import { createInterface } from 'node:readline';
+import { createClient } from 'redis';
 
 export type StoreKind = 'lmdb' | 'ioredis' | 'node-redis';
 

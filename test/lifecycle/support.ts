@@ -1,5 +1,12 @@
 import { attemptDue, nextRecord, profiles, standing } from '../../src/lifecycle/index.ts';
-import type { AnswerHeaders, Due, OriginRecord, Outcome, Profile, Standing } from '../../src/lifecycle/index.ts';
+import type {
+  AnswerHeaders,
+  Due,
+  OriginRecord,
+  Outcome,
+  Profile,
+  Standing,
+} from '../../src/lifecycle/index.ts';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;

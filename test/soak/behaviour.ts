@@ -1,5 +1,10 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { type AnswerHeaders, meaningOfStatus, type Outcome, type Profile } from '../../src/lifecycle/index.ts';
+import {
+  type AnswerHeaders,
+  meaningOfStatus,
+  type Outcome,
+  type Profile,
+} from '../../src/lifecycle/index.ts';
 import type { Play } from '../support/play.ts';
 import type { Chance } from '../support/random.ts';
 

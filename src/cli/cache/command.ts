@@ -1,10 +1,8 @@
 import { ADDRESS_POLICIES } from '../../net/address-policy.ts';
+import { cacheActions } from '../frame/choices.ts';
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
 import { agentOption, jsonOption, profileOption } from '../frame/options.ts';
-
-/** What can be done with a store. */
-export const cacheActions = ['ls', 'show', 'clear', 'export', 'import'] as const;
 
 /** `canfetch cache`: what a store on this machine holds. */
 export const cacheCommand: Command = {

@@ -1,25 +1,25 @@
-import { createInterface } from 'node:readline';
 import { snapshotHeader } from '../../cache/snapshot.ts';
-import { type Asker, askerKey } from '../../store/store-key.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../../net/address-policy.ts';
-import { productToken } from '../../rules/index.ts';
+import { readOrigin } from '../../report/input/read-origin.ts';
+import type { Session } from '../../report/session.ts';
 import { paletteFor } from '../../report/text/colour.ts';
-import type { ParsedArguments } from '../frame/command.ts';
-import { cacheActions } from './command.ts';
-import { type ExitCode, exitCode } from '../frame/exit-code.ts';
-import { interruptible } from '../frame/interruptible.ts';
+import { count } from '../../report/text/durations.ts';
 import { jsonLine } from '../../report/text/json.ts';
 import { widthOf } from '../../report/text/layout.ts';
 import { Output } from '../../report/text/output.ts';
 import { printable, quoted } from '../../report/text/printable.ts';
-import { readOrigin } from '../../report/input/read-origin.ts';
-import type { Session } from '../../report/session.ts';
-import { readAgents, readProfile } from '../frame/settings.ts';
 import { UsageError } from '../../report/usage-error.ts';
-import { count } from '../../report/text/durations.ts';
+import { productToken } from '../../rules/index.ts';
+import { type Asker, askerKey } from '../../store/store-key.ts';
+import { cacheActions } from '../frame/choices.ts';
+import type { ParsedArguments } from '../frame/command.ts';
+import { type ExitCode, exitCode } from '../frame/exit-code.ts';
+import { interruptible } from '../frame/interruptible.ts';
+import { readAgents, readProfile } from '../frame/settings.ts';
 import { importSnapshot } from './import.ts';
 import { keptAsJson, keptForPeople, keptRow, keptTable } from './render.ts';
 import { type Kept, openStoreView, type StoreView } from './store-view.ts';
+import { createInterface } from 'node:readline';
 
 type Action = (typeof cacheActions)[number];
 

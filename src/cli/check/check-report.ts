@@ -1,13 +1,13 @@
 import { type Answer, isUndecided } from '../../report/ruling.ts';
+import type { Session } from '../../report/session.ts';
 import { paletteFor, type Palette } from '../../report/text/colour.ts';
-import type { ParsedArguments } from '../frame/command.ts';
-import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
+import { count } from '../../report/text/durations.ts';
+import { renderRecord } from '../../report/text/json.ts';
 import { Output } from '../../report/text/output.ts';
 import { ProgressLine } from '../../report/text/progress.ts';
-import { renderRecord } from '../record.ts';
+import type { ParsedArguments } from '../frame/command.ts';
+import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
 import { renderInputError, renderRuling } from './render.ts';
-import type { Session } from '../../report/session.ts';
-import { count } from '../../report/text/durations.ts';
 
 /** How a batch goes. */
 interface Tally {

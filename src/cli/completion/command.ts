@@ -1,7 +1,6 @@
+import { shells } from '../frame/choices.ts';
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-
-export const shells = ['bash', 'zsh', 'fish'] as const;
 
 /** `canfetch completion`: a script that teaches a shell this command. */
 export const completionCommand: Command = {

@@ -1,12 +1,12 @@
-import type { ParsedArguments } from '../frame/command.ts';
-import { shells } from './command.ts';
-import { commands, defaultCommand } from '../commands.ts';
-import { type ExitCode, exitCode } from '../frame/exit-code.ts';
+import type { Session } from '../../report/session.ts';
 import { Output } from '../../report/text/output.ts';
 import { quoted } from '../../report/text/printable.ts';
-import type { Session } from '../../report/session.ts';
-import { onlyOperand } from '../frame/settings.ts';
 import { UsageError } from '../../report/usage-error.ts';
+import { commands, defaultCommand } from '../commands.ts';
+import { shells } from '../frame/choices.ts';
+import type { ParsedArguments } from '../frame/command.ts';
+import { type ExitCode, exitCode } from '../frame/exit-code.ts';
+import { onlyOperand } from '../frame/settings.ts';
 import { bashCompletion } from './bash.ts';
 import { fishCompletion } from './fish.ts';
 import type { CompletionTable } from './words.ts';

@@ -1,6 +1,12 @@
-import type { RobotsFile } from '../../rules/index.ts';
+import { annotate, type AnnotatedLine, type Gap } from '../../report/annotate.ts';
+import type { ProfileRuling, UrlExplanation } from '../../report/explanation.ts';
 import type { Palette } from '../../report/text/colour.ts';
+import { count } from '../../report/text/durations.ts';
 import { cut, definitions } from '../../report/text/layout.ts';
+import { fileName, printable } from '../../report/text/printable.ts';
+import { ruleText } from '../../report/text/sentences.ts';
+import { type RobotsFile, usage } from '../../rules/index.ts';
+import { agentRow, delayRow, type Row, ruleRow, verdictLine } from '../check/render.ts';
 import { verboseHops } from '../policy/hops.ts';
 import {
   answerRows,
@@ -9,13 +15,26 @@ import {
   type PolicyView,
   sizeSentence,
 } from '../policy/render.ts';
-import { fileName, printable } from '../../report/text/printable.ts';
-import { agentRow, delayRow, type Row, ruleRow, verdictLine } from '../check/render.ts';
-import { ruleText } from '../../report/text/sentences.ts';
-import { count } from '../../report/text/durations.ts';
-import { usageSentence } from './usage.ts';
-import { annotate, type AnnotatedLine, type Gap } from '../../report/annotate.ts';
-import type { ProfileRuling, UrlExplanation } from '../../report/explanation.ts';
+
+const PURPOSES = ['train-ai', 'search', 'ai-input'] as const;
+
+/** What the site states about the use of the page, beside whether it may be fetched; undefined when it says nothing. */
+function usageSentence({ file, ruling }: UrlExplanation): string | undefined {
+  if (file === undefined || ruling.reason === 'robots-txt') return undefined;
+  const stated = usage(file, ruling.url, ruling.agent);
+  if (stated.sources.length === 0) return undefined;
+  const purposes = PURPOSES.flatMap((purpose) =>
+    stated[purpose] === 'unknown' ? [] : [`${purpose} ${stated[purpose] === 'allow' ? 'yes' : 'no'}`],
+  );
+  const lines = stated.sources.flatMap(({ line }) => (line === undefined ? [] : [line]));
+  const parts = [
+    ...purposes,
+    ...(stated.use === undefined ? [] : [`use ${stated.use}`]),
+    ...stated.licenses.slice(0, 3).map((license) => `licence ${printable(license)}`),
+  ];
+  const what = parts.length === 0 ? 'nothing that can be read' : parts.join(', ');
+  return `${what} (${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 5).join(', ')}; reported, not enforced)`;
+}
 
 export interface ExplanationView extends PolicyView {
   /** Every line of the file, however long it is. */

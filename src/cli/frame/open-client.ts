@@ -60,7 +60,8 @@ export async function openClient(
   more: RobotsClientOptions = {},
 ): Promise<OpenedClient> {
   const { RobotsClient } = await import('../../client/robots-client.ts');
-  const store = path === undefined ? undefined : (await import('../../store/lmdb/lmdb.ts')).lmdbStore({ path });
+  const store =
+    path === undefined ? undefined : (await import('../../store/lmdb/lmdb.ts')).lmdbStore({ path });
   const troubles = new StoreTroubles(session);
   // "*" names nobody who could sign a request.
   const names = agents.filter((agent) => agent !== '*');

@@ -1,9 +1,7 @@
+import { lintFormats, severities } from '../frame/choices.ts';
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
 import { deadlineOption, profileOption } from '../frame/options.ts';
-
-export const lintFormats = ['human', 'ndjson', 'sarif'] as const;
-export const severities = ['error', 'warning', 'info'] as const;
 
 /** `canfetch lint`: what is the matter with a robots.txt. */
 export const lintCommand: Command = {

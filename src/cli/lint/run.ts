@@ -1,19 +1,18 @@
 import { profiles } from '../../lifecycle/index.ts';
-import type { Severity } from '../../rules/index.ts';
-import type { ParsedArguments } from '../frame/command.ts';
-import { lintFormats, severities } from './command.ts';
+import { absenceOf, readsStdin, RobotsLoader } from '../../report/input/load-robots.ts';
+import type { Session } from '../../report/session.ts';
 import { paletteFor } from '../../report/text/colour.ts';
-import { type AnswerExitCode, type ExitCode, exitCode, graver } from '../frame/exit-code.ts';
-import { interruptible } from '../frame/interruptible.ts';
 import { jsonLine } from '../../report/text/json.ts';
 import { widthOf } from '../../report/text/layout.ts';
-import { absenceOf, readsStdin, RobotsLoader } from '../../report/input/load-robots.ts';
-import { onlineSettings } from '../frame/open-client.ts';
 import { Output } from '../../report/text/output.ts';
-import type { Session } from '../../report/session.ts';
 import { UsageError } from '../../report/usage-error.ts';
-import { type LintedFile, lintLoaded } from './finding.ts';
-import { renderFile, renderSummary } from './render.ts';
+import type { Severity } from '../../rules/index.ts';
+import { lintFormats, severities } from '../frame/choices.ts';
+import type { ParsedArguments } from '../frame/command.ts';
+import { type AnswerExitCode, type ExitCode, exitCode, graver } from '../frame/exit-code.ts';
+import { interruptible } from '../frame/interruptible.ts';
+import { onlineSettings } from '../frame/open-client.ts';
+import { renderFile, renderSummary, type LintedFile, lintLoaded } from './render.ts';
 import { sarifLog } from './sarif.ts';
 
 /** Ten times of what crawlers read: past that nobody needs to be told line by line that it is lost. */

@@ -1,29 +1,25 @@
-import { open } from 'node:fs/promises';
-import type { RobotsClient } from '../../client/robots-client.ts';
 import { DEFAULT_CONCURRENCY } from '../../base/defaults.ts';
-import type { Decision } from '../../decision/decision.ts';
+import type { RobotsClient } from '../../client/robots-client.ts';
 import { asCompleted } from '../../report/input/as-completed.ts';
+import { whyUnreadable } from '../../report/input/read-robots.ts';
+import { type Target, targetLines } from '../../report/input/targets.ts';
+import type { Session } from '../../report/session.ts';
+import { quoted } from '../../report/text/printable.ts';
+import { UsageError } from '../../report/usage-error.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import type { ExitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
-import { quoted } from '../../report/text/printable.ts';
-import { whyUnreadable } from '../../report/input/read-robots.ts';
-import type { Session } from '../../report/session.ts';
 import { onlyOperand } from '../frame/settings.ts';
-import { type Target, targetLines } from '../../report/input/targets.ts';
-import { UsageError } from '../../report/usage-error.ts';
-import { distinctOrigins, type OriginTarget } from './origins.ts';
-import { PrefetchReport } from './report.ts';
+import { PrefetchReport, type Prefetched, distinctOrigins, type OriginTarget } from './report.ts';
+import { open } from 'node:fs/promises';
 
 const STDIN = '-';
+
 const MAX_CONCURRENCY = 1_024;
 
 /** Hardly anything is asked twice: what memory there is serves sites that redirect to each other. */
 const CACHE = { maxOrigins: 10_000, maxBytes: 32 * 1_048_576 };
-
-/** What came of one origin, or of a line that names none. */
-export type Prefetched = Decision | Extract<OriginTarget, { readonly error: unknown }>;
 
 /** Asks each origin once, and prints a line for each. */
 export async function prefetchOrigins(given: ParsedArguments, session: Session): Promise<ExitCode> {

@@ -1,16 +1,15 @@
-import { createRequire } from 'node:module';
-import type * as BasicFtp from 'basic-ftp';
-import type { StatusMeaning } from '../../lifecycle/profile.ts';
 import { RobotsInvalidOptionsError } from '../../base/errors.ts';
 import { assertKnownOptions, invalid } from '../../base/invalid-options.ts';
-import { productToken } from '../../rules/index.ts';
 import { abortSignalOf } from '../../base/stop-signal.ts';
-import { publicOnlyLookup } from '../../net/public-lookup.ts';
-import { STATUS } from '../codes.ts';
-import { FetchFailure } from '../failure.ts';
-import { FtpRefusal, type FtpRetrieval, FtpSession } from './session.ts';
+import type { StatusMeaning } from '../../lifecycle/profile.ts';
 import { NameLookup } from '../../net/dns/lookup.ts';
+import { publicOnlyLookup } from '../../net/public-lookup.ts';
+import { productToken } from '../../rules/index.ts';
+import { FetchFailure, STATUS } from '../failure.ts';
 import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from '../transport.ts';
+import { FtpRefusal, type FtpRetrieval, FtpSession } from './session.ts';
+import type * as BasicFtp from 'basic-ftp';
+import { createRequire } from 'node:module';
 
 export type { StopSignal } from '../../base/stop-signal.ts';
 export type {

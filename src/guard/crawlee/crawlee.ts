@@ -1,22 +1,27 @@
 /* oxlint-disable no-underscore-dangle -- the methods of Crawlee have such names */
-import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Decision } from '../../decision/decision.ts';
 import { isRobotsError, RobotsInvalidOptionsError } from '../../base/errors.ts';
-import { type Enter, guardHttpClient } from './http-client.ts';
+import type { Decision } from '../../decision/decision.ts';
 import { fieldsOf } from '../fetch/response.ts';
+import { Guard, type GuardClient, reachesSite } from '../guard.ts';
+import { ignoredBecause } from '../ignore.ts';
+import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
+import { type ContextGuard, guardContext } from '../playwright/playwright.ts';
+import { refusal, refusalIn } from '../refusal.ts';
+import { type Enter, guardHttpClient } from './http-client.ts';
 import {
   crawlerClass,
   type CrawlingContext,
   type CrawlRequest,
   type NavigationHook,
   type SkippedRequest,
+  type Adding,
+  noting,
+  robotsOf,
+  type Running,
+  running,
+  type Step,
 } from './types.ts';
-import { type Adding, noting, robotsOf, type Running, running, type Step } from '../crawlee-steps.ts';
-import { Guard, type GuardClient, reachesSite } from '../guard.ts';
-import { ignoredBecause } from '../ignore.ts';
-import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
-import { type ContextGuard, guardContext } from '../playwright/playwright.ts';
-import { refusal, refusalIn } from '../refusal.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
 
 export type { SkippedRequest } from './types.ts';
 export type { GuardClient } from '../guard.ts';

@@ -1,5 +1,5 @@
+import { codeOf } from '../../base/error-code.ts';
 import type { Resolver } from 'node:dns';
-import { codeOf } from '../../fetch/failure.ts';
 
 /** The addresses of a name, or why there are none. */
 export interface Answer {

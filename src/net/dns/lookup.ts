@@ -1,18 +1,21 @@
-import dns from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
-import type { networkInterfaces } from 'node:os';
-import { type Answer, type Families, queryAddresses } from './address-queries.ts';
 import { isLocalhost } from '../addresses.ts';
-import { type Hosts, hostsFilePath, MAX_HOSTS_BYTES, parseHosts } from '../../fetch/hosts-file.ts';
-import { arrange, hasHint, wantedFamilies } from './lookup-options.ts';
+import { type Answer, type Families, queryAddresses } from './address-queries.ts';
 import { OwnAddresses } from './local-addresses.ts';
+import { arrange, hasHint, wantedFamilies } from './lookup-options.ts';
 import {
   candidates,
   MAX_RESOLVER_BYTES,
   parseResolverFile,
   type ResolverConfiguration,
+  type Hosts,
+  hostsFilePath,
+  MAX_HOSTS_BYTES,
+  parseHosts,
+  SystemFile,
 } from './system-config.ts';
-import { SystemFile } from '../../fetch/system-file.ts';
+import dns from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import type { networkInterfaces } from 'node:os';
 
 /** Where names come from, other than the system's own settings. */
 export interface NameLookupOptions {

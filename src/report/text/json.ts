@@ -1,4 +1,20 @@
-import { SCHEMA_VERSION } from '../../cli/schema-version.ts';
+import type { Answer } from '../ruling.ts';
+
+/**
+ * An answer as a line of NDJSON: `schemaVersion`, `input` (the URL as it was written), `line` when it came from
+ * standard input, and then either all fields of the decision or `error: { code, message }`.
+ */
+export function renderRecord(answer: Answer): string {
+  const { input, line } = answer.target;
+  const head = { input, ...(line === undefined ? {} : { line }) };
+  return jsonLine('error' in answer ? { ...head, error: answer.error } : { ...head, ...answer.ruling });
+}
+
+/**
+ * Version of what the command prints as JSON; raised when a field changes its meaning or goes away, not when one is
+ * added.
+ */
+const SCHEMA_VERSION = 1;
 
 /** What JSON may hold as it is, and a terminal had better not: DEL, C1 controls, format characters, line ends. */
 const UNPRINTABLE = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;

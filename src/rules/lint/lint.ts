@@ -1,5 +1,4 @@
 import { agentNames } from '../describe.ts';
-import type { Diagnostic } from './diagnostic.ts';
 import { dialects, type DialectTraits } from '../dialect.ts';
 import type { RobotsFile } from '../file.ts';
 import { GroupWalk } from '../group-walk.ts';
@@ -13,13 +12,43 @@ import {
   LINE_USER_AGENT,
   type LineCursor,
 } from '../line-cursor.ts';
-import { GroupLint } from './lint-groups.ts';
-import { linter } from '../linter.ts';
-import { KEYS, nearestKey } from '../misspelling.ts';
-import { DOLLAR, fromUtf8, SLASH, STAR, utf8 } from '../octets.ts';
-import { Report, type Span } from './report.ts';
 import { secondsToMs } from '../matcher/select.ts';
+import { DOLLAR, fromUtf8, SLASH, STAR, utf8 } from '../octets.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import { GroupLint } from './lint-groups.ts';
+import { Report, type Span } from './report.ts';
 import { asCharacters, rankedRule } from './shadowed-rules.ts';
+
+/**
+ * Where `file.diagnostics` finds `lint`, which puts itself here. The two do not import each other: so a bundle that
+ * never imports `lint` does without it, a fifth of the room. Outside bundles it is always there, because
+ * `index.ts` exports it.
+ */
+export const linter: { lint?: (file: RobotsFile) => readonly Diagnostic[] } = {};
+
+/** What keys are held against. */
+const KEYS: readonly string[] = ['user-agent', 'allow', 'disallow', 'sitemap', 'crawl-delay'];
+
+/** The key that `word` (lower case) is, or is one letter away from; two, where the key is long enough. */
+function nearestKey(word: string): string | undefined {
+  return KEYS.find((key) => isNear(word, key, key.length > 5 ? 2 : 1));
+}
+
+/** Whether at most so many letters inserted, dropped or replaced make `word` into `key`. */
+function isNear(word: string, key: string, edits: number): boolean {
+  if (Math.abs(word.length - key.length) > edits) return false;
+  let same = 0;
+  while (same < key.length && word[same] === key[same]) same++;
+  const wordRest = word.slice(same);
+  const keyRest = key.slice(same);
+  if (wordRest === keyRest) return true;
+  return (
+    edits > 0 &&
+    (isNear(wordRest.slice(1), keyRest.slice(1), edits - 1) ||
+      isNear(wordRest.slice(1), keyRest, edits - 1) ||
+      isNear(wordRest, keyRest.slice(1), edits - 1))
+  );
+}
 
 export interface LintOptions {
   /** Octets that crawlers read: what comes after them is lost. Default 512,000 (500 KiB). */

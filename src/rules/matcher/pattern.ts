@@ -1,7 +1,15 @@
 import { OCCURRENCE } from '../../url/serialised-url.ts';
 import type { DialectTraits } from '../dialect.ts';
 import { DOLLAR, ENCODED, HEX, PERCENT, QUESTION, STAR, UNRESERVED, URI_CLASS } from '../octets.ts';
-import { FOLDABLE, FOLDING_ESCAPE, octetOf, PLAIN, pushEscaped, pushRaw, type Symbols } from './normal-form.ts';
+import {
+  FOLDABLE,
+  FOLDING_ESCAPE,
+  octetOf,
+  PLAIN,
+  pushEscaped,
+  pushRaw,
+  type Symbols,
+} from './normal-form.ts';
 
 /** What an octet of a pattern means for its shape. */
 const SHAPE_PLAIN = 0;

@@ -1,6 +1,13 @@
 import { agentLineNames, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from '../agent.ts';
 import type { DialectTraits } from '../dialect.ts';
-import { LINE_ALLOW, LINE_BLANK, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT, LineCursor } from '../line-cursor.ts';
+import {
+  LINE_ALLOW,
+  LINE_BLANK,
+  LINE_DISALLOW,
+  LINE_OTHER,
+  LINE_USER_AGENT,
+  LineCursor,
+} from '../line-cursor.ts';
 import { utf8 } from '../octets.ts';
 
 const CRAWL_DELAY = utf8.encode('crawl-delay');

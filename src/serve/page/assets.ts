@@ -3,8 +3,7 @@
  * step to forget, no file to find at run time, and from the source it works as from the package.
  */
 import type { Reply } from '../handler.ts';
-import { html } from './html.ts';
-import { icon } from '../../cli/serve/page/icon.ts';
+import { html, icon } from './html.ts';
 import { fileScript } from './script-file.ts';
 import { mainScript } from './script-main.ts';
 import { resultScript } from './script-result.ts';

@@ -1,14 +1,12 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { quote, RobotsClosedError, RobotsInvalidOptionsError } from '../../base/errors.ts';
 import { assertKnownOptions, invalid } from '../../base/invalid-options.ts';
-import type { FencedLease } from '../../cache/fenced-lease.ts';
+import { pack, unpack } from '../record/compress.ts';
+import { type RobotsStore, type FencedLease, milliseconds, SLOT_REMEMBERED_MS } from '../store.ts';
 import { checkDatabase, type LmdbDatabase, openDatabase } from './database.ts';
 import { LmdbTable } from './table.ts';
-import { milliseconds, SLOT_REMEMBERED_MS } from '../../cache/milliseconds.ts';
-import { pack, unpack } from '../record/compress.ts';
-import type { RobotsStore } from '../store.ts';
 
-export type { FencedLease } from '../../cache/fenced-lease.ts';
+export type { FencedLease } from '../store.ts';
 export type { LmdbDatabase, LmdbEntry, LmdbRange } from './database.ts';
 export type { RobotsStore, StoreLease } from '../store.ts';
 

@@ -1,5 +1,11 @@
 import { crc32 } from 'node:zlib';
-import { noLaterThan, objection, type Objection, type OriginRecord, type Profile } from '../../lifecycle/index.ts';
+import {
+  noLaterThan,
+  objection,
+  type Objection,
+  type OriginRecord,
+  type Profile,
+} from '../../lifecycle/index.ts';
 import { originOf } from '../../url/origin.ts';
 import { readStoredRecord, type StoredRecord } from './stored-record.ts';
 import { toRecord, toStored } from './convert.ts';

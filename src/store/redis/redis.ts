@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { quote } from '../../base/errors.ts';
 import { assertKnownOptions, invalid } from '../../base/invalid-options.ts';
-import type { FencedLease } from '../../cache/fenced-lease.ts';
-import { milliseconds, SLOT_REMEMBERED_MS } from '../../cache/milliseconds.ts';
 import { MAX_VALUE_BYTES, pack, unpack } from '../record/compress.ts';
+import { type RobotsStore, type FencedLease, milliseconds, SLOT_REMEMBERED_MS } from '../store.ts';
 import { commandsOver, type RedisConnection } from './connection.ts';
 import { bookSlot, releaseLease, takeLease } from './scripts.ts';
-import type { RobotsStore } from '../store.ts';
+import { randomUUID } from 'node:crypto';
 
-export type { FencedLease } from '../../cache/fenced-lease.ts';
+export type { FencedLease } from '../store.ts';
 export type {
   CallingConnection,
   NodeRedisClusterConnection,

@@ -1,13 +1,10 @@
-import dns from 'node:dns';
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type LookupFunction, Socket } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { FetchRobotsOptions } from '../../../src/fetch/attempt.ts';
+import { ftpTransport } from '../../../src/fetch/ftp/ftp.ts';
+import { ControlSocket } from '../../../src/fetch/ftp/session.ts';
+import { fetchRobots } from '../../../src/fetch/robots-fetcher.ts';
+import type { Transport } from '../../../src/fetch/transport.ts';
 import { profiles } from '../../../src/lifecycle/index.ts';
 import type { Outcome } from '../../../src/lifecycle/outcome.ts';
-import { ControlSocket } from '../../../src/fetch/ftp-control.ts';
-import { ftpTransport } from '../../../src/fetch/ftp/ftp.ts';
-import { fetchRobots, type FetchRobotsOptions } from '../../../src/fetch/robots-fetcher.ts';
-import type { Transport } from '../../../src/fetch/transport.ts';
 import {
   type FtpAnswer,
   type FtpScript,
@@ -17,6 +14,10 @@ import {
   startFtpSite,
 } from '../../support/ftp-site.ts';
 import { AGENT, bodyOf, LIMIT, lines, RULES } from '../context.ts';
+import dns from 'node:dns';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type LookupFunction, Socket } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 const open: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {

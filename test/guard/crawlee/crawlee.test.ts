@@ -6,17 +6,7 @@ import { type Decision, refusalIn } from '../../../src/index.ts';
 import { START, testClient } from '../../support/client.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { answer } from '../../support/site.ts';
-import {
-  because,
-  client,
-  closing,
-  pagesOf,
-  record,
-  robots,
-  RULES,
-  site,
-  SlotClient,
-} from './support.ts';
+import { because, client, closing, pagesOf, record, robots, RULES, site, SlotClient } from './support.ts';
 
 describe('withRobots', () => {
   it('skips what is disallowed, says why, and neither fails nor retries it', async () => {

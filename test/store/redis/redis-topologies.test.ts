@@ -4,7 +4,12 @@ import { createCluster, createSentinel, type RedisSentinelType } from 'redis';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { redisStore } from '../../../src/store/redis/redis.ts';
 import { describeWith } from '../../support/installed.ts';
-import { type RedisServer, startRedis, startRedisCluster, startSentinel } from '../../support/redis-server.ts';
+import {
+  type RedisServer,
+  startRedis,
+  startRedisCluster,
+  startSentinel,
+} from '../../support/redis-server.ts';
 import { elapseOnServer } from './redis-time.ts';
 import { storeContract } from '../store-contract.ts';
 

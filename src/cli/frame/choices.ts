@@ -1,0 +1,8 @@
+export const shells = ['bash', 'zsh', 'fish'] as const;
+
+export const lintFormats = ['human', 'ndjson', 'sarif'] as const;
+
+export const severities = ['error', 'warning', 'info'] as const;
+
+/** What can be done with a store. */
+export const cacheActions = ['ls', 'show', 'clear', 'export', 'import'] as const;
