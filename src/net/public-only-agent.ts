@@ -39,7 +39,7 @@ export interface PublicOnlyAgentOptions extends Pick<
  * @example
  * ```ts
  * import { request } from 'undici';
- * import { publicOnlyAgent } from 'canfetch';
+ * import { publicOnlyAgent } from 'canfetch/undici';
  *
  * const dispatcher = publicOnlyAgent({ connections: 4 });
  * const { body } = await request('https://example.com/page', { dispatcher });
