@@ -379,7 +379,7 @@ describe('LMDB in trouble', () => {
 
   it.each(['lmdb', 'lmdb-opened'])('a full disk rejects, ends no process and goes by (%s)', async (kind) => {
     const path = folder();
-    using script = compileScript(new URL('store-worker.ts', import.meta.url));
+    using script = compileScript(new URL('../store-worker.ts', import.meta.url));
     const worker = startWorker(script, [kind, path], { maxFileBlocks: 3_072 });
     const told = async (task: WorkerTask): Promise<unknown[]> => {
       worker.tell(task);
