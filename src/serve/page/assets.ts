@@ -1,26 +1,24 @@
-/**
- * The page, as modules that export text. So plain `tsc` brings it into `dist` like everything else: there is no
- * step to forget, no file to find at run time, and from the source it works as from the package.
- */
+import { readFileSync } from 'node:fs';
 import type { Reply } from '../handler.ts';
-import { html, icon } from './html.ts';
-import { fileScript } from './script-file.ts';
-import { mainScript } from './script-main.ts';
-import { resultScript } from './script-result.ts';
-import { style } from './style.ts';
 
-const reply = (type: string, body: string): Reply => ({
-  type: `${type}; charset=utf-8`,
-  body,
-  headers: { 'cache-control': 'no-cache' },
-});
+/** Files of the page: the path that serves each, its media type, and its name beside this module. */
+const FILES = [
+  ['/', 'text/html', 'index.html'],
+  ['/page/style.css', 'text/css', 'style.css'],
+  ['/page/main.js', 'text/javascript', 'main.js'],
+  ['/page/result.js', 'text/javascript', 'result.js'],
+  ['/page/file.js', 'text/javascript', 'file.js'],
+  ['/page/icon.svg', 'image/svg+xml', 'icon.svg'],
+] as const;
 
-/** Replies by path. */
-export const assets: ReadonlyMap<string, Reply> = new Map([
-  ['/', reply('text/html', html)],
-  ['/page/style.css', reply('text/css', style)],
-  ['/page/main.js', reply('text/javascript', mainScript)],
-  ['/page/result.js', reply('text/javascript', resultScript)],
-  ['/page/file.js', reply('text/javascript', fileScript)],
-  ['/page/icon.svg', reply('image/svg+xml', icon)],
-]);
+/** The page's files as replies, by path. They are read once, when the service is loaded; the build copies them to `dist`. */
+export const assets: ReadonlyMap<string, Reply> = new Map(
+  FILES.map(([path, type, name]) => [
+    path,
+    {
+      type: `${type}; charset=utf-8`,
+      body: readFileSync(new URL(name, import.meta.url), 'utf8'),
+      headers: { 'cache-control': 'no-cache' },
+    },
+  ]),
+);

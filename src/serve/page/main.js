@@ -1,22 +1,52 @@
-/** The form, and what is done with an answer. */
-export const mainScript: string = String.raw`// Asks the service, and puts the answer on the page.
+// @ts-check
+// Asks the service, and puts the answer on the page.
 import { FileView, noteList } from './file.js';
 import {
-  agentTable, banner, element, facts, foreign, matrix, originFacts, profileTable, section, timelineList, usageTable, verdictFacts, verdictWord,
+  agentTable,
+  banner,
+  element,
+  facts,
+  foreign,
+  matrix,
+  originFacts,
+  profileTable,
+  section,
+  timelineList,
+  usageTable,
+  verdictFacts,
+  verdictWord,
 } from './result.js';
 
-const form = document.getElementById('question');
-const status = document.getElementById('status');
-const result = document.getElementById('result');
-const fieldsOf = { site: document.getElementById('site-fields'), text: document.getElementById('text-fields') };
+/**
+ * The element of index.html with this id.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+function byId(id) {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error('Expected an element #' + id + ' in index.html');
+  return found;
+}
+
+const form = /** @type {HTMLFormElement} */ (byId('question'));
+/** @type {any} The form's fields, by their `name`. */
+const fields = form.elements;
+const status = byId('status');
+const result = byId('result');
+const fieldsOf = { site: byId('site-fields'), text: byId('text-fields') };
+/** @type {AbortController | undefined} */
 let asking;
 
-const mode = () => form.elements.mode.value;
-const names = (text) => text.split(/[,\n]/).map((each) => each.trim()).filter((each) => each !== '');
+const mode = () => fields.mode.value;
+const names = (text) =>
+  text
+    .split(/[,\n]/)
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
 
 function showMode() {
-  for (const [name, fields] of Object.entries(fieldsOf)) fields.hidden = name !== mode();
-  form.elements.url.required = mode() === 'site';
+  for (const [name, part] of Object.entries(fieldsOf)) part.hidden = name !== mode();
+  fields.url.required = mode() === 'site';
 }
 
 /** A host that stands alone is asked by https, as browsers do. */
@@ -61,7 +91,9 @@ class Detail {
     this.head.replaceChildren(banner(verdict, url));
     this.facts.replaceChildren(facts([...verdictFacts(verdict), ...this.commonFacts]));
     this.view?.light(verdict);
-    this.usage.replaceChildren(...(verdict.usage ? [section('What the site states about use', usageTable(verdict.usage))] : []));
+    this.usage.replaceChildren(
+      ...(verdict.usage ? [section('What the site states about use', usageTable(verdict.usage))] : []),
+    );
     // Whoever sees the page sees the banner.
     status.className = 'hidden';
     status.textContent = verdictWord(verdict) + ' for ' + verdict.agent;
@@ -71,9 +103,13 @@ class Detail {
 function fileSection({ lines, diagnostics }, { view }) {
   if (!view) return [];
   const many = lines.length.toLocaleString('en') + (lines.length === 1 ? ' line' : ' lines');
-  const legend = element('p', { class: 'legend' },
-    element('span', { class: 'key group' }, 'group that applies'), element('span', { class: 'key lit' }, 'line that decides'),
-    element('span', { class: 'key second' }, 'runner-up'));
+  const legend = element(
+    'p',
+    { class: 'legend' },
+    element('span', { class: 'key group' }, 'group that applies'),
+    element('span', { class: 'key lit' }, 'line that decides'),
+    element('span', { class: 'key second' }, 'runner-up'),
+  );
   return [
     section('robots.txt, ' + many, legend, view.node),
     ...(diagnostics.length === 0 ? [] : [section('Notes on this file', noteList(diagnostics, view))]),
@@ -86,7 +122,7 @@ function put(...children) {
 }
 
 async function askSite() {
-  const { url, agent, compare } = form.elements;
+  const { url, agent, compare } = fields;
   url.value = withScheme(url.value.trim());
   const query = new URLSearchParams({ url: url.value });
   for (const name of names(agent.value)) query.append('agent', name);
@@ -97,34 +133,50 @@ async function askSite() {
   const { verdicts, state, policy } = answer;
   const all = verdicts.map((verdict) => ({ ...verdict, state }));
   const detail = new Detail(answer, originFacts(answer));
-  const sitemaps = policy.sitemaps.slice(0, 50).map(({ url: at, line }) =>
-    element('li', {}, foreign(at), ' line ' + line));
+  const sitemaps = policy.sitemaps
+    .slice(0, 50)
+    .map(({ url: at, line }) => element('li', {}, foreign(at), ' line ' + line));
   put(
-    detail.head, detail.facts,
-    section('Agents side by side', agentTable(all, (verdict) => detail.pick(verdict, answer.url))),
+    detail.head,
+    detail.facts,
+    section(
+      'Agents side by side',
+      agentTable(all, (verdict) => detail.pick(verdict, answer.url)),
+    ),
     ...fileSection(answer, detail),
     section('Over time', timelineList(answer.timeline, answer.now)),
     detail.usage,
     ...(sitemaps.length === 0 ? [] : [section('Sitemaps', element('ul', { class: 'sources' }, ...sitemaps))]),
-    ...(answer.underProfiles.length === 0 ? [] : [section('Under other profiles', profileTable(answer.underProfiles))]),
+    ...(answer.underProfiles.length === 0
+      ? []
+      : [section('Under other profiles', profileTable(answer.underProfiles))]),
   );
   detail.pick(all[0], answer.url);
 }
 
 async function askText() {
-  const { robots, urls, agents } = form.elements;
-  const listed = urls.value.split('\n').map((each) => each.trim()).filter((each) => each !== '');
+  const { robots, urls, agents } = fields;
+  const listed = urls.value
+    .split('\n')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
   const body = { robots: robots.value, urls: listed.length === 0 ? ['/'] : listed };
   const asked = names(agents.value);
   if (asked.length > 0) body.agents = asked;
   const answer = await ask('/v1/explain', {
-    method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body),
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
   });
   const first = answer.results.find(({ verdicts }) => verdicts);
   const detail = new Detail(answer, [['Read as', answer.dialect]]);
   put(
-    detail.head, detail.facts,
-    section('Verdicts', matrix(answer.results, (verdict, url) => detail.pick(verdict, url))),
+    detail.head,
+    detail.facts,
+    section(
+      'Verdicts',
+      matrix(answer.results, (verdict, url) => detail.pick(verdict, url)),
+    ),
     ...fileSection(answer, detail),
     detail.usage,
   );
@@ -148,8 +200,7 @@ document.addEventListener('keydown', (event) => {
 showMode();
 const asked = new URLSearchParams(location.search);
 if (asked.has('url')) {
-  form.elements.url.value = asked.get('url');
-  form.elements.agent.value = asked.getAll('agent').join(', ');
+  fields.url.value = asked.get('url');
+  fields.agent.value = asked.getAll('agent').join(', ');
   form.requestSubmit();
 }
-`;

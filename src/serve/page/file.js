@@ -1,5 +1,5 @@
-/** The file, line by line. Whatever stands in it is set as text, never as markup. */
-export const fileScript: string = String.raw`// A robots.txt as text: numbers, the lines that matter, marks in the margin.
+// @ts-check
+// A robots.txt as text: numbers, the lines that matter, marks in the margin.
 import { element, plain, visible } from './result.js';
 
 /** Files of so many lines are shown whole; of longer ones what lies about the lines that matter. */
@@ -12,7 +12,10 @@ const LONGEST = 1500;
 function lineText(text) {
   if (text.length <= LONGEST) return visible(text);
   const rest = (text.length - LONGEST).toLocaleString('en');
-  return [...visible(text.slice(0, LONGEST)), element('span', { class: 'cut' }, ' … and ' + rest + ' more characters')];
+  return [
+    ...visible(text.slice(0, LONGEST)),
+    element('span', { class: 'cut' }, ' … and ' + rest + ' more characters'),
+  ];
 }
 
 /** Lines of the groups that apply: their user-agent lines, and their rules. */
@@ -26,9 +29,15 @@ function linesOfGroup(groups, group) {
   return lines;
 }
 
-/** Stretches to be shown: [first, last], 1-based, in order. */
+/**
+ * The stretches of lines to show: [first, last], 1-based, in order.
+ * @param {number} count Lines of the file.
+ * @param {number[]} places Lines that matter.
+ * @returns {[number, number][]}
+ */
 function stretches(count, places) {
   if (count <= WHOLE) return [[1, count]];
+  /** @type {[number, number][]} */
   const found = [[1, CONTEXT * 4]];
   for (const place of [...places].sort((a, b) => a - b)) {
     const from = Math.max(1, place - CONTEXT);
@@ -52,8 +61,16 @@ export class FileView {
       const { line } = diagnostic;
       this.notes.set(line, [...(this.notes.get(line) || []), { ...diagnostic, index }]);
     });
+    /** Stretches of lines that are drawn: [first, last], 1-based. @type {[number, number][]} */
+    this.shown = [];
+    /** @type {Set<number>} Lines of the group that applies. */
+    this.inGroup = new Set();
     this.list = element('ol', { class: 'lines' });
-    this.node = element('div', { class: 'file', tabindex: '0', role: 'region', 'aria-label': 'robots.txt, line by line' }, this.list);
+    this.node = element(
+      'div',
+      { class: 'file', tabindex: '0', role: 'region', 'aria-label': 'robots.txt, line by line' },
+      this.list,
+    );
   }
 
   /** Shows which line decides, which one lost, and the group. */
@@ -74,7 +91,10 @@ export class FileView {
   /** Makes sure that a line is there, and shows it. */
   show(line) {
     if (!this.shown.some(([from, to]) => from <= line && line <= to)) {
-      this.shown = [...this.shown, [Math.max(1, line - CONTEXT), Math.min(this.lines.length, line + CONTEXT)]];
+      this.shown = [
+        ...this.shown,
+        [Math.max(1, line - CONTEXT), Math.min(this.lines.length, line + CONTEXT)],
+      ];
       this.merge();
       this.draw();
     }
@@ -84,6 +104,7 @@ export class FileView {
   }
 
   merge() {
+    /** @type {[number, number][]} */
     const merged = [];
     for (const [from, to] of this.shown.sort((a, b) => a[0] - b[0])) {
       const last = merged[merged.length - 1];
@@ -109,8 +130,10 @@ export class FileView {
   gap(from, to) {
     const many = to - from + 1;
     const upTo = Math.min(to, from + MORE - 1);
-    const label = upTo === to ? 'Show ' + many.toLocaleString('en') + ' hidden lines'
-      : 'Show ' + MORE + ' of ' + many.toLocaleString('en') + ' hidden lines';
+    const label =
+      upTo === to
+        ? 'Show ' + many.toLocaleString('en') + ' hidden lines'
+        : 'Show ' + MORE + ' of ' + many.toLocaleString('en') + ' hidden lines';
     const button = element('button', { type: 'button' }, label);
     button.addEventListener('click', () => {
       this.shown.push([from, upTo]);
@@ -139,30 +162,54 @@ export class FileView {
     if (notes.length > 0) {
       const [{ severity, message, index }] = notes;
       const label = SEVERITY[severity] + ': ' + plain(message);
-      mark.append(element('a', { href: '#note-' + index, class: severity, title: label, 'aria-label': label },
-        severity === 'error' ? '✕' : severity === 'warning' ? '!' : 'i'));
+      mark.append(
+        element(
+          'a',
+          { href: '#note-' + index, class: severity, title: label, 'aria-label': label },
+          severity === 'error' ? '✕' : severity === 'warning' ? '!' : 'i',
+        ),
+      );
     }
-    return element('li', { id: 'line-' + line, class: classes.join(' ') },
+    return element(
+      'li',
+      { id: 'line-' + line, class: classes.join(' ') },
       mark,
       element('span', { class: 'number' }, String(line)),
       element('code', {}, ...lineText(this.lines[line - 1])),
-      badge ? element('span', { class: 'badge' }, badge) : '');
+      badge ? element('span', { class: 'badge' }, badge) : '',
+    );
   }
 }
 
 /** What is the matter with the file, in words, with the way to each line. */
 export function noteList(diagnostics, view) {
-  return element('ol', { class: 'notes' }, ...diagnostics.map(({ severity, line, message, hint, explanation }, index) => {
-    const link = element('a', { href: '#line-' + line }, 'line ' + line);
-    link.addEventListener('click', (event) => {
-      event.preventDefault();
-      const item = view.show(line);
-      item.tabIndex = -1;
-      item.focus({ preventScroll: false });
-    });
-    return element('li', { id: 'note-' + index, tabindex: '-1' },
-      element('p', {}, element('strong', { class: severity }, SEVERITY[severity]), ' ', link, ' ', ...visible(message), ' ', ...visible(hint)),
-      element('details', {}, element('summary', {}, 'Why it matters'), element('p', {}, explanation)));
-  }));
+  return element(
+    'ol',
+    { class: 'notes' },
+    ...diagnostics.map(({ severity, line, message, hint, explanation }, index) => {
+      const link = element('a', { href: '#line-' + line }, 'line ' + line);
+      link.addEventListener('click', (event) => {
+        event.preventDefault();
+        const item = view.show(line);
+        item.tabIndex = -1;
+        item.focus({ preventScroll: false });
+      });
+      return element(
+        'li',
+        { id: 'note-' + index, tabindex: '-1' },
+        element(
+          'p',
+          {},
+          element('strong', { class: severity }, SEVERITY[severity]),
+          ' ',
+          link,
+          ' ',
+          ...visible(message),
+          ' ',
+          ...visible(hint),
+        ),
+        element('details', {}, element('summary', {}, 'Why it matters'), element('p', {}, explanation)),
+      );
+    }),
+  );
 }
-`;
