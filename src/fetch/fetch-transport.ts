@@ -83,23 +83,22 @@ function toResponse(response: FetchedResponse): TransportResponse {
   return {
     status: response.status,
     headers,
-    body: octets(response.body, headers.get('content-encoding')),
+    body: octets(response.body, headers),
     alreadyDecoded: true,
     discard: () => discard(response.body),
   };
 }
 
-async function* octets(
-  body: FetchedBody | null,
-  contentEncoding: string | undefined,
-): AsyncGenerator<Uint8Array> {
+async function* octets(body: FetchedBody | null, headers: ResponseHeaders): AsyncGenerator<Uint8Array> {
   if (body === null) return;
-  // A coding that fetch does not know it hands over undecoded, without a word.
-  if (contentCodings(contentEncoding) === undefined) {
+  const contentEncoding = headers.get('content-encoding');
+  if (!isUndone(contentEncoding)) {
     discard(body);
     throw new FetchFailure(CONTENT_CODING);
   }
   const reader = body.getReader();
+  const isCoded = isNamed(contentEncoding);
+  let isFirst = true;
   let ended = false;
   try {
     for (;;) {
@@ -108,11 +107,36 @@ async function* octets(
         ended = true;
         return;
       }
+      if (isFirst && isCoded && isGzip(value)) throw new FetchFailure(CONTENT_CODING);
+      isFirst = false;
       yield value;
     }
   } finally {
     if (!ended) reader.cancel().catch(ignore);
   }
+}
+
+/** Whether the field names a coding other than `identity`. */
+function isNamed(contentEncoding: string | undefined): boolean {
+  return contentCodings(contentEncoding)?.length !== 0;
+}
+
+/**
+ * Whether a `fetch` undoes everything that the field names. Fetch standard, "handle content codings": "If codings are
+ * not supported, then return bytes." One item that it does not know leaves all others undone too, and `identity` and
+ * the empty item are such items.
+ */
+function isUndone(contentEncoding: string | undefined): boolean {
+  const codings = contentCodings(contentEncoding);
+  if (codings === undefined) return false;
+  return codings.length === 0
+    ? contentEncoding?.includes(',') !== true
+    : codings.length === contentEncoding?.split(',').length;
+}
+
+/** RFC 1952 §2.3.1. Some platforms leave a coding undone that they know, if the field spells it in capitals. */
+function isGzip(start: Uint8Array): boolean {
+  return start[0] === 0x1f && start[1] === 0x8b;
 }
 
 function discard(body: FetchedBody | null): void {

@@ -203,6 +203,16 @@ export const FAULTS: readonly Fault[] = [
     expected: broken(CODING, 200),
     whole: true,
   },
+  ...['identity, gzip', 'gzip, identity', 'gzip,', ',gzip', 'gzip\r\ncontent-encoding: identity'].map(
+    (field): Fault => ({
+      name: `gzip in the list ${JSON.stringify(field)}`,
+      plays: [answer(200, `content-encoding: ${field}\r\n`, gzipSync(RULES))],
+      expected: rules(),
+      // A fetch undoes nothing when it does not know one item of the list.
+      overFetch: broken(CODING, 200),
+      whole: true,
+    }),
+  ),
   {
     name: 'gzip that calls itself plain text',
     plays: [answer(200, '', gzipSync(RULES))],
