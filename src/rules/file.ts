@@ -53,7 +53,7 @@ export class RobotsFile {
   /**
    * What the file says about `target` for `agent`.
    *
-   * @param target An absolute URL, or path and query starting with `/`, taken as given.
+   * @param target An absolute URL, or path and query starting with `/`, taken as given up to its first `#`.
    * @param agent A product token, a User-Agent string, or tokens in order of preference: the first that some
    *   group names is used. Default `*`.
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when `target` is neither.
@@ -69,8 +69,9 @@ export class RobotsFile {
     const token = this.chooseAgent(agent);
     const program = this.programFor(token);
     if (target.startsWith('/')) {
-      if (this.isRobotsTxt(target, 0, target.length)) return { allowed: true, reason: 'robots-txt' };
-      return this.verdict(program, token, this.decide(program, target, 0, target.length));
+      const end = pathEnd(target);
+      if (this.isRobotsTxt(target, 0, end)) return { allowed: true, reason: 'robots-txt' };
+      return this.verdict(program, token, this.decide(program, target, 0, end));
     }
     locate(target, located);
     if (this.isRobotsTxt(located.href, located.targetStart, located.targetEnd)) {
@@ -89,7 +90,7 @@ export class RobotsFile {
     const token = callerAgent(this.chooseAgent(agent), this.traits);
     const program = compileAll(this.bytes, this.groupStarts, token, this.traits);
     const text = target.startsWith('/') ? target : targetOf(target);
-    const { octets, length } = readTarget(text, 0, text.length, this.traits);
+    const { octets, length } = readTarget(text, 0, pathEnd(text), this.traits);
     const matching = program.matches(octets, 0, length);
     // A rule stands for its line: what was derived from the winner's is no rival of it.
     const [winner, ...others] = matching;
@@ -247,6 +248,12 @@ export class RobotsFile {
   private describe(): Description {
     return (this.description ??= describe(this.bytes, this.traits));
   }
+}
+
+/** Where a target ends: a fragment is no part of it. */
+function pathEnd(target: string): number {
+  const fragment = target.indexOf('#');
+  return fragment < 0 ? target.length : fragment;
 }
 
 /** 1-based line of an offset; lines end at LF, CR or CRLF. */

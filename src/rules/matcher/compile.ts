@@ -1,5 +1,5 @@
 import type { DialectTraits } from '../dialect.ts';
-import { DOLLAR, SLASH, utf8 } from '../octets.ts';
+import { DOLLAR, PERCENT, SLASH, utf8 } from '../octets.ts';
 import {
   ANCHORED,
   ENTRY_WORDS,
@@ -9,6 +9,7 @@ import {
   REWRITTEN,
   RULE_WORDS,
 } from './ruleset.ts';
+import { LITERAL_PERCENT } from './normal-form.ts';
 import { Rows } from './rule-table.ts';
 import { type Selection, selectRules } from './select.ts';
 import { addToSieve, headMaskOf, SHORT_TELL_WORDS, ShortProgram, sieveWords } from './small-ruleset.ts';
@@ -57,8 +58,15 @@ function readRows(
   for (let index = 0; index < rules.count; index++) {
     const start = rules.startOf(index);
     const end = rules.endOf(index);
-    rows.add(bytes, start, end, start, end - start, rules.isAllow(index), traits);
-    if (traits.indexHtmlAllowsDirectory && rules.isAllow(index)) addDirectory(bytes, start, end, traits);
+    const allow = rules.isAllow(index);
+    rows.add(bytes, start, end, start, end - start, allow, traits);
+    if (rows.symbols.stray >= 0) {
+      // A stray `%` of a pattern matches any `%` of a target; its normal form has two octets for them.
+      rows.symbols.strayOctet = LITERAL_PERCENT;
+      rows.add(bytes, start, end, start, end - start, allow, traits);
+      rows.symbols.strayOctet = PERCENT;
+    }
+    if (traits.indexHtmlAllowsDirectory && allow) addDirectory(bytes, start, end, traits);
   }
   return selection;
 }

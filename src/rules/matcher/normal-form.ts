@@ -1,24 +1,26 @@
 import { OCCURRENCE } from '../../url/serialised-url.ts';
 import type { DialectTraits } from '../dialect.ts';
-import { DOLLAR, ENCODED, PERCENT, QUESTION, SLASH, STAR, UNRESERVED, URI_CLASS } from '../octets.ts';
+import { DOLLAR, ENCODED, HEX, PERCENT, QUESTION, SLASH, STAR, UNRESERVED, URI_CLASS } from '../octets.ts';
 
 /*
  * Patterns and targets are compared in a normal form, octet by octet:
  *
  * - rfc9309: ASCII. Unreserved octets are raw; reserved ones stay as they came, raw or as an upper-case escape;
  *   everything else is an escape. A literal `*` or `$`, raw or escaped, is a control character, for the bare
- *   octets are the wildcard and the anchor of a pattern. In a query `: / ? @` are raw.
+
  * - google: the target as it is; in patterns octets above 0x7F are escapes, and hex digits upper case.
  * - the dialects of the 1990s: every escape is decoded but that of `/`, which is `%/`; `%` itself is `%` and 1.
  *
  * Most patterns are their own normal form, and are compared where they stand in the file.
  */
 
-/** RFC 3986's `: / ? @`, equal to their escapes in a query. */
-export const FOLDABLE: readonly number[] = [0x3a, SLASH, QUESTION, 0x40];
+/**
+ * Equal to their escapes in a query: RFC 3986 §3.4 allows `: / ? @` there, and URL parsers write `'` as `%27`.
+ */
+export const FOLDABLE: readonly number[] = [0x3a, SLASH, QUESTION, 0x40, 0x27];
 
 /**
- * Stands for the escapes of `: / ? @` behind a `*` of a pattern, where only the target can tell whether they
+ * Stands for the escapes of `: / ? @ '` behind a `*` of a pattern, where only the target can tell whether they
  * are in its query: 0x80 and the index in {@link FOLDABLE}. A normal form has no other octet above 0x7F.
  */
 export const FOLDING_ESCAPE = 0x80;
@@ -28,6 +30,8 @@ export const foldedOctet: (symbol: number) => number = (symbol) => FOLDABLE[symb
 /** A literal `*` and `$` in the rfc9309 normal form, where control characters are escapes otherwise. */
 const LITERAL_STAR = 1;
 const LITERAL_DOLLAR = 2;
+/** In a target: a `%` that starts no escape, though two digits follow once what is behind it is decoded. */
+export const LITERAL_PERCENT = 3;
 
 /** 1 where an ASCII character of a target is its own normal form. */
 export const PLAIN: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
@@ -40,6 +44,8 @@ export const PLAIN: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
 
 export const NO_QUERY = 0x7fff_ffff;
 
+export const NO_STRAY = -9;
+
 /** A normal form. Reused from call to call: it grows as needed. */
 export class Symbols {
   octets: Uint8Array = new Uint8Array(1024);
@@ -48,6 +54,10 @@ export class Symbols {
   query: number = NO_QUERY;
   /** Occurrence bits of all octets. */
   occurrence = 0;
+  /** Index of the last `%` that starts no escape. */
+  stray: number = NO_STRAY;
+  /** What stands for a `%` that starts no escape. */
+  strayOctet: number = PERCENT;
 
   push(octet: number): void {
     if (this.length === this.octets.length) this.reserve(this.length + 1);
@@ -59,6 +69,19 @@ export class Symbols {
     this.push(PERCENT);
     this.push(hexDigit(octet >> 4));
     this.push(hexDigit(octet & 15));
+  }
+
+  /**
+   * An octet that is its own normal form. Escapes are read once, left to right: `%%433` is `%`, `C` and `3`, not
+   * the escape of 0xC3. A stray `%` before two octets that look like the digits of an escape is told from one.
+   */
+  pushPlain(octet: number): void {
+    const { length, octets, stray } = this;
+    if (length === stray + 2 && octetOf(HEX[octets[stray + 1]!]!, HEX[octet]!) >= 0) {
+      octets[stray] = LITERAL_PERCENT;
+      this.occurrence |= OCCURRENCE[LITERAL_PERCENT]!;
+    }
+    this.push(octet);
   }
 
   reserve(length: number): void {
@@ -80,7 +103,7 @@ export function pushRaw(into: Symbols, octet: number, traits: DialectTraits): vo
   if (traits.escapes !== 'rfc9309') into.push(octet);
   else if (octet === STAR || octet === DOLLAR) pushLiteral(into, octet);
   else if (URI_CLASS[octet] === ENCODED) into.pushEscape(octet);
-  else into.push(octet);
+  else into.pushPlain(octet);
 }
 
 /** "%2A" and "%24" match a literal "*" and "$" (RFC 9309 §2.2.3): raw and escaped they are the same. */
@@ -98,8 +121,10 @@ export function pushEscaped(into: Symbols, octet: number, traits: DialectTraits,
       into.push(PERCENT);
       into.push(octet === SLASH ? SLASH : 1);
     }
-  } else if (octet < 0) into.push(PERCENT);
-  else if (octet === STAR || octet === DOLLAR) pushLiteral(into, octet);
-  else if (URI_CLASS[octet] === UNRESERVED || (inQuery && FOLDABLE.includes(octet))) into.push(octet);
+  } else if (octet < 0) {
+    into.stray = into.length;
+    into.push(into.strayOctet);
+  } else if (octet === STAR || octet === DOLLAR) pushLiteral(into, octet);
+  else if (URI_CLASS[octet] === UNRESERVED || (inQuery && FOLDABLE.includes(octet))) into.pushPlain(octet);
   else into.pushEscape(octet);
 }

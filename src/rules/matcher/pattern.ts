@@ -4,6 +4,7 @@ import { DOLLAR, ENCODED, HEX, PERCENT, QUESTION, STAR, UNRESERVED, URI_CLASS } 
 import {
   FOLDABLE,
   FOLDING_ESCAPE,
+  NO_STRAY,
   octetOf,
   PLAIN,
   pushEscaped,
@@ -56,6 +57,7 @@ export function readPattern(
   facts: PatternFacts,
   into: Symbols,
 ): void {
+  into.stray = NO_STRAY;
   facts.folds = false;
   facts.priority = end - start;
   facts.anchored = traits.wildcards && end > start && bytes[end - 1] === DOLLAR;

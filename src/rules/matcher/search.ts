@@ -92,7 +92,7 @@ function unfold(piece: Uint8Array, start: number, end: number): void {
 }
 
 /**
- * {@link find} for a piece that holds escapes of `: / ? @`: before the target's query they match only
+ * {@link find} for a piece that holds escapes of `: / ? @ '`: before the target's query they match only
  * themselves, in it only the raw octets, which is how the target shows them there. So a hit lies wholly before
  * the delimiter, or spans it with its first raw `?`, or lies wholly behind. Returns where the leftmost hit
  * *ends*, -1 if there is none.
@@ -120,7 +120,7 @@ export function findFolding(
   return hit < 0 ? -1 : hit + raw.length;
 }
 
-/** {@link endsWith} for a piece that holds escapes of `: / ? @`. */
+/** {@link endsWith} for a piece that holds escapes of `: / ? @ '`. */
 export function endsWithFolding(
   text: Uint8Array,
   from: number,

@@ -1,7 +1,7 @@
 import { OCCURRENCE } from '../../url/serialised-url.ts';
 import type { DialectTraits } from '../dialect.ts';
 import { HEX, PERCENT, QUESTION } from '../octets.ts';
-import { NO_QUERY, octetOf, PLAIN, pushEscaped, pushRaw, Symbols } from './normal-form.ts';
+import { NO_QUERY, NO_STRAY, octetOf, PLAIN, pushEscaped, pushRaw, Symbols } from './normal-form.ts';
 
 /** Targets are read into this one, call after call: nothing here is asynchronous. */
 const symbols = new Symbols();
@@ -42,6 +42,7 @@ export function readTarget(text: string, start: number, end: number, traits: Dia
   into.length = length;
   into.occurrence = occurrence;
   into.query = query;
+  into.stray = NO_STRAY;
   if (at < end) readRest(text, at, end, traits, into);
   return into;
 }

@@ -89,6 +89,21 @@ describe('rfc9309: escapes (RFC 9309 §2.2.2, figure 4 and §2.2.3)', () => {
     ['/*%2F', '/?x=/'],
     ['/💩', '/%F0%9F%92%A9'],
     ['/100%', '/100%'],
+    // URL parsers write an apostrophe in a query as %27.
+    ["/?q='a'", "https://example.com/?q='a'"],
+    ['/?q=%27', "/?q='"],
+    ["/*q='a", 'https://example.com/?q=%27a'],
+    ['/*%27', "/?q='"],
+    ["/o'neil", "https://example.com/o'neil"],
+    // Escapes are read once, left to right: what is decoded forms no new escape.
+    ['/%%433%a9x', '/%%433%A9x'],
+    ['/%%43', '/%C'],
+    ['/?%3%46', '/?%3%46'],
+    ['/%', '/%%433%a9x'],
+    ['/*%%43', '/a%%433'],
+    ['/*b/%41', '/%%41b/%%41b/A'],
+    ['/%4', '/%40'],
+    ['/%*5B', '/%5B'],
   ])('%s matches %s', (pattern, target) => {
     expect(matches(pattern, target)).toBe(true);
   });
@@ -104,6 +119,12 @@ describe('rfc9309: escapes (RFC 9309 §2.2.2, figure 4 and §2.2.3)', () => {
     ['/a%24', '/a'],
     ['/%25', '/%'],
     ['/é', '/e%CC%81'],
+    ["/o'neil", '/o%27neil'],
+    ['/*%27', "/a'"],
+    ['/%C3%A9x', '/%%433%a9x'],
+    ['/%%433%a9x', '/%C3%A9x'],
+    ['/?%3%46', '/?%3F'],
+    ['/?%3F', '/?%3%46'],
   ])('%s does not match %s', (pattern, target) => {
     expect(matches(pattern, target)).toBe(false);
   });
@@ -262,6 +283,14 @@ describe('explain', () => {
 });
 
 describe('targets', () => {
+  it.each(DIALECTS)('%s: a path ends before its first #', (dialect) => {
+    expect(matches('/a$', '/a#b', dialect)).toBe(dialect === 'rfc9309' || dialect === 'google');
+    expect(matches('/b', '/a#/b#c', dialect)).toBe(false);
+    const file = parseRobots('User-agent: *\nDisallow: /', { dialect });
+    expect(file.check('/robots.txt#a', 'x').allowed).toBe(dialect !== 'google');
+    expect(file.explain('/a#b', 'x')).toEqual({ verdict: file.check('/a', 'x') });
+  });
+
   it('may be absolute URLs', () => {
     const file = parseRobots('User-agent: *\nDisallow: /a?$');
     expect(file.check('https://example.com/a?#f', 'x').allowed).toBe(false);
