@@ -86,7 +86,7 @@ void new RobotsClient({ agnet: 'x' });
 
 declare const file: RobotsFile;
 declare const headers: Headers;
-expectTypeOf(file.diagnostics).toEqualTypeOf<readonly Diagnostic[]>();
+expectTypeOf(lint(file)).toEqualTypeOf<readonly Diagnostic[]>();
 expectTypeOf(lint(file, { maxBodyBytes: 1 })).toEqualTypeOf<readonly Diagnostic[]>();
 expectTypeOf(describeDiagnostic).parameter(0).toEqualTypeOf<Diagnostic>();
 expectTypeOf(requestRate(file, ['a'])).toEqualTypeOf<number | undefined>();

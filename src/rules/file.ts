@@ -1,4 +1,3 @@
-import { RobotsInvalidOptionsError } from '../base/errors.ts';
 import { LocatedUrl, locate, ROBOTS_PATH, targetOf } from '../url/origin.ts';
 import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import {
@@ -10,8 +9,6 @@ import {
   type Sitemap,
 } from './describe.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
-import type { Diagnostic } from './lint/diagnostic.ts';
-import { linter } from './lint/lint.ts';
 import { compile, compileAll } from './matcher/compile.ts';
 import { NO_RULE, type Program } from './matcher/ruleset.ts';
 import { findGroups } from './matcher/select.ts';
@@ -39,7 +36,6 @@ export class RobotsFile {
   private program: Program | undefined;
   private programs: Map<string, Program> | undefined;
   private description: Description | undefined;
-  private linted: readonly Diagnostic[] | undefined;
 
   /** @internal */
   constructor(bytes: Uint8Array, dialect: Dialect, utf16: boolean) {
@@ -116,23 +112,6 @@ export class RobotsFile {
   /** All other records: `Crawl-delay`, `Host`, `Clean-param`, `Visit-time`, whatever stands in the file. */
   get otherRecords(): readonly OtherRecord[] {
     return this.describe().otherRecords;
-  }
-
-  /**
-   * What is the matter with the file, by line; at most 100 of a code. Computed when first asked for. `lint` of
-   * `canfetch/rules` does the same with options, `describeDiagnostic` of `canfetch` puts each into words.
-   *
-   * Bundlers keep only what is imported: in a bundle, import `lint` too, or call it instead.
-   *
-   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) in a bundle without `lint`.
-   */
-  get diagnostics(): readonly Diagnostic[] {
-    if (linter.lint === undefined) {
-      throw new RobotsInvalidOptionsError(
-        'Expected `lint` in a bundle that asks for `diagnostics`, found it left out; import it from "canfetch/rules"',
-      );
-    }
-    return (this.linted ??= linter.lint(this));
   }
 
   /**

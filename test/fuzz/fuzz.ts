@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Outcome, nextRecord, profiles, standing } from '../../src/lifecycle/index.ts';
 import { fetchRobots, type Transport, type TransportResponse } from '../../src/fetch/index.ts';
 import { RobotsClient } from '../../src/index.ts';
-import { parseRobots, type RobotsFile } from '../../src/rules/index.ts';
+import { lint, parseRobots, type RobotsFile } from '../../src/rules/index.ts';
 import { Chance } from '../support/random.ts';
 import { anyAgent, anyAnswer, anyTarget, type Corpus, type FuzzAnswer } from './generate.ts';
 import { verdictOn } from './oracle.ts';
@@ -189,10 +189,7 @@ function judgeVerdicts(
   }
   const delay = file.crawlDelay('ExampleBot');
   claim(`${dialect}: a crawl delay`, delay === undefined || (Number.isFinite(delay) && delay >= 0));
-  claim(
-    `${dialect}: a description`,
-    file.groups.length + file.sitemaps.length + file.diagnostics.length >= 0,
-  );
+  claim(`${dialect}: a description`, file.groups.length + file.sitemaps.length + lint(file).length >= 0);
 }
 
 function startsWithMark([first, second]: Uint8Array): boolean {

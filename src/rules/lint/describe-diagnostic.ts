@@ -24,9 +24,9 @@ interface Wording {
  * @example
  * ```ts
  * import { describeDiagnostic } from 'canfetch';
- * import { parseRobots } from 'canfetch/rules';
+ * import { lint, parseRobots } from 'canfetch/rules';
  *
- * for (const diagnostic of parseRobots('User-agent: *\nDissalow: /private').diagnostics) {
+ * for (const diagnostic of lint(parseRobots('User-agent: *\nDissalow: /private'))) {
  *   const { message, hint } = describeDiagnostic(diagnostic);
  *   console.log(`${diagnostic.line}:${diagnostic.column} ${message} ${hint}`);
  * }

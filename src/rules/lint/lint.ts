@@ -19,13 +19,6 @@ import { GroupLint } from './lint-groups.ts';
 import { Report, type Span } from './report.ts';
 import { asCharacters, rankedRule } from './shadowed-rules.ts';
 
-/**
- * Where `file.diagnostics` finds `lint`, which puts itself here. The two do not import each other: so a bundle that
- * never imports `lint` does without it, a fifth of the room. Outside bundles it is always there, because
- * `index.ts` exports it.
- */
-export const linter: { lint?: (file: RobotsFile) => readonly Diagnostic[] } = {};
-
 /** What keys are held against. */
 const KEYS: readonly string[] = ['user-agent', 'allow', 'disallow', 'sitemap', 'crawl-delay'];
 
@@ -66,7 +59,7 @@ const TOKEN_OR_STAR = /^(?:[A-Za-z_-]+|\*)$/;
 const MOST_AGENTS_SHOWN = 10;
 
 /**
- * What is the matter with a file: `file.diagnostics`, with options. Sorted by line and column; at most 100 of a
+ * What is the matter with a file. Sorted by line and column; at most 100 of a
  * code, the last of which has the number of those `omitted`. Directives outside RFC 9309 are shown once each.
  *
  * Takes time in proportion to the octets of the file.
@@ -80,8 +73,6 @@ const MOST_AGENTS_SHOWN = 10;
 export function lint(file: RobotsFile, { maxBodyBytes = 512_000 }: LintOptions = {}): readonly Diagnostic[] {
   return new Linter(file).run(maxBodyBytes);
 }
-
-linter.lint = lint;
 
 class Linter {
   readonly #file: RobotsFile;

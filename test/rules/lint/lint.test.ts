@@ -23,7 +23,7 @@ function diagnosed(
   code: DiagnosticCode,
   dialect: Dialect = 'rfc9309',
 ): readonly Diagnostic[] {
-  return parseRobots(body, { dialect }).diagnostics.filter((diagnostic) => diagnostic.code === code);
+  return lint(parseRobots(body, { dialect })).filter((diagnostic) => diagnostic.code === code);
 }
 
 const linesOf = (diagnostics: readonly Diagnostic[]): number[] => diagnostics.map(({ line }) => line);
@@ -280,15 +280,15 @@ describe('each code', () => {
       '',
     );
     for (const dialect of ['rfc9309', 'google'] as const) {
-      expect(parseRobots(body, { dialect }).diagnostics).toEqual([]);
+      expect(lint(parseRobots(body, { dialect }))).toEqual([]);
     }
-    expect(parseRobots('').diagnostics).toEqual([]);
+    expect(lint(parseRobots(''))).toEqual([]);
   });
 });
 
 describe('messages', () => {
   const first = (body: string): string => {
-    const [diagnostic] = parseRobots(body).diagnostics;
+    const [diagnostic] = lint(parseRobots(body));
     return diagnostic === undefined ? '' : describeDiagnostic(diagnostic).message;
   };
 
@@ -301,7 +301,7 @@ describe('messages', () => {
 
   it('quote what is foreign, and cut it', () => {
     expect(first('\u001b[31m"x"')).toContain(JSON.stringify('\u001b[31m"x"'));
-    const [diagnostic] = parseRobots(`x y ${'z'.repeat(10_000)}`).diagnostics;
+    const [diagnostic] = lint(parseRobots(`x y ${'z'.repeat(10_000)}`));
     expect(diagnostic?.text).toHaveLength(100);
   });
 });
@@ -349,7 +349,7 @@ describe('octets', () => {
 describe('order', () => {
   it('is by line, then by column', () => {
     const body = Uint8Array.from([...Buffer.from('user agent: *\ndisalow: x'), 0xff]);
-    expect(parseRobots(body).diagnostics.map(({ code, line, column }) => [code, line, column])).toEqual([
+    expect(lint(parseRobots(body)).map(({ code, line, column }) => [code, line, column])).toEqual([
       ['forgiven-key', 1, 1],
       ['forgiven-key', 2, 1],
       ['rule-never-matches', 2, 10],
@@ -524,9 +524,9 @@ describe('rules that never decide', () => {
           const file = parseRobots(text, { dialect });
           const idle = new Set(['shadowed-rule', 'rule-never-matches', 'merge-allows-all']);
           const never = new Set(
-            linesOf(file.diagnostics.filter(({ code, agent }) => idle.has(code) && agent === undefined)),
+            linesOf(lint(file).filter(({ code, agent }) => idle.has(code) && agent === undefined)),
           );
-          const overruled = file.diagnostics.filter(({ code }) => code === 'merge-allows-all');
+          const overruled = lint(file).filter(({ code }) => code === 'merge-allows-all');
           const written = text.split('\n').map((line) => line.replace(/^\w+: /, ''));
           const decided: number[] = [];
           for (const agent of ['a', 'ab', 'c']) {
@@ -553,7 +553,7 @@ describe('rules that never decide', () => {
         const text = rules.map(({ allow, pattern: path }) => `${allow ? 'Allow' : 'Disallow'}: ${path}`);
         const file = parseRobots(lines('User-agent: *', ...text), { dialect: 'koster-1996' });
         const never = new Set(
-          linesOf(file.diagnostics.filter(({ code }) => /^(?:shadowed-rule|rule-never)/.test(code))),
+          linesOf(lint(file).filter(({ code }) => /^(?:shadowed-rule|rule-never)/.test(code))),
         );
         for (const [index, { pattern: path }] of rules.entries()) {
           // A raw `?` ends a target of 1996.
@@ -703,7 +703,7 @@ describe('real files', () => {
     const counts = new Map<string, number>();
     for (const line of gunzipSync(readFileSync(corpus)).toString('utf8').trim().split('\n')) {
       const { body: encoded } = JSON.parse(line) as { readonly body: string };
-      const found = parseRobots(Buffer.from(encoded, 'base64')).diagnostics;
+      const found = lint(parseRobots(Buffer.from(encoded, 'base64')));
       for (const code of new Set(found.map((diagnostic) => diagnostic.code))) {
         counts.set(code, (counts.get(code) ?? 0) + 1);
       }
