@@ -11,6 +11,7 @@ export {
   type ProfileName,
   profiles,
   type Redirect,
+  type RobotsSource,
   type StatedLifetime,
   type StatusMeaning,
   type Suspect,
@@ -19,24 +20,23 @@ export {
   type UnreachableTreatment,
 } from './lifecycle/index.ts';
 export type { Agent } from './rules/agent-tokens.ts';
-export { canFetch } from './client/can-fetch.ts';
-export type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSignal } from './client/types.ts';
-export { RobotsClient } from './client/robots-client.ts';
-export type { Clock } from './base/clock.ts';
-export type {
-  Rejection,
-  RestoreOptions,
-  RestoreRejection,
-  RestoreResult,
-  RobotsSource,
-  RobotsStore,
-  StoreCalls,
-  StoreEvent,
-  StoreLease,
-  StoreOperation,
-} from './cache/index.ts';
-export type { Decision } from './decision/decision.ts';
 export {
+  canFetch,
+  type CheckOptions,
+  type DecisionMessage,
+  type FetchMessage,
+  type OriginOverride,
+  type PolicyOptions,
+  type PrefetchOptions,
+  type PrefetchResult,
+  type ReserveOptions,
+  RobotsClient,
+  type RobotsClientOptions,
+  type RobotsStats,
+  type SiteSignal,
+} from './client/index.ts';
+export {
+  type Clock,
   isRobotsError,
   RobotsAddressRefusedError,
   RobotsClosedError,
@@ -44,27 +44,20 @@ export {
   type RobotsErrorCode,
   RobotsInvalidOptionsError,
   RobotsInvalidUrlError,
-} from './base/errors.ts';
-export {
-  type GuardClient,
-  guardFetch,
-  type GuardFetchOptions,
-  type GuardOptions,
-  type IgnoredRequest,
-  type PacingOptions,
-  type Refusal,
-  refusalIn,
-  type Reservation,
-  RobotsDeferredError,
-  RobotsDisallowedError,
-  type RobotsInit,
-  RobotsUndecidedError,
-  RobotsUnreachableError,
-} from './guard/index.ts';
-export { originOf, targetOf } from './url/origin.ts';
-export type { AddressPolicy, FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
-export type { OriginOverride, RobotsClientOptions } from './client/options.ts';
+} from './base/index.ts';
 export type {
+  CacheMessage,
+  PolicyChangeMessage,
+  Rejection,
+  RobotsStore,
+  StoreCalls,
+  StoreEvent,
+  StoreLease,
+  StoreOperation,
+} from './store/index.ts';
+export type { RestoreOptions, RestoreRejection, RestoreResult } from './cache/index.ts';
+export type {
+  Decision,
   OriginPolicy,
   PolicyAttempt,
   PolicyFile,
@@ -72,13 +65,23 @@ export type {
   PolicyLifetime,
   PolicyNextAttempt,
   ProfileOutlook,
-} from './decision/policy.ts';
-export type { PrefetchOptions, PrefetchResult } from './client/prefetch.ts';
+} from './decision/index.ts';
+export {
+  type GuardClient,
+  guardFetch,
+  type GuardFetchOptions,
+  type GuardOptions,
+  type IgnoredRequest,
+  type Refusal,
+  refusalIn,
+  RobotsDisallowedError,
+  type RobotsInit,
+  RobotsUndecidedError,
+  RobotsUnreachableError,
+} from './guard/index.ts';
+export { type PacingOptions, type Reservation, RobotsDeferredError } from './pacing/index.ts';
+export { originOf, targetOf } from './url/index.ts';
+export type { AddressPolicy } from './net/address-policy.ts';
+export type { FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
 export { describeDiagnostic, type DiagnosticDescription } from './rules/lint/describe-diagnostic.ts';
 export type { Diagnostic, DiagnosticCode, Severity } from './rules/index.ts';
-export type {
-  CacheMessage,
-  DecisionMessage,
-  FetchMessage,
-  PolicyChangeMessage,
-} from './client/diagnostics.ts';

@@ -5,7 +5,8 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 
 /**
- * The house stands as `src/README.md` draws it: its table names the rooms, roof first, and the libraries each may use.
+ * The house stands as `src/README.md` draws it: its table names the rooms, roof first, their doors, and the libraries
+ * each may use.
  */
 const root = fileURLToPath(new URL('../', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -16,9 +17,10 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 };
 
 interface Room {
+  /** A folder, ending in `/`, or a file, as a path within `src/`. */
   readonly name: string;
-  /** Folders, ending in `/`, and files, as paths within `src/`. */
-  readonly places: readonly string[];
+  /** The files that other rooms may import, as paths within `src/`. */
+  readonly doors: readonly string[];
   readonly libraries: readonly string[];
   readonly pure: boolean;
 }
@@ -49,10 +51,10 @@ const entrances = new Set(
 
 function readRooms(readme: string): readonly Room[] {
   const quoted = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
-  return [...readme.matchAll(/^\| (`[^|]+) \| ([^|]+) \| ([^|]*)\|$/gm)].map(
-    ([, places = '', purpose = '', libraries = '']) => ({
-      name: places.trim(),
-      places: quoted(places),
+  return [...readme.matchAll(/^\| `([^`|]+)` +\| ([^|]+) \| ([^|]*)\| ([^|]*)\|$/gm)].map(
+    ([, name = '', purpose = '', doors = '', libraries = '']) => ({
+      name,
+      doors: name.endsWith('/') ? ['index.ts', ...quoted(doors)].map((door) => name + door) : [name],
       libraries: quoted(libraries),
       pure: /\bPure\b/.test(purpose),
     }),
@@ -65,9 +67,7 @@ function parse(file: string, text: string): ts.SourceFile {
 
 /** The room of a file, by its place in the table; -1 when it is in none. */
 function roomOf(file: string): number {
-  return rooms.findIndex(({ places }) =>
-    places.some((place) => (place.endsWith('/') ? file.startsWith(place) : file === place)),
-  );
+  return rooms.findIndex(({ name }) => (name.endsWith('/') ? file.startsWith(name) : file === name));
 }
 
 function resolved(from: string, specifier: string): string {
@@ -155,8 +155,42 @@ function faultOf(
   if (there === -1) return 'it is in no room';
   if (there < here) return `${rooms[there]?.name} is above ${room.name}`;
   const mayUseEntrances = file.startsWith('cli/') || entrances.has(file);
-  if (!typeOnly && entrances.has(target) && !mayUseEntrances) return 'an entrance, for users only';
+  if (entrances.has(target) && mayUseEntrances) return undefined;
+  if (entrances.has(target) && !typeOnly) return 'an entrance, for users only';
+  if (there !== here && rooms[there]?.doors.includes(target) !== true) return 'not a door of its room';
   return undefined;
+}
+
+/** The files that import each other in a circle, types and what is loaded later included: a list for each circle. */
+function circles(imports: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
+  const reachedFrom = (start: string): ReadonlySet<string> => {
+    const reached = new Set<string>();
+    const waiting = [start];
+    for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+      for (const target of imports.get(file) ?? []) {
+        if (reached.has(target)) continue;
+        reached.add(target);
+        waiting.push(target);
+      }
+    }
+    return reached;
+  };
+  const reached = new Map([...imports.keys()].map((file) => [file, reachedFrom(file)]));
+  const inCircles = new Map(
+    [...imports.keys()]
+      .filter((file) => reached.get(file)?.has(file) === true)
+      .map((file) => [
+        file,
+        [...(reached.get(file) ?? [])].filter((other) => reached.get(other)?.has(file) === true).sort(),
+      ]),
+  );
+  return [...new Map([...inCircles.values()].map((circle) => [circle.join(), circle])).values()];
+}
+
+function importsByFile(): Map<string, readonly string[]> {
+  return new Map(
+    [...sources].map(([file, source]) => [file, importsOf(source).map(({ target }) => target)] as const),
+  );
 }
 
 /** What a name must not be free in pure code: clocks, chance, and what only some platforms have. */
@@ -192,18 +226,34 @@ describe('the house', () => {
   it('is drawn in src/README.md, and the drawing names nothing that is not there', () => {
     expect(rooms.length).toBeGreaterThan(8);
     expect(files.length).toBeGreaterThan(100);
-    const missing = rooms
-      .flatMap(({ places }) => places)
-      .filter((place) => !existsSync(join(root, 'src', place)));
-    expect(missing).toEqual([]);
+    const drawn = rooms
+      .flatMap(({ name, doors }) => [name, ...doors])
+      .filter((path) => path !== 'cli/index.ts');
+    expect(drawn.filter((path) => !existsSync(join(root, 'src', path)))).toEqual([]);
+    expect(files.filter((file) => !file.includes('/'))).toEqual(['index.ts']);
     const known = { ...manifest.dependencies, ...manifest.peerDependencies };
     const used = new Set(rooms.flatMap(({ libraries }) => libraries));
     expect(Object.keys(manifest.dependencies).filter((name) => !used.has(name))).toEqual([]);
     expect([...used].filter((name) => !(name in known))).toEqual([]);
   });
 
-  it('has imports that go downwards only, to the libraries of the room, and to no entrance', () => {
+  it('has imports that go downwards only, through doors, to the libraries of the room, and to no entrance', () => {
     expect([...sources.values()].flatMap(faults)).toEqual([]);
+  });
+
+  it('has no files that import each other in a circle', () => {
+    expect(circles(importsByFile())).toEqual([]);
+  });
+
+  it('has doors that are used by other rooms', () => {
+    const used = new Set(
+      [...importsByFile()].flatMap(([file, targets]) =>
+        targets.filter((target) => roomOf(target) !== roomOf(file)),
+      ),
+    );
+    // `canfetch/testing` is for users, and so is the whole package.
+    const doors = rooms.flatMap((room) => room.doors).filter((door) => !/^(?:index|cli|testing)/.test(door));
+    expect(doors.filter((door) => !used.has(door))).toEqual([]);
   });
 
   it('has pure cores: no Node, no library, no clock, no chance', () => {
@@ -216,13 +266,13 @@ describe('the house', () => {
 
   it('has one type that the rules lend to what is beside them, and no more', () => {
     const lent = [...sources.values()]
-      .filter(({ fileName }) => fileName.startsWith('access/'))
+      .filter(({ fileName }) => fileName.startsWith('lifecycle/'))
       .flatMap((source) => importsOf(source))
-      .filter(({ target }) => !target.startsWith('access/'));
-    expect(lent).toEqual([{ target: 'rules/dialect.ts', typeOnly: true, deferred: false }]);
+      .filter(({ target }) => target.startsWith('rules/'));
+    expect(lent).toEqual([{ target: 'rules/index.ts', typeOnly: true, deferred: false }]);
   });
 
-  it.each(rooms.flatMap(({ places }) => places.filter((place) => place.endsWith('/'))))(
+  it.each(rooms.map(({ name }) => name).filter((name) => name.endsWith('/')))(
     '%s opens with what it is for, and what it must not import',
     (place) => {
       const opening = place === 'cli/' ? 'main.ts' : 'index.ts';
@@ -237,43 +287,70 @@ describe('a wrong import is found:', () => {
   const faultsOf = (file: string, text: string): readonly string[] => faults(parse(file, text));
 
   it.each([
-    ['of a room above', 'rules/parse.ts', "import { standing } from '../access/index.ts';", /is above/],
-    ['of a type above', 'cache/cache.ts', "import type { Decision } from '../decision.ts';", /is above/],
-    ['of the client by a guard', 'guard/got.ts', "import { RobotsClient } from '../client.ts';", /is above/],
+    ['of a room above', 'rules/parse.ts', "import { standing } from '../lifecycle/index.ts';", /is above/],
+    [
+      'of a type above',
+      'cache/entry.ts',
+      "import type { Decision } from '../decision/index.ts';",
+      /is above/,
+    ],
+    ['past a door', 'guard/got.ts', "import { Pacer } from '../pacing/pacer.ts';", /not a door/],
+    [
+      'past a door for a type',
+      'cache/entry.ts',
+      "import type { Due } from '../lifecycle/state.ts';",
+      /not a door/,
+    ],
     ['by export', 'fetch/index.ts', "export * from '../cache/index.ts';", /is above/],
-    ['by import()', 'access/profile.ts', "const load = () => import('../fetch/index.ts');", /is above/],
+    ['by import()', 'lifecycle/profile.ts', "const load = () => import('../fetch/index.ts');", /is above/],
     [
       'by the type of import()',
-      'access/profile.ts',
-      "type A = import('../client.ts').RobotsClient;",
+      'lifecycle/profile.ts',
+      "type A = import('../client/index.ts').RobotsClient;",
       /above/,
     ],
     ['of Node by a pure room', 'rules/file.ts', "import { URL } from 'node:url';", /knows no Node/],
     ['of a library', 'fetch/body.ts', "import { z } from 'zod';", /no library of/],
     [
       'of an optional peer at once',
-      'fetch/ftp.ts',
+      'fetch/ftp/ftp.ts',
       "import { Client } from 'basic-ftp';",
       /when it is needed/,
     ],
-    ['of an entrance', 'guard/fetch.ts', "import { gotHooks } from './got.ts';", /for users only/],
+    ['of an entrance', 'guard/fetch/fetch.ts', "import { gotHooks } from '../got.ts';", /for users only/],
     ['from nowhere', 'fetch/body.ts', "import { x } from '../helpers.ts';", /in no room/],
     ['in no room', 'helpers.ts', '', /in no room/],
   ])('%s', (_, file, text, fault) => {
     expect(faultsOf(file, text)).toEqual([expect.stringMatching(fault)]);
   });
 
+  it('of two files by each other', () => {
+    const imports: (readonly [string, readonly string[]])[] = [
+      ['a', ['b']],
+      ['b', ['c', 'd']],
+      ['c', ['a']],
+      ['d', []],
+    ];
+    expect(circles(new Map(imports))).toEqual([['a', 'b', 'c']]);
+    expect(circles(new Map(imports.filter(([file]) => file !== 'c')))).toEqual([]);
+  });
+
   it('and right ones are let be', () => {
-    expect(faultsOf('guard/got.ts', "import type { Decision } from '../decision.ts';")).toEqual([]);
-    expect(faultsOf('fetch/ftp.ts', "const load = createRequire(import.meta.url)('basic-ftp');")).toEqual([]);
-    expect(faultsOf('cli/run.ts', "export const load = () => import('../client.ts');")).toEqual([]);
+    expect(faultsOf('guard/got.ts', "import type { Decision } from '../decision/index.ts';")).toEqual([]);
+    expect(
+      faultsOf('client/options.ts', "import { ADDRESS_POLICIES } from '../net/address-policy.ts';"),
+    ).toEqual([]);
+    expect(faultsOf('fetch/ftp/ftp.ts', "const load = createRequire(import.meta.url)('basic-ftp');")).toEqual(
+      [],
+    );
+    expect(faultsOf('cli/run.ts', "export const load = () => import('../client/index.ts');")).toEqual([]);
   });
 
   it.each(['Date.now()', 'Math.random()', 'new Date()', 'setTimeout(f, 1)', 'process.env', "fetch('/')"])(
     'so is %s in a pure room',
     (text) => {
       expect(impurities(parse('rules/file.ts', text))).toHaveLength(1);
-      expect(impurities(parse('access/http-date.ts', 'new Date(nowMs).fetch'))).toEqual([]);
+      expect(impurities(parse('lifecycle/http-date.ts', 'new Date(nowMs).fetch'))).toEqual([]);
     },
   );
 });

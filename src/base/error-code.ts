@@ -1,4 +1,8 @@
-import { FETCH_FAILED, MALFORMED } from '../fetch/failure.ts';
+/** What came back is not the protocol that was spoken. */
+export const MALFORMED = 'ERR_ROBOTS_MALFORMED';
+
+/** Something broke and gave no code of its own. */
+export const FETCH_FAILED = 'ERR_ROBOTS_FETCH_FAILED';
 
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 

@@ -4,10 +4,10 @@ import {
   type OriginRecord,
   type Profile,
   refreshAheadAt,
+  type RobotsSource,
+  sourceOf,
 } from '../lifecycle/index.ts';
-import { parseRobots } from '../rules/index.ts';
-import type { RobotsFile } from '../rules/index.ts';
-import { type RobotsSource, sourceOf } from '../lifecycle/robots-source.ts';
+import { parseRobots, type RobotsFile } from '../rules/index.ts';
 
 /** A record in memory, with what was made of it. A new record makes a new entry. */
 export class CacheEntry {

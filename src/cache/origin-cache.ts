@@ -1,5 +1,4 @@
-import type { Clock } from '../base/clock.ts';
-import type { StopSignal } from '../base/stop-signal.ts';
+import type { Clock, StopSignal } from '../base/index.ts';
 import {
   attemptDue,
   type Due,
@@ -12,9 +11,8 @@ import {
   unredirected,
   withSiteSignal,
 } from '../lifecycle/index.ts';
-import { cacheChannels } from '../store/store.ts';
-import type { HeldLease, StoredOrigins } from '../store/stored-origins.ts';
-import { ROBOTS_PATH } from '../url/origin.ts';
+import { cacheChannels, type HeldLease, type StoredOrigins } from '../store/index.ts';
+import { ROBOTS_PATH } from '../url/index.ts';
 import { CacheEntry } from './entry.ts';
 import { tellPolicyChange } from './policy-change.ts';
 import { SingleFlight } from './single-flight.ts';

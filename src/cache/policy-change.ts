@@ -1,5 +1,5 @@
 import { type OriginRecord, type OriginState, type Profile, standing } from '../lifecycle/index.ts';
-import { cacheChannels } from '../store/store.ts';
+import { cacheChannels } from '../store/index.ts';
 import type { CacheEntry } from './entry.ts';
 
 /** Tells of other rules, or another state, than were in force for an origin before. */

@@ -1,5 +1,4 @@
-import { onAbort } from '../base/on-abort.ts';
-import { Stop, type StopSignal } from '../base/stop-signal.ts';
+import { onAbort, Stop, type StopSignal } from '../base/index.ts';
 
 /**
  * At most one flight per key: whoever asks while it is under way shares it. A caller who aborts leaves alone;

@@ -1,8 +1,7 @@
 import { type OriginRecord, type Profile, retentionMs } from '../lifecycle/index.ts';
-import type { Clock } from '../base/clock.ts';
-import { assertKnownOptions, invalid } from '../base/invalid-options.ts';
+import { assertKnownOptions, type Clock, invalid } from '../base/index.ts';
 import type { OriginCache } from './origin-cache.ts';
-import { RECORD_VERSION, type RecordCodec, type Rejection } from '../store/record/record-codec.ts';
+import { RECORD_VERSION, type RecordCodec, type Rejection } from '../store/index.ts';
 
 /** Why a line of a snapshot was not restored. `expired`: nothing uses it any more; `older`: memory knows better. */
 export type RestoreRejection = Rejection | 'expired' | 'older';

@@ -1,14 +1,11 @@
-import { isRobotsError } from '../base/errors.ts';
+import { isRobotsError, VERSION } from '../base/index.ts';
 import { readArguments } from './frame/arguments.ts';
 import type { Command } from './frame/command.ts';
 import { commands, defaultCommand } from './commands.ts';
 import { type ExitCode, exitCode } from './frame/exit-code.ts';
 import { commandHelp, programHelp } from './frame/help.ts';
-import { widthOf } from '../report/text/layout.ts';
-import { BrokenPipeError, Output } from '../report/text/output.ts';
-import { printable, quoted } from '../report/text/printable.ts';
-import type { Session } from '../report/session.ts';
-import { UsageError } from '../report/usage-error.ts';
+import { BrokenPipeError, Output, printable, quoted, widthOf } from '../report/text/index.ts';
+import { type Session, UsageError } from '../report/index.ts';
 
 /** Runs `canfetch` with the arguments of `session`. Never rejects: what goes wrong is told, and is an exit code. */
 export async function run(session: Session): Promise<ExitCode> {
@@ -31,17 +28,12 @@ async function dispatch(session: Session): Promise<ExitCode> {
   const command = named ?? defaultCommand;
   const given = readArguments(command, named === undefined ? session.argv : rest);
   if (given.switches.has('help')) return print(session, helpFor(named, widthOf(session.stdout)));
-  if (given.switches.has('version')) return print(session, `${await version()}\n`);
-  return command.run(given, session);
+  if (given.switches.has('version')) return print(session, `${VERSION}\n`);
+  return command.run(given, session, { commands, defaultCommand });
 }
 
 function helpFor(named: Command | undefined, width: number | undefined): string {
   return named === undefined ? programHelp(commands, defaultCommand, width) : commandHelp(named, width);
-}
-
-async function version(): Promise<string> {
-  const { VERSION } = await import('../base/version.ts');
-  return VERSION;
 }
 
 async function print({ stdout }: Session, text: string): Promise<ExitCode> {

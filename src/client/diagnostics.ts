@@ -3,10 +3,10 @@
  */
 import { channel } from 'node:diagnostics_channel';
 import type { Outcome } from '../lifecycle/index.ts';
-import { cacheChannels, type CacheMessage, type Publisher } from '../cache/index.ts';
-import type { Decision } from '../decision/decision.ts';
+import { cacheChannels, type CacheMessage, type Publisher } from '../store/index.ts';
+import type { Decision } from '../decision/index.ts';
 
-export type { CacheMessage, PolicyChangeMessage } from '../cache/index.ts';
+export type { CacheMessage, PolicyChangeMessage } from '../store/index.ts';
 
 /** `canfetch:fetch`: an attempt to fetch a robots.txt has ended. */
 export interface FetchMessage {

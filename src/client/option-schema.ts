@@ -1,6 +1,4 @@
-import { DEFAULT_MAX_BODY_BYTES } from '../base/defaults.ts';
-import { quote } from '../base/errors.ts';
-import { alternatives } from '../base/invalid-options.ts';
+import { alternatives, DEFAULT_MAX_BODY_BYTES, quote } from '../base/index.ts';
 import { profileNames } from '../lifecycle/index.ts';
 import { ADDRESS_POLICIES } from '../net/address-policy.ts';
 import { dialects } from '../rules/dialect.ts';

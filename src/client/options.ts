@@ -1,13 +1,20 @@
-import { type Clock, systemClock } from '../base/clock.ts';
-import { DEFAULT_CONCURRENCY, DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from '../base/defaults.ts';
-import { quote, RobotsInvalidOptionsError } from '../base/errors.ts';
-import { VERSION } from '../base/version.ts';
-import type { RobotsStore, StoreEvent } from '../cache/index.ts';
-import type { FetchFunction, Transport } from '../fetch/index.ts';
+import {
+  type Clock,
+  DEFAULT_CONCURRENCY,
+  DEFAULT_DEADLINE_MS,
+  DEFAULT_MAX_BODY_BYTES,
+  quote,
+  RobotsInvalidOptionsError,
+  systemClock,
+  VERSION,
+} from '../base/index.ts';
+import type { RobotsStore, StoreEvent } from '../store/index.ts';
+import type { FetchFunction } from '../fetch/index.ts';
+import type { Transport } from '../fetch/transport.ts';
 import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
 import { type AddressPolicy, DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
 import { type Agent, agentTokens, type Tokens } from '../rules/agent-tokens.ts';
-import { originOf } from '../url/origin.ts';
+import { originOf } from '../url/index.ts';
 import { headerFields, optionsSchema, explain, show } from './option-schema.ts';
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';

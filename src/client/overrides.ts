@@ -1,11 +1,8 @@
-import type { RobotsSource } from '../cache/index.ts';
-import type { Decision } from '../decision/decision.ts';
-import { describeFile } from '../decision/describe-policy.ts';
-import type { OriginPolicy } from '../decision/policy.ts';
-import type { Profile } from '../lifecycle/index.ts';
+import type { Profile, RobotsSource } from '../lifecycle/index.ts';
+import { type Decision, describeFile, type OriginPolicy } from '../decision/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
 import { parseRobots, type RobotsFile } from '../rules/index.ts';
-import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from '../url/origin.ts';
+import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
 import { type OriginOverride, readProfile, type Settings } from './options.ts';
 
 /** The only origin scheme the default transports cannot fetch. */

@@ -1,7 +1,6 @@
-import { RobotsInvalidUrlError } from '../base/errors.ts';
-import { assertKnownOptions, invalid } from '../base/invalid-options.ts';
-import { originOf } from '../url/origin.ts';
-import type { OriginPolicy } from '../decision/policy.ts';
+import { assertKnownOptions, invalid, RobotsInvalidUrlError } from '../base/index.ts';
+import { originOf } from '../url/index.ts';
+import type { OriginPolicy } from '../decision/index.ts';
 
 export interface PrefetchOptions {
   /** Stops the rest and rejects with the signal's own reason. */

@@ -1,24 +1,27 @@
-import { RobotsClosedError } from '../base/errors.ts';
-import { invalid } from '../base/invalid-options.ts';
+import { invalid, RobotsClosedError } from '../base/index.ts';
 import {
   OriginCache,
-  openStore,
   readSnapshot,
-  RecordCodec,
   type RestoreOptions,
   type RestoreResult,
   type SnapshotContext,
   writeSnapshot,
 } from '../cache/index.ts';
-import { decideFromEntry, decideQuietly, robotsTxtDecision, unaskableDecision } from '../decision/decide.ts';
-import type { Decision } from '../decision/decision.ts';
-import { describeEntry, unaskablePolicy } from '../decision/describe-policy.ts';
-import type { OriginPolicy } from '../decision/policy.ts';
+import { openStore, RecordCodec } from '../store/index.ts';
+import {
+  decideFromEntry,
+  decideQuietly,
+  type Decision,
+  describeEntry,
+  type OriginPolicy,
+  robotsTxtDecision,
+  unaskableDecision,
+  unaskablePolicy,
+} from '../decision/index.ts';
 import { attemptDue, retryAfterMs } from '../lifecycle/index.ts';
-import { readPace } from '../pacing/options.ts';
-import { Pacer, type Reservation, RequestRates } from '../pacing/pacer.ts';
+import { Pacer, readPace, RequestRates, type Reservation } from '../pacing/index.ts';
 import { type Agent, AgentTokens } from '../rules/agent-tokens.ts';
-import { isRobotsTarget, LocatedUrl, locate, originOf } from '../url/origin.ts';
+import { isRobotsTarget, locate, LocatedUrl, originOf } from '../url/index.ts';
 import { channels, tellCache, tellDecision } from './diagnostics.ts';
 import { readOptions, type RobotsClientOptions, type Settings } from './options.ts';
 import { OriginSettings } from './overrides.ts';

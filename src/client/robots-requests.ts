@@ -1,15 +1,10 @@
-import type { StopSignal } from '../base/stop-signal.ts';
+import type { StopSignal } from '../base/index.ts';
 import type { CacheEntry } from '../cache/index.ts';
-import { decideFromEntry } from '../decision/decide.ts';
-import {
-  fetchRobots,
-  fetchTransport,
-  type Transport,
-  undiciTransport,
-  type Validators,
-} from '../fetch/index.ts';
+import { decideFromEntry } from '../decision/index.ts';
+import { fetchRobots, fetchTransport, undiciTransport, type Validators } from '../fetch/index.ts';
+import type { Transport } from '../fetch/transport.ts';
 import { attemptDue, type OriginRecord, type Outcome, type Profile } from '../lifecycle/index.ts';
-import { isRobotsTarget, LocatedUrl, locate, ROBOTS_PATH } from '../url/origin.ts';
+import { isRobotsTarget, locate, LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
 import { channels } from './diagnostics.ts';
 import { headersFor, type Settings } from './options.ts';
 import { FTP } from './overrides.ts';

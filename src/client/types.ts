@@ -1,5 +1,5 @@
 import type { Agent } from '../rules/agent-tokens.ts';
-import type { PacingOptions } from '../pacing/options.ts';
+import type { PacingOptions } from '../pacing/index.ts';
 
 export interface CheckOptions {
   /** Rejects this call alone, with the signal's own reason; others who wait for the same origin go on. */

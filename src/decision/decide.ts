@@ -1,8 +1,8 @@
-import { type Profile, type Standing, standing } from '../lifecycle/index.ts';
+import { type Profile, type RobotsSource, type Standing, standing } from '../lifecycle/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
-import type { CacheEntry, RobotsSource } from '../cache/index.ts';
+import type { CacheEntry } from '../cache/index.ts';
 import { type Decision, decideByRules, decideByStanding } from './decision.ts';
-import { type LocatedUrl, ROBOTS_PATH } from '../url/origin.ts';
+import { type LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
 import type { RobotsFile } from '../rules/index.ts';
 
 /** The decision of an entry whose rules hold, with nothing due: nearly every question, so nothing is done twice. */

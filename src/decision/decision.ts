@@ -1,6 +1,5 @@
-import type { OriginState, Standing } from '../lifecycle/index.ts';
-import type { RobotsSource } from '../cache/index.ts';
-import type { LocatedUrl } from '../url/origin.ts';
+import type { OriginState, RobotsSource, Standing } from '../lifecycle/index.ts';
+import type { LocatedUrl } from '../url/index.ts';
 import type { MatchedGroup, MatchedRule } from '../rules/index.ts';
 
 interface DecisionBase {

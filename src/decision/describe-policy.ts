@@ -11,12 +11,13 @@ import {
   profileNames,
   profiles,
   refreshAheadAt,
+  type RobotsSource,
   standing,
   type Suspect,
   withoutParticulars,
 } from '../lifecycle/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
-import type { CacheEntry, RobotsSource } from '../cache/index.ts';
+import type { CacheEntry } from '../cache/index.ts';
 import type {
   OriginPolicy,
   PolicyAttempt,

@@ -6,10 +6,10 @@ import type {
   Outcome,
   Outlook,
   ProfileName,
+  RobotsSource,
   Suspect,
   UnavailableReason,
 } from '../lifecycle/index.ts';
-import type { RobotsSource } from '../cache/index.ts';
 import type { Group, MatchedGroup, RobotsFile, Sitemap } from '../rules/index.ts';
 
 /** Everything known of an origin: what `client.policy()` answers. Times are epoch milliseconds. */

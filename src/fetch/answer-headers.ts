@@ -1,4 +1,4 @@
-import type { AnswerHeaders } from '../lifecycle/outcome.ts';
+import type { AnswerHeaders } from '../lifecycle/index.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 
 /** A field longer than this is noise or malice; it would be kept with the record, so it is ignored. */

@@ -1,22 +1,20 @@
-import { codeOf } from '../base/error-code.ts';
-import { Stop, type StopSignal } from '../base/stop-signal.ts';
-import {
-  isGatekeeper,
-  mayBeSuspect,
-  SUSPECT_OCTETS,
-  type Suspect,
-  suspectOf,
-} from '../lifecycle/challenge-pages.ts';
-import { retryAfterMs } from '../lifecycle/freshness.ts';
+import { codeOf, Stop, type StopSignal } from '../base/index.ts';
 import {
   type AnswerHeaders,
+  isGatekeeper,
+  mayBeSuspect,
   meaningOfStatus,
   type Outcome,
+  type Profile,
   type Redirect,
+  retryAfterMs,
   type Route,
+  type StatusMeaning,
+  type Suspect,
+  SUSPECT_OCTETS,
+  suspectOf,
   type UnavailableReason,
-} from '../lifecycle/outcome.ts';
-import type { StatusMeaning, Profile } from '../lifecycle/profile.ts';
+} from '../lifecycle/index.ts';
 import { DEFAULT_ADDRESS_POLICY, HopAddresses, type AddressPolicy } from '../net/address-policy.ts';
 import { answerHeaders, boundedField, shown } from './answer-headers.ts';
 import { readBody, readStart } from './body.ts';

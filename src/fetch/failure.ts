@@ -1,3 +1,7 @@
+import { FETCH_FAILED, MALFORMED } from '../base/index.ts';
+
+export { FETCH_FAILED, MALFORMED };
+
 /**
  * Codes of failures that this room names itself. What Node or undici already name (`ENOTFOUND`,
  * `UND_ERR_SOCKET`, …) is passed through unchanged.
@@ -33,9 +37,6 @@ export const REDIRECT_OPAQUE = 'ERR_ROBOTS_REDIRECT_OPAQUE';
 /** The address policy does not let a hop connect to where its URL, or its name, leads. */
 export const ADDRESS_REFUSED = 'ERR_ROBOTS_ADDRESS_REFUSED';
 
-/** What came back is not the protocol that was spoken. */
-export const MALFORMED = 'ERR_ROBOTS_MALFORMED';
-
 /** A content coding that is unknown, or a body that does not decode. */
 export const CONTENT_CODING = 'ERR_ROBOTS_CONTENT_CODING';
 
@@ -44,9 +45,6 @@ export const FTP_CLOSED = 'ERR_ROBOTS_FTP_CLOSED';
 
 /** An FTP server says more on its control connection than any greeting and notice takes. */
 export const FTP_REPLY_LIMIT = 'ERR_ROBOTS_FTP_REPLY_LIMIT';
-
-/** Something broke and gave no code of its own. */
-export const FETCH_FAILED = 'ERR_ROBOTS_FETCH_FAILED';
 
 export type FetchCode =
   | typeof DEADLINE

@@ -1,4 +1,4 @@
-import { abortSignalOf } from '../base/stop-signal.ts';
+import { abortSignalOf } from '../base/index.ts';
 import { contentCodings } from './content-coding.ts';
 import { FetchFailure, CONTENT_CODING, REDIRECT_OPAQUE } from './failure.ts';
 import { sendOverSocket } from './reused-sockets.ts';

@@ -1,4 +1,4 @@
-import { locationText } from '../url/location-header.ts';
+import { locationText } from '../url/index.ts';
 import { REDIRECT_LOCATION, REDIRECT_SCHEME } from './failure.ts';
 
 /**

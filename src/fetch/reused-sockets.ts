@@ -1,5 +1,4 @@
-import { codeOf } from '../base/error-code.ts';
-import type { StopSignal } from '../base/stop-signal.ts';
+import { codeOf, type StopSignal } from '../base/index.ts';
 import type { Dispatcher } from 'undici';
 
 /** A connection that ended before it gave an answer. */

@@ -1,6 +1,5 @@
-import { DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from '../base/defaults.ts';
-import { Stop } from '../base/stop-signal.ts';
-import type { Outcome } from '../lifecycle/outcome.ts';
+import { DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES, Stop } from '../base/index.ts';
+import type { Outcome } from '../lifecycle/index.ts';
 import { Attempt, type FetchRobotsOptions } from './attempt.ts';
 import { DEADLINE } from './failure.ts';
 

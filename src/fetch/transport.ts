@@ -1,6 +1,6 @@
-import type { StopSignal } from '../base/stop-signal.ts';
+import type { StopSignal } from '../base/index.ts';
 import type { LookupFunction } from 'node:net';
-import type { StatusMeaning } from '../lifecycle/profile.ts';
+import type { StatusMeaning } from '../lifecycle/index.ts';
 
 /**
  * Marks a request for a robots.txt among undici's dispatch options. A guard that shares the dispatcher lets it

@@ -1,13 +1,12 @@
-import { DEFAULT_DEADLINE_MS } from '../base/defaults.ts';
-import { abortSignalOf } from '../base/stop-signal.ts';
+import { abortSignalOf, DEFAULT_DEADLINE_MS } from '../base/index.ts';
 import {
   type BuildConnector,
   type Connector,
+  NameLookup,
   notingConnector,
   publicOnlyConnector,
-} from '../net/connectors.ts';
-import { NameLookup } from '../net/dns/lookup.ts';
-import { ReachedOrigins } from '../net/reached-origins.ts';
+  ReachedOrigins,
+} from '../net/index.ts';
 import { FetchFailure, MALFORMED } from './failure.ts';
 import { ReusedSockets } from './reused-sockets.ts';
 import {

@@ -1,4 +1,4 @@
-import { RobotsInvalidUrlError } from '../base/errors.ts';
+import { RobotsInvalidUrlError } from '../base/index.ts';
 import { guardFetch } from './fetch/fetch.ts';
 import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';

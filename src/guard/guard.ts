@@ -1,9 +1,7 @@
-import type { Clock } from '../base/clock.ts';
-import { invalid } from '../base/invalid-options.ts';
-import { orAborted } from '../base/on-abort.ts';
-import type { Decision } from '../decision/decision.ts';
-import { refreshAheadAt } from '../lifecycle/state.ts';
-import type { Pace } from '../pacing/options.ts';
+import { type Clock, invalid, orAborted } from '../base/index.ts';
+import type { Decision } from '../decision/index.ts';
+import { refreshAheadAt } from '../lifecycle/index.ts';
+import type { Pace } from '../pacing/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import type { Fields } from './fetch/response.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';

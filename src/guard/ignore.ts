@@ -1,5 +1,4 @@
-import { RobotsInvalidOptionsError } from '../base/errors.ts';
-import { invalid } from '../base/invalid-options.ts';
+import { invalid, RobotsInvalidOptionsError } from '../base/index.ts';
 
 /**
  * What a guarded request may say besides what its client takes. It is taken out before the request is sent.

@@ -1,11 +1,16 @@
 import type { LookupFunction } from 'node:net';
-import { type Clock, systemClock } from '../base/clock.ts';
-import type { Decision } from '../decision/decision.ts';
-import { RobotsInvalidOptionsError } from '../base/errors.ts';
+import {
+  alternatives,
+  assertKnownOptions,
+  type Clock,
+  invalid,
+  RobotsInvalidOptionsError,
+  systemClock,
+} from '../base/index.ts';
+import type { Decision } from '../decision/index.ts';
 import { ADDRESS_POLICIES, type AddressPolicy } from '../net/address-policy.ts';
-import { alternatives, assertKnownOptions, invalid } from '../base/invalid-options.ts';
 import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
-import { type Pace, type PacingOptions, readPace } from '../pacing/options.ts';
+import { type Pace, type PacingOptions, readPace } from '../pacing/index.ts';
 
 /** A request that went on unasked, because the caller said so. */
 export interface IgnoredRequest {

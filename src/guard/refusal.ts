@@ -1,6 +1,6 @@
-import type { Decision } from '../decision/decision.ts';
-import { isRobotsError, RobotsError } from '../base/errors.ts';
-import type { RobotsDeferredError } from '../pacing/deferred.ts';
+import type { Decision } from '../decision/index.ts';
+import { isRobotsError, RobotsError } from '../base/index.ts';
+import type { RobotsDeferredError } from '../pacing/index.ts';
 
 const MAX_CAUSES = 16;
 

@@ -1,5 +1,5 @@
-import { RobotsInvalidOptionsError } from '../base/errors.ts';
-import type { Decision } from '../decision/decision.ts';
+import { RobotsInvalidOptionsError } from '../base/index.ts';
+import type { Decision } from '../decision/index.ts';
 import { OWN_REQUEST } from '../fetch/transport.ts';
 import { fieldsOf, type NodeHeaders } from './fetch/response.ts';
 import { Guard, type GuardClient } from './guard.ts';
@@ -107,7 +107,7 @@ function abortedController(error: unknown): object {
   };
 }
 
-export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../net/public-only-agent.ts';
+export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../net/index.ts';
 export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';

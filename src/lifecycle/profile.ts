@@ -1,4 +1,4 @@
-import type { Dialect } from '../rules/dialect.ts';
+import type { Dialect } from '../rules/index.ts';
 
 /** What a status of the last hop means. `rules` is what a usable 2xx gives. */
 export type StatusMeaning = 'rules' | 'unavailable' | 'restricted' | 'unreachable';

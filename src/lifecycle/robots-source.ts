@@ -1,5 +1,5 @@
-import type { OriginRecord } from './index.ts';
-import { ROBOTS_PATH } from '../url/origin.ts';
+import type { OriginRecord } from './origin-record.ts';
+import { ROBOTS_PATH } from '../url/index.ts';
 
 /** The robots.txt answer that a decision stands on. All times are epoch milliseconds. */
 export interface RobotsSource {

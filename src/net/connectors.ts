@@ -1,5 +1,5 @@
 import { buildConnector } from 'undici';
-import { RobotsAddressRefusedError } from '../base/errors.ts';
+import { RobotsAddressRefusedError } from '../base/index.ts';
 import { isPublicHost, specialPurposeOf } from './addresses.ts';
 import { publicOnlyLookup, refusedHost } from './public-lookup.ts';
 import type { ReachedOrigins } from './reached-origins.ts';

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { RobotsAddressRefusedError } from '../base/errors.ts';
+import { RobotsAddressRefusedError } from '../base/index.ts';
 import { isLocalhost, isPublicAddress, specialPurposeOf } from './addresses.ts';
 
 /** The error for a host that shows by itself that it is not public: a literal address, or `localhost`. */

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, type buildConnector } from 'undici';
-import { RobotsInvalidOptionsError } from '../base/errors.ts';
+import { RobotsInvalidOptionsError } from '../base/index.ts';
 import { publicOnlyConnector } from './connectors.ts';
 import { NameLookup } from './dns/lookup.ts';
 

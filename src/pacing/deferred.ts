@@ -1,5 +1,5 @@
-import type { Decision } from '../decision/decision.ts';
-import { RobotsError } from '../base/errors.ts';
+import type { Decision } from '../decision/index.ts';
+import { RobotsError } from '../base/index.ts';
 
 /**
  * A guard that paces did not make a request, because its slot is further away than the caller lets it wait. The

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/index.ts';
 import type { Slot } from './slots.ts';
 
 /**

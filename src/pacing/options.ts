@@ -1,4 +1,4 @@
-import { assertKnownOptions, invalid } from '../base/invalid-options.ts';
+import { assertKnownOptions, invalid } from '../base/index.ts';
 
 /** How requests to one origin are spaced. */
 export interface PacingOptions {

@@ -1,5 +1,5 @@
-import { type Clock, sleepBy } from '../base/clock.ts';
-import type { Decision } from '../decision/decision.ts';
+import { type Clock, sleepBy } from '../base/index.ts';
+import type { Decision } from '../decision/index.ts';
 import { requestRate, type RobotsFile } from '../rules/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
 import { FleetSlots, type ReserveInFleet } from './fleet-slots.ts';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { type ProfileName, profiles } from '../lifecycle/index.ts';
-import { isRobotsError } from '../base/errors.ts';
+import { isRobotsError } from '../base/index.ts';
 import { parseRobots, productToken, type RobotsFile } from '../rules/index.ts';
 import { type Answer, type Decider, type InputError, tooLongError } from './ruling.ts';
 import { printable, quoted } from './text/printable.ts';

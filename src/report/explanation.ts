@@ -1,6 +1,6 @@
 import { type Dialect, type Explanation, parseRobots, type RobotsFile } from '../rules/index.ts';
 import { profileNames, profiles } from '../lifecycle/index.ts';
-import type { OriginPolicy, ProfileOutlook } from '../decision/policy.ts';
+import type { OriginPolicy, ProfileOutlook } from '../decision/index.ts';
 import type { Ruling } from './ruling.ts';
 
 /** A decision, and everything it rests on. */

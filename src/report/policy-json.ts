@@ -1,4 +1,4 @@
-import type { OriginPolicy } from '../decision/policy.ts';
+import type { OriginPolicy } from '../decision/index.ts';
 
 /** A policy as plain data: all of it but the parsed file and the octets it was parsed from. */
 export function policyRecord({ rules, file, ...policy }: OriginPolicy): object {

@@ -1,4 +1,4 @@
-import type { Decision } from '../decision/decision.ts';
+import type { Decision } from '../decision/index.ts';
 import type { MatchedGroup, MatchedRule, Verdict } from '../rules/index.ts';
 import { MAX_LINE_LENGTH, type Target } from './input/targets.ts';
 

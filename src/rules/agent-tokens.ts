@@ -1,4 +1,4 @@
-import { quote, RobotsInvalidOptionsError } from '../base/errors.ts';
+import { quote, RobotsInvalidOptionsError } from '../base/index.ts';
 import { productToken } from './index.ts';
 
 /** A product token, a User-Agent string, or a list of those in order of preference. */

@@ -1,4 +1,4 @@
-import { LocatedUrl, locate, ROBOTS_PATH, targetOf } from '../url/origin.ts';
+import { locate, LocatedUrl, ROBOTS_PATH, targetOf } from '../url/index.ts';
 import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import {
   type Description,

@@ -1,4 +1,4 @@
-import { RobotsInvalidOptionsError } from '../base/errors.ts';
+import { RobotsInvalidOptionsError } from '../base/index.ts';
 import { type Dialect, dialects } from './dialect.ts';
 import { RobotsFile } from './file.ts';
 import { utf8 } from './octets.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { quote } from '../base/errors.ts';
+import { quote } from '../base/index.ts';
 import { Problem } from './problem.ts';
 
 /**

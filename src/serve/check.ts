@@ -1,9 +1,7 @@
-import { quote } from '../base/errors.ts';
-import { inOrder } from '../report/input/in-order.ts';
-import { type Target, targetLines } from '../report/input/targets.ts';
-import { tooLongError } from '../report/ruling.ts';
-import { jsonLine, renderRecord } from '../report/text/json.ts';
-import { Output } from '../report/text/output.ts';
+import { quote } from '../base/index.ts';
+import { inOrder, type Target, targetLines } from '../report/input/index.ts';
+import { tooLongError } from '../report/index.ts';
+import { jsonLine, Output, renderRecord } from '../report/text/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { assertPlain } from './body.ts';
 import { type Exchange, type Handler, JSON_TYPE, NDJSON_TYPE, type Service } from './handler.ts';

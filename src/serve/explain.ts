@@ -1,16 +1,19 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { profileNames, profiles } from '../lifecycle/index.ts';
-import { targetOf } from '../url/origin.ts';
+import { targetOf } from '../url/index.ts';
 import { parseRobots, type RobotsFile } from '../rules/index.ts';
-import type { InputError } from '../report/ruling.ts';
-import { notATarget, tokensOf } from '../report/decide-offline.ts';
-import { groupLines, linesOf } from '../report/annotate.ts';
-import { explainServed } from '../report/explanation.ts';
-import { jsonLine } from '../report/text/json.ts';
-import { policyRecord } from '../report/policy-json.ts';
-import { lifetimeReason } from '../report/text/lifetime.ts';
-import { readRobots } from '../report/input/read-robots.ts';
+import {
+  explainServed,
+  groupLines,
+  type InputError,
+  linesOf,
+  notATarget,
+  policyRecord,
+  tokensOf,
+} from '../report/index.ts';
+import { jsonLine, lifetimeReason } from '../report/text/index.ts';
+import { readRobots } from '../report/input/index.ts';
 import { readJson } from './body.ts';
 import { agentFor } from './check.ts';
 import { type Handler, JSON_TYPE } from './handler.ts';

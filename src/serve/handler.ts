@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ProfileName } from '../lifecycle/index.ts';
-import type { RobotsClient } from '../client/robots-client.ts';
+import type { RobotsClient } from '../client/index.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What answers need. */

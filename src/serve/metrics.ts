@@ -1,12 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { RobotsClient } from '../client/robots-client.ts';
-import type { StoreEvent } from '../cache/index.ts';
-import type {
-  CacheMessage,
-  DecisionMessage,
-  FetchMessage,
-  PolicyChangeMessage,
-} from '../client/diagnostics.ts';
+import type { DecisionMessage, FetchMessage, RobotsClient } from '../client/index.ts';
+import type { CacheMessage, PolicyChangeMessage, StoreEvent } from '../store/index.ts';
 
 /** What `prom-client` is, when it is installed. */
 export type PromClient = Pick<typeof import('prom-client'), 'Registry' | 'Counter' | 'Gauge' | 'Histogram'>;

@@ -1,4 +1,4 @@
-import { VERSION } from '../base/version.ts';
+import { VERSION } from '../base/index.ts';
 import { MAX_STREAMS } from './check.ts';
 import { object, reference, schemas, text } from './openapi-schemas.ts';
 import { MAX_AGENTS } from './query.ts';

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { isRobotsError, type RobotsErrorCode } from '../base/errors.ts';
+import { isRobotsError, type RobotsErrorCode } from '../base/index.ts';
 
 /** What can be wrong with a request, besides what the library itself objects to. */
 type RequestErrorCode =

@@ -1,5 +1,5 @@
 import { agentTokens } from '../rules/agent-tokens.ts';
-import { quote } from '../base/errors.ts';
+import { quote } from '../base/index.ts';
 import { Problem } from './problem.ts';
 
 /** Agents that one request may name: each costs a pass over the file. */

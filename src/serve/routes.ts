@@ -1,4 +1,4 @@
-import { VERSION } from '../base/version.ts';
+import { VERSION } from '../base/index.ts';
 import { checkMany, checkOne } from './check.ts';
 import { type Handler, JSON_TYPE } from './handler.ts';
 import { explainOne, explainPasted, policy } from './explain.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setMaxListeners } from 'node:events';
-import { BrokenPipeError } from '../report/text/output.ts';
+import { BrokenPipeError } from '../report/text/index.ts';
 import { type AllowedHosts, assertOwnSite } from './allowed-hosts.ts';
 import type { Exchange, Reply, Service } from './handler.ts';
 import { Problem, problemOf } from './problem.ts';

@@ -1,5 +1,5 @@
 import { type Profile, refreshAheadAt } from '../lifecycle/index.ts';
-import type { OriginPolicy } from '../decision/policy.ts';
+import type { OriginPolicy } from '../decision/index.ts';
 
 /** Something that happened to what is known of an origin, or that will. */
 export interface TimelineEvent {

@@ -1,4 +1,4 @@
-import type { Decision } from '../decision/decision.ts';
+import type { Decision } from '../decision/index.ts';
 import { describeDiagnostic } from '../rules/lint/describe-diagnostic.ts';
 import { lint, type Explanation, type RobotsFile, usage, type Usage, type Verdict } from '../rules/index.ts';
 

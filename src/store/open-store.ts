@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/index.ts';
 import type { Profile } from '../lifecycle/index.ts';
 import type { RecordCodec } from './record/record-codec.ts';
 import { askerKey } from './store-key.ts';

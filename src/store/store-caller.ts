@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/index.ts';
 import { inTime, type Timed } from './call-deadline.ts';
 import { Breaker } from './circuit-breaker.ts';
 import { type StoreCalls, type StoreEvent, type StoreOperation, cacheChannels } from './store.ts';

@@ -1,4 +1,4 @@
-import { quote, RobotsInvalidOptionsError } from '../base/errors.ts';
+import { quote, RobotsInvalidOptionsError } from '../base/index.ts';
 import type { OriginState } from '../lifecycle/index.ts';
 import type { Rejection } from './record/record-codec.ts';
 import { channel } from 'node:diagnostics_channel';

@@ -1,5 +1,4 @@
-import { type Clock, sleepBy } from '../base/clock.ts';
-import { abortSignalOf, type StopSignal } from '../base/stop-signal.ts';
+import { abortSignalOf, type Clock, sleepBy, type StopSignal } from '../base/index.ts';
 import { type OriginRecord, newest, type Profile, recordedAt, retentionMs } from '../lifecycle/index.ts';
 import { inTime } from './call-deadline.ts';
 import type { RecordCodec } from './record/record-codec.ts';

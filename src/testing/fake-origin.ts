@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { quote, RobotsInvalidOptionsError } from '../base/errors.ts';
-import { assertKnownOptions } from '../base/invalid-options.ts';
+import { assertKnownOptions, quote, RobotsInvalidOptionsError } from '../base/index.ts';
 import { complaint, type FakeAnswer, give } from './answers.ts';
 
 /** What a fake origin was asked. */

@@ -1,5 +1,4 @@
-import type { Clock } from '../base/clock.ts';
-import { assertKnownOptions, invalid } from '../base/invalid-options.ts';
+import { assertKnownOptions, type Clock, invalid } from '../base/index.ts';
 
 export interface VirtualClockOptions {
   /** Epoch ms to start at. @default noon of 15 January 2026, UTC */

@@ -3,12 +3,13 @@ const BEYOND_OCTETS = /[^\p{ASCII}\u0080-\u00ff]/u;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The text of a `Location` field. Fields arrive with every octet as one character; a URL with octets beyond ASCII is UTF-8 if it decodes.
+ * The text of a `Location` field. HTTP libraries give each octet of a field as one character; octets beyond ASCII are read
+ * as UTF-8 where they are valid UTF-8.
  */
 export function locationText(location: string): string {
   if (!BEYOND_ASCII.test(location) || BEYOND_OCTETS.test(location)) return location;
   try {
-    return utf8.decode(Buffer.from(location, 'latin1'));
+    return utf8.decode(Uint8Array.from(location, (character) => character.charCodeAt(0)));
   } catch {
     return location;
   }

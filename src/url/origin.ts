@@ -1,4 +1,4 @@
-import { RobotsInvalidUrlError } from '../base/errors.ts';
+import { RobotsInvalidUrlError } from '../base/index.ts';
 import { readSerialised, SerialisedUrl, urlOctets } from './serialised-url.ts';
 
 /**

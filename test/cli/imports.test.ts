@@ -26,14 +26,14 @@ const libraries = (modules: Set<string>): string[] =>
 describe('the command', () => {
   it('loads no library before it has something to fetch, so that --help and --robots are quick', async () => {
     const modules = await loadedBy(new URL('../../src/cli/main.ts', import.meta.url));
-    expect([...modules].filter((name) => name.endsWith('/cli/commands/check.ts'))).toHaveLength(1);
+    expect([...modules].filter((name) => name.endsWith('/cli/check/command.ts'))).toHaveLength(1);
     expect(libraries(modules)).toEqual([]);
   });
 
   it('loads no command before it is run: its table is enough for --help and completion', async () => {
     const modules = await loadedBy(new URL('../../src/cli/main.ts', import.meta.url));
     for (const { name } of commands) {
-      expect([...modules].some((module) => module.endsWith(`/cli/commands/${name}.ts`))).toBe(true);
+      expect([...modules].some((module) => module.endsWith(`/cli/${name}/command.ts`))).toBe(true);
       expect([...modules].filter((module) => module.endsWith(`/cli/${name}/run.ts`))).toEqual([]);
     }
   });

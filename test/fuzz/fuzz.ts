@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Outcome, nextRecord, profiles, standing } from '../../src/lifecycle/index.ts';
-import { fetchRobots, type Transport, type TransportResponse } from '../../src/fetch/index.ts';
+import { fetchRobots } from '../../src/fetch/index.ts';
+import type { Transport, TransportResponse } from '../../src/fetch/transport.ts';
 import { RobotsClient } from '../../src/index.ts';
 import { lint, parseRobots, type RobotsFile } from '../../src/rules/index.ts';
 import { Chance } from '../support/random.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  CLOCK_SKEW_MS,
   newest,
   noLaterThan,
   objection,
@@ -13,6 +12,7 @@ import {
   standing,
   withSiteSignal,
 } from '../../src/lifecycle/index.ts';
+import { CLOCK_SKEW_MS } from '../../src/lifecycle/record-times.ts';
 import { DAY, HOUR, MINUTE, outcomes, START, Story } from './support.ts';
 
 const { rfc9309, google, 'koster-1996': koster } = profiles;

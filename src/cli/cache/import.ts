@@ -1,6 +1,6 @@
 import { type ProfileName, profiles, recordedAt, retentionMs } from '../../lifecycle/index.ts';
-import { isExpired, promisedOrigins, type RestoreRejection } from '../../cache/snapshot.ts';
-import { type Asker, askerKey, storeKey } from '../../store/store-key.ts';
+import { isExpired, promisedOrigins, type RestoreRejection } from '../../cache/index.ts';
+import { type Asker, askerKey, storeKey } from '../../store/index.ts';
 import type { StoreView } from './store-view.ts';
 
 /** What became of the lines of a snapshot. */

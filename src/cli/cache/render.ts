@@ -1,9 +1,15 @@
 import type { Copy, OriginRecord } from '../../lifecycle/index.ts';
-import type { Palette } from '../../report/text/colour.ts';
-import { jsonLine } from '../../report/text/json.ts';
-import { definitions, grid } from '../../report/text/layout.ts';
-import { printable } from '../../report/text/printable.ts';
-import { ago, ahead, count, duration } from '../../report/text/durations.ts';
+import {
+  ago,
+  ahead,
+  count,
+  definitions,
+  duration,
+  grid,
+  jsonLine,
+  type Palette,
+  printable,
+} from '../../report/text/index.ts';
 import type { Kept } from './store-view.ts';
 
 /** A record as a line of NDJSON; with its file when `whole`. */

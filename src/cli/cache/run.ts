@@ -1,16 +1,11 @@
-import { snapshotHeader } from '../../cache/snapshot.ts';
+import { colourChoice } from '../frame/settings.ts';
+import { snapshotHeader } from '../../cache/index.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../../net/address-policy.ts';
-import { readOrigin } from '../../report/input/read-origin.ts';
-import type { Session } from '../../report/session.ts';
-import { paletteFor } from '../../report/text/colour.ts';
-import { count } from '../../report/text/durations.ts';
-import { jsonLine } from '../../report/text/json.ts';
-import { widthOf } from '../../report/text/layout.ts';
-import { Output } from '../../report/text/output.ts';
-import { printable, quoted } from '../../report/text/printable.ts';
-import { UsageError } from '../../report/usage-error.ts';
+import { readOrigin } from '../../report/input/index.ts';
+import { type Session, UsageError } from '../../report/index.ts';
+import { count, jsonLine, Output, paletteFor, printable, quoted, widthOf } from '../../report/text/index.ts';
 import { productToken } from '../../rules/index.ts';
-import { type Asker, askerKey } from '../../store/store-key.ts';
+import { type Asker, askerKey } from '../../store/index.ts';
 import { cacheActions } from '../frame/choices.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
@@ -67,7 +62,7 @@ async function list(work: Work): Promise<ExitCode> {
   }
   const rows: (readonly string[])[] = [];
   for await (const kept of records(work)) rows.push(keptRow(kept, Date.now()));
-  await output.write(keptTable(rows, paletteFor(session, given)));
+  await output.write(keptTable(rows, paletteFor(session, colourChoice(given))));
   return exitCode.success;
 }
 
@@ -79,7 +74,7 @@ async function show(work: Work): Promise<ExitCode> {
     found.add(kept.origin);
     const text = isForMachines(work)
       ? keptAsJson(kept, true)
-      : keptForPeople(kept, paletteFor(session, given), widthOf(session.stdout), Date.now());
+      : keptForPeople(kept, paletteFor(session, colourChoice(given)), widthOf(session.stdout), Date.now());
     await output.write(text);
   }
   return tellMissing(work, found);

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { type OriginRecord, profiles } from '../../lifecycle/index.ts';
 import { type LmdbStore, lmdbStore } from '../../store/lmdb/lmdb.ts';
-import { RecordCodec, type Rejection } from '../../store/record/record-codec.ts';
-import { type Asker, readRecordKey } from '../../store/store-key.ts';
-import { DEFAULT_MAX_BODY_BYTES } from '../../base/defaults.ts';
+import { type Asker, readRecordKey, RecordCodec, type Rejection } from '../../store/index.ts';
+import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
-import { quoted } from '../../report/text/printable.ts';
+import { quoted } from '../../report/text/index.ts';
 import { readProfile } from '../frame/settings.ts';
-import { UsageError } from '../../report/usage-error.ts';
+import { UsageError } from '../../report/index.ts';
 
 /** An entry of a store that is a record, or should be one. */
 export interface Kept {

@@ -1,10 +1,13 @@
-import { type Answer, isUndecided } from '../../report/ruling.ts';
-import type { Session } from '../../report/session.ts';
-import { paletteFor, type Palette } from '../../report/text/colour.ts';
-import { count } from '../../report/text/durations.ts';
-import { renderRecord } from '../../report/text/json.ts';
-import { Output } from '../../report/text/output.ts';
-import { ProgressLine } from '../../report/text/progress.ts';
+import { colourChoice } from '../frame/settings.ts';
+import { type Answer, isUndecided, type Session } from '../../report/index.ts';
+import {
+  count,
+  Output,
+  type Palette,
+  paletteFor,
+  ProgressLine,
+  renderRecord,
+} from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
 import { renderInputError, renderRuling } from './render.ts';
@@ -32,7 +35,7 @@ export class CheckReport {
     this.session = session;
     this.output = new Output(session.stdout);
     this.form = switches.has('json') ? 'json' : switches.has('quiet') ? 'quiet' : 'human';
-    this.colours = paletteFor(session, given);
+    this.colours = paletteFor(session, colourChoice(given));
     const showsProgress = this.form === 'human' && operands.includes('-') && session.stderr.isTTY === true;
     this.progress = showsProgress ? new ProgressLine(session.stderr) : undefined;
   }

@@ -1,16 +1,12 @@
-import type { Decider } from '../../report/ruling.ts';
+import { decideOffline, type Decider, type Session, UsageError } from '../../report/index.ts';
 import type { Command, ParsedArguments } from '../frame/command.ts';
 import { CheckReport } from './check-report.ts';
-import { decideOffline } from '../../report/decide-offline.ts';
 import { decideOnline } from './decide-online.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
-import { inOrder } from '../../report/input/in-order.ts';
+import { inOrder, targets } from '../../report/input/index.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings } from '../frame/open-client.ts';
 import { agentOption, deadlineOption, profileOption, robotsOption, storeOption } from '../frame/options.ts';
-import type { Session } from '../../report/session.ts';
-import { targets } from '../../report/input/targets.ts';
-import { UsageError } from '../../report/usage-error.ts';
 
 /** URLs under way at a time. The client bounds its fetches by itself; this bounds what waits for them. */
 const MAX_UNDER_WAY = 512;

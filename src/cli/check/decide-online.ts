@@ -1,8 +1,7 @@
-import { isRobotsError } from '../../base/errors.ts';
-import { type Answer, type Decider, tooLongError } from '../../report/ruling.ts';
+import { isRobotsError } from '../../base/index.ts';
+import { type Answer, type Decider, type Session, tooLongError } from '../../report/index.ts';
 import { type OnlineSettings, openClient } from '../frame/open-client.ts';
-import type { Session } from '../../report/session.ts';
-import type { Target } from '../../report/input/targets.ts';
+import type { Target } from '../../report/input/index.ts';
 
 /** Decides by asking the origins. `signal` rejects what is still undecided. */
 export async function decideOnline(

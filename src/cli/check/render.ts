@@ -1,10 +1,18 @@
-import { type InputError, isUndecided, type Ruling } from '../../report/ruling.ts';
-import type { Palette } from '../../report/text/colour.ts';
-import { fileName, printable } from '../../report/text/printable.ts';
-import { didYouMean } from '../../report/input/read-origin.ts';
-import type { Target } from '../../report/input/targets.ts';
-import { agentSentence, delaySentence, ruleText, whySentence } from '../../report/text/sentences.ts';
-import { ago, ahead, count, duration } from '../../report/text/durations.ts';
+import { type InputError, isUndecided, type Ruling } from '../../report/index.ts';
+import {
+  agentSentence,
+  ago,
+  ahead,
+  count,
+  delaySentence,
+  duration,
+  fileName,
+  type Palette,
+  printable,
+  ruleText,
+  whySentence,
+} from '../../report/text/index.ts';
+import { didYouMean, type Target } from '../../report/input/index.ts';
 
 /** One line of the explanation: what it is about, and what there is to say. */
 export type Row = readonly [label: string, text: string];

@@ -1,15 +1,8 @@
-import type { Command } from '../frame/command.ts';
-import {
-  type Completes,
-  completesOperand,
-  completesOption,
-  type CompletionTable,
-  optionsOf,
-  quotedWord,
-} from './words.ts';
+import type { Command, Program } from '../frame/command.ts';
+import { type Completes, completesOperand, completesOption, optionsOf, quotedWord } from './words.ts';
 
 /** A completion script for bash 4 and later. */
-export function bashCompletion({ commands, defaultCommand }: CompletionTable): string {
+export function bashCompletion({ commands, defaultCommand }: Program): string {
   const names = commands.map(({ name }) => name);
   return `# Completion of canfetch for bash. Load it with: source <(canfetch completion bash)
 _canfetch() {

@@ -19,5 +19,5 @@ export const completionCommand: Command = {
     { code: exitCode.usage, says: 'wrong usage, or another shell' },
   ],
   notes: [],
-  run: async (given, session) => (await import('./run.ts')).printCompletion(given, session),
+  run: async (given, session, program) => (await import('./run.ts')).printCompletion(given, session, program),
 };

@@ -1,14 +1,8 @@
-import type { CommandOption } from '../frame/command.ts';
-import {
-  type Completes,
-  completesOperand,
-  completesOption,
-  type CompletionTable,
-  optionsOf,
-} from './words.ts';
+import type { CommandOption, Program } from '../frame/command.ts';
+import { type Completes, completesOperand, completesOption, optionsOf } from './words.ts';
 
 /** A completion script for fish. */
-export function fishCompletion({ commands, defaultCommand }: CompletionTable): string {
+export function fishCompletion({ commands, defaultCommand }: Program): string {
   const names = commands.map(({ name }) => name).join(' ');
   const lines = commands.flatMap((command) => {
     const named = `__fish_seen_subcommand_from ${command.name}`;

@@ -1,12 +1,5 @@
 import { type Command, type CommandOption, commonOptions } from '../frame/command.ts';
 
-/** What the completion of every shell is made from. */
-export interface CompletionTable {
-  readonly commands: readonly Command[];
-  /** What runs, and is completed, when no command is named. */
-  readonly defaultCommand: Command;
-}
-
 /** The options of a command, those of all commands last. */
 export function optionsOf(command: Command): readonly CommandOption[] {
   return [...command.options, ...commonOptions];

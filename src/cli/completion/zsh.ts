@@ -1,15 +1,8 @@
-import type { Command, CommandOption } from '../frame/command.ts';
-import {
-  type Completes,
-  completesOperand,
-  completesOption,
-  type CompletionTable,
-  optionsOf,
-  quotedWord,
-} from './words.ts';
+import type { Command, CommandOption, Program } from '../frame/command.ts';
+import { type Completes, completesOperand, completesOption, optionsOf, quotedWord } from './words.ts';
 
 /** A completion script for zsh. */
-export function zshCompletion({ commands, defaultCommand }: CompletionTable): string {
+export function zshCompletion({ commands, defaultCommand }: Program): string {
   const described = commands.map(({ name, summary }) => quotedWord(`${name}:${colonless(summary)}`));
   return `#compdef canfetch
 # Completion of canfetch for zsh. Load it with: source <(canfetch completion zsh)

@@ -1,7 +1,7 @@
 import { callerAgent, NAMES_AGENT, NAMES_ALL } from '../../rules/agent.ts';
 import { linesNaming } from '../../rules/describe.ts';
-import { dialects } from '../../rules/dialect.ts';
 import type { OtherRecord, RobotsFile, Rule } from '../../rules/index.ts';
+import { dialects } from '../../rules/dialect.ts';
 
 /** What a file comes down to for one agent, once its groups are merged. */
 export interface Effective {

@@ -1,8 +1,5 @@
 import type { RobotsFile } from '../../rules/index.ts';
-import type { Palette } from '../../report/text/colour.ts';
-import { fileName, printable, quoted } from '../../report/text/printable.ts';
-import { ruleText } from '../../report/text/sentences.ts';
-import { count } from '../../report/text/durations.ts';
+import { count, fileName, type Palette, printable, quoted, ruleText } from '../../report/text/index.ts';
 import type { AgentDifference, FileComparison, Flip, RecordChange, SideVerdict } from './compare.ts';
 import type { RuleChange } from './rule-changes.ts';
 

@@ -1,19 +1,21 @@
+import { colourChoice } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
-import { isRobotsError } from '../../base/errors.ts';
+import { isRobotsError } from '../../base/index.ts';
 import { type Dialect, parseRobots, type RobotsFile } from '../../rules/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
-import { paletteFor } from '../../report/text/colour.ts';
-import { tokensOf } from '../../report/decide-offline.ts';
+import { jsonLine, Output, paletteFor, quoted } from '../../report/text/index.ts';
+import { type Session, tokensOf, UsageError } from '../../report/index.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { jsonLine } from '../../report/text/json.ts';
-import { absenceOf, type LoadedRobots, readsStdin, RobotsLoader } from '../../report/input/load-robots.ts';
-import { onlineSettings } from '../frame/open-client.ts';
-import { Output } from '../../report/text/output.ts';
-import { quoted } from '../../report/text/printable.ts';
-import type { Session } from '../../report/session.ts';
-import { type Target, targets } from '../../report/input/targets.ts';
-import { UsageError } from '../../report/usage-error.ts';
+import {
+  absenceOf,
+  type LoadedRobots,
+  readsStdin,
+  RobotsLoader,
+  type Target,
+  targets,
+} from '../../report/input/index.ts';
+import { onlineSettings, openClient } from '../frame/open-client.ts';
 import { FileComparison } from './compare.ts';
 import { renderComparison, type Side } from './render.ts';
 
@@ -24,7 +26,11 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
   const settings = onlineSettings(given);
   const { dialect } = profiles[settings.profile];
   return interruptible(session, { readsStdin: readsStdin([...operands, ...urls]) }, async (signal) => {
-    await using loader = new RobotsLoader({ settings, session, signal });
+    await using loader = new RobotsLoader({
+      openClient: (maxBodyBytes) => openClient(settings, session, { maxBodyBytes }),
+      session,
+      signal,
+    });
     const sides: Side[] = [];
     for (const operand of operands) {
       const loaded = await loader.load(operand);
@@ -42,7 +48,7 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
     await output.write(
       given.switches.has('json')
         ? jsonLine(comparisonRecord(before, after, comparison))
-        : renderComparison(before, after, comparison, paletteFor(session, given)),
+        : renderComparison(before, after, comparison, paletteFor(session, colourChoice(given))),
     );
     await output.release();
     return comparison.same ? exitCode.success : exitCode.negative;

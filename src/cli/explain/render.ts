@@ -1,10 +1,19 @@
-import { annotate, type AnnotatedLine, type Gap } from '../../report/annotate.ts';
-import type { ProfileRuling, UrlExplanation } from '../../report/explanation.ts';
-import type { Palette } from '../../report/text/colour.ts';
-import { count } from '../../report/text/durations.ts';
-import { cut, definitions } from '../../report/text/layout.ts';
-import { fileName, printable } from '../../report/text/printable.ts';
-import { ruleText } from '../../report/text/sentences.ts';
+import {
+  annotate,
+  type AnnotatedLine,
+  type Gap,
+  type ProfileRuling,
+  type UrlExplanation,
+} from '../../report/index.ts';
+import {
+  count,
+  cut,
+  definitions,
+  fileName,
+  type Palette,
+  printable,
+  ruleText,
+} from '../../report/text/index.ts';
 import { type RobotsFile, usage } from '../../rules/index.ts';
 import { agentRow, delayRow, type Row, ruleRow, verdictLine } from '../check/render.ts';
 import { verboseHops } from '../policy/hops.ts';

@@ -1,22 +1,24 @@
+import { colourChoice } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
 import { parseRobots } from '../../rules/index.ts';
-import { isUndecided } from '../../report/ruling.ts';
-import { paletteFor } from '../../report/text/colour.ts';
+import {
+  decideByFile,
+  explainFile,
+  explainServed,
+  isUndecided,
+  policyRecord,
+  type Session,
+  truncationWarning,
+  type UrlExplanation,
+  UsageError,
+} from '../../report/index.ts';
+import { jsonLine, Output, paletteFor, widthOf } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
-import { decideByFile, truncationWarning } from '../../report/decide-offline.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { jsonLine } from '../../report/text/json.ts';
-import { widthOf } from '../../report/text/layout.ts';
 import { type OnlineSettings, onlineSettings, openClient } from '../frame/open-client.ts';
-import { Output } from '../../report/text/output.ts';
-import { policyRecord } from '../../report/policy-json.ts';
-import { readOrigin } from '../../report/input/read-origin.ts';
-import { readRobots } from '../../report/input/read-robots.ts';
-import type { Session } from '../../report/session.ts';
+import { readOrigin, readRobots } from '../../report/input/index.ts';
 import { onlyOperand } from '../frame/settings.ts';
-import { UsageError } from '../../report/usage-error.ts';
-import { explainFile, explainServed, type UrlExplanation } from '../../report/explanation.ts';
 import { renderExplanation } from './render.ts';
 
 /** Decides about one URL, and prints all that the decision rests on. */
@@ -35,7 +37,7 @@ export async function explain(given: ParsedArguments, session: Session): Promise
       given.switches.has('json')
         ? jsonLine(explanationRecord(url, explanation))
         : renderExplanation(explanation, {
-            colours: paletteFor(session, given),
+            colours: paletteFor(session, colourChoice(given)),
             now: Date.now(),
             width: widthOf(session.stdout),
             verbose: given.switches.has('verbose'),

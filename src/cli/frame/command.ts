@@ -1,5 +1,5 @@
 import type { ExitCode } from './exit-code.ts';
-import type { Session } from '../../report/session.ts';
+import type { Session } from '../../report/index.ts';
 
 /** One option of a command. Parsing, `--help`, completion and error messages all come from here. */
 export interface CommandOption {
@@ -23,7 +23,7 @@ export interface ParsedArguments {
   readonly operands: readonly string[];
 }
 
-/** One command. A new one is a file in `commands/` and a line in the table there. */
+/** One command. A new one is a folder beside this one and a line in `commands.ts`. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
@@ -40,7 +40,14 @@ export interface Command {
   /** Whatever else `--help` should say, line by line. */
   readonly notes: readonly string[];
   /** Loads what it needs by itself, so that `--help` and usage errors are quick. */
-  run(given: ParsedArguments, session: Session): Promise<ExitCode>;
+  run(given: ParsedArguments, session: Session, program: Program): Promise<ExitCode>;
+}
+
+/** What can be typed: handed to commands that tell about the others. */
+export interface Program {
+  readonly commands: readonly Command[];
+  /** The command that runs, and is completed, when none is named. */
+  readonly defaultCommand: Command;
 }
 
 /** Options of every command. */

@@ -1,6 +1,6 @@
 import { type Command, type CommandOption, commonOptions } from './command.ts';
 import { exitCode } from './exit-code.ts';
-import { definitions } from '../../report/text/layout.ts';
+import { definitions } from '../../report/text/index.ts';
 
 const CLAIM = 'canfetch answers: may this agent fetch this URL, and why?';
 

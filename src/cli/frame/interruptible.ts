@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Session } from '../../report/session.ts';
+import type { Session } from '../../report/index.ts';
 
 /**
  * Does `work` with a signal that aborts with Ctrl-C, and in any case when the work has ended. With `readsStdin`

@@ -1,13 +1,13 @@
 import type { ProfileName } from '../../lifecycle/index.ts';
-import type { StoreEvent } from '../../cache/index.ts';
+import type { StoreEvent } from '../../store/index.ts';
 import type { LmdbStore } from '../../store/lmdb/lmdb.ts';
-import type { RobotsClient } from '../../client/robots-client.ts';
-import type { RobotsClientOptions } from '../../client/options.ts';
+import type { PolicyOptions, RobotsClient, RobotsClientOptions } from '../../client/index.ts';
+import type { OriginPolicy } from '../../decision/index.ts';
+import type { PolicyClient } from '../../report/input/index.ts';
 import type { ParsedArguments } from './command.ts';
-import { printable } from '../../report/text/printable.ts';
-import type { Session } from '../../report/session.ts';
+import { count, printable } from '../../report/text/index.ts';
+import type { Session } from '../../report/index.ts';
 import { readAgents, readDeadlineMs, readProfile } from './settings.ts';
-import { count } from '../../report/text/durations.ts';
 
 /** What commands that ask origins are told. */
 export interface OnlineSettings {
@@ -30,7 +30,7 @@ export function onlineSettings(given: ParsedArguments): OnlineSettings {
 }
 
 /** A client, and the store that was opened for it. */
-export class OpenedClient implements AsyncDisposable {
+export class OpenedClient implements PolicyClient {
   readonly client: RobotsClient;
   private readonly store: LmdbStore | undefined;
   private readonly troubles: StoreTroubles;
@@ -39,6 +39,10 @@ export class OpenedClient implements AsyncDisposable {
     this.client = client;
     this.store = store;
     this.troubles = troubles;
+  }
+
+  policy(origin: string, options: PolicyOptions): Promise<OriginPolicy> {
+    return this.client.policy(origin, options);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -59,7 +63,7 @@ export async function openClient(
   session: Session,
   more: RobotsClientOptions = {},
 ): Promise<OpenedClient> {
-  const { RobotsClient } = await import('../../client/robots-client.ts');
+  const { RobotsClient } = await import('../../client/index.ts');
   const store =
     path === undefined ? undefined : (await import('../../store/lmdb/lmdb.ts')).lmdbStore({ path });
   const troubles = new StoreTroubles(session);

@@ -1,8 +1,8 @@
+import { type ColourChoice, quoted } from '../../report/text/index.ts';
 import { type ProfileName, profileNames, profiles } from '../../lifecycle/index.ts';
 import { productToken } from '../../rules/index.ts';
 import type { ParsedArguments } from './command.ts';
-import { quoted } from '../../report/text/printable.ts';
-import { UsageError } from '../../report/usage-error.ts';
+import { UsageError } from '../../report/index.ts';
 
 const isProfileName = (name: string): name is ProfileName => Object.hasOwn(profiles, name);
 
@@ -51,4 +51,11 @@ export function onlyOperand({ operands }: ParsedArguments, what: string): string
     throw new UsageError(`Expected ${what} alone, got ${quoted(another)} too; leave one of them out`);
   }
   return only;
+}
+
+/** What `--color` and `--no-color` ask for; the later of two `--color` does not count. */
+export function colourChoice({ switches, values }: ParsedArguments): ColourChoice {
+  if (switches.has('no-color')) return 'never';
+  const when = values.get('color')?.[0];
+  return when === 'always' || when === 'never' ? when : 'auto';
 }

@@ -1,9 +1,6 @@
-import type { LoadedRobots } from '../../report/input/load-robots.ts';
-import type { Palette } from '../../report/text/colour.ts';
-import { count } from '../../report/text/durations.ts';
-import { wrap } from '../../report/text/layout.ts';
-import { fileName, printable } from '../../report/text/printable.ts';
-import { type Severity, type Diagnostic, type Dialect, lint, parseRobots } from '../../rules/index.ts';
+import type { LoadedRobots } from '../../report/input/index.ts';
+import { count, fileName, type Palette, printable, wrap } from '../../report/text/index.ts';
+import { type Diagnostic, type Dialect, lint, parseRobots, type Severity } from '../../rules/index.ts';
 import { describeDiagnostic } from '../../rules/lint/describe-diagnostic.ts';
 
 /** A diagnostic in words, in the file it is about. */

@@ -1,17 +1,14 @@
+import { colourChoice } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
-import { absenceOf, readsStdin, RobotsLoader } from '../../report/input/load-robots.ts';
-import type { Session } from '../../report/session.ts';
-import { paletteFor } from '../../report/text/colour.ts';
-import { jsonLine } from '../../report/text/json.ts';
-import { widthOf } from '../../report/text/layout.ts';
-import { Output } from '../../report/text/output.ts';
-import { UsageError } from '../../report/usage-error.ts';
+import { absenceOf, readsStdin, RobotsLoader } from '../../report/input/index.ts';
+import { type Session, UsageError } from '../../report/index.ts';
+import { jsonLine, Output, paletteFor, widthOf } from '../../report/text/index.ts';
 import type { Severity } from '../../rules/index.ts';
 import { lintFormats, severities } from '../frame/choices.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, type ExitCode, exitCode, graver } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { onlineSettings } from '../frame/open-client.ts';
+import { onlineSettings, openClient } from '../frame/open-client.ts';
 import { renderFile, renderSummary, type LintedFile, lintLoaded } from './render.ts';
 import { sarifLog } from './sarif.ts';
 
@@ -27,10 +24,15 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
   const format = lintFormats.find((each) => each === given.values.get('format')?.[0]) ?? 'human';
   const settings = onlineSettings(given);
   const { dialect } = profiles[settings.profile];
-  const colours = paletteFor(session, given);
+  const colours = paletteFor(session, colourChoice(given));
   const width = widthOf(session.stdout);
   return interruptible(session, { readsStdin: readsStdin(operands) }, async (signal) => {
-    await using loader = new RobotsLoader({ settings, session, signal, maxBytes: LINTED_BYTES });
+    await using loader = new RobotsLoader({
+      openClient: (maxBodyBytes) => openClient(settings, session, { maxBodyBytes }),
+      session,
+      signal,
+      maxBytes: LINTED_BYTES,
+    });
     const output = new Output(session.stdout);
     const linted: LintedFile[] = [];
     for (const operand of operands) {

@@ -1,6 +1,6 @@
-import { VERSION } from '../../base/version.ts';
-import { absenceOf, type LoadedRobots } from '../../report/input/load-robots.ts';
-import { escapeForTerminal } from '../../report/text/json.ts';
+import { VERSION } from '../../base/index.ts';
+import { absenceOf, type LoadedRobots } from '../../report/input/index.ts';
+import { escapeForTerminal } from '../../report/text/index.ts';
 import type { Severity } from '../../rules/index.ts';
 import { describeDiagnostic } from '../../rules/lint/describe-diagnostic.ts';
 import type { Finding, LintedFile } from './render.ts';

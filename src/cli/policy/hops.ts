@@ -1,6 +1,6 @@
 import type { AnswerHeaders } from '../../lifecycle/index.ts';
-import type { PolicyAttempt, PolicyHop } from '../../decision/policy.ts';
-import { printable } from '../../report/text/printable.ts';
+import type { PolicyAttempt, PolicyHop } from '../../decision/index.ts';
+import { printable } from '../../report/text/index.ts';
 
 /** Requests and answers, the way curl -v shows them. */
 export function verboseHops({ hops, headers, error }: PolicyAttempt): string[] {

@@ -1,13 +1,22 @@
-import type { OriginPolicy, ProfileOutlook } from '../../decision/policy.ts';
-import { cause } from '../../report/text/fetch-errors.ts';
-import type { Palette } from '../../report/text/colour.ts';
-import { definitions } from '../../report/text/layout.ts';
-import { printable, quoted } from '../../report/text/printable.ts';
+import type { OriginPolicy, ProfileOutlook } from '../../decision/index.ts';
+import {
+  agentSentence,
+  ago,
+  ahead,
+  cause,
+  count,
+  definitions,
+  delaySentence,
+  instant,
+  lifetimeReason,
+  nextAttemptReason,
+  type Palette,
+  printable,
+  quoted,
+  whySentence,
+} from '../../report/text/index.ts';
 import type { Row } from '../check/render.ts';
-import { agentSentence, delaySentence, whySentence } from '../../report/text/sentences.ts';
-import { ago, ahead, count, instant } from '../../report/text/durations.ts';
 import { shortHops, verboseHops } from './hops.ts';
-import { lifetimeReason, nextAttemptReason } from '../../report/text/lifetime.ts';
 
 export interface PolicyView {
   readonly colours: Palette;

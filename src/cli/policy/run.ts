@@ -1,16 +1,13 @@
-import type { OriginPolicy } from '../../decision/policy.ts';
-import { paletteFor } from '../../report/text/colour.ts';
+import { colourChoice } from '../frame/settings.ts';
+import type { OriginPolicy } from '../../decision/index.ts';
+import { jsonLine, Output, paletteFor, widthOf } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { jsonLine } from '../../report/text/json.ts';
-import { widthOf } from '../../report/text/layout.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
-import { Output } from '../../report/text/output.ts';
-import { readOrigin } from '../../report/input/read-origin.ts';
-import type { Session } from '../../report/session.ts';
+import { readOrigin } from '../../report/input/index.ts';
+import { policyRecord, type Session } from '../../report/index.ts';
 import { onlyOperand } from '../frame/settings.ts';
-import { policyRecord } from '../../report/policy-json.ts';
 import { renderPolicy } from './render.ts';
 
 /** Asks an origin for its robots.txt, and prints what came of it. */
@@ -29,7 +26,7 @@ export async function showPolicy(given: ParsedArguments, session: Session): Prom
     const text = given.switches.has('json')
       ? jsonLine(policyRecord(policy))
       : renderPolicy(policy, {
-          colours: paletteFor(session, given),
+          colours: paletteFor(session, colourChoice(given)),
           now: Date.now(),
           width: widthOf(session.stdout),
           verbose: given.switches.has('verbose'),

@@ -1,13 +1,9 @@
-import { isRobotsError } from '../../base/errors.ts';
-import type { Decision } from '../../decision/decision.ts';
-import type { Target } from '../../report/input/targets.ts';
-import { isUndecided, type InputError, tooLongError } from '../../report/ruling.ts';
-import type { Session } from '../../report/session.ts';
-import { count } from '../../report/text/durations.ts';
-import { jsonLine } from '../../report/text/json.ts';
-import { Output } from '../../report/text/output.ts';
-import { ProgressLine } from '../../report/text/progress.ts';
-import { originOf } from '../../url/origin.ts';
+import { isRobotsError } from '../../base/index.ts';
+import type { Decision } from '../../decision/index.ts';
+import type { Target } from '../../report/input/index.ts';
+import { type InputError, isUndecided, type Session, tooLongError } from '../../report/index.ts';
+import { count, jsonLine, Output, ProgressLine } from '../../report/text/index.ts';
+import { originOf } from '../../url/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
 

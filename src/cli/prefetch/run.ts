@@ -1,11 +1,8 @@
-import { DEFAULT_CONCURRENCY } from '../../base/defaults.ts';
-import type { RobotsClient } from '../../client/robots-client.ts';
-import { asCompleted } from '../../report/input/as-completed.ts';
-import { whyUnreadable } from '../../report/input/read-robots.ts';
-import { type Target, targetLines } from '../../report/input/targets.ts';
-import type { Session } from '../../report/session.ts';
-import { quoted } from '../../report/text/printable.ts';
-import { UsageError } from '../../report/usage-error.ts';
+import { DEFAULT_CONCURRENCY } from '../../base/index.ts';
+import type { RobotsClient } from '../../client/index.ts';
+import { asCompleted, type Target, targetLines, whyUnreadable } from '../../report/input/index.ts';
+import { type Session, UsageError } from '../../report/index.ts';
+import { quoted } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import type { ExitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';

@@ -1,6 +1,6 @@
 import { meaningOfStatus, type Profile, type UnreachablePhase } from '../../lifecycle/index.ts';
 import type { DialectTraits } from '../../rules/dialect.ts';
-import { duration } from '../../report/text/durations.ts';
+import { duration } from '../../report/text/index.ts';
 
 /** What there is to say, line by line. Every profile has the same labels, so that they stand side by side. */
 export type Facts = readonly (readonly [label: string, text: string])[];

@@ -1,14 +1,19 @@
+import { colourChoice } from '../frame/settings.ts';
 import { type Profile, type ProfileName, profileNames, profiles } from '../../lifecycle/index.ts';
 import { dialects } from '../../rules/dialect.ts';
-import { paletteFor, type Palette } from '../../report/text/colour.ts';
+import {
+  definitions,
+  grid,
+  jsonLine,
+  Output,
+  type Palette,
+  paletteFor,
+  quoted,
+  widthOf,
+} from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
-import { jsonLine } from '../../report/text/json.ts';
-import { definitions, grid, widthOf } from '../../report/text/layout.ts';
-import { Output } from '../../report/text/output.ts';
-import { quoted } from '../../report/text/printable.ts';
-import type { Session } from '../../report/session.ts';
-import { UsageError } from '../../report/usage-error.ts';
+import { type Session, UsageError } from '../../report/index.ts';
 import { type Facts, phaseFacts, profileFacts, readingFacts } from './facts.ts';
 
 /** Prints one profile, or all of them side by side. */
@@ -17,7 +22,8 @@ export async function showProfiles(given: ParsedArguments, session: Session): Pr
   const output = new Output(session.stdout);
   if (given.switches.has('json')) {
     for (const name of wanted) await output.write(jsonLine(asData(profiles[name])));
-  } else await output.write(forPeople(wanted, paletteFor(session, given), widthOf(session.stdout)));
+  } else
+    await output.write(forPeople(wanted, paletteFor(session, colourChoice(given)), widthOf(session.stdout)));
   await output.release();
   return exitCode.success;
 }

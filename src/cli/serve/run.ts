@@ -1,15 +1,20 @@
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
-import { Output } from '../../report/text/output.ts';
-import { printable, quoted } from '../../report/text/printable.ts';
-import type { Session } from '../../report/session.ts';
-import { UsageError } from '../../report/usage-error.ts';
-import { AllowedHosts } from '../../serve/allowed-hosts.ts';
-import { MAX_STREAMS, STREAM_CONCURRENCY } from '../../serve/check.ts';
-import type { Service } from '../../serve/handler.ts';
-import { loadPromClient, Metrics, type PromClient } from '../../serve/metrics.ts';
-import { type RunningServer, type ServerOptions, startServer } from '../../serve/server.ts';
+import { Output, printable, quoted } from '../../report/text/index.ts';
+import { type Session, UsageError } from '../../report/index.ts';
+import {
+  AllowedHosts,
+  loadPromClient,
+  MAX_STREAMS,
+  Metrics,
+  type PromClient,
+  type RunningServer,
+  type ServerOptions,
+  type Service,
+  startServer,
+  STREAM_CONCURRENCY,
+} from '../../serve/index.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
 /** After RFC 9309, and next to the ports where services of one's own machine usually are. */

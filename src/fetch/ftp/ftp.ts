@@ -1,9 +1,6 @@
-import { RobotsInvalidOptionsError } from '../../base/errors.ts';
-import { assertKnownOptions, invalid } from '../../base/invalid-options.ts';
-import { abortSignalOf } from '../../base/stop-signal.ts';
-import type { StatusMeaning } from '../../lifecycle/profile.ts';
-import { NameLookup } from '../../net/dns/lookup.ts';
-import { publicOnlyLookup } from '../../net/public-lookup.ts';
+import { abortSignalOf, assertKnownOptions, invalid, RobotsInvalidOptionsError } from '../../base/index.ts';
+import type { StatusMeaning } from '../../lifecycle/index.ts';
+import { NameLookup, publicOnlyLookup } from '../../net/index.ts';
 import { productToken } from '../../rules/index.ts';
 import { FetchFailure, STATUS } from '../failure.ts';
 import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from '../transport.ts';
@@ -11,7 +8,7 @@ import { FtpRefusal, type FtpRetrieval, FtpSession } from './session.ts';
 import type * as BasicFtp from 'basic-ftp';
 import { createRequire } from 'node:module';
 
-export type { StopSignal } from '../../base/stop-signal.ts';
+export type { StopSignal } from '../../base/index.ts';
 export type {
   ResponseHeaders,
   Transport as FtpTransport,

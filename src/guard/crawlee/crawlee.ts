@@ -1,6 +1,6 @@
 /* oxlint-disable no-underscore-dangle -- the methods of Crawlee have such names */
-import { isRobotsError, RobotsInvalidOptionsError } from '../../base/errors.ts';
-import type { Decision } from '../../decision/decision.ts';
+import { isRobotsError, RobotsInvalidOptionsError } from '../../base/index.ts';
+import type { Decision } from '../../decision/index.ts';
 import { fieldsOf } from '../fetch/response.ts';
 import { Guard, type GuardClient, reachesSite } from '../guard.ts';
 import { ignoredBecause } from '../ignore.ts';

@@ -1,4 +1,4 @@
-import { RobotsInvalidOptionsError } from '../../base/errors.ts';
+import { RobotsInvalidOptionsError } from '../../base/index.ts';
 import { type Answer, type Hop, nextHop, redirects } from '../fetch/redirect.ts';
 import { isStream } from '../fetch/request.ts';
 import { fieldsOf } from '../fetch/response.ts';

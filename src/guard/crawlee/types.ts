@@ -1,5 +1,5 @@
-import { quote, RobotsInvalidOptionsError } from '../../base/errors.ts';
-import type { Decision } from '../../decision/decision.ts';
+import { quote, RobotsInvalidOptionsError } from '../../base/index.ts';
+import type { Decision } from '../../decision/index.ts';
 import type { PageLike, ContextGuard } from '../playwright/playwright.ts';
 import type { HttpClient } from './http-client.ts';
 import type { AsyncLocalStorage } from 'node:async_hooks';

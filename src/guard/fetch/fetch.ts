@@ -1,5 +1,5 @@
-import type { Decision } from '../../decision/decision.ts';
-import { RobotsInvalidOptionsError } from '../../base/errors.ts';
+import type { Decision } from '../../decision/index.ts';
+import { RobotsInvalidOptionsError } from '../../base/index.ts';
 import { Guard, type GuardClient, reachesSite } from '../guard.ts';
 import { ignoredBecause } from '../ignore.ts';
 import type { GuardOptions } from '../options.ts';

@@ -1,9 +1,8 @@
 import type { LookupFunction } from 'node:net';
 import { Agent } from 'undici';
-import { RobotsAddressRefusedError } from '../../base/errors.ts';
+import { orAborted, RobotsAddressRefusedError } from '../../base/index.ts';
+import { type AddressPolicy, HopAddresses } from '../../net/address-policy.ts';
 import {
-  type AddressPolicy,
-  HopAddresses,
   isPublicHost,
   NameLookup,
   notingConnector,
@@ -11,8 +10,7 @@ import {
   publicOnlyLookup,
   ReachedOrigins,
   refusedHost,
-} from '../../fetch/index.ts';
-import { orAborted } from '../../base/on-abort.ts';
+} from '../../net/index.ts';
 import type { ResponseLike } from './response.ts';
 
 const MAX_CAUSES = 16;

@@ -1,6 +1,6 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
 import { isRedirect } from '../../fetch/redirect.ts';
-import { locationText } from '../../url/location-header.ts';
+import { locationText } from '../../url/index.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
 import type { ResponseLike } from './response.ts';
 

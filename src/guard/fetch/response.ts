@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import type { Decision } from '../../decision/decision.ts';
+import type { Clock } from '../../base/index.ts';
+import type { Decision } from '../../decision/index.ts';
 import { refusal } from '../refusal.ts';
 
 /** A `Response`, of whatever realm, as far as a guard looks at it. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { RobotsInvalidOptionsError } from '../../base/errors.ts';
+import { RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
 
 /** A request that Chromium holds back until it is told what to do (`Fetch.requestPaused`). */

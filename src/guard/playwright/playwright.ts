@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { RobotsInvalidOptionsError } from '../../base/errors.ts';
+import { invalid, RobotsInvalidOptionsError } from '../../base/index.ts';
 import { BrowserRequests, type PausedRequest, type RequestWatcher, targetOf } from './browser-requests.ts';
 import { Guard, type GuardClient } from '../guard.ts';
 import { ignoredBecause } from '../ignore.ts';
-import { invalid } from '../../base/invalid-options.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
 import type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
 

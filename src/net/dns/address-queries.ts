@@ -1,4 +1,4 @@
-import { codeOf } from '../../base/error-code.ts';
+import { codeOf } from '../../base/index.ts';
 import type { Resolver } from 'node:dns';
 
 /** The addresses of a name, or why there are none. */

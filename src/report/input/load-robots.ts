@@ -1,6 +1,5 @@
-import { DEFAULT_MAX_BODY_BYTES } from '../../base/defaults.ts';
-import type { OriginPolicy } from '../../decision/policy.ts';
-import { type OnlineSettings, openClient, type OpenedClient } from '../../cli/frame/open-client.ts';
+import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
+import type { OriginPolicy } from '../../decision/index.ts';
 import { printable } from '../text/printable.ts';
 import { isUrl, readOrigin } from './read-origin.ts';
 import { readRobots } from './read-robots.ts';
@@ -25,18 +24,24 @@ export type LoadedRobots =
   /** The origin said that it has none, or failed. */
   | { readonly kind: 'none'; readonly name: string; readonly policy: OriginPolicy };
 
+/** Of a client, what is needed to ask an origin for its file. */
+export interface PolicyClient extends AsyncDisposable {
+  policy(origin: string, options: { readonly signal: AbortSignal }): Promise<OriginPolicy>;
+}
+
 export interface LoadOptions {
-  readonly settings: OnlineSettings;
+  /** Makes the client, which reads that much of a file. Called when the first URL comes, and not before. */
+  readonly openClient: (maxBodyBytes: number) => Promise<PolicyClient>;
   readonly session: Session;
   readonly signal: AbortSignal;
   /** How much of a file is read. Default 512,000. */
   readonly maxBytes?: number;
 }
 
-/** Reads robots.txt files one after another. Loads the client when the first URL comes, and not before. */
+/** Reads robots.txt files one after another, from disks, standard input and origins. */
 export class RobotsLoader implements AsyncDisposable {
   private readonly options: LoadOptions;
-  private opened: Promise<OpenedClient> | undefined;
+  private opened: Promise<PolicyClient> | undefined;
 
   constructor(options: LoadOptions) {
     this.options = options;
@@ -55,10 +60,10 @@ export class RobotsLoader implements AsyncDisposable {
   }
 
   private async ask(url: string): Promise<LoadedRobots> {
-    const { settings, session, maxBytes = DEFAULT_MAX_BODY_BYTES, signal } = this.options;
+    const { openClient, maxBytes = DEFAULT_MAX_BODY_BYTES, signal } = this.options;
     const origin = readOrigin(url);
-    this.opened ??= openClient(settings, session, { maxBodyBytes: maxBytes });
-    const { client } = await this.opened;
+    this.opened ??= openClient(maxBytes);
+    const client = await this.opened;
     const policy = await client.policy(origin, { signal });
     const { state, file } = policy;
     if (file === undefined || (state !== 'rules' && state !== 'last-good')) {

@@ -1,5 +1,5 @@
-import { originOf } from '../../url/origin.ts';
-import { isRobotsError } from '../../base/errors.ts';
+import { originOf } from '../../url/index.ts';
+import { isRobotsError } from '../../base/index.ts';
 import { printable, quoted } from '../text/printable.ts';
 import { UsageError } from '../usage-error.ts';
 

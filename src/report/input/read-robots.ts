@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { DEFAULT_MAX_BODY_BYTES } from '../../base/defaults.ts';
+import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
 import { quoted } from '../text/printable.ts';
 import { UsageError } from '../usage-error.ts';
 

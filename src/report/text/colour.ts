@@ -1,5 +1,4 @@
 import { styleText } from 'node:util';
-import type { ParsedArguments } from '../../cli/frame/command.ts';
 import type { Session } from '../session.ts';
 
 /** The few styles there are. */
@@ -28,12 +27,14 @@ const coloured: Palette = {
   strong: style('bold'),
 };
 
+/** When to colour: `auto` heeds the environment and the stream. */
+export type ColourChoice = 'auto' | 'always' | 'never';
+
 /**
- * Colours for standard output: as `--color` and `--no-color` say; else as FORCE_COLOR says; else never with NO_COLOR
+ * Colours for standard output: as `when` says; else as FORCE_COLOR says; else never with NO_COLOR
  * (whatever its value, unless empty) or on a dumb terminal; else when it is a terminal.
  */
-export function paletteFor({ stdout, env }: Session, { switches, values }: ParsedArguments): Palette {
-  const when = switches.has('no-color') ? 'never' : values.get('color')?.[0];
+export function paletteFor({ stdout, env }: Session, when: ColourChoice): Palette {
   if (when === 'never' || when === 'always') return when === 'always' ? coloured : colourless;
   const { FORCE_COLOR: force, NO_COLOR: no, TERM: terminal } = env;
   if (force !== undefined && force !== '') return force === '0' || force === 'false' ? colourless : coloured;

@@ -1,5 +1,5 @@
 import type { Freshness, StatedLifetime } from '../../lifecycle/index.ts';
-import type { PolicyLifetime, PolicyNextAttempt } from '../../decision/policy.ts';
+import type { PolicyLifetime, PolicyNextAttempt } from '../../decision/index.ts';
 import { ahead, count, duration } from './durations.ts';
 
 /** Why an answer holds for as long as it does: `max-age=60 raised to the floor of 10 min, 25 s taken off at random`. */

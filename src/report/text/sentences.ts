@@ -1,4 +1,4 @@
-import type { Decision } from '../../decision/decision.ts';
+import type { Decision } from '../../decision/index.ts';
 import type { MatchedGroup, MatchedRule } from '../../rules/index.ts';
 import type { Ruling } from '../ruling.ts';
 import { cause } from './fetch-errors.ts';

@@ -1,4 +1,4 @@
-import { quote } from '../../base/errors.ts';
+import { quote } from '../../base/index.ts';
 import type { Diagnostic, DiagnosticCode } from './diagnostic.ts';
 import { originOfDirective } from './known-directives.ts';
 

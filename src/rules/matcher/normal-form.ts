@@ -1,4 +1,4 @@
-import { OCCURRENCE } from '../../url/serialised-url.ts';
+import { OCCURRENCE } from '../../url/index.ts';
 import type { DialectTraits } from '../dialect.ts';
 import { DOLLAR, ENCODED, HEX, PERCENT, QUESTION, SLASH, STAR, UNRESERVED, URI_CLASS } from '../octets.ts';
 

@@ -1,4 +1,4 @@
-import { OCCURRENCE } from '../../url/serialised-url.ts';
+import { OCCURRENCE } from '../../url/index.ts';
 import type { DialectTraits } from '../dialect.ts';
 import { HEX, PERCENT, QUESTION } from '../octets.ts';
 import { NO_QUERY, NO_STRAY, octetOf, PLAIN, pushEscaped, pushRaw, Symbols } from './normal-form.ts';

@@ -1,4 +1,4 @@
-import { targetOf } from '../../url/origin.ts';
+import { targetOf } from '../../url/index.ts';
 import type { RobotsFile } from '../file.ts';
 import { fromUtf8 } from '../octets.ts';
 import {

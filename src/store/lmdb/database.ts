@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { quote, RobotsInvalidOptionsError } from '../../base/errors.ts';
+import { quote, RobotsInvalidOptionsError } from '../../base/index.ts';
 
 /** What is used of a database opened with the package `lmdb`, with `encoding: 'binary'`. */
 export interface LmdbDatabase {

@@ -1,6 +1,12 @@
-import { type Clock, systemClock } from '../../base/clock.ts';
-import { quote, RobotsClosedError, RobotsInvalidOptionsError } from '../../base/errors.ts';
-import { assertKnownOptions, invalid } from '../../base/invalid-options.ts';
+import {
+  assertKnownOptions,
+  type Clock,
+  invalid,
+  quote,
+  RobotsClosedError,
+  RobotsInvalidOptionsError,
+  systemClock,
+} from '../../base/index.ts';
 import { pack, unpack } from '../record/compress.ts';
 import { type RobotsStore, type FencedLease, milliseconds, SLOT_REMEMBERED_MS } from '../store.ts';
 import { checkDatabase, type LmdbDatabase, openDatabase } from './database.ts';

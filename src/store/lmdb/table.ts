@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/index.ts';
 import { type LmdbDatabase, type LmdbEntry, type LmdbRange, transact } from './database.ts';
 import {
   decodeRecord,

@@ -7,7 +7,7 @@ import {
   type BrotliOptions,
   constants,
 } from 'node:zlib';
-import { RobotsInvalidOptionsError } from '../../base/errors.ts';
+import { RobotsInvalidOptionsError } from '../../base/index.ts';
 
 /**
  * Octets a value may have at most, before it is packed and after it is unpacked. A body of 512,000 control

@@ -1,5 +1,5 @@
 import type { Answer, AnswerHeaders, Copy, Failure, OriginRecord, Suspect } from '../../lifecycle/index.ts';
-import { ROBOTS_PATH } from '../../url/origin.ts';
+import { ROBOTS_PATH } from '../../url/index.ts';
 import type { StoredRecord, StoredRoute } from './stored-record.ts';
 
 /** An origin record in the form it is stored in. What is undefined is left out by `JSON.stringify`. */

@@ -6,7 +6,7 @@ import {
   type OriginRecord,
   type Profile,
 } from '../../lifecycle/index.ts';
-import { originOf } from '../../url/origin.ts';
+import { originOf } from '../../url/index.ts';
 import { readStoredRecord, type StoredRecord } from './stored-record.ts';
 import { toRecord, toStored } from './convert.ts';
 

@@ -1,4 +1,4 @@
-import { RobotsInvalidOptionsError } from '../../base/errors.ts';
+import { RobotsInvalidOptionsError } from '../../base/index.ts';
 
 /** An argument of a command. */
 export type RedisArgument = string | Buffer;

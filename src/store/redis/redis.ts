@@ -1,5 +1,4 @@
-import { quote } from '../../base/errors.ts';
-import { assertKnownOptions, invalid } from '../../base/invalid-options.ts';
+import { assertKnownOptions, invalid, quote } from '../../base/index.ts';
 import { MAX_VALUE_BYTES, pack, unpack } from '../record/compress.ts';
 import { type RobotsStore, type FencedLease, milliseconds, SLOT_REMEMBERED_MS } from '../store.ts';
 import { commandsOver, type RedisConnection } from './connection.ts';

@@ -7,7 +7,7 @@ import {
   profiles,
   standing,
 } from '../../../src/lifecycle/index.ts';
-import { RecordCodec } from '../../../src/cache/index.ts';
+import { RecordCodec } from '../../../src/store/index.ts';
 import fc from '../../support/fast-check.ts';
 import { DAY, HOUR, outcomes, SECOND, START, Story } from '../../lifecycle/support.ts';
 

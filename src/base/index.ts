@@ -1,0 +1,21 @@
+/**
+ * What every room may use: errors, the clock, abort signals, defaults that several rooms share. It must not import any
+ * other room, a library, or Node; one idea a file, so that it does not become a drawer.
+ */
+export { type Clock, sleepBy, systemClock } from './clock.ts';
+export { DEFAULT_CONCURRENCY, DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from './defaults.ts';
+export { codeOf, FETCH_FAILED, MALFORMED } from './error-code.ts';
+export {
+  isRobotsError,
+  quote,
+  RobotsAddressRefusedError,
+  RobotsClosedError,
+  RobotsError,
+  type RobotsErrorCode,
+  RobotsInvalidOptionsError,
+  RobotsInvalidUrlError,
+} from './errors.ts';
+export { alternatives, assertKnownOptions, invalid } from './invalid-options.ts';
+export { onAbort, orAborted } from './on-abort.ts';
+export { abortSignalOf, Stop, type StopSignal } from './stop-signal.ts';
+export { VERSION } from './version.ts';

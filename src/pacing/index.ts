@@ -1,0 +1,7 @@
+/**
+ * Slots: when the next request to an origin may be sent, in one process and, through a store, in a fleet. It must not
+ * import `client/`, `guard/` or `cache/`: it is told the delay that robots.txt asks for.
+ */
+export { RobotsDeferredError } from './deferred.ts';
+export { type Pace, type PacingOptions, readPace } from './options.ts';
+export { Pacer, RequestRates, type Reservation } from './pacer.ts';

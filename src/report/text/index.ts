@@ -1,0 +1,14 @@
+/**
+ * Words, layout, colours and JSON for people and programs that read standard output. It must not import `rules/` or
+ * anything that decides: it says what was decided.
+ */
+export { type ColourChoice, type Palette, paletteFor } from './colour.ts';
+export { ago, ahead, count, duration, instant } from './durations.ts';
+export { cause } from './fetch-errors.ts';
+export { escapeForTerminal, jsonLine, renderRecord } from './json.ts';
+export { cut, definitions, grid, widthOf, wrap } from './layout.ts';
+export { lifetimeReason, nextAttemptReason } from './lifetime.ts';
+export { BrokenPipeError, Output } from './output.ts';
+export { fileName, printable, quoted } from './printable.ts';
+export { ProgressLine } from './progress.ts';
+export { agentSentence, delaySentence, ruleText, whySentence } from './sentences.ts';
