@@ -26,6 +26,7 @@ import {
   REDIRECT_LOOP,
   STATUS,
 } from './failure.ts';
+import { framingFault } from './framing.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
 import type { ResponseHeaders, TransportResponse, Transport } from './transport.ts';
 import type { LookupFunction } from 'node:net';
@@ -234,6 +235,11 @@ export class Attempt {
    */
   async #success(response: TransportResponse, headers: AnswerHeaders): Promise<Outcome> {
     const { status } = response;
+    const fault = framingFault(response);
+    if (fault !== undefined) {
+      response.discard();
+      return this.unreachable(fault);
+    }
     let complete = false;
     try {
       const { body, truncated } = await readBody(response, this.#maxBodyBytes);

@@ -40,6 +40,12 @@ export const ADDRESS_REFUSED = 'ERR_ROBOTS_ADDRESS_REFUSED';
 /** A content coding that is unknown, or a body that does not decode. */
 export const CONTENT_CODING = 'ERR_ROBOTS_CONTENT_CODING';
 
+/** A transfer coding other than chunked, which no transport undoes. */
+export const TRANSFER_CODING = 'ERR_ROBOTS_TRANSFER_CODING';
+
+/** A 206 with a part of the file: nobody asked for one. */
+export const PARTIAL_CONTENT = 'ERR_ROBOTS_PARTIAL_CONTENT';
+
 /** An FTP server closed the control connection before the transfer was confirmed. */
 export const FTP_CLOSED = 'ERR_ROBOTS_FTP_CLOSED';
 
@@ -59,6 +65,8 @@ export type FetchCode =
   | typeof ADDRESS_REFUSED
   | typeof MALFORMED
   | typeof CONTENT_CODING
+  | typeof TRANSFER_CODING
+  | typeof PARTIAL_CONTENT
   | typeof FTP_CLOSED
   | typeof FTP_REPLY_LIMIT
   | typeof FETCH_FAILED;

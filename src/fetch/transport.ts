@@ -51,6 +51,6 @@ export interface TransportResponse {
 }
 
 export interface ResponseHeaders {
-  /** `name` in lower case; every octet of the value one character. Repeated list fields are joined by commas; of other repeated fields the first counts. */
+  /** `name` in lower case; every octet of the value one character. The lines of a repeated list field, and of `content-range`, are joined by commas; of other repeated fields the first counts. */
   get(name: string): string | undefined;
 }

@@ -53,8 +53,13 @@ function drain(body: Dispatcher.ResponseData['body']): void {
   });
 }
 
-/** Fields whose value is a list, so that repeating the field means a longer list. */
-const LISTS: ReadonlySet<string> = new Set(['cache-control', 'content-encoding']);
+/** Fields whose lines are read together: those with a list as their value, and one that must not be repeated. */
+const JOINED: ReadonlySet<string> = new Set([
+  'cache-control',
+  'content-encoding',
+  'transfer-encoding',
+  'content-range',
+]);
 
 class UndiciHeaders implements ResponseHeaders {
   readonly #fields: Dispatcher.ResponseData['headers'];
@@ -66,7 +71,7 @@ class UndiciHeaders implements ResponseHeaders {
   get(name: string): string | undefined {
     const value = this.#fields[name];
     if (!Array.isArray(value)) return value;
-    return LISTS.has(name) ? value.join(', ') : value[0];
+    return JOINED.has(name) ? value.join(', ') : value[0];
   }
 }
 

@@ -50,6 +50,14 @@ const CODING = 'ERR_ROBOTS_CONTENT_CODING';
 const UNDECODED = /^(?:Z_DATA_ERROR|ERR__ERROR_FORMAT_.*|ERR_ROBOTS_FETCH_FAILED)$/;
 const OK = 'HTTP/1.1 200 OK\r\n';
 
+const TRANSFER = 'ERR_ROBOTS_TRANSFER_CODING';
+const PARTIAL = 'ERR_ROBOTS_PARTIAL_CONTENT';
+
+/** One chunk of a chunked body. */
+function chunk(octets: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`${octets.length.toString(16)}\r\n`), octets, Buffer.from('\r\n')]);
+}
+
 /** A whole answer. */
 function answer(status: number, fields: string, body: string | Uint8Array = ''): Play {
   const length = status === 204 || status === 304 ? '' : `content-length: ${body.length}\r\n`;
@@ -249,6 +257,23 @@ export const FAULTS: readonly Fault[] = [
     plays: [[`${OK}x-nul: a\0b\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`]],
     expected: broken(MALFORMED),
   },
+  ...['gzip, chunked', 'gzip\r\ntransfer-encoding: chunked'].map((field): Fault => ({
+    name: `chunks in the transfer coding ${JSON.stringify(field)}`,
+    plays: [[`${OK}transfer-encoding: ${field}\r\n\r\n`, chunk(gzipSync(RULES)), '0\r\n\r\n']],
+    expected: broken(TRANSFER, 200),
+    whole: true,
+  })),
+  ...['gzip', 'chunked, gzip', 'chunked, chunked', 'identity'].map((coding): Fault => ({
+    name: `a body closed in the transfer coding ${coding}`,
+    plays: [[`${OK}transfer-encoding: ${coding}\r\n\r\n`, gzipSync(RULES), 'end']],
+    // The parser itself may not take it.
+    expected: broken(/^ERR_ROBOTS_(?:TRANSFER_CODING|MALFORMED)$/, 200),
+  })),
+  {
+    name: 'a transfer coding beside a Content-Length',
+    plays: [[`${OK}transfer-encoding: gzip\r\ncontent-length: 46\r\n\r\n`, gzipSync(RULES), 'end']],
+    expected: broken(MALFORMED),
+  },
   { name: 'HTTP/0.9', plays: [[RULES, 'end']], expected: broken(MALFORMED) },
   { name: 'another protocol', plays: [['SSH-2.0-OpenSSH_9.6\r\n\r\n', 'end']], expected: broken(MALFORMED) },
 
@@ -271,12 +296,25 @@ export const FAULTS: readonly Fault[] = [
   },
   { name: '204', plays: [answer(204, '')], expected: empty(204), whole: true },
   { name: '205', plays: [answer(205, '')], expected: empty(205), whole: true },
-  {
-    name: '206 nobody asked for',
-    plays: [answer(206, 'content-range: bytes 0-26/9999\r\n', RULES)],
-    expected: rules(206),
+  ...(
+    [
+      ['', rules(206)],
+      [`content-range: bytes 0-${RULES.length - 1}/${RULES.length}\r\n`, rules(206)],
+      ['content-range: bytes 0-26/9999\r\n', broken(PARTIAL, 206)],
+      ['content-range: bytes 1-26/27\r\n', broken(PARTIAL, 206)],
+      ['content-range: bytes 0-26/*\r\n', broken(PARTIAL, 206)],
+      ['content-range: bytes */27\r\n', broken(PARTIAL, 206)],
+      ['content-range: lines 0-1/2\r\n', broken(PARTIAL, 206)],
+      ['content-range: all\r\n', broken(PARTIAL, 206)],
+      ['content-range: bytes 0-26/27\r\ncontent-range: bytes 0-26/9999\r\n', broken(PARTIAL, 206)],
+      ['content-type: multipart/byteranges; boundary=x\r\n', broken(PARTIAL, 206)],
+    ] as const
+  ).map(([fields, expected]): Fault => ({
+    name: `206 nobody asked for, with ${JSON.stringify(fields)}`,
+    plays: [answer(206, fields, RULES)],
+    expected,
     whole: true,
-  },
+  })),
   {
     name: '304 nobody asked for',
     plays: [answer(304, 'etag: "v1"\r\n')],

@@ -262,6 +262,8 @@ function garbled(chance: Chance, origin: string): Behaviour {
     ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nAllow: /\r\n0\r\n\r\n', 200],
     ['HTTP/1.1 200 OK\r\ncontent-encoding: rot13\r\ncontent-length: 9\r\n\r\nAllow: /\n', 200],
     ['HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 9\r\n\r\nAllow: /\n', 200],
+    ['HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n9\r\nAllow: /\n\r\n0\r\n\r\n', 200],
+    ['HTTP/1.1 206 Part\r\ncontent-range: bytes 0-8/1000\r\ncontent-length: 9\r\n\r\nAllow: /\n', 206],
   ] as const);
   return {
     name: `garbled ${code ?? ''}`,

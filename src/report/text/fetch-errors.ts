@@ -11,6 +11,8 @@ const words: Readonly<Record<string, string>> = {
   ERR_ROBOTS_ADDRESS_REFUSED: 'it redirects from a public to a private address',
   ERR_ROBOTS_CHALLENGE: 'a gatekeeper answered in its place',
   ERR_ROBOTS_CONTENT_CODING: 'its body does not decode',
+  ERR_ROBOTS_TRANSFER_CODING: 'its body has a transfer coding other than chunked',
+  ERR_ROBOTS_PARTIAL_CONTENT: 'only a part of the file came',
   ENOTFOUND: 'the host name does not resolve',
   EAI_AGAIN: 'the host name cannot be resolved for now',
   ESERVFAIL: 'the name servers of the host failed',
