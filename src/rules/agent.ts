@@ -2,27 +2,40 @@ import type { DialectTraits } from './dialect.ts';
 import { BLANK, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 } from './octets.ts';
 
 const WHOLE_TOKEN = /^[A-Za-z0-9_.-]+$/;
-const LEADING_TOKEN = /^[A-Za-z0-9_.-]+/;
-const COMPATIBLE = /\bcompatible;\s*([A-Za-z0-9_.-]+)/i;
+/** Followed by a letter outside ASCII, or by a mark that belongs to one, the run is a part of a name, not a token. */
+const TOKEN_HERE = /[A-Za-z0-9_.-]+(?![\w.\-\p{L}\p{M}])/uy;
+const BROWSER = /^(?:mozilla|opera)$/i;
+/** Some crawlers write a comma where browsers have a semicolon. */
+const COMPATIBLE = /\bcompatible[;,]\s*/i;
 const COMMENTED_PRODUCT = /\(([A-Za-z0-9_.-]+)\/[^()]*\)/;
 
 /**
  * The product token of an agent: the whole string if it is one (`ExampleBot`), the first product of a
  * User-Agent string (`ExampleBot/1.0 (+https://example.com/bot)`), or the product a browser-like string says
- * it is compatible with (`Mozilla/5.0 (compatible; ExampleBot/1.0; …)`).
+ * it is compatible with (`Mozilla/5.0 (compatible; ExampleBot/1.0; …)`, `Opera/9.80 (compatible; ExampleBot/1.0)`).
  *
  * RFC 9309 §2.2.1 allows only letters, `_` and `-`; digits and dots are accepted too, because a fifth of the
  * names in real files have them (`MJ12bot`, `archive.org_bot`).
  *
- * @returns `undefined` when the string has no product token (empty, a URL, `"*"`).
+ * @returns `undefined` when the string has no product token: it is empty, a URL, `"*"`, or a name with letters outside
+ *   ASCII (`jävla-bot` is not `j`).
  */
 export function productToken(agent: string): string | undefined {
   const text = agent.trim();
   if (WHOLE_TOKEN.test(text)) return text;
-  const first = LEADING_TOKEN.exec(text)?.[0];
+  const first = tokenAt(text, 0);
   if (first === undefined || text.startsWith('://', first.length)) return undefined;
-  if (first.toLowerCase() !== 'mozilla') return first;
-  return COMPATIBLE.exec(text)?.[1] ?? COMMENTED_PRODUCT.exec(text)?.[1] ?? first;
+  if (!BROWSER.test(first)) return first;
+  const compatible = COMPATIBLE.exec(text);
+  const named = compatible === null ? undefined : tokenAt(text, compatible.index + compatible[0].length);
+  if (named !== undefined) return named;
+  // Opera's own comments hold products: `Opera/9.80 (J2ME/MIDP; Opera Mini/9.80; …)`.
+  return (/^m/i.test(first) ? COMMENTED_PRODUCT.exec(text)?.[1] : undefined) ?? first;
+}
+
+function tokenAt(text: string, start: number): string | undefined {
+  TOKEN_HERE.lastIndex = start;
+  return TOKEN_HERE.exec(text)?.[0];
 }
 
 /** What the caller's agent is compared as: octets in lower case. Empty when it can match no name. */

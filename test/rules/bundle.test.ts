@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { describe, expect, it } from 'vitest';
 
@@ -35,6 +36,11 @@ describe('a bundle', () => {
     expect(code).not.toContain('forgiven-key');
     expect(code).not.toContain('content-usage');
     expect(exports).toMatchObject({ allowed: false });
+  });
+
+  it('of `parseRobots` and `productToken` stays under 12 KiB compressed', async () => {
+    const { code } = await bundled(`export { parseRobots, productToken } from RULES;`);
+    expect(gzipSync(code, { level: 9 }).length).toBeLessThan(12 * 1024);
   });
 
   it('with `lint` has its codes, and not the texts', async () => {

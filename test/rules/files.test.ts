@@ -165,12 +165,35 @@ describe('agents', () => {
     ['Mozilla/5.0 (Macintosh) Version/17.4 Safari/605 (Applebot/0.1; +http://x.example)', 'Applebot'],
     ['MOZILLA/5.0 (COMPATIBLE; GOODBOT/2.1; +HTTP://X.EXAMPLE)', 'GOODBOT'],
     ['Mozilla/5.0', 'Mozilla'],
+    ['Mozilla/5.0 (compatible, GoodBot/1.0)', 'GoodBot'],
+    ['Opera/9.80 (compatible; GoodBot/1)', 'GoodBot'],
+    ['OPERA/9.80 (Compatible,GoodBot)', 'GoodBot'],
+    ['Opera/9.80 (J2ME/MIDP; Opera Mini/9.80; U; en) Presto/2.12', 'Opera'],
+    ['Mozilla/5.0 (incompatible; GoodBot/1.0)', 'Mozilla'],
+    ['Mozilla/5.0 (compatible; +https://example.com/bot)', 'Mozilla'],
+    ['Mozilla/5.0 (compatible; jävla-bot/1.0)', 'Mozilla'],
+    ['ExampleBot/1.0 (compatible; Mozilla/5.0)', 'ExampleBot'],
+    ['jävla-fanbot', undefined],
+    ['foo-bäz/1.0', undefined],
+    ['ja\u0308vla-fanbot', undefined],
+    ['Bot\u212A', undefined],
+    ['ツbot/1.0', undefined],
+    ['ExampleBot “quoted”', 'ExampleBot'],
     ['', undefined],
     ['*', undefined],
     ['(compatible; x)', undefined],
     ['https://example.com/bot', undefined],
   ])('productToken(%j) is %j', (agent, token) => {
     expect(productToken(agent)).toBe(token);
+  });
+
+  it('a caller whose name is no token is nobody by name, so that `*` holds for it', () => {
+    const body = lines('User-agent: j', 'Disallow: /', 'User-agent: *', 'Disallow: /x');
+    for (const dialect of ['rfc9309', 'koster-1996', 'robotstxt-1994'] as const) {
+      const file = parseRobots(body, { dialect });
+      expect(file.check('/', 'jävla-fanbot').allowed).toBe(true);
+      expect(file.check('/x', 'jävla-fanbot').allowed).toBe(false);
+    }
   });
 });
 
