@@ -50,6 +50,10 @@ export interface RobotsClientOptions {
    * With `dispatcher` or `transport` the client does not see which address is connected to. The policy then holds for
    * what URLs show (literal addresses, `localhost`), and a host name counts as public: a site of your own network
    * that redirects to a literal private address needs `'any'`.
+   *
+   * The same holds when somebody has set a global dispatcher, such as a proxy of the environment (see `dispatcher`).
+   * Under `'public-only'` it is then asked for literal public addresses alone, and every host name is unreachable
+   * (`ERR_ROBOTS_ADDRESS_UNKNOWN`): hand it over as `dispatcher` if you know that it leads to public addresses only.
    * @default 'no-public-to-private'
    */
   readonly addressPolicy?: AddressPolicy;
@@ -62,6 +66,13 @@ export interface RobotsClientOptions {
   /**
    * undici dispatcher for robots.txt requests (a proxy, a shared pool). `close()` leaves it open. See
    * `addressPolicy` for what can then be checked.
+   *
+   * Where a proxy refuses to pass a request on, the origin is unreachable, `robots.error` is `ERR_ROBOTS_PROXY`, and
+   * `robots.status` is the status of the proxy. That is so for a CONNECT that fails, and over plain HTTP for 407 and
+   * for answers that the proxy marks as its own: `Proxy-Status` with `error` (RFC 9209), `X-Squid-Error`. Other answers
+   * of a proxy to plain HTTP look like those of the site.
+   * @default the process's global dispatcher at the time of the request, if somebody has set one: `setGlobalDispatcher`
+   *   of any copy of undici, or Node for `NODE_USE_ENV_PROXY` and `--use-env-proxy`. Else agents of the client's own.
    */
   readonly dispatcher?: Dispatcher;
   /** Instead of undici: any WHATWG fetch. See `addressPolicy` for what can then be checked. */

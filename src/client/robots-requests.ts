@@ -24,10 +24,13 @@ export class Attempts {
 
   constructor(settings: Settings, context: AttemptContext) {
     const { fetch, dispatcher, lookup, deadlineMs: connectTimeoutMs } = settings;
+    const publicOnly = settings.addressPolicy === 'public-only';
     this.settings = settings;
     this.context = context;
     this.transport =
-      fetch === undefined ? undiciTransport({ dispatcher, lookup, connectTimeoutMs }) : fetchTransport(fetch);
+      fetch === undefined
+        ? undiciTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs })
+        : fetchTransport(fetch);
   }
 
   /** One attempt, told to whoever listens when it has ended. */

@@ -22,11 +22,13 @@ import {
   ADDRESS_REFUSED,
   CHALLENGE,
   NOT_MODIFIED,
+  PROXY,
   REDIRECT_LIMIT,
   REDIRECT_LOOP,
   STATUS,
 } from './failure.ts';
 import { framingFault } from './framing.ts';
+import { isProxyRefusal, refusedByProxy } from './proxy-refusal.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
 import type { ResponseHeaders, TransportResponse, Transport } from './transport.ts';
 import type { LookupFunction } from 'node:net';
@@ -118,7 +120,10 @@ export class Attempt {
     } catch (error) {
       // RFC 9309 §2.3.1.4: "If the robots.txt file is unreachable due to server or network errors, this means
       // the robots.txt file is undefined and the crawler MUST assume complete disallow."
-      return this.unreachable(codeOf(error));
+      const proxyStatus = refusedByProxy(error);
+      if (proxyStatus === undefined) return this.unreachable(codeOf(error));
+      this.#status = proxyStatus;
+      return this.unreachable(PROXY);
     }
   }
 
@@ -162,6 +167,10 @@ export class Attempt {
     const headers = answerHeaders(response);
     this.#status = response.status;
     this.#headers = headers;
+    if (isProxyRefusal(response)) {
+      response.discard();
+      return this.unreachable(PROXY, this.#retryAfter(headers));
+    }
     if (response.meaning !== undefined) return this.#answer(response, headers, response.meaning);
     if (response.status === 304) {
       response.discard();

@@ -37,6 +37,15 @@ export const REDIRECT_OPAQUE = 'ERR_ROBOTS_REDIRECT_OPAQUE';
 /** The address policy does not let a hop connect to where its URL, or its name, leads. */
 export const ADDRESS_REFUSED = 'ERR_ROBOTS_ADDRESS_REFUSED';
 
+/**
+ * Under `'public-only'`: a dispatcher that was set for the whole process, such as a proxy, connects to the host. Which
+ * address it chooses cannot be checked.
+ */
+export const ADDRESS_UNKNOWN = 'ERR_ROBOTS_ADDRESS_UNKNOWN';
+
+/** A proxy refused to pass the request on; the status is the proxy's. */
+export const PROXY = 'ERR_ROBOTS_PROXY';
+
 /** A content coding that is unknown, or a body that does not decode. */
 export const CONTENT_CODING = 'ERR_ROBOTS_CONTENT_CODING';
 
@@ -63,6 +72,8 @@ export type FetchCode =
   | typeof REDIRECT_LOOP
   | typeof REDIRECT_OPAQUE
   | typeof ADDRESS_REFUSED
+  | typeof ADDRESS_UNKNOWN
+  | typeof PROXY
   | typeof MALFORMED
   | typeof CONTENT_CODING
   | typeof TRANSFER_CODING

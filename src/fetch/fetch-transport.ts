@@ -52,7 +52,7 @@ export function fetchTransport(fetch: FetchFunction): Transport {
         discard(response.body);
         throw new FetchFailure(REDIRECT_OPAQUE);
       }
-      return toResponse(response);
+      return toResponse(response, url);
     },
   };
 }
@@ -78,13 +78,14 @@ class RecentOrigins {
   }
 }
 
-function toResponse(response: FetchedResponse): TransportResponse {
+function toResponse(response: FetchedResponse, { protocol }: URL): TransportResponse {
   const headers: ResponseHeaders = { get: (name) => response.headers.get(name) ?? undefined };
   return {
     status: response.status,
     headers,
     body: octets(response.body, headers),
     alreadyDecoded: true,
+    proxyMayAnswer: protocol === 'http:',
     discard: () => discard(response.body),
   };
 }

@@ -46,6 +46,8 @@ export interface TransportResponse {
   readonly alreadyDecoded: boolean;
   /** Whether a public address has answered; absent when the transport does not know. */
   readonly isPublic?: boolean;
+  /** Whether a proxy may have answered in the place of the site: the request went over one, or may have, without TLS. */
+  readonly proxyMayAnswer?: boolean;
   /** Lets go of a body nobody wants. Never throws. */
   discard(): void;
 }

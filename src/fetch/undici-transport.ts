@@ -5,9 +5,13 @@ import {
   NameLookup,
   notingConnector,
   publicOnlyConnector,
+  configuredGlobalDispatcher,
+  isPublicHost,
+  isWrapped,
+  ProxyDispatcher,
   ReachedOrigins,
 } from '../net/index.ts';
-import { FetchFailure, MALFORMED } from './failure.ts';
+import { ADDRESS_UNKNOWN, FetchFailure, MALFORMED } from './failure.ts';
 import { ReusedSockets } from './reused-sockets.ts';
 import {
   OWN_REQUEST,
@@ -17,7 +21,7 @@ import {
   type ResponseHeaders,
 } from './transport.ts';
 import type { LookupFunction } from 'node:net';
-import { Agent, errors, type Dispatcher } from 'undici';
+import { Agent, Dispatcher, errors } from 'undici';
 
 /** An unwanted body up to this size is read to its end, so that its connection stays usable. */
 const DRAIN_OCTETS = 16_384;
@@ -25,10 +29,13 @@ const DRAIN_OCTETS = 16_384;
 /** How long a body may take to drain. */
 const DRAIN_MS = 1_000;
 
+const PUBLIC = { isPublic: true } as const;
+const UNKNOWN = {} as const;
+
 /** What undici answers, as transports give it. */
 function toResponse(
   { statusCode, headers, body }: Dispatcher.ResponseData,
-  isPublic?: boolean,
+  known: Pick<TransportResponse, 'isPublic' | 'proxyMayAnswer'>,
 ): TransportResponse {
   // A body destroyed by its reader reports that as an error; without a listener it would end the process.
   body.on('error', ignore);
@@ -38,7 +45,7 @@ function toResponse(
     body,
     alreadyDecoded: false,
     discard: () => drain(body),
-    ...(isPublic === undefined ? undefined : { isPublic }),
+    ...known,
   };
 }
 
@@ -59,6 +66,7 @@ const JOINED: ReadonlySet<string> = new Set([
   'content-encoding',
   'transfer-encoding',
   'content-range',
+  'proxy-status',
 ]);
 
 class UndiciHeaders implements ResponseHeaders {
@@ -78,8 +86,14 @@ class UndiciHeaders implements ResponseHeaders {
 function ignore(): void {}
 
 export interface UndiciTransportOptions {
-  /** Sends every request, and stays open on `close()`. What follows then means nothing. */
+  /**
+   * Sends every request, and stays open on `close()`. What follows then means nothing; of a `ProxyDispatcher`, only for
+   * what it sends over a proxy.
+   * @default the global dispatcher where somebody has set one, else agents of the transport's own
+   */
   readonly dispatcher?: Dispatcher | undefined;
+  /** Whether the address policy is `'public-only'`: names are then not sent over a dispatcher that the caller did not hand over. */
+  readonly publicOnly?: boolean;
   /** Finds the addresses of names; those it gives are checked. @default that of `NameLookup` */
   readonly lookup?: LookupFunction | undefined;
   /** For connecting, TLS included: nobody waits for it any longer than this. @default 10_000 */
@@ -104,21 +118,70 @@ const AGENT_OPTIONS: Agent.Options = {
   maxHeaderSize: 65_536,
 };
 
-/** undici's `request`, over agents of its own (made when first needed) or over the caller's dispatcher. */
+/** undici's `request`, over agents of its own (made when first needed) or over a dispatcher. */
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
   const { dispatcher } = options;
-  return dispatcher === undefined ? new OwnAgents(options) : overDispatcher(dispatcher);
+  if (dispatcher === undefined) return new ChosenDispatcher(options, configuredGlobalDispatcher);
+  if (!(dispatcher instanceof ProxyDispatcher)) return overDispatcher(dispatcher);
+  return new ChosenDispatcher(options, (url) => (dispatcher.usesProxy(url) ? dispatcher : undefined));
+}
+
+/** Asks at every request whether it goes over a dispatcher; if not, it goes over agents of its own. */
+class ChosenDispatcher implements Transport {
+  readonly acceptEncoding = ACCEPT_ENCODING;
+  readonly #choose: (url: URL) => Dispatcher | undefined;
+  readonly #publicOnly: boolean;
+  readonly #own: OwnAgents;
+  #chosen: { readonly dispatcher: Dispatcher; readonly transport: Transport } | undefined;
+
+  constructor(options: UndiciTransportOptions, choose: (url: URL) => Dispatcher | undefined) {
+    this.#choose = choose;
+    this.#publicOnly = options.publicOnly ?? false;
+    this.#own = new OwnAgents(options);
+  }
+
+  async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
+    const dispatcher = this.#choose(url);
+    if (dispatcher === undefined) return this.#own.request(url, init);
+    if (this.#publicOnly && isPublicHost(url.hostname) !== true) throw new FetchFailure(ADDRESS_UNKNOWN);
+    if (this.#chosen?.dispatcher !== dispatcher) {
+      void this.#chosen?.transport.close?.();
+      this.#chosen = { dispatcher, transport: overDispatcher(dispatcher) };
+    }
+    return this.#chosen.transport.request(url, init);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#own.close(), this.#chosen?.transport.close?.()]);
+  }
+}
+
+/** The `request()` of our undici, for dispatchers that have none, or one that does not fit their `dispatch()`. */
+class Requester extends Dispatcher {
+  readonly #dispatcher: Dispatcher;
+
+  constructor(dispatcher: Dispatcher) {
+    super();
+    this.#dispatcher = dispatcher;
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    return this.#dispatcher.dispatch(options, handler);
+  }
 }
 
 function overDispatcher(dispatcher: Dispatcher): Transport {
   const sockets = new ReusedSockets();
   sockets.watch(dispatcher);
+  const hasRequest = typeof dispatcher.request === 'function' && !isWrapped(dispatcher);
+  const requester = hasRequest ? dispatcher : new Requester(dispatcher);
   return {
     acceptEncoding: ACCEPT_ENCODING,
     async request(url, init) {
       // Interceptors of the caller's may do with it what only a real one can.
       const real = { ...init, signal: abortSignalOf(init.signal) };
-      return toResponse(await sockets.send(url.origin, init.signal, () => send(dispatcher, url, real)));
+      const data = await sockets.send(url.origin, init.signal, () => send(requester, url, real));
+      return toResponse(data, { proxyMayAnswer: url.protocol === 'http:' });
     },
     async close() {
       sockets.unwatch();
@@ -158,7 +221,7 @@ class OwnAgents implements Transport {
       this.#publicOnly ??= new AgentPair(
         publicOnlyConnector(this.#connectOptions, this.#lookup, this.#buildConnector),
       );
-      return toResponse(await this.#publicOnly.request(url, init), true);
+      return toResponse(await this.#publicOnly.request(url, init), PUBLIC);
     }
     const { origin } = url;
     this.#anywhere ??= new AgentPair(
@@ -167,7 +230,8 @@ class OwnAgents implements Transport {
     this.#reached.begin(origin);
     try {
       const data = await this.#anywhere.request(url, init);
-      return toResponse(data, this.#reached.isPublic(origin));
+      const isPublic = this.#reached.isPublic(origin);
+      return toResponse(data, isPublic === undefined ? UNKNOWN : { isPublic });
     } finally {
       this.#reached.end(origin);
     }
@@ -236,6 +300,8 @@ function send(dispatcher: Dispatcher, url: URL, init: TransportRequest): Promise
     onInfo: () => {
       if (++interim > MAX_INTERIM) throw new FetchFailure(MALFORMED);
     },
+    // An interceptor of the dispatcher must not follow redirects: each hop is checked, and told.
+    maxRedirections: 0,
     [OWN_REQUEST]: true,
   } as const;
   return dispatcher.request(options);

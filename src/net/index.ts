@@ -6,6 +6,8 @@
 export { isPublicHost } from './addresses.ts';
 export { type BuildConnector, type Connector, notingConnector, publicOnlyConnector } from './connectors.ts';
 export { NameLookup } from './dns/lookup.ts';
+export { configuredGlobalDispatcher, isWrapped } from './global-dispatcher.ts';
+export { ProxyDispatcher, type ProxySettings } from './proxy-dispatcher.ts';
 export { publicOnlyLookup, refusedHost } from './public-lookup.ts';
 export { publicOnlyAgent, type PublicOnlyAgentOptions } from './public-only-agent.ts';
 export { ReachedOrigins } from './reached-origins.ts';

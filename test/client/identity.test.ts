@@ -1,4 +1,4 @@
-import { Agent, getGlobalDispatcher, MockAgent, ProxyAgent, setGlobalDispatcher } from 'undici';
+import { Agent, MockAgent, ProxyAgent } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RobotsClient, RobotsClientOptions } from '../../src/index.ts';
 import { DAY, testClient, type VirtualClock } from '../support/client.ts';
@@ -85,21 +85,6 @@ describe('the request for robots.txt goes where page requests go', () => {
     });
     expect(await robots.canFetch(server.url('/x'))).toBe(false);
     expect(urls).toEqual([server.url('/robots.txt'), server.url('/moved.txt')]);
-  });
-
-  it('not through a global dispatcher that was set for others', async () => {
-    const before = getGlobalDispatcher();
-    const others = new MockAgent();
-    others.disableNetConnect();
-    setGlobalDispatcher(others);
-    try {
-      const server = await site({ '/robots.txt': RULES });
-      const { robots } = client({});
-      expect(await robots.canFetch(server.url('/x'))).toBe(false);
-    } finally {
-      setGlobalDispatcher(before);
-      await others.close();
-    }
   });
 });
 

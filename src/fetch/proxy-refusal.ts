@@ -1,0 +1,34 @@
+import { boundedField } from './answer-headers.ts';
+import type { TransportResponse } from './transport.ts';
+
+/** `fetch failed` wraps once, retries wrap again; no chain of causes is followed for ever. */
+const MAX_DEPTH = 6;
+
+/**
+ * The status with which a proxy refused to open a tunnel (or a request in absolute form, with 407), from what undici
+ * throws then. It tells the status in the message alone.
+ */
+export function refusedByProxy(error: unknown): number | undefined {
+  let at = error;
+  for (let depth = 0; depth < MAX_DEPTH && at instanceof Error; depth++) {
+    const status = /^Proxy response \((\d{3})\)|^Proxy Authentication Required \((407)\)$/.exec(at.message);
+    if (status !== null) return Number(status[1] ?? status[2]);
+    at = at.cause;
+  }
+  return undefined;
+}
+
+/**
+ * Whether a proxy answered in the place of the site, and says so: 407 (RFC 9110 §15.5.8: "the client needs to
+ * authenticate itself in order to use a proxy"), `Proxy-Status` with `error` (RFC 9209 §2.1.1: "When present, it
+ * indicates that an intermediary encountered an issue when obtaining this response"), or Squid's own field.
+ */
+export function isProxyRefusal({ status, headers, proxyMayAnswer }: TransportResponse): boolean {
+  if (proxyMayAnswer !== true) return false;
+  if (status === 407 || headers.get('x-squid-error') !== undefined) return true;
+  const proxyStatus = boundedField(headers, 'proxy-status')?.replace(QUOTED, '');
+  return proxyStatus !== undefined && /;\s*error=/i.test(proxyStatus);
+}
+
+/** An sf-string, in which anything may stand. */
+const QUOTED = /"(?:[^"\\]|\\.)*"/g;

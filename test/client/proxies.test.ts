@@ -1,0 +1,303 @@
+import {
+  Agent,
+  EnvHttpProxyAgent,
+  fetch as undiciFetch,
+  getGlobalDispatcher,
+  interceptors,
+  MockAgent,
+  ProxyAgent,
+  setGlobalDispatcher,
+} from 'undici';
+import type { Dispatcher } from 'undici';
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RobotsClient, RobotsClientOptions } from '../../src/index.ts';
+import { ProxyDispatcher } from '../../src/net/proxy-dispatcher.ts';
+import { testClient } from '../support/client.ts';
+import { type Proxy, type ProxyOptions, startProxy } from '../support/proxy.ts';
+import { type Script, type Site, startSite } from '../support/site.ts';
+
+const open: AsyncDisposable[] = [];
+let before: Dispatcher;
+beforeEach(() => {
+  before = getGlobalDispatcher();
+});
+afterEach(async () => {
+  setGlobalDispatcher(before);
+  for (const each of open.splice(0).reverse()) await each[Symbol.asyncDispose]();
+});
+
+function opened<Resource extends AsyncDisposable>(resource: Resource): Resource {
+  open.push(resource);
+  return resource;
+}
+
+const site = async (plan: Script): Promise<Site> => opened(await startSite(plan));
+const startedProxy = async (options?: ProxyOptions): Promise<Proxy> => opened(await startProxy(options));
+const client = (options: RobotsClientOptions = {}): RobotsClient => opened(testClient(options).client);
+
+function dispatcher<Made extends Dispatcher>(made: Made): Made {
+  // A MockAgent cannot be destroyed.
+  open.push({ [Symbol.asyncDispose]: () => (made instanceof MockAgent ? made.close() : made.destroy()) });
+  return made;
+}
+
+const RULES = { body: 'User-agent: *\nDisallow: /x\n' };
+/** A name that the proxies of these tests alone can resolve. */
+const named = ({ origin }: Site): string => origin.replace('127.0.0.1', 'site.test');
+const authority = (origin: string): string => origin.slice('http://'.length);
+
+describe('without `dispatcher`, robots.txt goes through the global dispatcher that somebody set', () => {
+  it('a proxy, over which pages go too', async () => {
+    const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
+    setGlobalDispatcher(dispatcher(new ProxyAgent(proxy.url)));
+    const robots = client();
+    expect(await robots.canFetch(`${named(server)}/x`)).toBe(false);
+    expect(proxy.tunnels.map((tunnel) => tunnel.authority)).toEqual([authority(named(server))]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each<[string, () => Dispatcher]>([
+    ['an agent of a class of its own', () => new MockAgent()],
+    [
+      'an agent with a connector',
+      () => new Agent({ connect: (_, callback) => callback(new Error('no'), null) }),
+    ],
+    [
+      'an agent with another factory',
+      () =>
+        new Agent({
+          factory: () => {
+            throw new Error('no');
+          },
+        }),
+    ],
+    [
+      'an agent with an interceptor',
+      () =>
+        new Agent().compose(() => () => {
+          throw new Error('no');
+        }),
+    ],
+  ])('%s, whatever it does', async (_, make) => {
+    const server = await site({ '/robots.txt': RULES });
+    const made = make();
+    if (made instanceof MockAgent) made.disableNetConnect();
+    setGlobalDispatcher(dispatcher(made));
+    expect(await client().check(server.url('/x'))).toMatchObject({ reason: 'unreachable' });
+    expect(server.requests).toEqual([]);
+  });
+
+  it('anything that can dispatch', async () => {
+    const server = await site({ '/robots.txt': RULES });
+    const agent = dispatcher(new Agent());
+    let dispatched = 0;
+    const bare = {
+      dispatch(...given: Parameters<Dispatcher['dispatch']>) {
+        dispatched++;
+        return agent.dispatch(...given);
+      },
+    };
+    Reflect.apply(setGlobalDispatcher, undefined, [bare]);
+    expect(await client().canFetch(server.url('/x'))).toBe(false);
+    expect(dispatched).toBe(1);
+  });
+
+  it('each attempt asks anew which one it is', async () => {
+    const [first, second] = [await startedProxy(), await startedProxy()];
+    const sites = [await site({}), await site({}), await site({})];
+    const robots = client();
+    setGlobalDispatcher(dispatcher(new ProxyAgent(first.url)));
+    await robots.canFetch(sites[0]!.url('/'));
+    setGlobalDispatcher(dispatcher(new ProxyAgent(second.url)));
+    await robots.canFetch(sites[1]!.url('/'));
+    setGlobalDispatcher(before);
+    await robots.canFetch(sites[2]!.url('/'));
+    expect([first.tunnels.length, second.tunnels.length]).toEqual([1, 1]);
+    expect(sites.map(({ requests }) => requests.length)).toEqual([1, 1, 1]);
+  });
+
+  it('and each hop of a redirect is followed by hand, whatever interceptors would do', async () => {
+    const server = await site({
+      '/robots.txt': { status: 302, headers: { location: '/moved.txt' } },
+      '/moved.txt': RULES,
+    });
+    setGlobalDispatcher(dispatcher(new Agent()).compose(interceptors.redirect({ maxRedirections: 5 })));
+    expect((await client().check(server.url('/x'))).robots).toMatchObject({
+      finalUrl: server.url('/moved.txt'),
+      hops: 1,
+    });
+  });
+
+  it('not through the plain agent that some copy of undici, or `fetch`, set by itself', async () => {
+    const server = await site({ '/robots.txt': RULES });
+    const { Agent: OtherAgent } = createRequire(import.meta.url)('undici-6') as typeof import('undici');
+    for (const plain of [new Agent(), new OtherAgent()]) {
+      dispatcher(plain);
+      plain.on('connect', () => expect.unreachable('the global agent was used'));
+      setGlobalDispatcher(plain);
+      expect(await client().canFetch(server.url('/x'))).toBe(false);
+    }
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it("the caller's own dispatcher comes first", async () => {
+    const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
+    setGlobalDispatcher(dispatcher(new ProxyAgent(proxy.url)));
+    expect(await client({ dispatcher: dispatcher(new Agent()) }).canFetch(server.url('/x'))).toBe(false);
+    expect(proxy.tunnels).toEqual([]);
+  });
+
+  it('and is left open, without listeners of ours', async () => {
+    const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
+    const global = dispatcher(new ProxyAgent(proxy.url));
+    setGlobalDispatcher(global);
+    const robots = client();
+    await robots.canFetch(server.url('/x'));
+    expect(global.listenerCount('connect')).toBe(1);
+    await robots.close();
+    expect(global.listenerCount('connect')).toBe(0);
+    expect((await global.request({ origin: server.origin, path: '/', method: 'GET' })).statusCode).toBe(404);
+  });
+});
+
+describe('the address policy over a global dispatcher', () => {
+  it('refuses literal private addresses that a public name redirects to', async () => {
+    const [proxy, secret] = [await startedProxy(), await site({ '/robots.txt': RULES })];
+    const server = await site({
+      '/robots.txt': { status: 302, headers: { location: secret.url('/robots.txt') } },
+    });
+    setGlobalDispatcher(dispatcher(new ProxyAgent(proxy.url)));
+    expect(await client().check(`${named(server)}/x`)).toMatchObject({
+      reason: 'unreachable',
+      robots: { error: 'ERR_ROBOTS_ADDRESS_REFUSED' },
+    });
+    expect(proxy.tunnels).toHaveLength(1);
+    expect(secret.requests).toEqual([]);
+  });
+
+  it("sends no name under 'public-only': which address the proxy would choose cannot be checked", async () => {
+    const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
+    const agent = dispatcher(new ProxyAgent(proxy.url));
+    setGlobalDispatcher(agent);
+    expect(await client({ addressPolicy: 'public-only' }).check(`${named(server)}/x`)).toMatchObject({
+      reason: 'unreachable',
+      robots: { error: 'ERR_ROBOTS_ADDRESS_UNKNOWN' },
+    });
+    expect(proxy.tunnels).toEqual([]);
+    // Handed over by the caller, it is the caller's word that it leads to public addresses alone.
+    const handedOver = client({ addressPolicy: 'public-only', dispatcher: agent });
+    expect(await handedOver.canFetch(`${named(server)}/x`)).toBe(false);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it("sends literal public addresses under 'public-only'", async () => {
+    const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
+    setGlobalDispatcher(dispatcher(new ProxyAgent(proxy.url)));
+    const robots = client({ addressPolicy: 'public-only' });
+    expect(await robots.check(server.origin.replace('127.0.0.1', '8.8.8.8') + '/x')).toMatchObject({
+      reason: 'rule',
+    });
+    expect(proxy.tunnels).toHaveLength(1);
+  });
+});
+
+/** Node's own switch for proxies of the environment: 22.21, 24.5 and above have it. */
+const hasSwitch = process.allowedNodeEnvironmentFlags.has('--use-env-proxy');
+
+describe.skipIf(!hasSwitch)("the environment's proxy, where Node itself would use it", () => {
+  it.each<[string, string[], Record<string, string>, number]>([
+    ['NODE_USE_ENV_PROXY', [], { NODE_USE_ENV_PROXY: '1' }, 2],
+    ['--use-env-proxy', ['--use-env-proxy'], {}, 2],
+    ['NO_PROXY', [], { NODE_USE_ENV_PROXY: '1', NO_PROXY: 'site.test' }, 0],
+    ['neither', [], {}, 0],
+  ])('%s: robots.txt goes the way of the page', async (_, flags, variables, requests) => {
+    const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
+    const child = await promisify(execFile)(
+      process.execPath,
+      [...flags, fileURLToPath(new URL('env-proxy-child.ts', import.meta.url)), `${named(server)}/x`],
+      { env: { PATH: process.env['PATH'], HTTP_PROXY: proxy.url, ...variables } },
+    );
+    const { robots, page } = JSON.parse(child.stdout) as { robots: string; page: string };
+    expect([robots, page]).toEqual(requests > 0 ? ['rule', '404'] : ['unreachable', 'failed']);
+    expect(proxy.tunnels.length + proxy.requests.length).toBe(requests);
+    expect(server.requests.map(({ url }) => url)).toEqual(requests > 0 ? ['/robots.txt', '/x'] : []);
+  });
+});
+
+/** Ways over a proxy. Of the last two a plain request goes to it in absolute form. */
+const WAYS: readonly (readonly [string, (url: string) => RobotsClientOptions])[] = [
+  ['a tunnel', (uri) => ({ dispatcher: dispatcher(new ProxyAgent(uri)) })],
+  ['the environment', (httpProxy) => ({ dispatcher: dispatcher(new EnvHttpProxyAgent({ httpProxy })) })],
+  [
+    'fetch',
+    (uri) => {
+      const agent = dispatcher(new ProxyAgent(uri));
+      return {
+        transport: { fetch: (url, init) => undiciFetch(url, { ...init, dispatcher: agent }) },
+      };
+    },
+  ],
+  ['absolute form', (uri) => ({ dispatcher: dispatcher(new ProxyAgent({ uri, proxyTunnel: false })) })],
+  ['the proxy of the command', (http) => ({ dispatcher: dispatcher(new ProxyDispatcher({ http })) })],
+];
+
+describe.each(WAYS)('what a proxy refuses over %s', (name, options) => {
+  const REFUSALS = [
+    { status: 403, headers: { 'x-squid-error': 'ERR_ACCESS_DENIED 0' } },
+    { status: 404, headers: { 'proxy-status': 'proxy.example; error=http_request_denied' } },
+    { status: 407, headers: { 'proxy-authenticate': 'Basic realm="x"' } },
+    { status: 502, headers: { 'proxy-status': '"a; b"; details="x"; error=connection_refused' } },
+    {
+      status: 302,
+      headers: { 'x-squid-error': '302:http://portal.test/ 0', location: 'http://portal.test/' },
+    },
+  ];
+
+  it.each(REFUSALS)('with $status is unreachable, and not what the site says', async (refusal) => {
+    const [proxy, server] = [await startedProxy({ refusal }), await site({ '/robots.txt': RULES })];
+    const decision = await client(options(proxy.url)).check(`${named(server)}/y`);
+    expect(decision).toMatchObject({
+      allowed: false,
+      reason: 'unreachable',
+      robots: { error: 'ERR_ROBOTS_PROXY', status: refusal.status },
+    });
+    expect(proxy.tunnels.length + proxy.requests.length).toBe(1);
+    expect(server.requests).toEqual([]);
+  });
+
+  it.each([
+    [403, 'unavailable', {}],
+    [404, 'unavailable', { 'proxy-status': 'proxy.example; details="a; error=x"; received-status=404' }],
+  ])('is not the %i of the site', async (status, reason, headers) => {
+    const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': { status, headers } })];
+    const decision = await client(options(proxy.url)).check(`${named(server)}/y`);
+    expect(decision).toMatchObject({ allowed: true, reason, robots: { status } });
+    expect(server.requests).toHaveLength(1);
+    expect(proxy.requests.length > 0).toBe(name === 'absolute form' || name === 'the proxy of the command');
+  });
+});
+
+describe('without a proxy', () => {
+  it('407 and marks of a gateway are the answer of the site', async () => {
+    const server = await site({ '/robots.txt': { status: 407 } });
+    const gateway = await site({
+      '/robots.txt': {
+        status: 404,
+        headers: { 'x-squid-error': 'ERR_INVALID_URL 0', 'proxy-status': 'a; error=b' },
+      },
+    });
+    const robots = client();
+    expect(await robots.check(server.url('/x'))).toMatchObject({
+      reason: 'unavailable',
+      robots: { status: 407 },
+    });
+    expect(await robots.check(gateway.url('/x'))).toMatchObject({
+      reason: 'unavailable',
+      robots: { status: 404 },
+    });
+  });
+});
