@@ -124,8 +124,17 @@ async function fill(octets: GrowingOctets, response: TransportResponse, limit: n
   if (codings.length === 0) {
     await fillPlain(octets, response.body);
   } else {
-    await fillDecoded(octets, response.body, (source) => decode(source, codings, 2 * limit + 65_536));
+    const mayBeEmpty = isEmpty(response);
+    const maxOctetsIn = 2 * limit + 65_536;
+    await fillDecoded(octets, response.body, (source) =>
+      decode(source, codings, { maxOctetsIn, mayBeEmpty }),
+    );
   }
+}
+
+/** Servers name a coding of empty bodies too. Of others, no octets at all are what a cut connection leaves. */
+function isEmpty({ status, headers }: TransportResponse): boolean {
+  return status === 204 || /^0+$/.test(headers.get('content-length')?.trim() ?? '');
 }
 
 async function fillPlain(octets: GrowingOctets, body: AsyncIterable<Uint8Array>): Promise<void> {
@@ -178,7 +187,11 @@ async function fillDecoded(
       if (octets.add(chunk)) return;
     }
   } catch (error) {
-    if (network.failure === undefined) octets.broken(new FetchFailure(CONTENT_CODING, { cause: error }));
+    if (network.failure === undefined) {
+      octets.broken(
+        error instanceof FetchFailure ? error : new FetchFailure(CONTENT_CODING, { cause: error }),
+      );
+    }
   }
   if (network.failure !== undefined) octets.broken(network.failure.error);
 }

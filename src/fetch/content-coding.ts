@@ -1,5 +1,14 @@
-import { pipeline, type Duplex } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import {
+  type BrotliDecompress,
+  createBrotliDecompress,
+  createInflate,
+  createInflateRaw,
+  type Inflate,
+  type InflateRaw,
+} from 'node:zlib';
+import { CodedOctets } from './coded-octets.ts';
+import { FetchFailure, TRAILING_OCTETS } from './failure.ts';
+import { decodeMember } from './gzip-member.ts';
 
 export type ContentCoding = 'gzip' | 'deflate' | 'br';
 
@@ -36,66 +45,85 @@ export function contentCodings(field: string | undefined): ContentCoding[] | und
 }
 
 /**
- * Undoes `codings`, the last applied first. No stage takes in more than `maxOctetsIn`: what decodes to nothing
- * can go on for ever and still never reach a limit on the result.
+ * Undoes `codings`, the last applied first. Each has to be one whole stream with nothing behind it; no octets at all
+ * are one only when `mayBeEmpty`. No stage takes in more than `maxOctetsIn`.
  */
 export function decode(
   source: AsyncIterable<Uint8Array>,
   codings: readonly ContentCoding[],
-  maxOctetsIn: number,
+  { maxOctetsIn, mayBeEmpty }: { readonly maxOctetsIn: number; readonly mayBeEmpty: boolean },
 ): AsyncIterable<Uint8Array> {
-  return codings.reduceRight((octets, coding) => undo(octets, coding, maxOctetsIn), source);
+  return codings.reduceRight(
+    (octets, coding) => undo(new CodedOctets(octets, maxOctetsIn), coding, mayBeEmpty),
+    source,
+  );
 }
 
 async function* undo(
-  source: AsyncIterable<Uint8Array>,
+  octets: CodedOctets,
   coding: ContentCoding,
-  maxOctetsIn: number,
+  mayBeEmpty: boolean,
 ): AsyncGenerator<Uint8Array> {
-  const chunks = source[Symbol.asyncIterator]();
-  const head = await firstChunk(chunks);
-  // Servers put the field on empty bodies too; nothing decodes to nothing.
-  if (head === undefined) return;
-  const decoder = decoderOf(coding, head);
-  pipeline(bounded(head, chunks, maxOctetsIn), decoder, ignore);
-  yield* decoder;
-}
-
-async function firstChunk(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array | undefined> {
-  for (;;) {
-    const { done, value } = await chunks.next();
-    if (done === true) return undefined;
-    if (value.byteLength > 0) return value;
-  }
-}
-
-async function* bounded(
-  head: Uint8Array,
-  chunks: AsyncIterator<Uint8Array>,
-  maxOctetsIn: number,
-): AsyncGenerator<Uint8Array> {
-  let octetsIn = 0;
-  let chunk: Uint8Array = head;
   try {
-    for (;;) {
-      octetsIn += chunk.byteLength;
-      if (octetsIn > maxOctetsIn) throw new RangeError('Too many octets that decode to too few');
-      yield chunk;
-      const next = await chunks.next();
-      if (next.done === true) return;
-      chunk = next.value;
-    }
+    const start = await octets.peek();
+    if (start === undefined && mayBeEmpty) return;
+    if (coding === 'gzip') yield* decodeMember(octets, (deflated) => run(deflated, createInflateRaw()));
+    else if (coding === 'br') yield* run(octets, createBrotliDecompress());
+    else yield* run(octets, isZlib(start) ? createInflate() : createInflateRaw());
+    if ((await octets.peek()) !== undefined) throw new FetchFailure(TRAILING_OCTETS);
   } finally {
-    await chunks.return?.();
+    octets.close();
   }
 }
 
-function decoderOf(coding: ContentCoding, head: Uint8Array): Duplex {
-  if (coding === 'gzip') return createGunzip();
-  if (coding === 'br') return createBrotliDecompress();
-  // "deflate" means the zlib format, but many servers send raw deflate. Method 8 in the low half of the first
-  // octet is the zlib header; raw deflate would start so only with a stored block with padding bits set.
-  return ((head[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw();
+/**
+ * "deflate" means the zlib format, but many servers send raw deflate. Method 8 in the low half of the first octet is
+ * the zlib header; raw deflate would start so only with a stored block with padding bits set.
+ */
+function isZlib(start: Uint8Array | undefined): boolean {
+  return ((start?.[0] ?? 0) & 0x0f) === 8;
+}
+
+type Decoder = Inflate | InflateRaw | BrotliDecompress;
+
+/** What `decoder` makes of one stream. What follows the stream is left unread. */
+async function* run(octets: CodedOctets, decoder: Decoder): AsyncGenerator<Uint8Array> {
+  // Whoever leaves the iteration early destroys the decoder, and listens no longer.
+  decoder.on('error', ignore);
+  const fed = feed(octets, decoder).catch((error: Error) => void decoder.destroy(error));
+  yield* decoder;
+  await fed;
+}
+
+async function feed(octets: CodedOctets, decoder: Decoder): Promise<void> {
+  let given = 0;
+  for (;;) {
+    const chunk = await octets.next();
+    if (decoder.destroyed) return;
+    if (chunk === undefined) {
+      decoder.end();
+      return;
+    }
+    given += chunk.byteLength;
+    await written(decoder, chunk);
+    if (decoder.destroyed) return;
+    const untouched = given - decoder.bytesWritten;
+    if (untouched === 0) continue;
+    octets.unread(chunk.subarray(chunk.byteLength - untouched));
+    return;
+  }
+}
+
+/** A decoder that is destroyed never calls back. */
+function written(decoder: Decoder, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      decoder.off('close', done);
+      resolve();
+    };
+    decoder.once('close', done);
+    decoder.write(chunk, done);
+  });
 }
 
 function ignore(): void {}

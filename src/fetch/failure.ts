@@ -46,8 +46,11 @@ export const ADDRESS_UNKNOWN = 'ERR_ROBOTS_ADDRESS_UNKNOWN';
 /** A proxy refused to pass the request on; the status is the proxy's. */
 export const PROXY = 'ERR_ROBOTS_PROXY';
 
-/** A content coding that is unknown, or a body that does not decode. */
+/** A content coding that is unknown, or a body that is no whole coded stream. */
 export const CONTENT_CODING = 'ERR_ROBOTS_CONTENT_CODING';
+
+/** Octets behind the end of a coded body: a second gzip member, padding, or anything else. */
+export const TRAILING_OCTETS = 'ERR_ROBOTS_TRAILING_OCTETS';
 
 /** A transfer coding other than chunked, which no transport undoes. */
 export const TRANSFER_CODING = 'ERR_ROBOTS_TRANSFER_CODING';
@@ -76,6 +79,7 @@ export type FetchCode =
   | typeof PROXY
   | typeof MALFORMED
   | typeof CONTENT_CODING
+  | typeof TRAILING_OCTETS
   | typeof TRANSFER_CODING
   | typeof PARTIAL_CONTENT
   | typeof FTP_CLOSED

@@ -91,15 +91,24 @@ function toResponse(response: FetchedResponse, { protocol }: URL): TransportResp
 }
 
 async function* octets(body: FetchedBody | null, headers: ResponseHeaders): AsyncGenerator<Uint8Array> {
-  if (body === null) return;
   const contentEncoding = headers.get('content-encoding');
   if (!isUndone(contentEncoding)) {
     discard(body);
     throw new FetchFailure(CONTENT_CODING);
   }
-  const reader = body.getReader();
   const isCoded = isNamed(contentEncoding);
   let isFirst = true;
+  for await (const chunk of body === null ? [] : chunksOf(body)) {
+    if (isFirst && isCoded && isGzip(chunk)) throw new FetchFailure(CONTENT_CODING);
+    isFirst = false;
+    yield chunk;
+  }
+  if (isFirst && isCoded && !mayBeEmptyFile(headers)) throw new FetchFailure(CONTENT_CODING);
+}
+
+/** Those with octets in them. */
+async function* chunksOf(body: FetchedBody): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
   let ended = false;
   try {
     for (;;) {
@@ -108,13 +117,23 @@ async function* octets(body: FetchedBody | null, headers: ResponseHeaders): Asyn
         ended = true;
         return;
       }
-      if (isFirst && isCoded && isGzip(value)) throw new FetchFailure(CONTENT_CODING);
-      isFirst = false;
-      yield value;
+      if (value.byteLength > 0) yield value;
     }
   } finally {
     if (!ended) reader.cancel().catch(ignore);
   }
+}
+
+/** An empty file takes so many octets as gzip, and fewer in other codings. */
+const EMPTY_GZIP_OCTETS = 20;
+
+/**
+ * Whether a coded body of which nothing came may be an empty file. A `fetch` does not say that the connection closed
+ * before the first octet, nor that something stood behind an empty stream; in so few octets no rule has room.
+ */
+function mayBeEmptyFile(headers: ResponseHeaders): boolean {
+  const contentLength = headers.get('content-length')?.trim() ?? '';
+  return /^\d+$/.test(contentLength) && Number(contentLength) <= EMPTY_GZIP_OCTETS;
 }
 
 /** Whether the field names a coding other than `identity`. */

@@ -51,6 +51,7 @@ const UNDECODED = /^(?:Z_DATA_ERROR|ERR__ERROR_FORMAT_.*|ERR_ROBOTS_FETCH_FAILED
 const OK = 'HTTP/1.1 200 OK\r\n';
 
 const TRANSFER = 'ERR_ROBOTS_TRANSFER_CODING';
+const TRAILING = 'ERR_ROBOTS_TRAILING_OCTETS';
 const PARTIAL = 'ERR_ROBOTS_PARTIAL_CONTENT';
 
 /** One chunk of a chunked body. */
@@ -65,6 +66,19 @@ function answer(status: number, fields: string, body: string | Uint8Array = ''):
 }
 
 const redirect = (location: string): Play => answer(302, `location: ${location}\r\n`);
+
+const CODINGS: readonly (readonly [coding: string, encode: (text: string) => Uint8Array])[] = [
+  ['gzip', (text) => gzipSync(text)],
+  ['deflate', (text) => deflateSync(text)],
+  ['br', (text) => brotliCompressSync(text)],
+];
+
+/** What may stand behind a coded stream. */
+const TRAILERS: readonly (readonly [what: string, octets: Uint8Array])[] = [
+  ['text', Buffer.from(RULES)],
+  ['zeros', Buffer.alloc(21)],
+  ['a gzip member', gzipSync(RULES)],
+];
 
 const bomb = Buffer.concat([Buffer.from(RULES), Buffer.alloc(64 << 20, '#\n')]);
 /** Without the last octets of its checksum. */
@@ -225,6 +239,58 @@ export const FAULTS: readonly Fault[] = [
     name: 'gzip that calls itself plain text',
     plays: [answer(200, '', gzipSync(RULES))],
     expected: empty(),
+    whole: true,
+  },
+  ...CODINGS.flatMap(([coding, encode]): readonly Fault[] => [
+    {
+      name: `${coding} of no octets, closed after the header`,
+      plays: [[`${OK}content-encoding: ${coding}\r\n\r\n`, 'end']],
+      expected: broken(CODING, 200),
+    },
+    {
+      name: `${coding} of no octets, reset after the header`,
+      plays: [[`${OK}content-encoding: ${coding}\r\n\r\n`, 'reset']],
+      // undici takes a reset for the end of a body without a length.
+      expected: broken(CODING, 200),
+    },
+    {
+      name: `${coding} of no octets, as the header says`,
+      plays: [answer(200, `content-encoding: ${coding}\r\n`)],
+      expected: empty(),
+      whole: true,
+    },
+    {
+      name: `${coding} of an empty file`,
+      plays: [answer(200, `content-encoding: ${coding}\r\n`, encode(''))],
+      expected: empty(),
+      whole: true,
+    },
+    ...TRAILERS.map(([what, trailer]): Fault => ({
+      name: `${what} behind an empty ${coding} stream`,
+      plays: [answer(200, `content-encoding: ${coding}\r\n`, Buffer.concat([encode(''), trailer]))],
+      expected: broken(TRAILING, 200),
+      // A fetch reads a second gzip member too, and gives nothing of what else follows.
+      overFetch:
+        coding === 'gzip' && what === 'a gzip member'
+          ? rules()
+          : broken(coding === 'gzip' && what === 'text' ? UNDECODED : CODING, 200),
+      whole: true,
+    })),
+    {
+      name: `text behind a ${coding} stream`,
+      plays: [
+        answer(200, `content-encoding: ${coding}\r\n`, Buffer.concat([encode(RULES), Buffer.from('#')])),
+      ],
+      expected: broken(TRAILING, 200),
+      // A fetch drops it.
+      overFetch: rules(),
+      whole: true,
+    },
+  ]),
+  {
+    name: 'chunks of gzip with no octets',
+    plays: [[`${OK}content-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`]],
+    expected: broken(CODING, 200),
     whole: true,
   },
   {

@@ -1,5 +1,7 @@
 import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../src/lifecycle/outcome.ts';
+import { play } from '../support/play.ts';
 import { fetchTransport } from '../../src/fetch/fetch-transport.ts';
 import { fetchRobots } from '../../src/fetch/robots-fetcher.ts';
 import { undiciTransport } from '../../src/fetch/undici-transport.ts';
@@ -186,5 +188,112 @@ describe('content codings that a fetch was to undo', () => {
       transport: fetchTransport(undecoded),
     });
     expect(outcome).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_CONTENT_CODING' });
+  });
+});
+
+describe('the end of a coded body', () => {
+  const { rawSite, fetch } = context(undiciTransport());
+  const reply = async (fields: string, ...writes: readonly Uint8Array[]): Promise<Outcome> => {
+    const { origin } = await rawSite((socket) => {
+      void play(socket, [`HTTP/1.1 200 OK\r\n${fields}\r\n`, ...writes, 'end']);
+    });
+    return fetch(origin);
+  };
+  const coded = (coding: string, ...writes: readonly Uint8Array[]): Promise<Outcome> =>
+    reply(`content-encoding: ${coding}\r\n`, ...writes);
+
+  const ENCODERS: readonly (readonly [coding: string, encode: (text: string) => Uint8Array])[] = [
+    ['gzip', (text) => gzipSync(text)],
+    ['deflate', (text) => deflateSync(text)],
+    ['deflate', (text) => deflateRawSync(text)],
+    ['br', (text) => brotliCompressSync(text)],
+  ];
+  const TRAILERS: readonly (readonly [what: string, octets: Uint8Array])[] = [
+    ['text', Buffer.from(RULES)],
+    ['one zero', Buffer.alloc(1)],
+    ['zeros and a gzip member', Buffer.concat([Buffer.alloc(8), gzipSync(RULES)])],
+    ['a gzip member', gzipSync(RULES)],
+    ['an empty gzip member', gzipSync('')],
+  ];
+
+  describe.each(ENCODERS)('%s', (coding, encode) => {
+    it.each(TRAILERS)(
+      'refuses %s behind it, in the same segment or in one of its own',
+      async (_what, trailer) => {
+        for (const text of ['', RULES, lines(100_000)]) {
+          const stream = encode(text);
+          for (const writes of [[Buffer.concat([stream, trailer])], [stream, trailer]]) {
+            expect(await coded(coding, ...writes)).toMatchObject({
+              kind: 'unreachable',
+              status: 200,
+              error: 'ERR_ROBOTS_TRAILING_OCTETS',
+            });
+          }
+        }
+      },
+    );
+
+    it('refuses it where it is cut, wherever that is', async () => {
+      const stream = encode(RULES);
+      for (let length = 0; length < stream.length; length += 5) {
+        expect(await coded(coding, stream.subarray(0, length))).toMatchObject({
+          kind: 'unreachable',
+          error: 'ERR_ROBOTS_CONTENT_CODING',
+        });
+      }
+    });
+
+    it('reads an empty stream as an empty file', async () => {
+      expect(await coded(coding, encode(''))).toMatchObject({ kind: 'success', body: new Uint8Array(0) });
+    });
+
+    it('comes in segments of one octet', async () => {
+      const { origin } = await rawSite((socket) => {
+        const stream = encode(RULES);
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: ${coding}\r\ntransfer-encoding: chunked\r\n\r\n`);
+        for (const octet of stream) {
+          socket.write('1\r\n');
+          socket.write(Buffer.of(octet));
+          socket.write('\r\n');
+        }
+        socket.write('0\r\n\r\n');
+      });
+      expect(bodyOf(await fetch(origin))).toBe(RULES);
+    });
+
+    it('does not miss a trailer behind a stream under another coding', async () => {
+      const inner = Buffer.concat([encode(RULES), Buffer.from('x')]);
+      expect(await coded(`${coding}, gzip`, gzipSync(inner))).toMatchObject({
+        kind: 'unreachable',
+        error: 'ERR_ROBOTS_TRAILING_OCTETS',
+      });
+    });
+  });
+
+  it.each(['content-encoding: gzip\r\n', 'content-encoding: br\r\n', 'content-encoding: gzip, deflate\r\n'])(
+    'takes no octets at all for a file only with Content-Length: 0 (%j)',
+    async (fields) => {
+      expect(await reply(fields)).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_CONTENT_CODING' });
+      const chunked = await reply(`${fields}transfer-encoding: chunked\r\n`, Buffer.from('0\r\n\r\n'));
+      expect(chunked).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_CONTENT_CODING' });
+      const empty = await reply(`${fields}content-length: 0\r\n`);
+      expect(empty).toMatchObject({ kind: 'success', body: new Uint8Array(0) });
+    },
+  );
+
+  it('reads every field of a gzip header', async () => {
+    const [head, rest] = [Buffer.from(gzipSync(RULES)).subarray(0, 10), gzipSync(RULES).subarray(10)];
+    head[3] = 0x02 | 0x04 | 0x08 | 0x10;
+    const fields = Buffer.from('\x03\x00abcrobots.txt\0a comment\0\x12\x34', 'latin1');
+    expect(bodyOf(await coded('gzip', Buffer.concat([head, fields, rest])))).toBe(RULES);
+    expect(await coded('gzip', Buffer.concat([head, fields.subarray(0, 9)]))).toMatchObject({
+      error: 'ERR_ROBOTS_CONTENT_CODING',
+    });
+  });
+
+  it.each([1, 5])('refuses a gzip member whose octet %i from the end was changed', async (fromEnd) => {
+    const stream = gzipSync(RULES);
+    stream[stream.length - fromEnd]! ^= 1;
+    expect(await coded('gzip', stream)).toMatchObject({ error: 'ERR_ROBOTS_CONTENT_CODING' });
   });
 });

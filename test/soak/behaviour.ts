@@ -239,6 +239,7 @@ function broken(chance: Chance, origin: string): Behaviour {
     ['', undefined],
     ['HTTP/1.1 200 OK\r\ncont', undefined],
     ['HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\nUser-agent: *\n', 200],
+    ['HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n', 200],
     ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\nAllow: /\n', 200],
   ] as const);
   return {
@@ -263,6 +264,10 @@ function garbled(chance: Chance, origin: string): Behaviour {
     ['HTTP/1.1 200 OK\r\ncontent-encoding: rot13\r\ncontent-length: 9\r\n\r\nAllow: /\n', 200],
     ['HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 9\r\n\r\nAllow: /\n', 200],
     ['HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n9\r\nAllow: /\n\r\n0\r\n\r\n', 200],
+    [
+      'HTTP/1.1 200 OK\r\ncontent-encoding: br\r\ncontent-length: 27\r\n\r\n;User-agent: *\nDisallow: /\n',
+      200,
+    ],
     ['HTTP/1.1 206 Part\r\ncontent-range: bytes 0-8/1000\r\ncontent-length: 9\r\n\r\nAllow: /\n', 206],
   ] as const);
   return {

@@ -13,6 +13,7 @@ const words: Readonly<Record<string, string>> = {
   ERR_ROBOTS_PROXY: 'a proxy refused to pass the request on',
   ERR_ROBOTS_CHALLENGE: 'a gatekeeper answered in its place',
   ERR_ROBOTS_CONTENT_CODING: 'its body does not decode',
+  ERR_ROBOTS_TRAILING_OCTETS: 'octets follow its coded body',
   ERR_ROBOTS_TRANSFER_CODING: 'its body has a transfer coding other than chunked',
   ERR_ROBOTS_PARTIAL_CONTENT: 'only a part of the file came',
   ENOTFOUND: 'the host name does not resolve',
