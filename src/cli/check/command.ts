@@ -6,7 +6,14 @@ import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { inOrder, targets } from '../../report/input/index.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings } from '../frame/open-client.ts';
-import { agentOption, deadlineOption, profileOption, robotsOption, storeOption } from '../frame/options.ts';
+import {
+  agentOption,
+  deadlineOption,
+  profileOption,
+  proxyOption,
+  robotsOption,
+  storeOption,
+} from '../frame/options.ts';
 
 /** URLs under way at a time. The client bounds its fetches by itself; this bounds what waits for them. */
 const MAX_UNDER_WAY = 512;
@@ -25,6 +32,7 @@ export const check: Command = {
     robotsOption,
     profileOption,
     deadlineOption,
+    proxyOption,
     storeOption,
     { name: 'json', help: 'one JSON object per line instead of text for people' },
     { name: 'quiet', short: 'q', help: 'print no answers; the exit code tells' },

@@ -1,6 +1,6 @@
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { agentOption, deadlineOption, jsonOption, profileOption } from '../frame/options.ts';
+import { agentOption, deadlineOption, jsonOption, profileOption, proxyOption } from '../frame/options.ts';
 
 /** `canfetch diff`: what a change of robots.txt changes. */
 export const diffCommand: Command = {
@@ -25,6 +25,7 @@ export const diffCommand: Command = {
     },
     profileOption,
     deadlineOption,
+    proxyOption,
     jsonOption,
   ],
   examples: [

@@ -3,6 +3,7 @@ import { exitCode } from '../frame/exit-code.ts';
 import {
   agentOption,
   deadlineOption,
+  proxyOption,
   jsonOption,
   profileOption,
   robotsOption,
@@ -23,6 +24,7 @@ export const explainCommand: Command = {
     robotsOption,
     profileOption,
     deadlineOption,
+    proxyOption,
     storeOption,
     verboseOption,
     { name: 'all', help: 'show every line of a long file' },

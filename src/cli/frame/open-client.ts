@@ -6,7 +6,9 @@ import type { OriginPolicy } from '../../decision/index.ts';
 import type { PolicyClient } from '../../report/input/index.ts';
 import type { ParsedArguments } from './command.ts';
 import { count, printable } from '../../report/text/index.ts';
-import type { Session } from '../../report/index.ts';
+import { type Session, UsageError } from '../../report/index.ts';
+import type { ProxyDispatcher } from '../../net/index.ts';
+import { readProxies } from './proxy.ts';
 import { readAgents, readDeadlineMs, readProfile } from './settings.ts';
 
 /** What commands that ask origins are told. */
@@ -17,6 +19,8 @@ export interface OnlineSettings {
   readonly deadlineMs: number | undefined;
   /** A folder in which answers outlive the command. */
   readonly store: string | undefined;
+  /** URL of a proxy for all requests; the environment names others. */
+  readonly proxy: string | undefined;
 }
 
 /** @throws UsageError */
@@ -26,17 +30,25 @@ export function onlineSettings(given: ParsedArguments): OnlineSettings {
     profile: readProfile(given),
     deadlineMs: readDeadlineMs(given),
     store: given.values.get('store')?.[0],
+    proxy: given.values.get('proxy')?.[0],
   };
 }
 
-/** A client, and the store that was opened for it. */
+/** A client, and what was opened for it. */
 export class OpenedClient implements PolicyClient {
   readonly client: RobotsClient;
+  private readonly dispatcher: ProxyDispatcher | undefined;
   private readonly store: LmdbStore | undefined;
   private readonly troubles: StoreTroubles;
 
-  constructor(client: RobotsClient, store: LmdbStore | undefined, troubles: StoreTroubles) {
+  constructor(
+    client: RobotsClient,
+    dispatcher: ProxyDispatcher | undefined,
+    store: LmdbStore | undefined,
+    troubles: StoreTroubles,
+  ) {
     this.client = client;
+    this.dispatcher = dispatcher;
     this.store = store;
     this.troubles = troubles;
   }
@@ -48,6 +60,7 @@ export class OpenedClient implements PolicyClient {
   async [Symbol.asyncDispose](): Promise<void> {
     // What is still to be written is written by the client.
     await this.client.close();
+    await this.dispatcher?.destroy();
     await this.store?.close();
     this.troubles.tell();
   }
@@ -56,13 +69,22 @@ export class OpenedClient implements PolicyClient {
 /**
  * A client to ask with. Loads all libraries.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the store cannot be opened.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the store cannot be opened; UsageError for a
+ *   proxy that is none, or one beside the address policy `'public-only'`, which nobody could hold.
  */
 export async function openClient(
-  { agents, profile, deadlineMs, store: path }: OnlineSettings,
+  { agents, profile, deadlineMs, store: path, proxy }: OnlineSettings,
   session: Session,
   more: RobotsClientOptions = {},
 ): Promise<OpenedClient> {
+  const proxies = readProxies(proxy, session.env);
+  if (proxies !== undefined && more.addressPolicy === 'public-only') {
+    throw new UsageError(
+      'Expected no proxy, got one from --proxy or the environment: which addresses it connects to cannot be checked; ' +
+        'give --allow-private if the proxy keeps to public addresses by itself, or set NO_PROXY=* to ask without it',
+    );
+  }
+  const dispatcher = proxies && new (await import('../../net/index.ts')).ProxyDispatcher(proxies);
   const { RobotsClient } = await import('../../client/index.ts');
   const store =
     path === undefined ? undefined : (await import('../../store/lmdb/lmdb.ts')).lmdbStore({ path });
@@ -73,10 +95,11 @@ export async function openClient(
     profile,
     ...(names.length === 0 ? {} : { agent: names }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    ...(dispatcher === undefined ? {} : { dispatcher }),
     ...(store === undefined ? {} : { store, onStoreEvent: (event: StoreEvent) => troubles.note(event) }),
     ...more,
   });
-  return new OpenedClient(client, store, troubles);
+  return new OpenedClient(client, dispatcher, store, troubles);
 }
 
 /** A store that fails is no reason to stop, but whoever asked for one wants to know. */

@@ -24,6 +24,12 @@ export const deadlineOption: CommandOption = {
   help: 'time for one robots.txt, redirects included; 10000 by default',
 };
 
+export const proxyOption: CommandOption = {
+  name: 'proxy',
+  value: 'URL',
+  help: 'http or https proxy for all requests; else HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY count, as for curl',
+};
+
 export const robotsOption: CommandOption = {
   name: 'robots',
   value: 'FILE',

@@ -1,7 +1,7 @@
 import { lintFormats, severities } from '../frame/choices.ts';
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { deadlineOption, profileOption } from '../frame/options.ts';
+import { deadlineOption, profileOption, proxyOption } from '../frame/options.ts';
 
 /** `canfetch lint`: what is the matter with a robots.txt. */
 export const lintCommand: Command = {
@@ -21,6 +21,7 @@ export const lintCommand: Command = {
       help: 'exit with 1 for this and worse; warning by default',
     },
     deadlineOption,
+    proxyOption,
   ],
   examples: [
     { line: 'canfetch lint public/robots.txt', does: 'before it is deployed' },

@@ -3,6 +3,7 @@ import { exitCode } from '../frame/exit-code.ts';
 import {
   agentOption,
   deadlineOption,
+  proxyOption,
   jsonOption,
   profileOption,
   storeOption,
@@ -16,7 +17,7 @@ export const policyCommand: Command = {
     'Show everything about the robots.txt of an origin: how it answered, for how long that holds, and why',
   operands: 'ORIGIN',
   operandsHelp: 'ORIGIN is an absolute http, https or ftp URL, of any page.',
-  options: [agentOption, profileOption, deadlineOption, storeOption, verboseOption, jsonOption],
+  options: [agentOption, profileOption, deadlineOption, proxyOption, storeOption, verboseOption, jsonOption],
   examples: [
     { line: 'canfetch policy https://example.com', does: 'what holds for a site, and until when?' },
     {

@@ -1,6 +1,6 @@
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { agentOption, deadlineOption, profileOption, storeOption } from '../frame/options.ts';
+import { agentOption, deadlineOption, profileOption, proxyOption, storeOption } from '../frame/options.ts';
 
 /** `canfetch prefetch`: the robots.txt of every origin in a list of URLs. */
 export const prefetchCommand: Command = {
@@ -14,6 +14,7 @@ export const prefetchCommand: Command = {
     agentOption,
     profileOption,
     deadlineOption,
+    proxyOption,
     storeOption,
     { name: 'concurrency', value: 'N', help: 'origins asked at a time; 32 by default' },
     { name: 'quiet', short: 'q', help: 'print no lines; the exit code tells' },

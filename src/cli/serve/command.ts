@@ -1,6 +1,6 @@
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { agentOption, deadlineOption, profileOption } from '../frame/options.ts';
+import { agentOption, deadlineOption, profileOption, proxyOption } from '../frame/options.ts';
 
 /** `canfetch serve`: the same answers over HTTP, for crawlers in other languages and for people. */
 export const serveCommand: Command = {
@@ -24,6 +24,7 @@ export const serveCommand: Command = {
     { ...agentOption, help: 'who asks when a request names no agent; the first also signs the requests' },
     profileOption,
     deadlineOption,
+    proxyOption,
   ],
   examples: [
     { line: 'canfetch serve', does: 'then open http://127.0.0.1:8309/' },
