@@ -9,18 +9,20 @@ import {
 } from '../cache/index.ts';
 import { openStore, RecordCodec } from '../store/index.ts';
 import {
-  decideFromEntry,
-  decideQuietly,
+  DECIDE,
+  decide,
+  decideByOverride,
   type Decision,
+  decideUnknown,
   describeEntry,
+  describeOverride,
+  describeUnaskable,
   type OriginPolicy,
-  robotsTxtDecision,
-  unaskableDecision,
-  unaskablePolicy,
+  permits,
 } from '../decision/index.ts';
 import { attemptDue, retryAfterMs } from '../lifecycle/index.ts';
 import { Pacer, readPace, RequestRates, type Reservation } from '../pacing/index.ts';
-import { type Agent, AgentTokens } from '../rules/agent-tokens.ts';
+import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import { isRobotsTarget, locate, LocatedUrl, originOf } from '../url/index.ts';
 import { channels, tellCache, tellDecision } from './diagnostics.ts';
 import { readOptions, type RobotsClientOptions, type Settings } from './options.ts';
@@ -32,6 +34,8 @@ import type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSign
 /** `canFetch` answers with one of these two, so that a warm question makes no promise. */
 const ALLOWED: Promise<boolean> = Promise.resolve(true);
 const DISALLOWED: Promise<boolean> = Promise.resolve(false);
+
+const isAllowed = ({ allowed }: Decision): boolean => allowed;
 
 /**
  * Answers, before every request of a crawler: may this agent fetch this URL, and why?
@@ -68,7 +72,7 @@ export class RobotsClient {
   private readonly snapshots: SnapshotContext;
   private readonly pacer: Pacer;
   private readonly requestRates = new RequestRates();
-  private readonly located = new LocatedUrl();
+  private located = new LocatedUrl();
   private closed = false;
   private closing: Promise<void> | undefined;
   private hits = 0;
@@ -114,9 +118,13 @@ export class RobotsClient {
    */
   canFetch(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<boolean> {
     try {
-      const answer = options?.signal?.aborted === true ? undefined : this.permits(url, agent);
-      if (answer !== undefined) return answer ? ALLOWED : DISALLOWED;
-      return this.check(url, agent, options).then((decision) => decision.allowed);
+      options?.signal?.throwIfAborted();
+      const tokens = this.read(url, agent);
+      const allowed = this.permitsLocated(tokens);
+      if (allowed !== undefined) return allowed ? ALLOWED : DISALLOWED;
+      const decision = this.decideLocated(tokens, options?.signal);
+      if (decision instanceof Promise) return decision.then(isAllowed);
+      return decision.allowed ? ALLOWED : DISALLOWED;
     } catch (error) {
       return Promise.reject(error);
     }
@@ -124,16 +132,19 @@ export class RobotsClient {
 
   /** Like {@link canFetch}, with the reason. */
   async check(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<Decision> {
+    return this[DECIDE](url, agent, options);
+  }
+
+  /**
+   * {@link check} that gives a promise only when something has to be asked: the one question of guards, whose request
+   * then starts in the caller's own turn.
+   *
+   * @internal
+   * @throws the same errors as {@link canFetch}; synchronously, unless something had to be asked.
+   */
+  [DECIDE](url: string | URL, agent?: Agent, options?: CheckOptions): Decision | Promise<Decision> {
     options?.signal?.throwIfAborted();
-    const warm = this.warmDecision(url, agent, true);
-    if (warm !== undefined) return tellDecision(warm);
-    this.misses++;
-    const tokens = this.agents.of(agent);
-    const located = new LocatedUrl();
-    locate(url, located);
-    tellCache(located.origin, 'miss');
-    const { entry, source } = await this.cache.fetch(located.origin, options?.signal);
-    return tellDecision(decideFromEntry(entry, tokens, located, this.settings.clock.now(), source));
+    return this.decideLocated(this.read(url, agent), options?.signal);
   }
 
   /**
@@ -144,8 +155,8 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   peek(url: string | URL, agent?: Agent): Decision | undefined {
-    const warm = this.warmDecision(url, agent, false);
-    return warm === undefined ? undefined : tellDecision(warm);
+    const known = this.decideFromMemory(this.read(url, agent), false);
+    return known === undefined ? undefined : tellDecision(known);
   }
 
   /**
@@ -157,20 +168,7 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   permits(url: string | URL, agent?: Agent): boolean | undefined {
-    this.assertOpen();
-    const located = this.located;
-    locate(url, located);
-    if (channels.decision.hasSubscribers || channels.cache.hasSubscribers) return undefined;
-    if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
-    const entry = this.cache.recall(located.origin);
-    if (entry === undefined || !entry.isQuietAt(this.settings.clock.now())) return undefined;
-    const { file } = entry;
-    const tokens = agent === undefined ? this.settings.tokens : this.agents.of(agent);
-    if (file === undefined || isRobotsTarget(located)) return undefined;
-    const program = file.programFor(tokens.length === 1 ? tokens[0] : file.chooseAgent(tokens));
-    const rule = file.decideUrl(program, located);
-    this.hits++;
-    return rule < 0 || program.isAllow(rule);
+    return this.permitsLocated(this.read(url, agent));
   }
 
   /**
@@ -184,9 +182,10 @@ export class RobotsClient {
     const tokens = this.agents.of(options?.agent);
     const origin = originOf(url);
     const override = this.overrides.get(origin);
-    if (override !== undefined) return override.policy(tokens);
-    if (this.origins.isUnaskable(origin))
-      return unaskablePolicy(this.origins.profileOf(origin), origin, tokens);
+    if (override !== undefined) return describeOverride(override, tokens);
+    if (!this.origins.canAsk(origin)) {
+      return describeUnaskable(this.origins.profileOf(origin), origin, tokens);
+    }
     const { clock, maxBodyBytes } = this.settings;
     const now = clock.now();
     const known = this.cache.recall(origin);
@@ -267,7 +266,7 @@ export class RobotsClient {
     if (url === '' || url !== this.located.href) locate(url, this.located);
     const { origin } = this.located;
     // Nothing is ever known of an origin that cannot be asked.
-    if (!this.origins.isUnaskable(origin)) this.cache.reportSite(origin, signal.reachable);
+    if (this.origins.canAsk(origin)) this.cache.reportSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;
     const bounds = this.origins.profileOf(origin).retryAfter;
     const pauseMs = retryAfterMs(String(signal.retryAfter), this.settings.clock.now(), bounds);
@@ -352,42 +351,64 @@ export class RobotsClient {
     return this.attempts;
   }
 
-  private warmDecision(
-    url: string | URL,
-    agent: Agent | undefined,
-    mayRefresh: boolean,
-  ): Decision | undefined {
+  /**
+   * Reads a question: the URL into `this.located`, where it stays until the next question is read.
+   *
+   * @returns the tokens of `agent`.
+   */
+  private read(url: string | URL, agent: Agent | undefined): Tokens {
     this.assertOpen();
-    const located = this.located;
     const tokens = agent === undefined ? this.settings.tokens : this.agents.of(agent);
-    locate(url, located);
-    const override = this.overrides.size === 0 ? undefined : this.overrides.get(located.origin);
-    if (override !== undefined) return override.decide(tokens, located);
+    locate(url, this.located);
+    return tokens;
+  }
+
+  private permitsLocated(tokens: Tokens): boolean | undefined {
+    const { located } = this;
+    if (channels.decision.hasSubscribers || channels.cache.hasSubscribers) return undefined;
+    if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
     const entry = this.cache.recall(located.origin);
+    if (entry === undefined) return undefined;
+    const allowed = permits(entry, tokens, located, this.settings.clock.now());
+    if (allowed !== undefined) this.hits++;
+    return allowed;
+  }
+
+  private decideLocated(tokens: Tokens, signal: AbortSignal | undefined): Decision | Promise<Decision> {
+    const known = this.decideFromMemory(tokens, true);
+    return known === undefined ? this.decideAfterFetch(tokens, signal) : tellDecision(known);
+  }
+
+  /** The decision without asking anybody; `undefined` when an answer has to be fetched first. */
+  private decideFromMemory(tokens: Tokens, mayRefresh: boolean): Decision | undefined {
+    const { located } = this;
+    const { origin } = located;
+    const override = this.overrides.size === 0 ? undefined : this.overrides.get(origin);
+    if (override !== undefined) return decideByOverride(override, tokens, located);
     const now = this.settings.clock.now();
-    if (isRobotsTarget(located)) {
-      return robotsTxtDecision(entry, this.origins.profileOf(located.origin), tokens, located, now);
-    }
+    const entry = this.cache.recall(origin);
     if (entry === undefined) {
-      const { origin } = located;
-      return this.origins.isUnaskable(origin)
-        ? unaskableDecision(this.origins.profileOf(origin), tokens, located)
-        : undefined;
+      return decideUnknown(this.origins.profileOf(origin), this.origins.canAsk(origin), tokens, located, now);
     }
-    const { file } = entry;
-    if (file !== undefined && entry.isQuietAt(now)) {
-      this.hits++;
-      tellCache(located.origin, 'hit');
-      return decideQuietly(entry, file, tokens, located);
-    }
-    const due = attemptDue(entry.record, entry.profile, now);
-    if (due === 'now') return undefined;
-    if (due === 'ahead' && mayRefresh && this.cache.refresh(located.origin)) {
-      tellCache(located.origin, 'refresh');
+    if (isRobotsTarget(located)) return decide(entry, tokens, located, now, 'memory');
+    if (!entry.isQuietAt(now)) {
+      const due = attemptDue(entry.record, entry.profile, now);
+      if (due === 'now') return undefined;
+      if (due === 'ahead' && mayRefresh && this.cache.refresh(origin)) tellCache(origin, 'refresh');
     }
     this.hits++;
-    tellCache(located.origin, 'hit');
-    return decideFromEntry(entry, tokens, located, now, 'memory');
+    tellCache(origin, 'hit');
+    return decide(entry, tokens, located, now, 'memory');
+  }
+
+  private async decideAfterFetch(tokens: Tokens, signal: AbortSignal | undefined): Promise<Decision> {
+    // Other questions are read while this one waits.
+    const { located } = this;
+    this.located = new LocatedUrl();
+    this.misses++;
+    tellCache(located.origin, 'miss');
+    const { entry, source } = await this.cache.fetch(located.origin, signal);
+    return tellDecision(decide(entry, tokens, located, this.settings.clock.now(), source));
   }
 
   private requestRateOf({ origin, agent, state }: Decision): number {

@@ -1,6 +1,6 @@
 import type { StopSignal } from '../base/index.ts';
 import type { CacheEntry } from '../cache/index.ts';
-import { decideFromEntry } from '../decision/index.ts';
+import { decide } from '../decision/index.ts';
 import { fetchRobots, fetchTransport, undiciTransport, type Validators } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import { attemptDue, type OriginRecord, type Outcome, type Profile } from '../lifecycle/index.ts';
@@ -84,7 +84,7 @@ export class Attempts {
     const now = this.settings.clock.now();
     const entry = this.context.recall(located.origin);
     if (entry === undefined || attemptDue(entry.record, entry.profile, now) === 'now') return false;
-    const decision = decideFromEntry(entry, this.settings.tokens, located, now, 'memory');
+    const decision = decide(entry, this.settings.tokens, located, now, 'memory');
     return decision.reason === 'rule' && !decision.allowed;
   }
 }

@@ -1,60 +1,179 @@
+/**
+ * Every decision is made here. Three things can decide: the record of an origin (rules, or what their absence means),
+ * the caller's override, or, where neither is there, that nothing can be asked.
+ */
+import type { CacheEntry } from '../cache/index.ts';
 import { type Profile, type RobotsSource, type Standing, standing } from '../lifecycle/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
-import type { CacheEntry } from '../cache/index.ts';
-import { type Decision, decideByRules, decideByStanding } from './decision.ts';
-import { type LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
 import type { RobotsFile } from '../rules/index.ts';
+import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
+import type { Decision } from './decision.ts';
 
-/** The decision of an entry whose rules hold, with nothing due: nearly every question, so nothing is done twice. */
-export function decideQuietly(
-  entry: CacheEntry,
-  file: RobotsFile,
-  tokens: Tokens,
-  located: LocatedUrl,
-): Decision {
-  const agent = tokens.length === 1 ? tokens[0] : file.chooseAgent(tokens);
-  const program = file.programFor(agent);
-  const number = file.decideUrl(program, located);
-  return decideByRules(
-    located,
-    agent,
-    entry.profile.name,
-    'rules',
-    entry.source('memory', true),
-    program.group ?? file.groupOf(program, agent),
-    number < 0 ? undefined : file.ruleOf(program, number),
-    program.crawlDelayMs,
-  );
+/**
+ * The method of a client that guards ask. A symbol, because a client of the user's own may have a method of any name.
+ */
+export const DECIDE: unique symbol = Symbol('canfetch.decide');
+
+/** An origin whose robots.txt, or whose verdict, the caller has laid down. Nothing is fetched for it. */
+export interface OverriddenOrigin {
+  readonly origin: string;
+  /** Name of the profile in whose dialect `file` is read. */
+  readonly profile: string;
+  readonly state: 'rules' | 'allow-all' | 'disallow-all';
+  readonly robots: RobotsSource;
+  /** The text laid down, parsed; `undefined` for a verdict. */
+  readonly file: RobotsFile | undefined;
+  readonly because: string | undefined;
 }
 
-/** The decision of an entry about one URL. `now` turns the phases of an outage. */
-export function decideFromEntry(
+/**
+ * Whether rules that are fresh at `now` allow the URL: {@link decide} without the reasons, and without an allocation.
+ *
+ * @returns `undefined` when there are no such rules, a refresh of them is due, or the target is `/robots.txt`.
+ */
+export function permits(
+  entry: CacheEntry,
+  tokens: Tokens,
+  located: LocatedUrl,
+  now: number,
+): boolean | undefined {
+  if (!entry.isQuietAt(now)) return undefined;
+  const { file } = entry;
+  if (file === undefined || isRobotsTarget(located)) return undefined;
+  const program = file.programFor(tokens.length === 1 ? tokens[0] : file.chooseAgent(tokens));
+  const rule = file.decideUrl(program, located);
+  return rule < 0 || program.isAllow(rule);
+}
+
+/**
+ * The decision by what is known of an origin.
+ *
+ * Decisions by rules are written out: objects made on the way, and copied into each other, cost more than everything
+ * else about a warm question.
+ *
+ * @param now Epoch milliseconds: the phases of an outage turn by it.
+ * @param source Where the record came from for this question.
+ */
+export function decide(
   entry: CacheEntry,
   tokens: Tokens,
   located: LocatedUrl,
   now: number,
   source: RobotsSource['source'],
 ): Decision {
-  const { file } = entry;
-  const quiet = entry.isQuietAt(now);
-  const holds = quiet ? RULES_IN_FORCE : standing(entry.record, entry.profile, now);
+  const { file, profile } = entry;
+  if (isRobotsTarget(located)) return robotsTxtDecision(entry, profile, tokens, located, now);
+  const isFresh = entry.isQuietAt(now);
+  const known = isFresh ? RULES_IN_FORCE : standing(entry.record, profile, now);
   const agent = tokens.length === 1 || file === undefined ? tokens[0] : file.chooseAgent(tokens);
-  const profile = entry.profile.name;
-  const robots = entry.source(source, quiet || answerHolds(entry, now));
-  if ((holds.state === 'rules' || holds.state === 'last-good') && file !== undefined) {
-    const program = file.programFor(agent);
-    const number = file.decideUrl(program, located);
-    const group = file.groupOf(program, agent);
-    const rule = number < 0 ? undefined : file.ruleOf(program, number);
-    return decideByRules(located, agent, profile, holds.state, robots, group, rule, program.crawlDelayMs);
+  const robots = entry.source(source, isFresh || answerHolds(entry, now));
+  if ((known.state !== 'rules' && known.state !== 'last-good') || file === undefined) {
+    return decideWithoutRules(known, agent, profile.name, located, now, robots);
   }
-  return decideByStanding(located, agent, profile, withoutRules(holds, now), robots);
+  const { state } = known;
+  const { href: url, origin } = located;
+  const program = file.programFor(agent);
+  const number = file.decideUrl(program, located);
+  const group = program.group ?? file.groupOf(program, agent);
+  if (group === undefined) {
+    return { url, origin, agent, profile: profile.name, state, allowed: true, reason: 'no-group', robots };
+  }
+  const { crawlDelayMs } = program;
+  if (number < 0) {
+    return crawlDelayMs < 0
+      ? { url, origin, agent, profile: profile.name, state, allowed: true, reason: 'no-rule', group, robots }
+      : {
+          url,
+          origin,
+          agent,
+          profile: profile.name,
+          state,
+          allowed: true,
+          reason: 'no-rule',
+          group,
+          robots,
+          crawlDelayMs,
+        };
+  }
+  const rule = file.ruleOf(program, number);
+  const allowed = rule.directive === 'allow';
+  return crawlDelayMs < 0
+    ? { url, origin, agent, profile: profile.name, state, allowed, reason: 'rule', rule, group, robots }
+    : {
+        url,
+        origin,
+        agent,
+        profile: profile.name,
+        state,
+        allowed,
+        reason: 'rule',
+        rule,
+        group,
+        robots,
+        crawlDelayMs,
+      };
 }
 
-const RULES_IN_FORCE = { state: 'rules' } as const;
+/** The decision by what the caller has laid down. */
+export function decideByOverride(
+  { file, profile, state, robots, because }: OverriddenOrigin,
+  tokens: Tokens,
+  located: LocatedUrl,
+): Decision {
+  const agent = file?.chooseAgent(tokens) ?? tokens[0];
+  const base = {
+    url: located.href,
+    origin: located.origin,
+    agent,
+    profile,
+    state,
+    robots,
+    ...(because === undefined ? {} : { because }),
+  } as const;
+  if (isRobotsTarget(located)) return { ...base, reason: 'robots-txt', allowed: true };
+  if (file === undefined) return { ...base, reason: 'override', allowed: state === 'allow-all' };
+  const verdict = file.check(located.href.slice(located.targetStart, located.targetEnd), agent);
+  const crawlDelayMs = file.crawlDelay(agent);
+  return {
+    ...base,
+    reason: 'override',
+    allowed: verdict.allowed,
+    ...('group' in verdict ? { group: verdict.group } : {}),
+    ...('rule' in verdict ? { rule: verdict.rule } : {}),
+    ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
+  };
+}
+
+/**
+ * The decision when nothing is known of the origin.
+ *
+ * @param canAsk Whether the origin can be asked: `ftp:` cannot without a transport for it, now or later, so nothing of
+ *   it is allowed.
+ * @returns `undefined` when the origin has to be asked first.
+ */
+export function decideUnknown(
+  profile: Profile,
+  canAsk: boolean,
+  tokens: Tokens,
+  located: LocatedUrl,
+  now: number,
+): Decision | undefined {
+  if (isRobotsTarget(located)) return robotsTxtDecision(undefined, profile, tokens, located, now);
+  if (canAsk) return undefined;
+  return {
+    url: located.href,
+    origin: located.origin,
+    agent: tokens[0],
+    profile: profile.name,
+    state: 'disallow-all',
+    robots: noFtpTransport(located.origin),
+    reason: 'unreachable',
+    allowed: false,
+  };
+}
 
 /** `/robots.txt` itself may always be fetched; nothing needs to be known for that. */
-export function robotsTxtDecision(
+function robotsTxtDecision(
   entry: CacheEntry | undefined,
   profile: Profile,
   tokens: Tokens,
@@ -73,31 +192,29 @@ export function robotsTxtDecision(
   };
 }
 
-/** `ftp:` without a transport for it: nothing can be asked, now or later, so nothing is allowed. */
-export function unaskableDecision(profile: Profile, tokens: Tokens, located: LocatedUrl): Decision {
-  const robots = { ...unasked(located.origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
-  return {
-    url: located.href,
-    origin: located.origin,
-    agent: tokens[0],
-    profile: profile.name,
-    state: 'disallow-all',
-    robots,
-    reason: 'unreachable',
-    allowed: false,
-  };
-}
+const RULES_IN_FORCE = { state: 'rules' } as const;
 
 /**
- * What holds where no rules do. A standing that knows nothing (the answer went stale between its arrival and
- * this moment, by a clock that jumped) is no permission: the next question asks again.
+ * The decision by what the absence of rules means. A state that is `unknown` (the answer went stale between its arrival
+ * and this moment, by a clock that jumped) is no permission: the next question asks again.
  */
-function withoutRules(
-  holds: Standing | typeof RULES_IN_FORCE,
+function decideWithoutRules(
+  known: Standing | typeof RULES_IN_FORCE,
+  agent: string,
+  profile: string,
+  { href: url, origin }: LocatedUrl,
   now: number,
-): Parameters<typeof decideByStanding>[3] {
-  if (holds.state === 'allow-all' || holds.state === 'disallow-all') return holds;
-  return { state: 'disallow-all', reason: 'unreachable', retryAt: now };
+  robots: RobotsSource,
+): Decision {
+  const base = { url, origin, agent, profile, robots };
+  if (known.state === 'allow-all') {
+    return { ...base, state: 'allow-all', allowed: true, reason: known.reason };
+  }
+  const disallowed = { ...base, state: 'disallow-all', allowed: false } as const;
+  if (known.state !== 'disallow-all') return { ...disallowed, reason: 'unreachable', retryAt: now };
+  return known.reason === 'restricted'
+    ? { ...disallowed, reason: 'restricted' }
+    : { ...disallowed, reason: 'unreachable', retryAt: known.retryAt };
 }
 
 /** Whether the answer is still in force at `now`, whatever failed since. */
@@ -105,10 +222,13 @@ export function answerHolds({ record: { answer } }: CacheEntry, now: number): bo
   return answer !== undefined && now >= answer.fetchedAt && now < answer.staleAt;
 }
 
-/** Where robots.txt would be, when nobody asked for it. */
-export const unasked = (origin: string): RobotsSource => ({
-  url: origin + ROBOTS_PATH,
-  finalUrl: origin + ROBOTS_PATH,
-  hops: 0,
-  source: 'memory',
-});
+/** Where the robots.txt of an origin would be that nobody has asked for. */
+function unasked(origin: string): RobotsSource {
+  const url = origin + ROBOTS_PATH;
+  return { url, finalUrl: url, hops: 0, source: 'memory' };
+}
+
+/** The source of a decision about an `ftp:` origin for which there is no transport. */
+export function noFtpTransport(origin: string): RobotsSource {
+  return { ...unasked(origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
+}

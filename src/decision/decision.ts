@@ -1,5 +1,4 @@
-import type { OriginState, RobotsSource, Standing } from '../lifecycle/index.ts';
-import type { LocatedUrl } from '../url/index.ts';
+import type { OriginState, RobotsSource } from '../lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule } from '../rules/index.ts';
 
 interface DecisionBase {
@@ -67,56 +66,3 @@ export type Decision =
       /** Why the caller overrode this origin. */
       readonly because?: string;
     });
-
-/**
- * A decision that rests on a parsed file: `rule` is the one that decides, if any. Written out, because objects made
- * on the way, and copied into each other, cost more than everything else about a warm question.
- */
-export function decideByRules(
-  { href: url, origin }: LocatedUrl,
-  agent: string,
-  profile: string,
-  state: 'rules' | 'last-good',
-  robots: RobotsSource,
-  group: MatchedGroup | undefined,
-  rule: MatchedRule | undefined,
-  crawlDelayMs: number,
-): Decision {
-  if (group === undefined) {
-    return { url, origin, agent, profile, state, allowed: true, reason: 'no-group', robots };
-  }
-  if (rule === undefined) {
-    return crawlDelayMs < 0
-      ? { url, origin, agent, profile, state, allowed: true, reason: 'no-rule', group, robots }
-      : { url, origin, agent, profile, state, allowed: true, reason: 'no-rule', group, robots, crawlDelayMs };
-  }
-  const allowed = rule.directive === 'allow';
-  return crawlDelayMs < 0
-    ? { url, origin, agent, profile, state, allowed, reason: 'rule', rule, group, robots }
-    : { url, origin, agent, profile, state, allowed, reason: 'rule', rule, group, robots, crawlDelayMs };
-}
-
-/** A decision that rests on what an answer, or its absence, means. */
-export function decideByStanding(
-  { href: url, origin }: LocatedUrl,
-  agent: string,
-  profile: string,
-  standing: Exclude<Standing, { copy: unknown } | { state: 'unknown' }>,
-  robots: RobotsSource,
-): Decision {
-  if (standing.state === 'allow-all') {
-    return {
-      url,
-      origin,
-      agent,
-      profile,
-      robots,
-      state: 'allow-all',
-      allowed: true,
-      reason: standing.reason,
-    };
-  }
-  const base = { url, origin, agent, profile, robots, state: 'disallow-all', allowed: false } as const;
-  if (standing.reason === 'restricted') return { ...base, reason: 'restricted' };
-  return { ...base, reason: 'unreachable', retryAt: standing.retryAt };
-}

@@ -27,9 +27,9 @@ import type {
   PolicyNextAttempt,
 } from './policy.ts';
 import { requestRate, type RobotsFile } from '../rules/index.ts';
-import { answerHolds, unasked } from './decide.ts';
+import { answerHolds, noFtpTransport, type OverriddenOrigin } from './decide.ts';
 
-/** Whom a policy is about, and what holds for every origin alike. */
+/** Whom a policy is about, and what is the same for every origin. */
 export interface PolicyContext {
   /** Agents in order of preference. */
   readonly tokens: Tokens;
@@ -37,7 +37,7 @@ export interface PolicyContext {
   readonly now: number;
 }
 
-/** Everything an entry says, for people and tools. */
+/** The policy of an origin by what is known of it. */
 export function describeEntry(
   entry: CacheEntry,
   { tokens, maxBodyBytes, now }: PolicyContext,
@@ -69,22 +69,39 @@ export function describeEntry(
   };
 }
 
-/** `ftp:` without a transport for it. */
-export function unaskablePolicy(profile: Profile, origin: string, [agent]: Tokens): OriginPolicy {
-  const robots = { ...unasked(origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
+/** The policy of an `ftp:` origin for which there is no transport. */
+export function describeUnaskable(profile: Profile, origin: string, [agent]: Tokens): OriginPolicy {
   const disallowed = { state: 'disallow-all', reason: 'unreachable' } as const;
   return {
     origin,
     profile: profile.name,
     ...disallowed,
-    robots,
+    robots: noFtpTransport(origin),
     ...describeFile(undefined, agent),
     underProfiles: profileNames.map((name) => ({ profile: name, ...disallowed })),
   };
 }
 
+/** The policy of an origin that the caller has overridden. */
+export function describeOverride(
+  { origin, profile, state, robots, file, because }: OverriddenOrigin,
+  tokens: Tokens,
+): OriginPolicy {
+  return {
+    origin,
+    profile,
+    state,
+    reason: 'override',
+    robots,
+    ...describeFile(file, file?.chooseAgent(tokens) ?? tokens[0]),
+    // The origin was not asked, so there is no answer that other profiles could read in their own way.
+    underProfiles: [],
+    ...(because === undefined ? {} : { because }),
+  };
+}
+
 /** What a file says of everybody, and of `agent`. */
-export function describeFile(
+function describeFile(
   file: RobotsFile | undefined,
   agent: string,
 ): Pick<

@@ -2,9 +2,9 @@
  * `Decision` and `OriginPolicy`: their types, and the one place where each is made. It imports `rules/`, `lifecycle/`
  * and the entries of `cache/`; it must not import `fetch/`, `store/` or anything above, and starts nothing.
  */
-export { decideFromEntry, decideQuietly, robotsTxtDecision, unaskableDecision } from './decide.ts';
+export { DECIDE, decide, decideByOverride, decideUnknown, type OverriddenOrigin, permits } from './decide.ts';
 export type { Decision } from './decision.ts';
-export { describeEntry, describeFile, unaskablePolicy } from './describe-policy.ts';
+export { describeEntry, describeOverride, describeUnaskable } from './describe-policy.ts';
 export type {
   OriginPolicy,
   PolicyAttempt,

@@ -1,5 +1,5 @@
 import { type Clock, invalid, orAborted } from '../base/index.ts';
-import type { Decision } from '../decision/index.ts';
+import { DECIDE, type Decision } from '../decision/index.ts';
 import { refreshAheadAt } from '../lifecycle/index.ts';
 import type { Pace } from '../pacing/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
@@ -26,8 +26,17 @@ function isNetworkError(error: unknown): boolean {
 export interface GuardClient {
   peek(url: string | URL, agent?: Agent): Decision | undefined;
   check(url: string | URL, agent?: Agent, options?: { readonly signal?: AbortSignal }): Promise<Decision>;
-  /** {@link peek} for those who need no reason; `undefined` also when a refresh is due. Spares guards most of the work. */
-  permits?(url: string | URL, agent?: Agent): boolean | undefined;
+  /**
+   * Asked instead of `peek` and `check`: gives a promise only when robots.txt has to be fetched first, rejects with the
+   * reason of `signal`, and starts a refresh when one is due.
+   *
+   * @internal
+   */
+  [DECIDE]?(
+    url: string | URL,
+    agent?: Agent,
+    options?: { readonly signal?: AbortSignal },
+  ): Decision | Promise<Decision>;
   report(url: string | URL, signal: { readonly reachable: boolean; readonly retryAfter?: string }): void;
   /** Needed for `pacing` alone. */
   waitForSlot?(
@@ -87,12 +96,10 @@ export class Guard<Answer = unknown> {
       this.settings.onIgnored?.({ url: new URL(url).href, because: request.because });
       return undefined;
     }
-    const { pace, agent } = this.settings;
+    const { pace } = this.settings;
     if (pace !== undefined && request.paced !== false) return this.paced(url, pace, request.signal);
-    request.signal?.throwIfAborted();
     // A string that is serialised already is read faster than a URL.
     const text = typeof url === 'string' ? url : url.href;
-    if (this.client.permits?.(text, agent) === true) return undefined;
     const decision = this.decide(text, request.signal);
     return decision instanceof Promise ? decision.then((late) => this.weigh(late)) : this.weigh(decision);
   }
@@ -140,16 +147,20 @@ export class Guard<Answer = unknown> {
 
   private decide(url: string | URL, signal: AbortSignal | undefined): Decision | Promise<Decision> {
     signal?.throwIfAborted();
+    const { client } = this;
     const { agent } = this.settings;
-    const known = this.client.peek(url, agent);
+    if (client[DECIDE] !== undefined) {
+      return client[DECIDE](url, agent, signal === undefined ? undefined : { signal });
+    }
+    const known = client.peek(url, agent);
     if (known !== undefined) {
       // `peek` starts no refresh: without this, a crawler that only fetches would meet the end of every answer.
-      if (endsSoon(known, this.clock.now())) this.client.check(url, agent).catch(() => undefined);
+      if (endsSoon(known, this.clock.now())) client.check(url, agent).catch(() => undefined);
       return known;
     }
     // Whatever a client of another make gives, it is waited for, never taken for a decision.
-    if (signal === undefined) return Promise.resolve(this.client.check(url, agent));
-    return orAborted(Promise.resolve(this.client.check(url, agent, { signal })), signal);
+    if (signal === undefined) return Promise.resolve(client.check(url, agent));
+    return orAborted(Promise.resolve(client.check(url, agent, { signal })), signal);
   }
 
   /** {@link refuses}, when the slot of the request has come. */

@@ -1,0 +1,96 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { DECIDE } from '../../src/decision/index.ts';
+import { guardFetch, RobotsClient } from '../../src/index.ts';
+import { LocatedUrl } from '../../src/url/index.ts';
+
+const open: RobotsClient[] = [];
+
+/** A client of a web whose robots.txt all disallow `/private`, and how many of them were fetched. */
+function client(): { readonly robots: RobotsClient; readonly fetched: string[] } {
+  const fetched: string[] = [];
+  const robots = new RobotsClient({
+    agent: 'ExampleBot',
+    transport: {
+      fetch: (url) => {
+        fetched.push(String(url));
+        return Promise.resolve(new Response('User-agent: *\nDisallow: /private\n'));
+      },
+    },
+  });
+  open.push(robots);
+  return { robots, fetched };
+}
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const robots of open.splice(0)) await robots.close();
+});
+
+describe('a question', () => {
+  it.each(['canFetch', 'check'] as const)('%s reads its URL once, cold and warm', async (method) => {
+    const { robots, fetched } = client();
+    const read = vi.spyOn(LocatedUrl.prototype, 'read');
+    for (const url of ['https://example.com/private', 'https://example.com/ä', 'https://other.example/ö']) {
+      read.mockClear();
+      await robots[method](url);
+      expect(read.mock.calls.filter(([input]) => input === url)).toEqual([[url]]);
+    }
+    expect(fetched).toHaveLength(2);
+  });
+
+  it('keeps its own URL while it waits and others are asked', async () => {
+    const { robots } = client();
+    const late = robots.check('https://example.com/private');
+    expect(robots.peek('https://other.example/a')).toBeUndefined();
+    const other = robots.check('https://other.example/b');
+    await expect(late).resolves.toMatchObject({ url: 'https://example.com/private', allowed: false });
+    await expect(other).resolves.toMatchObject({ url: 'https://other.example/b', allowed: true });
+  });
+
+  it('is refused for its aborted signal before anything else', async () => {
+    const { robots, fetched } = client();
+    const reason = new Error('left');
+    const options = { signal: AbortSignal.abort(reason) };
+    await expect(robots.canFetch('no URL', undefined, options)).rejects.toBe(reason);
+    await expect(robots.check('https://example.com/', undefined, options)).rejects.toBe(reason);
+    expect(fetched).toEqual([]);
+  });
+});
+
+describe('a guard', () => {
+  it('asks its client one question for each request and each redirect, cold and warm', async () => {
+    const { robots, fetched } = client();
+    const decide = vi.spyOn(robots, DECIDE);
+    const others = (['check', 'peek', 'permits', 'canFetch'] as const).map((name) => vi.spyOn(robots, name));
+    const guarded = guardFetch(
+      (url: string | URL | Request) =>
+        Promise.resolve(
+          String(url).endsWith('/moved')
+            ? new Response(null, { status: 302, headers: { location: '/page' } })
+            : new Response('page'),
+        ),
+      robots,
+    );
+    for (const path of ['a', 'b', 'moved']) await guarded(`https://example.com/${path}`);
+    await expect(guarded('https://example.com/private')).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+    });
+    expect(decide.mock.calls.map(([url]) => String(url).slice('https://example.com/'.length))).toEqual([
+      'a',
+      'b',
+      'moved',
+      'page',
+      'private',
+    ]);
+    // A promise only where robots.txt had to be fetched.
+    expect(decide.mock.results.map(({ value }) => value instanceof Promise)).toEqual([
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    for (const other of others) expect(other).not.toHaveBeenCalled();
+    expect(fetched).toHaveLength(1);
+  });
+});
