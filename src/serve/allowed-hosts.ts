@@ -38,17 +38,20 @@ function serialised(name: string): string | undefined {
   }
 }
 
+/** Where the page is. */
+const PAGE = '/';
+
 /**
  * Pages of other sites have no business here: they could make this machine ask origins, even if they cannot read what
- * comes. Following a link to us is no such thing.
+ * comes. A link leads to the page, and to nothing that acts.
  *
  * @throws Problem 403
  */
-export function assertOwnSite({ method, headers }: IncomingMessage): void {
+export function assertOwnSite({ method, headers }: IncomingMessage, path: string): void {
   const { host = '', origin } = headers;
   const site = headers['sec-fetch-site'];
   const safe = method === 'GET' || method === 'HEAD';
-  if (safe && headers['sec-fetch-dest'] === 'document') return;
+  if (safe && path === PAGE && headers['sec-fetch-dest'] === 'document') return;
   const ownSite = site === undefined || site === 'same-origin' || site === 'none';
   if (ownSite && (origin === undefined || hostOf(origin) === host.toLowerCase())) return;
   throw new Problem(

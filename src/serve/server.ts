@@ -119,7 +119,7 @@ async function answer(
     });
   try {
     hosts.assert(request);
-    assertOwnSite(request);
+    assertOwnSite(request, path);
     const exchange: Exchange = {
       request,
       response,

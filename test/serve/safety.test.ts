@@ -79,6 +79,29 @@ describe('pages of other sites', () => {
     ).toBe(403);
   });
 
+  it.each(['cross-site', 'same-site'])('nor navigate to anything but the page: %s', async (from) => {
+    const navigation = { 'sec-fetch-site': from, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+    await using site = await startSite({ '/robots.txt': { body: 'User-agent: *\nAllow: /\n' } });
+    const url = encodeURIComponent(site.url('/x'));
+    for (const path of [
+      `/v1/check?url=${url}`,
+      `/v1/policy?origin=${url}`,
+      `/v1/explain?url=${url}`,
+      '/metrics',
+      '/healthz',
+      '/openapi.json',
+      '/page/main.js',
+    ]) {
+      const { status, text } = await ask(service.origin, path, { headers: navigation });
+      expect([path, status, JSON.parse(text).code]).toEqual([path, 403, 'ERR_ROBOTS_FOREIGN_SITE']);
+    }
+    expect(site.requests).toEqual([]);
+    expect((await ask(service.origin, `/?url=${url}`, { headers: navigation })).status).toBe(200);
+    // Typed into the address bar, or a bookmark.
+    const own = { ...navigation, 'sec-fetch-site': 'none' };
+    expect((await ask(service.origin, `/v1/check?url=${url}`, { headers: own })).status).toBe(200);
+  });
+
   it('our own page can, and so can programs, and links lead here', async () => {
     const own = { origin: service.origin, 'sec-fetch-site': 'same-origin' };
     expect(
