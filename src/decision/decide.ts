@@ -40,9 +40,9 @@ export function permits(
   if (!entry.isQuietAt(now)) return undefined;
   const { file } = entry;
   if (file === undefined || isRobotsTarget(located)) return undefined;
-  const program = file.programFor(tokens.length === 1 ? tokens[0] : file.chooseAgent(tokens));
-  const rule = file.decideUrl(program, located);
-  return rule < 0 || program.isAllow(rule);
+  const ruleset = file.rulesetFor(tokens.length === 1 ? tokens[0] : file.chooseAgent(tokens));
+  const rule = file.decideUrl(ruleset, located);
+  return rule < 0 || ruleset.isAllow(rule);
 }
 
 /**
@@ -72,13 +72,13 @@ export function decide(
   }
   const { state } = known;
   const { href: url, origin } = located;
-  const program = file.programFor(agent);
-  const number = file.decideUrl(program, located);
-  const group = program.group ?? file.groupOf(program, agent);
+  const ruleset = file.rulesetFor(agent);
+  const number = file.decideUrl(ruleset, located);
+  const group = ruleset.group ?? file.groupOf(ruleset, agent);
   if (group === undefined) {
     return { url, origin, agent, profile: profile.name, state, allowed: true, reason: 'no-group', robots };
   }
-  const { crawlDelayMs } = program;
+  const { crawlDelayMs } = ruleset;
   if (number < 0) {
     return crawlDelayMs < 0
       ? { url, origin, agent, profile: profile.name, state, allowed: true, reason: 'no-rule', group, robots }
@@ -95,7 +95,7 @@ export function decide(
           crawlDelayMs,
         };
   }
-  const rule = file.ruleOf(program, number);
+  const rule = file.ruleOf(ruleset, number);
   const allowed = rule.directive === 'allow';
   return crawlDelayMs < 0
     ? { url, origin, agent, profile: profile.name, state, allowed, reason: 'rule', rule, group, robots }

@@ -109,7 +109,7 @@ function describeFile(
   'rules' | 'groups' | 'sitemaps' | 'agent' | 'group' | 'crawlDelayMs' | 'requestRateMs'
 > {
   if (file === undefined) return { groups: [], sitemaps: [], agent };
-  const group = file.groupOf(file.programFor(agent), agent);
+  const group = file.groupOf(file.rulesetFor(agent), agent);
   const crawlDelayMs = file.crawlDelay(agent);
   const requestRateMs = requestRate(file, agent);
   return {

@@ -10,7 +10,7 @@ import {
 } from './describe.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
 import { compile, compileAll } from './matcher/compile.ts';
-import { NO_RULE, type Program } from './matcher/ruleset.ts';
+import { NO_RULE, type Ruleset } from './matcher/ruleset.ts';
 import { findGroups } from './matcher/select.ts';
 import { readTarget } from './matcher/target.ts';
 import { fromUtf8 } from './octets.ts';
@@ -19,7 +19,7 @@ import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } fro
 const located = new LocatedUrl();
 
 /** Agents a file was asked for keep their compiled rules, up to this many; then all start anew. */
-const MAX_PROGRAMS = 64;
+const MAX_RULESETS = 64;
 
 /**
  * A robots.txt file: its octets, and what was compiled of them for the agents that asked. Made by `parseRobots`.
@@ -33,8 +33,8 @@ export class RobotsFile {
   private readonly traits: DialectTraits;
   private readonly groupStarts: Int32Array;
   private agent: string | undefined;
-  private program: Program | undefined;
-  private programs: Map<string, Program> | undefined;
+  private ruleset: Ruleset | undefined;
+  private rulesets: Map<string, Ruleset> | undefined;
   private description: Description | undefined;
 
   /** @internal */
@@ -63,17 +63,17 @@ export class RobotsFile {
    */
   check(target: string, agent: string | readonly string[] = '*'): Verdict {
     const token = this.chooseAgent(agent);
-    const program = this.programFor(token);
+    const ruleset = this.rulesetFor(token);
     if (target.startsWith('/')) {
       const end = pathEnd(target);
       if (this.isRobotsTxt(target, 0, end)) return { allowed: true, reason: 'robots-txt' };
-      return this.verdict(program, token, this.decide(program, target, 0, end));
+      return this.verdict(ruleset, token, this.decide(ruleset, target, 0, end));
     }
     locate(target, located);
     if (this.isRobotsTxt(located.href, located.targetStart, located.targetEnd)) {
       return { allowed: true, reason: 'robots-txt' };
     }
-    return this.verdict(program, token, this.decideUrl(program, located));
+    return this.verdict(ruleset, token, this.decideUrl(ruleset, located));
   }
 
   /**
@@ -84,19 +84,19 @@ export class RobotsFile {
     const verdict = this.check(target, agent);
     if (verdict.reason !== 'rule') return { verdict };
     const token = callerAgent(this.chooseAgent(agent), this.traits);
-    const program = compileAll(this.bytes, this.groupStarts, token, this.traits);
+    const ruleset = compileAll(this.bytes, this.groupStarts, token, this.traits);
     const text = target.startsWith('/') ? target : targetOf(target);
     const { octets, length } = readTarget(text, 0, pathEnd(text), this.traits);
-    const matching = program.matches(octets, 0, length);
+    const matching = ruleset.matches(octets, 0, length);
     // A rule stands for its line: what was derived from the winner's is no rival of it.
     const [winner, ...others] = matching;
     const rival = others.find(
-      (rule) => winner !== undefined && program.offsetOf(rule) !== program.offsetOf(winner),
+      (rule) => winner !== undefined && ruleset.offsetOf(rule) !== ruleset.offsetOf(winner),
     );
     if (winner === undefined || rival === undefined) return { verdict };
-    const shorter = program.priorityOf(rival) < program.priorityOf(winner);
+    const shorter = ruleset.priorityOf(rival) < ruleset.priorityOf(winner);
     const lost = this.traits.decides === 'first' ? 'later' : shorter ? 'shorter' : 'tie';
-    return { verdict, runnerUp: { rule: this.ruleOf(program, rival), lost } };
+    return { verdict, runnerUp: { rule: this.ruleOf(ruleset, rival), lost } };
   }
 
   /** Groups as they stand in the file, before those of one agent are merged. */
@@ -119,14 +119,14 @@ export class RobotsFile {
    * Not part of RFC 9309: reported, never enforced here.
    */
   crawlDelay(agent: string | readonly string[] = '*'): number | undefined {
-    const { crawlDelayMs } = this.programFor(this.chooseAgent(agent));
+    const { crawlDelayMs } = this.rulesetFor(this.chooseAgent(agent));
     return crawlDelayMs < 0 ? undefined : crawlDelayMs;
   }
 
   /** Of several agents the first that some group names; the first of all if none is named. */
   chooseAgent(agent: string | readonly string[]): string {
     if (typeof agent === 'string') return agent;
-    return agent.find((name) => this.programFor(name).scope === 'named') ?? agent[0] ?? '*';
+    return agent.find((name) => this.rulesetFor(name).scope === 'named') ?? agent[0] ?? '*';
   }
 
   /**
@@ -134,20 +134,20 @@ export class RobotsFile {
    *
    * @internal
    */
-  programFor(agent: string): Program {
-    if (agent === this.agent && this.program !== undefined) return this.program;
-    let program = this.programs?.get(agent);
-    if (program === undefined) {
-      program = compile(this.bytes, this.groupStarts, callerAgent(agent, this.traits), this.traits);
-      if (this.program !== undefined && this.agent !== undefined) {
-        this.programs ??= new Map([[this.agent, this.program]]);
-        if (this.programs.size >= MAX_PROGRAMS) this.programs.clear();
-        this.programs.set(agent, program);
+  rulesetFor(agent: string): Ruleset {
+    if (agent === this.agent && this.ruleset !== undefined) return this.ruleset;
+    let ruleset = this.rulesets?.get(agent);
+    if (ruleset === undefined) {
+      ruleset = compile(this.bytes, this.groupStarts, callerAgent(agent, this.traits), this.traits);
+      if (this.ruleset !== undefined && this.agent !== undefined) {
+        this.rulesets ??= new Map([[this.agent, this.ruleset]]);
+        if (this.rulesets.size >= MAX_RULESETS) this.rulesets.clear();
+        this.rulesets.set(agent, ruleset);
       }
     }
     this.agent = agent;
-    this.program = program;
-    return program;
+    this.ruleset = ruleset;
+    return ruleset;
   }
 
   /**
@@ -168,12 +168,12 @@ export class RobotsFile {
    *
    * @internal
    */
-  decideUrl(program: Program, located: LocatedUrl): number {
-    const { targetStart, targetEnd, occurrence } = located;
+  decideUrl(ruleset: Ruleset, located: LocatedUrl): number {
+    const { targetStart, targetEnd, byteMask } = located;
     const octets = this.traits.targetHasQuery ? located.octets : undefined;
     return octets === undefined
-      ? this.decide(program, located.href, targetStart, targetEnd)
-      : program.decide(octets, targetStart, targetEnd, occurrence);
+      ? this.decide(ruleset, located.href, targetStart, targetEnd)
+      : ruleset.decide(octets, targetStart, targetEnd, byteMask);
   }
 
   /**
@@ -181,9 +181,9 @@ export class RobotsFile {
    *
    * @internal
    */
-  decide(program: Program, text: string, start: number, end: number): number {
-    const { octets, length, occurrence } = readTarget(text, start, end, this.traits);
-    return program.decide(octets, 0, length, occurrence);
+  decide(ruleset: Ruleset, text: string, start: number, end: number): number {
+    const { octets, length, byteMask } = readTarget(text, start, end, this.traits);
+    return ruleset.decide(octets, 0, length, byteMask);
   }
 
   /**
@@ -191,34 +191,34 @@ export class RobotsFile {
    *
    * @internal
    */
-  verdict(program: Program, agent: string, rule: number): RuleVerdict {
-    const group = this.groupOf(program, agent);
+  verdict(ruleset: Ruleset, agent: string, rule: number): RuleVerdict {
+    const group = this.groupOf(ruleset, agent);
     if (group === undefined) return { allowed: true, reason: 'no-group' };
     if (rule === NO_RULE) return { allowed: true, reason: 'no-rule', group };
-    return { allowed: program.isAllow(rule), reason: 'rule', rule: this.ruleOf(program, rule), group };
+    return { allowed: ruleset.isAllow(rule), reason: 'rule', rule: this.ruleOf(ruleset, rule), group };
   }
 
   /** @internal */
-  groupOf(program: Program, agent: string): MatchedGroup | undefined {
-    if (program.scope === 'none') return undefined;
-    return (program.group ??= linesNaming(
+  groupOf(ruleset: Ruleset, agent: string): MatchedGroup | undefined {
+    if (ruleset.scope === 'none') return undefined;
+    return (ruleset.group ??= linesNaming(
       this.bytes,
       callerAgent(agent, this.traits),
-      program.scope === 'named' ? NAMES_AGENT : NAMES_ALL,
+      ruleset.scope === 'named' ? NAMES_AGENT : NAMES_ALL,
       this.traits,
     ));
   }
 
   /** @internal */
-  ruleOf(program: Program, rule: number): MatchedRule {
-    return program.explained[rule] ?? this.explainRule(program, rule);
+  ruleOf(ruleset: Ruleset, rule: number): MatchedRule {
+    return ruleset.explained[rule] ?? this.explainRule(ruleset, rule);
   }
 
-  private explainRule(program: Program, rule: number): MatchedRule {
-    const offset = program.offsetOf(rule);
-    const written = this.bytes.subarray(offset, offset + program.writtenLengthOf(rule));
-    return program.keepExplained(rule, {
-      directive: program.isAllow(rule) ? 'allow' : 'disallow',
+  private explainRule(ruleset: Ruleset, rule: number): MatchedRule {
+    const offset = ruleset.offsetOf(rule);
+    const written = this.bytes.subarray(offset, offset + ruleset.writtenLengthOf(rule));
+    return ruleset.keepExplained(rule, {
+      directive: ruleset.isAllow(rule) ? 'allow' : 'disallow',
       pattern: fromUtf8.decode(written),
       line: lineAt(this.bytes, offset),
     });

@@ -3,4 +3,4 @@
  */
 export { locationText } from './location-header.ts';
 export { isRobotsTarget, locate, LocatedUrl, originOf, ROBOTS_PATH, targetOf } from './origin.ts';
-export { OCCURRENCE } from './serialised-url.ts';
+export { BYTE_MASK } from './serialised-url.ts';

@@ -13,8 +13,8 @@ export class SerialisedUrl {
   targetEnd = 0;
   /** Whether the target is without `%`, `*`, `$` and `'`: then it means itself to every reader. */
   simple = false;
-  /** At least the {@link OCCURRENCE} bits of the target's octets; lower bits mean nothing. */
-  occurrence = 0;
+  /** At least the {@link BYTE_MASK} bits of the target's octets; lower bits mean nothing. */
+  byteMask = 0;
 }
 
 /** Longer URLs are left to the parser. */
@@ -57,13 +57,13 @@ const TELLING = '? = & . _ -+ q jz x k w v y f b g h p m u d c l 0123456789'.spl
  * Which octets occur, as bits above those of the kinds: a pattern with an octet that the target lacks cannot match.
  * Letters count alike in both cases.
  */
-export const OCCURRENCE: Int32Array = new Int32Array(256).map((_, octet) => {
+export const BYTE_MASK: Int32Array = new Int32Array(256).map((_, octet) => {
   const group = TELLING.findIndex((octets) => octets.includes(String.fromCharCode(octet).toLowerCase()));
   return 1 << (group < 0 ? 31 : 7 + group);
 });
 
-/** Kinds and occurrence in one, for a walk over the target is the price of every question. */
-const KIND: Int32Array = new Int32Array(256).map((_, octet) => OCCURRENCE[octet]! | kindOf(octet));
+/** Kinds and byte mask in one, for a walk over the target is the price of every question. */
+const KIND: Int32Array = new Int32Array(256).map((_, octet) => BYTE_MASK[octet]! | kindOf(octet));
 
 function kindOf(octet: number): number {
   const character = String.fromCharCode(octet);
@@ -136,7 +136,7 @@ function fill(into: SerialisedUrl): true {
   into.targetStart = lastTargetStart;
   into.targetEnd = lastTargetEnd;
   into.simple = (lastKinds & (NOT_SIMPLE | APOSTROPHE)) === 0;
-  into.occurrence = lastKinds;
+  into.byteMask = lastKinds;
   return true;
 }
 

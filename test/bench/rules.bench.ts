@@ -11,7 +11,7 @@ const located = new LocatedUrl();
 /** The boolean answer of a file to a URL, as the client asks for it. */
 function allows(file: RobotsFile, url: string): boolean {
   locate(url, located);
-  const program = file.programFor(AGENT);
+  const program = file.rulesetFor(AGENT);
   const rule = file.decideUrl(program, located);
   return rule < 0 || program.isAllow(rule);
 }
@@ -26,7 +26,7 @@ export function parsing(files: readonly BenchFile[], rounds: number): Row[] {
   const took = interleave(
     {
       parse: () => peer.forEach(([, , bytes]) => parseRobots(bytes)),
-      compile: () => peer.forEach(([, , bytes]) => parseRobots(bytes).programFor(AGENT)),
+      compile: () => peer.forEach(([, , bytes]) => parseRobots(bytes).rulesetFor(AGENT)),
       answer: () => peer.forEach(([, , bytes, url]) => allows(parseRobots(bytes), url)),
       peer: () => peer.forEach(([url, text]) => robotsParser(url, text)),
       peerAnswer: () =>

@@ -1,6 +1,6 @@
 import type { DialectTraits } from '../dialect.ts';
 import { DOLLAR } from '../octets.ts';
-import { Symbols } from '../matcher/normal-form.ts';
+import { NormalForm } from '../matcher/normal-form.ts';
 import { PatternFacts, readPattern } from '../matcher/pattern.ts';
 import type { Span } from './report.ts';
 
@@ -18,7 +18,7 @@ export interface RankedRule extends Span {
 }
 
 const facts = new PatternFacts();
-const symbols = new Symbols();
+const forms = new NormalForm();
 /** A character for each octet, so that strings compare as octets do. */
 const oneByOne = new TextDecoder('latin1');
 
@@ -35,13 +35,11 @@ export function rankedRule(
   traits: DialectTraits,
 ): RankedRule {
   const { line, column, start, end } = span;
-  symbols.length = 0;
-  readPattern(bytes, start, end, traits, facts, symbols);
+  forms.length = 0;
+  readPattern(bytes, start, end, traits, facts, forms);
   const { anchored, inPlace, literalLength, priority, wild } = facts;
   const last = traits.wildcards && bytes[end - 1] === DOLLAR ? end - 1 : end;
-  let text = inPlace
-    ? characters.slice(start, last)
-    : asCharacters(symbols.octets.subarray(0, symbols.length));
+  let text = inPlace ? characters.slice(start, last) : asCharacters(forms.octets.subarray(0, forms.length));
   // `/a**b*` matches what `/a*b` matches, and a trailing `*` makes the anchor void.
   if (wild || literalLength < text.length) text = text.replaceAll(/\*+/g, '*').replace(/\*$/, '');
   return {

@@ -4,16 +4,16 @@ import {
   ANCHORED,
   ENTRY_WORDS,
   FLAG_BITS,
-  type Program,
-  type ProgramParts,
+  type Ruleset,
+  type RulesetParts,
   REWRITTEN,
   RULE_WORDS,
 } from './ruleset.ts';
 import { LITERAL_PERCENT } from './normal-form.ts';
-import { Rows } from './rule-table.ts';
+import { RuleTable } from './rule-table.ts';
 import { type Selection, selectRules } from './select.ts';
-import { addToSieve, headMaskOf, SHORT_TELL_WORDS, ShortProgram, sieveWords } from './small-ruleset.ts';
-import { NODE_WORDS, slotOf, TableProgram } from './large-ruleset.ts';
+import { addToSieve, headMaskOf, SHORT_TELL_WORDS, SmallRuleset, sieveWords } from './small-ruleset.ts';
+import { NODE_WORDS, slotOf, LargeRuleset } from './large-ruleset.ts';
 
 const INDEX_HTM = utf8.encode('/index.htm');
 const NOTHING = new Uint8Array(0);
@@ -21,7 +21,7 @@ const NOTHING = new Uint8Array(0);
 /** Up to here, trying rule after rule is quicker than hashing the target. */
 const SHORT = 256;
 
-const rows = new Rows();
+const table = new RuleTable();
 
 /** Compiles what the file says to `agent` (octets, lower case). */
 export function compile(
@@ -29,11 +29,11 @@ export function compile(
   groups: Int32Array,
   agent: Uint8Array,
   traits: DialectTraits,
-): Program {
-  const selection = readRows(bytes, groups, agent, traits);
-  return rows.count <= SHORT
-    ? shortProgram(selection, bytes, traits)
-    : tableProgram(selection, bytes, traits);
+): Ruleset {
+  const selection = readTable(bytes, groups, agent, traits);
+  return table.count <= SHORT
+    ? smallRuleset(selection, bytes, traits)
+    : largeRuleset(selection, bytes, traits);
 }
 
 /** The same, keeping the rules that can never win: slower, for explaining. */
@@ -42,11 +42,11 @@ export function compileAll(
   groups: Int32Array,
   agent: Uint8Array,
   traits: DialectTraits,
-): ShortProgram {
-  return shortProgram(readRows(bytes, groups, agent, traits), bytes, traits);
+): SmallRuleset {
+  return smallRuleset(readTable(bytes, groups, agent, traits), bytes, traits);
 }
 
-function readRows(
+function readTable(
   bytes: Uint8Array,
   groups: Int32Array,
   agent: Uint8Array,
@@ -54,17 +54,17 @@ function readRows(
 ): Selection {
   const selection = selectRules(bytes, groups, agent, traits);
   const { rules } = selection;
-  rows.start(bytes, traits);
+  table.start(bytes, traits);
   for (let index = 0; index < rules.count; index++) {
     const start = rules.startOf(index);
     const end = rules.endOf(index);
     const allow = rules.isAllow(index);
-    rows.add(bytes, start, end, start, end - start, allow, traits);
-    if (rows.symbols.stray >= 0) {
+    table.add(bytes, start, end, start, end - start, allow, traits);
+    if (table.forms.stray >= 0) {
       // A stray `%` of a pattern matches any `%` of a target; its normal form has two octets for them.
-      rows.symbols.strayOctet = LITERAL_PERCENT;
-      rows.add(bytes, start, end, start, end - start, allow, traits);
-      rows.symbols.strayOctet = PERCENT;
+      table.forms.strayOctet = LITERAL_PERCENT;
+      table.add(bytes, start, end, start, end - start, allow, traits);
+      table.forms.strayOctet = PERCENT;
     }
     if (traits.indexHtmlAllowsDirectory && allow) addDirectory(bytes, start, end, traits);
   }
@@ -79,35 +79,35 @@ function addDirectory(bytes: Uint8Array, start: number, end: number, traits: Dia
   const pattern = new Uint8Array(slash + 2 - start);
   pattern.set(bytes.subarray(start, slash + 1));
   pattern[pattern.length - 1] = DOLLAR;
-  rows.add(pattern, 0, pattern.length, start, end - start, true, traits);
+  table.add(pattern, 0, pattern.length, start, end - start, true, traits);
 }
 
-function shortProgram(selection: Selection, bytes: Uint8Array, traits: DialectTraits): ShortProgram {
-  const order = rows.bestFirst(false);
+function smallRuleset(selection: Selection, bytes: Uint8Array, traits: DialectTraits): SmallRuleset {
+  const order = table.bestFirst(false);
   const sieveBase = order.length * SHORT_TELL_WORDS;
   const ruleBase = sieveBase + sieveWords(order.length);
   const words = new Int32Array(ruleBase + order.length * RULE_WORDS + countRewritten(order) * ENTRY_WORDS);
   let tell = 0;
   for (let rule = 0; rule < order.length; rule++) {
     const row = order[rule]!;
-    const head = rows.head(row);
-    const mask = headMaskOf(rows.literalLength(row));
+    const head = table.head(row);
+    const mask = headMaskOf(table.literalLength(row));
     words[tell++] = head;
     words[tell++] = mask;
-    words[tell++] = rows.occurrence(row);
+    words[tell++] = table.byteMask(row);
     if (ruleBase > sieveBase) addToSieve(words, sieveBase, rule, head, mask);
   }
   writeRules(words, order, ruleBase);
-  return new ShortProgram(partsOf(selection, bytes, traits, words, order.length, ruleBase));
+  return new SmallRuleset(partsOf(selection, bytes, traits, words, order.length, ruleBase));
 }
 
-function tableProgram(selection: Selection, bytes: Uint8Array, traits: DialectTraits): Program {
+function largeRuleset(selection: Selection, bytes: Uint8Array, traits: DialectTraits): Ruleset {
   // Of rules that fit the same targets only the winner is kept.
-  const literals = new DistinctRows(rows.count - rows.wildCount);
-  const wilds = new DistinctRows(rows.wildCount);
-  for (let row = 0; row < rows.count; row++) if (!rows.isWild(row)) literals.add(row);
+  const literals = new DistinctRows(table.count - table.wildCount);
+  const wilds = new DistinctRows(table.wildCount);
+  for (let row = 0; row < table.count; row++) if (!table.isWild(row)) literals.add(row);
   // Added best first, each node's rules stand so.
-  for (const row of rows.bestFirst(true)) wilds.add(row);
+  for (const row of table.bestFirst(true)) wilds.add(row);
   const nodes = nodesOf(wilds.winners);
   const order = literals.winners.concat(...nodes);
   const literalLengths = distinctLengths(literals.winners);
@@ -124,7 +124,7 @@ function tableProgram(selection: Selection, bytes: Uint8Array, traits: DialectTr
   const words = new Int32Array(nodeSlotBase + slotWords(nodeSlots, wide));
 
   for (const [rule, row] of order.entries()) {
-    words[rule] = rows.isWild(row) ? rows.occurrence(row) : rows.hash(row, rows.literalLength(row));
+    words[rule] = table.isWild(row) ? table.byteMask(row) : table.hash(row, table.literalLength(row));
   }
   writeRules(words, order, ruleBase);
   words.set(literalLengths, literalLengthBase);
@@ -132,18 +132,18 @@ function tableProgram(selection: Selection, bytes: Uint8Array, traits: DialectTr
   writeSlots(words, literalSlotBase, literals.slots, wide);
   let first = literals.winners.length;
   for (const [index, node] of nodes.entries()) {
-    const length = rows.literalLength(node[0]!);
+    const length = table.literalLength(node[0]!);
     words.set([first, first + node.length, length], nodeBase + index * NODE_WORDS);
     first += node.length;
     const mask = nodeSlots.length - 1;
-    let slot = slotOf(rows.hash(node[0]!, length), mask);
+    let slot = slotOf(table.hash(node[0]!, length), mask);
     while (nodeSlots[slot] !== 0) slot = (slot + 1) & mask;
     nodeSlots[slot] = index + 1;
   }
   writeSlots(words, nodeSlotBase, nodeSlots, wide);
   let slack = 0;
-  for (const row of literals.winners) slack = Math.max(slack, rows.priority(row) - rows.literalLength(row));
-  return new TableProgram(partsOf(selection, bytes, traits, words, order.length, ruleBase), {
+  for (const row of literals.winners) slack = Math.max(slack, table.priority(row) - table.literalLength(row));
+  return new LargeRuleset(partsOf(selection, bytes, traits, words, order.length, ruleBase), {
     nodeBase,
     literalLengthBase,
     nodeLengthBase,
@@ -163,15 +163,15 @@ function partsOf(
   words: Int32Array,
   count: number,
   ruleBase: number,
-): ProgramParts {
-  const { symbols } = rows;
-  const extra = symbols.length === 0 ? NOTHING : symbols.octets.slice(0, symbols.length);
-  return { scope, crawlDelayMs, bytes, traits, words, ruleBase, extra, count, hasWild: rows.wildCount > 0 };
+): RulesetParts {
+  const { forms } = table;
+  const extra = forms.length === 0 ? NOTHING : forms.octets.slice(0, forms.length);
+  return { scope, crawlDelayMs, bytes, traits, words, ruleBase, extra, count, hasWild: table.wildCount > 0 };
 }
 
 function countRewritten(order: readonly number[]): number {
   let count = 0;
-  for (const row of order) if (rows.isRewritten(row)) count++;
+  for (const row of order) if (table.isRewritten(row)) count++;
   return count;
 }
 
@@ -180,23 +180,23 @@ function writeRules(words: Int32Array, order: readonly number[], ruleBase: numbe
   let entry = 0;
   for (let rule = 0; rule < order.length; rule++) {
     const row = order[rule]!;
-    let facts = rows.factsOf(row);
+    let facts = table.factsOf(row);
     if ((facts & REWRITTEN) !== 0) {
       const at = entryBase + entry * ENTRY_WORDS;
-      words[at] = rows.text(row);
-      words[at + 1] = rows.textLength(row);
-      words[at + 2] = rows.priority(row);
+      words[at] = table.text(row);
+      words[at + 1] = table.textLength(row);
+      words[at + 2] = table.priority(row);
       words[at + 3] = facts >>> FLAG_BITS;
       facts = (entry++ << FLAG_BITS) | (facts & ((1 << FLAG_BITS) - 1));
     }
     const word = ruleBase + rule * RULE_WORDS;
-    words[word] = rows.offset(row);
+    words[word] = table.offset(row);
     words[word + 1] = facts;
-    words[word + 2] = rows.literalLength(row);
+    words[word + 2] = table.literalLength(row);
   }
 }
 
-/** Of rows with the same normal form the one that wins, in a table from that form to its number + 1. */
+/** Of table with the same normal form the one that wins, in a table from that form to its number + 1. */
 class DistinctRows {
   readonly winners: number[] = [];
   readonly slots: Int32Array;
@@ -208,14 +208,17 @@ class DistinctRows {
   add(row: number): void {
     const { slots, winners } = this;
     const mask = slots.length - 1;
-    const length = rows.textLength(row);
-    let slot = slotOf(rows.hash(row, length), mask);
+    const length = table.textLength(row);
+    let slot = slotOf(table.hash(row, length), mask);
     for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
       const other = winners[slots[slot]! - 1]!;
-      if (rows.textLength(other) !== length || ((rows.factsOf(row) ^ rows.factsOf(other)) & ANCHORED) !== 0)
+      if (
+        table.textLength(other) !== length ||
+        ((table.factsOf(row) ^ table.factsOf(other)) & ANCHORED) !== 0
+      )
         continue;
-      if (!rows.sameText(row, other, length)) continue;
-      if (rows.compare(row, other) < 0) winners[slots[slot]! - 1] = row;
+      if (!table.sameText(row, other, length)) continue;
+      if (table.compare(row, other) < 0) winners[slots[slot]! - 1] = row;
       return;
     }
     slots[slot] = winners.push(row);
@@ -228,11 +231,11 @@ function nodesOf(wilds: readonly number[]): number[][] {
   const slots = new Int32Array(slotsFor(wilds.length));
   const mask = slots.length - 1;
   for (const row of wilds) {
-    const length = rows.literalLength(row);
-    let slot = slotOf(rows.hash(row, length), mask);
+    const length = table.literalLength(row);
+    let slot = slotOf(table.hash(row, length), mask);
     for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
       const node = nodes[slots[slot]! - 1]!;
-      if (rows.literalLength(node[0]!) !== length || !rows.sameText(row, node[0]!, length)) continue;
+      if (table.literalLength(node[0]!) !== length || !table.sameText(row, node[0]!, length)) continue;
       node.push(row);
       break;
     }
@@ -243,9 +246,9 @@ function nodesOf(wilds: readonly number[]): number[][] {
 
 function distinctLengths(candidates: readonly number[]): number[] {
   let longest = 0;
-  for (const row of candidates) longest = Math.max(longest, rows.literalLength(row));
+  for (const row of candidates) longest = Math.max(longest, table.literalLength(row));
   const seen = new Uint8Array(longest + 1);
-  for (const row of candidates) seen[rows.literalLength(row)] = 1;
+  for (const row of candidates) seen[table.literalLength(row)] = 1;
   const lengths: number[] = [];
   for (let length = longest; length >= 0; length--) if (seen[length] === 1) lengths.push(length);
   return lengths;

@@ -1,8 +1,8 @@
-import { NO_RULE, Program, type ProgramParts } from './ruleset.ts';
+import { NO_RULE, Ruleset, type RulesetParts } from './ruleset.ts';
 
 /*
  * Many rules. One word tells most targets apart: the hash of a literal rule, the octets that a wild one needs
- * (occurrence bits). Behind the rules and entries, `words` holds:
+ * (byte mask). Behind the rules and entries, `words` holds:
  *
  *   nodes    3 words each: first rule, end rule, literal length: the wild rules behind one literal prefix
  *   lengths  the distinct literal lengths, longest first; of literal rules, then of nodes
@@ -38,15 +38,15 @@ export interface TableLayout {
 
 let hashes = new Int32Array(256);
 
-export class TableProgram extends Program {
+export class LargeRuleset extends Ruleset {
   private readonly layout: TableLayout;
 
-  constructor(parts: ProgramParts, layout: TableLayout) {
+  constructor(parts: RulesetParts, layout: TableLayout) {
     super(parts);
     this.layout = layout;
   }
 
-  decide(octets: Uint8Array, start: number, end: number, occurrence: number): number {
+  decide(octets: Uint8Array, start: number, end: number, byteMask: number): number {
     const { literalLengthBase, nodeLengthBase, literalSlotBase } = this.layout;
     const words = this.words;
     const longestLiteral = nodeLengthBase > literalLengthBase ? words[literalLengthBase]! : 0;
@@ -54,7 +54,7 @@ export class TableProgram extends Program {
     const limit = Math.min(end - start, Math.max(longestLiteral, longestPrefix));
     hashPrefixes(octets, start, limit);
     const best = this.decideLiteral(octets, start, end, limit);
-    return this.hasWild ? this.decideWild(octets, start, end, occurrence, limit, best) : best;
+    return this.hasWild ? this.decideWild(octets, start, end, byteMask, limit, best) : best;
   }
 
   private decideLiteral(octets: Uint8Array, start: number, end: number, limit: number): number {
@@ -83,7 +83,7 @@ export class TableProgram extends Program {
     octets: Uint8Array,
     start: number,
     end: number,
-    occurrence: number,
+    byteMask: number,
     limit: number,
     best: number,
   ): number {
@@ -98,7 +98,7 @@ export class TableProgram extends Program {
         const node = nodeBase + (entry - 1) * NODE_WORDS;
         if (words[node + 2] === length && this.prefixFits(words[node]!, length, octets, start)) {
           // The rules of a node stand best first: the first that fits is the one, and no worse is tried.
-          const missing = ~occurrence;
+          const missing = ~byteMask;
           for (let rule = words[node]!; rule < words[node + 1]!; rule++) {
             if ((words[rule]! & missing) !== 0) continue;
             if (best >= 0 && !this.beats(rule, best)) break;

@@ -1,4 +1,4 @@
-import { OCCURRENCE } from '../../url/index.ts';
+import { BYTE_MASK } from '../../url/index.ts';
 import type { DialectTraits } from '../dialect.ts';
 import { DOLLAR, ENCODED, HEX, PERCENT, QUESTION, SLASH, STAR, UNRESERVED, URI_CLASS } from '../octets.ts';
 
@@ -47,13 +47,13 @@ export const NO_QUERY = 0x7fff_ffff;
 export const NO_STRAY = -9;
 
 /** A normal form. Reused from call to call: it grows as needed. */
-export class Symbols {
+export class NormalForm {
   octets: Uint8Array = new Uint8Array(1024);
   length = 0;
   /** Index of the first raw `?` of a target; past every index when there is none. */
   query: number = NO_QUERY;
-  /** Occurrence bits of all octets. */
-  occurrence = 0;
+  /** The byte mask of all octets. */
+  byteMask = 0;
   /** Index of the last `%` that starts no escape. */
   stray: number = NO_STRAY;
   /** What stands for a `%` that starts no escape. */
@@ -62,7 +62,7 @@ export class Symbols {
   push(octet: number): void {
     if (this.length === this.octets.length) this.reserve(this.length + 1);
     this.octets[this.length++] = octet;
-    this.occurrence |= OCCURRENCE[octet]!;
+    this.byteMask |= BYTE_MASK[octet]!;
   }
 
   pushEscape(octet: number): void {
@@ -79,7 +79,7 @@ export class Symbols {
     const { length, octets, stray } = this;
     if (length === stray + 2 && octetOf(HEX[octets[stray + 1]!]!, HEX[octet]!) >= 0) {
       octets[stray] = LITERAL_PERCENT;
-      this.occurrence |= OCCURRENCE[LITERAL_PERCENT]!;
+      this.byteMask |= BYTE_MASK[LITERAL_PERCENT]!;
     }
     this.push(octet);
   }
@@ -99,7 +99,7 @@ export const octetOf: (high: number, low: number) => number = (high, low) =>
   high > 15 || low > 15 ? -1 : (high << 4) | low;
 
 /** A raw octet other than `%`. */
-export function pushRaw(into: Symbols, octet: number, traits: DialectTraits): void {
+export function pushRaw(into: NormalForm, octet: number, traits: DialectTraits): void {
   if (traits.escapes !== 'rfc9309') into.push(octet);
   else if (octet === STAR || octet === DOLLAR) pushLiteral(into, octet);
   else if (URI_CLASS[octet] === ENCODED) into.pushEscape(octet);
@@ -107,12 +107,12 @@ export function pushRaw(into: Symbols, octet: number, traits: DialectTraits): vo
 }
 
 /** "%2A" and "%24" match a literal "*" and "$" (RFC 9309 §2.2.3): raw and escaped they are the same. */
-function pushLiteral(into: Symbols, octet: number): void {
+function pushLiteral(into: NormalForm, octet: number): void {
   into.push(octet === STAR ? LITERAL_STAR : LITERAL_DOLLAR);
 }
 
 /** An escape of `octet`, or a stray `%` when it is negative. */
-export function pushEscaped(into: Symbols, octet: number, traits: DialectTraits, inQuery: boolean): void {
+export function pushEscaped(into: NormalForm, octet: number, traits: DialectTraits, inQuery: boolean): void {
   if (traits.escapes === 'decoded') {
     // Koster 1996: "If a %xx encoded octet is encountered it is unencoded prior to comparison, unless it is
     // the "/" character". A decoded "%" equals a stray one.

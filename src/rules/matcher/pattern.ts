@@ -1,4 +1,4 @@
-import { OCCURRENCE } from '../../url/index.ts';
+import { BYTE_MASK } from '../../url/index.ts';
 import type { DialectTraits } from '../dialect.ts';
 import { DOLLAR, ENCODED, HEX, PERCENT, QUESTION, STAR, UNRESERVED, URI_CLASS } from '../octets.ts';
 import {
@@ -9,7 +9,7 @@ import {
   PLAIN,
   pushEscaped,
   pushRaw,
-  type Symbols,
+  type NormalForm,
 } from './normal-form.ts';
 
 /** What an octet of a pattern means for its shape. */
@@ -42,7 +42,7 @@ export class PatternFacts {
   literalLength = 0;
   /** Holds a {@link FOLDING_ESCAPE}. */
   folds = false;
-  occurrence = 0;
+  byteMask = 0;
 }
 
 /**
@@ -55,7 +55,7 @@ export function readPattern(
   end: number,
   traits: DialectTraits,
   facts: PatternFacts,
-  into: Symbols,
+  into: NormalForm,
 ): void {
   into.stray = NO_STRAY;
   facts.folds = false;
@@ -96,7 +96,7 @@ function readShape(
 ): void {
   facts.literalLength = firstStar - start;
   facts.wild = false;
-  facts.occurrence = 0;
+  facts.byteMask = 0;
   if (firstStar === end) return;
   // `/fish*` and `/fish*$` match what `/fish` matches: only their length differs.
   let tail = end;
@@ -106,7 +106,7 @@ function readShape(
   if (!facts.wild) return;
   for (let at = start; at < tail; at++) {
     const octet = octets[at]!;
-    if (octet !== STAR && !(facts.folds && octet >= FOLDING_ESCAPE)) facts.occurrence |= OCCURRENCE[octet]!;
+    if (octet !== STAR && !(facts.folds && octet >= FOLDING_ESCAPE)) facts.byteMask |= BYTE_MASK[octet]!;
   }
 }
 
@@ -116,7 +116,7 @@ function googlePattern(
   start: number,
   end: number,
   facts: PatternFacts,
-  into: Symbols,
+  into: NormalForm,
 ): void {
   for (let at = start; at < end; at++) {
     const octet = bytes[at]!;
@@ -137,7 +137,7 @@ function pattern(
   end: number,
   traits: DialectTraits,
   facts: PatternFacts,
-  into: Symbols,
+  into: NormalForm,
 ): void {
   let wildcardSeen = false;
   let querySeen = false;

@@ -1,6 +1,6 @@
 import type { DialectTraits } from '../dialect.ts';
 import { DOLLAR, SLASH } from '../octets.ts';
-import { Symbols } from './normal-form.ts';
+import { NormalForm } from './normal-form.ts';
 import { PatternFacts, readPattern } from './pattern.ts';
 import { ALLOW, ANCHORED, FLAG_BITS, FOLDS, REWRITTEN, WILD } from './ruleset.ts';
 import { headOf } from './small-ruleset.ts';
@@ -14,18 +14,18 @@ const OFFSET = 0;
 const FACTS = 1;
 const LITERAL_LENGTH = 2;
 const PRIORITY = 3;
-const OCCURRENCE = 4;
-/** Where the normal form stands: in the file, or in `symbols` if REWRITTEN. */
+const BYTE_MASK = 4;
+/** Where the normal form stands: in the file, or in `forms` if REWRITTEN. */
 const TEXT = 5;
 /** Its octets: of wild rules all, of literal ones without trailing wildcards. */
 const TEXT_LENGTH = 6;
 
 /** The rules of one agent while they are compiled. Reused, so that a file costs no garbage. */
-export class Rows {
+export class RuleTable {
   count = 0;
   wildCount = 0;
   /** Normal forms of the rewritten rules, one after the other. */
-  readonly symbols: Symbols = new Symbols();
+  readonly forms: NormalForm = new NormalForm();
   private cells = new Int32Array(64 * COLUMNS);
   private bytes: Uint8Array = new Uint8Array(0);
   private keys = new Float64Array(128);
@@ -35,7 +35,7 @@ export class Rows {
   start(bytes: Uint8Array, traits: DialectTraits): void {
     this.bytes = bytes;
     this.byOrder = traits.decides === 'first';
-    this.count = this.wildCount = this.symbols.length = 0;
+    this.count = this.wildCount = this.forms.length = 0;
   }
 
   /**
@@ -51,17 +51,17 @@ export class Rows {
     allow: boolean,
     traits: DialectTraits,
   ): void {
-    const { facts, symbols } = this;
-    const from = symbols.length;
-    readPattern(source, start, end, traits, facts, symbols);
-    if (facts.literalLength > 0 && (facts.inPlace ? source[start] : symbols.octets[from]) !== SLASH) {
-      symbols.length = from;
+    const { facts, forms } = this;
+    const from = forms.length;
+    readPattern(source, start, end, traits, facts, forms);
+    if (facts.literalLength > 0 && (facts.inPlace ? source[start] : forms.octets[from]) !== SLASH) {
+      forms.length = from;
       return;
     }
     const rewritten = !facts.inPlace || source !== this.bytes;
     if (facts.inPlace && rewritten) {
       const last = source[end - 1] === DOLLAR ? end - 1 : end;
-      for (let at = start; at < last; at++) symbols.push(source[at]!);
+      for (let at = start; at < last; at++) forms.push(source[at]!);
     }
     const at = this.count++ * COLUMNS;
     if (at + COLUMNS > this.cells.length) {
@@ -80,11 +80,11 @@ export class Rows {
       (facts.wild ? WILD : 0);
     cells[at + LITERAL_LENGTH] = facts.literalLength;
     cells[at + PRIORITY] = facts.priority;
-    cells[at + OCCURRENCE] = facts.occurrence;
+    cells[at + BYTE_MASK] = facts.byteMask;
     cells[at + TEXT] = rewritten ? from : offset;
     cells[at + TEXT_LENGTH] = facts.wild
       ? rewritten
-        ? symbols.length - from
+        ? forms.length - from
         : end - start
       : facts.literalLength;
     if (facts.wild) this.wildCount++;
@@ -114,8 +114,8 @@ export class Rows {
     return this.cells[row * COLUMNS + PRIORITY]!;
   }
 
-  occurrence(row: number): number {
-    return this.cells[row * COLUMNS + OCCURRENCE]!;
+  byteMask(row: number): number {
+    return this.cells[row * COLUMNS + BYTE_MASK]!;
   }
 
   text(row: number): number {
@@ -126,7 +126,7 @@ export class Rows {
     return this.cells[row * COLUMNS + TEXT_LENGTH]!;
   }
 
-  /** Negative when `a` wins over `b`, both fitting: the order of {@link Program}. */
+  /** Negative when `a` wins over `b`, both fitting: the order of {@link Ruleset}. */
   compare(a: number, b: number): number {
     if (!this.byOrder) {
       const more = this.priority(b) - this.priority(a);
@@ -137,7 +137,7 @@ export class Rows {
     return this.offset(a) - this.offset(b);
   }
 
-  /** All rows, or all wild ones, best first. Sorted as numbers, by the platform: comparing rows takes longer. */
+  /** All table, or all wild ones, best first. Sorted as numbers, by the platform: comparing table takes longer. */
   bestFirst(wildOnly: boolean): number[] {
     if (this.keys.length < this.count) this.keys = new Float64Array(this.count * 2);
     let length = 0;
@@ -154,7 +154,7 @@ export class Rows {
 
   head(row: number): number {
     return headOf(
-      this.isRewritten(row) ? this.symbols.octets : this.bytes,
+      this.isRewritten(row) ? this.forms.octets : this.bytes,
       this.text(row),
       this.literalLength(row),
     );
@@ -162,7 +162,7 @@ export class Rows {
 
   /** Hash of the first `length` octets of the normal form. */
   hash(row: number, length: number): number {
-    const text = this.isRewritten(row) ? this.symbols.octets : this.bytes;
+    const text = this.isRewritten(row) ? this.forms.octets : this.bytes;
     const start = this.text(row);
     let hash = HASH_SEED;
     for (let at = start; at < start + length; at++) hash = Math.imul(hash ^ text[at]!, HASH_FACTOR);
@@ -171,8 +171,8 @@ export class Rows {
 
   /** Whether the first `length` octets of two normal forms are the same. */
   sameText(a: number, b: number, length: number): boolean {
-    const textA = this.isRewritten(a) ? this.symbols.octets : this.bytes;
-    const textB = this.isRewritten(b) ? this.symbols.octets : this.bytes;
+    const textA = this.isRewritten(a) ? this.forms.octets : this.bytes;
+    const textB = this.isRewritten(b) ? this.forms.octets : this.bytes;
     const startA = this.text(a);
     const startB = this.text(b);
     for (let at = 0; at < length; at++) if (textA[startA + at] !== textB[startB + at]) return false;

@@ -6,7 +6,7 @@ import type { MatchedGroup, MatchedRule } from '../verdict.ts';
 /*
  * The rules of one agent in one file, compiled. One Int32Array holds them, because a crawler keeps many
  * thousands of files. First comes what tells most targets apart, rule by rule, without a look at the file, which is
- * far away in memory: each kind of program has its own way. Then the rules, three words each:
+ * far away in memory: each kind of ruleset has its own way. Then the rules, three words each:
  *
  *   0  where its pattern stands in the file
  *   1  flags; above them the octets as written or, if REWRITTEN, the index of its entry
@@ -30,7 +30,7 @@ export const NO_RULE = -1;
 
 const MAX_EXPLAINED_RULES = 256;
 
-export interface ProgramParts {
+export interface RulesetParts {
   /** Whom the rules were written for: the agent by name, all agents, or nobody that fits. */
   readonly scope: 'named' | 'all' | 'none';
   /** Of the groups that apply; -1 when they name none. */
@@ -46,11 +46,11 @@ export interface ProgramParts {
   readonly hasWild: boolean;
 }
 
-export abstract class Program {
+export abstract class Ruleset {
   readonly scope: 'named' | 'all' | 'none';
   readonly crawlDelayMs: number;
   readonly count: number;
-  /** Whether targets are to be read with their occurrence bits. */
+  /** Whether targets are to be read with their byte mask. */
   readonly hasWild: boolean;
   /** Filled by the file when somebody asks why. */
   group: MatchedGroup | undefined = undefined;
@@ -64,7 +64,7 @@ export abstract class Program {
   private readonly entryBase: number;
   private readonly traits: DialectTraits;
 
-  constructor(parts: ProgramParts) {
+  constructor(parts: RulesetParts) {
     this.scope = parts.scope;
     this.crawlDelayMs = parts.crawlDelayMs;
     this.count = parts.count;
@@ -81,9 +81,9 @@ export abstract class Program {
    * Number of the rule that decides `octets[start, end)`, a target in normal form; {@link NO_RULE} if none does.
    * Allocates nothing.
    *
-   * @param occurrence At least the occurrence bits of the target.
+   * @param byteMask At least the byte mask of the target.
    */
-  abstract decide(octets: Uint8Array, start: number, end: number, occurrence: number): number;
+  abstract decide(octets: Uint8Array, start: number, end: number, byteMask: number): number;
 
   isAllow(rule: number): boolean {
     return (this.words[this.wordOf(rule) + 1]! & ALLOW) !== 0;

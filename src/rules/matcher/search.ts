@@ -1,5 +1,5 @@
 import { QUESTION } from '../octets.ts';
-import { FOLDING_ESCAPE, foldedOctet, Symbols } from './normal-form.ts';
+import { FOLDING_ESCAPE, foldedOctet, NormalForm } from './normal-form.ts';
 
 /*
  * Finding a piece of a pattern in a target. Every search is linear in target and piece: it starts as the plain
@@ -73,8 +73,8 @@ function same(text: Uint8Array, from: number, piece: Uint8Array, start: number, 
   return true;
 }
 
-const escaped = new Symbols();
-const raw = new Symbols();
+const escaped = new NormalForm();
+const raw = new NormalForm();
 
 /** Reads `piece[start, end)` with its folding escapes as escapes, and as the raw octets a query shows. */
 function unfold(piece: Uint8Array, start: number, end: number): void {

@@ -1,11 +1,11 @@
-import { NO_RULE, Program } from './ruleset.ts';
+import { NO_RULE, Ruleset } from './ruleset.ts';
 
 /*
  * Few rules: they stand best first, so the first that fits is the one. Three words tell most targets apart:
  *
  *   0  octets 1 to 4 of the pattern (`headOf`); number 0 is a slash in patterns that can fit at all
  *   1  which bits of those count: not all, when the pattern is shorter
- *   2  which octets a wild rule needs (occurrence bits)
+ *   2  which octets a wild rule needs (byte mask)
  *
  * Where there are more than {@link UNSORTED_RULES}, sieves follow: 32 words for every 32 rules, one for each kind of
  * beginning (`beginningOf`), whose bits are the rules that a target beginning so may fit.
@@ -51,7 +51,7 @@ export function addToSieve(words: Int32Array, base: number, rule: number, head: 
   else for (let kind = 0; kind < SIEVE; kind++) words[sieve + kind]! |= bit;
 }
 
-export class ShortProgram extends Program {
+export class SmallRuleset extends Ruleset {
   /** All rules that fit, best first. */
   matches(octets: Uint8Array, start: number, end: number): number[] {
     const all: number[] = [];
@@ -59,9 +59,9 @@ export class ShortProgram extends Program {
     return all;
   }
 
-  decide(octets: Uint8Array, start: number, end: number, occurrence: number): number {
+  decide(octets: Uint8Array, start: number, end: number, byteMask: number): number {
     const head = headOf(octets, start, end - start);
-    const missing = ~occurrence;
+    const missing = ~byteMask;
     if (this.count > UNSORTED_RULES) return this.decideBySieve(octets, start, end, head, missing);
     for (let rule = 0; rule < this.count; rule++) {
       if (this.mayFit(rule, head, missing) && this.fitsBehindHead(rule, octets, start, end)) return rule;

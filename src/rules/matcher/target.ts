@@ -1,10 +1,10 @@
-import { OCCURRENCE } from '../../url/index.ts';
+import { BYTE_MASK } from '../../url/index.ts';
 import type { DialectTraits } from '../dialect.ts';
 import { HEX, PERCENT, QUESTION } from '../octets.ts';
-import { NO_QUERY, NO_STRAY, octetOf, PLAIN, pushEscaped, pushRaw, Symbols } from './normal-form.ts';
+import { NO_QUERY, NO_STRAY, octetOf, PLAIN, pushEscaped, pushRaw, NormalForm } from './normal-form.ts';
 
 /** Targets are read into this one, call after call: nothing here is asynchronous. */
-const symbols = new Symbols();
+const forms = new NormalForm();
 
 /**
  * Target → normal form. RFC 9309 §2.2.2: octets "outside the range of the ASCII coded character set, and those
@@ -17,13 +17,13 @@ const symbols = new Symbols();
  * NOTE(rfc9309): encoding every reserved octet would encode "/" and "?" too, which no table of the RFC does.
  * Its table does it for `:` and `/` in a query; there the two forms are taken as equal.
  */
-export function readTarget(text: string, start: number, end: number, traits: DialectTraits): Symbols {
-  const into = symbols;
+export function readTarget(text: string, start: number, end: number, traits: DialectTraits): NormalForm {
+  const into = forms;
   into.reserve(end - start);
   const octets = into.octets;
   const plain = PLAIN[traits.escapes];
   let length = 0;
-  let occurrence = 0;
+  let byteMask = 0;
   let query = NO_QUERY;
   let at = start;
   for (; at < end; at++) {
@@ -37,10 +37,10 @@ export function readTarget(text: string, start: number, end: number, traits: Dia
       query = length;
     }
     octets[length++] = unit;
-    occurrence |= OCCURRENCE[unit]!;
+    byteMask |= BYTE_MASK[unit]!;
   }
   into.length = length;
-  into.occurrence = occurrence;
+  into.byteMask = byteMask;
   into.query = query;
   into.stray = NO_STRAY;
   if (at < end) readRest(text, at, end, traits, into);
@@ -48,7 +48,7 @@ export function readTarget(text: string, start: number, end: number, traits: Dia
 }
 
 /** What `readTarget` does from the first character that is not its own normal form. */
-function readRest(text: string, at: number, end: number, traits: DialectTraits, into: Symbols): void {
+function readRest(text: string, at: number, end: number, traits: DialectTraits, into: NormalForm): void {
   const google = traits.escapes === 'google';
   for (; at < end; at++) {
     const unit = text.charCodeAt(at);
@@ -71,7 +71,7 @@ function readRest(text: string, at: number, end: number, traits: DialectTraits, 
   }
 }
 
-function pushUtf8(into: Symbols, point: number, traits: DialectTraits): void {
+function pushUtf8(into: NormalForm, point: number, traits: DialectTraits): void {
   const lead = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
   const push = (octet: number): void => {
     if (traits.escapes === 'rfc9309') into.pushEscape(octet);

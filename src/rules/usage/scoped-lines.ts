@@ -4,7 +4,7 @@ import type { RobotsFile } from '../file.ts';
 import { fromUtf8, SLASH, utf8 } from '../octets.ts';
 import type { RecordLine } from '../other-records.ts';
 import { findGroups } from '../matcher/select.ts';
-import type { ShortProgram } from '../matcher/small-ruleset.ts';
+import type { SmallRuleset } from '../matcher/small-ruleset.ts';
 import { readTarget } from '../matcher/target.ts';
 
 /** A line that holds for the paths that start with its own, or for all. */
@@ -35,7 +35,7 @@ export class ScopedLines {
   readonly #everywhere: ScopedLine[] = [];
   /** By where their paths stand in that file. */
   readonly #scoped = new Map<number, ScopedLine>();
-  readonly #program: ShortProgram | undefined;
+  readonly #ruleset: SmallRuleset | undefined;
 
   constructor(file: RobotsFile, lines: readonly RecordLine[]) {
     this.#traits = dialects[file.dialect];
@@ -59,12 +59,12 @@ export class ScopedLines {
       rules.set(part, at);
       at += part.length;
     }
-    this.#program = compileAll(rules, findGroups(rules, this.#traits), ANYBODY, this.#traits);
+    this.#ruleset = compileAll(rules, findGroups(rules, this.#traits), ANYBODY, this.#traits);
   }
 
   /** Whether there are none. */
   get isEmpty(): boolean {
-    return this.#everywhere.length === 0 && this.#program === undefined;
+    return this.#everywhere.length === 0 && this.#ruleset === undefined;
   }
 
   /**
@@ -72,15 +72,15 @@ export class ScopedLines {
    * several are as long; those without a path when none matches.
    */
   for(target: string): readonly ScopedLine[] {
-    const program = this.#program;
-    if (program === undefined) return this.#everywhere;
+    const ruleset = this.#ruleset;
+    if (ruleset === undefined) return this.#everywhere;
     const { octets, length } = readTarget(target, 0, target.length, this.#traits);
-    const matches = program.matches(octets, 0, length);
+    const matches = ruleset.matches(octets, 0, length);
     if (matches.length === 0) return this.#everywhere;
-    const longest = matches.reduce((most, rule) => Math.max(most, program.priorityOf(rule)), 0);
+    const longest = matches.reduce((most, rule) => Math.max(most, ruleset.priorityOf(rule)), 0);
     return matches
-      .filter((rule) => program.priorityOf(rule) === longest)
-      .flatMap((rule) => this.#scoped.get(program.offsetOf(rule)) ?? []);
+      .filter((rule) => ruleset.priorityOf(rule) === longest)
+      .flatMap((rule) => this.#scoped.get(ruleset.offsetOf(rule)) ?? []);
   }
 }
 
