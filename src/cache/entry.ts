@@ -14,8 +14,9 @@ export class CacheEntry {
   readonly record: OriginRecord;
   readonly profile: Profile;
   private parsed: RobotsFile | undefined;
-  private answerFromMemory: RobotsSource | undefined;
-  private failureFromMemory: RobotsSource | undefined;
+  private fromMemory: RobotsSource | undefined;
+  private answerHeld = false;
+  private copyHeld = false;
   /** Fresh rules are simply in force from the first of these to the second. */
   private readonly quietFrom: number;
   private readonly quietUntil: number;
@@ -48,12 +49,16 @@ export class CacheEntry {
   }
 
   /**
-   * What decisions rest on: the answer, or, once that has had its time, the failure that followed it.
+   * What decisions rest on: the answer, or, once that has had its time, the failure that followed it. `copyHolds`: the
+   * rules of the copy decide. One object serves all decisions until the one or the other changes with time.
    */
-  source(source: RobotsSource['source'], answerHolds: boolean): RobotsSource {
-    if (source !== 'memory') return sourceOf(this.record, source, answerHolds);
-    if (answerHolds) return (this.answerFromMemory ??= sourceOf(this.record, source, true));
-    return (this.failureFromMemory ??= sourceOf(this.record, source, false));
+  source(source: RobotsSource['source'], answerHolds: boolean, copyHolds: boolean): RobotsSource {
+    if (source !== 'memory') return sourceOf(this.record, source, answerHolds, copyHolds);
+    const held = this.fromMemory;
+    if (held !== undefined && this.answerHeld === answerHolds && this.copyHeld === copyHolds) return held;
+    this.answerHeld = answerHolds;
+    this.copyHeld = copyHolds;
+    return (this.fromMemory = sourceOf(this.record, source, answerHolds, copyHolds));
   }
 
   private parse(): RobotsFile | undefined {

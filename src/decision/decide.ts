@@ -66,7 +66,7 @@ export function decide(
   const isFresh = entry.isQuietAt(now);
   const known = isFresh ? RULES_IN_FORCE : standing(entry.record, profile, now);
   const agent = tokens.length === 1 || file === undefined ? tokens[0] : file.chooseAgent(tokens);
-  const robots = entry.source(source, isFresh || answerHolds(entry, now));
+  const robots = entry.source(source, isFresh || answerHolds(entry, now), isByCopy(known.state));
   if ((known.state !== 'rules' && known.state !== 'last-good') || file === undefined) {
     return decideWithoutRules(known, agent, profile.name, located, now, robots);
   }
@@ -180,16 +180,22 @@ function robotsTxtDecision(
   located: LocatedUrl,
   now: number,
 ): Decision {
+  const { state } = standing(entry?.record, profile, now);
   return {
     url: located.href,
     origin: located.origin,
     agent: tokens[0],
     profile: profile.name,
-    state: standing(entry?.record, profile, now).state,
-    robots: entry?.source('memory', answerHolds(entry, now)) ?? unasked(located.origin),
+    state,
+    robots: entry?.source('memory', answerHolds(entry, now), isByCopy(state)) ?? unasked(located.origin),
     reason: 'robots-txt',
     allowed: true,
   };
+}
+
+/** Whether the rules of the copy decide in this state. */
+export function isByCopy(state: Standing['state']): boolean {
+  return state === 'rules' || state === 'last-good';
 }
 
 const RULES_IN_FORCE = { state: 'rules' } as const;

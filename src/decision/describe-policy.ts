@@ -27,7 +27,7 @@ import type {
   PolicyNextAttempt,
 } from './policy.ts';
 import { requestRate, type RobotsFile } from '../rules/index.ts';
-import { answerHolds, noFtpTransport, type OverriddenOrigin } from './decide.ts';
+import { answerHolds, isByCopy, noFtpTransport, type OverriddenOrigin } from './decide.ts';
 
 /** Whom a policy is about, and what is the same for every origin. */
 export interface PolicyContext {
@@ -55,7 +55,7 @@ export function describeEntry(
     origin: record.origin,
     profile: profile.name,
     state: holds.state,
-    robots: entry.source(source, answerHolds(entry, now)),
+    robots: entry.source(source, answerHolds(entry, now), isByCopy(holds.state)),
     ...(holds.state === 'allow-all' || holds.state === 'disallow-all' ? { reason: holds.reason } : {}),
     ...(attempt === undefined ? {} : { attempt }),
     ...(answer === undefined ? {} : { lifetime: lifetimeOf(answer, profile) }),

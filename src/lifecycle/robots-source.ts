@@ -1,3 +1,4 @@
+import type { Suspect } from './challenge-pages.ts';
 import type { OriginRecord } from './origin-record.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
 
@@ -15,14 +16,24 @@ export interface RobotsSource {
   readonly error?: string;
   readonly fetchedAt?: number;
   readonly staleAt?: number;
+  /** Octets past the limit of what is read were left unread, so that rules there do not count. */
+  readonly truncated?: true;
+  /** What the answer looks like, if not like a robots.txt. Its rules, or its status, hold all the same. */
+  readonly suspect?: Suspect;
   readonly source: 'memory' | 'store' | 'network' | 'override';
 }
 
-/** What decisions by a record rest on: its answer, or its failure. */
+/**
+ * What decisions by a record rest on: its answer, or its failure.
+ *
+ * @param answerHolds The answer is in force, whatever failed since.
+ * @param copyHolds The rules of the copy decide.
+ */
 export function sourceOf(
   record: OriginRecord,
   source: RobotsSource['source'],
   answerHolds: boolean,
+  copyHolds: boolean,
 ): RobotsSource {
   const { answer, copy } = record;
   const failure = answerHolds ? undefined : record.failure;
@@ -30,6 +41,7 @@ export function sourceOf(
   const staleAt = answer === undefined ? {} : { staleAt: answer.staleAt };
   const fetchedAt = answer?.fetchedAt ?? copy?.fetchedAt;
   const last = failure ?? answer;
+  const suspect = failure?.suspect ?? (copyHolds ? copy?.suspect : answer?.suspect);
   return {
     url,
     finalUrl: last?.finalUrl ?? url,
@@ -38,6 +50,8 @@ export function sourceOf(
     ...(failure === undefined ? {} : { error: failure.error }),
     ...(fetchedAt === undefined ? {} : { fetchedAt }),
     ...staleAt,
+    ...(copyHolds && copy?.truncated === true ? { truncated: true } : {}),
+    ...(suspect === undefined ? {} : { suspect }),
     source,
   };
 }
