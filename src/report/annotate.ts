@@ -1,3 +1,4 @@
+import { linesApplying } from '../rules/describe.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import type { UrlExplanation } from './explanation.ts';
 
@@ -7,7 +8,7 @@ export interface AnnotatedLine {
   readonly line: number;
   /** As it stands in the file; invalid UTF-8 shows as U+FFFD. */
   readonly text: string;
-  /** Of the group that applies: the user-agent lines that name the agent, and what they are followed by. */
+  /** Of the group that applies: a user-agent line that names the agent, a rule, or another record that counts for it. */
   readonly inGroup: boolean;
   readonly role?: 'decides' | 'runner-up';
 }
@@ -29,7 +30,7 @@ export function annotate(
   all: boolean,
 ): (AnnotatedLine | Gap)[] {
   const texts = linesOf(file.bytes);
-  const inGroup = groupLines(file, ruling.group?.lines ?? []);
+  const inGroup = ruling.group === undefined ? new Set() : groupLines(file, ruling.agent);
   const lines = texts.map((text, index): AnnotatedLine => {
     const line = index + 1;
     const common = { line, text, inGroup: inGroup.has(line) };
@@ -51,18 +52,18 @@ export function linesOf(bytes: Uint8Array): string[] {
   return lines;
 }
 
-/** The user-agent lines at `agentLines`, and the rules of their groups. */
-export function groupLines(file: RobotsFile, agentLines: readonly number[]): ReadonlySet<number> {
-  const wanted = new Set(agentLines);
-  const all = new Set(agentLines);
-  const applying = new Set<number>();
-  file.groups.forEach(({ agents, rules }, index) => {
-    if (!agents.some(({ line }) => wanted.has(line))) return;
-    applying.add(index);
+/** The user-agent lines that make groups apply to `agent`, the rules of these groups, the records of their blocks. */
+export function groupLines(file: RobotsFile, agent: string): ReadonlySet<number> {
+  const all = new Set(linesApplying(file, agent)?.lines);
+  const blocks = new Set<number>();
+  for (const { agentLines, rules } of file.groups) {
+    const naming = agentLines.filter(({ line }) => all.has(line));
+    if (naming.length === 0) continue;
+    for (const { block } of naming) blocks.add(block);
     for (const { line } of rules) all.add(line);
-  });
-  for (const { group, line } of file.otherRecords)
-    if (group !== undefined && applying.has(group)) all.add(line);
+  }
+  for (const { block, line } of file.otherRecords)
+    if (block !== undefined && blocks.has(block)) all.add(line);
   return all;
 }
 

@@ -1,9 +1,8 @@
-import { agentLineNames, NAMES_ALL, NAMES_NOBODY } from './agent.ts';
-import type { DialectTraits } from './dialect.ts';
+import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from './agent.ts';
+import { type Dialect, dialects, type DialectTraits } from './dialect.ts';
 import { GroupWalk } from './group-walk.ts';
 import { LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT, LineCursor } from './line-cursor.ts';
 import { fromUtf8 } from './octets.ts';
-import { secondsToMs } from './matcher/select.ts';
 
 /** A rule as it stands in the file. */
 export interface Rule {
@@ -14,13 +13,23 @@ export interface Rule {
   readonly line: number;
 }
 
+/** A user-agent line. */
+export interface AgentLine {
+  /** The names on it, as the dialect compares them; `*` for all agents. Empty when it names nobody. */
+  readonly names: readonly string[];
+  /** Its value, as written. */
+  readonly written: string;
+  /** 1-based. */
+  readonly line: number;
+  /** The block it belongs to, numbered in file order from 0: {@link OtherRecord} says what blocks are for. */
+  readonly block: number;
+}
+
 /** A group as it stands in the file: before the groups of one agent are merged. */
 export interface Group {
-  /** The user-agent lines that start it. `name` is what the dialect compares, `*` for all. */
-  readonly agents: readonly { readonly name: string; readonly written: string; readonly line: number }[];
+  /** The user-agent lines that start it. */
+  readonly agentLines: readonly AgentLine[];
   readonly rules: readonly Rule[];
-  /** The longest `Crawl-delay` in the group. */
-  readonly crawlDelayMs?: number;
 }
 
 export interface Sitemap {
@@ -32,15 +41,19 @@ export interface Sitemap {
 /**
  * A line that neither allows nor disallows: "Crawlers MAY interpret other records that are not part of the
  * robots.txt protocol" (RFC 9309 §2.2.4). `Crawl-delay`, `Host`, `Clean-param`, `Visit-time`, and whatever there is.
+ *
+ * Such records are read by blocks, not by groups: each counts for the user-agent lines directly above it (comments,
+ * blank lines and `Sitemap` apart), and a user-agent line behind one of them starts a new block.
  */
 export interface OtherRecord {
   /** In lower case. */
   readonly key: string;
   /** As written. */
   readonly value: string;
+  /** 1-based. */
   readonly line: number;
-  /** Index of its group among the file's; absent outside any group. */
-  readonly group?: number;
+  /** The block whose user-agent lines it counts for; absent before the first of them. */
+  readonly block?: number;
 }
 
 export interface Description {
@@ -49,34 +62,26 @@ export interface Description {
   readonly otherRecords: readonly OtherRecord[];
 }
 
-interface OpenGroup {
-  agents: { name: string; written: string; line: number }[];
-  rules: Rule[];
-  crawlDelayMs?: number;
-}
-
 /** The whole file as objects, for showing it. Deciding never needs this. */
 export function describe(bytes: Uint8Array, traits: DialectTraits): Description {
-  const groups: OpenGroup[] = [];
+  const groups: { agentLines: AgentLine[]; rules: Rule[] }[] = [];
   const sitemaps: Sitemap[] = [];
   const otherRecords: OtherRecord[] = [];
   const walk = new GroupWalk(bytes, traits);
   const { cursor } = walk;
   while (walk.next()) {
     const { kind, line, keyStart, keyEnd, valueStart, valueEnd } = cursor;
-    if (walk.starts) groups.push({ agents: [], rules: [] });
+    const { block } = walk;
+    if (walk.starts) groups.push({ agentLines: [], rules: [] });
     if (kind < LINE_USER_AGENT) continue;
     const group = groups[walk.group];
     const value = fromUtf8.decode(bytes.subarray(valueStart, valueEnd));
     if (kind === LINE_USER_AGENT) {
-      for (const name of agentNames(value, traits)) group?.agents.push({ name, written: value, line });
+      group?.agentLines.push({ names: agentNames(value, traits), written: value, line, block });
     } else if (kind === LINE_SITEMAP) sitemaps.push({ url: value, line });
     else if (kind === LINE_OTHER) {
       const key = fromUtf8.decode(bytes.subarray(keyStart, keyEnd)).toLowerCase();
-      otherRecords.push({ key, value, line, ...(group && { group: walk.group }) });
-      const delayMs = key === 'crawl-delay' ? secondsToMs(bytes, valueStart, valueEnd) : -1;
-      if (group !== undefined && delayMs >= 0)
-        group.crawlDelayMs = Math.max(group.crawlDelayMs ?? 0, delayMs);
+      otherRecords.push(block < 0 ? { key, value, line } : { key, value, line, block });
     } else if (value !== '') {
       group?.rules.push({ directive: kind === LINE_ALLOW ? 'allow' : 'disallow', pattern: value, line });
     }
@@ -99,13 +104,32 @@ export function agentNames(value: string, traits: DialectTraits): string[] {
   return names;
 }
 
-/** Lines of the user-agent lines that make `agent`'s groups apply, and the name they use. */
+/** The user-agent lines that make groups apply to `agent`; `undefined` when there are none. Nothing is compiled. */
+export function linesApplying(
+  { bytes, dialect }: { readonly bytes: Uint8Array; readonly dialect: Dialect },
+  agent: string,
+): NamedLines | undefined {
+  const traits = dialects[dialect];
+  const caller = callerAgent(agent, traits);
+  const named = linesNaming(bytes, caller, NAMES_AGENT, traits);
+  if (named.lines.length > 0) return named;
+  const all = linesNaming(bytes, caller, NAMES_ALL, traits);
+  return all.lines.length > 0 ? all : undefined;
+}
+
+interface NamedLines {
+  /** The name that the lines use. */
+  readonly agent: string;
+  readonly lines: readonly number[];
+}
+
+/** The user-agent lines that name whom is `wanted`: `agent` (octets, lower case), or all. */
 export function linesNaming(
   bytes: Uint8Array,
   agent: Uint8Array,
   wanted: number,
   traits: DialectTraits,
-): { agent: string; lines: number[] } {
+): NamedLines {
   const lines: number[] = [];
   let name = '*';
   const cursor = new LineCursor(bytes, traits);

@@ -115,8 +115,8 @@ export class RobotsFile {
   }
 
   /**
-   * `Crawl-delay` of the groups that apply to `agent`, in **milliseconds**; the longest if they name several.
-   * Not part of RFC 9309: reported, never enforced here.
+   * `Crawl-delay` for `agent`, in **milliseconds**; the longest if there are several. It counts for the user-agent
+   * lines directly above it ({@link OtherRecord}). Not part of RFC 9309: reported, never enforced here.
    */
   crawlDelay(agent: string | readonly string[] = '*'): number | undefined {
     const { crawlDelayMs } = this.rulesetFor(this.chooseAgent(agent));

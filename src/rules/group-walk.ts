@@ -1,7 +1,25 @@
 import type { DialectTraits } from './dialect.ts';
-import { LINE_ALLOW, LINE_BLANK, LINE_DISALLOW, LINE_USER_AGENT, LineCursor } from './line-cursor.ts';
+import {
+  LINE_ALLOW,
+  LINE_BLANK,
+  LINE_DISALLOW,
+  LINE_OTHER,
+  LINE_USER_AGENT,
+  LineCursor,
+} from './line-cursor.ts';
 
-/** Walks a file line by line, knowing which group each line is in. For showing a file; deciding has its own way. */
+/**
+ * Walks a file line by line, knowing which group and which block each line is in. For showing a file; deciding has its
+ * own way.
+ *
+ * Allow and disallow lines are read by groups, as RFC 9309 has them: only a rule ends a run of user-agent lines. All
+ * other records but `Sitemap` are read by blocks: each counts for the user-agent lines directly above it, and a
+ * user-agent line behind one of them starts a new block. So in `User-agent: a`, `Crawl-delay: 5`, `User-agent: b`,
+ * `Disallow: /` both agents have the rule, and `a` alone the delay.
+ *
+ * NOTE(rfc9309): the standard has no such records. By groups, one file with `Crawl-delay` in six would give some agent
+ * a delay that nobody wrote for it; draft-ietf-aipref-attach-05 §3 makes `Content-Usage` a rule, which ends a run too.
+ */
 export class GroupWalk {
   readonly cursor: LineCursor;
   /** Number of the group the line is in, in file order from 0; -1 outside any. */
@@ -10,7 +28,11 @@ export class GroupWalk {
   starts = false;
   /** Only user-agent lines, and lines that are no rules, came since the group started. */
   open = false;
+  /** Number of the block the line is in, in file order from 0; -1 outside any. */
+  block = -1;
+  private blockOpen = false;
   private groups = 0;
+  private blocks = 0;
   private readonly traits: DialectTraits;
 
   constructor(bytes: Uint8Array, traits: DialectTraits) {
@@ -24,12 +46,15 @@ export class GroupWalk {
     const { kind } = this.cursor;
     this.starts = kind === LINE_USER_AGENT && !this.open;
     if (this.starts) this.group = this.groups++;
-    if (kind === LINE_USER_AGENT) this.open = true;
-    else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) this.open = false;
+    if (kind === LINE_USER_AGENT) {
+      if (!this.blockOpen) this.block = this.blocks++;
+      this.open = this.blockOpen = true;
+    } else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) this.open = this.blockOpen = false;
+    else if (kind === LINE_OTHER) this.blockOpen = false;
     else if (kind === LINE_BLANK && this.traits.blankLineEndsRecord) {
       // robotstxt.org: "you may not have blank lines in a record, as they are used to delimit multiple records".
-      this.open = false;
-      this.group = -1;
+      this.open = this.blockOpen = false;
+      this.group = this.block = -1;
     }
     return true;
   }

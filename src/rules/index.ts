@@ -5,7 +5,7 @@
  * `origin.ts` and `errors.ts`, which are as pure.
  */
 export { productToken } from './agent.ts';
-export type { Group, OtherRecord, Rule, Sitemap } from './describe.ts';
+export type { AgentLine, Group, OtherRecord, Rule, Sitemap } from './describe.ts';
 export type { Diagnostic, DiagnosticCode, Severity } from './lint/diagnostic.ts';
 export type { Dialect } from './dialect.ts';
 export type { RobotsFile } from './file.ts';

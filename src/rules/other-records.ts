@@ -17,39 +17,39 @@ export interface RecordLine {
 }
 
 export interface RecordLines {
-  /** Those of the groups that apply to the agent. */
+  /** Those of the blocks that name the agent, or all agents if no group names it. */
   readonly applying: readonly RecordLine[];
-  /** Those outside any group. */
+  /** Those outside any block. */
   readonly outside: readonly RecordLine[];
 }
 
 /**
- * The lines with one of `keys` (lower case) that are for `agent`. Groups apply as they do for rules: those that
- * name it, else those for all (RFC 9309 §2.2.1).
+ * The lines with one of `keys` (lower case) that are for `agent`. Blocks (see `GroupWalk`) apply as groups do for
+ * rules: those that name it, else those for all (RFC 9309 §2.2.1).
  */
 export function recordsFor(file: RobotsFile, agent: string, keys: readonly string[]): RecordLines {
   const { bytes } = file;
   const traits = dialects[file.dialect];
   const caller = callerAgent(agent, traits);
   const wanted = keys.map((key) => ({ key, octets: utf8.encode(key) }));
-  /** Whom each group names. */
+  /** Whom each block names. */
   const names: number[] = [];
-  const found: (RecordLine & { readonly group: number })[] = [];
+  const found: (RecordLine & { readonly block: number })[] = [];
   const walk = new GroupWalk(bytes, traits);
   const { cursor } = walk;
   while (walk.next()) {
-    const { group } = walk;
+    const { block } = walk;
     const { kind, line, valueStart: start, valueEnd: end } = cursor;
     if (kind === LINE_USER_AGENT) {
-      names[group] = (names[group] ?? 0) | agentLineNames(bytes, start, end, caller, traits);
+      names[block] = (names[block] ?? 0) | agentLineNames(bytes, start, end, caller, traits);
     } else if (kind === LINE_OTHER) {
       const key = wanted.find(({ octets }) => cursor.keyIs(octets))?.key;
-      if (key !== undefined) found.push({ key, line, start, end, group });
+      if (key !== undefined) found.push({ key, line, start, end, block });
     }
   }
   const scope = names.some((mask) => (mask & NAMES_AGENT) !== 0) ? NAMES_AGENT : NAMES_ALL;
   return {
-    applying: found.filter(({ group }) => ((names[group] ?? 0) & scope) !== 0),
-    outside: found.filter(({ group }) => group < 0),
+    applying: found.filter(({ block }) => ((names[block] ?? 0) & scope) !== 0),
+    outside: found.filter(({ block }) => block < 0),
   };
 }

@@ -70,7 +70,8 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
     policy: policyRecord(known),
     ...(file && fileParts(file)),
     ...(file && {
-      groupLines: [...groupLines(file, decision.group?.lines ?? [])].sort((a, b) => a - b),
+      groupLines:
+        decision.group === undefined ? [] : [...groupLines(file, decision.agent)].sort((a, b) => a - b),
     }),
     ...(file && usageOf(file, url, decision.agent)),
   });
@@ -158,10 +159,11 @@ const TURN_MS = 10;
 
 /** A file for those who show it: line by line, with what is the matter with it. */
 function fileParts(file: RobotsFile): object {
-  const { groups, sitemaps, bytes } = file;
+  const { groups, sitemaps, otherRecords, bytes } = file;
   return {
     lines: linesOf(bytes),
     groups,
+    otherRecords,
     sitemaps,
     diagnostics: diagnosticsOf(file),
   };

@@ -109,7 +109,7 @@ describe('policy', () => {
       attempt: { kind: 'success', hops: [{ status: 301, location: '/r.txt' }, { status: 200 }] },
       lifetime: { why: { source: 'max-age', seconds: 60, clampedBy: 'min' } },
       nextAttempt: { why: 'refresh-ahead' },
-      groups: [{ rules: [{ pattern: '/private', line: 2 }] }, { agents: [{ name: 'Googlebot' }, {}] }],
+      groups: [{ rules: [{ pattern: '/private', line: 2 }] }, { agentLines: [{ names: ['Googlebot'] }, {}] }],
       crawlDelayMs: 2_000,
       requestRateMs: 5_000,
       file: { sizeBytes: ROBOTS.length, limitBytes: 512_000, truncated: false },

@@ -39,7 +39,7 @@ describe('policy', () => {
       file: { truncated: false, contentType: 'text/plain', fetchedAt: START },
       sitemaps: [{ url: 'https://example.com/map.xml' }],
     });
-    expect(policy.groups.map((group) => group.agents[0]?.name)).toEqual(['*', 'OtherBot']);
+    expect(policy.groups.map((group) => group.agentLines[0]?.names[0])).toEqual(['*', 'OtherBot']);
     expect(policy.rules?.check('/private', 'x').allowed).toBe(false);
     expect(await robots.policy(server.url('/any'))).toMatchObject({ robots: { source: 'memory' } });
     expect(server.requests).toHaveLength(1);

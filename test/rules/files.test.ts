@@ -30,7 +30,7 @@ describe('groups (RFC 9309 §2.1, §2.2.1)', () => {
         'user-agent: h',
       ),
     );
-    expect(file.groups.map((group) => group.agents.map((agent) => agent.name))).toEqual([
+    expect(file.groups.map((group) => group.agentLines.flatMap(({ names }) => names))).toEqual([
       ['a'],
       ['b'],
       ['e', 'f'],

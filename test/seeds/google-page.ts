@@ -310,7 +310,9 @@ export function readsTheFourFields(): void {
     'disallow: /c',
     'sitemap: https://example.com/sitemap.xml',
   );
-  expect(file.groups.map(({ agents, rules }) => [agents.map(({ name }) => name), rules])).toEqual([
+  expect(
+    file.groups.map(({ agentLines, rules }) => [agentLines.flatMap(({ names }) => names), rules]),
+  ).toEqual([
     [
       ['a'],
       [
@@ -424,7 +426,7 @@ export function groupsByUserAgentLines(): void {
     '',
     'user-agent: h',
   );
-  expect(file.groups.map(({ agents }) => agents.map(({ name }) => name))).toEqual([
+  expect(file.groups.map(({ agentLines }) => agentLines.flatMap(({ names }) => names))).toEqual([
     ['a'],
     ['b'],
     ['e', 'f'],

@@ -41,7 +41,9 @@ describe('Protocol definition', () => {
       'User-agent: c',
       'Disallow: /3',
     );
-    expect(file.groups.map(({ agents, rules }) => [agents.map(({ name }) => name), rules.length])).toEqual([
+    expect(
+      file.groups.map(({ agentLines, rules }) => [agentLines.flatMap(({ names }) => names), rules.length]),
+    ).toEqual([
       [['a', 'b'], 2],
       [['c'], 1],
     ]);

@@ -111,7 +111,7 @@ describe('GET /v1/policy', () => {
       status: 200,
       origin: site.origin,
       state: 'rules',
-      groups: [{ agents: [{ name: '*' }] }, { agents: [{ name: 'OtherBot' }] }],
+      groups: [{ agentLines: [{ names: ['*'] }] }, { agentLines: [{ names: ['OtherBot'] }] }],
       sitemaps: [{ url: 'https://example.com/sitemap.xml', line: 10 }],
       usage: { 'train-ai': 'disallow' },
     });

@@ -7,7 +7,7 @@ import { samplePaths } from './sample-paths.ts';
 /** A line that came or went. */
 export interface RecordChange {
   readonly kind: 'added' | 'removed';
-  readonly record: Omit<OtherRecord, 'group'>;
+  readonly record: Omit<OtherRecord, 'block'>;
 }
 
 /** A URL, and what was said of it before and now. */
@@ -53,7 +53,7 @@ const MAX_FLIPS = 1_000;
 /** Two robots.txt files held against each other, for the agents given or for all that they name. */
 export class FileComparison {
   readonly differences: readonly AgentDifference[];
-  /** `Sitemap` lines, and others outside of groups: they are for everybody. */
+  /** `Sitemap` lines, and others outside of blocks: they are for everybody. */
   readonly everybody: readonly RecordChange[];
   /** Agents that the files name and that were not looked at, because they are so many. */
   readonly agentsLeftOut: number;
@@ -153,7 +153,7 @@ function groupChange(before: Effective, after: Effective): string | undefined {
 /** As records, so that they are compared like others. */
 function forEverybody({ sitemaps, otherRecords }: RobotsFile): OtherRecord[] {
   const asRecord = ({ url, line }: Sitemap): OtherRecord => ({ key: 'sitemap', value: url, line });
-  return [...sitemaps.map(asRecord), ...otherRecords.filter(({ group }) => group === undefined)];
+  return [...sitemaps.map(asRecord), ...otherRecords.filter(({ block }) => block === undefined)];
 }
 
 function recordChanges(before: readonly OtherRecord[], after: readonly OtherRecord[]): RecordChange[] {

@@ -1,7 +1,5 @@
-import { callerAgent, NAMES_AGENT, NAMES_ALL } from '../../rules/agent.ts';
-import { linesNaming } from '../../rules/describe.ts';
+import { linesApplying } from '../../rules/describe.ts';
 import type { OtherRecord, RobotsFile, Rule } from '../../rules/index.ts';
-import { dialects } from '../../rules/dialect.ts';
 
 /** What a file comes down to for one agent, once its groups are merged. */
 export interface Effective {
@@ -9,7 +7,7 @@ export interface Effective {
   readonly group?: string;
   /** In file order; of rules that say the same only the first. */
   readonly rules: readonly Rule[];
-  /** What else stands in those groups. */
+  /** The other records of the blocks that apply. */
   readonly records: readonly OtherRecord[];
   /** The same for the same rules and records, wherever they stand. */
   readonly text: string;
@@ -26,36 +24,30 @@ export class EffectiveRules {
 
   for(agent: string): Effective {
     const { file } = this;
-    const group = groupOf(file, agent);
-    if (group === undefined) return NOTHING;
-    const lines = new Set(group.lines);
-    const applying: number[] = [];
-    file.groups.forEach(({ agents }, index) => {
-      if (agents.some(({ line }) => lines.has(line))) applying.push(index);
+    const naming = linesApplying(file, agent);
+    if (naming === undefined) return NOTHING;
+    const lines = new Set(naming.lines);
+    const groups = new Set<number>();
+    const blocks = new Set<number>();
+    file.groups.forEach(({ agentLines }, index) => {
+      for (const { line, block } of agentLines) {
+        if (!lines.has(line)) continue;
+        groups.add(index);
+        blocks.add(block);
+      }
     });
-    const key = applying.join(' ');
-    const merged = this.known.get(key) ?? this.merge(new Set(applying));
+    const key = [...groups, '|', ...blocks].join(' ');
+    const merged = this.known.get(key) ?? this.merge(groups, blocks);
     this.known.set(key, merged);
-    return { ...merged, group: group.agent };
+    return { ...merged, group: naming.agent };
   }
 
-  private merge(applying: ReadonlySet<number>): Effective {
-    const { groups, otherRecords } = this.file;
-    const written = groups.filter((_, index) => applying.has(index)).flatMap((each) => each.rules);
+  private merge(groups: ReadonlySet<number>, blocks: ReadonlySet<number>): Effective {
+    const written = this.file.groups.filter((_, index) => groups.has(index)).flatMap((each) => each.rules);
     const rules = [...firstOfEach(written, ruleKey).values()];
-    const records = otherRecords.filter((each) => each.group !== undefined && applying.has(each.group));
+    const records = this.file.otherRecords.filter(({ block }) => block !== undefined && blocks.has(block));
     return { rules, records, text: JSON.stringify([rules.map(ruleKey), records.map(recordKey)]) };
   }
-}
-
-/** The user-agent lines that make groups apply. Nothing is compiled: of many agents few are asked about URLs. */
-function groupOf({ bytes, dialect }: RobotsFile, agent: string): ReturnType<typeof linesNaming> | undefined {
-  const traits = dialects[dialect];
-  const caller = callerAgent(agent, traits);
-  const named = linesNaming(bytes, caller, NAMES_AGENT, traits);
-  if (named.lines.length > 0) return named;
-  const all = linesNaming(bytes, caller, NAMES_ALL, traits);
-  return all.lines.length > 0 ? all : undefined;
 }
 
 const NOTHING: Effective = { rules: [], records: [], text: '' };
@@ -80,7 +72,7 @@ export function namedAgents(
 ): { readonly agents: string[]; readonly more: number } {
   const names = new Map([['*', '*']]);
   for (const { groups } of files) {
-    for (const { name } of groups.flatMap(({ agents }) => agents)) {
+    for (const name of groups.flatMap(({ agentLines }) => agentLines).flatMap((each) => each.names)) {
       const key = name.toLowerCase();
       if (!names.has(key)) names.set(key, name);
     }

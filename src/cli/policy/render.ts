@@ -119,10 +119,11 @@ export function sizeSentence({
 
 function groupList({ groups }: OriginPolicy): string {
   return shortList(
-    groups.map(({ agents, rules }) => {
-      const names = agents.slice(0, MAX_LISTED).map(({ name }) => quoted(name));
-      const more = agents.length > MAX_LISTED ? ', …' : '';
-      return `${names.join(', ')}${more} (${count(rules.length, 'rule')})`;
+    groups.map(({ agentLines, rules }) => {
+      const names = agentLines.flatMap((each) => each.names);
+      const shown = names.slice(0, MAX_LISTED).map((name) => quoted(name));
+      const more = names.length > MAX_LISTED ? ', …' : '';
+      return `${shown.join(', ')}${more} (${count(rules.length, 'rule')})`;
     }),
   );
 }

@@ -173,7 +173,7 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
       `This user-agent line belongs to the group before it: the directive on ${lineOf(diagnostic)} does not end a group.`,
     hint: () => 'Put an `Allow` or `Disallow` line into the first group (an empty `Disallow:` will do).',
     explanation:
-      'Only `Allow` and `Disallow` end a run of user-agent lines. RFC 9309 §2.2.4: other records "MUST NOT interfere". So in `User-agent: a`, `Crawl-delay: 5`, `User-agent: b`, `Disallow: /` both `a` and `b` are disallowed. One file in twenty has this, and crawlers differ on it.',
+      'Only `Allow` and `Disallow` end a run of user-agent lines. RFC 9309 §2.2.4: other records "MUST NOT interfere". So in `User-agent: a`, `Crawl-delay: 5`, `User-agent: b`, `Disallow: /` both `a` and `b` are disallowed. The delay is for `a` alone: records other than `Allow` and `Disallow` count for the user-agent lines directly above them. One file in twenty has this, and crawlers differ on it.',
   },
   'blank-line-between-agents': {
     message: (diagnostic) =>

@@ -47,7 +47,7 @@ export interface Selection {
   /** Whom the groups that apply were written for. */
   readonly scope: 'named' | 'all' | 'none';
   readonly rules: RuleList;
-  /** The longest of the groups' crawl delays; -1 when they name none. */
+  /** The longest `Crawl-delay` of the blocks that name the agent; -1 when there is none. */
   readonly crawlDelayMs: number;
 }
 
@@ -77,10 +77,10 @@ export function selectRules(
     if ((names & NAMES_AGENT) !== 0) named.push(group);
     if ((names & NAMES_ALL) !== 0) all.push(group);
   }
-  const applying = named.length > 0 ? named : all;
+  const wanted = named.length > 0 ? NAMES_AGENT : NAMES_ALL;
   let crawlDelayMs = -1;
-  for (const group of applying)
-    crawlDelayMs = Math.max(crawlDelayMs, readGroup(cursor, groups, group, traits));
+  for (const group of named.length > 0 ? named : all)
+    crawlDelayMs = Math.max(crawlDelayMs, readGroup(cursor, groups, group, agent, wanted, traits));
   return { scope: named.length > 0 ? 'named' : all.length > 0 ? 'all' : 'none', rules, crawlDelayMs };
 }
 
@@ -103,20 +103,39 @@ function namesOf(
   return names;
 }
 
-/** Adds a group's rules to `rules`; gives its crawl delay, -1 if it names none. */
-function readGroup(cursor: LineCursor, groups: Int32Array, group: number, traits: DialectTraits): number {
+/**
+ * Adds a group's rules to `rules`; gives the longest crawl delay of its blocks that name whom is `wanted`, -1 if there
+ * is none.
+ */
+function readGroup(
+  cursor: LineCursor,
+  groups: Int32Array,
+  group: number,
+  agent: Uint8Array,
+  wanted: number,
+  traits: DialectTraits,
+): number {
   const end = endOf(cursor, groups, group);
   let crawlDelayMs = -1;
+  // Whom the user-agent lines directly above name: a block, see `GroupWalk`.
+  let names = NAMES_NOBODY;
+  let open = false;
   cursor.moveTo(groups[group]!);
   while (cursor.nextLine < end && cursor.next()) {
-    const { kind, valueStart, valueEnd } = cursor;
-    if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
+    const { bytes, kind, valueStart, valueEnd } = cursor;
+    if (kind === LINE_USER_AGENT) {
+      if (!open) names = NAMES_NOBODY;
+      open = true;
+      names |= agentLineNames(bytes, valueStart, valueEnd, agent, traits);
+    } else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
+      open = false;
       // "Crawlers ignore the rule without a path."
       if (valueStart < valueEnd) rules.push(valueStart, valueEnd, kind === LINE_ALLOW);
     } else if (kind === LINE_OTHER) {
+      open = false;
       // RFC 9309 §2.2.4: parsing of other records "MUST NOT interfere": they close no group.
-      if (cursor.keyIs(CRAWL_DELAY)) {
-        crawlDelayMs = Math.max(crawlDelayMs, secondsToMs(cursor.bytes, valueStart, valueEnd));
+      if ((names & wanted) !== 0 && cursor.keyIs(CRAWL_DELAY)) {
+        crawlDelayMs = Math.max(crawlDelayMs, secondsToMs(bytes, valueStart, valueEnd));
       }
     } else if (kind === LINE_BLANK && traits.blankLineEndsRecord) break;
   }

@@ -18,14 +18,18 @@ function lineText(text) {
   ];
 }
 
-/** Lines of the groups that apply: their user-agent lines, and their rules. */
-function linesOfGroup(groups, group) {
+/** Lines of the groups that apply: the user-agent lines, the rules, and the other records of their blocks. */
+function linesOfGroup({ groups, otherRecords }, group) {
   const wanted = new Set(group ? group.lines : []);
   const lines = new Set(wanted);
-  for (const { agents, rules } of groups) {
-    if (!agents.some(({ line }) => wanted.has(line))) continue;
+  const blocks = new Set();
+  for (const { agentLines, rules } of groups) {
+    const naming = agentLines.filter(({ line }) => wanted.has(line));
+    if (naming.length === 0) continue;
+    for (const { block } of naming) blocks.add(block);
     for (const { line } of rules) lines.add(line);
   }
+  for (const { block, line } of otherRecords) if (blocks.has(block)) lines.add(line);
   return lines;
 }
 
@@ -53,9 +57,9 @@ const SEVERITY = { error: 'Error', warning: 'Warning', info: 'Note' };
 
 /** The view of one file; light() shows what a verdict rests on. */
 export class FileView {
-  constructor({ lines, groups, diagnostics }) {
+  constructor({ lines, groups, otherRecords, diagnostics }) {
     this.lines = lines;
-    this.groups = groups;
+    this.file = { groups, otherRecords };
     this.notes = new Map();
     diagnostics.forEach((diagnostic, index) => {
       const { line } = diagnostic;
@@ -78,7 +82,7 @@ export class FileView {
     this.rule = rule;
     this.allowed = allowed;
     this.runnerUp = runnerUp && runnerUp.rule;
-    this.inGroup = linesOfGroup(this.groups, group);
+    this.inGroup = linesOfGroup(this.file, group);
     const places = [this.rule, this.runnerUp].filter(Boolean).map(({ line }) => line);
     if (group) places.push(...group.lines.slice(0, 20));
     this.shown = stretches(this.lines.length, places);

@@ -340,8 +340,8 @@ describe('License (RSL 1.0 §4.4)', () => {
     expect(sourceLines(usage(file, '/', 'b'))).toEqual([9]);
   });
 
-  it('all of them, with their groups, are among the other records', () => {
-    expect(file.otherRecords.map(({ line, group }) => [line, group])).toEqual([
+  it('all of them, with their blocks, are among the other records', () => {
+    expect(file.otherRecords.map(({ line, block }) => [line, block])).toEqual([
       [1, undefined],
       [2, undefined],
       [5, 0],
@@ -441,7 +441,7 @@ describe('Request-rate', () => {
 });
 
 describe('other records', () => {
-  it('are told as they stand: key in lower case, value, line, group', () => {
+  it('are told as they stand: key in lower case, value, line, block', () => {
     const file = parseRobots(
       lines(
         'Host: example.com',
@@ -458,11 +458,11 @@ describe('other records', () => {
     );
     expect(file.otherRecords).toEqual([
       { key: 'host', value: 'example.com', line: 1 },
-      { key: 'visit-time', value: '0600-0845', line: 3, group: 0 },
-      { key: 'clean-param', value: 'ref /some_dir/get_book.pl', line: 5, group: 0 },
-      { key: 'noindex', value: '/y', line: 7, group: 1 },
-      { key: 'crawl-delay', value: '5', line: 8, group: 1 },
+      { key: 'visit-time', value: '0600-0845', line: 3, block: 0 },
+      { key: 'clean-param', value: 'ref /some_dir/get_book.pl', line: 5, block: 0 },
+      { key: 'noindex', value: '/y', line: 7, block: 1 },
+      { key: 'crawl-delay', value: '5', line: 8, block: 1 },
     ]);
-    expect(file.groups[1]?.crawlDelayMs).toBe(5_000);
+    expect(file.crawlDelay('x')).toBe(5_000);
   });
 });
