@@ -1,5 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../src/base/version.ts';
 import { skippedWithoutChromium } from './support/chromium.ts';
@@ -11,12 +14,21 @@ import { type RedisServer, startRedis } from './support/redis-server.ts';
 import { answer, type Site, startSite } from './support/site.ts';
 
 /**
- * The README's TypeScript is run, each block as a module of its own: imports of the package are led to the
- * source, `https://example.com`, `ftp://ftp.example.com` and the proxy to loopback. A comment behind an expression, such
- * as `// false`, is a claim, and is checked. A block that begins with "```ts needs-chromium" is run where there is a
- * Chromium, which then is what it imports from `playwright`.
+ * Runs the TypeScript of the README and of the guides in the rooms, each block as a module of its own. Imports of the
+ * package lead to the source; `https://example.com`, `ftp://ftp.example.com` and the proxy lead to loopback. A comment
+ * behind an expression, such as `// false`, is a claim and is checked. A block that begins with "```ts needs-chromium"
+ * runs where there is a Chromium, which then stands in for `playwright`. All blocks are also compiled as a user would
+ * compile them, with `strict` and `noUncheckedIndexedAccess`.
  */
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const root = fileURLToPath(new URL('../', import.meta.url));
+const guides = [
+  'README.md',
+  ...readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('README.md'))
+    .map((file) => `src/${file.replaceAll('\\', '/')}`)
+    .sort(),
+  'test/bench/README.md',
+];
 const redis = installed('redis-server') !== undefined;
 
 /** Why a block is not run, if it is not: what it needs may be missing. */
@@ -25,9 +37,24 @@ function skippedFor(needs: string | undefined, source: string): string | undefin
   return source.includes('REDIS_URL') && !redis ? 'redis-server is not installed' : undefined;
 }
 
-const blocks = [...readme.matchAll(/^```ts(?: (needs-chromium))?\n(.*?)^```$/gms)].map(
-  ([, needs, source = '']) => ({ source, skipped: skippedFor(needs, source) }),
-);
+interface Block {
+  readonly guide: string;
+  readonly line: number;
+  readonly source: string;
+  readonly skipped: string | undefined;
+}
+
+const blocks = guides.flatMap((guide): Block[] => {
+  const text = readFileSync(join(root, guide), 'utf8');
+  return [...text.matchAll(/^```ts(?: (needs-chromium))?\n(.*?)^```$/gms)].map(
+    ({ 1: needs, 2: source = '', index }) => ({
+      guide,
+      line: text.slice(0, index).split('\n').length,
+      source,
+      skipped: skippedFor(needs, source),
+    }),
+  );
+});
 const chromium = fileURLToPath(new URL('support/chromium.ts', import.meta.url));
 const folder = new URL('../build/readme/', import.meta.url);
 let site: Site;
@@ -62,7 +89,7 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
 /** Where an entrance of the package is made. */
 function sourceOf(entry: string): string {
   const built = manifest.exports[entry.replace(/^canfetch/, '.')]?.default;
-  if (built === undefined) throw new Error(`The README imports ${entry}, which is no entrance`);
+  if (built === undefined) throw new Error(`A guide imports ${entry}, which is no entrance`);
   return fileURLToPath(
     new URL(`.${built.replace(/^\.\/dist/, './src').replace(/js$/, 'ts')}`, import.meta.url),
   );
@@ -101,22 +128,88 @@ async function run(index: number, source: string): Promise<void> {
   }
 }
 
-describe('README', () => {
-  for (const [index, { source, skipped }] of blocks.entries()) {
-    if (skipped !== undefined) it.skip(`block ${index + 1} (${skipped})`, () => run(index, source));
-    else it(`block ${index + 1} runs, and says the truth`, () => run(index, source));
+/** Compiles every block as it stands, with the package's entrances leading to the source. Returns the compiler's output. */
+async function compileBlocks(): Promise<string> {
+  const compiled = new URL('compiled/', folder);
+  mkdirSync(compiled, { recursive: true });
+  for (const [index, { source }] of blocks.entries()) {
+    // A block without imports is a module as well.
+    writeFileSync(new URL(`block-${index}.ts`, compiled), `${source}\nexport {};\n`);
+  }
+  const entrances = Object.entries(manifest.exports).filter(([, entry]) => typeof entry !== 'string');
+  const config = {
+    compilerOptions: {
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      noEmit: true,
+      skipLibCheck: true,
+      target: 'ES2022',
+      lib: ['ES2022', 'ESNext.Disposable'],
+      module: 'nodenext',
+      types: ['node'],
+      allowImportingTsExtensions: true,
+      paths: {
+        playwright: [join(root, 'node_modules/playwright-core/index.d.ts')],
+        ...Object.fromEntries(
+          entrances.map(([name]) => [
+            name.replace('.', 'canfetch'),
+            [sourceOf(name.replace('.', 'canfetch'))],
+          ]),
+        ),
+      },
+    },
+    include: ['*.ts'],
+  };
+  writeFileSync(new URL('tsconfig.json', compiled), JSON.stringify(config));
+  const tsc = join(root, 'node_modules/.bin/tsc');
+  return promisify(execFile)(tsc, ['-p', fileURLToPath(compiled)]).then(
+    ({ stdout }) => stdout,
+    (error: { readonly stdout: string; readonly stderr: string }) => error.stdout + error.stderr,
+  );
+}
+
+describe('the guides', () => {
+  for (const [index, { guide, line, source, skipped }] of blocks.entries()) {
+    const name = `${guide}:${line}`;
+    if (skipped !== undefined) it.skip(`${name} (${skipped})`, () => run(index, source));
+    else it(`${name} runs, and its claims are true`, () => run(index, source));
   }
 
-  it('goes through the proxy where it says so', () => {
+  it('compile under `strict`', async () => {
+    const errors = (await compileBlocks()).replaceAll(
+      /^.*block-(\d+)\.ts\((\d+)/gm,
+      (_, index: string, line: string) => {
+        const block = blocks[Number(index)];
+        return block === undefined ? '' : `${block.guide}:${block.line + Number(line)} (`;
+      },
+    );
+    expect(errors).toBe('');
+  });
+
+  it('lead through the proxy where they say so', () => {
     expect(proxy.tunnels.length).toBeGreaterThanOrEqual(1);
   });
 
-  it('has blocks, and claims in them', () => {
-    expect(blocks.length).toBeGreaterThan(3);
-    expect(blocks.filter(({ source }) => withClaims(source) !== source).length).toBeGreaterThan(2);
+  it('have blocks, and claims in them', () => {
+    expect(blocks.length).toBeGreaterThan(20);
+    expect(blocks.filter(({ source }) => withClaims(source) !== source).length).toBeGreaterThan(15);
   });
 
-  it('the version in the source is that of the package', () => {
+  it('have links that lead somewhere', () => {
+    const dead = guides.flatMap((guide) =>
+      [...readFileSync(join(root, guide), 'utf8').matchAll(/\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)/g)]
+        .map(([, target = '']) => target)
+        .filter((target) => !existsSync(join(root, guide, '..', target)))
+        .map((target) => `${guide}: ${target}`),
+    );
+    expect(dead).toEqual([]);
+  });
+
+  it('begin with a README that a newcomer can read in one sitting', () => {
+    expect(readFileSync(join(root, 'README.md'), 'utf8').split('\n').length).toBeLessThanOrEqual(351);
+  });
+
+  it('stand beside a source whose version is that of the package', () => {
     expect(VERSION).toBe(manifest.version);
   });
 });

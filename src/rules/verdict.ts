@@ -15,10 +15,21 @@ export interface MatchedGroup {
   readonly lines: readonly number[];
 }
 
-/** What a file says about one target and one agent. */
-export type Verdict = { readonly allowed: true; readonly reason: 'robots-txt' } | RuleVerdict;
+/**
+ * What a file says about one target and one agent. Every verdict has `rule` and `group`, possibly `undefined`, so that
+ * `verdict.rule?.line` needs no narrowing.
+ */
+export type Verdict =
+  | {
+      /** The target is `/robots.txt` itself. RFC 9309 §2.2.2: "The /robots.txt URI is implicitly allowed." */
+      readonly allowed: true;
+      readonly reason: 'robots-txt';
+      readonly rule?: never;
+      readonly group?: never;
+    }
+  | RuleVerdict;
 
-/** What its groups and rules say. */
+/** What the groups and rules of a file say. */
 export type RuleVerdict =
   | {
       readonly allowed: boolean;
@@ -26,8 +37,20 @@ export type RuleVerdict =
       readonly rule: MatchedRule;
       readonly group: MatchedGroup;
     }
-  | { readonly allowed: true; readonly reason: 'no-rule'; readonly group: MatchedGroup }
-  | { readonly allowed: true; readonly reason: 'no-group' };
+  | {
+      /** No rule of the group matches. */
+      readonly allowed: true;
+      readonly reason: 'no-rule';
+      readonly rule?: never;
+      readonly group: MatchedGroup;
+    }
+  | {
+      /** No group names the agent, and there is no group for `*`. */
+      readonly allowed: true;
+      readonly reason: 'no-group';
+      readonly rule?: never;
+      readonly group?: never;
+    };
 
 /** A verdict with the rule that came closest to deciding. */
 export interface Explanation {

@@ -5,14 +5,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Site, startSite } from '../support/site.ts';
 import { cli, masked } from './session.ts';
 
-/** The README's `console` blocks: `$ cat FILE` shows a file that those behind it use, `$ canfetch …` what is printed. */
+/** The `console` blocks of the README and of the command's guide: `$ cat FILE` shows a file that those behind it use, `$ canfetch …` what is printed. */
 interface Step {
   readonly command: string;
   readonly output: string;
 }
 
-const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-const steps = [...readme.matchAll(/^```console\n(.*?)^```$/gms)]
+const guides = await Promise.all(
+  ['../../README.md', '../../src/cli/README.md'].map((path) =>
+    readFile(new URL(path, import.meta.url), 'utf8'),
+  ),
+);
+const steps = [...guides.join('\n').matchAll(/^```console\n(.*?)^```$/gms)]
   .flatMap(([, block = '']) => block.split(/^\$ /m).slice(1))
   .map((step): Step => {
     const [command = '', ...output] = step.split('\n');
@@ -48,7 +52,7 @@ const settled = (output: string): string =>
     .replaceAll(/fresh for \d+ \w+/g, 'fresh for SOME')
     .replaceAll(/\b\d{13}\b/g, 'MS');
 
-describe('README', () => {
+describe('the guides', () => {
   it('shows every command', () => {
     const shown = new Set(runs.map(({ command }) => command.split(' ')[1]));
     expect([...shown].sort()).toEqual(['check', 'diff', 'explain', 'lint', 'policy', 'prefetch', 'profiles']);

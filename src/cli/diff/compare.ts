@@ -138,8 +138,8 @@ function decider({ rule }: SideVerdict): string {
 }
 
 function sideVerdict(verdict: Verdict): SideVerdict {
-  const { allowed } = verdict;
-  return 'rule' in verdict ? { allowed, rule: verdict.rule } : { allowed };
+  const { allowed, rule } = verdict;
+  return rule === undefined ? { allowed } : { allowed, rule };
 }
 
 /** Whether an agent gets a group of its own, that of all, or none: how the group is named makes no difference. */
