@@ -1,8 +1,29 @@
 import { defineConfig } from 'vitest/config';
 
+const THOROUGH = 'test/**/*.thorough.test.ts';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    // Vitest alone leaves a core for whoever watches: of two it would use one.
+    maxWorkers: '100%',
+    projects: [
+      {
+        extends: true,
+        test: {
+          // `npm test`: every behaviour once. The files of a worker share their modules, which are loaded once: a test
+          // puts back what it changes in the process.
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: [THOROUGH],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        // `npm run test:all` and CI have these too: browsers, large fleets, failing servers, fuzz, soak.
+        test: { name: 'thorough', include: [THOROUGH] },
+      },
+    ],
     // Of a long log the end is kept: there what failed is to be found, not what passed.
     reporters: process.env['CI'] === undefined ? ['default'] : ['dot'],
     // Servers, browsers and processes are started, on machines that may be slow and busy. What hangs is told by its name
@@ -17,7 +38,7 @@ export default defineConfig({
       thresholds: {
         // What a file says and what an answer means: all of it is tested. The rest is held to what it has.
         'src/rules/**': { lines: 95, branches: 95 },
-        'src/access/**': { lines: 95, branches: 95 },
+        'src/lifecycle/**': { lines: 95, branches: 95 },
         lines: 90,
         branches: 85,
       },

@@ -291,9 +291,9 @@ describe('whatever the rules', () => {
     },
   );
 
-  it('two hundred agents with sixteen thousand rules each are compared while one looks on', () => {
+  it('two hundred agents with four thousand rules each are compared while one looks on', () => {
     const agents = Array.from({ length: 200 }, (_, index) => `User-agent: bot${index}\n`).join('');
-    const rules = Array.from({ length: 16_000 }, (_, index) => `Disallow: /${index}\n`).join('');
+    const rules = Array.from({ length: 4_000 }, (_, index) => `Disallow: /${index}\n`).join('');
     const comparison = new FileComparison(
       parseRobots(agents + rules),
       parseRobots(`${agents}Disallow: /new\n${rules}`),

@@ -186,11 +186,11 @@ describe('a long file', () => {
     expect(annotated(stdout)).toHaveLength(303);
   });
 
-  it('of half a million line ends is no trouble', async () => {
-    const path = await file(`User-agent: *\nDisallow: /a${'\r'.repeat(490_000)}Allow: /a/b`);
+  it('of a hundred thousand line ends is no trouble', async () => {
+    const path = await file(`User-agent: *\nDisallow: /a${'\r'.repeat(100_000)}Allow: /a/b`);
     const { code, stdout } = await cli(['explain', '--all', '--robots', path, '/a/b']);
     expect(code).toBe(0);
-    expect(stdout).toContain('→ 490002 ┃ Allow: /a/b');
+    expect(stdout).toContain('→ 100002 ┃ Allow: /a/b');
   });
 });
 

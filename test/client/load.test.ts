@@ -64,14 +64,14 @@ describe('under load', () => {
         },
       },
     });
-    for (let block = 0; block < 20; block++) {
+    for (let block = 0; block < 8; block++) {
       const hosts = Array.from({ length: 250 }, (_, index) => `https://site${block}-${index}.example`);
       await Promise.all(hosts.map((host) => robots.canFetch(`${host}/x`)));
       const { origins, bytes } = robots.stats();
       expect(origins).toBeLessThanOrEqual(500);
       expect(bytes).toBeLessThanOrEqual(maxBytes);
     }
-    expect(requested.size).toBe(5_000);
-    expect(robots.stats()).toMatchObject({ attempts: 5_000, inFlight: 0 });
+    expect(requested.size).toBe(2_000);
+    expect(robots.stats()).toMatchObject({ attempts: 2_000, inFlight: 0 });
   });
 });

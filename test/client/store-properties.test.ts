@@ -139,7 +139,7 @@ describe('whatever the store does', () => {
           await robots.close();
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
     expect(fromStore).toBeGreaterThan(5);
   }, 60_000);

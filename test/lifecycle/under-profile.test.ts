@@ -196,6 +196,6 @@ it('outlook: what the profile would have said, had it been asked all the time', 
       const expected = withoutParticulars(standing(theirs?.record, profiles[other], theirs?.now ?? 0));
       expect(outlook(mine!.record!, profiles[other], mine!.now)).toEqual(expected);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 1_000 },
   );
 });

@@ -13,6 +13,7 @@ import {
   lint,
   parseRobots,
 } from '../../../src/rules/index.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 import fc from '../../support/fast-check.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
@@ -561,7 +562,7 @@ describe('rules that never decide', () => {
           expect(file.check(path.replaceAll('?', '%3F'), 'x')).toMatchObject({ rule: { line: index + 2 } });
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
   });
 });
@@ -607,7 +608,7 @@ describe('agents', () => {
           }
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
   });
 });
@@ -647,7 +648,7 @@ describe('any octets', () => {
           }
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
   });
 });
@@ -673,10 +674,9 @@ describe('large and hostile files', () => {
 
   it.each(Object.entries(files))('%s take time in proportion to their octets', (_, text) => {
     const file = parseRobots(text);
-    const started = performance.now();
-    const found = lint(file);
+    let found: readonly Diagnostic[] = [];
     // What is not linear takes minutes here.
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(cpuMs(() => void (found = lint(file)))).toBeLessThan(10_000);
     expect(found.length).toBeLessThan(2_500);
   });
 

@@ -1,6 +1,7 @@
 import * as reference from 'structured-headers';
 import { describe, expect, it } from 'vitest';
 import { type MemberValue, parseDictionary } from '../../../src/rules/usage/structured-fields.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 import fc from '../../support/fast-check.ts';
 
 const types = (text: string): Record<string, string> | undefined => {
@@ -70,17 +71,18 @@ describe('dictionaries (RFC 9651 §4.2.2)', () => {
   });
 
   it('long input takes time in proportion to it', () => {
-    const started = performance.now();
-    for (const text of [
-      'a,'.repeat(500_000),
-      'a=(',
-      `a=(${'1 '.repeat(500_000)}`,
-      `a=:${'A'.repeat(1_000_000)}`,
-    ]) {
-      expect(parseDictionary(text)).toBeUndefined();
-    }
-    expect(parseDictionary(`a="${'\\\\'.repeat(500_000)}"`)?.size).toBe(1);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const took = cpuMs(() => {
+      for (const text of [
+        'a,'.repeat(500_000),
+        'a=(',
+        `a=(${'1 '.repeat(500_000)}`,
+        `a=:${'A'.repeat(1_000_000)}`,
+      ]) {
+        expect(parseDictionary(text)).toBeUndefined();
+      }
+      expect(parseDictionary(`a="${'\\\\'.repeat(500_000)}"`)?.size).toBe(1);
+    });
+    expect(took).toBeLessThan(5_000);
   });
 });
 
@@ -163,8 +165,8 @@ describe('against structured-headers', () => {
         if (found !== undefined && Object.keys(found).length > 0) valid++;
         expect(found).toEqual(expected(text));
       }),
-      { numRuns: 10_000 },
+      { numRuns: 5_000 },
     );
-    expect(valid).toBeGreaterThan(500);
+    expect(valid).toBeGreaterThan(200);
   });
 });

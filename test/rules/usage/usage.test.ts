@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseRobots, requestRate, type Usage, usage, type UsageOptions } from '../../../src/rules/index.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 import fc from '../../support/fast-check.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
@@ -376,11 +377,12 @@ describe('what is asked', () => {
       '',
     );
     const file = parseRobots(`User-agent: *\n${paths}`);
-    const started = performance.now();
-    for (let index = 0; index < 50; index++) {
-      expect(usage(file, `/${index * 100}/x`).sources).toMatchObject([{ line: index * 100 + 2 }]);
-    }
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const took = cpuMs(() => {
+      for (let index = 0; index < 50; index++) {
+        expect(usage(file, `/${index * 100}/x`).sources).toMatchObject([{ line: index * 100 + 2 }]);
+      }
+    });
+    expect(took).toBeLessThan(5_000);
   });
 });
 

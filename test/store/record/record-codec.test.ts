@@ -324,7 +324,7 @@ describe('whatever a forger writes', () => {
         else expect(profile.tooManyRedirects).toBe('unavailable');
       }),
       // So many that the figures below are reached whatever the chance.
-      { numRuns: 10_000 },
+      { numRuns: 2_000 },
     );
     expect(taken).toBeGreaterThan(50);
     expect(opened).toBeGreaterThan(10);
