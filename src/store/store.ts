@@ -95,6 +95,16 @@ export type StoreEvent =
       /** After failures in a row the store is left alone for a while; reading and writing each by itself. */
       readonly type: 'suspended' | 'resumed';
       readonly calls: StoreCalls;
+    }
+  | {
+      /**
+       * A damaged LMDB database was renamed and a new one begun, before any client had the store: only the channel
+       * `canfetch:store` tells it, and `setAside` of the store.
+       */
+      readonly type: 'set-aside';
+      readonly path: string;
+      readonly movedTo: string;
+      readonly reason: string;
     };
 
 /** `get` reads; everything else writes: a store may do one and refuse the other. */

@@ -65,6 +65,7 @@ export function startClock(): VirtualClock {
 
 function inShort(event: StoreEvent): string {
   if (event.type === 'rejected') return `rejected ${event.reason}`;
+  if (event.type === 'set-aside') return `set-aside ${event.reason}`;
   return `${event.type} ${'operation' in event ? event.operation : event.calls}`;
 }
 

@@ -10,6 +10,7 @@ import { cacheActions } from '../frame/choices.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
+import { tellSetAside } from '../frame/open-client.ts';
 import { readAgents, readProfile } from '../frame/settings.ts';
 import { importSnapshot } from './import.ts';
 import { keptAsJson, keptForPeople, keptRow, keptTable } from './render.ts';
@@ -38,6 +39,7 @@ export async function runCache(given: ParsedArguments, session: Session): Promis
     );
   }
   await using view = openStoreView(given, action === 'import');
+  tellSetAside(view.store, session);
   return await interruptible(session, { readsStdin: action === 'import' }, async (signal) => {
     const output = new Output(session.stdout);
     const code = await actions[action]({ view, given, session, output, whose, origins, signal });

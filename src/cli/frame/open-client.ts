@@ -88,6 +88,7 @@ export async function openClient(
   const { RobotsClient } = await import('../../client/index.ts');
   const store =
     path === undefined ? undefined : (await import('../../store/lmdb/lmdb.ts')).lmdbStore({ path });
+  if (store !== undefined) tellSetAside(store, session);
   const troubles = new StoreTroubles(session);
   // "*" names nobody who could sign a request.
   const names = agents.filter((agent) => agent !== '*');
@@ -100,6 +101,15 @@ export async function openClient(
     ...more,
   });
   return new OpenedClient(client, dispatcher, store, troubles);
+}
+
+/** Says that a damaged store was renamed: whoever keeps answers for the next run wants to know that they are gone. */
+export function tellSetAside({ setAside }: LmdbStore, session: Session): void {
+  if (setAside === undefined) return;
+  const { movedTo, reason } = setAside;
+  session.stderr.write(
+    `canfetch: the store was damaged (${printable(reason)}); it is kept as ${printable(movedTo)}, and a new one begins\n`,
+  );
 }
 
 /** A store that fails is no reason to stop, but whoever asked for one wants to know. */

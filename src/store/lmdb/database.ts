@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { quote, RobotsInvalidOptionsError } from '../../base/index.ts';
+import { isRobotsError, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
+import { type SetAside, setAsideIfDamaged } from './set-aside.ts';
 
 /** What is used of a database opened with the package `lmdb`, with `encoding: 'binary'`. */
 export interface LmdbDatabase {
@@ -25,6 +26,12 @@ export interface LmdbRange {
   readonly exclusiveStart?: boolean;
 }
 
+export interface OpenedDatabase {
+  readonly database: LmdbDatabase;
+  /** What was in its place, when that was damaged. */
+  readonly setAside: SetAside | undefined;
+}
+
 interface Lmdb {
   open(options: {
     readonly path: string;
@@ -36,14 +43,15 @@ interface Lmdb {
 }
 
 /**
- * Opens a database of the store's own.
+ * Opens a database of the store's own. A damaged one is set aside first, and a new one begins.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it cannot be opened; the `cause` says why.
  */
-export function openDatabase(path: string): LmdbDatabase {
+export function openDatabase(path: string): OpenedDatabase {
   const lmdb = loadLmdb();
   try {
-    return lmdb.open({
+    const setAside = setAsideIfDamaged(path);
+    const database = lmdb.open({
       path,
       encoding: 'binary',
       // Batching by event turns leaves a promise of its own behind, and nobody to hear that its commit failed.
@@ -53,7 +61,9 @@ export function openDatabase(path: string): LmdbDatabase {
       overlappingSync: false,
       noMetaSync: true,
     });
+    return { database, setAside };
   } catch (cause) {
+    if (isRobotsError(cause)) throw cause;
     throw new RobotsInvalidOptionsError(
       `Expected \`path\` to be a place where an LMDB database can be kept, got ${quote(path)}: ${messageOf(cause)}`,
       { cause },

@@ -8,12 +8,20 @@ import {
   systemClock,
 } from '../../base/index.ts';
 import { pack, unpack } from '../record/compress.ts';
-import { type RobotsStore, type FencedLease, milliseconds, SLOT_REMEMBERED_MS } from '../store.ts';
+import {
+  cacheChannels,
+  type FencedLease,
+  milliseconds,
+  type RobotsStore,
+  SLOT_REMEMBERED_MS,
+} from '../store.ts';
 import { checkDatabase, type LmdbDatabase, openDatabase } from './database.ts';
+import type { SetAside } from './set-aside.ts';
 import { LmdbTable } from './table.ts';
 
 export type { FencedLease } from '../store.ts';
 export type { LmdbDatabase, LmdbEntry, LmdbRange } from './database.ts';
+export type { SetAside } from './set-aside.ts';
 export type { RobotsStore, StoreLease } from '../store.ts';
 
 export interface LmdbStoreOptions {
@@ -32,6 +40,11 @@ export interface StoreEntry {
 }
 
 export interface LmdbStore extends RobotsStore, AsyncDisposable {
+  /**
+   * There when the database at `path` was damaged: it was renamed and kept, and this store began with a new one.
+   * The channel `canfetch:store` of `node:diagnostics_channel` tells it as well, as an event `set-aside`.
+   */
+  readonly setAside?: SetAside;
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void>;
   delete(key: string): Promise<void>;
@@ -62,8 +75,12 @@ export interface LmdbStore extends RobotsStore, AsyncDisposable {
  * `open({ path, encoding: 'binary' })` or `root.openDB({ name: 'robots', encoding: 'binary' })`. What the database
  * cannot do, as writing to a full disk, the store rejects with; `lmdb` itself prints it as well.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also when the package is missing or the database
- * cannot be opened.
+ * LMDB trusts what its file says, and a damaged one would end the process. So the file in the folder is checked before
+ * it is opened; one that is damaged is renamed, kept beside the new one, and told in {@link LmdbStore.setAside}. The
+ * processes that use a folder see each other's ids: they are not in containers with a process table each.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also when the package is missing, or when the
+ * database cannot be opened, or is damaged while another process has it open.
  *
  * @example
  * ```ts
@@ -80,8 +97,11 @@ export interface LmdbStore extends RobotsStore, AsyncDisposable {
 export function lmdbStore(source: LmdbStoreOptions | LmdbDatabase): LmdbStore {
   if (isDatabase(source)) return storeOn(checkDatabase(source), systemClock, () => Promise.resolve());
   const { path, clock } = readOptions(source);
-  const database = openDatabase(path);
-  return storeOn(database, clock, () => database.close());
+  const { database, setAside } = openDatabase(path);
+  const store = storeOn(database, clock, () => database.close());
+  if (setAside === undefined) return store;
+  cacheChannels.store.publish({ type: 'set-aside', ...setAside });
+  return { ...store, setAside };
 }
 
 function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Promise<void>): LmdbStore {

@@ -1,9 +1,9 @@
 import { isRobotsError } from '../../../src/base/errors.ts';
 import { lmdbStore } from '../../../src/store/lmdb/lmdb.ts';
 
-/** What becomes of a store where there is no `lmdb`. */
+/** `lmdb-missing <folder>`: what becomes of a store where there is no `lmdb`. */
 try {
-  lmdbStore({ path: 'nowhere' });
+  lmdbStore({ path: process.argv[2] ?? '' });
 } catch (error) {
   if (isRobotsError(error)) console.log(JSON.stringify({ code: error.code, message: error.message }));
 }

@@ -359,9 +359,9 @@ describe('LMDB', () => {
     [undefined, 'Expected `path` to name a folder'],
     [{}, 'Expected `path` to name a folder'],
     [{ path: '' }, 'Expected `path` to name a folder'],
-    [{ path: '/nowhere', ttlMs: 5 }, 'Expected only known options, got `ttlMs`'],
+    [{ path: join(tmpdir(), 'canfetch-nowhere'), ttlMs: 5 }, 'Expected only known options, got `ttlMs`'],
     [
-      { path: '/nowhere', clock: {} },
+      { path: join(tmpdir(), 'canfetch-nowhere'), clock: {} },
       'Expected `clock` to be an object whose `now()` gives epoch milliseconds',
     ],
   ])('is not to be had for %j', (options, message) => {
@@ -404,11 +404,14 @@ describe('LMDB in trouble', () => {
 
   it('a missing package is named, with what to do', async () => {
     using script = compileScript(new URL('lmdb-missing.ts', import.meta.url), 'outside');
-    const worker = startWorker(script, []);
+    // Where the package is found after all, it makes a database.
+    const path = folder();
+    const worker = startWorker(script, [join(path, 'database')]);
     expect(await worker.next()).toEqual({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
       message: expect.stringContaining('install it with `npm install lmdb`'),
     });
     await worker.ended();
+    rmSync(path, { recursive: true });
   });
 });

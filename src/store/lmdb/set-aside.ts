@@ -1,0 +1,157 @@
+import {
+  existsSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs';
+import { extname, join } from 'node:path';
+import { quote, RobotsInvalidOptionsError } from '../../base/index.ts';
+import { checkDatabaseFile } from './database-file.ts';
+
+/** A damaged database that was renamed, so that a new one could begin in its place. */
+export interface SetAside {
+  /** Where the file was, and where the new database is. */
+  readonly path: string;
+  /** Where the damaged file is now. It is kept for whoever wants to look into it, and can be deleted. */
+  readonly movedTo: string;
+  /** What is wrong with it. */
+  readonly reason: string;
+}
+
+/** How often a file that seems damaged is looked at again: another process may be about to make it. */
+const TRIES = 5;
+const PAUSE_MS = 20;
+/** Another process needs no longer to check the file and to rename it. */
+const MAX_WAIT_MS = 10_000;
+
+/** The two files of the database that LMDB opens at `path`: a folder, or, if it has an extension, a file. */
+function filesAt(path: string): { readonly data: string; readonly lock: string } {
+  return extname(path) === ''
+    ? { data: join(path, 'data.mdb'), lock: join(path, 'lock.mdb') }
+    : { data: path, lock: `${path}-lock` };
+}
+
+/**
+ * Sets the database at `path` aside if it is damaged. Call it before the database is opened.
+ *
+ * A database that a process has open is never moved, and of processes that find the same damage one moves the file:
+ * both need `/proc` of Linux. Elsewhere a damaged database is an error.
+ *
+ * @returns what was moved, if anything was.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database is damaged and cannot be moved, or
+ * is of a format that LMDB cannot read.
+ */
+export function setAsideIfDamaged(path: string): SetAside | undefined {
+  const { data, lock } = filesAt(path);
+  const damage = damageOf(data, lock);
+  if (damage === undefined) return undefined;
+  const claim = claimRenaming(data, damage);
+  try {
+    // Another process may have set it aside meanwhile, and opened a new one.
+    const reason = damageOf(data, lock);
+    if (reason === undefined) return undefined;
+    if (isOpenSomewhere(lock)) throw cannotMove(data, reason, 'a process has it open');
+    const movedTo = unusedName(data);
+    renameSync(data, movedTo);
+    return { path: data, movedTo, reason };
+  } finally {
+    unlinkSync(claim);
+  }
+}
+
+/** What is wrong with the file; `undefined` when nothing is. */
+function damageOf(data: string, lock: string): string | undefined {
+  for (let triesLeft = TRIES; ; triesLeft--) {
+    // Pages change under a reader that LMDB does not know of. Whoever has the database open has checked them.
+    const check = checkDatabaseFile(data, isOpenSomewhere(lock) ? 'header' : 'pages');
+    if (check.kind === 'sound') return undefined;
+    if (check.kind === 'foreign') throw cannotMove(data, check.reason, 'it may belong to another program');
+    if (triesLeft <= 1) return check.kind === 'damaged' ? check.reason : undefined;
+    pause(PAUSE_MS);
+  }
+}
+
+/**
+ * Whether any process, this one included, has the database open: LMDB holds a lock on the lock file meanwhile. That
+ * file is never opened here, because closing it would release the lock that this very process may have on it.
+ */
+function isOpenSomewhere(lock: string): boolean {
+  const inode = statSync(lock, { bigint: true, throwIfNoEntry: false })?.ino;
+  if (inode === undefined || process.platform !== 'linux') return false;
+  const locks = readFileSync('/proc/locks', 'utf8').split('\n');
+  // "1: POSIX  ADVISORY  READ 5433 08:01:7864448 0 0". File systems may tell another device here than `stat` does.
+  return locks.some((line) => line.includes(`:${inode} `));
+}
+
+/**
+ * Makes this process the only one that may rename the file, until what is returned is unlinked.
+ *
+ * A claim is a symbolic link whose target names its process: made in one step, and never removed but by its owner. The
+ * claim of a process that has died is passed over by making the next one, so that no two processes ever replace it.
+ */
+function claimRenaming(data: string, reason: string): string {
+  if (process.platform !== 'linux') throw cannotMove(data, reason, 'only Linux tells whether it is in use');
+  const owner = `${process.pid} ${startOf(process.pid)}`;
+  const until = performance.now() + MAX_WAIT_MS;
+  for (let number = 1; ;) {
+    const claim = `${data}.claim-${number}`;
+    try {
+      symlinkSync(owner, claim);
+      return claim;
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+    if (!mayBeAlive(claim)) number++;
+    else if (performance.now() < until) pause(PAUSE_MS);
+    else throw cannotMove(data, reason, `the process that made ${quote(claim)} does not end its work`);
+  }
+}
+
+/** Whether the process that made a claim still runs. A claim that has just been removed was of one that does. */
+function mayBeAlive(claim: string): boolean {
+  try {
+    const [pid = '', ...start] = readlinkSync(claim).split(' ');
+    return startOf(Number(pid)) === start.join(' ');
+  } catch (error) {
+    return codeOf(error) === 'ENOENT';
+  }
+}
+
+/** When a process began, since which start of the machine: with its id, what no other process ever has. */
+function startOf(pid: number): string | undefined {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    // The name of the program, in parentheses, may have spaces. Field 22 is the start.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
+    return `${fields?.[22 - 3]} ${boot}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function unusedName(data: string): string {
+  const name = `${data}.damaged-${new Date().toISOString().replaceAll(':', '')}`;
+  for (let number = 0; ; number++) {
+    const candidate = number === 0 ? name : `${name}-${number}`;
+    if (!existsSync(candidate)) return candidate;
+  }
+}
+
+function cannotMove(data: string, damage: string, why: string): RobotsInvalidOptionsError {
+  return new RobotsInvalidOptionsError(
+    `Expected the LMDB database ${quote(data)} to be whole, but ${damage}. It is not set aside, because ${why}. ` +
+      'Close what uses it, and move the file away or name another `path`',
+  );
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** `lmdbStore` opens synchronously. */
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
