@@ -19,3 +19,21 @@ export { alternatives, assertKnownOptions, invalid } from './invalid-options.ts'
 export { onAbort, orAborted } from './on-abort.ts';
 export { abortSignalOf, Stop, type StopSignal } from './stop-signal.ts';
 export { VERSION } from './version.ts';
+export { isNear } from './is-near.ts';
+export {
+  aFunction,
+  allOf,
+  anAbortSignal,
+  anObjectWith,
+  type Check,
+  expecting,
+  fields,
+  isFunction,
+  listOf,
+  milliseconds,
+  oneOf,
+  optional,
+  optionTable,
+  record,
+  wholeNumber,
+} from './option-table.ts';

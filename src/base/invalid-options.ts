@@ -1,3 +1,4 @@
+import { isNear } from './is-near.ts';
 import { quote, RobotsInvalidOptionsError } from './errors.ts';
 
 /** The error for an argument or option that is not what it must be. */
@@ -14,9 +15,19 @@ export function invalid(name: string, expected: string, got: unknown): RobotsInv
 export function assertKnownOptions(options: unknown, known: readonly string[], prefix = ''): void {
   if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
   const unknown = Object.keys(options).filter((name) => !known.includes(name));
-  if (unknown.length === 0) return;
+  if (unknown.length > 0) throw unknownOptions(unknown, known, prefix);
+}
+
+/** The error for options that are not known. It proposes the known one that is nearest to the first of them. */
+export function unknownOptions(
+  unknown: readonly string[],
+  known: readonly string[],
+  prefix: string,
+): RobotsInvalidOptionsError {
   const names = unknown.map((name) => `\`${prefix}${name}\``).join(', ');
-  throw new RobotsInvalidOptionsError(`Expected only known options, got ${names}`);
+  const meant = known.find((name) => isNear((unknown[0] ?? '').toLowerCase(), name.toLowerCase(), 2));
+  const proposal = meant === undefined ? '' : `; did you mean \`${prefix}${meant}\`?`;
+  return new RobotsInvalidOptionsError(`Expected only known options, got ${names}${proposal}`);
 }
 
 /** `'one', 'other' or 'third'`, for messages. */

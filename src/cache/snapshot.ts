@@ -1,5 +1,5 @@
 import { type OriginRecord, type Profile, retentionMs } from '../lifecycle/index.ts';
-import { assertKnownOptions, type Clock, invalid } from '../base/index.ts';
+import { aFunction, anAbortSignal, type Check, type Clock, invalid, optionTable } from '../base/index.ts';
 import type { OriginCache } from './origin-cache.ts';
 import { RECORD_VERSION, type RecordCodec, type Rejection } from '../store/index.ts';
 
@@ -92,7 +92,7 @@ export async function readSnapshot(
   options: RestoreOptions,
 ): Promise<RestoreResult> {
   context.assertOpen();
-  assertKnownOptions(options, ['signal', 'onRejected']);
+  restoreOptions(options, '');
   const { signal, onRejected } = options;
   signal?.throwIfAborted();
   assertLines(lines);
@@ -113,6 +113,11 @@ export async function readSnapshot(
   context.assertOpen();
   return reader.result;
 }
+
+const restoreOptions: Check = optionTable({
+  signal: anAbortSignal,
+  onRejected: aFunction(),
+} satisfies Readonly<Record<keyof RestoreOptions, Check>>);
 
 function assertLines(lines: unknown): void {
   const object: object = Object(lines);

@@ -1,4 +1,4 @@
-import { isRobotsError, VERSION } from '../base/index.ts';
+import { isNear, isRobotsError, VERSION } from '../base/index.ts';
 import { readArguments } from './frame/arguments.ts';
 import type { Command } from './frame/command.ts';
 import { commands, defaultCommand } from './commands.ts';
@@ -45,26 +45,16 @@ async function print({ stdout }: Session, text: string): Promise<ExitCode> {
 
 function unknownCommand(word: string): UsageError {
   const names = commands.map(({ name }) => name);
-  const near = names.find((name) => isNear(word.toLowerCase(), name));
+  const near = names.find((name) => isMeant(word.toLowerCase(), name));
   const todo = near === undefined ? 'canfetch --help shows how it is used' : `did you mean ${near}?`;
   return new UsageError(
     `Expected a command (${names.join(', ')}) or an absolute URL, got ${quoted(word)}; ${todo}`,
   );
 }
 
-/** The beginning of the name, or all of it with one letter more, less, other, or two changed about. */
-function isNear(word: string, name: string): boolean {
-  if (word.length >= 2 && name.startsWith(word)) return true;
-  let start = 0;
-  while (start < word.length && word[start] === name[start]) start++;
-  const rest = word.slice(start);
-  const nameRest = name.slice(start);
-  return (
-    rest.slice(1) === nameRest ||
-    rest === nameRest.slice(1) ||
-    rest.slice(1) === nameRest.slice(1) ||
-    (rest[0] === nameRest[1] && rest[1] === nameRest[0] && rest.slice(2) === nameRest.slice(2))
-  );
+/** Whether `word` is the beginning of `name`, or `name` with a slip in it. */
+function isMeant(word: string, name: string): boolean {
+  return (word.length >= 2 && name.startsWith(word)) || isNear(word, name, 1);
 }
 
 function isUsage(error: unknown): boolean {

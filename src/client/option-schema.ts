@@ -1,215 +1,183 @@
-import { alternatives, DEFAULT_MAX_BODY_BYTES, quote } from '../base/index.ts';
+/** What the options of a client must be: the table of checks. Defaults are put in by `options.ts`. */
+import {
+  aFunction,
+  allOf,
+  anObjectWith,
+  type Check,
+  DEFAULT_MAX_BODY_BYTES,
+  expecting,
+  fields,
+  isFunction,
+  listOf,
+  milliseconds,
+  oneOf,
+  optional,
+  optionTable,
+  record,
+  RobotsInvalidOptionsError,
+  wholeNumber,
+} from '../base/index.ts';
 import { profileNames } from '../lifecycle/index.ts';
 import { ADDRESS_POLICIES } from '../net/address-policy.ts';
 import { dialects } from '../rules/dialect.ts';
 import { productToken } from '../rules/index.ts';
-import { z } from 'zod';
+import type { RobotsClientOptions } from './options.ts';
 
-/** The first thing that is wrong, in one line. */
-export function explain(error: z.ZodError, options: unknown): string {
-  const issue = deepest(error.issues[0]!);
-  const value = issue.path.reduce<unknown>(
-    (parent, key) => (parent === undefined || parent === null ? undefined : Reflect.get(Object(parent), key)),
-    options,
-  );
-  if (issue.code === 'unrecognized_keys') {
-    const names = (issue.keys ?? []).map((key) => `\`${[...issue.path, key].join('.')}\``).join(', ');
-    return `Expected only known options, got ${names}`;
-  }
-  const name = issue.path.length === 0 ? 'the options' : `\`${issue.path.join('.')}\``;
-  // A key that is none says what it should be in an issue of its own.
-  const expected = issue.issues?.[0]?.message ?? issue.message;
-  const got = typeof value === 'object' && value !== null ? show(value) : `${quote(value)} (${typeof value})`;
-  return `Expected ${name} to be ${expected.replace(/^Invalid input: expected (.*?)(?:, received .*)?$/, '$1')}, got ${got}`;
-}
-
-export function show(value: object): string {
-  try {
-    return quote(JSON.stringify(value) ?? 'an object');
-  } catch {
-    return 'an object';
-  }
-}
-
-export type Issue = Pick<z.core.$ZodIssue, 'code' | 'message' | 'path'> & {
-  readonly keys?: readonly string[];
-  readonly issues?: readonly { readonly message: string }[];
-};
-
-/** Of the branches of a union, the one that came furthest says best what is wrong. */
-export function deepest(issue: z.core.$ZodIssue): Issue {
-  if (issue.code !== 'invalid_union') return issue;
-  let best: Issue = issue;
-  for (const branch of issue.errors) {
-    const first = branch[0];
-    if (first === undefined) continue;
-    const inner = deepest(first);
-    const path = [...issue.path, ...inner.path];
-    if (best === issue || path.length > best.path.length || inner.code === 'custom')
-      best = { ...inner, path };
-  }
-  return best;
-}
-
-const oneOf = (...names: readonly string[]): z.ZodType => z.enum(names, { error: alternatives(names) });
-const aFunction = (what: string): z.ZodType =>
-  z.custom((value) => typeof value === 'function', { error: `a function ${what}` });
-const anObjectWith = (method: string, what: string): z.ZodType =>
-  z.custom((value) => typeof Reflect.get(Object(value), method) === 'function', { error: what });
-const wholeNumber = (min: number, max: number, error: string): z.ZodNumber =>
-  z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
-
-/** What a store need not have must be a function where it is there. */
-function isStore(value: unknown): boolean {
-  const method = (name: string): unknown => Reflect.get(Object(value), name);
-  const isFunction = (name: string): boolean => typeof method(name) === 'function';
-  return (
-    ['get', 'set', 'delete'].every(isFunction) &&
-    ['lease', 'reserve'].every((name) => method(name) === undefined || isFunction(name))
-  );
-}
-
-const milliseconds = wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds');
-const lifetime = wholeNumber(1_000, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds, at least 1000');
-const treatment = oneOf('allow-all', 'disallow-all');
-const meaning = oneOf('rules', 'unavailable', 'restricted', 'unreachable');
-
-const aProfile = `one of ${profileNames.join(', ')}, or a whole profile object`;
-
-function ascends(phases: readonly { readonly untilMs: number | null }[]): boolean {
-  let before = -1;
-  return (
-    phases.at(-1)?.untilMs === null &&
-    phases
-      .slice(0, -1)
-      .every(({ untilMs }) => untilMs !== null && untilMs > before && ((before = untilMs), true))
-  );
-}
-
-const profileSchema = z.strictObject(
-  {
-    name: z.string({ error: 'a name' }).min(1, { error: 'a name' }),
-    dialect: oneOf(...Object.keys(dialects)),
-    status: z.record(
-      z.string().regex(/^[1-9](?:\d\d|xx)$/, { error: 'a status such as "429" or a class such as "4xx"' }),
-      meaning,
-    ),
-    maxRedirects: wholeNumber(0, 100, 'a whole number from 0 to 100'),
-    tooManyRedirects: oneOf('unavailable', 'unreachable'),
-    disallowedRedirect: oneOf('followed', 'unavailable'),
-    challenge: oneOf('as-status', 'unreachable'),
-    whileUnreachable: z
-      .array(
-        z.strictObject({
-          untilMs: milliseconds.nullable(),
-          withCopy: oneOf('last-good', 'allow-all', 'disallow-all'),
-          withoutCopy: treatment,
-          whenSiteReachable: treatment.optional(),
-        }),
-      )
-      .refine(ascends, { error: 'phases in ascending order, of which the last alone has `untilMs: null`' }),
-    lifetime: z
-      .strictObject({ defaultMs: lifetime, minMs: lifetime, maxMs: lifetime })
-      .refine(({ minMs, maxMs }) => minMs <= maxMs, { error: 'bounds with `minMs` up to `maxMs`' }),
-    conditionalRequests: z.boolean({ error: 'true or false' }),
-    backoff: z.strictObject({ initialMs: milliseconds.min(1), maxMs: milliseconds.min(1) }),
-    retryAfter: z.strictObject({ minMs: milliseconds, maxMs: milliseconds }),
-    keepCopyOnUnavailableMs: milliseconds,
-  },
-  // Unknown keys keep their own message.
-  { error: (issue) => (issue.code === 'invalid_type' ? aProfile : undefined) },
-);
-
-const profileOrName = z.union([z.enum(profileNames, { error: aProfile }), profileSchema]);
+/** RFC 9110 §5.1: field-name = token. */
+const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** RFC 9110 §5.5: visible ASCII, SP, HTAB and octets above 0x7F. */
-function isFieldValue(value: string): boolean {
-  return /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value);
-}
+const FIELD_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-export const headerFields: z.ZodType<Record<string, string>> = z.record(
-  z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
-  z.string().refine(isFieldValue),
+const STATUS_OR_CLASS = /^[1-9](?:\d\d|xx)$/;
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const matching = (expected: string, pattern: RegExp): Check =>
+  expecting(expected, (value) => isText(value) && pattern.test(value));
+const nonEmptyText = (expected: string): Check =>
+  expecting(expected, (value) => isText(value) && value !== '');
+
+/** What `headersForRobots` may give. */
+export const headerFields: Check = record(
+  matching('an object whose keys are names of header fields', FIELD_NAME),
+  // A value may be a credential: it is not shown.
+  (value, path) => {
+    if (isText(value) && FIELD_VALUE.test(value)) return;
+    const what = isText(value) ? 'a string with other characters' : typeof value;
+    throw new RobotsInvalidOptionsError(
+      `Expected \`${path}\` to be a string that a header field can carry, got ${what}`,
+    );
+  },
 );
 
-const agentString = z
-  .string({ error: 'a product token or User-Agent string' })
-  .refine((agent) => !/[\r\n]/.test(agent), { error: 'a string without CR or LF' })
-  .refine(isFieldValue, { error: 'a string of characters that a header field can carry' })
-  .refine((agent) => productToken(agent) !== undefined, {
-    error: 'a string that holds a product token, such as "ExampleBot/1.0 (+https://example.com/bot)"',
-  });
+const agentString: Check = allOf(
+  expecting('a product token or User-Agent string', isText),
+  matching('a string without CR or LF', /^[^\r\n]*$/),
+  matching('a string of characters that a header field can carry', FIELD_VALUE),
+  expecting(
+    'a string that holds a product token, such as "ExampleBot/1.0 (+https://example.com/bot)"',
+    (value) => isText(value) && productToken(value) !== undefined,
+  ),
+);
+const agentList = listOf(agentString, 'at least one agent', 1);
+const agent: Check = (value, path) => (Array.isArray(value) ? agentList : agentString)(value, path);
 
-const because = z.string({ error: 'the reason, as text' }).min(1, { error: 'the reason, as text' });
+const lifetimeMs = wholeNumber(
+  1_000,
+  Number.MAX_SAFE_INTEGER,
+  'a whole number of milliseconds, at least 1000',
+);
+const pauseMs = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds, at least 1');
+const treatment = oneOf(['allow-all', 'disallow-all']);
 
-/** One schema per kind, chosen by the key that makes it: the message is then about what was meant. */
-function overrideSchema(): z.ZodType {
-  const kinds = {
-    text: z.strictObject({
-      text: z.string({ error: 'the text of a robots.txt' }),
-      because: because.optional(),
-    }),
-    verdict: z.strictObject({
-      verdict: oneOf('allow', 'disallow'),
-      because,
-    }),
-    profile: z.strictObject({ profile: profileOrName }),
-  };
-  return z.unknown().superRefine((value, context) => {
-    const kind = (['text', 'verdict', 'profile'] as const).find((key) => key in Object(value));
-    if (kind === undefined) {
-      context.addIssue({
-        code: 'custom',
-        message: 'an object with `text`, with `verdict` and `because`, or with `profile`',
-      });
-      return;
-    }
-    const result = kinds[kind].safeParse(value);
-    for (const issue of result.error?.issues ?? []) {
-      const { path, message, keys = [] } = deepest(issue);
-      if (keys.length === 0) context.addIssue({ code: 'custom', path: [...path], message });
-      for (const key of keys) {
-        context.addIssue({ code: 'custom', path: [...path, key], message: 'left out: it is not known' });
-      }
-    }
-  });
+const phase: Check = fields({
+  untilMs: (value, path) => {
+    if (value !== null) milliseconds(value, path);
+  },
+  withCopy: oneOf(['last-good', 'allow-all', 'disallow-all']),
+  withoutCopy: treatment,
+  whenSiteReachable: optional(treatment),
+});
+
+const ASCENDING = 'phases in ascending order, of which the last alone has `untilMs: null`';
+
+/** Whether each of the phases ends later than the one before, and the last never does. */
+function ascends(phases: unknown): boolean {
+  const ends: unknown[] = Array.isArray(phases)
+    ? phases.map((each: unknown) => Reflect.get(Object(each), 'untilMs'))
+    : [];
+  return (
+    ends.at(-1) === null &&
+    ends.slice(0, -1).every((end, at) => end !== null && (at === 0 || Number(end) > Number(ends[at - 1])))
+  );
 }
 
-/** The options of a client. */
-export const optionsSchema: z.ZodType = z.strictObject({
-  agent: z.union([agentString, z.array(agentString).min(1, { error: 'at least one agent' })]).optional(),
-  profile: profileOrName.optional(),
-  deadlineMs: wholeNumber(1, 2 ** 31 - 1, 'a whole number of milliseconds, at least 1').optional(),
+function hasOrderedBounds(value: unknown): boolean {
+  const bounds: object = Object(value);
+  return Number(Reflect.get(bounds, 'minMs')) <= Number(Reflect.get(bounds, 'maxMs'));
+}
+
+const A_PROFILE = `one of ${profileNames.join(', ')}, or a whole profile object`;
+
+const profileObject: Check = fields(
+  {
+    name: nonEmptyText('a name'),
+    dialect: oneOf(Object.keys(dialects)),
+    status: record(
+      matching('an object whose keys are a status such as "429" or a class such as "4xx"', STATUS_OR_CLASS),
+      oneOf(['rules', 'unavailable', 'restricted', 'unreachable']),
+    ),
+    maxRedirects: wholeNumber(0, 100, 'a whole number from 0 to 100'),
+    tooManyRedirects: oneOf(['unavailable', 'unreachable']),
+    disallowedRedirect: oneOf(['followed', 'unavailable']),
+    challenge: oneOf(['as-status', 'unreachable']),
+    whileUnreachable: allOf(listOf(phase, ASCENDING, 1), expecting(ASCENDING, ascends)),
+    lifetime: allOf(
+      fields({ defaultMs: lifetimeMs, minMs: lifetimeMs, maxMs: lifetimeMs }),
+      expecting('bounds with `minMs` up to `maxMs`', hasOrderedBounds),
+    ),
+    conditionalRequests: expecting('true or false', (value) => typeof value === 'boolean'),
+    backoff: fields({ initialMs: pauseMs, maxMs: pauseMs }),
+    retryAfter: fields({ minMs: milliseconds, maxMs: milliseconds }),
+    keepCopyOnUnavailableMs: milliseconds,
+  },
+  A_PROFILE,
+);
+const profileName = oneOf(profileNames, A_PROFILE);
+const profile: Check = (value, path) => (isText(value) ? profileName : profileObject)(value, path);
+
+/** By the key that makes the kind, so that the message is about what was meant. */
+const overrideKinds: Readonly<Record<string, Check>> = {
+  text: fields({
+    text: expecting('the text of a robots.txt', isText),
+    because: optional(nonEmptyText('the reason, as text')),
+  }),
+  verdict: fields({ verdict: oneOf(['allow', 'disallow']), because: nonEmptyText('the reason, as text') }),
+  profile: fields({ profile }),
+};
+
+const override: Check = (value, path) => {
+  const kind = Object.keys(overrideKinds).find((key) => key in Object(value));
+  const check =
+    (kind === undefined ? undefined : overrideKinds[kind]) ??
+    expecting('an object with `text`, with `verdict` and `because`, or with `profile`', () => false);
+  check(value, path);
+};
+
+/** Methods that a store need not have must be functions where they are there. */
+function isStore(value: unknown): boolean {
+  const method = (name: string): unknown => Reflect.get(Object(value), name);
+  return (
+    ['get', 'set', 'delete'].every((name) => isFunction(method(name))) &&
+    ['lease', 'reserve'].every((name) => method(name) === undefined || isFunction(method(name)))
+  );
+}
+
+/** Holds for every {@link RobotsClientOptions}, and for nothing else. */
+export const clientOptions: Check = optionTable({
+  agent,
+  profile,
+  deadlineMs: wholeNumber(1, 2 ** 31 - 1, 'a whole number of milliseconds, at least 1'),
   maxBodyBytes: wholeNumber(
     DEFAULT_MAX_BODY_BYTES,
     2 ** 27,
     `a whole number of octets, at least ${DEFAULT_MAX_BODY_BYTES} (RFC 9309 §2.5: 500 KiB)`,
-  ).optional(),
-  concurrency: wholeNumber(1, 100_000, 'a whole number, at least 1').optional(),
-  addressPolicy: oneOf(...ADDRESS_POLICIES).optional(),
-  lookup: aFunction('like dns.lookup').optional(),
-  dispatcher: anObjectWith('dispatch', 'an undici Dispatcher').optional(),
-  transport: z
-    .strictObject({ fetch: aFunction('like fetch') }, { error: 'an object with a `fetch`' })
-    .optional(),
-  ftp: anObjectWith('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp').optional(),
-  clock: anObjectWith('now', 'an object whose `now()` gives epoch milliseconds').optional(),
-  random: aFunction('that gives numbers in [0, 1)').optional(),
-  cache: z
-    .strictObject({
-      maxOrigins: wholeNumber(1, 2 ** 31 - 1, 'a whole number, at least 1').optional(),
-      maxBytes: wholeNumber(
-        1_048_576,
-        Number.MAX_SAFE_INTEGER,
-        'a whole number of octets, at least 1 MiB',
-      ).optional(),
-    })
-    .optional(),
-  store: z
-    .custom(isStore, { error: 'a store with `get`, `set` and `delete`, and `lease` and `reserve` if it can' })
-    .optional(),
-  storeDeadlineMs: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000').optional(),
-  onStoreEvent: aFunction('that takes an event').optional(),
-  headersForRobots: aFunction('from an origin to header fields').optional(),
-  overrides: z.record(z.string(), overrideSchema()).optional(),
-});
+  ),
+  concurrency: wholeNumber(1, 100_000, 'a whole number, at least 1'),
+  addressPolicy: oneOf(ADDRESS_POLICIES),
+  lookup: aFunction('like dns.lookup'),
+  dispatcher: anObjectWith('dispatch', 'an undici Dispatcher'),
+  transport: fields({ fetch: aFunction('like fetch') }, 'an object with a `fetch`'),
+  ftp: anObjectWith('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp'),
+  clock: anObjectWith('now', 'an object whose `now()` gives epoch milliseconds'),
+  random: aFunction('that gives numbers in [0, 1)'),
+  cache: optionTable({
+    maxOrigins: wholeNumber(1, 2 ** 31 - 1, 'a whole number, at least 1'),
+    maxBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER, 'a whole number of octets, at least 1 MiB'),
+  }),
+  store: expecting('a store with `get`, `set` and `delete`, and `lease` and `reserve` if it can', isStore),
+  storeDeadlineMs: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000'),
+  onStoreEvent: aFunction('that takes an event'),
+  headersForRobots: aFunction('from an origin to header fields'),
+  overrides: record(expecting('an object by origin', isText), override),
+} satisfies Readonly<Record<keyof RobotsClientOptions, Check>>);

@@ -2,7 +2,8 @@ import type { OverriddenOrigin } from '../decision/index.ts';
 import type { Profile } from '../lifecycle/index.ts';
 import { parseRobots } from '../rules/index.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
-import { type OriginOverride, readProfile, type Settings } from './options.ts';
+import { type OriginOverride } from './options.ts';
+import { readProfile, type Settings } from './settings.ts';
 
 /** The only origin scheme the default transports cannot fetch. */
 export const FTP = 'ftp:';

@@ -1,4 +1,11 @@
-import { assertKnownOptions, invalid, RobotsInvalidUrlError } from '../base/index.ts';
+import {
+  aFunction,
+  anAbortSignal,
+  type Check,
+  invalid,
+  optionTable,
+  RobotsInvalidUrlError,
+} from '../base/index.ts';
 import { originOf } from '../url/index.ts';
 import type { OriginPolicy } from '../decision/index.ts';
 
@@ -87,16 +94,17 @@ export async function prefetch(
   return { origins: origins.size, states, invalid };
 }
 
+const prefetchOptions: Check = optionTable({
+  signal: anAbortSignal,
+  onProgress: aFunction(),
+} satisfies Readonly<Record<keyof PrefetchOptions, Check>>);
+
 function assertArguments(urls: unknown, options: PrefetchOptions): void {
   const list: object = Object(urls);
   if (typeof urls === 'string' || !(Symbol.iterator in list || Symbol.asyncIterator in list)) {
     throw invalid('`urls`', 'a list of URLs', urls);
   }
-  assertKnownOptions(options, ['signal', 'onProgress']);
-  const { onProgress }: { readonly onProgress?: unknown } = options;
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw invalid('`onProgress`', 'a function', onProgress);
-  }
+  prefetchOptions(options, '');
 }
 
 function originOrError(url: string | URL, invalid: RobotsInvalidUrlError[]): string | undefined {

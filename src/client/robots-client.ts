@@ -21,11 +21,12 @@ import {
   permits,
 } from '../decision/index.ts';
 import { attemptDue, retryAfterMs } from '../lifecycle/index.ts';
-import { Pacer, readPace, RequestRates, type Reservation } from '../pacing/index.ts';
+import { Pacer, readReserveOptions, RequestRates, type Reservation } from '../pacing/index.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import { isRobotsTarget, locate, LocatedUrl, originOf } from '../url/index.ts';
 import { channels, tellCache, tellDecision } from './diagnostics.ts';
-import { readOptions, type RobotsClientOptions, type Settings } from './options.ts';
+import { type RobotsClientOptions } from './options.ts';
+import { readOptions, type Settings } from './settings.ts';
 import { OriginSettings } from './overrides.ts';
 import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
 import type { Attempts } from './robots-requests.ts';
@@ -223,7 +224,7 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}, and RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
    */
   async reserve(url: string | URL, agent?: Agent, options: ReserveOptions = {}): Promise<Reservation> {
-    const pace = readPace(options, { others: ['signal'] });
+    const pace = readReserveOptions(options);
     const decision = await this.check(url, agent, options);
     if (decision.allowed) return this.pacer.book(decision, pace, options.signal);
     const { retryAt } = decision;
@@ -239,7 +240,7 @@ export class RobotsClient {
    *   reason of an aborted signal. The slot is then given back, unless somebody has booked behind it.
    */
   async waitForSlot(decision: Decision, options: ReserveOptions = {}): Promise<number> {
-    const pace = readPace(options, { others: ['signal'] });
+    const pace = readReserveOptions(options);
     this.assertOpen();
     return this.pacer.wait(decision, pace, options.signal);
   }

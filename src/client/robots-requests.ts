@@ -6,7 +6,7 @@ import type { Transport } from '../fetch/transport.ts';
 import { attemptDue, type OriginRecord, type Outcome, type Profile } from '../lifecycle/index.ts';
 import { isRobotsTarget, locate, LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
 import { channels } from './diagnostics.ts';
-import { headersFor, type Settings } from './options.ts';
+import { headersFor, type Settings } from './settings.ts';
 import { FTP } from './overrides.ts';
 
 /** What is known of origins, and what holds for each. */

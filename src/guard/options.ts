@@ -1,16 +1,20 @@
 import type { LookupFunction } from 'node:net';
 import {
-  alternatives,
-  assertKnownOptions,
+  aFunction,
+  anObjectWith,
+  type Check,
   type Clock,
-  invalid,
+  expecting,
+  isFunction,
+  oneOf,
+  optionTable,
   RobotsInvalidOptionsError,
   systemClock,
 } from '../base/index.ts';
 import type { Decision } from '../decision/index.ts';
 import { ADDRESS_POLICIES, type AddressPolicy } from '../net/address-policy.ts';
 import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
-import { type Pace, type PacingOptions, readPace } from '../pacing/index.ts';
+import { type Pace, paceOf, type PacingOptions, pacingOptions } from '../pacing/index.ts';
 
 /** A request that went on unasked, because the caller said so. */
 export interface IgnoredRequest {
@@ -87,35 +91,27 @@ export interface GuardSettings<Answer> {
   readonly pace: Pace | undefined;
 }
 
-type Expectation = readonly [expected: string, holds: (value: unknown) => boolean];
-
-const FUNCTION: Expectation = ['a function', isFunction];
-
-const EXPECTED: Readonly<Record<keyof GuardOptions, Expectation>> = {
-  // Held to what the client takes, further down.
-  agent: ['a string or a list of strings', (value) => typeof value === 'string' || Array.isArray(value)],
-  mode: ["'enforce' or 'report'", (value) => value === 'enforce' || value === 'report'],
-  onDisallow: [
+const guardOptions: Check = optionTable({
+  // What is in it is checked by `agentTokens`.
+  agent: expecting(
+    'a string or a list of strings',
+    (value) => typeof value === 'string' || Array.isArray(value),
+  ),
+  mode: oneOf(['enforce', 'report']),
+  onDisallow: expecting(
     "'throw', 'response' or a function",
     (value) => value === 'throw' || value === 'response' || isFunction(value),
-  ],
-  filter: FUNCTION,
-  onRefusal: FUNCTION,
-  onIgnored: FUNCTION,
-  clock: [
-    'an object whose `now()` gives epoch milliseconds',
-    (value) => typeof value === 'object' && value !== null && isFunction(Reflect.get(value, 'now')),
-  ],
-  pacing: [
-    'true, false or an object with `minDelayMs` and `maxDelayMs`',
-    (value) => typeof value === 'boolean' || (typeof value === 'object' && value !== null),
-  ],
-  addressPolicy: [
-    alternatives(ADDRESS_POLICIES),
-    (value) => ADDRESS_POLICIES.some((policy) => policy === value),
-  ],
-  lookup: ['a function like dns.lookup', isFunction],
-};
+  ),
+  filter: aFunction(),
+  onRefusal: aFunction(),
+  onIgnored: aFunction(),
+  clock: anObjectWith('now', 'an object whose `now()` gives epoch milliseconds'),
+  pacing: (value, path) => {
+    if (typeof value !== 'boolean') pacingOptions(value, path);
+  },
+  addressPolicy: oneOf(ADDRESS_POLICIES),
+  lookup: aFunction('like dns.lookup'),
+} satisfies Readonly<Record<keyof GuardOptions, Check>>);
 
 /**
  * Checks the options of a guard and puts the defaults in.
@@ -123,13 +119,9 @@ const EXPECTED: Readonly<Record<keyof GuardOptions, Expectation>> = {
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), whose message names the option, what was
  *   expected and what came.
  */
-export function readGuardOptions<Answer>(options: GuardOptions<Answer>): GuardSettings<Answer> {
-  assertKnownOptions(options, Object.keys(EXPECTED));
-  for (const [name, [expected, holds]] of Object.entries(EXPECTED)) {
-    const value: unknown = Reflect.get(options, name);
-    if (value !== undefined && !holds(value)) throw invalid(`\`${name}\``, expected, value);
-  }
-  const { agent, lookup, addressPolicy = 'any' } = options;
+export function readGuardOptions<Answer>(given: GuardOptions<Answer>): GuardSettings<Answer> {
+  guardOptions(given, '');
+  const { agent, lookup, addressPolicy = 'any' } = given;
   if (lookup !== undefined && addressPolicy === 'any') {
     throw new RobotsInvalidOptionsError(
       'Expected `lookup` with an `addressPolicy` that checks what it gives, got `lookup` alone',
@@ -138,13 +130,13 @@ export function readGuardOptions<Answer>(options: GuardOptions<Answer>): GuardSe
   if (agent !== undefined) agentTokens(agent);
   return {
     agent,
-    enforces: options.mode !== 'report',
-    onDisallow: options.onDisallow ?? 'throw',
-    filter: options.filter,
-    onRefusal: options.onRefusal,
-    onIgnored: options.onIgnored,
-    clock: options.clock ?? systemClock,
-    pace: readPacing(options.pacing),
+    enforces: given.mode !== 'report',
+    onDisallow: given.onDisallow ?? 'throw',
+    filter: given.filter,
+    onRefusal: given.onRefusal,
+    onIgnored: given.onIgnored,
+    clock: given.clock ?? systemClock,
+    pace: readPacing(given.pacing),
   };
 }
 
@@ -169,9 +161,5 @@ const MAX_DELAY_MS = 5 * 60 * 1000;
 
 function readPacing(pacing: boolean | PacingOptions | undefined): Pace | undefined {
   if (pacing === undefined || pacing === false) return undefined;
-  return readPace(pacing === true ? {} : pacing, { maxDelayMs: MAX_DELAY_MS, prefix: 'pacing.' });
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === 'function';
+  return paceOf(pacing === true ? {} : pacing, MAX_DELAY_MS);
 }

@@ -3,5 +3,5 @@
  * import `client/`, `guard/` or `cache/`: it is told the delay that robots.txt asks for.
  */
 export { RobotsDeferredError } from './deferred.ts';
-export { type Pace, type PacingOptions, readPace } from './options.ts';
+export { type Pace, paceOf, type PacingOptions, pacingOptions, readReserveOptions } from './options.ts';
 export { Pacer, RequestRates, type Reservation } from './pacer.ts';

@@ -1,4 +1,4 @@
-import { assertKnownOptions, invalid } from '../base/index.ts';
+import { anAbortSignal, type Check, milliseconds, optionTable } from '../base/index.ts';
 
 /** How requests to one origin are spaced. */
 export interface PacingOptions {
@@ -22,31 +22,31 @@ export interface Pace {
   readonly maxDelayMs: number;
 }
 
-/** Whose options they are. */
-interface PaceContext {
-  /** What `maxDelayMs` is when not given. */
-  readonly maxDelayMs?: number;
-  /** Stands before the names in messages. */
-  readonly prefix?: string;
-  /** Names that belong to somebody else. */
-  readonly others?: readonly string[];
-}
+/** The checks of {@link PacingOptions}. */
+const PACING = {
+  minDelayMs: milliseconds,
+  maxDelayMs: milliseconds,
+} satisfies Readonly<Record<keyof PacingOptions, Check>>;
 
-const NAMES = ['minDelayMs', 'maxDelayMs'] as const satisfies readonly (keyof PacingOptions)[];
+/** The checks of the `pacing` of a guard, when it is no boolean. */
+export const pacingOptions: Check = optionTable(
+  PACING,
+  'true, false or an object with `minDelayMs` and `maxDelayMs`',
+);
+
+const reserveOptions: Check = optionTable({ ...PACING, signal: anAbortSignal });
 
 /**
- * Checks pacing options and puts the defaults in.
+ * Checks how a slot is to be booked and puts the defaults in.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
-export function readPace(options: PacingOptions, context: PaceContext = {}): Pace {
-  const { maxDelayMs = Infinity, prefix = '', others = [] } = context;
-  assertKnownOptions(options, [...NAMES, ...others], prefix);
-  for (const name of NAMES) assertMilliseconds(prefix + name, options[name]);
-  return { minDelayMs: options.minDelayMs ?? 0, maxDelayMs: options.maxDelayMs ?? maxDelayMs };
+export function readReserveOptions(given: PacingOptions): Pace {
+  reserveOptions(given, '');
+  return paceOf(given, Infinity);
 }
 
-function assertMilliseconds(name: string, value: unknown): void {
-  if (value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0)) return;
-  throw invalid(`\`${name}\``, 'a whole number of milliseconds', value);
+/** Puts the defaults in. */
+export function paceOf({ minDelayMs = 0, maxDelayMs }: PacingOptions, defaultMaxDelayMs: number): Pace {
+  return { minDelayMs, maxDelayMs: maxDelayMs ?? defaultMaxDelayMs };
 }

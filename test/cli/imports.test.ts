@@ -51,6 +51,19 @@ describe('the command', () => {
     expect(libraries(modules)).toEqual(expect.arrayContaining(['zod', 'lru-cache', 'p-limit']));
   });
 
+  it('and options are checked without a library', async () => {
+    for (const file of [
+      'client/settings.ts',
+      'guard/options.ts',
+      'pacing/options.ts',
+      'client/prefetch.ts',
+    ]) {
+      const modules = await loadedBy(new URL(`../../src/${file}`, import.meta.url));
+      expect(libraries(modules)).not.toContain('zod');
+      expect(libraries(modules)).not.toContain('undici');
+    }
+  });
+
   it('and the package loads no HTTP before a client has something to fetch, but then it does', async () => {
     const modules = await loadedBy(new URL('../../src/index.ts', import.meta.url));
     expect(libraries(modules)).not.toContain('undici');

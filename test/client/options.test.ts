@@ -10,6 +10,41 @@ function constructWith(options: unknown): () => RobotsClient {
 
 const wrong: readonly [name: string, options: unknown, message: RegExp][] = [
   ['an unknown option', { timeout: 5 }, /^Expected only known options, got `timeout`$/],
+  [
+    'a misspelt option',
+    { concurency: 5, cache: {} },
+    /^Expected only known options, got `concurency`; did you mean `concurrency`\?$/,
+  ],
+  [
+    'a misspelt nested option',
+    { cache: { maxorigin: 5 } },
+    /^Expected only known options, got `cache\.maxorigin`; did you mean `cache\.maxOrigins`\?$/,
+  ],
+  [
+    'overrides whose entries are no properties',
+    { overrides: new Map([['https://a.example', { text: '' }]]) },
+    /^Expected `overrides` to be a plain object, got an object$/,
+  ],
+  [
+    'phases without end',
+    {
+      profile: {
+        ...profiles.rfc9309,
+        whileUnreachable: [{ untilMs: 5, withCopy: 'last-good', withoutCopy: 'allow-all' }],
+      },
+    },
+    /`profile\.whileUnreachable` to be phases in ascending order/,
+  ],
+  [
+    'a profile whose bounds are the wrong way round',
+    { profile: { ...profiles.rfc9309, lifetime: { defaultMs: 5_000, minMs: 9_000, maxMs: 5_000 } } },
+    /`profile\.lifetime` to be bounds with `minMs` up to `maxMs`/,
+  ],
+  [
+    'a profile without a field',
+    { profile: { ...profiles.rfc9309, backoff: undefined } },
+    /`profile\.backoff` to be an object, got undefined/,
+  ],
   ['an unknown nested option', { cache: { max: 5 } }, /^Expected only known options, got `cache\.max`$/],
   [
     'an agent without product token',
@@ -226,4 +261,27 @@ describe('options', () => {
       expect(() => robots.report(url, { reachable: true })).toThrow(code);
     },
   );
+
+  it.each([
+    [
+      [['authorization', 'Basic x']],
+      /`headersForRobots\("https:\/\/example\.com"\)` to be a plain object, got a list/,
+    ],
+    [{ 'x y': 'z' }, /to be an object whose keys are names of header fields, got "x y"/],
+    [
+      { authorization: 'secret\n' },
+      /authorization` to be a string that a header field can carry, got a string/,
+    ],
+    [{ authorization: 7 }, /authorization` to be a string that a header field can carry, got number/],
+  ])('headersForRobots that gives %j is refused, and no value is told', async (headers, message) => {
+    await using robots = Reflect.construct(RobotsClient, [
+      { headersForRobots: () => headers },
+    ]) as RobotsClient;
+    const error = await robots.check('https://example.com/').catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      message: expect.stringMatching(message),
+    });
+    expect(String(error)).not.toContain('secret');
+  });
 });

@@ -228,7 +228,7 @@ describe('restore', () => {
     const { robots } = client();
     await expect(Reflect.apply(robots.restore, robots, [lines, { onReject() {} }])).rejects.toMatchObject({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
-      message: 'Expected only known options, got `onReject`',
+      message: 'Expected only known options, got `onReject`; did you mean `onRejected`?',
     });
     for (const wrong of [5, undefined, {}]) {
       await expect(robots.restore(wrong as never)).rejects.toMatchObject({

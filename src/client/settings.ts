@@ -1,0 +1,151 @@
+import {
+  type Clock,
+  DEFAULT_CONCURRENCY,
+  DEFAULT_DEADLINE_MS,
+  DEFAULT_MAX_BODY_BYTES,
+  quote,
+  RobotsInvalidOptionsError,
+  systemClock,
+  VERSION,
+} from '../base/index.ts';
+import type { RobotsStore, StoreEvent } from '../store/index.ts';
+import type { FetchFunction } from '../fetch/index.ts';
+import type { Transport } from '../fetch/transport.ts';
+import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
+import { type AddressPolicy, DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
+import { agentTokens, type Tokens } from '../rules/agent-tokens.ts';
+import { originOf } from '../url/index.ts';
+import type { OriginOverride, RobotsClientOptions } from './options.ts';
+import { clientOptions, headerFields } from './option-schema.ts';
+import type { LookupFunction } from 'node:net';
+import type { Dispatcher } from 'undici';
+
+/** The options with every default in place. */
+export interface Settings {
+  readonly tokens: Tokens;
+  readonly userAgent: string;
+  readonly profile: Profile;
+  readonly deadlineMs: number;
+  readonly maxBodyBytes: number;
+  readonly concurrency: number;
+  readonly addressPolicy: AddressPolicy;
+  readonly lookup: LookupFunction | undefined;
+  readonly dispatcher: Dispatcher | undefined;
+  readonly fetch: FetchFunction | undefined;
+  readonly ftp: Transport | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly maxOrigins: number;
+  readonly maxBytes: number;
+  readonly store: RobotsStore | undefined;
+  readonly storeDeadlineMs: number;
+  readonly onStoreEvent: (event: StoreEvent) => void;
+  readonly headersForRobots: ((origin: string) => Readonly<Record<string, string>> | undefined) | undefined;
+  readonly overrides: ReadonlyMap<string, OriginOverride>;
+}
+
+/**
+ * Checks the options and puts the defaults in.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), whose message names the option, what was
+ *   expected and what came.
+ */
+export function readOptions(options: RobotsClientOptions): Settings {
+  clientOptions(options, '');
+  if (options.dispatcher !== undefined && options.transport !== undefined) {
+    throw new RobotsInvalidOptionsError('Expected either `dispatcher` or `transport`, got both');
+  }
+  const other = options.dispatcher === undefined ? 'transport' : 'dispatcher';
+  if (options.lookup !== undefined && options[other] !== undefined) {
+    throw new RobotsInvalidOptionsError(
+      `Expected either \`lookup\` or \`${other}\`, which looks up names by itself, got both`,
+    );
+  }
+  const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
+  const maxBytes = options.cache?.maxBytes ?? 128 * 1_048_576;
+  if (maxBytes < 2 * maxBodyBytes) {
+    throw new RobotsInvalidOptionsError(
+      `Expected \`cache.maxBytes\` to be at least twice \`maxBodyBytes\` (${maxBodyBytes}), got "${maxBytes}" (number)`,
+    );
+  }
+  const agent = options.agent ?? `canfetch/${VERSION}`;
+  return {
+    tokens: agentTokens(agent),
+    userAgent: typeof agent === 'string' ? agent : agent[0]!,
+    profile: readProfile(options.profile ?? 'rfc9309'),
+    deadlineMs: options.deadlineMs ?? DEFAULT_DEADLINE_MS,
+    maxBodyBytes,
+    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
+    addressPolicy: options.addressPolicy ?? DEFAULT_ADDRESS_POLICY,
+    lookup: options.lookup,
+    dispatcher: options.dispatcher,
+    fetch: options.transport?.fetch,
+    ftp: options.ftp,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    maxOrigins: options.cache?.maxOrigins ?? 50_000,
+    maxBytes,
+    store: options.store,
+    storeDeadlineMs: options.storeDeadlineMs ?? 150,
+    onStoreEvent: options.onStoreEvent ?? ((): void => {}),
+    headersForRobots: options.headersForRobots,
+    overrides: readOverrides(options.overrides ?? {}),
+  };
+}
+
+/**
+ * The profile of that name, or a copy of the object, so that what was checked is what holds. A status map that does
+ * not say what 2xx means is taken as changes to the one of `rfc9309`.
+ */
+export function readProfile(profile: ProfileName | Profile): Profile {
+  if (typeof profile === 'string') return profiles[profile];
+  const copy = structuredClone(profile);
+  return '2xx' in copy.status ? copy : { ...copy, status: { ...profiles.rfc9309.status, ...copy.status } };
+}
+
+/**
+ * What `headersForRobots` gives for an origin.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it throws or gives no header fields.
+ */
+export function headersFor(
+  origin: string,
+  { headersForRobots }: Settings,
+): Readonly<Record<string, string>> | undefined {
+  if (headersForRobots === undefined) return undefined;
+  try {
+    const headers = headersForRobots(origin);
+    if (headers !== undefined) headerFields(headers, `headersForRobots(${quote(origin)})`);
+    return headers;
+  } catch (cause) {
+    if (cause instanceof RobotsInvalidOptionsError) throw cause;
+    throw new RobotsInvalidOptionsError(`\`headersForRobots\` failed for ${quote(origin)}`, { cause });
+  }
+}
+
+function readOverrides(overrides: Readonly<Record<string, OriginOverride>>): Map<string, OriginOverride> {
+  const byOrigin = new Map<string, OriginOverride>();
+  for (const [key, override] of Object.entries(overrides)) {
+    const origin = overrideOrigin(key);
+    if (byOrigin.has(origin)) {
+      throw new RobotsInvalidOptionsError(
+        `Expected one override an origin, got several for ${quote(origin)}`,
+      );
+    }
+    byOrigin.set(origin, override);
+  }
+  return byOrigin;
+}
+
+/** An override is for a whole origin: a key that names less would be given more than it asks for. */
+function overrideOrigin(key: string): string {
+  try {
+    const { origin, href } = new URL(key);
+    if (originOf(key) === origin && href === `${origin}/`) return origin;
+  } catch {
+    // Told below.
+  }
+  throw new RobotsInvalidOptionsError(
+    `Expected a key of \`overrides\` to be an origin such as "https://example.com", got ${quote(key)}`,
+  );
+}
