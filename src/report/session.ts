@@ -5,7 +5,7 @@ export type Sink = Writable & { readonly isTTY?: boolean; readonly columns?: num
 
 /** What a run of the command gets from outside: `main.ts` gives it the process, tests give it their own. */
 export interface Session {
-  /** Arguments after the name of the ruleset. */
+  /** Arguments after the name of the program. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable;

@@ -1,19 +1,12 @@
 import type { DialectTraits } from '../dialect.ts';
 import { DOLLAR, PERCENT, SLASH, utf8 } from '../octets.ts';
-import {
-  ANCHORED,
-  ENTRY_WORDS,
-  FLAG_BITS,
-  type Ruleset,
-  type RulesetParts,
-  REWRITTEN,
-  RULE_WORDS,
-} from './ruleset.ts';
+import { ENTRY_WORDS, FLAG_BITS, type Ruleset, type RulesetParts, REWRITTEN, RULE_WORDS } from './ruleset.ts';
 import { LITERAL_PERCENT } from './normal-form.ts';
 import { RuleTable } from './rule-table.ts';
 import { type Selection, selectRules } from './select.ts';
 import { addToSieve, headMaskOf, SHORT_TELL_WORDS, SmallRuleset, sieveWords } from './small-ruleset.ts';
-import { NODE_WORDS, slotOf, LargeRuleset } from './large-ruleset.ts';
+import { LargeRuleset } from './large-ruleset.ts';
+import { sortedLiterals } from './sorted-literals.ts';
 
 const INDEX_HTM = utf8.encode('/index.htm');
 const NOTHING = new Uint8Array(0);
@@ -84,11 +77,36 @@ function addDirectory(bytes: Uint8Array, start: number, end: number, traits: Dia
 
 function smallRuleset(selection: Selection, bytes: Uint8Array, traits: DialectTraits): SmallRuleset {
   const order = table.bestFirst(false);
-  const sieveBase = order.length * SHORT_TELL_WORDS;
-  const ruleBase = sieveBase + sieveWords(order.length);
-  const words = new Int32Array(ruleBase + order.length * RULE_WORDS + countRewritten(order) * ENTRY_WORDS);
+  const { words, ruleBase } = wordsFor(order, order.length, 0);
+  return new SmallRuleset(partsOf(selection, bytes, traits, words, order.length, ruleBase));
+}
+
+function largeRuleset(selection: Selection, bytes: Uint8Array, traits: DialectTraits): Ruleset {
+  const wild = table.bestFirst(true);
+  const { literals, parents } = sortedLiterals(table);
+  const order = wild.concat(literals);
+  const { words, ruleBase, end } = wordsFor(order, wild.length, literals.length);
+  for (const [index, parent] of parents.entries())
+    words[end + index] = parent < 0 ? -1 : parent + wild.length;
+  return new LargeRuleset(
+    partsOf(selection, bytes, traits, words, order.length, ruleBase),
+    wild.length,
+    end - wild.length,
+  );
+}
+
+/** The words of a ruleset whose first `listed` rules are tried one after the other, with room for `more` at the `end`. */
+function wordsFor(
+  order: readonly number[],
+  listed: number,
+  more: number,
+): { words: Int32Array; ruleBase: number; end: number } {
+  const sieveBase = listed * SHORT_TELL_WORDS;
+  const ruleBase = sieveBase + sieveWords(listed);
+  const end = ruleBase + order.length * RULE_WORDS + countRewritten(order) * ENTRY_WORDS;
+  const words = new Int32Array(end + more);
   let tell = 0;
-  for (let rule = 0; rule < order.length; rule++) {
+  for (let rule = 0; rule < listed; rule++) {
     const row = order[rule]!;
     const head = table.head(row);
     const mask = headMaskOf(table.literalLength(row));
@@ -98,62 +116,7 @@ function smallRuleset(selection: Selection, bytes: Uint8Array, traits: DialectTr
     if (ruleBase > sieveBase) addToSieve(words, sieveBase, rule, head, mask);
   }
   writeRules(words, order, ruleBase);
-  return new SmallRuleset(partsOf(selection, bytes, traits, words, order.length, ruleBase));
-}
-
-function largeRuleset(selection: Selection, bytes: Uint8Array, traits: DialectTraits): Ruleset {
-  // Of rules that fit the same targets only the winner is kept.
-  const literals = new DistinctRows(table.count - table.wildCount);
-  const wilds = new DistinctRows(table.wildCount);
-  for (let row = 0; row < table.count; row++) if (!table.isWild(row)) literals.add(row);
-  // Added best first, each node's rules stand so.
-  for (const row of table.bestFirst(true)) wilds.add(row);
-  const nodes = nodesOf(wilds.winners);
-  const order = literals.winners.concat(...nodes);
-  const literalLengths = distinctLengths(literals.winners);
-  const nodeLengths = distinctLengths(nodes.map((node) => node[0]!));
-  const nodeSlots = new Int32Array(slotsFor(nodes.length));
-  const wide = order.length > 0xfffe;
-
-  const ruleBase = order.length;
-  const nodeBase = ruleBase + order.length * RULE_WORDS + countRewritten(order) * ENTRY_WORDS;
-  const literalLengthBase = nodeBase + nodes.length * NODE_WORDS;
-  const nodeLengthBase = literalLengthBase + literalLengths.length;
-  const literalSlotBase = nodeLengthBase + nodeLengths.length;
-  const nodeSlotBase = literalSlotBase + slotWords(literals.slots, wide);
-  const words = new Int32Array(nodeSlotBase + slotWords(nodeSlots, wide));
-
-  for (const [rule, row] of order.entries()) {
-    words[rule] = table.isWild(row) ? table.byteMask(row) : table.hash(row, table.literalLength(row));
-  }
-  writeRules(words, order, ruleBase);
-  words.set(literalLengths, literalLengthBase);
-  words.set(nodeLengths, nodeLengthBase);
-  writeSlots(words, literalSlotBase, literals.slots, wide);
-  let first = literals.winners.length;
-  for (const [index, node] of nodes.entries()) {
-    const length = table.literalLength(node[0]!);
-    words.set([first, first + node.length, length], nodeBase + index * NODE_WORDS);
-    first += node.length;
-    const mask = nodeSlots.length - 1;
-    let slot = slotOf(table.hash(node[0]!, length), mask);
-    while (nodeSlots[slot] !== 0) slot = (slot + 1) & mask;
-    nodeSlots[slot] = index + 1;
-  }
-  writeSlots(words, nodeSlotBase, nodeSlots, wide);
-  let slack = 0;
-  for (const row of literals.winners) slack = Math.max(slack, table.priority(row) - table.literalLength(row));
-  return new LargeRuleset(partsOf(selection, bytes, traits, words, order.length, ruleBase), {
-    nodeBase,
-    literalLengthBase,
-    nodeLengthBase,
-    literalSlotBase,
-    literalSlotMask: literals.slots.length - 1,
-    nodeSlotBase,
-    nodeSlotMask: nodeSlots.length - 1,
-    wide,
-    slack,
-  });
+  return { words, ruleBase, end };
 }
 
 function partsOf(
@@ -194,79 +157,4 @@ function writeRules(words: Int32Array, order: readonly number[], ruleBase: numbe
     words[word + 1] = facts;
     words[word + 2] = table.literalLength(row);
   }
-}
-
-/** Of table with the same normal form the one that wins, in a table from that form to its number + 1. */
-class DistinctRows {
-  readonly winners: number[] = [];
-  readonly slots: Int32Array;
-
-  constructor(most: number) {
-    this.slots = new Int32Array(slotsFor(most));
-  }
-
-  add(row: number): void {
-    const { slots, winners } = this;
-    const mask = slots.length - 1;
-    const length = table.textLength(row);
-    let slot = slotOf(table.hash(row, length), mask);
-    for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
-      const other = winners[slots[slot]! - 1]!;
-      if (
-        table.textLength(other) !== length ||
-        ((table.factsOf(row) ^ table.factsOf(other)) & ANCHORED) !== 0
-      )
-        continue;
-      if (!table.sameText(row, other, length)) continue;
-      if (table.compare(row, other) < 0) winners[slots[slot]! - 1] = row;
-      return;
-    }
-    slots[slot] = winners.push(row);
-  }
-}
-
-/** Wild rules by literal prefix, each list best first. */
-function nodesOf(wilds: readonly number[]): number[][] {
-  const nodes: number[][] = [];
-  const slots = new Int32Array(slotsFor(wilds.length));
-  const mask = slots.length - 1;
-  for (const row of wilds) {
-    const length = table.literalLength(row);
-    let slot = slotOf(table.hash(row, length), mask);
-    for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
-      const node = nodes[slots[slot]! - 1]!;
-      if (table.literalLength(node[0]!) !== length || !table.sameText(row, node[0]!, length)) continue;
-      node.push(row);
-      break;
-    }
-    if (slots[slot] === 0) slots[slot] = nodes.push([row]);
-  }
-  return nodes;
-}
-
-function distinctLengths(candidates: readonly number[]): number[] {
-  let longest = 0;
-  for (const row of candidates) longest = Math.max(longest, table.literalLength(row));
-  const seen = new Uint8Array(longest + 1);
-  for (const row of candidates) seen[table.literalLength(row)] = 1;
-  const lengths: number[] = [];
-  for (let length = longest; length >= 0; length--) if (seen[length] === 1) lengths.push(length);
-  return lengths;
-}
-
-/** A power of two that leaves a fifth of the slots free, so that a probe ends. */
-function slotsFor(count: number): number {
-  let slots = 2;
-  while (slots * 4 < count * 5) slots *= 2;
-  return slots;
-}
-
-const slotWords = (slots: Int32Array, wide: boolean): number =>
-  wide ? slots.length : (slots.length + 1) >> 1;
-
-function writeSlots(words: Int32Array, base: number, slots: Int32Array, wide: boolean): void {
-  if (wide) words.set(slots, base);
-  else
-    for (let slot = 0; slot < slots.length; slot++)
-      words[base + (slot >> 1)]! |= slots[slot]! << ((slot & 1) << 4);
 }

@@ -1,130 +1,68 @@
-import { NO_RULE, Ruleset, type RulesetParts } from './ruleset.ts';
+import { ANCHORED, NO_RULE, REWRITTEN, type RulesetParts } from './ruleset.ts';
+import { SmallRuleset } from './small-ruleset.ts';
 
 /*
- * Many rules. One word tells most targets apart: the hash of a literal rule, the octets that a wild one needs
- * (byte mask). Behind the rules and entries, `words` holds:
+ * Many rules. The wild ones stand first, as in a small ruleset. The literal ones follow, sorted by their octets, the
+ * anchored behind the other of the same octets. One word each, behind the entries, names the longest other rule that is
+ * a prefix of it: its parent.
  *
- *   nodes    3 words each: first rule, end rule, literal length: the wild rules behind one literal prefix
- *   lengths  the distinct literal lengths, longest first; of literal rules, then of nodes
- *   slots    two open-addressed tables of 16-bit (or, if `wide`, 32-bit) numbers: literal text → rule, literal
- *            prefix → node
- *
- * A question hashes the target's prefixes once, octet by octet, and probes only the lengths that occur. So its
- * cost does not grow with the number of literal rules, and wild rules are looked at only where their literal
- * prefix fits.
+ * Every rule that is a prefix of a target is the last rule that sorts not behind the target, or an ancestor of that. So
+ * a question takes one binary search, and the few steps from parent to parent.
  */
-export const NODE_WORDS = 3;
+export class LargeRuleset extends SmallRuleset {
+  private readonly wildCount: number;
+  private readonly parentBase: number;
 
-export const HASH_SEED = -0x7ee3623b;
-export const HASH_FACTOR = 0x01000193;
-
-/** FNV's low bits alone are not mixed well enough for tables. */
-export function slotOf(hash: number, mask: number): number {
-  return (hash ^ (hash >>> 15) ^ (hash >>> 7)) & mask;
-}
-
-export interface TableLayout {
-  readonly nodeBase: number;
-  readonly literalLengthBase: number;
-  readonly nodeLengthBase: number;
-  readonly literalSlotBase: number;
-  readonly literalSlotMask: number;
-  readonly nodeSlotBase: number;
-  readonly nodeSlotMask: number;
-  readonly wide: boolean;
-  /** The most by which a literal rule's priority exceeds its literal length. */
-  readonly slack: number;
-}
-
-let hashes = new Int32Array(256);
-
-export class LargeRuleset extends Ruleset {
-  private readonly layout: TableLayout;
-
-  constructor(parts: RulesetParts, layout: TableLayout) {
+  constructor(parts: RulesetParts, wildCount: number, parentBase: number) {
     super(parts);
-    this.layout = layout;
+    this.wildCount = wildCount;
+    this.parentBase = parentBase;
   }
 
-  decide(octets: Uint8Array, start: number, end: number, byteMask: number): number {
-    const { literalLengthBase, nodeLengthBase, literalSlotBase } = this.layout;
-    const words = this.words;
-    const longestLiteral = nodeLengthBase > literalLengthBase ? words[literalLengthBase]! : 0;
-    const longestPrefix = literalSlotBase > nodeLengthBase ? words[nodeLengthBase]! : 0;
-    const limit = Math.min(end - start, Math.max(longestLiteral, longestPrefix));
-    hashPrefixes(octets, start, limit);
-    const best = this.decideLiteral(octets, start, end, limit);
-    return this.hasWild ? this.decideWild(octets, start, end, byteMask, limit, best) : best;
+  override decide(octets: Uint8Array, start: number, end: number, byteMask: number): number {
+    const best = this.decideLiteral(octets, start, end);
+    return this.wildCount === 0
+      ? best
+      : this.decideListed(this.wildCount, octets, start, end, byteMask, best);
   }
 
-  private decideLiteral(octets: Uint8Array, start: number, end: number, limit: number): number {
-    const { literalLengthBase, nodeLengthBase, literalSlotBase, literalSlotMask, slack } = this.layout;
-    const words = this.words;
-    const byOrder = this.decidesByOrder;
+  private decideLiteral(octets: Uint8Array, start: number, end: number): number {
+    const { words, wildCount } = this;
+    const size = end - start;
+    let low = wildCount;
+    let high = this.count;
+    // Rules between two that share so many octets with the target share as many.
+    let sharedLow = 0;
+    let sharedHigh = 0;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const word = this.wordOf(middle);
+      const facts = words[word + 1]!;
+      const length = words[word + 2]!;
+      const rewritten = (facts & REWRITTEN) !== 0;
+      const pattern = rewritten ? this.extra : this.bytes;
+      const from = rewritten ? words[this.entryOf(facts)]! : words[word]!;
+      const room = length < size ? length : size;
+      let shared = sharedLow < sharedHigh ? sharedLow : sharedHigh;
+      while (shared < room && pattern[from + shared] === octets[start + shared]) shared++;
+      if (shared === length || (shared < size && pattern[from + shared]! < octets[start + shared]!)) {
+        low = middle + 1;
+        sharedLow = shared;
+      } else {
+        high = middle;
+        sharedHigh = shared;
+      }
+    }
     let best = NO_RULE;
-    for (let at = literalLengthBase; at < nodeLengthBase; at++) {
-      const length = words[at]!;
-      if (length > limit) continue;
-      if (best >= 0 && !byOrder && this.priorityOf(best) > length + slack) break;
-      const hash = hashes[length]!;
-      let slot = slotOf(hash, literalSlotMask);
-      let entry: number;
-      while ((entry = this.slotAt(literalSlotBase, slot)) !== 0) {
-        if (words[entry - 1] === hash && this.literalFits(entry - 1, octets, start, end, 0)) {
-          if (best < 0 || this.beats(entry - 1, best)) best = entry - 1;
-        }
-        slot = (slot + 1) & literalSlotMask;
-      }
+    let rule = low - 1;
+    while (rule >= wildCount) {
+      const word = this.wordOf(rule);
+      const length = words[word + 2]!;
+      const anchored = (words[word + 1]! & ANCHORED) !== 0;
+      if (length <= sharedLow && (!anchored || length === size) && (best < 0 || this.beats(rule, best)))
+        best = rule;
+      rule = words[this.parentBase + rule]!;
     }
     return best;
-  }
-
-  private decideWild(
-    octets: Uint8Array,
-    start: number,
-    end: number,
-    byteMask: number,
-    limit: number,
-    best: number,
-  ): number {
-    const { nodeBase, nodeLengthBase, literalSlotBase, nodeSlotBase, nodeSlotMask } = this.layout;
-    const words = this.words;
-    for (let at = nodeLengthBase; at < literalSlotBase; at++) {
-      const length = words[at]!;
-      if (length > limit) continue;
-      let slot = slotOf(hashes[length]!, nodeSlotMask);
-      let entry: number;
-      while ((entry = this.slotAt(nodeSlotBase, slot)) !== 0) {
-        const node = nodeBase + (entry - 1) * NODE_WORDS;
-        if (words[node + 2] === length && this.prefixFits(words[node]!, length, octets, start)) {
-          // The rules of a node stand best first: the first that fits is the one, and no worse is tried.
-          const missing = ~byteMask;
-          for (let rule = words[node]!; rule < words[node + 1]!; rule++) {
-            if ((words[rule]! & missing) !== 0) continue;
-            if (best >= 0 && !this.beats(rule, best)) break;
-            if (!this.wildFits(rule, octets, start, end)) continue;
-            best = rule;
-            break;
-          }
-        }
-        slot = (slot + 1) & nodeSlotMask;
-      }
-    }
-    return best;
-  }
-
-  private slotAt(base: number, slot: number): number {
-    if (this.layout.wide) return this.words[base + slot]!;
-    return (this.words[base + (slot >> 1)]! >>> ((slot & 1) << 4)) & 0xffff;
-  }
-}
-
-function hashPrefixes(octets: Uint8Array, start: number, limit: number): void {
-  if (hashes.length <= limit) hashes = new Int32Array(limit * 2);
-  let hash = HASH_SEED;
-  hashes[0] = hash;
-  for (let at = 0; at < limit;) {
-    hash = Math.imul(hash ^ octets[start + at]!, HASH_FACTOR);
-    hashes[++at] = hash;
   }
 }

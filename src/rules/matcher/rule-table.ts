@@ -4,7 +4,6 @@ import { NormalForm } from './normal-form.ts';
 import { PatternFacts, readPattern } from './pattern.ts';
 import { ALLOW, ANCHORED, FLAG_BITS, FOLDS, REWRITTEN, WILD } from './ruleset.ts';
 import { headOf } from './small-ruleset.ts';
-import { HASH_FACTOR, HASH_SEED } from './large-ruleset.ts';
 
 /** Columns of a table instead of objects: a file can have 60,000 rules. */
 const COLUMNS = 7;
@@ -153,29 +152,11 @@ export class RuleTable {
   }
 
   head(row: number): number {
-    return headOf(
-      this.isRewritten(row) ? this.forms.octets : this.bytes,
-      this.text(row),
-      this.literalLength(row),
-    );
+    return headOf(this.octets(row), this.text(row), this.literalLength(row));
   }
 
-  /** Hash of the first `length` octets of the normal form. */
-  hash(row: number, length: number): number {
-    const text = this.isRewritten(row) ? this.forms.octets : this.bytes;
-    const start = this.text(row);
-    let hash = HASH_SEED;
-    for (let at = start; at < start + length; at++) hash = Math.imul(hash ^ text[at]!, HASH_FACTOR);
-    return hash;
-  }
-
-  /** Whether the first `length` octets of two normal forms are the same. */
-  sameText(a: number, b: number, length: number): boolean {
-    const textA = this.isRewritten(a) ? this.forms.octets : this.bytes;
-    const textB = this.isRewritten(b) ? this.forms.octets : this.bytes;
-    const startA = this.text(a);
-    const startB = this.text(b);
-    for (let at = 0; at < length; at++) if (textA[startA + at] !== textB[startB + at]) return false;
-    return true;
+  /** The octets among which the normal form of `row` stands. */
+  octets(row: number): Uint8Array {
+    return this.isRewritten(row) ? this.forms.octets : this.bytes;
   }
 }

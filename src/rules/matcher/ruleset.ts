@@ -1,6 +1,6 @@
 import type { DialectTraits } from '../dialect.ts';
-import { DOLLAR, QUESTION, STAR } from '../octets.ts';
-import { endsWith, endsWithFolding, find, findFolding } from './search.ts';
+import { DOLLAR } from '../octets.ts';
+import { wildFits } from './search.ts';
 import type { MatchedGroup, MatchedRule } from '../verdict.ts';
 
 /*
@@ -58,8 +58,8 @@ export abstract class Ruleset {
   readonly explained: MatchedRule[] = [];
   private explainedCount = 0;
   protected readonly words: Int32Array;
-  private readonly bytes: Uint8Array;
-  private readonly extra: Uint8Array;
+  protected readonly bytes: Uint8Array;
+  protected readonly extra: Uint8Array;
   protected readonly ruleBase: number;
   private readonly entryBase: number;
   private readonly traits: DialectTraits;
@@ -121,9 +121,7 @@ export abstract class Ruleset {
 
   /** Whether one rule, by itself, fits. */
   protected fits(rule: number, octets: Uint8Array, start: number, end: number): boolean {
-    return this.isWild(rule)
-      ? this.wildFits(rule, octets, start, end)
-      : this.literalFits(rule, octets, start, end, 0);
+    return this.isWild(rule) ? this.wildFits(rule) : this.literalFits(rule, octets, start, end, 0);
   }
 
   /** Whether `rule` wins over `other`, both fitting. */
@@ -135,10 +133,6 @@ export abstract class Ruleset {
       if (this.isAllow(rule) !== this.isAllow(other)) return this.isAllow(rule);
     }
     return this.offsetOf(rule) < this.offsetOf(other);
-  }
-
-  protected get decidesByOrder(): boolean {
-    return this.traits.decides === 'first';
   }
 
   /**
@@ -167,22 +161,8 @@ export abstract class Ruleset {
     return true;
   }
 
-  /** Whether the literal prefix of a wild rule, which is `length` octets long, fits. */
-  protected prefixFits(rule: number, length: number, octets: Uint8Array, start: number): boolean {
-    const word = this.wordOf(rule);
-    const facts = this.words[word + 1]!;
-    const rewritten = (facts & REWRITTEN) !== 0;
-    const text = rewritten ? this.extra : this.bytes;
-    const from = rewritten ? this.words[this.entryOf(facts)]! : this.words[word]!;
-    for (let at = 0; at < length; at++) if (text[from + at] !== octets[start + at]) return false;
-    return true;
-  }
-
-  /**
-   * Whether a wild rule fits. Leftmost search, piece by piece, never going back: a later piece has the most room
-   * when every earlier one stands leftmost.
-   */
-  protected wildFits(rule: number, octets: Uint8Array, start: number, end: number): boolean {
+  /** Whether a wild rule fits the target that is searched. */
+  protected wildFits(rule: number): boolean {
     const word = this.wordOf(rule);
     const facts = this.words[word + 1]!;
     let pieces = this.bytes;
@@ -195,46 +175,14 @@ export abstract class Ruleset {
       last = at + this.words[entry + 1]!;
       // A final `$` is the anchor even where a `*` before it makes it void.
     } else if (pieces[last - 1] === DOLLAR) last--;
-
-    let position = start;
-    for (let octet: number; (octet = pieces[at]!) !== STAR; at++, position++) {
-      if (position >= end || octets[position] !== octet) return false;
-    }
-    const folds = (facts & FOLDS) !== 0;
-    const query = folds ? queryStart(octets, start, end) : end;
-    for (;;) {
-      while (at < last && pieces[at] === STAR) at++;
-      if (at === last) return true;
-      let pieceEnd = at + 1;
-      while (pieceEnd < last && pieces[pieceEnd] !== STAR) pieceEnd++;
-      if (pieceEnd === last && (facts & ANCHORED) !== 0) {
-        return folds
-          ? endsWithFolding(octets, position, end, query, pieces, at, last)
-          : endsWith(octets, position, end, pieces, at, last);
-      }
-      if (folds) {
-        position = findFolding(octets, position, end, query, pieces, at, pieceEnd);
-        if (position < 0) return false;
-      } else {
-        const hit = find(octets, position, end, pieces, at, pieceEnd);
-        if (hit < 0) return false;
-        position = hit + pieceEnd - at;
-      }
-      at = pieceEnd;
-    }
+    return wildFits(pieces, at, last, (facts & ANCHORED) !== 0, (facts & FOLDS) !== 0);
   }
 
-  private wordOf(rule: number): number {
+  protected wordOf(rule: number): number {
     return this.ruleBase + rule * RULE_WORDS;
   }
 
-  private entryOf(facts: number): number {
+  protected entryOf(facts: number): number {
     return this.entryBase + (facts >>> FLAG_BITS) * ENTRY_WORDS;
   }
-}
-
-/** Where the first raw `?` of a target stands: its end if nowhere. */
-function queryStart(octets: Uint8Array, start: number, end: number): number {
-  const found = octets.indexOf(QUESTION, start);
-  return found < 0 || found > end ? end : found;
 }

@@ -1,16 +1,84 @@
-import { QUESTION } from '../octets.ts';
+import { QUESTION, STAR } from '../octets.ts';
+import { findIndexed, indexTarget } from './target-index.ts';
 import { FOLDING_ESCAPE, foldedOctet, NormalForm } from './normal-form.ts';
 
 /*
- * Finding a piece of a pattern in a target. Every search is linear in target and piece: it starts as the plain
- * one, which is fastest on anything real, and turns into Knuth-Morris-Pratt when its steps exceed a small
- * multiple of the target.
+ * Finding a piece of a pattern in a target. A search starts as the plain one, which is fastest on anything real. The
+ * octets looked at are counted over all searches in one target: past a small multiple of its length and those of the
+ * rules, the target is indexed once, and every later search costs what its piece is long.
  */
 
-let failure = new Int32Array(256);
+let steps = 0;
+let indexed = false;
+let target: Uint8Array = new Uint8Array(0);
+let targetStart = 0;
+let targetEnd = 0;
+let query = -1;
 
-/** Leftmost place of `piece[start, end)` in `text[from, to)`; -1 if none. */
-export function find(
+const MOST_STEPS = 32_768;
+/** Where the index is there, octets looked at before it is asked: places that are near are found sooner so. */
+const NEAR = 24;
+
+/** What is searched until the next call is `octets[start, end)`. */
+export function startSearch(octets: Uint8Array, start: number, end: number): void {
+  steps = MOST_STEPS + 32 * (end - start);
+  query = -1;
+  indexed = false;
+  target = octets;
+  targetStart = start;
+  targetEnd = end;
+}
+
+/** Where the first raw `?` of the target searched stands: its end if nowhere. */
+function queryStart(): number {
+  if (query < 0) {
+    query = targetStart;
+    while (query < targetEnd && target[query] !== QUESTION) query++;
+  }
+  return query;
+}
+
+/**
+ * Whether `pieces[at, last)`, a normal form with wildcards, fits the target searched. Leftmost search, piece by
+ * piece, never going back: a later piece has the most room when every earlier one stands leftmost.
+ */
+export function wildFits(
+  pieces: Uint8Array,
+  at: number,
+  last: number,
+  anchored: boolean,
+  folds: boolean,
+): boolean {
+  const octets = target;
+  const end = targetEnd;
+  let position = targetStart;
+  for (let octet: number; (octet = pieces[at]!) !== STAR; at++, position++) {
+    if (position >= end || octets[position] !== octet) return false;
+  }
+  for (;;) {
+    while (at < last && pieces[at] === STAR) at++;
+    if (at === last) return true;
+    let pieceEnd = at + 1;
+    while (pieceEnd < last && pieces[pieceEnd] !== STAR) pieceEnd++;
+    if (pieceEnd === last && anchored) {
+      return folds
+        ? endsWithFolding(octets, position, end, queryStart(), pieces, at, last)
+        : endsWith(octets, position, end, pieces, at, last);
+    }
+    if (folds) {
+      position = findFolding(octets, position, end, queryStart(), pieces, at, pieceEnd);
+      if (position < 0) return false;
+    } else {
+      const hit = find(octets, position, end, pieces, at, pieceEnd);
+      if (hit < 0) return false;
+      position = hit + pieceEnd - at;
+    }
+    at = pieceEnd;
+  }
+}
+
+/** Leftmost place of `piece[start, end)` in `text[from, to)`, a part of the target searched; -1 if none. */
+function find(
   text: Uint8Array,
   from: number,
   to: number,
@@ -20,43 +88,31 @@ export function find(
 ): number {
   const length = end - start;
   const first = piece[start];
-  let budget = 64 + 4 * (to - from);
-  for (let at = from; at + length <= to; at++) {
+  const last = to - length;
+  let budget = indexed ? NEAR : steps;
+  let at = from;
+  for (; at <= last && budget >= 0; at++, budget--) {
     if (text[at] !== first) continue;
     let same = 1;
     while (same < length && text[at + same] === piece[start + same]) same++;
-    if (same >= length) return at;
+    if (same === length) {
+      if (!indexed) steps = budget - length;
+      return at;
+    }
     budget -= same;
-    if (budget < 0) return knuthMorrisPratt(text, at + 1, to, piece, start, length);
   }
-  return -1;
-}
-
-function knuthMorrisPratt(
-  text: Uint8Array,
-  from: number,
-  to: number,
-  piece: Uint8Array,
-  start: number,
-  length: number,
-): number {
-  if (failure.length < length) failure = new Int32Array(length * 2);
-  failure[0] = 0;
-  for (let at = 1, same = 0; at < length; at++) {
-    while (same > 0 && piece[start + at] !== piece[start + same]) same = failure[same - 1]!;
-    if (piece[start + at] === piece[start + same]) same++;
-    failure[at] = same;
-  }
-  for (let at = from, same = 0; at < to; at++) {
-    while (same > 0 && text[at] !== piece[start + same]) same = failure[same - 1]!;
-    if (text[at] === piece[start + same]) same++;
-    if (same === length) return at - length + 1;
-  }
-  return -1;
+  if (!indexed) {
+    steps = budget;
+    if (at > last) return -1;
+    indexed = true;
+    indexTarget(target, targetStart, targetEnd);
+  } else if (at > last) return -1;
+  const found = findIndexed(at, piece, start, end);
+  return found > last ? -1 : found;
 }
 
 /** Whether `text[from, to)` ends with `piece[start, end)`. */
-export function endsWith(
+function endsWith(
   text: Uint8Array,
   from: number,
   to: number,
@@ -99,7 +155,7 @@ function unfold(piece: Uint8Array, start: number, end: number): void {
  *
  * @param query Where that `?` stands; `to` if nowhere.
  */
-export function findFolding(
+function findFolding(
   text: Uint8Array,
   from: number,
   to: number,
@@ -121,7 +177,7 @@ export function findFolding(
 }
 
 /** {@link endsWith} for a piece that holds escapes of `: / ? @ '`. */
-export function endsWithFolding(
+function endsWithFolding(
   text: Uint8Array,
   from: number,
   to: number,
@@ -149,9 +205,10 @@ function spanning(
   start: number,
   end: number,
 ): number {
-  const question = piece.indexOf(QUESTION, start);
+  let question = start;
+  while (question < end && piece[question] !== QUESTION) question++;
   raw.length = 0;
-  if (question < 0 || question >= end || query >= to) return -1;
+  if (question === end || query >= to) return -1;
   unfold(piece, start, question);
   if (!endsWith(text, from, query, escaped.octets, 0, escaped.length)) return -1;
   unfold(piece, question, end);

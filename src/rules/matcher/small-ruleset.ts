@@ -1,4 +1,5 @@
 import { NO_RULE, Ruleset } from './ruleset.ts';
+import { startSearch } from './search.ts';
 
 /*
  * Few rules: they stand best first, so the first that fits is the one. Three words tell most targets apart:
@@ -55,37 +56,47 @@ export class SmallRuleset extends Ruleset {
   /** All rules that fit, best first. */
   matches(octets: Uint8Array, start: number, end: number): number[] {
     const all: number[] = [];
+    startSearch(octets, start, end);
     for (let rule = 0; rule < this.count; rule++) if (this.fits(rule, octets, start, end)) all.push(rule);
     return all;
   }
 
   decide(octets: Uint8Array, start: number, end: number, byteMask: number): number {
-    const head = headOf(octets, start, end - start);
-    const missing = ~byteMask;
-    if (this.count > UNSORTED_RULES) return this.decideBySieve(octets, start, end, head, missing);
-    for (let rule = 0; rule < this.count; rule++) {
-      if (this.mayFit(rule, head, missing) && this.fitsBehindHead(rule, octets, start, end)) return rule;
-    }
-    return NO_RULE;
+    return this.decideListed(this.count, octets, start, end, byteMask, NO_RULE);
   }
 
-  private decideBySieve(
+  /** The same among the first `count` rules, which stand best first, and `best`, which fits. */
+  protected decideListed(
+    count: number,
     octets: Uint8Array,
     start: number,
     end: number,
-    head: number,
-    missing: number,
+    byteMask: number,
+    best: number,
   ): number {
-    const { words, count } = this;
+    const head = headOf(octets, start, end - start);
+    const missing = ~byteMask;
+    if (this.hasWild) startSearch(octets, start, end);
+    if (count <= UNSORTED_RULES) {
+      for (let rule = 0; rule < count; rule++) {
+        if (!this.mayFit(rule, head, missing)) continue;
+        if (best >= 0 && !this.beats(rule, best)) return best;
+        if (this.fitsBehindHead(rule, octets, start, end)) return rule;
+      }
+      return best;
+    }
+    const { words } = this;
     // Where a target is shorter, this is any kind: rules as short are in all of them, and longer ones do not fit.
-    const kind = this.ruleBase - sieveWords(count) + beginningOf(octets[start + 1]!, octets[start + 2]!);
+    const kind = count * SHORT_TELL_WORDS + beginningOf(octets[start + 1]!, octets[start + 2]!);
     for (let first = 0; first < count; first += SIEVE) {
       for (let left = words[kind + first]!; left !== 0; left &= left - 1) {
         const rule = first + 31 - Math.clz32(left & -left);
-        if (this.mayFit(rule, head, missing) && this.fitsBehindHead(rule, octets, start, end)) return rule;
+        if (!this.mayFit(rule, head, missing)) continue;
+        if (best >= 0 && !this.beats(rule, best)) return best;
+        if (this.fitsBehindHead(rule, octets, start, end)) return rule;
       }
     }
-    return NO_RULE;
+    return best;
   }
 
   private mayFit(rule: number, head: number, missing: number): boolean {
@@ -96,7 +107,7 @@ export class SmallRuleset extends Ruleset {
 
   private fitsBehindHead(rule: number, octets: Uint8Array, start: number, end: number): boolean {
     return this.hasWild && this.isWild(rule)
-      ? this.wildFits(rule, octets, start, end)
+      ? this.wildFits(rule)
       : this.literalFits(rule, octets, start, end, HEAD_OCTETS);
   }
 }
