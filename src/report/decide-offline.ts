@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import { type ProfileName, profiles } from '../lifecycle/index.ts';
+import { type ProfileName, profiles, suspectOf } from '../lifecycle/index.ts';
 import { isRobotsError } from '../base/index.ts';
 import { parseRobots, productToken, type RobotsFile } from '../rules/index.ts';
-import { type Answer, type Decider, type InputError, tooLongError } from './ruling.ts';
+import { type Answer, type Decider, type FileSource, type InputError, tooLongError } from './ruling.ts';
 import { printable, quoted } from './text/printable.ts';
 import { readRobots } from './input/read-robots.ts';
 import type { Target } from './input/targets.ts';
@@ -29,12 +29,13 @@ const DEFAULT_AGENT = 'canfetch';
  * @throws UsageError when the file cannot be read.
  */
 export async function decideOffline({ stdin, warn, ...settings }: OfflineOptions): Promise<Decider> {
-  const { file, profile } = settings;
+  const { agents, file, profile } = settings;
   const { body, truncated } = await readRobots(file, stdin, '--robots');
   if (truncated) warn(truncationWarning(file));
   const rules = parseRobots(body, { dialect: profiles[profile].dialect });
+  const robots = fileSource(file, body, truncated);
   return {
-    decide: (target) => Promise.resolve(decideByFile(rules, settings, target)),
+    decide: (target) => Promise.resolve(decideByFile(rules, { agents, profile, robots }, target)),
     close: () => Promise.resolve(),
   };
 }
@@ -43,10 +44,21 @@ export function truncationWarning(file: string): string {
   return `${printable(file)} is longer than crawlers must read (500 KiB); what follows is ignored`;
 }
 
+/** What is told of a file beside each decision by it. */
+export function fileSource(file: string, body: Uint8Array, truncated: boolean): FileSource {
+  const suspect = suspectOf({ status: 200, field: () => undefined, start: body, finalUrl: '', hops: 0 });
+  return {
+    file,
+    ...(truncated ? { truncated } : {}),
+    ...(suspect === undefined ? {} : { suspect }),
+    source: 'file',
+  };
+}
+
 /** What a file says about one target. */
 export function decideByFile(
   rules: RobotsFile,
-  { agents, profile, file }: FileSettings,
+  { agents, profile, robots }: Pick<FileSettings, 'agents' | 'profile'> & { readonly robots: FileSource },
   target: Target,
 ): Answer {
   if (target.tooLong === true) return { target, error: tooLongError };
@@ -54,7 +66,6 @@ export function decideByFile(
   const crawlDelayMs = rules.crawlDelay(agent);
   try {
     const verdict = rules.check(target.input, agent);
-    const robots = { file, source: 'file' } as const;
     const common = { url: target.input, agent, profile, state: 'rules', robots } as const;
     const delay = crawlDelayMs === undefined || verdict.reason === 'robots-txt' ? {} : { crawlDelayMs };
     return { target, ruling: { ...common, ...verdict, ...delay } };

@@ -4,7 +4,14 @@
  * `canfetch --robots` are quick.
  */
 export { annotate, type AnnotatedLine, type Gap, groupLines, linesOf } from './annotate.ts';
-export { decideByFile, decideOffline, notATarget, tokensOf, truncationWarning } from './decide-offline.ts';
+export {
+  decideByFile,
+  decideOffline,
+  fileSource,
+  notATarget,
+  tokensOf,
+  truncationWarning,
+} from './decide-offline.ts';
 export { explainFile, explainServed, type ProfileRuling, type UrlExplanation } from './explanation.ts';
 export { policyRecord } from './policy-json.ts';
 export {

@@ -1,4 +1,5 @@
 import type { Decision } from '../decision/index.ts';
+import type { RobotsSource } from '../lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, Verdict } from '../rules/index.ts';
 import { MAX_LINE_LENGTH, type Target } from './input/targets.ts';
 
@@ -14,8 +15,14 @@ export interface FileRuling {
   readonly rule?: MatchedRule;
   readonly group?: MatchedGroup;
   readonly crawlDelayMs?: number;
-  /** Where the rules come from. */
-  readonly robots: { readonly file: string; readonly source: 'file' };
+  readonly robots: FileSource;
+}
+
+/** Where rules come from that no origin served, and what is odd about them. */
+export interface FileSource extends Pick<RobotsSource, 'truncated' | 'suspect'> {
+  /** Path, or `-` for standard input. */
+  readonly file: string;
+  readonly source: 'file';
 }
 
 export type Ruling = Decision | FileRuling;

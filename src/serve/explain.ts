@@ -5,6 +5,7 @@ import { targetOf } from '../url/index.ts';
 import { parseRobots, type RobotsFile } from '../rules/index.ts';
 import {
   explainServed,
+  fileSource,
   groupLines,
   type InputError,
   linesOf,
@@ -107,6 +108,7 @@ export const explainPasted: Handler = async ({ request, query, service, signal }
   }
   const { body, truncated } = await readRobots('-', Readable.from([Buffer.from(robots)]), 'robots');
   const file = parseRobots(body, { dialect: profiles[profile].dialect });
+  const { suspect } = fileSource('-', body, truncated);
   const results = await verdictsFor(file, urls, agents, signal);
   return {
     type: JSON_TYPE,
@@ -114,6 +116,7 @@ export const explainPasted: Handler = async ({ request, query, service, signal }
       profile,
       dialect: file.dialect,
       truncated,
+      ...(suspect === undefined ? {} : { suspect }),
       results,
       ...fileParts(file),
     }),

@@ -41,6 +41,7 @@ const reason = {
     'override',
   ],
 };
+const suspect = { enum: ['challenge', 'blocked', 'login', 'html'] };
 const state = { enum: ['rules', 'last-good', 'allow-all', 'disallow-all', 'unknown'] };
 const rule = object({ directive: { enum: ['allow', 'disallow'] }, pattern: text, line });
 const group = object({ agent: text, lines: list(line) });
@@ -70,7 +71,11 @@ export const schemas: Readonly<Record<SchemaName, object>> = {
       state,
       allowed: flag,
       reason,
-      robots: { type: 'object', description: 'Where the answer comes from, and until when it holds' },
+      robots: {
+        ...object({}, { truncated: flag, suspect }),
+        description:
+          'Where the answer comes from, and until when it holds; whether rules may lie behind the limit, and what it looks like, if not like a robots.txt',
+      },
     },
     { rule, group, crawlDelayMs: { type: 'number' }, retryAt: epochMs, because: text },
   ),
@@ -117,13 +122,16 @@ export const schemas: Readonly<Record<SchemaName, object>> = {
     },
     { agents: list(text), profile: text },
   ),
-  PastedVerdicts: object({
-    schemaVersion,
-    profile: text,
-    dialect: text,
-    truncated: flag,
-    results: list(object({ input: text }, { verdicts, error })),
-    lines: list(text),
-    ...fileParts,
-  }),
+  PastedVerdicts: object(
+    {
+      schemaVersion,
+      profile: text,
+      dialect: text,
+      truncated: flag,
+      results: list(object({ input: text }, { verdicts, error })),
+      lines: list(text),
+      ...fileParts,
+    },
+    { suspect },
+  ),
 };

@@ -85,6 +85,31 @@ describe('for people', () => {
     );
   });
 
+  it('says that rules may lie beyond the limit, and that the file is a page', async () => {
+    const body = `${ROBOTS}${'# and so on\n'.repeat(50_000)}`;
+    const page = '<!doctype html><title>Home</title>';
+    await using long = await startSite({ '/robots.txt': { body } });
+    await using home = await startSite({ '/robots.txt': { body: page } });
+    expect((await cli(['check', long.url('/a')])).stdout).toMatch(
+      /^ALLOWED [^]*\n {2}file +goes on past the limit of what is read; rules there do not count\n/,
+    );
+    expect((await cli(['check', home.url('/a')])).stdout).toMatch(
+      /^ALLOWED [^]*\n {2}looks +like a page rather than a robots.txt\n/,
+    );
+    expect(records((await cli(['check', '--json', long.url('/a'), home.url('/a')])).stdout)).toMatchObject([
+      { allowed: true, robots: { truncated: true } },
+      { allowed: true, robots: { suspect: 'html' } },
+    ]);
+    const honest = (await cli(['check', site.url('/a')])).stdout;
+    expect(honest).not.toMatch(/ {2}(?:looks|file) /);
+
+    const fromFile = await cli(['check', '--robots', '-', '/a'], { stdin: page });
+    expect(fromFile.stdout).toContain('like a page rather than a robots.txt');
+    expect((await cli(['explain', '--robots', '-', '/a'], { stdin: page })).stdout).toContain('like a page');
+    const record = (await cli(['check', '--json', '--robots', '-', '/a'], { stdin: body })).stdout;
+    expect(records(record)).toMatchObject([{ robots: { file: '-', truncated: true, source: 'file' } }]);
+  });
+
   it('tells why all is allowed', async () => {
     expect((await cli([missing.url('/')])).stdout).toContain(
       'why     robots.txt is unavailable (404), so everything is allowed',

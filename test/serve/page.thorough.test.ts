@@ -35,6 +35,8 @@ describeWithChromium('the page', () => {
   let site: Site;
   let hostile: Site;
   let down: Site;
+  let home: Site;
+  let long: Site;
   let page: Page;
   /** What the browser objected to, errors of the script, and requests to anyone but us. */
   let complaints: string[];
@@ -50,13 +52,15 @@ describeWithChromium('the page', () => {
     down = await startSite((_, response) =>
       answer(response, { status: 503, headers: { 'retry-after': '120' } }),
     );
+    home = await startSite({ '/robots.txt': { body: '<!doctype html><title>Home</title>' } });
+    long = await startSite({ '/robots.txt': { body: `${ROBOTS}${`#${'x'.repeat(999)}\n`.repeat(600)}` } });
     service = await startService();
   });
 
   afterAll(async () => {
     await browser?.close();
     await service?.terminate();
-    await Promise.all([site, hostile, down].map((each) => each?.close()));
+    await Promise.all([site, hostile, down, home, long].map((each) => each?.close()));
   });
 
   beforeEach(async () => {
@@ -139,6 +143,21 @@ describeWithChromium('the page', () => {
       /First failure status 503[\s\S]*Now[\s\S]*Next attempt[\s\S]*everything is allowed/,
     );
     expect(await page.locator('.file').count()).toBe(0);
+  });
+
+  it('says beside the verdict that rules may lie beyond the limit, and that the file is a page', async () => {
+    await ask(hostile.url('/a'));
+    expect(await text('.banner')).not.toContain('rather than a robots.txt');
+    await ask(home.url('/a'));
+    expect(await text('.banner')).toMatch(/Allowed[^]*looks like a page rather than a robots.txt/);
+    await ask(long.url('/a'));
+    expect(await text('.banner')).toMatch(/Allowed[^]*goes on past the limit/);
+    await page.goto(`${service.origin}/`);
+    await page.getByLabel('Try a robots.txt').check();
+    await page.getByLabel('robots.txt', { exact: true }).fill('<html><title>Home</title>');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.locator('.matrix').waitFor();
+    expect(await text('.banner')).toContain('looks like a page');
   });
 
   it('tells what is no URL', async () => {

@@ -7,9 +7,11 @@ import {
   delaySentence,
   duration,
   fileName,
+  looksSentence,
   type Palette,
   printable,
   ruleText,
+  truncatedSentence,
   whySentence,
 } from '../../report/text/index.ts';
 import { didYouMean, type Target } from '../../report/input/index.ts';
@@ -24,6 +26,8 @@ export function renderRuling(ruling: Ruling, colours: Palette, now: number): str
     ruleRow(ruling),
     whyRow(ruling),
     robotsRow(ruling),
+    looksRow(ruling),
+    fileRow(ruling),
     cacheRow(ruling, now),
     delayRow(ruling),
     retryRow(ruling, now),
@@ -67,6 +71,14 @@ function robotsRow({ robots, reason }: Ruling): Row | undefined {
   const way = robots.hops === 0 ? [] : [`${count(robots.hops, 'redirect')} from ${printable(robots.url)}`];
   const status = robots.status === undefined ? [] : [String(robots.status)];
   return ['robots', [printable(robots.finalUrl), ...status, ...way].join('  ')];
+}
+
+export function looksRow({ robots: { suspect } }: Ruling): Row | undefined {
+  return suspect === undefined ? undefined : ['looks', looksSentence(suspect)];
+}
+
+export function fileRow({ robots: { truncated } }: Ruling): Row | undefined {
+  return truncated === undefined ? undefined : ['file', truncatedSentence()];
 }
 
 function cacheRow({ robots }: Ruling, now: number): Row | undefined {

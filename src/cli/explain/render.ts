@@ -15,7 +15,7 @@ import {
   ruleText,
 } from '../../report/text/index.ts';
 import { type RobotsFile, usage } from '../../rules/index.ts';
-import { agentRow, delayRow, type Row, ruleRow, verdictLine } from '../check/render.ts';
+import { agentRow, delayRow, fileRow, looksRow, type Row, ruleRow, verdictLine } from '../check/render.ts';
 import { verboseHops } from '../policy/hops.ts';
 import {
   answerRows,
@@ -96,7 +96,9 @@ const whyLost = {
 
 function originRows({ ruling, policy }: UrlExplanation, { now }: ExplanationView): Row[] {
   if (policy === undefined) {
-    return 'finalUrl' in ruling.robots ? [] : [['robots', fileName(ruling.robots.file)]];
+    if ('finalUrl' in ruling.robots) return [];
+    const rows = [looksRow(ruling), fileRow(ruling)].filter((row) => row !== undefined);
+    return [['robots', fileName(ruling.robots.file)], ...rows];
   }
   if (ruling.reason === 'robots-txt') return [['why', '/robots.txt itself may always be fetched']];
   const { file } = policy;

@@ -3,6 +3,7 @@ import { profiles } from '../../lifecycle/index.ts';
 import { parseRobots } from '../../rules/index.ts';
 import {
   decideByFile,
+  fileSource,
   explainFile,
   explainServed,
   isUndecided,
@@ -72,7 +73,11 @@ async function readAndExplain(
   const { body, truncated } = await readRobots(file, stdin, '--robots');
   if (truncated) stderr.write(`canfetch: ${truncationWarning(file)}\n`);
   const rules = parseRobots(body, { dialect: profiles[profile].dialect });
-  const answer = decideByFile(rules, { agents, profile, file }, { input: url });
+  const answer = decideByFile(
+    rules,
+    { agents, profile, robots: fileSource(file, body, truncated) },
+    { input: url },
+  );
   if ('error' in answer) throw new UsageError(answer.error.message);
   return explainFile(answer.ruling, rules, body);
 }

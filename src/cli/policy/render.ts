@@ -9,6 +9,7 @@ import {
   delaySentence,
   instant,
   lifetimeReason,
+  looksSentence,
   nextAttemptReason,
   type Palette,
   printable,
@@ -55,7 +56,7 @@ export function answerRows(policy: OriginPolicy, now: number): Row[] {
   return [
     ...row('why', why),
     ['robots', attempt === undefined ? printable(robots.url) : shortHops(attempt.hops)],
-    ...row('looks', suspect && `like ${looks[suspect]} rather than a robots.txt`),
+    ...row('looks', suspect && looksSentence(suspect)),
     ...row('fetched', lifetime && `${ago(lifetime.fetchedAt, now)} (${instant(lifetime.fetchedAt)})`),
     ...row('fresh', lifetime && freshness(lifetime.staleAt, now)),
     ...row('because', because),
@@ -68,13 +69,6 @@ export function answerRows(policy: OriginPolicy, now: number): Row[] {
     ...row('site', site && `${site.reachable ? 'reachable' : 'not reachable'} ${ago(site.at, now)}`),
   ];
 }
-
-const looks: Readonly<Record<NonNullable<OriginPolicy['suspect']>, string>> = {
-  challenge: 'the challenge of a gatekeeper that wants to see a browser',
-  blocked: 'the page of a firewall that lets nobody through',
-  login: 'a login page',
-  html: 'a page',
-};
 
 function freshness(staleAt: number, now: number): string {
   return staleAt <= now ? `no more (since ${instant(staleAt)})` : `until it ends ${ahead(staleAt, now)}`;

@@ -9,7 +9,8 @@ const words: Readonly<Record<string, string>> = {
   ERR_ROBOTS_REDIRECT_LOCATION: 'it redirects to no URL',
   ERR_ROBOTS_REDIRECT_SCHEME: 'it redirects to something else than http or https',
   ERR_ROBOTS_ADDRESS_REFUSED: 'it redirects from a public to a private address',
-  ERR_ROBOTS_ADDRESS_UNKNOWN: 'public addresses alone are asked, and a proxy does not tell which it connects to',
+  ERR_ROBOTS_ADDRESS_UNKNOWN:
+    'public addresses alone are asked, and a proxy does not tell which it connects to',
   ERR_ROBOTS_PROXY: 'a proxy refused to pass the request on',
   ERR_ROBOTS_CHALLENGE: 'a gatekeeper answered in its place',
   ERR_ROBOTS_CONTENT_CODING: 'its body does not decode',

@@ -11,4 +11,11 @@ export { lifetimeReason, nextAttemptReason } from './lifetime.ts';
 export { BrokenPipeError, Output } from './output.ts';
 export { fileName, printable, quoted } from './printable.ts';
 export { ProgressLine } from './progress.ts';
-export { agentSentence, delaySentence, ruleText, whySentence } from './sentences.ts';
+export {
+  agentSentence,
+  delaySentence,
+  ruleText,
+  whySentence,
+  looksSentence,
+  truncatedSentence,
+} from './sentences.ts';

@@ -1,4 +1,5 @@
 import type { Decision } from '../../decision/index.ts';
+import type { Suspect } from '../../lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule } from '../../rules/index.ts';
 import type { Ruling } from '../ruling.ts';
 import { cause } from './fetch-errors.ts';
@@ -50,6 +51,22 @@ export function agentSentence(agent: string, group: MatchedGroup | undefined, ha
 /** A rule, and where it stands: `line 3  Disallow: /private`. */
 export function ruleText({ line, directive, pattern }: MatchedRule): string {
   return `line ${line}  ${directive === 'allow' ? 'Allow' : 'Disallow'}: ${printable(pattern)}`;
+}
+
+/** What the answer looks like, if not like a robots.txt. */
+export function looksSentence(suspect: Suspect): string {
+  return `like ${looks[suspect]} rather than a robots.txt`;
+}
+
+const looks: Readonly<Record<Suspect, string>> = {
+  challenge: 'the challenge of a gatekeeper that wants to see a browser',
+  blocked: 'the page of a firewall that lets nobody through',
+  login: 'a login page',
+  html: 'a page',
+};
+
+export function truncatedSentence(): string {
+  return 'goes on past the limit of what is read; rules there do not count';
 }
 
 export function delaySentence(crawlDelayMs: number): string {

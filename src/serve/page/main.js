@@ -82,13 +82,15 @@ class Detail {
   constructor(answer, commonFacts) {
     this.view = answer.lines && new FileView(answer);
     this.commonFacts = commonFacts;
+    // Of a file that was pasted the answer itself tells.
+    this.robots = answer.robots || answer;
     this.head = element('div', {});
     this.facts = element('div', {});
     this.usage = element('div', {});
   }
 
   pick(verdict, url) {
-    this.head.replaceChildren(banner(verdict, url));
+    this.head.replaceChildren(banner(verdict, url, this.robots));
     this.facts.replaceChildren(facts([...verdictFacts(verdict), ...this.commonFacts]));
     this.view?.light(verdict);
     this.usage.replaceChildren(

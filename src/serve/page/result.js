@@ -106,8 +106,23 @@ export function whyText({ reason, rule, state }) {
   return rule ? element('span', {}, ruleText(rule), ' decides' + copy) : REASON[reason] + copy;
 }
 
-/** The head of a result: the verdict, for whom, and why. */
-export function banner(verdict, url) {
+const LOOKS = {
+  challenge: 'the challenge of a gatekeeper',
+  blocked: 'the page of a firewall',
+  login: 'a login page',
+  html: 'a page',
+};
+
+/** What to know of the file before one relies on the verdict. */
+function remarks({ truncated, suspect }) {
+  return [
+    ...(suspect ? ['The answer looks like ' + LOOKS[suspect] + ' rather than a robots.txt.'] : []),
+    ...(truncated ? ['The file goes on past the limit of what is read; rules there do not count.'] : []),
+  ];
+}
+
+/** The head of a result: the verdict, for whom, why, and what is odd about the file (`robots`). */
+export function banner(verdict, url, robots) {
   const big = element('p', { class: 'big' }, verdictMark(verdict));
   return element(
     'div',
@@ -121,6 +136,7 @@ export function banner(verdict, url) {
       foreign(url),
     ),
     element('p', { class: 'because' }, whyText(verdict)),
+    ...remarks(robots).map((remark) => element('p', { class: 'remark' }, remark)),
   );
 }
 
