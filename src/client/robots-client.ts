@@ -21,7 +21,13 @@ import {
   permits,
 } from '../decision/index.ts';
 import { attemptDue, retryAfterMs } from '../lifecycle/index.ts';
-import { Pacer, readReserveOptions, RequestRates, type Reservation } from '../pacing/index.ts';
+import {
+  Pacer,
+  readReserveOptions,
+  RequestRates,
+  type Reservation,
+  type TakenSlot,
+} from '../pacing/index.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import { isRobotsTarget, locate, LocatedUrl, originOf } from '../url/index.ts';
 import { channels, tellCache, tellDecision } from './diagnostics.ts';
@@ -232,7 +238,9 @@ export class RobotsClient {
   }
 
   /**
-   * Books the next slot for a URL that was decided on, and waits for it. What guards with `pacing` do.
+   * Books the next slot for a URL that was decided on, and waits until the request may leave. Guards with `pacing` do
+   * this. Make the request in the same turn: the slot is checked when this resolves, so that of many requests whose
+   * slots passed while the process was stopped or busy only one leaves at a time.
    *
    * @returns how long that took, in milliseconds.
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`) when the slot is further away than `maxDelayMs`,
@@ -243,6 +251,19 @@ export class RobotsClient {
     const pace = readReserveOptions(options);
     this.assertOpen();
     return this.pacer.wait(decision, pace, options.signal);
+  }
+
+  /**
+   * {@link waitForSlot} for a request that does not leave at once: resolves when the slot has come. Right before the
+   * request is sent call `leaveNow()`, and `await leave()` when that is `false` because another request to the origin
+   * left meanwhile; or `release()` when the request is not sent.
+   *
+   * @throws the same errors as {@link waitForSlot}.
+   */
+  async takeSlot(decision: Decision, options: ReserveOptions = {}): Promise<TakenSlot> {
+    const pace = readReserveOptions(options);
+    this.assertOpen();
+    return this.pacer.take(decision, pace, options.signal);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { type Clock, invalid, orAborted } from '../base/index.ts';
 import { DECIDE, type Decision } from '../decision/index.ts';
 import { refreshAheadAt } from '../lifecycle/index.ts';
-import type { Pace } from '../pacing/index.ts';
+import type { Pace, TakenSlot } from '../pacing/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import type { Fields } from './fetch/response.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
@@ -38,11 +38,17 @@ export interface GuardClient {
     options?: { readonly signal?: AbortSignal },
   ): Decision | Promise<Decision>;
   report(url: string | URL, signal: { readonly reachable: boolean; readonly retryAfter?: string }): void;
-  /** Needed for `pacing` alone. */
-  waitForSlot?(
-    decision: Decision,
-    options: { readonly minDelayMs: number; readonly maxDelayMs: number; readonly signal?: AbortSignal },
-  ): Promise<number>;
+  /** Needed for `pacing` alone, unless there is `takeSlot`. Resolves with the milliseconds it took. */
+  waitForSlot?(decision: Decision, options: SlotOptions): Promise<number>;
+  /** The slot of a request, which is checked again when the request leaves. */
+  takeSlot?(decision: Decision, options: SlotOptions): Promise<TakenSlot>;
+}
+
+/** How a guard wants a slot. Milliseconds. */
+interface SlotOptions {
+  readonly minDelayMs: number;
+  readonly maxDelayMs: number;
+  readonly signal?: AbortSignal;
 }
 
 /** What a guard has to know of a request besides its URL. */
@@ -52,6 +58,13 @@ export interface GuardedRequest {
   readonly because?: string | undefined;
   /** Whether it can wait for its slot. Default `true`. */
   readonly paced?: boolean;
+  /** Awaited when the client had to ask for robots.txt, before the slot of the request. */
+  readonly afterAsking?: () => Promise<unknown>;
+  /**
+   * Is given the slot when it has come, to leave in it right before the request is sent. Without it the request counts
+   * as sent when the guard lets it go.
+   */
+  readonly onSlot?: (slot: TakenSlot) => void;
 }
 
 /** What all guards share: whether a URL may be requested, and what to say if not. */
@@ -66,7 +79,7 @@ export class Guard<Answer = unknown> {
     if (!isGuardClient(client)) throw invalid('the client', 'a RobotsClient', client);
     this.client = client;
     this.settings = readGuardOptions(options);
-    if (this.settings.pace !== undefined && typeof client.waitForSlot !== 'function') {
+    if (this.settings.pace !== undefined && !canPace(client)) {
       throw invalid('the client', 'one with `waitForSlot` when `pacing` is set', client);
     }
     this.onDisallow = this.settings.onDisallow;
@@ -97,10 +110,10 @@ export class Guard<Answer = unknown> {
       return undefined;
     }
     const { pace } = this.settings;
-    if (pace !== undefined && request.paced !== false) return this.paced(url, pace, request.signal);
+    if (pace !== undefined && request.paced !== false) return this.paced(url, pace, request);
     // A string that is serialised already is read faster than a URL.
     const text = typeof url === 'string' ? url : url.href;
-    const decision = this.decide(text, request.signal);
+    const decision = this.decide(text, request);
     return decision instanceof Promise ? decision.then((late) => this.weigh(late)) : this.weigh(decision);
   }
 
@@ -145,7 +158,17 @@ export class Guard<Answer = unknown> {
     this.report(url, false);
   }
 
-  private decide(url: string | URL, signal: AbortSignal | undefined): Decision | Promise<Decision> {
+  private decide(url: string | URL, { signal, afterAsking }: GuardedRequest): Decision | Promise<Decision> {
+    const decision = this.ask(url, signal);
+    if (afterAsking === undefined || !(decision instanceof Promise)) return decision;
+    return decision.then(async (asked) => {
+      await afterAsking();
+      signal?.throwIfAborted();
+      return asked;
+    });
+  }
+
+  private ask(url: string | URL, signal: AbortSignal | undefined): Decision | Promise<Decision> {
     signal?.throwIfAborted();
     const { client } = this;
     const { agent } = this.settings;
@@ -164,18 +187,40 @@ export class Guard<Answer = unknown> {
   }
 
   /** {@link refuses}, when the slot of the request has come. */
-  private async paced(
-    url: string | URL,
-    pace: Pace,
-    signal: AbortSignal | undefined,
-  ): Promise<Decision | undefined> {
-    const decision = await this.decide(url, signal);
+  private async paced(url: string | URL, pace: Pace, request: GuardedRequest): Promise<Decision | undefined> {
+    const { signal, onSlot } = request;
+    const decision = await this.decide(url, request);
     const refused = this.weigh(decision);
     if (refused !== undefined) return refused;
+    const slot = await this.takeSlot(decision, pace, signal);
+    try {
+      // A long wait outlasts rules. A dry run tells of a refusal once.
+      if (slot.waitedMs > 0 && decision.allowed) {
+        const changed = this.weigh(await this.decide(url, request));
+        if (changed !== undefined) {
+          slot.release();
+          return changed;
+        }
+      }
+    } catch (error) {
+      slot.release();
+      throw error;
+    }
+    if (onSlot === undefined) await slot.leave(signal);
+    else onSlot(slot);
+    return undefined;
+  }
+
+  private async takeSlot(
+    decision: Decision,
+    pace: Pace,
+    signal: AbortSignal | undefined,
+  ): Promise<TakenSlot> {
+    const { client } = this;
     const options = signal === undefined ? pace : { ...pace, signal };
-    const waitedMs = await this.client.waitForSlot?.(decision, options);
-    // A long wait outlasts rules. What a dry run was told of once is not told again.
-    return waitedMs === 0 || !decision.allowed ? undefined : this.weigh(await this.decide(url, signal));
+    if (client.takeSlot !== undefined) return client.takeSlot(decision, options);
+    const waitedMs = (await client.waitForSlot?.(decision, options)) ?? 0;
+    return { waitedMs, leaveNow: () => true, leave: () => Promise.resolve(), release: () => undefined };
   }
 
   private weigh(decision: Decision): Decision | undefined {
@@ -216,6 +261,10 @@ export function reachesSite(url: string | URL): boolean {
     return url.startsWith('https:') || url.startsWith('http:') || reachesSite(new URL(url));
   }
   return url.protocol === 'http:' || url.protocol === 'https:' || url.protocol === 'ftp:';
+}
+
+function canPace({ waitForSlot, takeSlot }: GuardClient): boolean {
+  return typeof waitForSlot === 'function' || typeof takeSlot === 'function';
 }
 
 function isGuardClient(client: unknown): boolean {

@@ -1,5 +1,6 @@
 import { RobotsInvalidOptionsError } from '../base/index.ts';
 import type { Decision } from '../decision/index.ts';
+import type { TakenSlot } from '../pacing/index.ts';
 import { OWN_REQUEST } from '../fetch/transport.ts';
 import { fieldsOf, type NodeHeaders } from './fetch/response.ts';
 import { Guard, type GuardClient } from './guard.ts';
@@ -177,15 +178,18 @@ export function robotsInterceptor(
         const url = urlOf(request, last);
         const because = ignoredBecause(request.robots);
         const { signal, release } = signalOf(request.signal);
-        const verdict = guard.refuses(url, { signal, because });
+        let slot: TakenSlot | undefined;
+        const onSlot = (taken: TakenSlot): void => void (slot = taken);
+        const verdict = guard.refuses(url, { signal, because, afterAsking, onSlot });
+        const send = (): boolean => dispatch(request, new ReportingHandler(handler, guard, url, signal));
         if (verdict === undefined) {
           release();
-          return dispatch(request, new ReportingHandler(handler, guard, url, signal));
+          return send();
         }
-        admitted(verdict, signal)
-          .finally(release)
-          .then(() => dispatch(request, new ReportingHandler(handler, guard, url, signal)))
-          .catch(fail);
+        admitted(verdict)
+          .then(() => (slot?.leaveNow() === false ? slot.leave(signal).then(send) : send()))
+          .catch(fail)
+          .finally(release);
       } catch (error) {
         // undici's own callers are not ready yet for an error from within `dispatch`.
         queueMicrotask(() => fail(error));
@@ -198,16 +202,13 @@ export function robotsInterceptor(
 }
 
 /** Returns when a verdict that had to be waited for lets the request go. */
-async function admitted(
-  verdict: Decision | Promise<Decision | undefined>,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function admitted(verdict: Decision | Promise<Decision | undefined>): Promise<void> {
   const refused = await verdict;
   if (refused !== undefined) throw refusal(refused);
-  // undici frees the connection robots.txt came by in an immediate of its own; the page is to go through it.
-  await setImmediate();
-  signal?.throwIfAborted();
 }
+
+/** undici frees the connection robots.txt came by in an immediate of its own; the page is to go through it. */
+const afterAsking = (): Promise<void> => setImmediate();
 
 /** The URL a request is for. Origins come in bundles: `serialised` is that of the one before. */
 function urlOf({ origin, path, query, headers }: RequestOptions, last: LastOrigin): string {

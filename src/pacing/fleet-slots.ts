@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/index.ts';
-import type { Slot } from './slots.ts';
+import { type Slot, toleratedLateMs } from './slots.ts';
 
 /**
  * Books the next slot of an origin with whoever keeps the timetable of the fleet: `delayMs` behind the last one that
@@ -30,8 +30,6 @@ interface Timetable {
   last: Kept | undefined;
 }
 
-/** Timers are late by some milliseconds; so may be whoever comes back for a slot that was kept. */
-const LATE_MS = 50;
 /** Of one origin. More stay empty. */
 const MAX_KEPT = 1_000;
 
@@ -115,8 +113,8 @@ export class FleetSlots {
 
   private takeKept(timetable: Timetable, { delayMs, notBefore }: FleetSlotRequest): Kept | undefined {
     const now = this.clock.now();
-    timetable.kept = timetable.kept.filter(({ at }) => at >= now - LATE_MS);
-    const earliest = Math.max(notBefore(), now - LATE_MS);
+    timetable.kept = timetable.kept.filter((kept) => kept.at >= now - toleratedLateMs(kept.delayMs));
+    const earliest = notBefore();
     // Booked with a shorter delay, it may be too close behind the one before it.
     const index = timetable.kept.findIndex((kept) => kept.at >= earliest && kept.delayMs >= delayMs);
     const [kept] = index < 0 ? [] : timetable.kept.splice(index, 1);

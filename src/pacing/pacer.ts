@@ -1,10 +1,10 @@
 import { type Clock, sleepBy } from '../base/index.ts';
 import type { Decision } from '../decision/index.ts';
 import { requestRate, type RobotsFile } from '../rules/index.ts';
-import { RobotsDeferredError } from './deferred.ts';
 import { FleetSlots, type ReserveInFleet } from './fleet-slots.ts';
 import type { Pace } from './options.ts';
-import { type Slot, Slots } from './slots.ts';
+import { type NoTicket, PacedRequest, type TakenSlot, type Ticket } from './paced-request.ts';
+import { type Slot, type SlotRequest, Slots, toleratedLateMs, type WaitingSlot } from './slots.ts';
 
 /** What files ask for by `Request-rate`, which few do: those that do not are read once only. */
 export class RequestRates {
@@ -92,40 +92,40 @@ export class Pacer {
    * Books a slot for the URL of `decision`, allowed or not: in the caller's own turn, unless a fleet is to be asked.
    * Rejects with the reason of `signal` only.
    */
-  book(
-    decision: Decision,
-    { minDelayMs, maxDelayMs }: Pace,
-    signal: AbortSignal | undefined,
-  ): Settled | Promise<Settled> {
-    const wish = { decision, ...this.delayOf(decision, minDelayMs), maxWaitMs: maxDelayMs };
-    // Without a delay there is nothing to agree on.
-    if (this.fleet === undefined || wish.delayMs === 0) return this.bookHere(wish);
-    return this.bookInFleet(wish, this.fleet, signal);
+  book(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Settled | Promise<Settled> {
+    const wish = this.wishOf(decision, pace);
+    const bookHere = (notBefore?: number): Settled => {
+      const request = this.requestOf(wish, notBefore);
+      return settled(wish, this.slots.book(decision.origin, request), request.now);
+    };
+    const booking = this.bookInFleet(wish, signal);
+    if (booking === undefined) return bookHere();
+    return booking.then((slot) =>
+      slot === undefined ? bookHere(this.afterFleet(wish)) : settled(wish, slot, this.clock.now()),
+    );
   }
 
   /**
-   * Books a slot and resolves when it has come, with the time that took. When the wait is aborted the slot is given
-   * back, unless somebody has booked behind it.
+   * Books a slot and resolves when the request may leave, with the time that took. When the wait is aborted the slot
+   * is given back, unless somebody has booked behind it.
    *
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
   async wait(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Promise<number> {
     const since = this.clock.now();
-    for (;;) {
-      signal?.throwIfAborted();
-      const booking = this.book(decision, pace, signal);
-      const reservation = booking instanceof Promise ? await booking : booking;
-      if (reservation.status === 'deferred') throw new RobotsDeferredError(decision, reservation.retryAt);
-      try {
-        await this.sleepUntil(reservation.at, signal);
-      } catch (error) {
-        reservation.release();
-        throw error;
-      }
-      const now = this.clock.now();
-      // A pause that the site asked for meanwhile makes the slot void.
-      if (this.slots.heldUntil(decision.origin) <= now) return now - since;
-    }
+    await this.requestFor(decision, pace).leave(signal);
+    return this.clock.now() - since;
+  }
+
+  /**
+   * Books a slot and resolves when it has come, for a request that leaves a little later.
+   *
+   * @throws as {@link wait}.
+   */
+  async take(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Promise<TakenSlot> {
+    const request = this.requestFor(decision, pace);
+    await request.come(signal);
+    return request;
   }
 
   /** The site asked for a pause of `pauseMs`: slots from now on are behind it. */
@@ -150,22 +150,78 @@ export class Pacer {
     return { delayMs, delayFrom: delayMs === rateMs ? 'request-rate' : 'min-delay' };
   }
 
-  private bookHere(wish: Wish, notBefore = -Infinity): Settled {
-    const { decision, delayMs, maxWaitMs } = wish;
-    const now = this.clock.now();
-    const slot = this.slots.book(decision.origin, {
-      now,
+  private requestFor(decision: Decision, pace: Pace): PacedRequest {
+    const wish = this.wishOf(decision, pace);
+    return new PacedRequest({
+      decision,
+      maxWaitMs: wish.maxWaitMs,
+      now: () => this.clock.now(),
+      book: (signal) => this.bookTicket(wish, signal),
+      sleepUntil: (at, signal) => this.sleepUntil(at, signal),
+    });
+  }
+
+  private bookTicket(
+    wish: Wish,
+    signal: AbortSignal | undefined,
+  ): Ticket | NoTicket | Promise<Ticket | NoTicket> {
+    const bookHere = (notBefore?: number): Ticket | NoTicket =>
+      ticketOf(this.slots.bookWaiting(wish.decision.origin, this.requestOf(wish, notBefore)));
+    const booking = this.bookInFleet(wish, signal);
+    if (booking === undefined) return bookHere();
+    return booking.then((slot) => {
+      if (slot === undefined) return bookHere(this.afterFleet(wish));
+      return slot.booked ? this.fleetTicket(wish, slot) : { retryAt: slot.at };
+    });
+  }
+
+  /**
+   * A slot of the fleet cannot be moved: others hold those around it. A request that is too late for its slot, or that
+   * the site asked to wait for longer, needs another one.
+   */
+  private fleetTicket(
+    { decision, delayMs }: Wish,
+    { at, release }: Slot & { readonly booked: true },
+  ): Ticket {
+    const { origin } = decision;
+    return {
+      dueAt: (now) => {
+        const dueAt = Math.max(at, this.slots.afterLeft(origin, delayMs), this.slots.heldUntil(origin));
+        return Math.max(now, dueAt) - at > toleratedLateMs(delayMs) ? undefined : dueAt;
+      },
+      leave: (now) => this.slots.leave(origin, { now, delayMs }),
+      release,
+    };
+  }
+
+  private wishOf(decision: Decision, { minDelayMs, maxDelayMs }: Pace): Wish {
+    return { decision, ...this.delayOf(decision, minDelayMs), maxWaitMs: maxDelayMs };
+  }
+
+  private requestOf(wish: Wish, notBefore = -Infinity): SlotRequest {
+    const { delayMs, maxWaitMs } = wish;
+    return {
+      now: this.clock.now(),
       delayMs,
       maxWaitMs,
       notBefore: Math.max(notBefore, afterRobots(wish)),
-    });
-    return settled(wish, slot, now);
+    };
   }
 
-  private bookInFleet(wish: Wish, fleet: FleetSlots, signal: AbortSignal | undefined): Promise<Settled> {
-    const { slots } = this;
+  /** The earliest slot behind those heard of from the fleet. */
+  private afterFleet({ decision, delayMs }: Wish): number {
+    return this.fleet?.after(decision.origin, delayMs) ?? -Infinity;
+  }
+
+  /**
+   * Books with the fleet. `undefined` without a fleet, and without a delay, where there is nothing to agree on; resolves
+   * with `undefined` when the fleet cannot be asked.
+   */
+  private bookInFleet(wish: Wish, signal: AbortSignal | undefined): Promise<Slot | undefined> | undefined {
+    const { slots, fleet } = this;
     const { decision, delayMs, maxWaitMs } = wish;
     const { origin } = decision;
+    if (fleet === undefined || delayMs === 0) return undefined;
     const notBefore = (): number =>
       Math.max(afterRobots(wish), slots.heldUntil(origin), slots.after(origin, delayMs));
     return this.attend(
@@ -173,13 +229,8 @@ export class Pacer {
         new Promise((resolve, reject) => {
           left.addEventListener('abort', () => reject(left.reason), { once: true });
           void fleet.book(origin, { delayMs, maxWaitMs, notBefore, signal: left }).then((slot) => {
-            if (!left.aborted) {
-              resolve(
-                slot === undefined
-                  ? this.bookHere(wish, fleet.after(origin, delayMs))
-                  : settled(wish, slot, this.clock.now()),
-              );
-            } else if (slot?.booked === true) slot.release();
+            if (!left.aborted) resolve(slot);
+            else if (slot?.booked === true) slot.release();
           });
         }),
       signal,
@@ -219,6 +270,10 @@ export class Pacer {
 function afterRobots({ decision, delayMs }: Wish): number {
   const { fetchedAt } = decision.robots;
   return fetchedAt === undefined ? -Infinity : fetchedAt + delayMs;
+}
+
+function ticketOf(slot: WaitingSlot): Ticket | NoTicket {
+  return slot.booked ? slot : { retryAt: slot.at };
 }
 
 function settled({ decision, delayMs, delayFrom }: Wish, slot: Slot, now: number): Settled {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PacingOptions, refusalIn, RobotsClient } from '../../src/index.ts';
-import { virtualClock } from '../../src/testing/index.ts';
 import { testClient } from '../support/client.ts';
+import { lateClock } from '../support/late-clock.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
 
 /** A request as every client can make it. */
@@ -256,7 +256,7 @@ export function guardContract(guarded: GuardedClient): void {
     });
 
     describe('with pacing', () => {
-      const clock = virtualClock();
+      const clock = lateClock();
       let paced: GetPage;
 
       beforeEach(() => {
@@ -288,6 +288,28 @@ export function guardContract(guarded: GuardedClient): void {
           left.delete(page);
         }
         expect(pagesOf(server).sort()).toEqual(['GET /page/1', 'GET /page/2', 'GET /page/3']);
+      });
+
+      it('a process that wakes up late sends one request, and the others the delay apart', async () => {
+        const server = await site(slow);
+        const left = new Map([1, 2, 3].map((page) => [page, paced(server.url(`/page/${page}`))]));
+        const nextAnswer = async (): Promise<void> => {
+          const [page] = await Promise.race(
+            Array.from(left, async ([key, pending]) => [key, await pending] as const),
+          );
+          left.delete(page);
+        };
+        await clock.whenWaiting(3);
+        await clock.jump(50_000);
+        await nextAnswer();
+        // Its slot and the next have passed.
+        expect(pagesOf(server)).toHaveLength(1);
+        for (const sent of [2, 3]) {
+          await clock.whenWaiting(4 - sent);
+          await clock.advance(20_000);
+          await nextAnswer();
+          expect(pagesOf(server)).toHaveLength(sent);
+        }
       });
 
       it('over the ceiling a request is deferred: not sent, and told when to come again', async () => {

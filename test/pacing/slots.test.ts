@@ -105,4 +105,36 @@ describe('slots', () => {
       }),
     );
   });
+
+  it('however late those who wait are: never closer than either delay, and all of them leave', () => {
+    const step = fc.record({ passMs: fc.nat(5_000), delayMs: fc.nat(3_000), holdMs: fc.nat(2_000) });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), fc.nat(20_000), (steps, stoppedMs) => {
+        const slots = new Slots(10);
+        let now = START;
+        const waiting = steps.map(({ delayMs }) => {
+          const slot = slots.bookWaiting(ORIGIN, { now, delayMs, maxWaitMs: Infinity });
+          if (!slot.booked) throw new Error('not booked');
+          return { delayMs, slot };
+        });
+        const left: { at: number; delayMs: number }[] = [];
+        now += stoppedMs;
+        for (let round = 0; waiting.length > 0; round++) {
+          const { passMs, holdMs } = steps[round % steps.length]!;
+          if (round % 5 === 4 && round < 100) slots.hold(ORIGIN, now + holdMs);
+          // In the wrong order, which timers do not keep either.
+          const index = waiting.map(({ slot }) => slot.dueAt(now) <= now).lastIndexOf(true);
+          const [due] = index < 0 ? [] : waiting.splice(index, 1);
+          due?.slot.leave(now);
+          if (due !== undefined) left.push({ at: now, delayMs: due.delayMs });
+          else now += passMs + 1;
+        }
+        for (const [index, { at, delayMs }] of left.entries()) {
+          const before = left[index - 1];
+          if (before !== undefined)
+            expect(at - before.at).toBeGreaterThanOrEqual(Math.max(before.delayMs, delayMs));
+        }
+      }),
+    );
+  });
 });

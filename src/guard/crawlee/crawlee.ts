@@ -4,6 +4,7 @@ import type { Decision } from '../../decision/index.ts';
 import { fieldsOf } from '../fetch/response.ts';
 import { Guard, type GuardClient, reachesSite } from '../guard.ts';
 import { ignoredBecause } from '../ignore.ts';
+import type { TakenSlot } from '../../pacing/index.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
 import { type ContextGuard, guardContext } from '../playwright/playwright.ts';
 import { refusal, refusalIn } from '../refusal.ts';
@@ -105,7 +106,15 @@ export function withRobots<Class extends new (...args: never[]) => object>(
       const because = ignoredBecause(robotsOf(request));
       // Nothing will be refused, and the guard of the page tells of it.
       if (inBrowser && (because !== undefined || !guard.enforces)) return true;
-      const refused = await guard.refuses(new URL(url), { because, paced: !inBrowser });
+      const onSlot = (slot: TakenSlot): void => {
+        step?.slot?.release();
+        if (step !== undefined) step.slot = slot;
+      };
+      const refused = await guard.refuses(new URL(url), {
+        because,
+        paced: !inBrowser,
+        ...(step === undefined ? {} : { onSlot }),
+      });
       if (step !== undefined) {
         step.decided = url;
         if (refused !== undefined) step.refused = refused;
@@ -130,6 +139,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
       admit: async (url) => {
         if (decided) {
           decided = false;
+          if (step?.slot?.leaveNow() === false) await step.slot.leave(request.signal);
           return;
         }
         const refused = await guard.refuses(url, { signal: request.signal, because });
@@ -214,7 +224,9 @@ export function withRobots<Class extends new (...args: never[]) => object>(
     }
 
     override _runTaskFunction(): Promise<void> {
-      return steps.run({ name: 'running' }, () => super._runTaskFunction());
+      const step: Running = { name: 'running' };
+      // A request that failed before it was sent needs its slot no more.
+      return steps.run(step, () => super._runTaskFunction().finally(() => step.slot?.release()));
     }
 
     override async _fetchNextRequest(): Promise<CrawlRequest | null> {
@@ -234,6 +246,8 @@ export function withRobots<Class extends new (...args: never[]) => object>(
       const step = running(steps);
       try {
         if (step?.failure !== undefined) throw step.failure.error;
+        // A crawler that does not navigate makes the request in its handler, by means the guard may not see.
+        if (this.preNavigationHooks === undefined) await step?.slot?.leave();
         await super._runRequestHandler(context);
       } catch (error) {
         const refused = step && (step.refused ?? (await refusedPage(step)));

@@ -1,5 +1,6 @@
 import { quote, RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { Decision } from '../../decision/index.ts';
+import type { TakenSlot } from '../../pacing/index.ts';
 import type { PageLike, ContextGuard } from '../playwright/playwright.ts';
 import type { HttpClient } from './http-client.ts';
 import type { AsyncLocalStorage } from 'node:async_hooks';
@@ -20,6 +21,8 @@ export interface Running {
   request?: CrawlRequest | null;
   /** Decided, and told of, when the turn of the request came. */
   decided?: string;
+  /** With pacing: the slot it is to leave in. */
+  slot?: TakenSlot;
   /** What kept it from being decided: the request fails with it. */
   failure?: { readonly error: unknown };
   /** Why its navigation was refused. */

@@ -1,6 +1,7 @@
 import type { Decision } from '../../decision/index.ts';
 import { RobotsInvalidOptionsError } from '../../base/index.ts';
 import { Guard, type GuardClient, reachesSite } from '../guard.ts';
+import type { TakenSlot } from '../../pacing/index.ts';
 import { ignoredBecause } from '../ignore.ts';
 import type { GuardOptions } from '../options.ts';
 import { refusal } from '../refusal.ts';
@@ -75,14 +76,17 @@ export function guardFetch(
     const { signal } = call;
     let refused: Decision | undefined;
     let hops: PageHops | undefined;
+    let slot: TakenSlot | undefined;
+    const onSlot = (taken: TakenSlot): void => void (slot = taken);
     try {
       if (!reachesSite(call.url)) return send(call.input, call.init);
       if (hopsOf !== undefined) {
         hops = await hopsOf(call);
         await admit(hops, guard, new URL(call.url), signal);
       }
-      const verdict = guard.refusesSite(call.url, { signal, because });
+      const verdict = guard.refusesSite(call.url, { signal, because, onSlot });
       refused = verdict instanceof Promise ? await verdict : verdict;
+      if (slot?.leaveNow() === false) await slot.leave(signal);
     } catch (error) {
       parseUrl(call.url);
       throw error;
@@ -117,8 +121,9 @@ export function guardFetch(
       discard(response);
       hop = nextHop(hop ?? firstHop(call), response);
       if (hops !== undefined) await admit(hops, guard, hop.url, signal);
-      const refusedHop = await guard.refuses(hop.url, { signal, because });
+      const refusedHop = await guard.refuses(hop.url, { signal, because, onSlot });
       if (refusedHop !== undefined) return refuse(guard, refusedHop, hop.url, true);
+      if (slot?.leaveNow() === false) await slot.leave(signal);
       url = next = hop.url.href;
       nextInit = initOf(hop, call);
     }

@@ -1,0 +1,126 @@
+import type { Decision } from '../decision/index.ts';
+import { RobotsDeferredError } from './deferred.ts';
+
+/** A slot that a request of this process waits for. */
+export interface Ticket {
+  /** The time from which the request may leave, as far as is known at `now`; `undefined` when the slot is lost. */
+  dueAt(now: number): number | undefined;
+  /** The request leaves now. Only when `dueAt(now)` is not later than `now`. */
+  leave(now: number): void;
+  /** Gives the slot back. */
+  release(): void;
+}
+
+/** No slot was booked: the next one, at `retryAt` in epoch ms, is further away than the request may wait. */
+export interface NoTicket {
+  readonly retryAt: number;
+}
+
+/** What a request needs of the pacer. */
+export interface PacedRequestContext {
+  readonly decision: Decision;
+  readonly maxWaitMs: number;
+  readonly now: () => number;
+  /** Books in the caller's own turn, unless a fleet is to be asked. Rejects with the reason of `signal` only. */
+  readonly book: (signal: AbortSignal | undefined) => Ticket | NoTicket | Promise<Ticket | NoTicket>;
+  /** Rejects with the reason of `signal`, and when the pacer is closed. */
+  readonly sleepUntil: (at: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/** A slot that has come, and is kept for a request that is about to leave. */
+export interface TakenSlot {
+  /** How long it took until the slot came. Milliseconds. */
+  readonly waitedMs: number;
+  /**
+   * Whether the request may leave in this very turn, in which it then has to be sent. `false` when another request to
+   * the origin left meanwhile.
+   */
+  leaveNow(): boolean;
+  /**
+   * Resolves when the request may leave. Once it has left, further calls resolve at once.
+   *
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
+   */
+  leave(signal?: AbortSignal): Promise<void>;
+  /** Gives the slot back, for a request that is not made. Without effect once the request has left. */
+  release(): void;
+}
+
+/** A request that waits for its slot, and for another one when the process was too late for it. */
+export class PacedRequest implements TakenSlot {
+  private readonly context: PacedRequestContext;
+  private readonly since: number;
+  private ticket: Ticket | undefined;
+  private hasLeft = false;
+  waitedMs = 0;
+
+  constructor(context: PacedRequestContext) {
+    this.context = context;
+    this.since = context.now();
+  }
+
+  /**
+   * Resolves when the slot has come.
+   *
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
+   */
+  async come(signal: AbortSignal | undefined): Promise<void> {
+    await this.whenDue(signal);
+    this.waitedMs = this.context.now() - this.since;
+  }
+
+  async leave(signal?: AbortSignal): Promise<void> {
+    while (!this.leaveNow()) await this.whenDue(signal);
+  }
+
+  leaveNow(): boolean {
+    if (this.hasLeft) return true;
+    const { ticket } = this;
+    const now = this.context.now();
+    if (ticket === undefined || !isDue(ticket, now)) return false;
+    ticket.leave(now);
+    this.ticket = undefined;
+    this.hasLeft = true;
+    return true;
+  }
+
+  release(): void {
+    this.ticket?.release();
+    this.ticket = undefined;
+  }
+
+  private async whenDue(signal: AbortSignal | undefined): Promise<void> {
+    const { decision, maxWaitMs, now: clock, book, sleepUntil } = this.context;
+    for (;;) {
+      signal?.throwIfAborted();
+      if (this.ticket === undefined) {
+        const booking = book(signal);
+        const booked = booking instanceof Promise ? await booking : booking;
+        if ('retryAt' in booked) throw new RobotsDeferredError(decision, booked.retryAt);
+        this.ticket = booked;
+      }
+      const now = clock();
+      const dueAt = this.ticket.dueAt(now);
+      if (dueAt === undefined) {
+        this.ticket = undefined;
+        continue;
+      }
+      if (dueAt <= now) return;
+      if (dueAt - now > maxWaitMs) {
+        this.release();
+        throw new RobotsDeferredError(decision, dueAt);
+      }
+      try {
+        await sleepUntil(dueAt, signal);
+      } catch (error) {
+        this.release();
+        throw error;
+      }
+    }
+  }
+}
+
+function isDue(ticket: Ticket, now: number): boolean {
+  const dueAt = ticket.dueAt(now);
+  return dueAt !== undefined && dueAt <= now;
+}

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { guardFetch, RobotsClient } from '../../src/index.ts';
+import { ScriptedStore } from '../support/store.ts';
+import { lateClock } from '../support/late-clock.ts';
+import { A, booked, closing, noting } from './support.ts';
+
+const DELAY_MS = 2_500;
+const SLOW = 'User-agent: *\nCrawl-delay: 2.5\n';
+const PAGES = [1, 2, 3, 4, 5];
+
+/** A client over a clock that can jump, and requests that note when they leave. */
+function late(options: { readonly store?: boolean } = {}) {
+  const clock = lateClock();
+  const store = new ScriptedStore({ clock, reserves: true });
+  const make = (): RobotsClient => {
+    const client = new RobotsClient({
+      agent: 'ExampleBot',
+      clock,
+      random: () => 0,
+      overrides: { [A]: { text: SLOW } },
+      ...(options.store === true ? { store } : {}),
+    });
+    closing(client);
+    return client;
+  };
+  return { clock, make, ...noting(clock) };
+}
+
+const gapsOf = (times: readonly number[]): number[] =>
+  times.slice(1).map((time, index) => time - (times[index] ?? 0));
+
+describe('a process that wakes up late', () => {
+  it('lets one request leave, and the others the delay apart', async () => {
+    const { clock, make, fetch, calls } = late();
+    const guarded = guardFetch(fetch, make(), { pacing: true });
+    const all = Promise.all(PAGES.map((page) => guarded(`${A}/${page}`)));
+    await clock.whenWaiting(4);
+    await clock.advance(0);
+    await clock.jump(9_000);
+    expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 9_000]);
+    await clock.advance(3 * DELAY_MS);
+    await all;
+    expect(calls).toEqual(
+      [0, 9_000, 11_500, 14_000, 16_500].map((at, index) => [`${A}/${PAGES[index]}`, at]),
+    );
+  });
+
+  it('a late request moves those behind it no further than it has to', async () => {
+    const { clock, make, fetch, calls } = late();
+    const client = make();
+    const guarded = guardFetch(fetch, client, { pacing: true });
+    const first = [guarded(`${A}/1`), guarded(`${A}/2`)];
+    await clock.whenWaiting();
+    await clock.advance(0);
+    await clock.jump(3_000);
+    await Promise.all(first);
+    const third = guarded(`${A}/3`);
+    await clock.whenWaiting();
+    await clock.advance(DELAY_MS);
+    await third;
+    expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 3_000, 5_500]);
+  });
+
+  it('keeps away from a slot that was told to a scheduler', async () => {
+    const { clock, make, fetch, calls } = late();
+    const client = make();
+    const guarded = guardFetch(fetch, client, { pacing: true });
+    const all = [guarded(`${A}/1`), guarded(`${A}/2`)];
+    await clock.whenWaiting();
+    expect(booked(await client.reserve(A)).waitMs).toBe(2 * DELAY_MS);
+    await clock.advance(0);
+    await clock.jump(4_000);
+    expect(calls).toHaveLength(1);
+    await clock.advance(3_500);
+    await Promise.all(all);
+    expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 7_500]);
+  });
+
+  it('waits no longer than `maxDelayMs`: what the site puts off further is deferred', async () => {
+    const { clock, make, fetch, calls } = late();
+    const client = make();
+    const guarded = guardFetch(fetch, client, { pacing: { maxDelayMs: 6_000 } });
+    const all = Promise.allSettled([1, 2].map((page) => guarded(`${A}/${page}`)));
+    await clock.whenWaiting();
+    await clock.advance(0);
+    client.report(A, { reachable: true, retryAfter: '60' });
+    await clock.advance(DELAY_MS);
+    expect((await all)[1]).toMatchObject({ reason: { code: 'ERR_ROBOTS_DEFERRED' } });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('takes another slot of its fleet: those around a missed one belong to others', async () => {
+    const { clock, make, fetch, calls } = late({ store: true });
+    const ours = guardFetch(fetch, make(), { pacing: true });
+    const others = make();
+    const all = Promise.all([1, 2, 3].map((page) => ours(`${A}/${page}`)));
+    await clock.whenWaiting(2);
+    expect(booked(await others.reserve(A)).waitMs).toBe(3 * DELAY_MS);
+    await clock.jump(7_000);
+    // Now is the slot of another process: 7,500.
+    expect(calls.map(([, afterMs]) => afterMs)).toEqual([0]);
+    await clock.whenWaiting(2);
+    await clock.advance(10_000);
+    await all;
+    expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 10_000, 12_500]);
+  });
+
+  it('is no excuse for the client whose `waitForSlot` is used by itself', async () => {
+    const { clock, make } = late();
+    const client = make();
+    const decision = await client.check(A);
+    const left: number[] = [];
+    const all = Promise.all(PAGES.map(() => client.waitForSlot(decision).then(() => left.push(clock.now()))));
+    await clock.whenWaiting(4);
+    await clock.advance(0);
+    await clock.jump(20_000);
+    await clock.advance(3 * DELAY_MS);
+    await all;
+    expect(Math.min(...gapsOf(left))).toBe(DELAY_MS);
+  });
+
+  it('asks for robots.txt again after a long wait, and leaves when it is answered', async () => {
+    const clock = lateClock();
+    let asked = 0;
+    const transport = {
+      fetch: async (): Promise<Response> => {
+        asked++;
+        // The second answer takes its time.
+        if (asked === 2) await clock.sleep(1_000, new AbortController().signal);
+        return new Response('User-agent: *\nCrawl-delay: 90000\n');
+      },
+    };
+    const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, transport });
+    closing(client);
+    const { fetch, calls } = noting(clock);
+    const page = guardFetch(fetch, client, { pacing: { maxDelayMs: 100_000_000 } })(`${A}/`);
+    await clock.whenWaiting();
+    await clock.advance(90_000_000);
+    await clock.whenWaiting();
+    await clock.advance(1_000);
+    await page;
+    expect(asked).toBe(2);
+    expect(calls.map(([, afterMs]) => afterMs)).toEqual([90_001_000]);
+  });
+
+  it('whatever it was busy with: with a real clock and a blocked event loop, too', async () => {
+    const client = new RobotsClient({ agent: 'ExampleBot', overrides: { [A]: { text: '' } } });
+    closing(client);
+    const left: number[] = [];
+    const fetch = (): Promise<Response> => {
+      left.push(Date.now());
+      return Promise.resolve(new Response('a page'));
+    };
+    const guarded = guardFetch(fetch as typeof globalThis.fetch, client, { pacing: { minDelayMs: 40 } });
+    const all = Promise.all(Array.from({ length: 8 }, (_, page) => guarded(`${A}/${page}`)));
+    const block = new Int32Array(new SharedArrayBuffer(4));
+    setTimeout(() => Atomics.wait(block, 0, 0, 250), 60);
+    await all;
+    expect(left).toHaveLength(8);
+    expect(Math.min(...gapsOf(left))).toBeGreaterThanOrEqual(40);
+  });
+});
+
+describe('a slot that was taken for a request that leaves later', () => {
+  it('is checked when it leaves, and free again when it does not', async () => {
+    const { clock, make } = late();
+    const client = make();
+    const decision = await client.check(A);
+    const [first, second] = [await client.takeSlot(decision), client.takeSlot(decision)];
+    await clock.whenWaiting();
+    await clock.advance(DELAY_MS);
+    const left: number[] = [];
+    const leaving = [first, await second].map((slot) => slot.leave().then(() => left.push(clock.now())));
+    await clock.whenWaiting();
+    await clock.advance(DELAY_MS);
+    await Promise.all(leaving);
+    expect(gapsOf(left)).toEqual([DELAY_MS]);
+    const third = client.takeSlot(decision);
+    await clock.whenWaiting();
+    await clock.advance(DELAY_MS);
+    (await third).release();
+    expect(await client.waitForSlot(decision)).toBe(0);
+  });
+
+  it('is left once only', async () => {
+    const { make } = late();
+    const client = make();
+    const slot = await client.takeSlot(await client.check(A));
+    await slot.leave();
+    await slot.leave();
+    slot.release();
+    expect(booked(await client.reserve(A)).waitMs).toBe(DELAY_MS);
+  });
+});
