@@ -25,7 +25,7 @@ import {
   sizeSentence,
 } from '../policy/render.ts';
 
-const PURPOSES = ['train-ai', 'search', 'ai-input'] as const;
+const PURPOSES = ['train-ai', 'ai-use', 'ai-input', 'search'] as const;
 
 /** What the site states about the use of the page, beside whether it may be fetched; undefined when it says nothing. */
 function usageSentence({ file, ruling }: UrlExplanation): string | undefined {

@@ -19,7 +19,7 @@ export interface Statement {
 const NOTHING: Statement = { preferences: {}, malformed: true };
 
 /**
- * A statement by the AIPREF vocabulary (draft-ietf-aipref-vocab-07 §6): a dictionary of structured fields, where
+ * A statement by the AIPREF vocabulary (draft-ietf-aipref-vocab-08 §6): a dictionary of structured fields, where
  * the token `y` allows, `n` disallows, and all else is unknown. "If the parsing of the Dictionary fails, preferences
  * are unknown."
  */
@@ -60,7 +60,7 @@ export function contentSignal(text: string): Statement {
 }
 
 /**
- * draft-ietf-aipref-vocab-07 §5.1: "If any statement of preference indicates that the usage is disallowed, the
+ * draft-ietf-aipref-vocab-08 §5.1: "If any statement of preference indicates that the usage is disallowed, the
  * result is … disallowed. Otherwise, if any … allows … allowed. Otherwise … unknown."
  */
 export function strictest(preferences: readonly Preference[]): Preference {

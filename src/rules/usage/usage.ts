@@ -10,6 +10,7 @@ import {
   strictest,
   type UseLevel,
 } from './preference.ts';
+import { parseLinks } from './link-header.ts';
 import { type RecordLine, recordsFor } from '../other-records.ts';
 import { type ScopedLine, ScopedLines } from './scoped-lines.ts';
 
@@ -19,43 +20,69 @@ export interface UsageOptions {
   readonly contentUsage?: string | null | undefined;
   /** The `Content-Signal` header field. */
   readonly contentSignal?: string | null | undefined;
+  /** The `Link` header field: its links with `rel="license"` are read, all others passed over. */
+  readonly link?: string | null | undefined;
 }
 
 /** What a site states about the use of one resource by one agent. It never allows or disallows fetching. */
 export interface Usage {
   /** Training of generative AI models: AIPREF's `train-ai` and Cloudflare's `ai-train`. */
   readonly 'train-ai': Preference;
-  /** Search: AIPREF's and Cloudflare's `search`. */
-  readonly search: Preference;
+  /**
+   * Input to generative AI models of what the user did not provide: AIPREF's `ai-use`. Kept apart from `ai-input`,
+   * which Cloudflare defines in words of its own.
+   */
+  readonly 'ai-use': Preference;
   /** Input to AI models, such as retrieval for an answer: Cloudflare's `ai-input`. */
   readonly 'ai-input': Preference;
+  /**
+   * Search: AIPREF's and Cloudflare's `search`. By AIPREF a use that qualifies as search (it links to the resource, and
+   * excerpts only help to judge it) is governed by this preference alone, whatever the others say.
+   */
+  readonly search: Preference;
   /** Cloudflare's `use`: at most this is allowed. */
   readonly use?: UseLevel;
-  /** URLs of the RSL licences in force. */
+  /** URLs of the licences in force: the first 100. */
   readonly licenses: readonly string[];
-  /** The lines and headers that state this. */
+  /** The lines and headers that state this: the first 100. */
   readonly sources: readonly UsageSource[];
+  /** How many more sources there are. They count all the same. */
+  readonly omitted?: number;
 }
 
 /** A line or header that says something about the use of a resource. */
 export interface UsageSource extends Statement {
-  readonly directive: 'content-usage' | 'content-signal' | 'license';
+  readonly directive: 'content-usage' | 'content-signal' | 'license' | 'link';
+  /** The document, with its revision, by which the statement was read. */
+  readonly specification: string;
   /** 1-based line of the robots.txt file; absent for a header. */
   readonly line?: number;
-  /** The path that the statement is for, as written; absent when it is for all. */
+  /** The path that the statement is for, as written, its first 1,000 characters; absent when it is for all. */
   readonly path?: string;
-  /** The statement as written. */
+  /** The statement as written, its first 1,000 characters; of a link its target. */
   readonly value: string;
 }
 
 type UsageDirective = 'content-usage' | 'content-signal';
-type Purpose = 'train-ai' | 'search' | 'ai-input';
+type Purpose = 'train-ai' | 'ai-use' | 'ai-input' | 'search';
 
 /** What the vocabularies call the purposes. Other labels of theirs are kept in the sources, and mean nothing here. */
 const LABELS: Readonly<Record<UsageSource['directive'], Readonly<Partial<Record<Purpose, string>>>>> = {
-  'content-usage': { 'train-ai': 'train-ai', search: 'search' },
-  'content-signal': { 'train-ai': 'ai-train', search: 'search', 'ai-input': 'ai-input' },
+  'content-usage': { 'train-ai': 'train-ai', 'ai-use': 'ai-use', search: 'search' },
+  'content-signal': { 'train-ai': 'ai-train', 'ai-input': 'ai-input', search: 'search' },
   license: {},
+  link: {},
+};
+
+/**
+ * By which documents statements are read. Revision 08 of the AIPREF vocabulary was read in summaries, which agree: it
+ * adds `ai-use`, lets `search` override the other categories for uses that qualify, and leaves the format as it was.
+ */
+const SPECIFICATIONS: Readonly<Record<UsageSource['directive'], string>> = {
+  'content-usage': 'draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08',
+  'content-signal': 'Cloudflare Content Signals Policy, 24 September 2025',
+  license: 'RSL 1.0, 10 December 2025',
+  link: 'RFC 8288; RSL 1.0, 10 December 2025',
 };
 
 const READERS: Readonly<Record<UsageDirective, (text: string) => Statement>> = {
@@ -63,8 +90,17 @@ const READERS: Readonly<Record<UsageDirective, (text: string) => Statement>> = {
   'content-signal': contentSignal,
 };
 
-/** RSL 1.0: "a fully qualified URL, including the protocol and host". */
+/** RSL 1.0: "a fully qualified URL, including the protocol and host". RFC 9110 §4.1 asks for 8,000 octets at least. */
 const ABSOLUTE_URL = /^[a-z][a-z0-9+.-]*:\/\/[^\s/]\S*$/i;
+const MAX_URL_LENGTH = 8_000;
+const RSL_TYPE = 'application/rsl+xml';
+
+/** What is shown is bounded, whatever stands in the file; what counts is not. */
+const MOST_SOURCES = 100;
+const MOST_CHARACTERS = 1_000;
+const MOST_LABELS = 50;
+/** RFC 9651 §3.1.2: keys of 64 characters have to be supported. */
+const MOST_LABEL_CHARACTERS = 64;
 
 interface AgentLines {
   readonly agent: string;
@@ -81,14 +117,15 @@ const known = new WeakMap<RobotsFile, AgentLines>();
  * `Content-Signal`, RSL `License`. Reported, never enforced: whether the resource may be fetched is `file.check`'s
  * business alone.
  *
- * - The groups that apply are those whose rules apply. Of their lines the longest path that matches decides; lines
- *   with paths as long count together. The wording of `Content-Usage` is that a longer path replaces a shorter one
+ * - A line counts for the user-agent lines directly above it. Of the lines for an agent the longest path that matches
+ *   decides; lines with paths as long count together. The wording of `Content-Usage` is that a longer path replaces a shorter one
  *   wholly: labels it leaves out are unknown.
  * - Several statements about a use, from lines, from headers, by both vocabularies: one that disallows wins over
  *   any that allows (draft-ietf-aipref-vocab §5.1).
  * - `Content-Usage` lines do not count where the file disallows the target: "no preferences are implied for
  *   resources that are disallowed" (draft-ietf-aipref-attach). Headers do.
- * - Licences: those of the groups that apply; if these have none, those in front of the first group.
+ * - Licences: those of the block that applies; if it has none, those in front of the first group. A `Link` header with
+ *   the type of RSL is nearer to the resource, and replaces both; one of another type, or none, comes besides.
  *
  * @param target An absolute URL, or path and query starting with `/`, taken as given.
  * @param agent As for `file.check`. Default `*`.
@@ -119,14 +156,61 @@ export function usage(
   for (const line of signals.for(path)) sources.push(lineSource('content-signal', line));
   if (options.contentSignal != null) sources.push(headerSource('content-signal', options.contentSignal));
 
+  const linked = options.link == null ? [] : linkSources(options.link, target);
+  const replaced = linked.some(({ isRsl, source }) => isRsl && source.malformed !== true);
+  const licensing = [...linked.map(({ source }) => source), ...(replaced ? [] : licenses)];
   const use = leastPermissive(sources.flatMap((source) => source.use ?? []));
+  const shown = [...sources, ...licensing];
   return {
     'train-ai': combined('train-ai', sources),
-    search: combined('search', sources),
+    'ai-use': combined('ai-use', sources),
     'ai-input': combined('ai-input', sources),
+    search: combined('search', sources),
     ...(use && { use }),
-    licenses: licenses.filter(({ malformed }) => malformed !== true).map(({ value }) => value),
-    sources: [...sources, ...licenses],
+    licenses: licensing
+      .filter(({ malformed }) => malformed !== true)
+      .slice(0, MOST_SOURCES)
+      .map(({ value }) => value),
+    sources: shown.slice(0, MOST_SOURCES).map(bounded),
+    ...(shown.length > MOST_SOURCES && { omitted: shown.length - MOST_SOURCES }),
+  };
+}
+
+/** What is shown of a source: its beginning, and labels that can be shown. */
+function bounded(source: UsageSource): UsageSource {
+  const { path, preferences, value } = source;
+  const isLicense = source.directive === 'license' || source.directive === 'link';
+  const labels = Object.entries(preferences).filter(([label]) => label.length <= MOST_LABEL_CHARACTERS);
+  return {
+    ...source,
+    ...(path !== undefined && { path: path.slice(0, MOST_CHARACTERS) }),
+    value: isLicense && source.malformed !== true ? value : value.slice(0, MOST_CHARACTERS),
+    preferences: Object.fromEntries(labels.slice(0, MOST_LABELS)),
+  };
+}
+
+/** The links to licences, and whether they have the type of RSL. Relative ones are resolved where the target is a URL. */
+function linkSources(
+  field: string,
+  target: string,
+): { readonly source: UsageSource; readonly isRsl: boolean }[] {
+  const base = target.startsWith('/') ? undefined : target;
+  return parseLinks(field)
+    .filter(({ relations }) => relations.includes('license'))
+    .map(({ target: reference, type }) => {
+      const url = URL.canParse(reference, base) ? new URL(reference, base).href : reference;
+      return { source: licenseOf('link', url), isRsl: type === RSL_TYPE };
+    });
+}
+
+function licenseOf(directive: 'license' | 'link', value: string, line?: number): UsageSource {
+  return {
+    directive,
+    specification: SPECIFICATIONS[directive],
+    ...(line !== undefined && { line }),
+    value,
+    preferences: {},
+    ...((value.length > MAX_URL_LENGTH || !ABSOLUTE_URL.test(value)) && { malformed: true }),
   };
 }
 
@@ -150,23 +234,24 @@ function linesFor(file: RobotsFile, agent: string): AgentLines {
 }
 
 function licenseSource({ bytes }: RobotsFile, { line, start, end }: RecordLine): UsageSource {
-  const value = fromUtf8.decode(bytes.subarray(start, end));
-  const source = { directive: 'license', line, value, preferences: {} } as const;
-  return ABSOLUTE_URL.test(value) ? source : { ...source, malformed: true };
+  return licenseOf('license', fromUtf8.decode(bytes.subarray(start, end)), line);
 }
 
-function lineSource(directive: UsageDirective, { line, path, statement }: ScopedLine): UsageSource {
-  return {
-    directive,
-    line,
-    ...(path !== undefined && { path }),
-    value: statement,
-    ...READERS[directive](statement),
-  };
+/** Lines that were read: the same ones answer for target after target. */
+const read = new WeakMap<ScopedLine, UsageSource>();
+
+function lineSource(directive: UsageDirective, scoped: ScopedLine): UsageSource {
+  let source = read.get(scoped);
+  if (source === undefined) {
+    const { line, path, statement } = scoped;
+    source = { ...headerSource(directive, statement), line, ...(path !== undefined && { path }) };
+    read.set(scoped, source);
+  }
+  return source;
 }
 
 function headerSource(directive: UsageDirective, value: string): UsageSource {
-  return { directive, value, ...READERS[directive](value) };
+  return { directive, specification: SPECIFICATIONS[directive], value, ...READERS[directive](value) };
 }
 
 function combined(purpose: Purpose, sources: readonly UsageSource[]): Preference {

@@ -13,6 +13,9 @@ function stated(body: string, target = '/', agent = 'ExampleBot', options: Usage
     .join('');
 }
 
+const AIPREF = 'draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08';
+const RSL = 'RSL 1.0, 10 December 2025';
+
 const sourceLines = ({ sources }: Usage): (number | undefined)[] => sources.map(({ line }) => line);
 
 /** draft-ietf-aipref-attach-05, its figure. */
@@ -44,12 +47,14 @@ describe('Content-Usage lines (draft-ietf-aipref-attach-05)', () => {
     const file = parseRobots(FIGURE);
     expect(usage(file, '/ai-ok/test', 'OtherBot')).toEqual({
       'train-ai': 'allow',
-      search: 'unknown',
+      'ai-use': 'unknown',
       'ai-input': 'unknown',
+      search: 'unknown',
       licenses: [],
       sources: [
         {
           directive: 'content-usage',
+          specification: AIPREF,
           line: 5,
           path: '/ai-ok/',
           value: 'train-ai=y',
@@ -184,7 +189,7 @@ describe('Content-Usage lines (draft-ietf-aipref-attach-05)', () => {
   });
 });
 
-describe('statements (draft-ietf-aipref-vocab-07 §6)', () => {
+describe('statements (draft-ietf-aipref-vocab-08 §6)', () => {
   it.each([
     ['train-ai=y, search=n', 'ad-'],
     ['train-ai=y, train-ai, search=n, search="n"', '---'],
@@ -206,7 +211,12 @@ describe('statements (draft-ietf-aipref-vocab-07 §6)', () => {
   it('labels of other vocabularies are kept, what cannot be read is marked', () => {
     const { sources } = usage(parseRobots(''), '/', '*', { contentUsage: 'ai=n, x="y"' });
     expect(sources).toEqual([
-      { directive: 'content-usage', value: 'ai=n, x="y"', preferences: { ai: 'disallow', x: 'unknown' } },
+      {
+        directive: 'content-usage',
+        specification: AIPREF,
+        value: 'ai=n, x="y"',
+        preferences: { ai: 'disallow', x: 'unknown' },
+      },
     ]);
     expect(
       usage(parseRobots(''), '/', '*', { contentUsage: 'constructor=y' }).sources[0]?.preferences,
@@ -214,7 +224,14 @@ describe('statements (draft-ietf-aipref-vocab-07 §6)', () => {
       constructor: 'allow',
     });
     expect(usage(parseRobots('User-agent: *\nContent-Usage: A=n'), '/').sources).toEqual([
-      { directive: 'content-usage', line: 2, value: 'A=n', preferences: {}, malformed: true },
+      {
+        directive: 'content-usage',
+        specification: AIPREF,
+        line: 2,
+        value: 'A=n',
+        preferences: {},
+        malformed: true,
+      },
     ]);
   });
 });
@@ -335,8 +352,21 @@ describe('License (RSL 1.0 §4.4)', () => {
 
   it('the lines are told, those that are no absolute URL as such', () => {
     expect(usage(file, '/', 'c').sources).toEqual([
-      { directive: 'license', line: 1, value: 'https://example.com/license.xml', preferences: {} },
-      { directive: 'license', line: 2, value: '/relative.xml', preferences: {}, malformed: true },
+      {
+        directive: 'license',
+        specification: RSL,
+        line: 1,
+        value: 'https://example.com/license.xml',
+        preferences: {},
+      },
+      {
+        directive: 'license',
+        specification: RSL,
+        line: 2,
+        value: '/relative.xml',
+        preferences: {},
+        malformed: true,
+      },
     ]);
     expect(sourceLines(usage(file, '/', 'b'))).toEqual([9]);
   });
@@ -348,6 +378,68 @@ describe('License (RSL 1.0 §4.4)', () => {
       [5, 0],
       [6, 0],
       [9, 1],
+    ]);
+  });
+});
+
+describe('ai-use (draft-ietf-aipref-vocab-08 §4.2)', () => {
+  const both = (text: string): string[] => {
+    const found = usage(parseRobots(`User-agent: *\n${text}`), '/');
+    return [found['ai-use'], found['ai-input'], found.search];
+  };
+
+  it('is a label of Content-Usage alone, and is kept apart from `ai-input`', () => {
+    expect(both('Content-Usage: ai-use=n')).toEqual(['disallow', 'unknown', 'unknown']);
+    expect(both('Content-Signal: ai-input=no')).toEqual(['unknown', 'disallow', 'unknown']);
+    expect(both('Content-Signal: ai-use=no')).toEqual(['unknown', 'unknown', 'unknown']);
+    expect(both('Content-Usage: ai-input=n')).toEqual(['unknown', 'unknown', 'unknown']);
+    expect(both('Content-Usage: ai-use=y\nContent-Signal: ai-input=no')).toEqual([
+      'allow',
+      'disallow',
+      'unknown',
+    ]);
+  });
+
+  it('does not change `search`, which overrides it for uses that qualify (§4.3)', () => {
+    expect(both('Content-Usage: train-ai=n, ai-use=n, search=y')).toEqual(['disallow', 'unknown', 'allow']);
+  });
+});
+
+describe('the Link header (RFC 8288, RSL 1.0)', () => {
+  const licensed = (link: string, target = 'https://example.com/a/b', text = ''): readonly string[] =>
+    usage(parseRobots(text), target, 'x', { link }).licenses;
+  const FILE = 'User-agent: *\nLicense: https://example.com/site.xml';
+
+  it.each<[string, string[]]>([
+    ['<https://example.com/l.xml>; rel="license"', ['https://example.com/l.xml']],
+    ['<https://example.com/l.xml>;rel=License', ['https://example.com/l.xml']],
+    ['</l.xml>; rel="next license"', ['https://example.com/l.xml']],
+    ['<l.xml>; title="a, b; <c>"; rel=license', ['https://example.com/a/l.xml']],
+    ['<https://a/x>; rel=next, <https://a/y>; rel=license', ['https://a/y']],
+    ['<https://a/x>; rel=next; rel=license', []],
+    ['<https://a/x>; title="rel=license"', []],
+    ['<https://a/x>', []],
+    ['junk, <https://a/y>; rel=license', ['https://a/y']],
+    ['<https://a/x; rel=license', []],
+    ['', []],
+  ])('%s', (link, expected) => {
+    expect(licensed(link)).toEqual(expected);
+  });
+
+  it('of the type of RSL replaces the licences of the file, another comes besides', () => {
+    const typed = '<https://a/x>; rel="license"; type="application/rsl+xml"';
+    expect(licensed(typed, '/a', FILE)).toEqual(['https://a/x']);
+    expect(licensed('<https://a/x>; rel=license', '/a', FILE)).toEqual([
+      'https://a/x',
+      'https://example.com/site.xml',
+    ]);
+    expect(licensed(typed.replace('https://a', ''), '/a', FILE)).toEqual(['https://example.com/site.xml']);
+  });
+
+  it('is told as a source; one that cannot be resolved as such', () => {
+    const { sources } = usage(parseRobots(''), '/a', 'x', { link: '</x>; rel=license' });
+    expect(sources).toEqual([
+      { directive: 'link', specification: `RFC 8288; ${RSL}`, value: '/x', preferences: {}, malformed: true },
     ]);
   });
 });
