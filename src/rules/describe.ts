@@ -121,15 +121,19 @@ interface NamedLines {
   /** The name that the lines use. */
   readonly agent: string;
   readonly lines: readonly number[];
+  /** How many more there are. */
+  readonly omitted?: number;
 }
 
-/** The user-agent lines that name whom is `wanted`: `agent` (octets, lower case), or all. */
+/** The user-agent lines that name whom is `wanted`: `agent` (octets, lower case), or all; at most `most` of them. */
 export function linesNaming(
   bytes: Uint8Array,
   agent: Uint8Array,
   wanted: number,
   traits: DialectTraits,
+  most: number = Infinity,
 ): NamedLines {
+  let omitted = 0;
   const lines: number[] = [];
   let name = '*';
   const cursor = new LineCursor(bytes, traits);
@@ -142,7 +146,8 @@ export function linesNaming(
       const caller = fromUtf8.decode(agent);
       name = all.find((candidate) => candidate.toLowerCase() === caller) ?? all[0] ?? caller;
     }
-    lines.push(cursor.line);
+    if (lines.length < most) lines.push(cursor.line);
+    else omitted++;
   }
-  return { agent: name, lines };
+  return omitted === 0 ? { agent: name, lines } : { agent: name, lines, omitted };
 }

@@ -21,6 +21,10 @@ const located = new LocatedUrl();
 /** Agents a file was asked for keep their compiled rules, up to this many; then all start anew. */
 const MAX_RULESETS = 64;
 
+/** An answer about one URL is bounded, whatever the file holds. */
+const MAX_LINES = 100;
+const MAX_PATTERN_OCTETS = 2_000;
+
 /**
  * A robots.txt file: its octets, and what was compiled of them for the agents that asked. Made by `parseRobots`.
  */
@@ -206,6 +210,7 @@ export class RobotsFile {
       callerAgent(agent, this.traits),
       ruleset.scope === 'named' ? NAMES_AGENT : NAMES_ALL,
       this.traits,
+      MAX_LINES,
     ));
   }
 
@@ -216,7 +221,8 @@ export class RobotsFile {
 
   private explainRule(ruleset: Ruleset, rule: number): MatchedRule {
     const offset = ruleset.offsetOf(rule);
-    const written = this.bytes.subarray(offset, offset + ruleset.writtenLengthOf(rule));
+    const length = Math.min(ruleset.writtenLengthOf(rule), MAX_PATTERN_OCTETS);
+    const written = this.bytes.subarray(offset, offset + length);
     return ruleset.keepExplained(rule, {
       directive: ruleset.isAllow(rule) ? 'allow' : 'disallow',
       pattern: fromUtf8.decode(written),

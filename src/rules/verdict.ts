@@ -1,7 +1,10 @@
 /** The rule that decided. */
 export interface MatchedRule {
   readonly directive: 'allow' | 'disallow';
-  /** As written in the file; invalid UTF-8 shows as U+FFFD. */
+  /**
+   * As written in the file, its first 2,000 octets: an answer about one URL is no longer than that, whatever the file
+   * holds. `file.groups` has it whole. Invalid UTF-8 shows as U+FFFD.
+   */
   readonly pattern: string;
   /** 1-based. */
   readonly line: number;
@@ -11,8 +14,10 @@ export interface MatchedRule {
 export interface MatchedGroup {
   /** The agent as the file names it, or `*`. */
   readonly agent: string;
-  /** 1-based lines of the user-agent lines that made it apply. */
+  /** 1-based lines of the user-agent lines that made it apply: the first 100. */
   readonly lines: readonly number[];
+  /** How many more there are. */
+  readonly omitted?: number;
 }
 
 /**

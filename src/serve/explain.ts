@@ -84,6 +84,8 @@ const MAX_BODY_BYTES = 1_048_576;
 const MAX_URL_LENGTH = 65_536;
 /** Each runs through the file. */
 const MAX_VERDICTS = 1_000;
+/** Of all verdicts of an answer: each can be some hundred times as long as its question. */
+const MAX_VERDICT_CHARACTERS = 33_554_432;
 
 const strings = z.array(z.string().min(1).max(MAX_URL_LENGTH)).min(1);
 
@@ -135,6 +137,7 @@ async function verdictsFor(
 ): Promise<UrlVerdicts[]> {
   const verdicts = urls.map((): AgentVerdict[] => []);
   const errors = new Map<string, InputError>();
+  let characters = 0;
   let turnEnds = performance.now() + TURN_MS;
   // Agent by agent: what is known of the last one is kept.
   for (const agent of agents) {
@@ -145,9 +148,18 @@ async function verdictsFor(
         turnEnds = performance.now() + TURN_MS;
       }
       try {
-        verdicts[index]?.push(verdictBy(file, url, agent));
+        const verdict = verdictBy(file, url, agent);
+        characters += JSON.stringify(verdict).length;
+        verdicts[index]?.push(verdict);
       } catch (error) {
         errors.set(url, notATarget(error, url));
+      }
+      if (characters > MAX_VERDICT_CHARACTERS) {
+        throw new Problem(
+          413,
+          'ERR_ROBOTS_TOO_LARGE',
+          `Expected verdicts of at most ${MAX_VERDICT_CHARACTERS} characters, got more; ask about fewer URLs at a time`,
+        );
       }
     }
   }

@@ -152,6 +152,49 @@ describe('GET /v1/policy', () => {
   });
 });
 
+describe('answers about a hostile file', () => {
+  const NAMES = Array.from({ length: 10_000 }, (_, index) => `a${index}`);
+  const HOSTILE = `User-agent: ${NAMES.join(',')}\nDisallow: /${'*'.repeat(100_000)}\n${'Content-Signal: search=no\n'.repeat(2_000)}`;
+  let hostile: Site;
+
+  beforeAll(async () => {
+    hostile = await startSite({ '/robots.txt': { body: HOSTILE } });
+  });
+
+  afterAll(() => hostile.close());
+
+  it('the policy grows with the file, not with its square', async () => {
+    const { status, text } = await ask(
+      service.origin,
+      `/v1/policy?origin=${encodeURIComponent(hostile.origin)}&agent=a1`,
+    );
+    expect(status).toBe(200);
+    expect(text.length).toBeGreaterThan(HOSTILE.length);
+    expect(text.length).toBeLessThan(HOSTILE.length * 5);
+  });
+
+  it('a decision is bounded', async () => {
+    const url = encodeURIComponent(hostile.url('/x'));
+    const { text } = await ask(service.origin, `/v1/check?url=${url}&agent=a1`);
+    expect(JSON.parse(text)).toMatchObject({ allowed: false, rule: { line: 2 } });
+    expect(text.length).toBeLessThan(4_000);
+  });
+
+  it('a thousand pasted verdicts are bounded together', async () => {
+    const usages = Array.from({ length: 100 }, () => `Content-Usage: ${'search=n, '.repeat(100)}train-ai=n`);
+    const { status, text } = await post(
+      '/v1/explain',
+      JSON.stringify({
+        robots: ['User-agent: *', 'Allow: /', ...usages].join('\n'),
+        urls: Array.from({ length: 1_000 }, (_, index) => `/${index}`),
+        agents: ['ExampleBot'],
+      }),
+    );
+    expect(status).toBe(413);
+    expect(JSON.parse(text)).toMatchObject({ code: 'ERR_ROBOTS_TOO_LARGE' });
+  });
+});
+
 describe('GET /v1/explain', () => {
   it('gives the file with the line that decides, the runner-up, the group, and what others get', async () => {
     const explanation = await get(

@@ -1,0 +1,109 @@
+import { describe, expect, it, vi } from 'vitest';
+import { groupLines } from '../../src/report/annotate.ts';
+import { lint, parseRobots, type RobotsFile, usage } from '../../src/rules/index.ts';
+import { fromUtf8 } from '../../src/rules/octets.ts';
+import fc from '../support/fast-check.ts';
+
+const octetsOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** Whatever is told of a file, as octets of JSON. */
+const answers: Readonly<Record<string, (file: RobotsFile) => unknown>> = {
+  groups: (file) => file.groups,
+  records: (file) => file.otherRecords,
+  lint: (file) => lint(file),
+  usage: (file) => usage(file, '/', 'a'),
+  explanation: (file) => [file.explain('/', 'a'), [...groupLines(file, 'a')]],
+};
+
+/** Octets of the answer, and octets that were decoded to make it: the work, without a clock. */
+function cost(ask: (file: RobotsFile) => unknown, body: string): { told: number; decoded: number } {
+  const decode = vi.spyOn(fromUtf8, 'decode');
+  const told = octetsOf(ask(parseRobots(body)));
+  const decoded = decode.mock.calls.reduce((sum, [octets]) => sum + octets.length, 0);
+  decode.mockRestore();
+  return { told, decoded };
+}
+
+const item = fc.constantFrom('a,', 'a', '*,', 'b/1.0 ,', '"x",', 'train-ai=n,', '\u0001', '\ufeff');
+const line = fc.oneof(
+  fc.constantFrom(
+    ...[
+      'User-agent: a\n',
+      'User-agent: *\n',
+      'Disallow: /\n',
+      'Allow: /*$\n',
+      'Crawl-delay: 1\n',
+      '\n',
+      'x y z\n',
+    ],
+    ...['Content-Usage: train-ai=n\n', 'Content-Usage: / search=n\n', 'Content-Signal: search=no\n'],
+    ...['License: https://a/b\n', 'Sitemap: /s\n', 'Dissalow: /\n'],
+  ),
+);
+const key = fc.constantFrom(
+  'User-agent: ',
+  'Disallow: /',
+  'Content-Usage: ',
+  'Content-Signal: ',
+  'License: ',
+  'x: ',
+);
+
+/** A file that grows by lines, or by what stands in one line. */
+const growing = fc.oneof(
+  fc
+    .array(line, { minLength: 1, maxLength: 4 })
+    .map((lines) => (times: number) => lines.join('').repeat(times)),
+  fc.tuple(key, fc.array(item, { minLength: 1, maxLength: 3 })).map(
+    ([start, items]) =>
+      (times: number) =>
+        `User-agent: a\n${start}${items.join('').repeat(times)}\nDisallow: /\n`,
+  ),
+);
+
+describe('what is told of a file grows with the file', () => {
+  it.each(Object.keys(answers))('%s: octets told and octets read', (name) => {
+    const ask = answers[name]!;
+    fc.assert(
+      fc.property(growing, (body) => {
+        const few = cost(ask, body(250));
+        const many = cost(ask, body(1_000));
+        // Four times the file is four times the answer; line numbers get longer by a digit.
+        expect(many.told).toBeLessThanOrEqual(few.told * 5 + 2_000);
+        expect(many.decoded).toBeLessThanOrEqual(few.decoded * 4 + 2_000);
+        expect(many.told).toBeLessThanOrEqual(body(1_000).length * 16 + 50_000);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('10,000 names on one line are told in five times its octets', () => {
+    const body = `User-agent: ${Array.from({ length: 10_000 }, (_, index) => `a${index}`).join(',')}\nDisallow: /`;
+    const file = parseRobots(body);
+    expect(file.groups[0]?.agentLines[0]?.names).toHaveLength(10_000);
+    expect(octetsOf(file.groups)).toBeLessThan(body.length * 5);
+    expect(file.check('/', 'a9999').allowed).toBe(false);
+  });
+
+  it('an answer about one URL is bounded', () => {
+    const stars = '*'.repeat(400_000);
+    const file = parseRobots(
+      `${'User-agent: a\n'.repeat(10_000)}Disallow: /${stars}\n${'Content-Usage: train-ai=n\n'.repeat(5_000)}Content-Usage: ${'x=n,'.repeat(9_000)}search=n`,
+    );
+    const verdict = file.check('/', 'a');
+    expect(verdict).toMatchObject({ allowed: false, rule: { line: 10_001 }, group: { omitted: 9_900 } });
+    expect('group' in verdict && verdict.group.lines).toHaveLength(100);
+    expect(octetsOf(verdict)).toBeLessThan(4_000);
+    expect(file.groups[0]?.rules[0]?.pattern).toHaveLength(400_001);
+    const allowing = parseRobots(
+      `User-agent: a\n${'Content-Usage: train-ai=y\n'.repeat(5_000)}Content-Usage: ${Array.from({ length: 9_000 }, (_, index) => `x${index}=n`).join()}, train-ai=n`,
+    );
+    const stated = usage(allowing, '/', 'a');
+    // What is not shown counts all the same.
+    expect(stated).toMatchObject({ 'train-ai': 'disallow', omitted: 4_901 });
+    expect(octetsOf(stated)).toBeLessThan(30_000);
+    const header = usage(parseRobots(''), '/', 'a', { contentUsage: `${'x'.repeat(99_999)}=n, train-ai=n` });
+    expect(header['train-ai']).toBe('disallow');
+    expect(octetsOf(header)).toBeLessThan(3_000);
+  });
+});
