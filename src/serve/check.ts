@@ -1,4 +1,4 @@
-import { quote } from '../base/index.ts';
+import { orAborted, quote } from '../base/index.ts';
 import { inOrder, type Target, targetLines } from '../report/input/index.ts';
 import { tooLongError } from '../report/index.ts';
 import { jsonLine, Output, renderRecord } from '../report/text/index.ts';
@@ -7,6 +7,7 @@ import { assertPlain } from './body.ts';
 import { type Exchange, type Handler, JSON_TYPE, NDJSON_TYPE, type Service } from './handler.ts';
 import { Problem, problemOf } from './problem.ts';
 import { onlyKnown, onlyOne, readAgents } from './query.ts';
+import { StreamProgress } from './stream-progress.ts';
 import pLimit from 'p-limit';
 
 /**
@@ -64,7 +65,7 @@ export const checkOne: Handler = async ({ query, service, signal }) => {
 
 /** `POST /v1/check`: a question a line, an answer a line, in the same order, while questions still come. */
 export const checkMany: Handler = async (exchange) => {
-  const { request, response, query, service } = exchange;
+  const { request, response, query, service, signal } = exchange;
   onlyKnown(query, ['agent']);
   const agents = readAgents(query.getAll('agent'));
   assertPlain(request);
@@ -80,7 +81,8 @@ export const checkMany: Handler = async (exchange) => {
   try {
     response.writeHead(200, { 'content-type': NDJSON_TYPE });
     response.flushHeaders();
-    await stream(exchange, agents);
+    // A pipelined answer is never closed when its connection goes while another one is being written.
+    await orAborted(stream(exchange, agents), signal);
   } finally {
     service.streams--;
   }
@@ -93,19 +95,43 @@ async function stream(
 ): Promise<void> {
   const output = new Output(response);
   const limit = pLimit(STREAM_CONCURRENCY);
-  const lines = untilAborted(targetLines(request), service.stopping);
-  for await (const record of inOrder(lines, READ_AHEAD, (line) =>
-    recordFor(line, agents, service, limit, signal),
-  )) {
-    await output.write(record);
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  service.stopping.addEventListener('abort', end, { signal });
+  if (service.stopping.aborted) end();
+  const progress = new StreamProgress(service.limits.stalledMs, {
+    onSilent: end,
+    onUnread: () => request.socket.destroy(),
+  });
+  signal.addEventListener('abort', () => progress.end(), { once: true });
+  try {
+    const lines = untilAborted(targetLines(request), ending.signal);
+    const answer = (line: Target): Promise<string> => {
+      progress.asked();
+      return recordFor(line, agents, service, limit, signal);
+    };
+    for await (const record of inOrder(lines, READ_AHEAD, answer)) {
+      await progress.written(output.write(record));
+    }
+    if (ending.signal.aborted && !request.readableEnded) {
+      await progress.written(output.write(errorRecord(whyEnded(service))));
+      // What is left of the questions is not read, so that no other request can follow.
+      response.once('finish', () => request.socket.destroySoon());
+    }
+    await progress.written(output.release());
+    response.end();
+  } finally {
+    progress.end();
+    service.stopping.removeEventListener('abort', end);
   }
-  if (service.stopping.aborted && !request.readableEnded) {
-    await output.write(
-      errorRecord(new Problem(503, 'ERR_ROBOTS_CLOSED', 'The service ends; ask for the rest again')),
-    );
+}
+
+function whyEnded({ stopping, limits }: Service): Problem {
+  if (stopping.aborted) {
+    return new Problem(503, 'ERR_ROBOTS_CLOSED', 'The service ends; ask for the rest again');
   }
-  await output.release();
-  response.end();
+  const expected = `Expected a question within ${limits.stalledMs} ms, got none; open a stream again for more`;
+  return new Problem(408, 'ERR_ROBOTS_REQUEST_TIMEOUT', expected);
 }
 
 interface Question {

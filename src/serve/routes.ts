@@ -41,11 +41,30 @@ const metrics: Handler = async ({ query, service }) => {
   };
 };
 
+/** Answers with a whole file: so many of them are held at a time, until they are read. */
+const explains =
+  (handler: Handler): Handler =>
+  (exchange) => {
+    const { service, signal } = exchange;
+    const { explanations } = service.limits;
+    if (service.explanations >= explanations) {
+      throw new Problem(
+        503,
+        'ERR_ROBOTS_BUSY',
+        `Expected at most ${explanations} explanations at a time, got one more; read those that were asked for`,
+        { headers: { 'retry-after': '1' } },
+      );
+    }
+    service.explanations++;
+    signal.addEventListener('abort', () => service.explanations--, { once: true });
+    return handler(exchange);
+  };
+
 /** Every path there is. */
 export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/v1/check', { GET: checkOne, POST: checkMany }],
-  ['/v1/policy', { GET: policy }],
-  ['/v1/explain', { GET: explainOne, POST: explainPasted }],
+  ['/v1/policy', { GET: explains(policy) }],
+  ['/v1/explain', { GET: explains(explainOne), POST: explains(explainPasted) }],
   ['/metrics', { GET: metrics }],
   ['/openapi.json', { GET: description }],
   ['/healthz', { GET: health }],

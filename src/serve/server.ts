@@ -101,8 +101,12 @@ async function answer(
   // What is read of a request that was cut off has nobody to fail for.
   request.on('error', () => undefined);
   const path = pathOf(request);
+  const leave = (): void => gone.abort(new BrokenPipeError());
+  // A pipelined answer that waits for its turn is not closed with its connection.
+  request.socket.once('close', leave);
   response.on('close', () => {
-    gone.abort(new BrokenPipeError());
+    request.socket.off('close', leave);
+    leave();
     const route = routes.has(path) ? path : 'none';
     service.metrics?.answered(
       route,
@@ -128,7 +132,11 @@ async function answer(
       signal: gone.signal,
     };
     const reply = await handlerFor(path, request)(exchange);
-    if (reply !== undefined) send(request, response, reply);
+    if (reply !== undefined) {
+      send(request, response, reply);
+      // Node counts what the other side takes as activity, and sets its own time-out for the next request.
+      response.setTimeout(service.limits.stalledMs);
+    }
   } catch (error) {
     if (gone.signal.aborted) return;
     const problem = problemOf(error);
@@ -144,7 +152,9 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 /** The connection is not kept for another request. */
 function endAfterwards(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
-  response.once('finish', () => response.socket?.destroySoon());
+  // A finished response has let go of its socket.
+  const { socket } = response.req;
+  response.once('finish', () => socket.destroySoon());
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

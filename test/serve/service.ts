@@ -2,6 +2,7 @@ import { request as send } from 'node:http';
 import { Writable } from 'node:stream';
 import { Collector } from '../cli/session.ts';
 import { serve } from '../../src/cli/serve/run.ts';
+import { DEFAULT_LIMITS, type ServiceLimits } from '../../src/serve/handler.ts';
 import type { PromClient } from '../../src/serve/metrics.ts';
 import { readArguments } from '../../src/cli/frame/arguments.ts';
 import { serveCommand } from '../../src/cli/serve/command.ts';
@@ -20,10 +21,11 @@ export interface TestService extends AsyncDisposable {
   interrupt(): Promise<number>;
 }
 
-/** Starts it on a free port; `loadPromClient` stands in for the optional peer. */
+/** Starts it on a free port; `loadPromClient` stands in for the optional peer, `limits` for the service's own. */
 export async function startService(
   argv: readonly string[] = ['--allow-private'],
   loadPromClient?: () => Promise<PromClient | undefined>,
+  limits?: Partial<ServiceLimits>,
 ): Promise<TestService> {
   const { promise: told, resolve: tell } = deferred<string>();
   const stdout = new Writable({
@@ -49,9 +51,12 @@ export async function startService(
     },
   };
   const ended: Promise<number> =
-    loadPromClient === undefined
+    loadPromClient === undefined && limits === undefined
       ? run(session)
-      : serve(readArguments(serveCommand, session.argv.slice(1)), session, loadPromClient);
+      : serve(readArguments(serveCommand, session.argv.slice(1)), session, loadPromClient, {
+          ...DEFAULT_LIMITS,
+          ...limits,
+        });
   const text = await Promise.race([
     told,
     ended.then((code) => Promise.reject(new Error(`exit ${code}: ${stderr.text}`))),

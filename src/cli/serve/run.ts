@@ -5,6 +5,7 @@ import { Output, printable, quoted } from '../../report/text/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import {
   AllowedHosts,
+  DEFAULT_LIMITS,
   loadPromClient,
   MAX_STREAMS,
   Metrics,
@@ -12,6 +13,7 @@ import {
   type RunningServer,
   type ServerOptions,
   type Service,
+  type ServiceLimits,
   startServer,
   STREAM_CONCURRENCY,
 } from '../../serve/index.ts';
@@ -27,6 +29,7 @@ export async function serve(
   given: ParsedArguments,
   session: Session,
   load: () => Promise<PromClient | undefined> = loadPromClient,
+  limits: ServiceLimits = DEFAULT_LIMITS,
 ): Promise<ExitCode> {
   const [operand] = given.operands;
   if (operand !== undefined) throw new UsageError(`Expected no operand, got ${quoted(operand)}`);
@@ -50,6 +53,8 @@ export async function serve(
     metrics,
     stopping: stopping.signal,
     streams: 0,
+    explanations: 0,
+    limits,
   };
   const hosts = new AllowedHosts(host, given.values.get('allow-host') ?? []);
   const onError = (error: unknown): void =>

@@ -1,0 +1,125 @@
+import { createConnection, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { afterEach, expect, it } from 'vitest';
+import { answer, type Site, startSite } from '../support/site.ts';
+import { records } from '../cli/session.ts';
+import { ask, deferred, startService, type TestService } from './service.ts';
+
+/** Long enough for a machine with much to do, short enough to be waited for. */
+const STALLED_MS = 300;
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function started(limits: Parameters<typeof startService>[2]): Promise<TestService> {
+  const service = await startService(['--allow-private'], undefined, limits);
+  open.push(() => service.terminate());
+  return service;
+}
+
+async function site(handler: Parameters<typeof startSite>[0]): Promise<Site> {
+  const made = await startSite(handler);
+  open.push(() => made.close());
+  return made;
+}
+
+/** A connection that has sent so much of a request, and what came back when the service ended it. */
+function connection({ port }: TestService, sent: string): { socket: Socket; ended: Promise<string> } {
+  const socket = createConnection(port, '127.0.0.1');
+  open.push(() => socket.destroy());
+  socket.on('error', () => undefined);
+  socket.write(sent);
+  let received = '';
+  socket.on('data', (chunk) => (received += String(chunk)));
+  const ended = new Promise<string>((resolve) => socket.once('close', () => resolve(received)));
+  return { socket, ended };
+}
+
+const STREAM = 'POST /v1/check HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
+const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
+
+it('eight silent streams are ended, and make room for others', async () => {
+  const service = await started({ stalledMs: STALLED_MS });
+  const streams = Array.from({ length: 8 }, () => connection(service, STREAM));
+  await expect
+    .poll(async () => (await ask(service.origin, '/v1/check', { method: 'POST', body: 'foo' })).status)
+    .toBe(503);
+  for (const text of await Promise.all(streams.map(({ ended }) => ended))) {
+    expect(text).toContain('"code":"ERR_ROBOTS_REQUEST_TIMEOUT"');
+  }
+  expect((await ask(service.origin, '/v1/check', { method: 'POST', body: 'foo' })).status).toBe(200);
+  expect(service.stderr.text).toBe('');
+});
+
+it('a stream that trickles octets and blank lines, but no question, is ended too', async () => {
+  const service = await started({ stalledMs: STALLED_MS });
+  const { socket, ended } = connection(service, STREAM);
+  const trickle = setInterval(() => socket.write(chunk('\n#')), STALLED_MS / 10);
+  open.push(() => clearInterval(trickle));
+  expect(await ended).toContain('"code":"ERR_ROBOTS_REQUEST_TIMEOUT"');
+});
+
+it('a stream that waits for our answers is not ended', async () => {
+  const service = await started({ stalledMs: 20 });
+  const { promise, resolve } = deferred<void>();
+  const slow = await site((_, response) => void promise.then(() => answer(response, { status: 404 })));
+  const { socket, ended } = connection(service, STREAM + chunk(`${slow.url('/a')}\n`));
+  await expect.poll(() => slow.requests.length).toBe(1);
+  // Other requests take their time meanwhile, longer than the limit together.
+  const since = performance.now();
+  while (performance.now() - since < 100) await ask(service.origin, '/healthz');
+  resolve();
+  socket.write('0\r\n\r\n');
+  const text = await ended.catch(String);
+  expect(text).toContain('"reason":"unavailable"');
+  expect(text).not.toContain('ERR_ROBOTS_REQUEST_TIMEOUT');
+});
+
+it('a stream whose answers nobody reads is ended', async () => {
+  const service = await started({ stalledMs: STALLED_MS });
+  const { socket } = connection(service, STREAM);
+  socket.pause();
+  const questions = chunk(`http://a.example/robots.txt?${'x'.repeat(2_000)}\n`.repeat(20));
+  const more = (): void => {
+    while (socket.write(questions));
+    socket.once('drain', more);
+  };
+  more();
+  const [failure] = await once(socket, 'error');
+  expect(failure).toMatchObject({ code: expect.stringMatching(/EPIPE|ECONNRESET/) });
+});
+
+it('explanations that nobody reads are bounded in number, and ended', async () => {
+  const service = await started({ stalledMs: 1_500, explanations: 1 });
+  const body = JSON.stringify({ robots: 'Disallow: /aaaaaaa\n'.repeat(10_000), urls: ['/'] });
+  const request = `POST /v1/explain HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  // Asks until the buffers of the kernel are full: more answers then wait in the service.
+  const { socket, ended } = connection(service, request);
+  socket.pause();
+  const more = (): void => {
+    while (socket.write(request));
+    socket.once('drain', more);
+  };
+  more();
+  const small = { method: 'POST', body: '{"robots":"","urls":["/"]}' };
+  const status = async (): Promise<number> => (await ask(service.origin, '/v1/explain', small)).status;
+  let busy = 0;
+  await expect
+    .poll(async () => (busy = (await status()) === 503 ? busy + 1 : 0), { timeout: 20_000 })
+    .toBeGreaterThan(5);
+  expect((await ask(service.origin, '/healthz')).status).toBe(200);
+  await expect.poll(status, { timeout: 20_000 }).toBe(200);
+  await ended;
+});
+
+it('what was asked before the silence is answered', async () => {
+  const service = await started({ stalledMs: STALLED_MS });
+  const { ended } = connection(service, STREAM + chunk('http://a.example/robots.txt\n'));
+  const lines = (await ended).split('\r\n').filter((line) => line.startsWith('{'));
+  expect(records(lines.join('\n'))).toMatchObject([
+    { line: 1, reason: 'robots-txt' },
+    { error: { code: 'ERR_ROBOTS_REQUEST_TIMEOUT' } },
+  ]);
+});
