@@ -108,7 +108,7 @@ async function run(index: number, source: string): Promise<void> {
   const claims: [unknown, unknown][] = [];
   Reflect.set(globalThis, 'claims', claims);
   const module = withClaims(source)
-    .replaceAll(/from '(canfetch(?:\/\w+)?)'/g, (_, entry: string) => `from '${sourceOf(entry)}'`)
+    .replaceAll(/from '(canfetch(?:\/[\w-]+)?)'/g, (_, entry: string) => `from '${sourceOf(entry)}'`)
     .replaceAll("from 'playwright'", `from '${chromium}'`)
     .replaceAll('ftp://ftp.example.com', ftpSite.origin)
     .replaceAll('http://proxy.example.com:3128', proxy.url)

@@ -1,0 +1,134 @@
+/**
+ * The interface of the package `robots-parser`, over this package's rules. An entrance for users: nothing inside imports it,
+ * and it imports `rules/`, `url/` and `base/` alone.
+ */
+import { RobotsInvalidUrlError } from '../base/index.ts';
+import { parseRobots, type RobotsFile, type Verdict } from '../rules/index.ts';
+import { locate, LocatedUrl } from '../url/index.ts';
+
+/** Relative URLs resolve to this host. The name is reserved (RFC 6761 §6.4), so no site has it. */
+const RELATIVE = 'http://relative.invalid';
+
+/** One is enough: nothing here waits. */
+const located = new LocatedUrl();
+
+/**
+ * A robots.txt with the methods of the package `robots-parser`. Verdicts follow RFC 9309 and the URL Standard, so they
+ * differ from that package's where it differs from these. `ua` is a product token or a User-Agent string; without it the
+ * groups for `*` count.
+ */
+export class Robots {
+  private readonly origin: string | undefined;
+  private readonly file: RobotsFile;
+  private sitemaps: readonly string[] | undefined;
+  private preferredHost: string | null | undefined;
+
+  /** @internal Call {@link robotsParser}. */
+  constructor(url: string, text: string) {
+    this.origin = readUrl(url) ? located.origin : undefined;
+    this.file = parseRobots(text);
+  }
+
+  /**
+   * Whether `ua` may fetch `url`.
+   *
+   * @returns `undefined` when `url` is of another origin than the robots.txt, or no URL.
+   */
+  isAllowed(url: string, ua?: string): boolean | undefined {
+    if (!this.isOurs(url)) return undefined;
+    const ruleset = this.file.rulesetFor(ua || '*');
+    const { targetStart, targetEnd, href } = located;
+    if (this.file.isRobotsTxt(href, targetStart, targetEnd)) return true;
+    const rule = this.file.decideUrl(ruleset, located);
+    return rule < 0 || ruleset.isAllow(rule);
+  }
+
+  /** The opposite of {@link isAllowed}: also true when that is `undefined`. */
+  isDisallowed(url: string, ua?: string): boolean {
+    return this.isAllowed(url, ua) !== true;
+  }
+
+  /**
+   * Whether a group that names `ua` disallows `url`; groups for `*` do not count.
+   *
+   * @returns `undefined` when `url` is of another origin than the robots.txt, or no URL.
+   */
+  isExplicitlyDisallowed(url: string, ua: string): boolean | undefined {
+    const verdict = this.verdict(url, ua);
+    if (verdict === undefined) return undefined;
+    return !verdict.allowed && this.file.rulesetFor(ua).scope === 'named';
+  }
+
+  /** The line of the rule that decides, counted from 1; -1 when none does, or `url` is of another origin. */
+  getMatchingLineNumber(url: string, ua?: string): number {
+    return this.verdict(url, ua)?.rule?.line ?? -1;
+  }
+
+  /** The `Crawl-delay` for `ua`, in seconds. */
+  getCrawlDelay(ua?: string): number | undefined {
+    const delayMs = this.file.crawlDelay(ua || '*');
+    return delayMs === undefined ? undefined : delayMs / 1000;
+  }
+
+  /** The values of all `Sitemap` lines, as written. */
+  getSitemaps(): string[] {
+    return [...(this.sitemaps ??= this.file.sitemaps.map(({ url }) => url))];
+  }
+
+  /** The value of the last `Host` line, in lower case. */
+  getPreferredHost(): string | null {
+    if (this.preferredHost === undefined) {
+      const hosts = this.file.otherRecords.filter(({ key, value }) => key === 'host' && value !== '');
+      this.preferredHost = hosts.at(-1)?.value.toLowerCase() ?? null;
+    }
+    return this.preferredHost;
+  }
+
+  private verdict(url: string, ua: string | undefined): Verdict | undefined {
+    return this.isOurs(url) ? this.file.check(located.href, ua || '*') : undefined;
+  }
+
+  /** Reads `url` into {@link located}. */
+  private isOurs(url: string): boolean {
+    return readUrl(url) && located.origin === this.origin;
+  }
+}
+
+/** Whether `url`, which may be relative, is a URL; it is then in {@link located}. */
+function readUrl(url: string): boolean {
+  try {
+    if (!url.startsWith('/')) {
+      locate(url, located);
+      return true;
+    }
+  } catch (error) {
+    if (!(error instanceof RobotsInvalidUrlError)) throw error;
+  }
+  try {
+    locate(new URL(url, RELATIVE), located);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * What the package `robots-parser` exports: `import robotsParser from 'canfetch/robots-parser'`, or
+ * `const robotsParser = require('canfetch/robots-parser')`.
+ *
+ * @param url Where the robots.txt was found, such as `https://example.com/robots.txt`. Of a relative one only relative URLs
+ *   can be asked.
+ * @param text The body of the robots.txt.
+ *
+ * @example
+ * ```ts
+ * const robots = robotsParser('https://example.com/robots.txt', 'User-agent: *\nDisallow: /private');
+ * robots.isAllowed('https://example.com/private', 'ExampleBot'); // false
+ * ```
+ */
+export default function robotsParser(url: string, text: string): Robots {
+  // The package takes anything for a URL, and no text for an empty file.
+  return new Robots(String(url), text ?? '');
+}
+
+export { robotsParser as 'module.exports' };

@@ -1,0 +1,105 @@
+import { createRequire } from 'node:module';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import robotsParser from '../../src/compat/robots-parser.ts';
+import { robotsParser as peer } from '../bench/peer.ts';
+
+const TEXT = `User-agent: *
+Disallow: /private
+Crawl-delay: 2.5
+Sitemap: https://example.com/sitemap.xml
+Host: Example.COM
+
+User-agent: NamedBot
+Disallow: /named
+Allow: /named/open
+Host: second.example
+`;
+const robots = robotsParser('https://example.com/robots.txt', TEXT);
+
+describe('the methods of robots-parser', () => {
+  it('isAllowed and isDisallowed tell a rule from none', () => {
+    expect(robots.isAllowed('https://example.com/private/a', 'AnyBot')).toBe(false);
+    expect(robots.isDisallowed('https://example.com/private/a', 'AnyBot')).toBe(true);
+    expect(robots.isAllowed('https://example.com/a')).toBe(true);
+    expect(robots.isAllowed('https://example.com/named/open', 'NamedBot/1.0')).toBe(true);
+  });
+
+  it.each([
+    'http://example.com/a',
+    'https://www.example.com/a',
+    'https://example.com:8443/a',
+    'http://',
+    '/a',
+  ])('%s is not of the origin: undefined, which is not allowed', (url) => {
+    expect(robots.isAllowed(url)).toBeUndefined();
+    expect(robots.isDisallowed(url)).toBe(true);
+    expect(robots.isExplicitlyDisallowed(url, 'AnyBot')).toBeUndefined();
+    expect(robots.getMatchingLineNumber(url)).toBe(-1);
+  });
+
+  it('a default port and the case of the host are no other origin', () => {
+    expect(robots.isAllowed('https://EXAMPLE.com:443/private')).toBe(false);
+  });
+
+  it('a relative robots.txt answers relative URLs', () => {
+    const relative = robotsParser('/robots.txt', TEXT);
+    expect(relative.isAllowed('/private')).toBe(false);
+    expect(relative.isAllowed('/a')).toBe(true);
+    expect(relative.isAllowed('https://example.com/a')).toBeUndefined();
+  });
+
+  it('/robots.txt itself is allowed (RFC 9309 §2.2.2)', () => {
+    const closed = robotsParser('https://example.com/robots.txt', 'User-agent: *\nDisallow: /');
+    expect(closed.isAllowed('https://example.com/robots.txt')).toBe(true);
+  });
+
+  it('isExplicitlyDisallowed counts the group that names the agent alone', () => {
+    expect(robots.isExplicitlyDisallowed('https://example.com/named', 'NamedBot')).toBe(true);
+    expect(robots.isExplicitlyDisallowed('https://example.com/named/open', 'NamedBot')).toBe(false);
+    expect(robots.isExplicitlyDisallowed('https://example.com/private', 'AnyBot')).toBe(false);
+  });
+
+  it('getMatchingLineNumber is 1-based, -1 without a rule', () => {
+    expect(robots.getMatchingLineNumber('https://example.com/private')).toBe(2);
+    expect(robots.getMatchingLineNumber('https://example.com/named/open', 'NamedBot')).toBe(9);
+    expect(robots.getMatchingLineNumber('https://example.com/')).toBe(-1);
+  });
+
+  it('getCrawlDelay is in seconds, getSitemaps as written, getPreferredHost the last one in lower case', () => {
+    expect(robots.getCrawlDelay('AnyBot')).toBe(2.5);
+    expect(robots.getCrawlDelay('NamedBot')).toBeUndefined();
+    expect(robots.getSitemaps()).toEqual(['https://example.com/sitemap.xml']);
+    expect(robots.getPreferredHost()).toBe('second.example');
+    expect(robotsParser('https://example.com/robots.txt', '').getPreferredHost()).toBeNull();
+  });
+});
+
+describe('beside robots-parser itself', () => {
+  it('gives the same verdicts for ASCII rules without escapes', () => {
+    const path = fc.string({ unit: fc.constantFrom('/', 'a', 'b', '*'), minLength: 1, maxLength: 8 });
+    const rule = fc.tuple(fc.constantFrom('Allow', 'Disallow'), path);
+    const file = fc.array(rule, { maxLength: 8 });
+    const target = fc.string({ unit: fc.constantFrom('/', 'a', 'b'), maxLength: 10 });
+    fc.assert(
+      fc.property(file, target, (rules, rest) => {
+        const text = ['User-agent: *', ...rules.map(([key, pattern]) => `${key}: /${pattern}`)].join('\n');
+        const base = 'https://example.com/robots.txt';
+        const url = `https://example.com/${rest}`;
+        const [ours, theirs] = [robotsParser(base, text), peer(base, text)];
+        expect(ours.isAllowed(url, 'AnyBot')).toBe(theirs.isAllowed(url, 'AnyBot'));
+      }),
+    );
+  });
+});
+
+it('require() gives the function itself', () => {
+  // The built package is what `require` loads; see also `.ci/packed`.
+  const manifest: { readonly exports: Readonly<Record<string, object>> } = createRequire(import.meta.url)(
+    '../../package.json',
+  );
+  expect(manifest.exports['./robots-parser']).toEqual({
+    types: './dist/compat/robots-parser.d.ts',
+    default: './dist/compat/robots-parser.js',
+  });
+});
