@@ -28,6 +28,7 @@ import {
   type Reservation,
   type TakenSlot,
 } from '../pacing/index.ts';
+import type { AddressPolicy } from '../net/address-policy.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import { isRobotsTarget, locate, LocatedUrl, originOf } from '../url/index.ts';
 import { channels, tellCache, tellDecision } from './diagnostics.ts';
@@ -113,6 +114,11 @@ export class RobotsClient {
       reserveInFleet: stored?.reserve,
       requestRateMs: (decision) => this.requestRateOf(decision),
     });
+  }
+
+  /** Which addresses requests for robots.txt may go to, as given to the constructor. Guards read it. */
+  get addressPolicy(): AddressPolicy {
+    return this.settings.addressPolicy;
   }
 
   /**

@@ -1,6 +1,7 @@
-import { type Clock, invalid, orAborted } from '../base/index.ts';
+import { type Clock, invalid, orAborted, RobotsInvalidOptionsError } from '../base/index.ts';
 import { DECIDE, type Decision } from '../decision/index.ts';
 import { refreshAheadAt } from '../lifecycle/index.ts';
+import { type AddressPolicy, isStricter } from '../net/address-policy.ts';
 import type { Pace, TakenSlot } from '../pacing/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import type { Fields } from './fetch/response.ts';
@@ -37,6 +38,8 @@ export interface GuardClient {
     agent?: Agent,
     options?: { readonly signal?: AbortSignal },
   ): Decision | Promise<Decision>;
+  /** Which addresses requests for robots.txt may go to. A guard with a stricter policy of its own is refused. */
+  readonly addressPolicy?: AddressPolicy;
   report(url: string | URL, signal: { readonly reachable: boolean; readonly retryAfter?: string }): void;
   /** Needed for `pacing` alone, unless there is `takeSlot`. Resolves with the milliseconds it took. */
   waitForSlot?(decision: Decision, options: SlotOptions): Promise<number>;
@@ -82,6 +85,7 @@ export class Guard<Answer = unknown> {
     if (this.settings.pace !== undefined && !canPace(client)) {
       throw invalid('the client', 'one with `waitForSlot` when `pacing` is set', client);
     }
+    assertAsStrict(client, this.settings.addressPolicy);
     this.onDisallow = this.settings.onDisallow;
     this.clock = this.settings.clock;
   }
@@ -261,6 +265,15 @@ export function reachesSite(url: string | URL): boolean {
     return url.startsWith('https:') || url.startsWith('http:') || reachesSite(new URL(url));
   }
   return url.protocol === 'http:' || url.protocol === 'https:' || url.protocol === 'ftp:';
+}
+
+/** Robots.txt would be asked for where no page may be. Of a client of another make the policy may be unknown. */
+function assertAsStrict({ addressPolicy: ofClient }: GuardClient, ofGuard: AddressPolicy): void {
+  if (ofClient === undefined || !isStricter(ofGuard, ofClient)) return;
+  throw new RobotsInvalidOptionsError(
+    `Expected \`addressPolicy\` to be no stricter than that of the client, got '${ofGuard}' over a client with ` +
+      `'${ofClient}'; give the client \`addressPolicy: '${ofGuard}'\`, too`,
+  );
 }
 
 function canPace({ waitForSlot, takeSlot }: GuardClient): boolean {

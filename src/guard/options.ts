@@ -60,7 +60,8 @@ export interface GuardOptions<Answer = unknown> {
    * Which addresses requests may go to; `guardFetch` alone has it. What it forbids rejects with
    * `RobotsAddressRefusedError` (`ERR_ROBOTS_ADDRESS_REFUSED`) before anything is connected to, whatever `mode`,
    * `filter`, `onDisallow` and `robots: { ignore }` say: those are about robots.txt. Requests for robots.txt go by
-   * the `addressPolicy` of the client.
+   * the `addressPolicy` of the client, which must be as strict (`ERR_ROBOTS_INVALID_OPTIONS`): robots.txt would else be
+   * asked for where no page may be.
    *
    * To see addresses, the guard hands each hop a `dispatcher` of its own in `init`, in the place of the global one
    * and of one built into a `Request`. That works with the `fetch` of Node and of undici. With a `dispatcher` in the
@@ -89,6 +90,7 @@ export interface GuardSettings<Answer> {
   readonly onIgnored: ((ignored: IgnoredRequest) => void) | undefined;
   readonly clock: Clock;
   readonly pace: Pace | undefined;
+  readonly addressPolicy: AddressPolicy;
 }
 
 const guardOptions: Check = optionTable({
@@ -137,6 +139,7 @@ export function readGuardOptions<Answer>(given: GuardOptions<Answer>): GuardSett
     onIgnored: given.onIgnored,
     clock: given.clock ?? systemClock,
     pace: readPacing(given.pacing),
+    addressPolicy,
   };
 }
 

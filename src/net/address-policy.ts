@@ -17,6 +17,17 @@ export const ADDRESS_POLICIES: readonly AddressPolicy[] = ['no-public-to-private
 
 export const DEFAULT_ADDRESS_POLICY: AddressPolicy = 'no-public-to-private';
 
+const STRICTNESS: Readonly<Record<AddressPolicy, number>> = {
+  any: 0,
+  'no-public-to-private': 1,
+  'public-only': 2,
+};
+
+/** Whether `policy` refuses addresses that `other` lets through. */
+export function isStricter(policy: AddressPolicy, other: AddressPolicy): boolean {
+  return STRICTNESS[policy] > STRICTNESS[other];
+}
+
 /** What a policy means for a chain of hops. Once a hop was public, all further ones have to be. */
 export class HopAddresses {
   readonly #policy: AddressPolicy;

@@ -118,13 +118,14 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
     'asks no private address at all under "public-only", redirects %s',
     async (redirect) => {
       const inside = await site(redirecting({}));
-      await using client = new RobotsClient();
-      const guarded = guardFetch(fetch, client, { addressPolicy: 'public-only', lookup: lookupIn(NAMES) });
+      const lookup = lookupIn(NAMES);
+      await using client = new RobotsClient({ addressPolicy: 'public-only', lookup });
+      const guarded = guardFetch(fetch, client, { addressPolicy: 'public-only', lookup });
       for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
         await expect(guarded(as(host, inside), { redirect })).rejects.toEqual(REFUSED);
       }
       await expect(guarded(new Request(as('127.0.0.1', inside)), { redirect })).rejects.toEqual(REFUSED);
-      // By name not even its robots.txt, though the client may ask private addresses.
+      // By name not even its robots.txt.
       await expect(guarded(as('intranet.example', inside), { redirect })).rejects.toEqual(REFUSED);
       expect(inside.connections()).toBe(0);
     },
@@ -234,6 +235,27 @@ describe('the options of a guard', () => {
       expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }),
     );
   });
+
+  it.each([
+    ['public-only', 'no-public-to-private'],
+    ['public-only', 'any'],
+    ['no-public-to-private', 'any'],
+  ] as const)(
+    '%s is refused over a client with %s, which asks for robots.txt elsewhere',
+    async (guard, own) => {
+      await using loose = new RobotsClient({ addressPolicy: own });
+      expect(() => guardFetch(fetch, loose, { addressPolicy: guard })).toThrow(
+        expect.objectContaining({
+          code: 'ERR_ROBOTS_INVALID_OPTIONS',
+          message: expect.stringContaining(`give the client \`addressPolicy: '${guard}'\``),
+        }),
+      );
+      await using strict = new RobotsClient({ addressPolicy: guard });
+      expect(guardFetch(fetch, strict, { addressPolicy: guard })).toBeTypeOf('function');
+      expect(guardFetch(fetch, strict, { addressPolicy: own })).toBeTypeOf('function');
+      expect(guardFetch(fetch, strict)).toBeTypeOf('function');
+    },
+  );
 
   it.each([{ addressPolicy: 'public-only' }, { lookup: lookupIn({}) }])(
     '%j is for guardFetch alone',
