@@ -1,3 +1,4 @@
+import { connect, createServer } from 'node:net';
 import { Agent } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Decision, RobotsClientOptions } from '../../src/index.ts';
@@ -61,6 +62,33 @@ async function stage(plays: readonly Play[], identity?: Identity): Promise<Site>
   return opened(site);
 }
 
+/** Passes octets on to `port` and back, and closes the connection after so many of them, in the middle of a TLS record. */
+async function startCuttingRelay(
+  port: number,
+  octets: number,
+): Promise<AsyncDisposable & { readonly origin: string }> {
+  const server = createServer((client) => {
+    let passed = 0;
+    const site = connect(port, '127.0.0.1');
+    for (const socket of [client, site]) socket.on('error', () => {});
+    client.pipe(site);
+    site.on('data', (chunk: Buffer) => {
+      if (passed > octets) return;
+      passed += chunk.length;
+      client.write(chunk);
+      if (passed > octets) client.end();
+    });
+    client.once('close', () => site.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('Expected a port');
+  return {
+    origin: `https://localhost:${address.port}`,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
 function expectDecision(decision: Decision, expected: Expected): void {
   const { state, reason, status, error, hops = 0 } = expected;
   expect(decision).toMatchObject({ state, reason, robots: { hops } });
@@ -95,6 +123,19 @@ describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
     // How long a fetch of the platform goes on with a handshake that nobody waits for is its own matter.
     const mayStay = fault.whole === true || (fault.tls === 'mute' && name === 'fetch');
     if (!mayStay) await site.idle();
+  });
+
+  it('a body without a length, cut without close_notify: Node does not tell it from a whole one', async () => {
+    const padded = `HTTP/1.1 200 OK\r\n\r\n${RULES}#${'x'.repeat(65_536)}`;
+    const site = await stage([[padded]], authority.issue({ host }));
+    const relay = opened(await startCuttingRelay(Number(new URL(site.origin).port), 32_768));
+    const { client } = testClient(overTls);
+    opened(client);
+    expectDecision(await client.check(`${relay.origin}/x/page`), {
+      state: 'rules',
+      reason: 'rule',
+      status: 200,
+    });
   });
 
   it('a name that does not resolve', async () => {
