@@ -138,6 +138,20 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
     explanation:
       'The sitemaps protocol asks for a full URL, and Google for a "fully qualified" one. Few crawlers resolve a relative one against the site.',
   },
+  'record-outside-group': {
+    message: ({ text }) =>
+      `${quote(text)} stands outside any group: it is for nobody, and neither slows a crawler nor states a preference.`,
+    hint: () => 'Put it below a `User-agent` line (`User-agent: *` for all that have no group of their own).',
+    explanation:
+      'Records such as `Crawl-delay`, `Content-Usage` and `Content-Signal` count for the user-agent lines directly above them. In front of the first one they count for no agent at all, not for all of them.',
+  },
+  'license-in-last-group': {
+    message: (diagnostic) =>
+      `This licence does not hold for everybody: it belongs to the group that starts on ${lineOf(diagnostic)}.`,
+    hint: () => 'Put it in front of the first `User-agent` line if it is meant for all.',
+    explanation:
+      'RSL 1.0 scopes a `License` line by where it stands: inside a group it is for that group, and replaces the licences in front of all groups. A group ends only at the next `User-agent` line, so that a line at the end of the file is in the last group, whatever blank lines come between.',
+  },
   'agent-not-token': {
     message: ({ meant, severity, text }) => {
       if (severity === 'error')
@@ -228,6 +242,26 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
     message: ({ text }) => `In ${quote(text)} \`*\` and \`$\` are ordinary characters.`,
     hint: () => 'Write prefixes, or read the file by a dialect with wildcards.',
     explanation: 'The conventions of 1994 and 1996 know no wildcards. RFC 9309 made `*` and `$` special.',
+  },
+  'rewritten-in-urls': {
+    message: ({ meant, text }) =>
+      meant === ''
+        ? `URL parsers take ${quote(text)} out of a URL: written so, the rule matches none that was parsed.`
+        : `URL parsers write ${quote(text)} as ${quote(meant ?? '')}: written so, the rule matches no URL that was parsed.`,
+    hint: ({ meant }) =>
+      meant === ''
+        ? 'Write the path as it stands in URLs, without it.'
+        : `Write ${quote(meant ?? '')} instead.`,
+    explanation:
+      'Crawlers compare rules with URLs that a parser has put into their final form (URL Standard): in paths a backslash is a slash there, the segments "." and ".." are resolved, tabs are gone, and spaces, quotes and angle brackets are escaped. Google takes URLs as they come; RFC 9309 escapes the last ones on both sides.',
+  },
+  bracket: {
+    message: ({ text }) =>
+      `${quote(text)} matches only URLs that have it spelt the same way: URL parsers leave brackets as they are.`,
+    hint: ({ text }) =>
+      `Add the same rule with ${quote(text.startsWith('%') ? decodeURIComponent(text) : encodeURIComponent(text))}, since links are written both ways.`,
+    explanation:
+      'Brackets are reserved characters (RFC 3986 §2.2), so that a raw one and an escaped one differ, in paths and in queries. Browsers and URL parsers escape neither: `?filter[a]=1` and `?filter%5Ba%5D=1` are both seen, and each needs a rule.',
   },
   'shadowed-rule': {
     message: (diagnostic) =>

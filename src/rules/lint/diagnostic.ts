@@ -18,6 +18,8 @@ export type DiagnosticCode =
   | 'unsupported-directive'
   | 'invalid-crawl-delay'
   | 'relative-sitemap'
+  | 'record-outside-group'
+  | 'license-in-last-group'
   // User-agent lines and groups.
   | 'agent-not-token'
   | 'duplicate-group'
@@ -32,6 +34,8 @@ export type DiagnosticCode =
   | 'empty-rule'
   | 'trailing-star'
   | 'literal-wildcard'
+  | 'rewritten-in-urls'
+  | 'bracket'
   | 'shadowed-rule';
 
 /**

@@ -34,6 +34,11 @@ export class GroupLint {
     return this.#groups.at(-1)!;
   }
 
+  /** There is one group, and it is for all agents. */
+  get isForAll(): boolean {
+    return this.#groups.length === 1 && this.last.names.includes('*');
+  }
+
   start(agentLine: Span): void {
     this.#groups.push({ agentLine, names: [], rules: [], ruleLines: 0 });
   }

@@ -18,6 +18,7 @@ import { DOLLAR, fromUtf8, SLASH, STAR, utf8 } from '../octets.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { GroupLint } from './lint-groups.ts';
 import { Report, type Span } from './report.ts';
+import { rewrittenInUrls } from './rewritten-in-urls.ts';
 import { asCharacters, rankedRule } from './shadowed-rules.ts';
 
 /** What keys are held against. */
@@ -42,6 +43,8 @@ const KEY_OCTETS = KEYS.map((key) => utf8.encode(key));
 /** RFC 9309 §2.2.1: "only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". */
 const TOKEN_OR_STAR = /^(?:[A-Za-z_-]+|\*)$/;
 const MOST_AGENTS_SHOWN = 10;
+/** They are for the agents of a block, so that outside any they are for nobody. `License` is for everybody there. */
+const AGENT_RECORDS = /^(?:crawl-delay|request-rate|visit-time|content-usage|content-signals?)$/;
 
 /**
  * What is the matter with a file. Sorted by line and column; at most 100 of a
@@ -71,6 +74,11 @@ class Linter {
   #start: number;
   /** What an author may take for the end of a group: the first such line since the last user-agent line. */
   #between: { readonly line: number; readonly directive: boolean } | undefined;
+
+  /** A blank line came since the last rule, user-agent line or record. */
+  #afterBlank = false;
+  /** The first licence that stands apart in the group that is the last one so far. */
+  #apart: Span | undefined;
 
   constructor(file: RobotsFile) {
     this.#file = file;
@@ -109,6 +117,10 @@ class Linter {
       }
       this.#line();
     }
+    if (this.#apart !== undefined && !this.#groups.isForAll) {
+      const { line: otherLine } = this.#groups.last.agentLine;
+      report.add('license-in-last-group', 'warning', this.#apart, { otherLine });
+    }
     this.#groups.finish();
     return report.diagnostics;
   }
@@ -132,6 +144,8 @@ class Linter {
     ) {
       this.#report.add('relative-sitemap', 'warning', value);
     } else if (kind === LINE_BLANK) this.#between ??= { line, directive: false };
+    if (kind === LINE_BLANK) this.#afterBlank = true;
+    else if (kind >= LINE_USER_AGENT && kind !== LINE_SITEMAP) this.#afterBlank = false;
   }
 
   /** A line whose key decides nothing, or that has none. */
@@ -152,6 +166,9 @@ class Linter {
       report.add('unsupported-directive', 'info', key, {}, word);
     } else report.add('misspelt-key', 'error', key, { meant });
     if (kind === LINE_JUNK || missingColon) return;
+    const isInBlock = this.#walk.block >= 0;
+    if (!isInBlock && AGENT_RECORDS.test(word)) report.add('record-outside-group', 'warning', key);
+    if (isInBlock && word === 'license' && this.#afterBlank) this.#apart ??= value;
     if (word === 'crawl-delay' && secondsToMs(bytes, value.start, value.end) < 0) {
       report.add('invalid-crawl-delay', 'warning', value);
     }
@@ -160,6 +177,7 @@ class Linter {
 
   #agentLine(value: Span): void {
     const report = this.#report;
+    this.#apart = undefined;
     if (this.#walk.starts) this.#groups.start(value);
     else if (this.#between !== undefined) {
       const { directive, line: otherLine } = this.#between;
@@ -204,6 +222,11 @@ class Linter {
       }
     } else if (bytes[end - 1 - anchor] === STAR && end - start > 1)
       report.add('trailing-star', 'info', value);
+    for (const { at, written, meant } of rewrittenInUrls(this.#characters.slice(start, end), this.#traits)) {
+      const piece = this.#span(start + at, start + at + written.length);
+      if (meant === undefined) report.add('bracket', 'info', piece);
+      else report.add('rewritten-in-urls', 'warning', piece, { meant });
+    }
     this.#groups.addRule(rankedRule(bytes, this.#characters, value, allow, this.#traits));
   }
 

@@ -123,6 +123,51 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       { severity: 'warning', line: 3, column: 9, text: '' },
     ],
   },
+  'record-outside-group': {
+    body: lines(
+      'Content-Signal: search=no',
+      'Crawl-delay: 1',
+      'License: https://a/b',
+      'User-agent: *',
+      'Crawl-delay: 1',
+    ),
+    reported: [
+      { severity: 'warning', line: 1, column: 1, text: 'Content-Signal' },
+      { severity: 'warning', line: 2, column: 1, text: 'Crawl-delay' },
+    ],
+  },
+  'license-in-last-group': {
+    body: lines(
+      ...['User-agent: *', 'Allow: /', '', 'License: https://a/1', 'User-agent: b', 'License: https://a/2'],
+      ...['Disallow: /', '', 'Sitemap: https://a/s', 'License: https://a/3', 'License: https://a/4'],
+    ),
+    reported: [{ severity: 'warning', line: 10, column: 10, text: 'https://a/3', otherLine: 5 }],
+  },
+  'rewritten-in-urls': {
+    body: lines(
+      ...[
+        'User-agent: *',
+        'Disallow: /a\\b',
+        'Disallow: /a/%2E./b',
+        'Disallow: /a\tb',
+        'Disallow: /.well',
+        'Disallow: /..',
+      ],
+      ...['Disallow: /a?b\\c', 'Disallow: /*\\', 'Disallow: /a "b"', 'Disallow: /...'],
+    ),
+    reported: [
+      { severity: 'warning', line: 2, column: 13, text: '\\', meant: '/' },
+      { severity: 'warning', line: 3, column: 13, text: '/%2E.', meant: '' },
+      { severity: 'warning', line: 4, column: 13, text: '\t', meant: '' },
+    ],
+  },
+  bracket: {
+    body: lines('User-agent: *', 'Disallow: /*?f[a]', 'Disallow: /b%5Dc'),
+    reported: [
+      { severity: 'info', line: 2, column: 15, text: '[' },
+      { severity: 'info', line: 3, column: 13, text: '%5D' },
+    ],
+  },
   'agent-not-token': {
     body: lines('User-agent: MJ12bot', 'User-agent: Foo/1.0, Bar', 'User-agent: "Foo"', 'Disallow: /'),
     reported: [
@@ -453,6 +498,42 @@ describe('groups', () => {
     const body = lines('User-agent: *', 'Allow: /', 'User-agent: *', 'Disallow: /', 'Disallow: /');
     expect(linesOf(diagnosed(body, 'merge-allows-all'))).toEqual([4]);
     expect(linesOf(diagnosed(body, 'shadowed-rule'))).toEqual([5]);
+  });
+});
+
+describe('what URL parsers rewrite', () => {
+  const codes = (pattern: string, dialect: Dialect): string[] =>
+    lint(parseRobots(disallow(pattern), { dialect }))
+      .map(({ code }) => code)
+      .filter((code) => code === 'rewritten-in-urls' || code === 'bracket');
+
+  it('is reported where no parsed URL matches, by a dialect', () => {
+    expect(codes('/a b', 'google')).toEqual(['rewritten-in-urls']);
+    expect(codes('/a b', 'rfc9309')).toEqual([]);
+    expect(codes('/a[b', 'google')).toEqual(['bracket']);
+    expect(codes('/a[b', 'koster-1996')).toEqual([]);
+    expect(codes('/a/../b', 'koster-1996')).toEqual(['rewritten-in-urls']);
+    // The rule matches nothing that was parsed, and its spelling as parsed does.
+    for (const [pattern, spelt, dialect] of [
+      ['/a\\b', '/a/b', 'rfc9309'],
+      ['/a/../b', '/b', 'rfc9309'],
+      ['/a\tb', '/ab', 'rfc9309'],
+      ['/a b', '/a%20b', 'google'],
+    ] as const) {
+      const url = `https://example.com${pattern}`;
+      expect(parseRobots(disallow(pattern), { dialect }).check(url).allowed).toBe(true);
+      expect(parseRobots(disallow(spelt), { dialect }).check(url).allowed).toBe(false);
+    }
+  });
+
+  it('a licence that is for all anyway, or stands by its group, is not reported', () => {
+    const found = (...body: string[]): string[] =>
+      lint(parseRobots(lines(...body)))
+        .map(({ code }) => code)
+        .filter((code) => code.startsWith('license'));
+    expect(found('User-agent: *', 'Allow: /', '', 'License: https://a/b')).toEqual([]);
+    expect(found('User-agent: b', 'Allow: /', 'License: https://a/b')).toEqual([]);
+    expect(found('User-agent: b', 'Allow: /', '', 'License: https://a/b')).toEqual(['license-in-last-group']);
   });
 });
 
