@@ -3,7 +3,7 @@ import type { Command, ParsedArguments } from '../frame/command.ts';
 import { CheckReport } from './check-report.ts';
 import { decideOnline } from './decide-online.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
-import { inOrder, targets } from '../../report/input/index.ts';
+import { concurrently, targets } from '../../report/input/index.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings } from '../frame/open-client.ts';
 import {
@@ -70,7 +70,8 @@ async function run(given: ParsedArguments, session: Session): Promise<ExitCode> 
       const ready = await deciderFor(given, session, signal);
       decider = ready;
       const inputs = targets(given.operands, session.stdin);
-      for await (const answer of inOrder(inputs, MAX_UNDER_WAY, (target) => ready.decide(target))) {
+      const order = { width: MAX_UNDER_WAY, order: 'source' } as const;
+      for await (const answer of concurrently(inputs, order, (target) => ready.decide(target))) {
         await report.add(answer);
       }
       signal.throwIfAborted();

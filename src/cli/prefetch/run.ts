@@ -1,6 +1,6 @@
 import { DEFAULT_CONCURRENCY } from '../../base/index.ts';
 import type { RobotsClient } from '../../client/index.ts';
-import { asCompleted, type Target, targetLines, whyUnreadable } from '../../report/input/index.ts';
+import { concurrently, type Target, targetLines, whyUnreadable } from '../../report/input/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import { quoted } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
@@ -31,7 +31,8 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
     try {
       const origins = distinctOrigins(lines, () => report.read());
       const ask = (target: OriginTarget): Promise<Prefetched> => askOrigin(client, target, signal);
-      for await (const prefetched of asCompleted(origins, concurrency, ask)) await report.add(prefetched);
+      const prefetching = concurrently(origins, { width: concurrency, order: 'completion' }, ask);
+      for await (const prefetched of prefetching) await report.add(prefetched);
       signal.throwIfAborted();
       return await report.finish();
     } finally {
