@@ -102,7 +102,7 @@ export async function readSnapshot(
     for (const line of String(text).replace(/\n$/, '').split('\n')) {
       signal?.throwIfAborted();
       context.assertOpen();
-      reader.read(line.trimEnd());
+      await reader.read(line.trimEnd());
       length += line.length;
       if (length < TURN_LENGTH) continue;
       length = 0;
@@ -146,12 +146,12 @@ class SnapshotReader {
     return { restored, rejected, reasons, evicted, missing };
   }
 
-  read(line: string): void {
+  async read(line: string): Promise<void> {
     this.lines++;
     if (line === '' || this.readHeader(line)) return;
     const { cache, codec, clock, profileOf } = this.context;
     const now = clock.now();
-    const { record, rejected, origin } = { origin: undefined, ...codec.decode(line, now) };
+    const { record, rejected, origin } = { origin: undefined, ...(await codec.decode(line, now)) };
     if (record === undefined) this.reject(rejected ?? 'damaged', origin);
     else if (isExpired(record, profileOf(record.origin), now)) this.reject('expired', record.origin);
     else {

@@ -150,20 +150,21 @@ export class StoredOrigins {
       origin,
       make: () => store.get(this.key('record', origin)),
     });
+    const value = called.ok ? called.value : undefined;
+    const isKnown = before?.ok === true && value === before.value;
+    const stored = isKnown ? before.stored : await this.decode(origin, value);
     const pending = this.writes.pending(origin);
     const written = pending?.kind === 'set' ? pending.record : undefined;
     if (!called.ok) return { ok: false, record: written };
-    const { value } = called;
-    const stored = before?.ok === true && value === before.value ? before.stored : this.decode(origin, value);
     const isForgotten =
       stored !== undefined && pending?.kind === 'delete' && recordedAt(stored) <= pending.at;
     const record = stored === undefined || isForgotten ? written : newest(stored, written);
     return { ok: true, value, stored, record };
   }
 
-  private decode(origin: string, value: unknown): OriginRecord | undefined {
+  private async decode(origin: string, value: unknown): Promise<OriginRecord | undefined> {
     if (value === undefined || value === null) return undefined;
-    const { record, rejected } = this.options.codec.decode(value, this.options.clock.now(), origin);
+    const { record, rejected } = await this.options.codec.decode(value, this.options.clock.now(), origin);
     if (rejected !== undefined) this.caller.tell({ type: 'rejected', origin, reason: rejected });
     return record;
   }

@@ -71,7 +71,10 @@ describe('a snapshot', () => {
     const lines = await aSnapshot();
     const { robots } = client();
     await robots.restore(lines);
-    expect(await linesOf(robots)).toEqual(lines);
+    // Fields may come in another order, and the checksum is of them.
+    const contents = (of: readonly string[]): unknown[] =>
+      of.map((line) => ({ ...JSON.parse(line), sum: undefined }));
+    expect(contents(await linesOf(robots))).toEqual(contents(lines));
   });
 
   it('is a stream of lines: one that tells how many follow, then one an origin', async () => {
@@ -80,11 +83,11 @@ describe('a snapshot', () => {
     expect(lines.every((line) => line.endsWith('\n') && line.indexOf('\n') === line.length - 1)).toBe(true);
     expect(JSON.parse(lines[0]!)).toEqual({
       snapshot: 'canfetch',
-      v: 1,
+      v: 2,
       origins: 4,
       takenAt: Date.UTC(2026, 0, 15, 12),
     });
-    expect(lines.slice(1).map((line) => JSON.parse(line).origin)).toEqual([
+    expect(lines.slice(1).map((line) => JSON.parse(line).record.origin)).toEqual([
       A,
       B,
       'https://missing.example',
@@ -114,7 +117,7 @@ describe('a snapshot', () => {
       await robots.invalidate(A);
       await robots.canFetch('https://later.example/');
     }
-    expect(lines.slice(1).map((line) => JSON.parse(line).origin)).toEqual([A, B]);
+    expect(lines.slice(1).map((line) => JSON.parse(line).record.origin)).toEqual([A, B]);
   });
 
   it('of nothing is one line', async () => {
@@ -145,7 +148,7 @@ describe('a line that is not restored', () => {
     ['damaged', (line) => swap(line, '/private', '/privat')],
     ['damaged', (line) => line.slice(0, 60)],
     ['damaged', () => 'https://a.example'],
-    ['version', (line) => swap(line, '"v":1', '"v":2')],
+    ['version', (line) => swap(line, '"v":2', '"v":3')],
     [
       'lifetime',
       (line) => line,

@@ -34,7 +34,7 @@ const twist: fc.Arbitrary<Twist> = fc.oneof(
         fc.string(),
         fc.json(),
         fc.anything(),
-        fc.constant('{"v":1,"sum":0,"origin":"https://a.example"}'),
+        fc.constant('{"v":2,"sum":0,"record":{"origin":"https://a.example"}}'),
       )
       .map((value) => ({ kind: 'give', value }) as const),
   },

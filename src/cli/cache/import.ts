@@ -23,11 +23,11 @@ export async function importSnapshot(
 
   const take = async (line: string): Promise<RestoreRejection | undefined> => {
     const now = Date.now();
-    const { record, rejected: why } = codec.decode(line, now);
+    const { record, rejected: why } = await codec.decode(line, now);
     if (record === undefined) return why ?? 'damaged';
     if (isExpired(record, profiles[profile], now)) return 'expired';
     const key = storeKey('record', askerKey(asker), record.origin);
-    const known = codec.decode(await store.get(key), now, record.origin).record;
+    const { record: known } = await codec.decode(await store.get(key), now, record.origin);
     if (known !== undefined && recordedAt(known) >= recordedAt(record)) return 'older';
     const ttlMs = Math.max(1, retentionMs(record, profiles[profile], now));
     await store.set(key, codec.encode(record), { ttlMs });

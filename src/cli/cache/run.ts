@@ -119,7 +119,7 @@ async function exportAll(work: Work): Promise<ExitCode> {
   await output.write(snapshotHeader(keys.length, Date.now()));
   for (const key of keys) {
     signal.throwIfAborted();
-    const { record } = view.codec.decode(await view.store.get(key), Date.now());
+    const { record } = await view.codec.decode(await view.store.get(key), Date.now());
     if (record !== undefined) await output.write(`${view.codec.encode(record)}\n`);
   }
   if (unread > 0)

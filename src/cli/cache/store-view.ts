@@ -53,7 +53,7 @@ export function openStoreView(given: ParsedArguments, mayBeMade: boolean): Store
         const { origin, ...asker } = named;
         if ((whose.token ?? asker.token) !== asker.token) continue;
         if ((whose.addressPolicy ?? asker.addressPolicy) !== asker.addressPolicy) continue;
-        const { record, rejected } = codec.decode(value, Date.now(), origin);
+        const { record, rejected } = await codec.decode(value, Date.now(), origin);
         yield { key, asker, origin, expiresAt, record, rejected };
       }
     },

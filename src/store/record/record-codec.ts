@@ -7,11 +7,10 @@ import {
   type Profile,
 } from '../../lifecycle/index.ts';
 import { originOf } from '../../url/index.ts';
-import { readStoredRecord, type StoredRecord } from './stored-record.ts';
-import { toRecord, toStored } from './convert.ts';
+import type { StoredEntry } from './record-schema.ts';
 
 /** Raised whenever an older reader would misread what a newer one writes. Also part of every key. */
-export const RECORD_VERSION = 1;
+export const RECORD_VERSION = 2;
 
 /**
  * Why an entry is not taken. `damaged`: it is not what was written, or was never a record; `version`: of another
@@ -50,13 +49,19 @@ export class RecordCodec {
 
   encode(record: OriginRecord): string {
     const { maxBodyBytes, profileOf } = this.options;
-    const keptMs = profileOf(record.origin).keepCopyOnUnavailableMs;
-    const rest = JSON.stringify(toStored(record, { maxBodyBytes, keptMs })).slice(1);
+    const { keepCopyOnUnavailableMs } = profileOf(record.origin);
+    const { copy } = record;
+    const stored =
+      copy === undefined ? record : { ...record, copy: { ...copy, body: storedBody(copy.body) } };
+    const rest = JSON.stringify({ record: stored, maxBodyBytes, keepCopyOnUnavailableMs }).slice(1);
     return `{"v":${RECORD_VERSION},"sum":${crc32(rest)},${rest}`;
   }
 
-  /** Reads an entry about `origin`, or about whichever origin it names. What is not quite right is rejected. */
-  decode(entry: unknown, now: number, origin?: string): Decoded {
+  /**
+   * Reads an entry about `origin`, or about whichever origin it names. What is not quite right is rejected. The first
+   * call loads the schema, and zod with it.
+   */
+  async decode(entry: unknown, now: number, origin?: string): Promise<Decoded> {
     if (typeof entry !== 'string') return { rejected: 'damaged' };
     if (entry.length > this.maxLength) return { rejected: 'too-large' };
     const head = HEAD.exec(entry);
@@ -64,31 +69,46 @@ export class RecordCodec {
     if (Number(head[1]) !== RECORD_VERSION) return { rejected: 'version' };
     const rest = entry.slice(head[0].length);
     if (crc32(rest) !== Number(head[2])) return { rejected: 'damaged' };
-    const stored = readStoredRecord(parseJson(`{${rest}`));
+    const { storedEntry } = await (schemaModule ??= import('./record-schema.ts'));
+    const stored = storedEntry.safeParse(parseJson(`{${rest}`)).data;
     if (stored === undefined) return { rejected: 'damaged' };
-    const named = stored.origin;
+    const { record } = stored;
+    const named = record.origin;
     if (named !== (origin ?? canonicalOrigin(named))) return { rejected: 'origin' };
-    const rejected = this.reject(stored);
-    if (rejected !== undefined) return { rejected, origin: named };
-    const record = toRecord(stored);
-    if (record === undefined) return { rejected: 'damaged', origin: named };
-    const against = objection(record, this.options.profileOf(named), now);
-    return against === undefined
-      ? { record: noLaterThan(record, now) }
-      : { rejected: against, origin: named };
+    const rejected = this.reject(stored) ?? objection(record, this.options.profileOf(named), now);
+    return rejected === undefined ? { record: noLaterThan(record, now) } : { rejected, origin: named };
   }
 
   /** What a record does not show by itself. */
-  private reject({ origin, answer, copy, keptMs = 0 }: StoredRecord): Rejection | undefined {
-    const { maxBodyBytes } = this.options;
+  private reject({ record, ...writer }: StoredEntry): Rejection | undefined {
+    const { maxBodyBytes, profileOf } = this.options;
+    const { origin, answer, copy } = record;
     // With a lower limit than ours a rule may have been left out that we would have read.
-    if (copy !== undefined && (copy.octets > maxBodyBytes || (copy.cutAt ?? Infinity) < maxBodyBytes)) {
-      return 'too-large';
-    }
+    const isCutEarly = copy?.truncated === true && writer.maxBodyBytes < maxBodyBytes;
+    if (isCutEarly || (copy?.body.length ?? 0) > maxBodyBytes) return 'too-large';
     // Whoever wrote it may have thrown a copy away that the profile here would go on using.
-    const { keepCopyOnUnavailableMs } = this.options.profileOf(origin);
-    return answer?.kind === 'unavailable' && keptMs < keepCopyOnUnavailableMs ? 'profile' : undefined;
+    const { keepCopyOnUnavailableMs } = profileOf(origin);
+    const keptShorter = writer.keepCopyOnUnavailableMs < keepCopyOnUnavailableMs;
+    return answer?.kind === 'unavailable' && keptShorter ? 'profile' : undefined;
   }
+}
+
+/** Loaded when the first entry is read: a client without a store and snapshots never needs it. */
+let schemaModule: Promise<typeof import('./record-schema.ts')> | undefined;
+
+/** A BOM is part of the file. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Text where it is no longer than base64, after what JSON escapes; a store may compress it. */
+function storedBody(body: Uint8Array): string | { readonly base64: string } {
+  const base64Length = Math.ceil(body.length / 3) * 4 + 2;
+  try {
+    const text = utf8.decode(body);
+    if (Buffer.byteLength(JSON.stringify(text)) <= base64Length) return text;
+  } catch {
+    // Octets that are no UTF-8.
+  }
+  return { base64: Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('base64') };
 }
 
 function versionOf(entry: string): number | undefined {

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import type { OriginRecord } from '../../lifecycle/index.ts';
+
+/** What is stored: a record, and the settings of the client that wrote it which a reader must know. */
+export interface StoredEntry {
+  readonly record: OriginRecord;
+  /** The limit that a truncated copy was cut at. */
+  readonly maxBodyBytes: number;
+  /** Without a copy: for how long its profile would have kept one. */
+  readonly keepCopyOnUnavailableMs: number;
+}
+
+/**
+ * The one description of a stored record: {@link OriginRecord}, in which the octets of the copy are text or base64.
+ * Everything in a store comes from outside, so that nothing unknown, and no value beyond its bounds, is taken.
+ */
+export const storedEntry: z.ZodType<StoredEntry> = makeSchema();
+
+function makeSchema(): z.ZodType<StoredEntry> {
+  // The last moment a `Date` can hold.
+  const time = z.number().min(0).max(8.64e15);
+  const status = z.int().min(100).max(999);
+  const url = z
+    .string()
+    .max(65_536)
+    .regex(/^(?:https?|ftp):\/\/\S+$/);
+  // These go into requests: what no field can carry is not let in.
+  const field = z
+    .string()
+    .max(1_024)
+    .regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/)
+    .exactOptional();
+  // As long as it can be once it was cut.
+  const shown = z.string().max(1_025);
+  const suspect = z.enum(['challenge', 'blocked', 'login', 'html']).exactOptional();
+  const route = { finalUrl: url, hops: z.int().min(0).max(100), suspect };
+  const course = {
+    ...route,
+    headers: z
+      .strictObject({
+        cacheControl: field,
+        expires: field,
+        date: field,
+        age: field,
+        etag: field,
+        lastModified: field,
+        contentType: field,
+        retryAfter: field,
+        location: shown.exactOptional(),
+      })
+      .exactOptional(),
+    redirects: z
+      .array(z.strictObject({ url: shown, status, location: shown }))
+      .max(100)
+      .exactOptional(),
+  };
+  const answer = { ...course, status, fetchedAt: time, staleAt: time };
+  const body = z.union([
+    z.string().transform(octetsOfText),
+    z.strictObject({ base64: z.base64() }).transform(({ base64 }) => octetsOfBase64(base64)),
+  ]);
+  const record = z.strictObject({
+    origin: z.string().max(65_536),
+    answer: z
+      .discriminatedUnion('kind', [
+        z.strictObject({
+          ...answer,
+          kind: z.literal('rules'),
+          notModified: z.literal(true).exactOptional(),
+        }),
+        z.strictObject({
+          ...answer,
+          kind: z.literal('unavailable'),
+          reason: z.enum(['too-many-redirects', 'redirect-loop', 'disallowed-redirect']).exactOptional(),
+          since: time,
+        }),
+        z.strictObject({ ...answer, kind: z.literal('restricted') }),
+      ])
+      .exactOptional(),
+    copy: z
+      .strictObject({
+        ...route,
+        body,
+        truncated: z.boolean(),
+        status,
+        fetchedAt: time,
+        etag: field,
+        lastModified: field,
+        contentType: field,
+      })
+      .exactOptional(),
+    failure: z
+      .strictObject({
+        ...course,
+        since: time,
+        at: time,
+        attempts: z.int().min(1),
+        retryAt: time,
+        retryAfterMs: time.exactOptional(),
+        status: status.exactOptional(),
+        error: z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/),
+      })
+      .exactOptional(),
+    site: z.strictObject({ reachable: z.boolean(), at: time }).exactOptional(),
+  });
+  return z.strictObject({ record, maxBodyBytes: z.int().min(0), keepCopyOnUnavailableMs: time });
+}
+
+const utf8 = new TextEncoder();
+
+function octetsOfText(text: string): Uint8Array {
+  return utf8.encode(text);
+}
+
+function octetsOfBase64(text: string): Uint8Array {
+  // A copy of its own: small `Buffer`s are parts of a large one, which they would keep in memory.
+  return new Uint8Array(Buffer.from(text, 'base64'));
+}
