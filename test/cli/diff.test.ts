@@ -44,6 +44,15 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
+describe('records other than rules', () => {
+  it('are compared for the agents of their blocks alone', () => {
+    const body = (delay: string): string =>
+      `User-agent: a\nCrawl-delay: ${delay}\nUser-agent: *\nDisallow: /x\n`;
+    const { differences } = new FileComparison(parseRobots(body('5')), parseRobots(body('9')), ['a', 'b']);
+    expect(differences).toMatchObject([{ agents: ['a'], records: [{ kind: 'removed' }, { kind: 'added' }] }]);
+  });
+});
+
 describe('diff', () => {
   it('shows what changed for whom, and which URLs flip', async () => {
     const { code, stdout, stderr } = await cli([
