@@ -37,3 +37,4 @@ export {
   record,
   wholeNumber,
 } from './option-table.ts';
+export { mapConcurrent, type MapOptions } from './map-concurrent.ts';

@@ -3,10 +3,11 @@ import {
   anAbortSignal,
   type Check,
   invalid,
+  mapConcurrent,
   optionTable,
   RobotsInvalidUrlError,
 } from '../base/index.ts';
-import { originOf } from '../url/index.ts';
+import { DistinctOrigins, originOf } from '../url/index.ts';
 import type { OriginPolicy } from '../decision/index.ts';
 
 export interface PrefetchOptions {
@@ -49,49 +50,20 @@ export async function prefetch(
   assertArguments(urls, options);
   const { signal, onProgress } = options;
   signal?.throwIfAborted();
-  const origins = new Set<string>();
+  const origins = new DistinctOrigins();
   const invalid: RobotsInvalidUrlError[] = [];
   const states: Partial<Record<OriginPolicy['state'], number>> = {};
   let done = 0;
-  // One for all the questions, so that the caller's signal gets one listener.
-  const stop = new AbortController();
-  const stopped = new Promise<never>((_, reject) => {
-    stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true });
+  const policies = mapConcurrent(urls, { concurrency, signal }, (url, stop) => {
+    const origin = originOrError(url, invalid);
+    return origin === undefined || !origins.add(origin) ? undefined : ask(origin, stop);
   });
-  stopped.catch(() => undefined);
-  const abort = (): void => stop.abort(signal?.reason);
-  signal?.addEventListener('abort', abort, { once: true });
-
-  const warm = async (origin: string): Promise<void> => {
-    const { state } = await ask(origin, stop.signal);
+  for await (const { origin, state } of policies) {
     states[state] = (states[state] ?? 0) + 1;
     done++;
-    onProgress?.({ done, total: origins.size, origin });
-  };
-
-  const pending = new Set<Promise<void>>();
-  const source = Symbol.asyncIterator in urls ? urls[Symbol.asyncIterator]() : urls[Symbol.iterator]();
-  try {
-    for (;;) {
-      const next = await Promise.race([source.next(), stopped]);
-      if (next.done === true) break;
-      const origin = originOrError(next.value, invalid);
-      if (origin === undefined || origins.has(origin)) continue;
-      origins.add(origin);
-      const work = warm(origin)
-        .catch((error: unknown) => stop.abort(error))
-        .finally(() => pending.delete(work));
-      pending.add(work);
-      if (pending.size >= concurrency) await Promise.race([...pending, stopped]);
-      stop.signal.throwIfAborted();
-    }
-    await Promise.race([Promise.all(pending), stopped]);
-    stop.signal.throwIfAborted();
-  } finally {
-    signal?.removeEventListener('abort', abort);
-    if (stop.signal.aborted) void Promise.resolve(source.return?.()).catch(() => undefined);
+    onProgress?.({ done, total: origins.count, origin });
   }
-  return { origins: origins.size, states, invalid };
+  return { origins: origins.count, states, invalid };
 }
 
 const prefetchOptions: Check = optionTable({

@@ -1,5 +1,5 @@
-import { orAborted, quote } from '../base/index.ts';
-import { concurrently, type Target, targetLines } from '../report/input/index.ts';
+import { mapConcurrent, orAborted, quote } from '../base/index.ts';
+import { type Target, targetLines } from '../report/input/index.ts';
 import { tooLongError } from '../report/index.ts';
 import { jsonLine, Output, renderRecord } from '../report/text/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
@@ -110,7 +110,7 @@ async function stream(
       progress.asked();
       return recordFor(line, agents, service, limit, signal);
     };
-    for await (const record of concurrently(lines, { width: READ_AHEAD, order: 'source' }, answer)) {
+    for await (const record of mapConcurrent(lines, { concurrency: READ_AHEAD, ordered: true }, answer)) {
       await progress.written(output.write(record));
     }
     if (ending.signal.aborted && !request.readableEnded) {

@@ -4,3 +4,4 @@
 export { locationText } from './location-header.ts';
 export { isRobotsTarget, locate, LocatedUrl, originOf, ROBOTS_PATH, targetOf } from './origin.ts';
 export { BYTE_MASK } from './serialised-url.ts';
+export { DistinctOrigins } from './distinct-origins.ts';

@@ -1,5 +1,3 @@
-import { distinctOrigins } from '../../src/cli/prefetch/report.ts';
-import type { Target } from '../../src/report/input/targets.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { cli, records } from './session.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -212,25 +210,5 @@ describe('--store', () => {
     });
     expect(code).toBe(2);
     expect(stderr).toContain('LMDB');
-  });
-});
-
-describe('the origins of a list', () => {
-  async function* targets(count: number, distinct: number): AsyncGenerator<Target> {
-    for (let index = 0; index < count; index++)
-      yield { input: `https://${index % distinct}.example/${index}` };
-  }
-
-  it('come once each', async () => {
-    let [found, read] = [0, 0];
-    for await (const each of distinctOrigins(targets(1_000, 10), () => read++)) if ('origin' in each) found++;
-    expect([found, read]).toEqual([10, 1_000]);
-  });
-
-  it('are forgotten in the order they came when there are too many, so that memory is bounded', async () => {
-    let found = 0;
-    for await (const each of distinctOrigins(targets(30, 10), () => undefined, 5))
-      if ('origin' in each) found++;
-    expect(found).toBe(30);
   });
 });

@@ -1,9 +1,10 @@
+import { mapConcurrent } from '../../base/index.ts';
 import { decideOffline, type Decider, type Session, UsageError } from '../../report/index.ts';
 import type { Command, ParsedArguments } from '../frame/command.ts';
 import { CheckReport } from './check-report.ts';
 import { decideOnline } from './decide-online.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
-import { concurrently, targets } from '../../report/input/index.ts';
+import { targets } from '../../report/input/index.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings } from '../frame/open-client.ts';
 import {
@@ -16,7 +17,7 @@ import {
 } from '../frame/options.ts';
 
 /** URLs under way at a time. The client bounds its fetches by itself; this bounds what waits for them. */
-const MAX_UNDER_WAY = 512;
+const IN_ORDER = { concurrency: 512, ordered: true };
 const STDIN = '-';
 
 /** `canfetch check`: one answer per URL, in the order of the URLs. */
@@ -70,8 +71,7 @@ async function run(given: ParsedArguments, session: Session): Promise<ExitCode> 
       const ready = await deciderFor(given, session, signal);
       decider = ready;
       const inputs = targets(given.operands, session.stdin);
-      const order = { width: MAX_UNDER_WAY, order: 'source' } as const;
-      for await (const answer of concurrently(inputs, order, (target) => ready.decide(target))) {
+      for await (const answer of mapConcurrent(inputs, IN_ORDER, (target) => ready.decide(target))) {
         await report.add(answer);
       }
       signal.throwIfAborted();

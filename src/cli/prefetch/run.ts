@@ -1,6 +1,5 @@
-import { DEFAULT_CONCURRENCY } from '../../base/index.ts';
-import type { RobotsClient } from '../../client/index.ts';
-import { concurrently, type Target, targetLines, whyUnreadable } from '../../report/input/index.ts';
+import { DEFAULT_CONCURRENCY, mapConcurrent } from '../../base/index.ts';
+import { type Target, targetLines, whyUnreadable } from '../../report/input/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import { quoted } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
@@ -8,7 +7,8 @@ import type { ExitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
 import { onlyOperand } from '../frame/settings.ts';
-import { PrefetchReport, type Prefetched, distinctOrigins, type OriginTarget } from './report.ts';
+import { DistinctOrigins } from '../../url/index.ts';
+import { originTarget, PrefetchReport, type Prefetched } from './report.ts';
 import { open } from 'node:fs/promises';
 
 const STDIN = '-';
@@ -29,25 +29,25 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
     const { client } = opened;
     const report = new PrefetchReport(given, session);
     try {
-      const origins = distinctOrigins(lines, () => report.read());
-      const ask = (target: OriginTarget): Promise<Prefetched> => askOrigin(client, target, signal);
-      const prefetching = concurrently(origins, { width: concurrency, order: 'completion' }, ask);
-      for await (const prefetched of prefetching) await report.add(prefetched);
+      const origins = new DistinctOrigins();
+      const ask = (line: Target, stop: AbortSignal): Promise<Prefetched> | undefined => {
+        report.read();
+        const target = originTarget(line);
+        if ('error' in target) return Promise.resolve(target);
+        // The front page stands for the origin: what is decided about it itself is not told.
+        return origins.add(target.origin)
+          ? client.check(`${target.origin}/`, undefined, { signal: stop })
+          : undefined;
+      };
+      for await (const prefetched of mapConcurrent(lines, { concurrency, signal }, ask)) {
+        await report.add(prefetched);
+      }
       signal.throwIfAborted();
       return await report.finish();
     } finally {
       report.leave();
     }
   });
-}
-
-/** The front page stands for the origin: what is decided about it itself is not told. */
-async function askOrigin(
-  client: RobotsClient,
-  target: OriginTarget,
-  signal: AbortSignal,
-): Promise<Prefetched> {
-  return 'error' in target ? target : client.check(`${target.origin}/`, undefined, { signal });
 }
 
 /** @throws UsageError when the file cannot be opened. */

@@ -2,8 +2,6 @@
  * What people hand in: URLs a line, files, standard input. It must not import the client: whoever reads from an origin
  * hands one in.
  */
-
-export { concurrently } from './concurrently.ts';
 export { absenceOf, type LoadedRobots, type PolicyClient, readsStdin, RobotsLoader } from './load-robots.ts';
 export { didYouMean, readOrigin } from './read-origin.ts';
 export { readRobots, whyUnreadable } from './read-robots.ts';

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { mapConcurrent } from '../../src/base/index.ts';
+import fc from '../support/fast-check.ts';
+
+/** What one item waits for: settled by the test, in the order it likes. */
+class Gate {
+  readonly passed: Promise<void>;
+  open: () => void = () => undefined;
+
+  constructor() {
+    this.passed = new Promise((resolve) => {
+      this.open = resolve;
+    });
+  }
+}
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, number) => number);
+
+async function* later(items: readonly number[], onEnd = (): void => undefined): AsyncGenerator<number> {
+  try {
+    for (const item of items) yield await Promise.resolve(item);
+  } finally {
+    onEnd();
+  }
+}
+
+async function collect<Item>(items: AsyncIterable<Item>, into: Item[] = []): Promise<Item[]> {
+  for await (const item of items) into.push(item);
+  return into;
+}
+
+/** Long enough for everything that needs no more than microtasks. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe.each([true, false])('mapConcurrent, ordered %s', (ordered) => {
+  it('gives every result once, in order if it is to, with bounded work, whatever order work ends in', async () => {
+    const turns = fc.array(fc.nat({ max: 5 }), { maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(turns, fc.integer({ min: 1, max: 6 }), async (delays, concurrency) => {
+        let [running, most] = [0, 0];
+        const results = await collect(
+          mapConcurrent(later(numbers(delays.length)), { concurrency, ordered }, async (number) => {
+            most = Math.max(most, ++running);
+            for (let turn = 0; turn < (delays[number] ?? 0); turn++) await Promise.resolve();
+            running--;
+            return number;
+          }),
+        );
+        expect(most).toBeLessThanOrEqual(concurrency);
+        expect(ordered ? results : results.sort((a, b) => a - b)).toEqual(numbers(delays.length));
+      }),
+    );
+  });
+
+  it('works on as many at a time as it may', async () => {
+    const gates = numbers(9).map(() => new Gate());
+    const started: number[] = [];
+    const all = collect(
+      mapConcurrent(numbers(9), { concurrency: 5, ordered }, async (number) => {
+        started.push(number);
+        await gates[number]?.passed;
+      }),
+    );
+    await settled();
+    expect(started).toEqual([0, 1, 2, 3, 4]);
+    for (const gate of gates) gate.open();
+    await expect(all).resolves.toHaveLength(9);
+  });
+
+  it('reads no further ahead than it has room, for a reader that takes nothing', async () => {
+    let read = 0;
+    const results = mapConcurrent(numbers(100), { concurrency: 4, ordered }, (number) => {
+      read++;
+      return Promise.resolve(number);
+    });
+    await results.next();
+    await settled();
+    expect(read).toBeLessThanOrEqual(5);
+    await results.return();
+  });
+
+  it('throws a failure after the results before it, aborts the rest, and lets go of the source', async () => {
+    let closed = false;
+    let aborted: unknown;
+    const failure = new Error('two');
+    const got: number[] = [];
+    const source = later(numbers(100), () => (closed = true));
+    const failing = collect(
+      mapConcurrent(source, { concurrency: 5, ordered }, (number, signal) => {
+        if (number < 2) return Promise.resolve(number);
+        if (number === 2) return settled().then(() => Promise.reject(failure));
+        return new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject((aborted = signal.reason)));
+        });
+      }),
+      got,
+    );
+    await expect(failing).rejects.toBe(failure);
+    expect(got).toEqual([0, 1]);
+    expect(closed).toBe(true);
+    expect(aborted).toBe(failure);
+  });
+
+  it('throws what the source, or work before its promise, throws', async () => {
+    async function* broken(): AsyncGenerator<number> {
+      yield 1;
+      throw new Error('source');
+    }
+    const work = (number: number): Promise<number> => Promise.resolve(number);
+    await expect(collect(mapConcurrent(broken(), { concurrency: 3, ordered }, work))).rejects.toThrow(
+      'source',
+    );
+    const thrower = (): never => {
+      throw new Error('work');
+    };
+    await expect(collect(mapConcurrent([1], { concurrency: 3, ordered }, thrower))).rejects.toThrow('work');
+  });
+
+  it('ends at once when its signal aborts, though neither source nor work answers', async () => {
+    const stop = new AbortController();
+    const reason = new Error('left');
+    let released = false;
+    const stuck: AsyncIterable<number> = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise(() => undefined),
+        return: () => {
+          released = true;
+          return new Promise(() => undefined);
+        },
+      }),
+    };
+    const all = collect(
+      mapConcurrent(stuck, { concurrency: 2, ordered, signal: stop.signal }, () => Promise.resolve()),
+    );
+    await settled();
+    stop.abort(reason);
+    await expect(all).rejects.toBe(reason);
+    expect(released).toBe(true);
+    const aborted = { concurrency: 2, ordered, signal: AbortSignal.abort(reason) };
+    await expect(collect(mapConcurrent(stuck, aborted, () => Promise.resolve()))).rejects.toBe(reason);
+  });
+
+  it('passes over items without work, and gives nothing for nothing', async () => {
+    const options = { concurrency: 2, ordered };
+    const odd = mapConcurrent(numbers(9), options, (number) =>
+      number % 2 === 0 ? undefined : Promise.resolve(number),
+    );
+    await expect(collect(odd)).resolves.toEqual([1, 3, 5, 7]);
+    await expect(collect(mapConcurrent([], options, () => Promise.resolve()))).resolves.toEqual([]);
+  });
+});
+
+describe('the order of results', () => {
+  it.each([
+    [true, [0, 1, 2]],
+    [false, [2, 1, 0]],
+  ])('ordered %s: %j when work ends backwards', async (ordered, order) => {
+    const gates = numbers(3).map(() => new Gate());
+    const opened = gates.map(({ passed }) => passed);
+    const got: number[] = [];
+    const all = collect(
+      mapConcurrent(numbers(3), { concurrency: 3, ordered }, async (number) => {
+        await opened[number];
+        return number;
+      }),
+      got,
+    );
+    for (const gate of gates.reverse()) {
+      await settled();
+      gate.open();
+    }
+    await all;
+    expect(got).toEqual(order);
+  });
+});
