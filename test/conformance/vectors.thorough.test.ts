@@ -1,12 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type Dialect, parseRobots, type RobotsFile } from '../../src/rules/index.ts';
+import {
+  type Dialect,
+  lint,
+  parseRobots,
+  requestRate,
+  type RobotsFile,
+  usage,
+} from '../../src/rules/index.ts';
 
 /**
- * Extra conformance run over cases that lie beside a development checkout. They are read from there and are not
- * part of the project; where they are missing the run is skipped, which says so.
+ * Extra runs over cases and real files that lie beside a development checkout. They are read from there and are not
+ * part of the project; where they are missing the runs are skipped, which says so. `cases.test.ts` stands alone.
  */
 interface Case {
   readonly id: string;
@@ -19,11 +25,17 @@ interface Case {
 }
 
 const folder = new URL('../../../shared/vectors/', import.meta.url);
+const corpus = new URL('../../../shared/corpus/robots-4231.ndjson.gz', import.meta.url);
+const DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
+
+function linesOf(file: URL): string[] {
+  return gunzipSync(readFileSync(file)).toString('utf8').trim().split('\n');
+}
 
 describe.each(['published', 'google', 'rfc9309', 'koster-1996', 'robotstxt-1994'])('vectors: %s', (name) => {
-  const file = fileURLToPath(new URL(`${name}.ndjson.gz`, folder));
+  const file = new URL(`${name}.ndjson.gz`, folder);
   it.skipIf(!existsSync(file))('agree in verdict and deciding line', () => {
-    const lines = gunzipSync(readFileSync(file)).toString('utf8').trim().split('\n');
+    const lines = linesOf(file);
     const files = new Map<string, RobotsFile>();
     const differences: string[] = [];
     for (const line of lines) {
@@ -46,4 +58,35 @@ describe.each(['published', 'google', 'rfc9309', 'koster-1996', 'robotstxt-1994'
     console.log(`${name}: ${lines.length - differences.length} of ${lines.length} agree`);
     expect(differences.slice(0, 20)).toEqual([]);
   });
+});
+
+describe('real files', () => {
+  it.skipIf(!existsSync(corpus))(
+    'are read in every dialect, and answer for what they name',
+    () => {
+      let rules = 0;
+      for (const line of linesOf(corpus)) {
+        const { name, body } = JSON.parse(line) as { readonly name: string; readonly body: string };
+        const octets = Buffer.from(body, 'base64');
+        for (const dialect of DIALECTS) {
+          const file = parseRobots(octets, { dialect });
+          for (const diagnostic of lint(file)) expect(diagnostic.line, name).toBeGreaterThanOrEqual(1);
+          const group = file.groups.at(-1);
+          const agent = group?.agentLines[0]?.names[0] ?? 'ExampleBot';
+          usage(file, '/', agent);
+          requestRate(file, agent);
+          file.crawlDelay(agent);
+          for (const { pattern } of group?.rules.slice(0, 3) ?? []) {
+            const target = pattern.startsWith('/') ? pattern : `/${pattern}`;
+            const verdict = file.check(target, agent);
+            expect(verdict.allowed, `${name} ${target}`).toBe(verdict.rule?.directive !== 'disallow');
+            if (verdict.reason === 'rule') rules++;
+          }
+        }
+      }
+      // What decides is mostly the very rule that the target was made of.
+      expect(rules).toBeGreaterThan(20_000);
+    },
+    180_000,
+  );
 });

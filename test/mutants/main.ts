@@ -41,7 +41,7 @@ async function scoreOf(room: string): Promise<number> {
     mutator: { excludedMutations: ['StringLiteral'] },
     allowEmpty: true,
     allowConsoleColors: false,
-    reporters: ['html', 'json'],
+    reporters: ['html', 'json', 'progress-append-only'],
     htmlReporter: { fileName: `build/mutants/${room}.html` },
     jsonReporter: { fileName: `build/mutants/${room}.json` },
     tempDirName: 'build/mutants/sandbox',
