@@ -53,6 +53,7 @@ export type {
   StoreCalls,
   StoreEvent,
   StoreLease,
+  StoreSetOptions,
   StoreOperation,
 } from './store/index.ts';
 export type { RestoreOptions, RestoreRejection, RestoreResult } from './cache/index.ts';

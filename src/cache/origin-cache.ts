@@ -209,7 +209,7 @@ export class OriginCache {
         };
       }
       this.share(origin, outcome);
-      written = this.options.stored?.remember(record);
+      written = this.options.stored?.remember(record, lease);
       return { entry: this.remember(record, previous), source: 'network' };
     } finally {
       if (lease !== undefined) void Promise.resolve(written).then(() => lease.release());

@@ -15,6 +15,7 @@ export {
   type StoreCalls,
   type StoreEvent,
   type StoreLease,
+  type StoreSetOptions,
   type StoreOperation,
 } from './store.ts';
 export { type HeldLease, StoredOrigins } from './stored-origins.ts';

@@ -112,12 +112,23 @@ export type StoreCalls = 'reads' | 'writes';
 
 /** A lease that can be told from every other on its key. */
 export interface FencedLease extends StoreLease {
-  /** Unique. Of two leases on one key the later has the greater, compared as text. */
   readonly token: string;
+}
+
+export interface StoreSetOptions {
+  /** For how long the value is kept. Milliseconds. */
+  readonly ttlMs: number;
+  /**
+   * The token of the lease under which the value was learnt. A store whose leases have tokens leaves a value alone that
+   * was written under a later lease: whoever held a lease for too long overwrites nothing newer.
+   */
+  readonly fence?: string;
 }
 
 /** A lease on an origin: whoever holds it is the one who asks for its robots.txt. */
 export interface StoreLease {
+  /** Unique. Of two leases on one key the later has the greater, compared as text. Without it nothing is fenced. */
+  readonly token?: string;
   /** Gives it back, if it has not run out and gone to another holder meanwhile. */
   release(): Promise<void>;
 }
@@ -132,8 +143,11 @@ export interface StoreLease {
 export interface RobotsStore {
   /** The value, or `undefined` when there is none or its time is up. */
   get(key: string): Promise<string | undefined> | string | undefined;
-  /** Keeps `value` for `ttlMs` milliseconds, at least that long and not much longer. */
-  set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void> | void;
+  /**
+   * Keeps `value` for `ttlMs` milliseconds, at least that long and not much longer; or does nothing, if `fence` is the
+   * token of an earlier lease than the value in force was written under.
+   */
+  set(key: string, value: string, options: StoreSetOptions): Promise<void> | void;
   delete(key: string): Promise<void> | void;
   /**
    * One fetch per origin in a fleet: a lease for `ttlMs`, or `undefined` while another holds it. Without it every

@@ -29,6 +29,8 @@ export type Found =
   | { readonly kind: 'to-ask'; readonly record?: OriginRecord | undefined; readonly lease?: HeldLease };
 
 export interface HeldLease {
+  /** Fences what is written under it, if the store's leases have tokens. */
+  readonly token?: string | undefined;
   /** Ends in time, and never rejects. */
   release(): Promise<void>;
 }
@@ -109,10 +111,14 @@ export class StoredOrigins {
     }
   }
 
-  /** Writes a record when it can be. Resolves when that was tried, or has to wait for better times. */
-  async remember(record: OriginRecord): Promise<void> {
+  /**
+   * Writes a record when it can be. Resolves when that was tried, or has to wait for better times.
+   *
+   * @param lease under which it was learnt: the store drops the write if a later holder has written meanwhile.
+   */
+  async remember(record: OriginRecord, lease?: HeldLease): Promise<void> {
     if (record.origin.length > MAX_ORIGIN_LENGTH || this.closing) return;
-    await this.writes.put(record.origin, { kind: 'set', record });
+    await this.writes.put(record.origin, { kind: 'set', record, fence: lease?.token });
   }
 
   /** Deletes what is recorded of `origin`, now or when the store can be reached again. */
@@ -194,6 +200,7 @@ export class StoredOrigins {
     });
     this.held.add(given);
     return {
+      token: typeof lease.token === 'string' ? lease.token : undefined,
       release: async () => {
         const make = (): Promise<void> => lease.release();
         // Others wait for it, however the store has been doing.
@@ -213,7 +220,8 @@ export class StoredOrigins {
       return (await this.caller.call({ ...common, operation: 'delete', make })).ok;
     }
     const ttlMs = Math.max(1, retentionMs(write.record, profileOf(origin), clock.now()));
-    const make = (): Promise<void> | void => store.set(key, codec.encode(write.record), { ttlMs });
+    const options = write.fence === undefined ? { ttlMs } : { ttlMs, fence: write.fence };
+    const make = (): Promise<void> | void => store.set(key, codec.encode(write.record), options);
     return (await this.caller.call({ ...common, operation: 'set', make })).ok;
   }
 

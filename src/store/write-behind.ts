@@ -2,7 +2,12 @@ import type { OriginRecord } from '../lifecycle/index.ts';
 
 /** What is to become of an origin's entry. */
 export type Write =
-  | { readonly kind: 'set'; readonly record: OriginRecord }
+  | {
+      readonly kind: 'set';
+      readonly record: OriginRecord;
+      /** The token of the lease under which it was learnt. */
+      readonly fence?: string | undefined;
+    }
   /** Whatever was recorded by `at`, in epoch ms, is to be forgotten. */
   | { readonly kind: 'delete'; readonly at: number };
 

@@ -254,6 +254,29 @@ describe('the store is asked', () => {
     expect([...keyOf('get')][0]).toContain(site.origin);
   });
 
+  it('to fence a record by the lease under which it was fetched: a late write overwrites no newer one', async () => {
+    const { clock, store } = setUp();
+    const transportOf = (body: string) => ({ transport: { fetch: async () => new Response(body) } });
+    const late = startProcess(store, clock, transportOf('User-agent: *\nAllow: /\n'));
+    store.fail('late', 'set');
+    expect(await late.robots.canFetch('https://a.example/private')).toBe(true);
+    await settled();
+    // Its lease has run out, and another process asks. Meanwhile the site has closed a folder.
+    clock.advance(31 * SECOND);
+    store.recover();
+    const next = startProcess(store, clock, transportOf(RULES));
+    expect(await next.robots.canFetch('https://a.example/private')).toBe(false);
+    await settled();
+    const written = store.entryOf('https://a.example')?.value;
+    expect(written).toContain('/private');
+    store.proceed();
+    await settled();
+    const [first = '', second = ''] = store.fences;
+    expect(store.fences).toHaveLength(2);
+    expect(second > first && first !== '').toBe(true);
+    expect(store.entryOf('https://a.example')?.value).toBe(written);
+  });
+
   it('about nothing that no name can be: a host longer than any', async () => {
     const { clock, store } = setUp();
     const { robots } = startProcess(store, clock, {

@@ -184,6 +184,46 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
         expect(await store.lease('k', HOUR)).toBeDefined();
       });
 
+      it('fence what is written: a holder that is late overwrites nothing of a later one', async () => {
+        const late = await store.lease('k', SECOND);
+        await tested.elapse('lease', 'k', SECOND);
+        const next = await store.lease('k', HOUR);
+        const [earlier, later] = [late?.token ?? '', next?.token ?? ''];
+        expect(later > earlier && earlier !== '').toBe(true);
+        // Nobody has written yet: what the late one knows is better than nothing.
+        await store.set('record', 'late, first', { ttlMs: DAY, fence: earlier });
+        expect(await store.get('record')).toBe('late, first');
+        const large = 'next '.repeat(2_000);
+        await store.set('record', large, { ttlMs: DAY, fence: later });
+        await store.set('record', 'late', { ttlMs: DAY, fence: earlier });
+        expect(await store.get('record')).toBe(large);
+        // The holder itself may write again, and a client without a lease is not fenced.
+        await store.set('record', 'next, again', { ttlMs: DAY, fence: later });
+        expect(await store.get('record')).toBe('next, again');
+        await store.set('record', 'without', { ttlMs: DAY });
+        expect(await store.get('record')).toBe('without');
+        // Another record is another's.
+        await store.set('another', 'late', { ttlMs: DAY, fence: earlier });
+        expect(await store.get('another')).toBe('late');
+      });
+
+      it('fence no longer when the value that was written under them has expired', async () => {
+        const [late, next] = [await store.lease('a', HOUR), await store.lease('b', HOUR)];
+        const fences = [late?.token ?? '', next?.token ?? ''].sort();
+        await store.set('record', 'next', { ttlMs: MINUTE, fence: fences[1]! });
+        await tested.elapse('value', 'record', MINUTE);
+        await store.set('record', 'late', { ttlMs: DAY, fence: fences[0]! });
+        expect(await store.get('record')).toBe('late');
+      });
+
+      it('are no fence with a token that is none', async () => {
+        const invalid = { code: 'ERR_ROBOTS_INVALID_OPTIONS' };
+        for (const fence of ['', 'a b', 'é', 'x'.repeat(256)]) {
+          const set = async (): Promise<void> => store.set('record', 'value', { ttlMs: DAY, fence });
+          await expect(set()).rejects.toMatchObject(invalid);
+        }
+      });
+
       it('have nothing to do with the value of their key', async () => {
         await store.set('k', 'value', { ttlMs: DAY });
         const lease = await store.lease('k', HOUR);

@@ -1,4 +1,5 @@
-import type { RobotsStore, StoreLease } from '../../src/index.ts';
+import { withFence } from '../../src/store/record/fence.ts';
+import type { RobotsStore, StoreLease, StoreSetOptions } from '../../src/index.ts';
 
 export type StoreCall = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve';
 
@@ -17,15 +18,20 @@ export interface ScriptedStoreOptions {
 
 /** A store in memory, in virtual time, that fails as it is told and notes what it is asked. */
 export class ScriptedStore implements RobotsStore {
-  readonly entries = new Map<string, { value: string; until: number; ttlMs: number }>();
+  readonly entries = new Map<
+    string,
+    { value: string; until: number; ttlMs: number; fence?: string | undefined }
+  >();
   readonly calls: { readonly call: StoreCall; readonly key: string }[] = [];
   readonly leaseTtls: number[] = [];
+  /** Of each `set`, in the order of the calls. */
+  readonly fences: (string | undefined)[] = [];
   readonly reservedMs: number[] = [];
   readonly lease?: NonNullable<RobotsStore['lease']>;
   readonly reserve?: NonNullable<RobotsStore['reserve']>;
   private readonly clock: { now(): number };
   private readonly faults = new Map<StoreCall, StoreFault>();
-  private readonly leases = new Map<string, { token: symbol; until: number }>();
+  private readonly leases = new Map<string, { token: string; until: number }>();
   private readonly slots = new Map<string, number>();
   private readonly held: (() => void)[] = [];
 
@@ -42,9 +48,14 @@ export class ScriptedStore implements RobotsStore {
     });
   }
 
-  set(key: string, value: string, { ttlMs }: { readonly ttlMs: number }): Promise<void> {
+  set(key: string, value: string, { ttlMs, fence }: StoreSetOptions): Promise<void> {
+    this.fences.push(fence);
     return this.do('set', key, () => {
-      this.entries.set(key, { value, until: this.clock.now() + ttlMs, ttlMs });
+      withFence(Buffer.alloc(0), fence);
+      const before = this.entries.get(key);
+      const isInForce = before !== undefined && before.until > this.clock.now();
+      if (fence !== undefined && isInForce && before.fence !== undefined && before.fence > fence) return;
+      this.entries.set(key, { value, until: this.clock.now() + ttlMs, ttlMs, fence });
     });
   }
 
@@ -124,9 +135,10 @@ export class ScriptedStore implements RobotsStore {
     this.leaseTtls.push(ttlMs);
     const held = this.leases.get(key);
     if (held !== undefined && held.until > this.clock.now()) return undefined;
-    const token = Symbol(key);
+    const token = String(this.leaseTtls.length).padStart(9, '0');
     this.leases.set(key, { token, until: this.clock.now() + ttlMs });
     return {
+      token,
       release: () =>
         this.do('release', key, () => {
           if (this.leases.get(key)?.token === token) this.leases.delete(key);

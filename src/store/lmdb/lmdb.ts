@@ -8,11 +8,13 @@ import {
   systemClock,
 } from '../../base/index.ts';
 import { pack, unpack } from '../record/compress.ts';
+import { fenceOf, withFence, withoutFence } from '../record/fence.ts';
 import {
   cacheChannels,
   type FencedLease,
   milliseconds,
   type RobotsStore,
+  type StoreSetOptions,
   SLOT_REMEMBERED_MS,
 } from '../store.ts';
 import { checkDatabase, type LmdbDatabase, openDatabase } from './database.ts';
@@ -22,7 +24,7 @@ import { LmdbTable } from './table.ts';
 export type { FencedLease } from '../store.ts';
 export type { LmdbDatabase, LmdbEntry, LmdbRange } from './database.ts';
 export type { SetAside } from './set-aside.ts';
-export type { RobotsStore, StoreLease } from '../store.ts';
+export type { RobotsStore, StoreLease, StoreSetOptions } from '../store.ts';
 
 export interface LmdbStoreOptions {
   /** A folder, made when it is missing. On a disk of this machine: LMDB does not work on network file systems. */
@@ -46,7 +48,7 @@ export interface LmdbStore extends RobotsStore, AsyncDisposable {
    */
   readonly setAside?: SetAside;
   get(key: string): Promise<string | undefined>;
-  set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void>;
+  set(key: string, value: string, options: StoreSetOptions): Promise<void>;
   delete(key: string): Promise<void>;
   lease(key: string, ttlMs: number): Promise<FencedLease | undefined>;
   reserve(key: string, delayMs: number): Promise<number>;
@@ -137,13 +139,18 @@ function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Prom
     get: (key) =>
       open(async () => {
         const record = table.find('value', key);
-        return record && unpack(record.content);
+        return record && unpack(withoutFence(record.content));
       }),
-    set: (key, value, { ttlMs }) =>
+    set: (key, value, { ttlMs, fence }) =>
       open(async () => {
         const ttl = milliseconds('ttlMs', ttlMs);
-        const content = await pack(value);
-        await table.write((writer) => writer.put('value', { key, content, expiresAt: table.now() + ttl }));
+        const content = withFence(await pack(value), fence);
+        await table.write((writer) => {
+          const before = fence === undefined ? undefined : writer.find('value', key);
+          const later = before && fenceOf(before.content);
+          if (fence !== undefined && later !== undefined && later > fence) return;
+          writer.put('value', { key, content, expiresAt: table.now() + ttl });
+        });
       }),
     delete: (key) => open(() => table.write((writer) => writer.remove('value', key))),
     lease: (key, ttlMs) =>
@@ -176,7 +183,7 @@ function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Prom
         const page = await open(async () => pages.next());
         if (page.done === true) return;
         for (const { key, content, expiresAt } of page.value) {
-          const value = await unpack(content);
+          const value = await unpack(withoutFence(content));
           if (value !== undefined) yield { key, value, expiresAt };
         }
       }

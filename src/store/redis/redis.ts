@@ -1,8 +1,15 @@
 import { assertKnownOptions, invalid, quote } from '../../base/index.ts';
 import { MAX_VALUE_BYTES, pack, unpack } from '../record/compress.ts';
-import { type RobotsStore, type FencedLease, milliseconds, SLOT_REMEMBERED_MS } from '../store.ts';
+import { MAX_FENCE_BYTES, withFence, withoutFence } from '../record/fence.ts';
+import {
+  type FencedLease,
+  milliseconds,
+  type RobotsStore,
+  SLOT_REMEMBERED_MS,
+  type StoreSetOptions,
+} from '../store.ts';
 import { commandsOver, type RedisConnection } from './connection.ts';
-import { bookSlot, releaseLease, takeLease } from './scripts.ts';
+import { bookSlot, releaseLease, setFenced, takeLease } from './scripts.ts';
 import { randomUUID } from 'node:crypto';
 
 export type { FencedLease } from '../store.ts';
@@ -15,7 +22,7 @@ export type {
   RedisArgument,
   RedisConnection,
 } from './connection.ts';
-export type { RobotsStore, StoreLease } from '../store.ts';
+export type { RobotsStore, StoreLease, StoreSetOptions } from '../store.ts';
 
 export interface RedisStoreOptions {
   /**
@@ -28,7 +35,7 @@ export interface RedisStoreOptions {
 
 export interface RedisStore extends RobotsStore {
   get(key: string): Promise<string | undefined>;
-  set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void>;
+  set(key: string, value: string, options: StoreSetOptions): Promise<void>;
   delete(key: string): Promise<void>;
   lease(key: string, ttlMs: number): Promise<FencedLease | undefined>;
   reserve(key: string, delayMs: number): Promise<number>;
@@ -68,13 +75,15 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
     async get(key) {
       const name = nameOf(prefix, key);
       // A part of the value, so that whatever grew under the name costs no more than the largest value would.
-      const reply = await send(name, 'GETRANGE', name, '0', String(MAX_VALUE_BYTES + 1));
-      return unpack(octets(reply));
+      const reply = await send(name, 'GETRANGE', name, '0', String(MAX_FENCE_BYTES + MAX_VALUE_BYTES + 1));
+      return unpack(withoutFence(octets(reply)));
     },
-    async set(key, value, { ttlMs }) {
+    async set(key, value, { ttlMs, fence }) {
       const name = nameOf(prefix, key);
       const ttl = wholeMs(milliseconds('ttlMs', ttlMs));
-      await send(name, 'SET', name, await pack(value), 'PX', ttl);
+      const content = withFence(await pack(value), fence);
+      if (fence === undefined) await send(name, 'SET', name, content, 'PX', ttl);
+      else await setFenced(send, name, content, fence, ttl);
     },
     async delete(key) {
       const name = nameOf(prefix, key);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { SendCommand } from './connection.ts';
+import type { RedisArgument, SendCommand } from './connection.ts';
 
 /** Runs a Lua script about one key. Servers replicate what it did, not its text, so it may look at their clock. */
-export type RedisScript = (send: SendCommand, key: string, ...args: string[]) => Promise<unknown>;
+export type RedisScript = (send: SendCommand, key: string, ...args: RedisArgument[]) => Promise<unknown>;
 
 function redisScript(source: string): RedisScript {
   const digest = createHash('sha1').update(source).digest('hex');
@@ -38,6 +38,19 @@ return token
 export const releaseLease: RedisScript = redisScript(`
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0
+`);
+
+/**
+ * KEYS[1] the value; ARGV[1] the next one, ARGV[2] the token it is written under, ARGV[3] milliseconds. Writes it unless
+ * the value in force was written under a later token, which stands ahead of it (`record/fence.ts`).
+ */
+export const setFenced: RedisScript = redisScript(`
+local head = redis.pcall('GETRANGE', KEYS[1], 0, 256)
+if type(head) == 'string' and #head > 2 and string.byte(head, 1) == 102 then
+  if string.sub(head, 3, 2 + string.byte(head, 2)) > ARGV[2] then return 0 end
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+return 1
 `);
 
 /**
