@@ -22,12 +22,14 @@ export interface PrefetchOptions {
 }
 
 export interface PrefetchResult {
-  /** Distinct origins among the URLs. */
+  /** Distinct origins among the URLs. One that comes again behind a million others is asked, and counted, again. */
   readonly origins: number;
   /** How many of them ended in which state. */
   readonly states: Readonly<Partial<Record<OriginPolicy['state'], number>>>;
-  /** What was no absolute http, https or ftp URL, in order. */
+  /** What was no absolute http, https or ftp URL, in order: the first 1,000 of them. */
   readonly invalid: readonly RobotsInvalidUrlError[];
+  /** How many there were in all. */
+  readonly invalidCount: number;
 }
 
 interface PrefetchContext {
@@ -36,9 +38,11 @@ interface PrefetchContext {
   readonly concurrency: number;
 }
 
+const MAX_INVALID = 1_000;
+
 /**
  * Warms the origins of `urls`. Reads no further ahead than it has room to work, and stops at the first failure:
- * an aborted signal, a closed client, a source or a listener that throws.
+ * an aborted signal, a closed client, a source or a listener that throws. Its memory is bounded, however long the list.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
@@ -52,18 +56,22 @@ export async function prefetch(
   signal?.throwIfAborted();
   const origins = new DistinctOrigins();
   const invalid: RobotsInvalidUrlError[] = [];
+  let invalidCount = 0;
   const states: Partial<Record<OriginPolicy['state'], number>> = {};
   let done = 0;
   const policies = mapConcurrent(urls, { concurrency, signal }, (url, stop) => {
-    const origin = originOrError(url, invalid);
-    return origin === undefined || !origins.add(origin) ? undefined : ask(origin, stop);
+    const origin = originOrError(url);
+    if (typeof origin === 'string') return origins.add(origin) ? ask(origin, stop) : undefined;
+    invalidCount++;
+    if (invalid.length < MAX_INVALID) invalid.push(origin);
+    return undefined;
   });
   for await (const { origin, state } of policies) {
     states[state] = (states[state] ?? 0) + 1;
     done++;
     onProgress?.({ done, total: origins.count, origin });
   }
-  return { origins: origins.count, states, invalid };
+  return { origins: origins.count, states, invalid, invalidCount };
 }
 
 const prefetchOptions: Check = optionTable({
@@ -79,12 +87,11 @@ function assertArguments(urls: unknown, options: PrefetchOptions): void {
   prefetchOptions(options, '');
 }
 
-function originOrError(url: string | URL, invalid: RobotsInvalidUrlError[]): string | undefined {
+function originOrError(url: string | URL): string | RobotsInvalidUrlError {
   try {
     return originOf(url);
   } catch (error) {
     if (!(error instanceof RobotsInvalidUrlError)) throw error;
-    invalid.push(error);
-    return undefined;
+    return error;
   }
 }
