@@ -38,3 +38,4 @@ export {
   wholeNumber,
 } from './option-table.ts';
 export { mapConcurrent, type MapOptions } from './map-concurrent.ts';
+export { causesOf } from './causes.ts';

@@ -1,19 +1,8 @@
-import type { AnswerHeaders } from '../lifecycle/index.ts';
+import { ANSWER_FIELDS, type AnswerHeaders } from '../lifecycle/index.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 
 /** A field longer than this is noise or malice; it would be kept with the record, so it is ignored. */
 const MAX_FIELD_LENGTH = 1_024;
-
-const FIELDS = [
-  ['cacheControl', 'cache-control'],
-  ['expires', 'expires'],
-  ['date', 'date'],
-  ['age', 'age'],
-  ['etag', 'etag'],
-  ['lastModified', 'last-modified'],
-  ['contentType', 'content-type'],
-  ['retryAfter', 'retry-after'],
-] as const;
 
 /** What is kept of a header section. */
 export function answerHeaders({
@@ -21,7 +10,7 @@ export function answerHeaders({
   headers,
 }: Pick<TransportResponse, 'status' | 'headers'>): AnswerHeaders {
   const kept: { -readonly [Key in keyof AnswerHeaders]: AnswerHeaders[Key] } = {};
-  for (const [key, name] of FIELDS) {
+  for (const [key, name] of ANSWER_FIELDS) {
     const value = boundedField(headers, name);
     if (value !== undefined) kept[key] = value;
   }

@@ -1,19 +1,16 @@
+import { causesOf } from '../base/index.ts';
 import { boundedField } from './answer-headers.ts';
 import type { TransportResponse } from './transport.ts';
-
-/** `fetch failed` wraps once, retries wrap again; no chain of causes is followed for ever. */
-const MAX_DEPTH = 6;
 
 /**
  * The status with which a proxy refused to open a tunnel (or a request in absolute form, with 407), from what undici
  * throws then. It tells the status in the message alone.
  */
 export function refusedByProxy(error: unknown): number | undefined {
-  let at = error;
-  for (let depth = 0; depth < MAX_DEPTH && at instanceof Error; depth++) {
-    const status = /^Proxy response \((\d{3})\)|^Proxy Authentication Required \((407)\)$/.exec(at.message);
+  for (const each of causesOf(error)) {
+    const message = String(Reflect.get(each, 'message'));
+    const status = /^Proxy response \((\d{3})\)|^Proxy Authentication Required \((407)\)$/.exec(message);
     if (status !== null) return Number(status[1] ?? status[2]);
-    at = at.cause;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { type Clock, invalid, orAborted, RobotsInvalidOptionsError } from '../base/index.ts';
+import { causesOf, type Clock, invalid, orAborted, RobotsInvalidOptionsError } from '../base/index.ts';
 import { DECIDE, type Decision } from '../decision/index.ts';
 import { refreshAheadAt } from '../lifecycle/index.ts';
 import { type AddressPolicy, isStricter } from '../net/address-policy.ts';
@@ -14,11 +14,9 @@ const NETWORK_CODE =
 
 /** Whether an error, or what caused it, has a code of the network. */
 function isNetworkError(error: unknown): boolean {
-  for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth++) {
+  for (const each of causesOf(error)) {
     const code: unknown = Reflect.get(each, 'code');
     if (typeof code === 'string' && NETWORK_CODE.test(code)) return true;
-    const inner: unknown = Reflect.get(each, 'errors');
-    if (Array.isArray(inner) && inner.some(isNetworkError)) return true;
   }
   return false;
 }

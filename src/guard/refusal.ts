@@ -1,8 +1,6 @@
 import type { Decision } from '../decision/index.ts';
-import { isRobotsError, RobotsError } from '../base/index.ts';
+import { causesOf, isRobotsError, RobotsError } from '../base/index.ts';
 import type { RobotsDeferredError } from '../pacing/index.ts';
-
-const MAX_CAUSES = 16;
 
 /** An error that keeps a request from being made, and holds the decision it rests on. */
 export type Refusal = RobotsDisallowedError | RobotsUnreachableError | RobotsDeferredError;
@@ -82,13 +80,9 @@ export function refusal(decision: Decision): RobotsDisallowedError | RobotsUnrea
  * @returns `undefined` when the error has nothing to do with robots.txt.
  */
 export function refusalIn(error: unknown): Refusal | undefined {
-  let cause = error;
-  // Causes may run in a circle.
-  for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth++) {
-    const code: unknown = Reflect.get(cause, 'code');
+  for (const each of causesOf(error)) {
     // Some wrappers take over the code, so the family is asked for too.
-    if (REFUSAL_CODES.has(code) && isRobotsError(cause)) return cause as Refusal;
-    cause = Reflect.get(cause, 'cause');
+    if (REFUSAL_CODES.has(Reflect.get(each, 'code')) && isRobotsError(each)) return each as Refusal;
   }
   return undefined;
 }

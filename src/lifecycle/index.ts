@@ -31,3 +31,4 @@ export { type RobotsSource, sourceOf } from './robots-source.ts';
 export { attemptDue, type Due, type OriginState, refreshAheadAt, standing, type Standing } from './state.ts';
 export { type Outlook, outlook, withoutParticulars } from './under-profile.ts';
 export { type Objection, objection } from './validate-record.ts';
+export { ANSWER_FIELDS } from './outcome.ts';

@@ -26,6 +26,21 @@ export interface AnswerHeaders {
   readonly location?: string;
 }
 
+/** The fields of {@link AnswerHeaders} that any answer can have, with their names in HTTP. */
+export const ANSWER_FIELDS: readonly (readonly [
+  key: Exclude<keyof AnswerHeaders, 'location'>,
+  name: string,
+])[] = [
+  ['contentType', 'content-type'],
+  ['cacheControl', 'cache-control'],
+  ['expires', 'expires'],
+  ['age', 'age'],
+  ['date', 'date'],
+  ['etag', 'etag'],
+  ['lastModified', 'last-modified'],
+  ['retryAfter', 'retry-after'],
+];
+
 /** A redirect that was followed. Shown, never decided by; its texts may be cut. */
 export interface Redirect {
   /** What was requested. */

@@ -1,4 +1,4 @@
-import type { AnswerHeaders } from '../../lifecycle/index.ts';
+import { ANSWER_FIELDS, type AnswerHeaders } from '../../lifecycle/index.ts';
 import type { PolicyAttempt, PolicyHop } from '../../decision/index.ts';
 import { printable } from '../../report/text/index.ts';
 
@@ -23,19 +23,8 @@ export function shortHops(hops: readonly PolicyHop[]): string {
     .join(' → ');
 }
 
-const FIELDS = [
-  ['contentType', 'content-type'],
-  ['cacheControl', 'cache-control'],
-  ['expires', 'expires'],
-  ['age', 'age'],
-  ['date', 'date'],
-  ['etag', 'etag'],
-  ['lastModified', 'last-modified'],
-  ['retryAfter', 'retry-after'],
-] as const;
-
 function fieldLines(headers: AnswerHeaders): string[] {
-  return FIELDS.flatMap(([key, name]) => {
+  return ANSWER_FIELDS.flatMap(([key, name]) => {
     const value = headers[key];
     return value === undefined ? [] : [`< ${name}: ${printable(value)}`];
   });

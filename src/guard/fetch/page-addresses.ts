@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { Agent } from 'undici';
-import { orAborted, RobotsAddressRefusedError } from '../../base/index.ts';
+import { causesOf, orAborted, RobotsAddressRefusedError } from '../../base/index.ts';
 import { type AddressPolicy, HopAddresses } from '../../net/address-policy.ts';
 import {
   isPublicHost,
@@ -12,8 +12,6 @@ import {
   refusedHost,
 } from '../../net/index.ts';
 import type { ResponseLike } from './response.ts';
-
-const MAX_CAUSES = 16;
 
 /** What a hop adds to the init of a fetch. */
 interface Way {
@@ -49,7 +47,7 @@ export class PageAddresses {
    */
   refusal(hostname: string): Promise<RobotsAddressRefusedError | undefined> {
     return new Promise((resolve) => {
-      this.#lookup(hostname, { all: true }, (error) => resolve(refusalIn(error)));
+      this.#lookup(hostname, { all: true }, (error) => resolve(addressRefusalIn(error)));
     });
   }
 }
@@ -97,7 +95,7 @@ export class PageHops {
     if (this.#hops.publicOnly) {
       // Stays so for all further hops.
       return send({ dispatcher: publicOnly }).catch((error: unknown) => {
-        throw refusalIn(error) ?? error;
+        throw addressRefusalIn(error) ?? error;
       });
     }
     reached.begin(url.origin);
@@ -112,11 +110,7 @@ export class PageHops {
 }
 
 /** A fetch says only that it failed; the refusal is the cause. */
-function refusalIn(error: unknown): RobotsAddressRefusedError | undefined {
-  let cause = error;
-  for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth++) {
-    if (cause instanceof RobotsAddressRefusedError) return cause;
-    cause = Reflect.get(cause, 'cause');
-  }
+function addressRefusalIn(error: unknown): RobotsAddressRefusedError | undefined {
+  for (const each of causesOf(error)) if (each instanceof RobotsAddressRefusedError) return each;
   return undefined;
 }
