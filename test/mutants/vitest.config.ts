@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     include: process.env['MUTANTS_TESTS']?.split(',') ?? [],
     exclude: ['test/**/*.thorough.test.ts'],
+    // Modules are loaded once: a mutant is switched on in them, not compiled in.
+    isolate: false,
     testTimeout: 60_000,
   },
 });
