@@ -271,6 +271,21 @@ describe('byte order marks', () => {
       expect(caught(file, ['a'], 'google')).toEqual([]);
     }
   });
+
+  it('UTF-16’s is both of its octets, in either order, at the start', () => {
+    for (const [first, second] of [
+      [0xff, 0x0a],
+      [0xfe, 0x0a],
+      [0x0a, 0xfe],
+      [0x0a, 0xff],
+      [0xff, 0xff],
+      [0xfe, 0xfe],
+    ] as const) {
+      // Whatever the first line is, those behind it are read as octets.
+      expect(caught(bytes(first, second, '\n', body), ['a']), `${first} ${second}`).toEqual(['a']);
+    }
+    expect(caught(bytes('\n', 0xff, 0xfe, '\n', body), ['a'])).toEqual(['a']);
+  });
 });
 
 describe('what is only reported', () => {

@@ -518,6 +518,25 @@ describe('Request-rate', () => {
     expect(rate('1/10s', at('12:00:00'))).toBe(10_000);
   });
 
+  it.each<[hours: string, within: readonly string[], outside: readonly string[]]>([
+    ['0830-0845', ['08:30', '08:45'], ['08:29', '08:46', '09:40', '20:30']],
+    ['2215-0130', ['22:15', '23:59', '00:00', '01:30'], ['22:14', '01:31', '12:20']],
+    ['1200-1200', ['12:00'], ['11:59', '12:01']],
+    ['0000-2359', ['00:00', '23:59'], []],
+  ])('of the hours %s counts from the first minute to the last', (hours, within, outside) => {
+    const counts = (time: string): boolean =>
+      rate(`1/10s ${hours}`, Date.parse(`2026-11-21T${time}:30Z`)) === 10_000;
+    expect([within.filter(counts), outside.filter(counts)]).toEqual([within, []]);
+  });
+
+  it('is the longest, wherever it stands, and one that is none changes nothing', () => {
+    const of = (...values: string[]): number | undefined =>
+      requestRate(parseRobots(lines('User-agent: *', ...values.map((value) => `Request-rate: ${value}`))));
+    expect(of('1/9', '1/5')).toBe(9_000);
+    expect(of('1/5', 'x', '1/9', '1/0')).toBe(9_000);
+    expect(of('0/0')).toBeUndefined();
+  });
+
   it('is that of the groups that apply, the longest', () => {
     const file = parseRobots(
       lines(
