@@ -208,6 +208,31 @@ describe('a line that is not restored', () => {
   });
 });
 
+describe('the header of a snapshot', () => {
+  it.each([
+    ['{"snapshot":"canfetch","origins":3}', 3, 0],
+    ['{"snapshot":"canfetch","origins":0}', 0, 0],
+    ['{"snapshot":"other","v":9,"origins":1}', 1, 0],
+    // What promises no number of origins is a line like any other, and a damaged one.
+    ['{"snapshot":"canfetch","origins":-1}', 0, 1],
+    ['{"snapshot":"canfetch","origins":1.5}', 0, 1],
+    ['{"snapshot":"canfetch","origins":"3"}', 0, 1],
+    ['{"snapshot":"canfetch","origins":1e300}', 0, 1],
+    ['{"snapshot":"canfetch"}', 0, 1],
+    ['{"snapshot":"canfetch","origins":3', 0, 1],
+    ['{"origins":3,"snapshot":"canfetch"}', 0, 1],
+  ])('%s promises %i origins', async (header, missing, rejected) => {
+    const { robots } = client();
+    expect(await robots.restore([`${header}\n`])).toMatchObject({ restored: 0, missing, rejected });
+  });
+
+  it('of two snapshots in one file are added up, and empty lines are none', async () => {
+    const header = '{"snapshot":"canfetch","origins":2}\n';
+    const { robots } = client();
+    expect(await robots.restore([header, '\n', header])).toMatchObject({ missing: 4, rejected: 0 });
+  });
+});
+
 describe('restore', () => {
   it('keeps what pages have told of the site meanwhile', async () => {
     const lines = await aSnapshot([A]);

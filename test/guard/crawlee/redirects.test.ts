@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import {
+  guardHttpClient,
+  type HttpClient,
+  type HttpRequest,
+  type HttpResponse,
+} from '../../../src/guard/crawlee/http-client.ts';
+
+const START = 'https://example.com/start';
+
+/** A client that answers by URL, as told, and the guard's view of what passed. */
+class Scripted implements HttpClient {
+  readonly sent: HttpRequest[] = [];
+  readonly passed: string[] = [];
+  readonly destroyed: string[] = [];
+  refused: string | undefined;
+  readonly #answers: Readonly<Record<string, Partial<HttpResponse> | Error>>;
+
+  constructor(answers: Readonly<Record<string, Partial<HttpResponse> | Error>>) {
+    this.#answers = answers;
+  }
+
+  get guarded(): HttpClient {
+    return guardHttpClient(this, () => ({
+      admit: async ({ href }) => {
+        this.passed.push(`asked ${href}`);
+        if (href === this.refused) throw new Error(`refused ${href}`);
+      },
+      answered: ({ href }, { statusCode }) => void this.passed.push(`${statusCode} ${href}`),
+      failed: ({ href }) => void this.passed.push(`failed ${href}`),
+    }));
+  }
+
+  async sendRequest(request: HttpRequest): Promise<HttpResponse> {
+    this.sent.push(request);
+    const url = String(request.url);
+    const answer = this.#answers[url] ?? {};
+    if (answer instanceof Error) throw answer;
+    const stream = { destroy: () => this.destroyed.push(url) };
+    return { statusCode: 200, headers: {}, url, stream, ...answer };
+  }
+
+  stream(request: HttpRequest): Promise<HttpResponse> {
+    return this.sendRequest(request);
+  }
+}
+
+const to = (location: string, statusCode = 302): Partial<HttpResponse> => ({
+  statusCode,
+  headers: { location },
+});
+const urlsOf = (client: Scripted): string[] => client.sent.map(({ url }) => String(url));
+
+describe('an HTTP client of Crawlee, guarded', () => {
+  it('is asked for one hop at a time, after the decision about it', async () => {
+    const client = new Scripted({
+      [START]: to('/a'),
+      'https://example.com/a': to('https://other.example/b'),
+    });
+    const response = await client.guarded.sendRequest({ url: START, robots: 'of the guard' });
+    expect(client.passed).toEqual([
+      `asked ${START}`,
+      `302 ${START}`,
+      'asked https://example.com/a',
+      '302 https://example.com/a',
+      'asked https://other.example/b',
+      '200 https://other.example/b',
+    ]);
+    expect(response.redirectUrls?.map(String)).toEqual(['https://example.com/a', 'https://other.example/b']);
+    expect(client.sent.map(({ followRedirect }) => followRedirect)).toEqual([false, false, false]);
+    expect(client.sent[0]).not.toHaveProperty('robots');
+    // The bodies of redirects are let go, that of the page is not.
+    expect(client.destroyed).toEqual([START, 'https://example.com/a']);
+  });
+
+  it('sends nothing where it may not go', async () => {
+    const client = new Scripted({ [START]: to('/a') });
+    client.refused = 'https://example.com/a';
+    await expect(client.guarded.sendRequest({ url: START })).rejects.toThrow('refused https://example.com/a');
+    expect(urlsOf(client)).toEqual([START]);
+    client.refused = START;
+    await expect(client.guarded.sendRequest({ url: START })).rejects.toThrow(`refused ${START}`);
+    expect(urlsOf(client)).toEqual([START]);
+  });
+
+  it.each<[what: string, request: Partial<HttpRequest>, arrives: string | RegExp]>([
+    ['two redirects where two are followed', { maxRedirects: 2 }, 'https://example.com/b'],
+    ['two where one is', { maxRedirects: 1 }, /^Redirected 1 times, by https:\/\/example.com\/a at last$/],
+    ['one where none is', { maxRedirects: 0 }, /^Redirected 0 times/],
+    ['where none is to be followed', { followRedirect: false }, START],
+    ['where a function says which', { followRedirect: ({ url }) => url === START }, 'https://example.com/a'],
+  ])('follows as far as it is told: %s', async (_, request, arrives) => {
+    const client = new Scripted({ [START]: to('/a'), 'https://example.com/a': to('/b') });
+    const response = client.guarded.sendRequest({ url: START, ...request });
+    if (typeof arrives === 'string') expect((await response).url).toBe(arrives);
+    else await expect(response).rejects.toThrow(arrives);
+  });
+
+  it.each<[statusCode: number, headers: HttpResponse['headers']]>([
+    [200, { location: '/a' }],
+    [304, { location: '/a' }],
+    [302, {}],
+  ])('takes a %i with %j for no redirect', async (statusCode, headers) => {
+    const client = new Scripted({ [START]: { statusCode, headers } });
+    expect((await client.guarded.sendRequest({ url: START })).statusCode).toBe(statusCode);
+    expect(client.sent).toHaveLength(1);
+    expect(client.destroyed).toEqual([]);
+  });
+
+  it.each([
+    ['POST', 302, 'GET', undefined],
+    ['POST', 303, 'GET', undefined],
+    ['PUT', 302, 'PUT', 'x'],
+    ['post', 307, 'POST', 'x'],
+  ])('a %s after a %i is a %s', async (method, status, sent, body) => {
+    const client = new Scripted({ [START]: to('/a', status) });
+    await client.guarded.sendRequest({
+      url: START,
+      method,
+      body: 'x',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(client.sent[1]).toMatchObject({ method: sent });
+    expect(client.sent[1]?.body).toBe(body);
+    expect(Object.keys(client.sent[1]?.headers ?? {})).toEqual(body === undefined ? [] : ['content-type']);
+  });
+
+  it.each([
+    ['a stream', new ReadableStream()],
+    ['a generator', (function* () {})()],
+  ])('does not send %s a second time', async (_, body) => {
+    const client = new Scripted({ [START]: to('/a', 307) });
+    await expect(client.guarded.sendRequest({ url: START, method: 'POST', body })).rejects.toThrow(TypeError);
+    expect(client.sent).toHaveLength(1);
+  });
+
+  it('keeps credentials within the origin, and every value of a field', async () => {
+    const headers = { authorization: 'Basic eDp5', accept: ['a/b', 'c/d'], 'x-none': undefined };
+    const client = new Scripted({ [START]: to('/a'), 'https://example.com/a': to('https://other.example/') });
+    await client.guarded.sendRequest({ url: START, headers });
+    expect(client.sent.slice(1).map(({ headers: sent }) => sent)).toEqual([
+      { authorization: 'Basic eDp5', accept: 'a/b, c/d' },
+      { accept: 'a/b, c/d' },
+    ]);
+  });
+
+  it('tells of the redirect in time for other headers and another URL; `Cookie` takes the place of `cookie`', async () => {
+    const client = new Scripted({ [START]: to('/a') });
+    await client.guarded.stream({ url: START, headers: { cookie: 'a=1' } }, (response, updated) => {
+      expect([response.statusCode, String(updated.url)]).toEqual([302, 'https://example.com/a']);
+      updated.url = 'https://example.com/c';
+      updated.headers['Cookie'] = 'b=2';
+    });
+    expect(urlsOf(client)).toEqual([START, 'https://example.com/c']);
+    expect(client.sent[1]?.headers).toEqual({ Cookie: 'b=2' });
+    expect(client.passed).toContain('asked https://example.com/c');
+  });
+
+  it('tells which hop failed', async () => {
+    const client = new Scripted({ [START]: to('/a'), 'https://example.com/a': new Error('reset') });
+    await expect(client.guarded.sendRequest({ url: START })).rejects.toThrow('reset');
+    expect(client.passed.at(-1)).toBe('failed https://example.com/a');
+  });
+
+  it.each<[how: string, answer: Partial<HttpResponse>]>([
+    ['by the URL of the answer', { url: 'https://example.com/elsewhere' }],
+    ['by the redirects it names', { redirectUrls: [new URL('https://example.com/elsewhere')] }],
+  ])('that followed a redirect unseen is found out, %s, and sends nothing more', async (_, answer) => {
+    const client = new Scripted({ [START]: answer });
+    const { guarded } = client;
+    const code = 'ERR_ROBOTS_INVALID_OPTIONS';
+    await expect(guarded.sendRequest({ url: START })).rejects.toMatchObject({ code });
+    expect(client.destroyed).toEqual([START]);
+    await expect(guarded.sendRequest({ url: 'https://example.com/next' })).rejects.toMatchObject({ code });
+    expect(client.sent).toHaveLength(1);
+  });
+
+  it('that tells its URL without the fragment, or not at all, has followed none', async () => {
+    for (const url of [START, undefined]) {
+      const client = new Scripted({ [`${START}#part`]: url === undefined ? {} : { url } });
+      expect((await client.guarded.sendRequest({ url: `${START}#part` })).statusCode).toBe(200);
+    }
+  });
+});
+
+describe('the HTTP client that Crawlee comes with, guarded', () => {
+  /** Has the name by which it is known, and calls hooks as got does. */
+  class GotScrapingHttpClient extends Scripted {
+    unseen = 0;
+
+    override async sendRequest(request: HttpRequest): Promise<HttpResponse> {
+      const response = await super.sendRequest(request);
+      const location = response.headers['location'];
+      if (typeof location !== 'string') return response;
+      const url = new URL(location, request.url).href;
+      for (const hook of request.hooks?.beforeRedirect ?? []) {
+        await Reflect.apply(hook as () => unknown, undefined, [{ url }, response]);
+      }
+      const last = await this.sendRequest({ ...request, url });
+      const extra = Array.from({ length: this.unseen }, () => new URL('https://example.com/unseen'));
+      return { ...last, redirectUrls: [new URL(url), ...(last.redirectUrls ?? []), ...extra] };
+    }
+  }
+
+  it('follows by itself, and waits at each redirect for the decision, behind the hooks of the user', async () => {
+    const client = new GotScrapingHttpClient({ [START]: to('/a'), 'https://example.com/a': to('/b') });
+    const hook = ({ url }: { url: string }): void => void client.passed.push(`hook ${url}`);
+    await client.guarded.sendRequest({ url: START, hooks: { beforeRedirect: [hook] } });
+    expect(client.passed).toEqual([
+      `asked ${START}`,
+      'hook https://example.com/a',
+      `302 ${START}`,
+      'asked https://example.com/a',
+      'hook https://example.com/b',
+      '302 https://example.com/a',
+      'asked https://example.com/b',
+      '200 https://example.com/b',
+    ]);
+    client.refused = 'https://example.com/a';
+    await expect(client.guarded.sendRequest({ url: START })).rejects.toThrow('refused');
+    expect(client.passed.at(-1)).toBe('failed https://example.com/a');
+  });
+
+  it('is found out when it names more redirects than were decided', async () => {
+    const client = new GotScrapingHttpClient({ [START]: to('/a') });
+    client.unseen = 1;
+    await expect(client.guarded.sendRequest({ url: START })).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+    });
+  });
+});
