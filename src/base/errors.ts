@@ -72,7 +72,7 @@ export class RobotsAddressRefusedError extends RobotsError {
   /** What the host resolved to, where it had to be resolved: the first of the addresses that were refused. */
   readonly address: string | undefined;
 
-  /** @param what What the address is for, in the words of the IANA registries. */
+  /** @param what The purpose of the address in the IANA registries, or why it cannot be known. */
   constructor(host: string, what: string, address?: string) {
     const at = address === undefined ? '' : ` at ${quote(address)}`;
     super(

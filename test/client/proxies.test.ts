@@ -14,7 +14,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RobotsClient, RobotsClientOptions } from '../../src/index.ts';
+import { guardFetch, type RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
 import { ProxyDispatcher } from '../../src/net/proxy-dispatcher.ts';
 import { testClient } from '../support/client.ts';
 import { type Proxy, type ProxyOptions, startProxy } from '../support/proxy.ts';
@@ -202,6 +202,33 @@ describe('the address policy over a global dispatcher', () => {
       reason: 'rule',
     });
     expect(proxy.tunnels).toHaveLength(1);
+  });
+});
+
+describe('pages of a guard with an address policy, over a global dispatcher', () => {
+  it('go through it, as robots.txt does', async () => {
+    const [proxy, server] = [
+      await startedProxy(),
+      await site({ '/robots.txt': RULES, '/page': { body: 'a page' } }),
+    ];
+    setGlobalDispatcher(dispatcher(new ProxyAgent(proxy.url)));
+    const guarded = guardFetch(undiciFetch, client(), { addressPolicy: 'no-public-to-private' });
+    expect(await (await guarded(`${named(server)}/page`)).text()).toBe('a page');
+    expect(proxy.tunnels).toHaveLength(2);
+    expect(server.requests.map(({ url }) => url)).toEqual(['/robots.txt', '/page']);
+  });
+
+  it("are refused by name under 'public-only': nobody can check where the proxy leads", async () => {
+    const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
+    setGlobalDispatcher(dispatcher(new ProxyAgent(proxy.url)));
+    const guarded = guardFetch(undiciFetch, client({ addressPolicy: 'public-only' }), {
+      addressPolicy: 'public-only',
+    });
+    await expect(guarded(`${named(server)}/page`)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_ADDRESS_REFUSED',
+      host: 'site.test',
+    });
+    expect([proxy.tunnels, server.requests]).toEqual([[], []]);
   });
 });
 

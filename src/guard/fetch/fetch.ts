@@ -193,7 +193,7 @@ function addressChecks({
       ({ PageAddresses }) => new PageAddresses(addressPolicy, lookup),
     );
     const addresses = await loading;
-    return addresses.hops({ hasOwnDispatcher: (Reflect.get(init, 'dispatcher') ?? undefined) !== undefined });
+    return addresses.hops(Reflect.get(init, 'dispatcher'));
   };
 }
 

@@ -3,6 +3,7 @@ import { Agent } from 'undici';
 import { causesOf, orAborted, RobotsAddressRefusedError } from '../../base/index.ts';
 import { type AddressPolicy, HopAddresses } from '../../net/address-policy.ts';
 import {
+  configuredGlobalDispatcher,
   isPublicHost,
   NameLookup,
   notingConnector,
@@ -17,6 +18,14 @@ import type { ResponseLike } from './response.ts';
 interface Way {
   readonly dispatcher?: Agent;
 }
+
+/**
+ * Over whose connections a request goes:
+ * - `ours`: agents of this room, which check the address of every connection.
+ * - `caller`: the dispatcher of the request's init. The caller knows where it leads.
+ * - `global`: the global dispatcher that somebody has set, often a proxy. robots.txt goes through it, so pages do, too.
+ */
+type Connections = 'ours' | 'caller' | 'global';
 
 /**
  * The address policy of page requests. They go through agents of its own: one for hops that may lead anywhere, which
@@ -36,9 +45,10 @@ export class PageAddresses {
     this.publicOnly = publicOnlyAgent({ lookup });
   }
 
-  /** For one request and its redirects. */
-  hops({ hasOwnDispatcher }: { readonly hasOwnDispatcher: boolean }): PageHops {
-    return new PageHops(this, hasOwnDispatcher);
+  /** For one request, whose init may have a dispatcher, and its redirects. */
+  hops(dispatcher: unknown): PageHops {
+    if (dispatcher !== undefined && dispatcher !== null) return new PageHops(this, 'caller');
+    return new PageHops(this, configuredGlobalDispatcher() === undefined ? 'ours' : 'global');
   }
 
   /**
@@ -56,13 +66,17 @@ export class PageAddresses {
 export class PageHops {
   readonly #addresses: PageAddresses;
   readonly #hops: HopAddresses;
-  /** The caller's own dispatcher connects to what it likes: only what URLs show can be checked. */
-  readonly #seesConnections: boolean;
+  readonly #connections: Connections;
 
-  constructor(addresses: PageAddresses, hasOwnDispatcher: boolean) {
+  constructor(addresses: PageAddresses, connections: Connections) {
     this.#addresses = addresses;
     this.#hops = new HopAddresses(addresses.policy);
-    this.#seesConnections = !hasOwnDispatcher;
+    this.#connections = connections;
+  }
+
+  /** Other dispatchers connect to what they like: only what URLs show can be checked. */
+  get #seesConnections(): boolean {
+    return this.#connections === 'ours';
   }
 
   /**
@@ -73,6 +87,13 @@ export class PageHops {
    */
   async admit(url: URL, isKnown: () => boolean, signal: AbortSignal | undefined): Promise<void> {
     if (this.#hops.refuses(url)) throw refusedHost(url.hostname);
+    if (
+      this.#connections === 'global' &&
+      this.#addresses.policy === 'public-only' &&
+      isPublicHost(url.hostname) !== true
+    ) {
+      throw new RobotsAddressRefusedError(url.hostname, 'a name that the global dispatcher resolves');
+    }
     if (!this.#hops.publicOnly || !this.#seesConnections || isPublicHost(url.hostname) === true || isKnown())
       return;
     const pending = this.#addresses.refusal(url.hostname);
