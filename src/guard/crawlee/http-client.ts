@@ -168,13 +168,18 @@ function firstHop({ url, method = 'GET', headers = {}, body }: HttpRequest): Hop
   for (const [name, value] of Object.entries(headers)) {
     for (const each of [value].flat()) if (each !== undefined) fields.append(name, each);
   }
-  const bodyIsStream = isStream(body) || (typeof body === 'object' && body !== null && 'next' in body);
+  const isOnceOnly = isStream(body) || (typeof body === 'object' && body !== null && 'next' in body);
+  const first = new URL(url);
   return {
-    url: new URL(url),
+    url: first,
     method: method.toUpperCase(),
     headers: fields,
     body,
-    bodyIsStream,
+    // Not 'none': Crawlee's own client follows a redirect that drops the body, also that of a stream.
+    bodySource: isOnceOnly ? 'unseen' : 'known',
+    mode: undefined,
+    firstOrigin: first.origin,
+    crossedOrigins: false,
     redirects: 0,
   };
 }

@@ -16,7 +16,7 @@ import {
   type RequestLike,
   withoutRequest,
 } from './request.ts';
-import { arrivedAt, discard, refusalResponse, type ResponseLike } from './response.ts';
+import { type Arrival, arrivedAt, discard, refusalResponse, type ResponseLike } from './response.ts';
 
 /** `Answer` is what the wrapped fetch resolves to: what a function given as `onDisallow` must answer with. */
 export type GuardFetchOptions<Answer = unknown> = GuardOptions<Answer>;
@@ -37,8 +37,9 @@ type Send = (input: string | RequestLike, init?: object) => Promise<ResponseLike
  * the wrapped fetch, which then makes a single request.
  *
  * Three things differ from the wrapped fetch where redirects are followed: the body of a `Request` cannot be sent a
- * second time (a 307 or 308 is a `TypeError`; hand over URL and init instead), a dispatcher built into a `Request`
- * serves its first hop only (one in `init` serves all), and `integrity` is held against redirects too.
+ * second time (a 307 or 308 is a `TypeError`; hand over URL and init instead; a POST that a 301 or 302 makes a GET is
+ * followed, even when the `Request` was made from a stream), a dispatcher built into a `Request` serves its first hop
+ * only (one in `init` serves all), and `integrity` is held against redirects too.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  *
@@ -91,7 +92,9 @@ export function guardFetch(
       parseUrl(call.url);
       throw error;
     }
-    if (refused !== undefined) return refuse(guard, refused, parseUrl(call.url), false);
+    if (refused !== undefined) {
+      return refuse(guard, refused, { url: parseUrl(call.url), redirects: 0, crossedOrigins: false });
+    }
     if (call.redirect !== 'follow') return sendOnly(guard, send, call, hops);
 
     let hop: Hop | undefined;
@@ -115,14 +118,14 @@ export function guardFetch(
       }
       guard.answered(url, status, response.headers);
       if (!redirects(response)) {
-        return hop === undefined ? response : arrivedAt(response, hop.url, true);
+        return hop === undefined ? response : arrivedAt(response, hop);
       }
       // Before deciding, which may take long: the connection is not kept waiting.
       discard(response);
       hop = nextHop(hop ?? firstHop(call), response);
       if (hops !== undefined) await admit(hops, guard, hop.url, signal);
       const refusedHop = await guard.refuses(hop.url, { signal, because, onSlot });
-      if (refusedHop !== undefined) return refuse(guard, refusedHop, hop.url, true);
+      if (refusedHop !== undefined) return refuse(guard, refusedHop, hop);
       if (slot?.leaveNow() === false) await slot.leave(signal);
       url = next = hop.url.href;
       nextInit = initOf(hop, call);
@@ -138,10 +141,10 @@ function hasFollowed(response: ResponseLike, status: number): boolean {
 }
 
 /** What becomes of a request that may not be made. */
-function refuse(guard: Guard, decision: Decision, url: URL, redirected: boolean): unknown {
+function refuse(guard: Guard, decision: Decision, arrival: Arrival): unknown {
   const { onDisallow } = guard;
   if (onDisallow === 'throw') throw refusal(decision);
-  if (onDisallow === 'response') return arrivedAt(refusalResponse(decision, guard.clock), url, redirected);
+  if (onDisallow === 'response') return arrivedAt(refusalResponse(decision, guard.clock), arrival);
   return onDisallow(decision);
 }
 

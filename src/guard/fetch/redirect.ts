@@ -2,7 +2,7 @@
 import { isRedirect } from '../../fetch/redirect.ts';
 import { locationText } from '../../url/index.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
-import type { ResponseLike } from './response.ts';
+import type { Arrival, ResponseLike } from './response.ts';
 
 const MAX_REDIRECTS = 20;
 /** "Request-body-header name", and the length, which the standard's fetch sets by itself. */
@@ -18,15 +18,21 @@ const CREDENTIAL_HEADERS = ['authorization', 'proxy-authorization', 'cookie', 'h
 /** The methods that the standard's "normalize" puts in upper case; `patch` stays `patch`. */
 const NORMALIZED_METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT']);
 
+/**
+ * Whether a body can be sent again. `none`: it is a stream ("request's body's source is null"). `unseen`: it is the
+ * body of a Request, which does not show what it was made from.
+ */
+type BodySource = 'known' | 'none' | 'unseen';
+
 /** A request as it stands before a hop. */
-export interface Hop {
-  readonly url: URL;
+export interface Hop extends Arrival {
   readonly method: string;
   readonly headers: Headers;
   readonly body: unknown;
-  /** "request's body's source is null": the body can be read once only, so it cannot be sent again. */
-  readonly bodyIsStream: boolean;
-  readonly redirects: number;
+  readonly bodySource: BodySource;
+  readonly mode: string | undefined;
+  /** The origin of the URL that was given. */
+  readonly firstOrigin: string;
 }
 
 /** What was sent first. */
@@ -34,16 +40,24 @@ export function firstHop({ url, request, init }: Call): Hop {
   const method = init.method ?? request?.method ?? 'GET';
   const upperCase = method.toUpperCase();
   const ownBody = init.body ?? undefined;
-  // What a Request was made from cannot be seen: its body is a stream.
   const requestBody = request?.body ?? undefined;
+  const firstUrl = parseUrl(url);
   return {
-    url: parseUrl(url),
+    url: firstUrl,
     method: NORMALIZED_METHODS.has(upperCase) ? upperCase : method,
     headers: new Headers(init.headers ?? request?.headers),
     body: ownBody ?? requestBody,
-    bodyIsStream: ownBody === undefined ? requestBody !== undefined : isStream(ownBody),
+    bodySource: sourceOf(ownBody, requestBody),
+    mode: init.mode ?? request?.mode,
+    firstOrigin: firstUrl.origin,
+    crossedOrigins: false,
     redirects: 0,
   };
+}
+
+function sourceOf(ownBody: unknown, requestBody: unknown): BodySource {
+  if (ownBody === undefined) return requestBody === undefined ? 'known' : 'unseen';
+  return isStream(ownBody) ? 'none' : 'known';
 }
 
 /** What a redirect is told by. */
@@ -71,6 +85,13 @@ export function nextHop(hop: Hop, response: Answer): Hop {
   // with locationURL's origin, then return a network error." Outside a browser no origin is the same.
   if (url.username !== '' || url.password !== '') throw networkError(hop, 'the Location holds credentials');
 
+  // "Main fetch", which comes next: "request's mode is "same-origin": return a network error", unless the URL is of
+  // "request's origin". Outside a browser that is the origin of the URL that was given.
+  const leavesFirstOrigin = url.origin !== hop.firstOrigin;
+  if (leavesFirstOrigin && hop.mode === 'same-origin') {
+    throw networkError(hop, `${url.href} is of another origin, and the mode of the request is "same-origin"`);
+  }
+
   // Step 12: "internalResponse's status is 301 or 302 and request's method is `POST`", or "internalResponse's status
   // is 303 and request's method is not `GET` or `HEAD`".
   const becomesGet =
@@ -78,9 +99,10 @@ export function nextHop(hop: Hop, response: Answer): Hop {
     (status === 303 && hop.method !== 'GET' && hop.method !== 'HEAD');
   // Step 11: "If internalResponse's status is not 303, request's body is non-null, and request's body's source is
   // null, then return a network error."
-  // NOTE(fetch): not when step 12 drops the body anyway. A Request made from text looks like a stream from here, and
-  // the fetch that is wrapped would follow it from POST to GET.
-  if (status !== 303 && hop.bodyIsStream && !becomesGet) {
+  // NOTE(fetch): the source of the body of a Request cannot be seen from here, and is text more often than a stream. So
+  // such a request is followed where step 12 drops the body, also when it was made from a stream.
+  const { bodySource } = hop;
+  if (status !== 303 && (bodySource === 'none' || (bodySource === 'unseen' && !becomesGet))) {
     throw networkError(hop, `a ${status} asks for a stream to be sent again`);
   }
   const headers = new Headers(hop.headers);
@@ -95,7 +117,11 @@ export function nextHop(hop: Hop, response: Answer): Hop {
     method: becomesGet ? 'GET' : hop.method,
     headers,
     body: becomesGet ? undefined : hop.body,
-    bodyIsStream: hop.bodyIsStream && !becomesGet,
+    bodySource: becomesGet ? 'known' : bodySource,
+    mode: hop.mode,
+    firstOrigin: hop.firstOrigin,
+    // "Response tainting" stays "cors" when a later redirect leads back.
+    crossedOrigins: hop.crossedOrigins || leavesFirstOrigin,
     redirects: hop.redirects + 1,
   };
 }

@@ -8,6 +8,7 @@ export interface FetchInit {
   readonly method?: string;
   readonly headers?: HeadersInput;
   readonly body?: unknown;
+  readonly mode?: string;
   readonly redirect?: string;
   readonly signal?: AbortSignal | null;
   readonly robots?: unknown;

@@ -35,18 +35,26 @@ export function discard(response: ResponseLike): void {
   response.body?.cancel().catch(() => undefined);
 }
 
-/** `response`, and every clone of it, as the last of a chain that led to `url`. */
-export function arrivedAt<Answer extends ResponseLike>(
-  response: Answer,
-  url: URL,
-  redirected: boolean,
-): Answer {
+/** How a request came to where it was answered. */
+export interface Arrival {
+  readonly url: URL;
+  /** How many redirects were followed. */
+  readonly redirects: number;
+  /** Whether one of them led to another origin than that of the first URL. */
+  readonly crossedOrigins: boolean;
+}
+
+/** `response`, and every clone of it, as the last of a chain of redirects. */
+export function arrivedAt<Answer extends ResponseLike>(response: Answer, arrival: Arrival): Answer {
   const clone = response.clone.bind(response);
+  const { url, type } = response;
   return Object.defineProperties(response, {
     // "The url getter steps are to return […] this's response's URL, serialized with exclude fragment set to true."
-    url: { value: response.url === '' ? withoutFragment(url) : response.url, configurable: true },
-    redirected: { value: redirected, configurable: true },
-    clone: { value: () => arrivedAt(clone(), url, redirected), configurable: true },
+    url: { value: url === '' ? withoutFragment(arrival.url) : url, configurable: true },
+    redirected: { value: arrival.redirects > 0, configurable: true },
+    // Each hop is a request of its own to the fetch that is wrapped, so of type "basic" there.
+    type: { value: type === 'basic' && arrival.crossedOrigins ? 'cors' : type, configurable: true },
+    clone: { value: () => arrivedAt(clone(), arrival), configurable: true },
   });
 }
 

@@ -8,7 +8,7 @@ const careless =
   (input: string): Promise<Response> =>
     fetch(input);
 
-describe.each(realms)('redirects, guarded around %s', (_, fetch) => {
+describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => {
   it('asks about each hop before it is requested, with its own URL', async () => {
     const robots = new ScriptedClient();
     const other = await site(echo);
@@ -71,18 +71,78 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch) => {
     if (method !== 'GET') expect(seen.headers['x-own']).toBe('1');
   });
 
-  it.each([301, 302, 307, 308])('a stream is not sent again after a %i', async (status) => {
+  it.each([
+    [301, 'PUT'],
+    [301, 'POST'],
+    [302, 'PUT'],
+    [302, 'POST'],
+    [307, 'POST'],
+    [308, 'POST'],
+  ])('a stream ends at a %i of %s, as without the guard', async (status, method) => {
     const server = await site(redirecting({ '/a': '/b' }, status));
-    const init = { method: 'PUT', body: streamOf('once'), duplex: 'half' as const };
-    await expect(guardFetch(fetch, new ScriptedClient())(server.url('/a'), init)).rejects.toThrow(TypeError);
-    expect(pagesOf(server)).toEqual(['PUT /a']);
+    for (const send of [fetch, guardFetch(fetch, new ScriptedClient())]) {
+      const init = { method, body: streamOf('once'), duplex: 'half' as const };
+      await expect(send(server.url('/a'), init)).rejects.toThrow(TypeError);
+    }
+    expect(pagesOf(server)).toEqual([`${method} /a`, `${method} /a`]);
   });
 
-  it.each([301, 302, 303])('a stream that is dropped need not be sent again after a %i', async (status) => {
-    const server = await site(redirecting({ '/a': '/b' }, status));
-    const init = { method: 'POST', body: streamOf('once'), duplex: 'half' as const };
-    await guardFetch(fetch, new ScriptedClient())(server.url('/a'), init);
-    expect(pagesOf(server)).toEqual(['POST /a', 'GET /b']);
+  it('a stream is dropped at a 303, as without the guard', async () => {
+    const server = await site(redirecting({ '/a': '/b' }, 303));
+    for (const send of [fetch, guardFetch(fetch, new ScriptedClient())]) {
+      await send(server.url('/a'), { method: 'POST', body: streamOf('once'), duplex: 'half' });
+    }
+    expect(pagesOf(server)).toEqual(['POST /a', 'GET /b', 'POST /a', 'GET /b']);
+  });
+
+  it('is of type `cors` once it was at another origin, also on a clone, as without the guard', async () => {
+    const other = await site(echo);
+    const start = await site(redirecting({ '/out': other.url('/end'), '/same': '/end' }));
+    const guarded = guardFetch(fetch, new ScriptedClient());
+    for (const [url, type] of [
+      [start.url('/end'), 'basic'],
+      [start.url('/same'), 'basic'],
+      [start.url('/out'), 'cors'],
+    ] as const) {
+      const response = await guarded(url);
+      expect([response.type, response.clone().type, response.clone().clone().type]).toEqual([
+        type,
+        type,
+        type,
+      ]);
+      expect(response.type).toBe((await fetch(url)).type);
+    }
+  });
+
+  it('is of type `cors` when it comes back to its own origin', async () => {
+    let home = '';
+    const other = await site((_request, response) =>
+      answer(response, { status: 302, headers: { location: `${home}/end` } }),
+    );
+    const first = await site(redirecting({ '/a': other.url('/') }));
+    home = first.origin;
+    const guarded = guardFetch(fetch, new ScriptedClient());
+    for (const send of [fetch, guarded]) {
+      const response = await send(first.url('/a'));
+      expect([response.type, response.url]).toEqual(['cors', first.url('/end')]);
+    }
+  });
+
+  it("with mode 'same-origin' never leaves the origin, as without the guard", async () => {
+    const other = await site(echo);
+    const server = await site(redirecting({ '/out': other.url('/'), '/same': '/end' }));
+    const robots = new ScriptedClient();
+    const guarded = guardFetch(fetch, robots);
+    for (const send of [fetch, guarded]) {
+      expect((await send(server.url('/same'), { mode: 'same-origin' })).status).toBe(200);
+      await expect(send(server.url('/out'), { mode: 'same-origin' })).rejects.toThrow(TypeError);
+      const request = new OwnRequest(server.url('/out'), { mode: 'same-origin' });
+      await expect(send(request)).rejects.toThrow(TypeError);
+      // What init says wins over the Request.
+      expect((await send(request, { mode: 'cors' })).status).toBe(200);
+      expect(other.requests.splice(0)).toHaveLength(1);
+    }
+    expect(robots.peeked.filter((url) => url.startsWith(other.origin))).toEqual([other.url('/')]);
   });
 
   it('drops credentials for another origin, and does not bring them back for the next', async () => {
