@@ -3,10 +3,10 @@ export {
   type AnswerHeaders,
   type Failure,
   type Freshness,
-  type Objection,
+  type RecordFault,
   type OriginState,
   type Outcome,
-  type Outlook,
+  type StateUnderProfile,
   type Profile,
   type ProfileName,
   profiles,
@@ -65,7 +65,7 @@ export type {
   PolicyHop,
   PolicyLifetime,
   PolicyNextAttempt,
-  ProfileOutlook,
+  ProfileState,
 } from './decision/index.ts';
 export {
   type GuardClient,

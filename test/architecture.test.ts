@@ -295,7 +295,7 @@ describe('a wrong import is found:', () => {
   const faultsOf = (file: string, text: string): readonly string[] => faults(parse(file, text));
 
   it.each([
-    ['of a room above', 'rules/parse.ts', "import { standing } from '../lifecycle/index.ts';", /is above/],
+    ['of a room above', 'rules/parse.ts', "import { stateOf } from '../lifecycle/index.ts';", /is above/],
     [
       'of a type above',
       'cache/entry.ts',

@@ -107,7 +107,7 @@ export class OriginCache {
     this.remember(withSiteSignal(entry?.record, origin, reachable, this.options.clock.now()), entry);
   }
 
-  /** Also what an attempt under way will bring is for those who wait for it alone. */
+  /** A fetch already in flight still answers its waiters, but its result is not cached. */
   async forget(origin: string): Promise<void> {
     this.flights.detach(origin);
     this.entries.delete(origin);

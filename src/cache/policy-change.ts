@@ -1,4 +1,4 @@
-import { type OriginRecord, type OriginState, type Profile, standing } from '../lifecycle/index.ts';
+import { type OriginRecord, type OriginState, type Profile, stateOf } from '../lifecycle/index.ts';
 import { cacheChannels } from '../store/index.ts';
 import type { CacheEntry } from './entry.ts';
 
@@ -6,7 +6,7 @@ import type { CacheEntry } from './entry.ts';
 export function tellPolicyChange(entry: CacheEntry, previous: CacheEntry | undefined, at: number): void {
   const { record, profile } = entry;
   const before = stateInForce(previous?.record, profile, at);
-  const after = standing(record, profile, at).state;
+  const after = stateOf(record, profile, at).state;
   // A record that is to be renewed before it is used changes nothing yet.
   if (after === 'unknown') return;
   const fileChanged = !sameOctets(previous?.record.copy?.body, record.copy?.body);
@@ -16,10 +16,10 @@ export function tellPolicyChange(entry: CacheEntry, previous: CacheEntry | undef
 
 /** The state of a record; of one whose answer has had its time, the state it had until then. */
 function stateInForce(record: OriginRecord | undefined, profile: Profile, now: number): OriginState {
-  const { state } = standing(record, profile, now);
+  const { state } = stateOf(record, profile, now);
   const answer = record?.answer;
   return state === 'unknown' && answer !== undefined
-    ? standing(record, profile, answer.fetchedAt).state
+    ? stateOf(record, profile, answer.fetchedAt).state
     : state;
 }
 

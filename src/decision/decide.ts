@@ -3,7 +3,7 @@
  * the caller's override, or, where neither is there, that nothing can be asked.
  */
 import type { CacheEntry } from '../cache/index.ts';
-import { type Profile, type RobotsSource, type Standing, standing } from '../lifecycle/index.ts';
+import { type Profile, type RobotsSource, type KnownState, stateOf } from '../lifecycle/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
@@ -64,7 +64,7 @@ export function decide(
   const { file, profile } = entry;
   if (isRobotsTarget(located)) return robotsTxtDecision(entry, profile, tokens, located, now);
   const isFresh = entry.isQuietAt(now);
-  const known = isFresh ? RULES_IN_FORCE : standing(entry.record, profile, now);
+  const known = isFresh ? RULES_IN_FORCE : stateOf(entry.record, profile, now);
   const agent = tokens.length === 1 || file === undefined ? tokens[0] : file.chooseAgent(tokens);
   const robots = entry.source(source, isFresh || answerHolds(entry, now), isByCopy(known.state));
   if ((known.state !== 'rules' && known.state !== 'last-good') || file === undefined) {
@@ -180,7 +180,7 @@ function robotsTxtDecision(
   located: LocatedUrl,
   now: number,
 ): Decision {
-  const { state } = standing(entry?.record, profile, now);
+  const { state } = stateOf(entry?.record, profile, now);
   return {
     url: located.href,
     origin: located.origin,
@@ -194,7 +194,7 @@ function robotsTxtDecision(
 }
 
 /** Whether the rules of the copy decide in this state. */
-export function isByCopy(state: Standing['state']): boolean {
+export function isByCopy(state: KnownState['state']): boolean {
   return state === 'rules' || state === 'last-good';
 }
 
@@ -205,7 +205,7 @@ const RULES_IN_FORCE = { state: 'rules' } as const;
  * and this moment, by a clock that jumped) is no permission: the next question asks again.
  */
 function decideWithoutRules(
-  known: Standing | typeof RULES_IN_FORCE,
+  known: KnownState | typeof RULES_IN_FORCE,
   agent: string,
   profile: string,
   { href: url, origin }: LocatedUrl,

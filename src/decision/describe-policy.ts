@@ -4,15 +4,15 @@ import {
   freshness,
   JITTER_SHARE,
   type OriginRecord,
-  type Outlook,
-  outlook,
+  type StateUnderProfile,
+  stateUnderProfile,
   type Profile,
   type ProfileName,
   profileNames,
   profiles,
   refreshAheadAt,
   type RobotsSource,
-  standing,
+  stateOf,
   type Suspect,
   withoutParticulars,
 } from '../lifecycle/index.ts';
@@ -45,7 +45,7 @@ export function describeEntry(
 ): OriginPolicy {
   const { record, profile, file } = entry;
   const { failure, site, answer } = record;
-  const holds = withoutParticulars(standing(record, profile, now));
+  const holds = withoutParticulars(stateOf(record, profile, now));
   const agent = file?.chooseAgent(tokens) ?? tokens[0];
   const attempt = attemptOf(record);
   const next = nextAttemptOf(record);
@@ -65,7 +65,7 @@ export function describeEntry(
     ...(site === undefined ? {} : { site }),
     ...(copy === undefined ? {} : { file: copy }),
     ...describeFile(file, agent),
-    underProfiles: profileNames.map((name) => ({ profile: name, ...outlookUnder(name, entry, now) })),
+    underProfiles: profileNames.map((name) => ({ profile: name, ...stateUnder(name, entry, now) })),
   };
 }
 
@@ -123,7 +123,7 @@ function describeFile(
   };
 }
 
-/** Of the last attempt; one that nobody answered says nothing against the answer before. */
+/** What the last answer looks like instead of a robots.txt. An attempt without an answer does not change it. */
 function suspectIn({ answer, copy, failure }: OriginRecord): Suspect | undefined {
   return failure?.suspect ?? (answer?.kind === 'rules' ? copy?.suspect : answer?.suspect);
 }
@@ -169,7 +169,7 @@ function courseOf(
 function lifetimeOf({ fetchedAt, staleAt, headers }: Answer, profile: Profile): PolicyLifetime {
   const why = freshness(headers ?? {}, profile, fetchedAt);
   const jitterMs = why.lifetimeMs - (staleAt - fetchedAt);
-  // Fields that were not kept said something else, and so did another profile.
+  // The kept header fields do not explain the lifetime: the answer had others, or came under another profile.
   return jitterMs < 0 || jitterMs > JITTER_SHARE * why.lifetimeMs + 1
     ? { fetchedAt, staleAt }
     : { fetchedAt, staleAt, jitterMs, why };
@@ -199,9 +199,9 @@ function fileOf({ copy }: OriginRecord, maxBodyBytes: number): PolicyFile | unde
   };
 }
 
-/** Of the profile that made the record there is nothing to be guessed. */
-function outlookUnder(name: ProfileName, { record, profile }: CacheEntry, now: number): Outlook {
+/** The state under a profile: exactly what is in force for the profile of the record, reconstructed for any other. */
+function stateUnder(name: ProfileName, { record, profile }: CacheEntry, now: number): StateUnderProfile {
   return profile === profiles[name]
-    ? withoutParticulars(standing(record, profile, now))
-    : outlook(record, profiles[name], now);
+    ? withoutParticulars(stateOf(record, profile, now))
+    : stateUnderProfile(record, profiles[name], now);
 }

@@ -12,5 +12,5 @@ export type {
   PolicyHop,
   PolicyLifetime,
   PolicyNextAttempt,
-  ProfileOutlook,
+  ProfileState,
 } from './policy.ts';

@@ -4,7 +4,7 @@ import type {
   Freshness,
   OriginState,
   Outcome,
-  Outlook,
+  StateUnderProfile,
   ProfileName,
   RobotsSource,
   Suspect,
@@ -56,7 +56,7 @@ export interface OriginPolicy {
   /** `Request-rate` for {@link agent}, as milliseconds from one request to the next. */
   readonly requestRateMs?: number;
   /** What each preset would make of the same answers and failures, without asking again. */
-  readonly underProfiles: readonly ProfileOutlook[];
+  readonly underProfiles: readonly ProfileState[];
 }
 
 /** One request for robots.txt, and what came. */
@@ -117,4 +117,4 @@ export interface PolicyFile {
   readonly fetchedAt: number;
 }
 
-export type ProfileOutlook = { readonly profile: ProfileName } & Outlook;
+export type ProfileState = { readonly profile: ProfileName } & StateUnderProfile;

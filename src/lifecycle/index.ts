@@ -28,7 +28,7 @@ export {
 } from './profile.ts';
 export { newest, noLaterThan, recordedAt, retentionMs } from './record-times.ts';
 export { type RobotsSource, sourceOf } from './robots-source.ts';
-export { attemptDue, type Due, type OriginState, refreshAheadAt, standing, type Standing } from './state.ts';
-export { type Outlook, outlook, withoutParticulars } from './under-profile.ts';
-export { type Objection, objection } from './validate-record.ts';
+export { attemptDue, type Due, type OriginState, refreshAheadAt, stateOf, type KnownState } from './state.ts';
+export { type StateUnderProfile, stateUnderProfile, withoutParticulars } from './under-profile.ts';
+export { type RecordFault, validateRecord } from './validate-record.ts';
 export { ANSWER_FIELDS } from './outcome.ts';

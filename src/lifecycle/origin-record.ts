@@ -3,7 +3,7 @@ import type { Suspect } from './challenge-pages.ts';
 
 /**
  * Everything remembered of one origin. Plain data: it can be written to a store and read back. All times are
- * epoch milliseconds. What it *means* depends on the profile and the moment: ask `standing()`.
+ * epoch milliseconds. What it *means* depends on the profile and the moment: ask `stateOf()`.
  */
 export interface OriginRecord {
   /** Scheme, host and port, as `URL.origin` serialises them (`https://example.com`). */

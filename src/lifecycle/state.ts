@@ -1,11 +1,11 @@
 import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import type { Profile, UnreachablePhase, UnreachableTreatment } from './profile.ts';
 
-/** What is in force for an origin at the moment of the question. `unknown`: nothing was asked of it yet. */
+/** What is in force for an origin at the moment of the question. `unknown`: nothing was fetched yet. */
 export type OriginState = 'rules' | 'last-good' | 'allow-all' | 'disallow-all' | 'unknown';
 
-/** The same, with what it rests on. Closed: whatever opens a site is named here, nothing falls through to it. */
-export type Standing =
+/** An {@link OriginState} with what it rests on. Closed: each state that opens a site is named, none is a default. */
+export type KnownState =
   | { readonly state: 'rules'; readonly copy: Copy }
   | { readonly state: 'last-good'; readonly copy: Copy }
   | { readonly state: 'allow-all'; readonly reason: 'unavailable' | 'unreachable-expired' }
@@ -25,11 +25,11 @@ const AHEAD_SHARE = 0.1;
  * Past the lifetime of an answer nothing is known until the next attempt ends (`unknown`, and {@link attemptDue}
  * says `now`); if an attempt failed meanwhile, the outage applies, whether or not the next try is due.
  */
-export function standing(record: OriginRecord | undefined, profile: Profile, now: number): Standing {
+export function stateOf(record: OriginRecord | undefined, profile: Profile, now: number): KnownState {
   if (record === undefined) return { state: 'unknown' };
   const answer = answerInForce(record, now);
-  if (answer !== undefined) return standingOfAnswer(answer, usableCopy(record, profile, now));
-  if (record.failure !== undefined) return standingOfOutage(record, record.failure, profile, now);
+  if (answer !== undefined) return stateOfAnswer(answer, usableCopy(record, profile, now));
+  if (record.failure !== undefined) return stateOfOutage(record, record.failure, profile, now);
   return { state: 'unknown' };
 }
 
@@ -67,7 +67,7 @@ function answerInForce({ answer, copy, failure }: OriginRecord, now: number): An
   return answer.kind === 'rules' && copy === undefined ? undefined : answer;
 }
 
-function standingOfAnswer(answer: Answer, copy: Copy | undefined): Standing {
+function stateOfAnswer(answer: Answer, copy: Copy | undefined): KnownState {
   switch (answer.kind) {
     case 'rules':
       return copy === undefined ? { state: 'unknown' } : { state: 'rules', copy };
@@ -89,7 +89,7 @@ function usableCopy({ answer, copy }: OriginRecord, profile: Profile, now: numbe
   return isOver ? undefined : copy;
 }
 
-function standingOfOutage(record: OriginRecord, failure: Failure, profile: Profile, now: number): Standing {
+function stateOfOutage(record: OriginRecord, failure: Failure, profile: Profile, now: number): KnownState {
   const copy = usableCopy(record, profile, now);
   const siteReachable = record.site?.reachable === true;
   const treatmentAt = (time: number): UnreachableTreatment => {

@@ -1,12 +1,12 @@
 import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import { type AnswerHeaders, meaningOfStatus, type Outcome } from './outcome.ts';
 import type { Profile, StatusMeaning } from './profile.ts';
-import { standing, type Standing } from './state.ts';
+import { stateOf, type KnownState } from './state.ts';
 import { isGatekeeper } from './challenge-pages.ts';
 import { nextRecord } from './next-record.ts';
 
-/** What would be in force for an origin under some profile. */
-export type Outlook =
+/** The state of an origin under another profile than the one its record was made under. */
+export type StateUnderProfile =
   | { readonly state: 'rules' | 'last-good' }
   | { readonly state: 'allow-all'; readonly reason: 'unavailable' | 'unreachable-expired' }
   | { readonly state: 'disallow-all'; readonly reason: 'unreachable' | 'restricted' }
@@ -17,10 +17,11 @@ export type Outlook =
   | { readonly state: 'unknown'; readonly reason: 'stale' | 'unread' };
 
 /**
- * What `profile` would make of a record that came about under another one: its last answer, and the failure since, are
- * met again. Asks nobody. A copy that the other profile threw away is gone.
+ * The state that `profile` would give to an origin whose record was made under another profile. Its last answer, and the
+ * failure since, are taken through `nextRecord` again; nothing is fetched. A copy that the other profile threw away is
+ * gone.
  */
-export function outlook(record: OriginRecord, profile: Profile, now: number): Outlook {
+export function stateUnderProfile(record: OriginRecord, profile: Profile, now: number): StateUnderProfile {
   const { origin, answer, copy, failure } = record;
   let known: OriginRecord | undefined = record.site && { origin, site: record.site };
   const meet = (outcome: Outcome, at: number): void => {
@@ -39,21 +40,21 @@ export function outlook(record: OriginRecord, profile: Profile, now: number): Ou
     meet(outcome, failure.since);
     if (failure.since < failure.at) meet(outcome, failure.at);
   }
-  return withoutParticulars(standing(known, profile, now));
+  return withoutParticulars(stateOf(known, profile, now));
 }
 
 /** Without what belongs to the record: the copy, and when to try again. */
-export function withoutParticulars(standing: Standing): Outlook {
-  switch (standing.state) {
+export function withoutParticulars(known: KnownState): StateUnderProfile {
+  switch (known.state) {
     case 'rules':
     case 'last-good':
-      return { state: standing.state };
+      return { state: known.state };
     case 'allow-all':
-      return { state: standing.state, reason: standing.reason };
+      return { state: known.state, reason: known.reason };
     case 'disallow-all':
-      return { state: standing.state, reason: standing.reason };
+      return { state: known.state, reason: known.reason };
     case 'unknown':
-      return { state: standing.state, reason: 'stale' };
+      return { state: known.state, reason: 'stale' };
   }
 }
 

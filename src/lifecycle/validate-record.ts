@@ -8,26 +8,28 @@ import { isGatekeeper, type Suspect } from './challenge-pages.ts';
  * Why a record that was made elsewhere is not taken: it is ahead of the clock; it claims to hold for longer than the
  * profile lets anything hold; the profile reads its statuses in another way; or its parts contradict each other.
  */
-export type Objection = 'future' | 'lifetime' | 'profile' | 'inconsistent';
+export type RecordFault = 'future' | 'lifetime' | 'profile' | 'inconsistent';
 
 /**
- * What speaks against a record by someone else: another process, which may go by another profile, an older version,
- * or a store that is not what it was. What it says of itself is held against what `profile` would have made of the
- * same answer, so that nothing opens a site here that our own attempt would not have opened.
+ * Checks a record made elsewhere: by another process, which may have another profile; by an older version; or in a store
+ * that was tampered with. The record is compared with what `profile` would have made of the same answer, so that no record
+ * opens a site that an attempt of our own would not have opened.
  *
- * It is lifetimes that are bounded, not ages: a copy of last year serves if the profile says so.
+ * Lifetimes are bounded, ages are not: a copy of last year serves if the profile says so.
+ *
+ * @returns the first fault; `undefined` for a record that can be used.
  */
-export function objection(record: OriginRecord, profile: Profile, now: number): Objection | undefined {
+export function validateRecord(record: OriginRecord, profile: Profile, now: number): RecordFault | undefined {
   const { answer, copy, failure } = record;
   if (latestTime(record) > now + CLOCK_SKEW_MS) return 'future';
   return (
-    (answer === undefined ? undefined : objectionToAnswer(answer, copy, profile)) ??
-    (copy === undefined ? undefined : objectionToCopy(copy, answer, profile)) ??
-    (failure === undefined ? undefined : objectionToFailure(failure, profile))
+    (answer === undefined ? undefined : faultInAnswer(answer, copy, profile)) ??
+    (copy === undefined ? undefined : faultInCopy(copy, answer, profile)) ??
+    (failure === undefined ? undefined : faultInFailure(failure, profile))
   );
 }
 
-function objectionToAnswer(answer: Answer, copy: Copy | undefined, profile: Profile): Objection | undefined {
+function faultInAnswer(answer: Answer, copy: Copy | undefined, profile: Profile): RecordFault | undefined {
   if (answer.staleAt - answer.fetchedAt > profile.lifetime.maxMs) return 'lifetime';
   if (answer.kind === 'rules' && copy === undefined) return 'inconsistent';
   if (isNoAnswer(answer.suspect, profile)) return 'profile';
@@ -40,14 +42,14 @@ function objectionToAnswer(answer: Answer, copy: Copy | undefined, profile: Prof
   return isOurs ? undefined : 'profile';
 }
 
-function objectionToCopy(copy: Copy, answer: Answer | undefined, profile: Profile): Objection | undefined {
+function faultInCopy(copy: Copy, answer: Answer | undefined, profile: Profile): RecordFault | undefined {
   if (copy.fetchedAt > (answer?.fetchedAt ?? Infinity)) return 'inconsistent';
   if (isNoAnswer(copy.suspect, profile)) return 'profile';
   const isOurs = meaningOfStatus(copy.status, profile) === 'rules' && copy.hops <= profile.maxRedirects;
   return isOurs ? undefined : 'profile';
 }
 
-function objectionToFailure(failure: Failure, profile: Profile): Objection | undefined {
+function faultInFailure(failure: Failure, profile: Profile): RecordFault | undefined {
   const { since, at, retryAt, status, error } = failure;
   if (since > at) return 'inconsistent';
   if (retryAt - at > Math.max(profile.backoff.maxMs, profile.retryAfter.maxMs)) return 'lifetime';

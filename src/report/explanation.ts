@@ -1,6 +1,6 @@
 import { type Dialect, type Explanation, parseRobots, type RobotsFile } from '../rules/index.ts';
 import { profileNames, profiles } from '../lifecycle/index.ts';
-import type { OriginPolicy, ProfileOutlook } from '../decision/index.ts';
+import type { OriginPolicy, ProfileState } from '../decision/index.ts';
 import type { Ruling } from './ruling.ts';
 
 /** A decision, and everything it rests on. */
@@ -17,7 +17,7 @@ export interface UrlExplanation {
 }
 
 /** What a profile would say to the URL. `allowed` is absent when nobody can tell. */
-export type ProfileRuling = ProfileOutlook & {
+export type ProfileRuling = ProfileState & {
   readonly allowed?: boolean;
   /** Of the rule that would decide. */
   readonly line?: number;
@@ -33,7 +33,7 @@ export function explainServed(ruling: Ruling, policy: OriginPolicy): UrlExplanat
     ...runnerUpOf(ruling, held),
     ...(held === undefined ? {} : { file: held }),
     policy,
-    underProfiles: others.map((outlook) => rulingUnder(outlook, ruling, file?.body)),
+    underProfiles: others.map((stateUnderProfile) => rulingUnder(stateUnderProfile, ruling, file?.body)),
   };
 }
 
@@ -57,24 +57,24 @@ function runnerUpOf(
 }
 
 function rulingUnder(
-  outlook: ProfileOutlook,
+  stateUnderProfile: ProfileState,
   { url, agent, reason }: Ruling,
   body: Uint8Array | undefined,
 ): ProfileRuling {
-  if (reason === 'robots-txt') return { ...outlook, allowed: true };
-  switch (outlook.state) {
+  if (reason === 'robots-txt') return { ...stateUnderProfile, allowed: true };
+  switch (stateUnderProfile.state) {
     case 'allow-all':
-      return { ...outlook, allowed: true };
+      return { ...stateUnderProfile, allowed: true };
     case 'disallow-all':
-      return { ...outlook, allowed: false };
+      return { ...stateUnderProfile, allowed: false };
     case 'unknown':
-      return outlook;
+      return stateUnderProfile;
     case 'rules':
     case 'last-good': {
-      if (body === undefined) return outlook;
-      const verdict = reading(body, profiles[outlook.profile].dialect).check(url, agent);
+      if (body === undefined) return stateUnderProfile;
+      const verdict = reading(body, profiles[stateUnderProfile.profile].dialect).check(url, agent);
       const line = 'rule' in verdict ? { line: verdict.rule.line } : {};
-      return { ...outlook, allowed: verdict.allowed, ...line };
+      return { ...stateUnderProfile, allowed: verdict.allowed, ...line };
     }
   }
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Outcome, nextRecord, profiles, standing } from '../../src/lifecycle/index.ts';
+import { type Outcome, nextRecord, profiles, stateOf } from '../../src/lifecycle/index.ts';
 import { fetchRobots } from '../../src/fetch/index.ts';
 import type { Transport, TransportResponse } from '../../src/fetch/transport.ts';
 import { RobotsClient } from '../../src/index.ts';
@@ -52,7 +52,7 @@ async function fuzzOne(seed: number, corpus: Corpus): Promise<string> {
   const { outcome, requests } = await attempt(answers);
   claim('the same outcome twice', isDeepStrictEqual((await attempt(answers)).outcome, outcome));
   judgeOutcome(outcome, requests, answers);
-  judgeStandings(outcome);
+  judgeStates(outcome);
   if (outcome.kind === 'success') judgeRules(outcome.body, chance);
   await judgeClient(outcome, chance);
   return outcome.kind;
@@ -113,7 +113,7 @@ function judgeOutcome(outcome: Outcome, requests: number, answers: readonly Fuzz
 }
 
 /** What follows under every profile, for as long as the failure is young. */
-function judgeStandings(outcome: Outcome): void {
+function judgeStates(outcome: Outcome): void {
   for (const profile of Object.values(profiles)) {
     const record = nextRecord({
       previous: undefined,
@@ -123,7 +123,7 @@ function judgeStandings(outcome: Outcome): void {
       now: NOW,
       random: 0.5,
     });
-    const { state } = standing(record, profile, NOW);
+    const { state } = stateOf(record, profile, NOW);
     const opens = outcome.kind === 'unavailable' || outcome.kind === 'success';
     claim('closed', opens || state === 'disallow-all');
     claim('plain data', isDeepStrictEqual(structuredClone(record), record));

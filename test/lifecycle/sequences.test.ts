@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { profiles } from '../../src/lifecycle/index.ts';
-import type { Outcome, Profile, Standing } from '../../src/lifecycle/index.ts';
+import type { Outcome, Profile, KnownState } from '../../src/lifecycle/index.ts';
 import fc from '../support/fast-check.ts';
 import { DAY, HOUR, outcomes, SECOND, Story } from './support.ts';
 
-/** How much a standing permits, least first. */
-const openness = ({ state }: Standing): number =>
+/** How much a state permits, least first. */
+const openness = ({ state }: KnownState): number =>
   ['unknown', 'disallow-all', 'last-good', 'rules', 'allow-all'].indexOf(state);
 
-/** Plays the steps and looks at the standing after each attempt and after each pause. */
+/** Plays the steps and looks at the state after each attempt and after each pause. */
 const play = (
   profile: Profile,
   played: readonly { outcome: Outcome; random: number; pause: number }[],
-  look: (standing: Standing, story: Story) => void,
+  look: (stateOf: KnownState, story: Story) => void,
 ): void => {
   const story = new Story(profile);
   for (const { outcome, random, pause } of played) {
     story.random = random;
     story.meets(outcome);
-    look(story.standing, story);
+    look(story.stateOf, story);
     story.later(pause);
-    look(story.standing, story);
+    look(story.stateOf, story);
   }
 };
 
@@ -112,8 +112,8 @@ describe('whatever sequence of answers and pauses', () => {
           story.random = random;
           story.meets(outcome);
         }
-        const before = openness(story.standing);
-        expect(openness(story.later(-back).standing)).toBeLessThanOrEqual(before);
+        const before = openness(story.stateOf);
+        expect(openness(story.later(-back).stateOf)).toBeLessThanOrEqual(before);
       }),
       { numRuns: 1000 },
     );

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { attemptDue, profiles, standing, withSiteSignal } from '../../src/lifecycle/index.ts';
+import { attemptDue, profiles, stateOf, withSiteSignal } from '../../src/lifecycle/index.ts';
 import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
 
 describe('an origin never asked', () => {
   it('is unknown and due', () => {
-    expect(standing(undefined, profiles.rfc9309, START)).toEqual({ state: 'unknown' });
+    expect(stateOf(undefined, profiles.rfc9309, START)).toEqual({ state: 'unknown' });
     expect(attemptDue(undefined, profiles.rfc9309, START)).toBe('now');
   });
 
   it('stays so when only its pages were seen', () => {
     const record = withSiteSignal(undefined, 'https://example.com', true, START);
-    expect(standing(record, profiles.google, START)).toEqual({ state: 'unknown' });
+    expect(stateOf(record, profiles.google, START)).toEqual({ state: 'unknown' });
     expect(attemptDue(record, profiles.google, START)).toBe('now');
   });
 });
@@ -31,7 +31,7 @@ describe('a fresh answer', () => {
   it('gives the very copy', () => {
     const story = new Story();
     const { copy } = story.meets(outcomes.success());
-    const seen = story.standing;
+    const seen = story.stateOf;
     expect(seen.state === 'rules' && seen.copy === copy).toBe(true);
   });
 
@@ -88,7 +88,7 @@ describe('an outage', () => {
   it('is asked about again from retryAt on, and stands meanwhile', () => {
     const story = new Story();
     story.meets(outcomes.unreachable());
-    expect(story.standing).toEqual({
+    expect(story.stateOf).toEqual({
       state: 'disallow-all',
       reason: 'unreachable',
       retryAt: START + 30 * SECOND,

@@ -1,11 +1,11 @@
-import { attemptDue, nextRecord, profiles, standing } from '../../src/lifecycle/index.ts';
+import { attemptDue, nextRecord, profiles, stateOf } from '../../src/lifecycle/index.ts';
 import type {
   AnswerHeaders,
   Due,
   OriginRecord,
   Outcome,
   Profile,
-  Standing,
+  KnownState,
 } from '../../src/lifecycle/index.ts';
 
 export const SECOND = 1000;
@@ -80,14 +80,14 @@ export class Story {
     return this;
   }
 
-  get standing(): Standing {
-    return standing(this.record, this.profile, this.now);
+  get stateOf(): KnownState {
+    return stateOf(this.record, this.profile, this.now);
   }
 
-  /** The standing without its particulars. */
+  /** The stateOf without its particulars. */
   get stands(): string {
-    const standing = this.standing;
-    return 'reason' in standing ? `${standing.state}, ${standing.reason}` : standing.state;
+    const stateOf = this.stateOf;
+    return 'reason' in stateOf ? `${stateOf.state}, ${stateOf.reason}` : stateOf.state;
   }
 
   get due(): Due {

@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import {
   meaningOfStatus,
-  outlook,
-  type Outlook,
+  stateUnderProfile,
+  type StateUnderProfile,
   type Outcome,
   type Profile,
   profileNames,
   profiles,
-  standing,
+  stateOf,
   type UnavailableReason,
   withoutParticulars,
 } from '../../src/lifecycle/index.ts';
 import fc from '../support/fast-check.ts';
 import { DAY, HOUR, MINUTE, outcomes, START, Story } from './support.ts';
 
-const stands = (seen: Outlook): string => ('reason' in seen ? `${seen.state}, ${seen.reason}` : seen.state);
+const stands = (seen: StateUnderProfile): string =>
+  'reason' in seen ? `${seen.state}, ${seen.reason}` : seen.state;
 
 const ROUTE = { finalUrl: 'https://example.com/robots.txt', hops: 0, headers: {} };
 
@@ -35,10 +36,10 @@ const failing = (status: number, error = 'ERR_ROBOTS_STATUS'): Outcome => ({
 });
 
 /** What each preset makes of a story. */
-function outlooks({ record, now }: Story): Record<string, string> {
+function statesUnderProfiles({ record, now }: Story): Record<string, string> {
   if (record === undefined) throw new Error('Nothing was met');
   return Object.fromEntries(
-    profileNames.map((name) => [name, stands(outlook(record, profiles[name], now))] as const),
+    profileNames.map((name) => [name, stands(stateUnderProfile(record, profiles[name], now))] as const),
   );
 }
 
@@ -46,7 +47,7 @@ describe('what other profiles would make of', () => {
   it('a 403', () => {
     const story = new Story();
     story.meets(outcomes.unavailable({}, 403));
-    expect(outlooks(story)).toEqual({
+    expect(statesUnderProfiles(story)).toEqual({
       rfc9309: 'allow-all, unavailable',
       google: 'allow-all, unavailable',
       'google-legacy': 'allow-all, unavailable',
@@ -59,7 +60,7 @@ describe('what other profiles would make of', () => {
     const story = new Story();
     story.meets(outcomes.success());
     story.later(DAY).meets(outcomes.unreachable());
-    expect(outlooks(story)).toEqual({
+    expect(statesUnderProfiles(story)).toEqual({
       rfc9309: 'last-good',
       google: 'disallow-all, unreachable',
       'google-legacy': 'disallow-all, unreachable',
@@ -67,12 +68,12 @@ describe('what other profiles would make of', () => {
       'robotstxt-1994': 'rules',
     });
     story.later(13 * HOUR);
-    expect(outlooks(story)).toMatchObject({
+    expect(statesUnderProfiles(story)).toMatchObject({
       google: 'last-good',
       'google-legacy': 'disallow-all, unreachable',
     });
     story.later(30 * DAY);
-    expect(outlooks(story)).toEqual({
+    expect(statesUnderProfiles(story)).toEqual({
       rfc9309: 'last-good',
       google: 'disallow-all, unreachable',
       'google-legacy': 'last-good',
@@ -84,37 +85,43 @@ describe('what other profiles would make of', () => {
   it('a 429, from either side', () => {
     const legacy = new Story(profiles['google-legacy']);
     legacy.meets(opening(429));
-    expect(outlooks(legacy)).toMatchObject({
+    expect(statesUnderProfiles(legacy)).toMatchObject({
       rfc9309: 'disallow-all, unreachable',
       'google-legacy': 'allow-all, unavailable',
     });
     const modern = new Story();
     modern.meets(failing(429));
-    expect(outlooks(modern)).toEqual(outlooks(legacy));
+    expect(statesUnderProfiles(modern)).toEqual(statesUnderProfiles(legacy));
   });
 
   it('an answer that lives longer under some', () => {
     const story = new Story(profiles['koster-1996']);
     story.meets(outcomes.success());
-    expect(outlooks(story.later(DAY))).toMatchObject({ rfc9309: 'unknown, stale', 'koster-1996': 'rules' });
+    expect(statesUnderProfiles(story.later(DAY))).toMatchObject({
+      rfc9309: 'unknown, stale',
+      'koster-1996': 'rules',
+    });
   });
 
   it('a chain of redirects that some follow further', () => {
     const story = new Story();
     story.meets(opening(301, 'too-many-redirects', 5));
-    expect(outlooks(story)).toMatchObject({
+    expect(statesUnderProfiles(story)).toMatchObject({
       google: 'allow-all, unavailable',
       'koster-1996': 'unknown, unread',
     });
     const longer = new Story(profiles['koster-1996']);
     longer.meets({ ...outcomes.success(), hops: 6 });
-    expect(outlooks(longer)).toMatchObject({ rfc9309: 'allow-all, unavailable', 'koster-1996': 'rules' });
+    expect(statesUnderProfiles(longer)).toMatchObject({
+      rfc9309: 'allow-all, unavailable',
+      'koster-1996': 'rules',
+    });
   });
 
   it('a loop of redirects', () => {
     const story = new Story();
     story.meets(opening(301, 'redirect-loop', 1));
-    expect(outlooks(story)).toMatchObject({
+    expect(statesUnderProfiles(story)).toMatchObject({
       rfc9309: 'allow-all, unavailable',
       'koster-1996': 'disallow-all, unreachable',
     });
@@ -124,27 +131,31 @@ describe('what other profiles would make of', () => {
     const story = new Story(profiles['koster-1996']);
     const ftp = { ...ROUTE, finalUrl: 'ftp://example.com/robots.txt' };
     story.meets({ kind: 'unavailable', status: 550, ...ftp });
-    expect(new Set(Object.values(outlooks(story)))).toEqual(new Set(['allow-all, unavailable']));
+    expect(new Set(Object.values(statesUnderProfiles(story)))).toEqual(new Set(['allow-all, unavailable']));
     story.later(8 * DAY).meets({ kind: 'unreachable', status: 421, error: 'ERR_ROBOTS_STATUS', ...ftp });
-    expect(new Set(Object.values(outlooks(story)))).toEqual(new Set(['disallow-all, unreachable']));
+    expect(new Set(Object.values(statesUnderProfiles(story)))).toEqual(
+      new Set(['disallow-all, unreachable']),
+    );
   });
 
   it('a challenge that one takes for no answer', () => {
     const story = new Story({ ...profiles.rfc9309, challenge: 'unreachable' });
     story.meets({ ...failing(403, 'ERR_ROBOTS_CHALLENGE'), suspect: 'challenge' });
-    expect(outlooks(story)).toMatchObject({
+    expect(statesUnderProfiles(story)).toMatchObject({
       rfc9309: 'allow-all, unavailable',
       'koster-1996': 'disallow-all, restricted',
     });
     const other = new Story();
     other.meets({ ...opening(403), suspect: 'blocked' });
-    expect(stands(outlook(other.record!, story.profile, other.now))).toBe('disallow-all, unreachable');
+    expect(stands(stateUnderProfile(other.record!, story.profile, other.now))).toBe(
+      'disallow-all, unreachable',
+    );
   });
 
   it('a hop that robots.txt disallows', () => {
     const story = new Story(profiles.google);
     story.meets(opening(301, 'disallowed-redirect'));
-    expect(outlooks(story)).toMatchObject({
+    expect(statesUnderProfiles(story)).toMatchObject({
       rfc9309: 'unknown, unread',
       google: 'allow-all, unavailable',
     });
@@ -155,14 +166,16 @@ describe('what other profiles would make of', () => {
     story.meets(outcomes.success());
     story.later(HOUR).meets(outcomes.unavailable());
     expect(story.stands).toBe('last-good');
-    expect(outlooks(story)).toMatchObject({ rfc9309: 'allow-all, unavailable' });
+    expect(statesUnderProfiles(story)).toMatchObject({ rfc9309: 'allow-all, unavailable' });
   });
 
   it('an outage that some end when the site is reachable', () => {
     const story = new Story();
     story.meets(outcomes.unreachable());
     story.record = { ...story.record, origin: 'https://example.com', site: { reachable: true, at: START } };
-    expect(outlooks(story.later(31 * DAY))).toMatchObject({ google: 'allow-all, unreachable-expired' });
+    expect(statesUnderProfiles(story.later(31 * DAY))).toMatchObject({
+      google: 'allow-all, unreachable-expired',
+    });
   });
 });
 
@@ -181,7 +194,7 @@ function outcomeOf(status: number, profile: Profile): Outcome {
   return meaning === 'restricted' ? { kind: meaning, status, ...ROUTE } : opening(status);
 }
 
-it('outlook: what the profile would have said, had it been asked all the time', () => {
+it('the state under a profile is what the profile would have said, had it been asked all the time', () => {
   const names = fc.constantFrom(...profileNames);
   fc.assert(
     fc.property(histories, names, names, ({ starts, status, pausesMs, laterMs }, one, other) => {
@@ -193,8 +206,8 @@ it('outlook: what the profile would have said, had it been asked all the time', 
         for (const pauseMs of pausesMs) story.later(pauseMs).meets(outcomeOf(status, profiles[name]));
         return story.later(laterMs);
       });
-      const expected = withoutParticulars(standing(theirs?.record, profiles[other], theirs?.now ?? 0));
-      expect(outlook(mine!.record!, profiles[other], mine!.now)).toEqual(expected);
+      const expected = withoutParticulars(stateOf(theirs?.record, profiles[other], theirs?.now ?? 0));
+      expect(stateUnderProfile(mine!.record!, profiles[other], mine!.now)).toEqual(expected);
     }),
     { numRuns: 1_000 },
   );

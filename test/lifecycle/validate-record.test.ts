@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import {
   newest,
   noLaterThan,
-  objection,
+  validateRecord,
   type OriginRecord,
   type Outcome,
   type Profile,
   profiles,
   recordedAt,
   retentionMs,
-  standing,
+  stateOf,
   withSiteSignal,
 } from '../../src/lifecycle/index.ts';
 import { CLOCK_SKEW_MS } from '../../src/lifecycle/record-times.ts';
@@ -37,12 +37,12 @@ describe('a record made by another process', () => {
     ['a failure after a 404', madeBy(rfc9309, outcomes.unavailable(), outcomes.unreachable())],
     ['a site signal alone', withSiteSignal(undefined, 'https://example.com', true, START)],
   ])('of the same profile is taken: %s', (_, record) => {
-    expect(objection(record, rfc9309, START)).toBeUndefined();
+    expect(validateRecord(record, rfc9309, START)).toBeUndefined();
   });
 
   it('of any age is taken: it is lifetimes that are bounded', () => {
     const record = madeBy(rfc9309, outcomes.success());
-    expect(objection(record, rfc9309, START + 400 * DAY)).toBeUndefined();
+    expect(validateRecord(record, rfc9309, START + 400 * DAY)).toBeUndefined();
   });
 
   it.each([
@@ -68,13 +68,13 @@ describe('a record made by another process', () => {
       { ...outcomes.success(HOURLY), hops: 6, finalUrl: 'https://example.com/6' },
     ],
   ])('is not taken when ours would have read the answer in another way: %s', (_, maker, reader, outcome) => {
-    expect(objection(madeBy(maker, outcome), reader, START)).toBe('profile');
+    expect(validateRecord(madeBy(maker, outcome), reader, START)).toBe('profile');
   });
 
   it.each(['too-many-redirects', 'redirect-loop'] as const)('%s open a site only where they do', (reason) => {
     const outcome = { ...outcomes.unavailable({}, 302), kind: 'unavailable', reason, headers: {} } as const;
-    expect(objection(madeBy(rfc9309, outcome), google, START)).toBeUndefined();
-    expect(objection(madeBy(rfc9309, outcome), koster, START)).toBe('profile');
+    expect(validateRecord(madeBy(rfc9309, outcome), google, START)).toBeUndefined();
+    expect(validateRecord(madeBy(rfc9309, outcome), koster, START)).toBe('profile');
   });
 
   it('a challenge is an answer only where it is', () => {
@@ -82,16 +82,16 @@ describe('a record made by another process', () => {
     for (const suspect of ['challenge', 'blocked'] as const) {
       for (const outcome of [outcomes.unavailable({}, 403), outcomes.success()]) {
         const record = madeBy(rfc9309, { ...outcome, suspect });
-        expect(objection(record, rfc9309, START)).toBeUndefined();
-        expect(objection(record, wary, START)).toBe('profile');
+        expect(validateRecord(record, rfc9309, START)).toBeUndefined();
+        expect(validateRecord(record, wary, START)).toBe('profile');
       }
     }
     expect(
-      objection(madeBy(rfc9309, { ...outcomes.success(), suspect: 'html' }), wary, START),
+      validateRecord(madeBy(rfc9309, { ...outcomes.success(), suspect: 'html' }), wary, START),
     ).toBeUndefined();
     const failed = madeBy(wary, { ...outcomes.unreachable(), error: 'ERR_ROBOTS_CHALLENGE' } as Outcome);
-    expect(objection(failed, wary, START)).toBeUndefined();
-    expect(objection(failed, rfc9309, START)).toBe('profile');
+    expect(validateRecord(failed, wary, START)).toBeUndefined();
+    expect(validateRecord(failed, rfc9309, START)).toBe('profile');
   });
 
   it('a disallowed redirect opens a site only where it does', () => {
@@ -101,20 +101,20 @@ describe('a record made by another process', () => {
       reason: 'disallowed-redirect',
       headers: {},
     } as const;
-    expect(objection(madeBy(google, outcome), legacy, START)).toBeUndefined();
-    expect(objection(madeBy(google, outcome), rfc9309, START)).toBe('profile');
+    expect(validateRecord(madeBy(google, outcome), legacy, START)).toBeUndefined();
+    expect(validateRecord(madeBy(google, outcome), rfc9309, START)).toBe('profile');
   });
 
   it('is not taken when it claims to hold for longer than anything may', () => {
     const week = madeBy(koster, outcomes.success());
-    expect(objection(week, rfc9309, START)).toBe('lifetime');
+    expect(validateRecord(week, rfc9309, START)).toBe('lifetime');
     const day = madeBy(rfc9309, outcomes.success());
-    expect(objection({ ...day, answer: { ...day.answer!, staleAt: START + DAY + 1 } }, rfc9309, START)).toBe(
-      'lifetime',
-    );
+    expect(
+      validateRecord({ ...day, answer: { ...day.answer!, staleAt: START + DAY + 1 } }, rfc9309, START),
+    ).toBe('lifetime');
     const paused = madeBy(rfc9309, outcomes.unreachable(DAY));
     const failure = { ...paused.failure!, retryAt: START + DAY + 1 };
-    expect(objection({ ...paused, failure }, rfc9309, START)).toBe('lifetime');
+    expect(validateRecord({ ...paused, failure }, rfc9309, START)).toBe('lifetime');
   });
 
   it('is not taken when it is from the future, by more than clocks differ', () => {
@@ -124,19 +124,19 @@ describe('a record made by another process', () => {
       madeBy(rfc9309, outcomes.unreachable()),
       withSiteSignal(undefined, 'https://example.com', true, START),
     ]) {
-      expect(objection(record, rfc9309, START - CLOCK_SKEW_MS)).toBeUndefined();
-      expect(objection(record, rfc9309, START - CLOCK_SKEW_MS - 1)).toBe('future');
+      expect(validateRecord(record, rfc9309, START - CLOCK_SKEW_MS)).toBeUndefined();
+      expect(validateRecord(record, rfc9309, START - CLOCK_SKEW_MS - 1)).toBe('future');
     }
     const renewed = madeBy(rfc9309, outcomes.success());
     const copy = { ...renewed.copy!, fetchedAt: START + HOUR };
-    expect(objection({ ...renewed, copy }, rfc9309, START)).toBe('future');
+    expect(validateRecord({ ...renewed, copy }, rfc9309, START)).toBe('future');
   });
 
   it('a little ahead of our clock it is in force at once', () => {
     const record = madeBy(rfc9309, outcomes.success(), outcomes.unreachable());
     const now = START - CLOCK_SKEW_MS;
     const answers = noLaterThan(madeBy(rfc9309, outcomes.success()), now);
-    expect(standing(answers, rfc9309, now).state).toBe('rules');
+    expect(stateOf(answers, rfc9309, now).state).toBe('rules');
     expect(noLaterThan(record, now).failure).toMatchObject({ since: now, at: now });
     const missing = noLaterThan(madeBy(rfc9309, outcomes.unavailable()), now);
     expect(missing.answer).toMatchObject({ fetchedAt: now, since: now });
@@ -145,14 +145,14 @@ describe('a record made by another process', () => {
 
   it('is not taken when its parts contradict each other', () => {
     const { origin, answer, copy } = madeBy(rfc9309, outcomes.success());
-    expect(objection({ origin, answer: answer! }, rfc9309, START)).toBe('inconsistent');
+    expect(validateRecord({ origin, answer: answer! }, rfc9309, START)).toBe('inconsistent');
     const later = { ...copy!, fetchedAt: START + 1 };
-    expect(objection({ origin, answer: answer!, copy: later }, rfc9309, START + 1)).toBe('inconsistent');
+    expect(validateRecord({ origin, answer: answer!, copy: later }, rfc9309, START + 1)).toBe('inconsistent');
     const missing = madeBy(rfc9309, outcomes.unavailable()).answer!;
     const wrong = { ...missing, since: START + 1 } as typeof missing;
-    expect(objection({ origin, answer: wrong }, rfc9309, START + 1)).toBe('inconsistent');
+    expect(validateRecord({ origin, answer: wrong }, rfc9309, START + 1)).toBe('inconsistent');
     const { failure } = madeBy(rfc9309, outcomes.unreachable());
-    expect(objection({ origin, failure: { ...failure!, since: START + 1 } }, rfc9309, START + 1)).toBe(
+    expect(validateRecord({ origin, failure: { ...failure!, since: START + 1 } }, rfc9309, START + 1)).toBe(
       'inconsistent',
     );
   });

@@ -4,7 +4,7 @@ import {
   nextRecord,
   type OriginRecord,
   type Profile,
-  standing,
+  stateOf,
   withSiteSignal,
 } from '../../src/lifecycle/index.ts';
 import { parseRobots } from '../../src/rules/index.ts';
@@ -70,7 +70,7 @@ export class Model {
   }
 
   expect(origin: string, path: string, now: number): Expected {
-    const holds = standing(this.records.get(origin), this.profile, now);
+    const holds = stateOf(this.records.get(origin), this.profile, now);
     if (holds.state === 'rules' || holds.state === 'last-good') {
       const verdict = parseRobots(holds.copy.body, { dialect: this.profile.dialect }).check(path, AGENT);
       const line = 'rule' in verdict ? verdict.rule?.line : undefined;

@@ -17,13 +17,7 @@ import {
 import { type RobotsFile, usage } from '../../rules/index.ts';
 import { agentRow, delayRow, fileRow, looksRow, type Row, ruleRow, verdictLine } from '../check/render.ts';
 import { verboseHops } from '../policy/hops.ts';
-import {
-  answerRows,
-  otherProfiles,
-  outlookSentence,
-  type PolicyView,
-  sizeSentence,
-} from '../policy/render.ts';
+import { answerRows, otherProfiles, stateSentence, type PolicyView, sizeSentence } from '../policy/render.ts';
 
 const PURPOSES = ['train-ai', 'ai-use', 'ai-input', 'search'] as const;
 
@@ -145,10 +139,10 @@ function styleOf(
 }
 
 function profileSentence(ruling: ProfileRuling): string {
-  if (ruling.allowed === undefined) return outlookSentence(ruling);
+  if (ruling.allowed === undefined) return stateSentence(ruling);
   const verdict = ruling.allowed ? 'allowed' : 'disallowed';
   if (ruling.line !== undefined) return `${verdict} by line ${ruling.line}`;
   return ruling.state === 'rules' || ruling.state === 'last-good'
     ? verdict
-    : `${verdict}: ${outlookSentence(ruling)}`;
+    : `${verdict}: ${stateSentence(ruling)}`;
 }

@@ -1,4 +1,4 @@
-import type { OriginPolicy, ProfileOutlook } from '../../decision/index.ts';
+import type { OriginPolicy, ProfileState } from '../../decision/index.ts';
 import {
   agentSentence,
   ago,
@@ -33,7 +33,7 @@ export function renderPolicy(policy: OriginPolicy, { colours, now, width, verbos
   const rows = [...answerRows(policy, now), ...fileRows(policy, now)];
   const others = policy.underProfiles
     .filter((each) => each.profile !== profile)
-    .map((each): Row => [each.profile, outlookSentence(each)]);
+    .map((each): Row => [each.profile, stateSentence(each)]);
   return `${[
     `${stateMark(policy, colours)}  ${printable(origin)}  ${colours.faint(`profile ${printable(profile)}`)}`,
     ...definitions(rows, width, colours.faint),
@@ -142,11 +142,11 @@ export function otherProfiles(
   return ['', '  What other profiles would say:', ...definitions(shown, width, colours.faint)];
 }
 
-export function outlookSentence(outlook: ProfileOutlook): string {
-  if (outlook.state !== 'unknown') {
-    return 'reason' in outlook ? `${outlook.state}, ${outlook.reason}` : outlook.state;
+export function stateSentence(known: ProfileState): string {
+  if (known.state !== 'unknown') {
+    return 'reason' in known ? `${known.state}, ${known.reason}` : known.state;
   }
-  return outlook.reason === 'stale'
+  return known.reason === 'stale'
     ? 'would ask again: the answer has had its time'
     : 'unknown: it would have gone on where this one stopped';
 }

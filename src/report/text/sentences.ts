@@ -6,7 +6,7 @@ import { cause } from './fetch-errors.ts';
 import { printable } from './printable.ts';
 
 /** What whole sentences are made of: parts of decisions and of policies alike. */
-interface Standing {
+interface KnownState {
   readonly state: Decision['state'];
   readonly reason?: Ruling['reason'] | undefined;
   readonly robots: Ruling['robots'];
@@ -14,7 +14,7 @@ interface Standing {
 }
 
 /** Why it is so, unless rules of a fresh file say it all. */
-export function whySentence({ reason, state, robots, because }: Standing): string | undefined {
+export function whySentence({ reason, state, robots, because }: KnownState): string | undefined {
   switch (reason) {
     case 'robots-txt':
       return '/robots.txt itself may always be fetched';

@@ -395,7 +395,7 @@ export function usageTable(usage) {
   );
 }
 
-const STANDING = {
+const STATES = {
   rules: 'by its rules',
   'last-good': 'by the last good copy',
   'allow-all': 'allows everything',
@@ -403,8 +403,8 @@ const STANDING = {
 };
 
 /** What other readings of the standards make of the same. */
-export function profileTable(outlooks) {
-  const rows = outlooks.map(({ profile, state, allowed, line, reason }) =>
+export function profileTable(profiles) {
+  const rows = profiles.map(({ profile, state, allowed, line, reason }) =>
     element(
       'tr',
       {},
@@ -414,7 +414,7 @@ export function profileTable(outlooks) {
         {},
         allowed === undefined ? 'would ask again' : verdictMark({ allowed, reason: reason || 'rule' }),
       ),
-      element('td', {}, line === undefined ? STANDING[state] || '' : 'line ' + line),
+      element('td', {}, line === undefined ? STATES[state] || '' : 'line ' + line),
     ),
   );
   return wrap(

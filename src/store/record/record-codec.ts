@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import {
   noLaterThan,
-  objection,
-  type Objection,
+  validateRecord,
+  type RecordFault,
   type OriginRecord,
   type Profile,
 } from '../../lifecycle/index.ts';
@@ -17,7 +17,7 @@ export const RECORD_VERSION = 2;
  * version of this package; `origin`: about another origin; `too-large`: more than a file may have, or cut at a lower
  * limit than ours.
  */
-export type Rejection = 'damaged' | 'version' | 'origin' | 'too-large' | Objection;
+export type Rejection = 'damaged' | 'version' | 'origin' | 'too-large' | RecordFault;
 
 export type Decoded =
   | { readonly record: OriginRecord; readonly rejected?: undefined }
@@ -75,7 +75,7 @@ export class RecordCodec {
     const { record } = stored;
     const named = record.origin;
     if (named !== (origin ?? canonicalOrigin(named))) return { rejected: 'origin' };
-    const rejected = this.reject(stored) ?? objection(record, this.options.profileOf(named), now);
+    const rejected = this.reject(stored) ?? validateRecord(record, this.options.profileOf(named), now);
     return rejected === undefined ? { record: noLaterThan(record, now) } : { rejected, origin: named };
   }
 

@@ -5,7 +5,7 @@ import {
   type OriginRecord,
   type Profile,
   profiles,
-  standing,
+  stateOf,
 } from '../../../src/lifecycle/index.ts';
 import { RecordCodec } from '../../../src/store/index.ts';
 import fc from '../../support/fast-check.ts';
@@ -365,8 +365,8 @@ describe('whatever a forger writes', () => {
         taken++;
         const { origin, answer, copy } = record;
         const alone = { origin, answer, ...(copy === undefined ? {} : { copy }) };
-        expect(standing(alone, profile, answer.fetchedAt + profile.lifetime.maxMs).state).toBe('unknown');
-        if (standing(alone, profile, START).state !== 'allow-all') return;
+        expect(stateOf(alone, profile, answer.fetchedAt + profile.lifetime.maxMs).state).toBe('unknown');
+        if (stateOf(alone, profile, START).state !== 'allow-all') return;
         opened++;
         const reason = answer.kind === 'unavailable' ? answer.reason : undefined;
         if (reason === undefined) expect(meaningOfStatus(answer.status, profile)).toBe('unavailable');
