@@ -87,8 +87,35 @@ export interface RobotsClientOptions {
   readonly storeDeadlineMs?: number;
   /** Hears of trouble with the store, and of its end. Nothing needs to be done about it. */
   readonly onStoreEvent?: (event: StoreEvent) => void;
-  /** Header fields to be added to the robots.txt request of an origin; not sent to where it redirects. */
+  /**
+   * Header fields to be added to the robots.txt request of an origin. They are not sent to where it redirects. When it
+   * throws, or gives what no header field can carry, the question rejects with `ERR_ROBOTS_INVALID_OPTIONS`.
+   *
+   * @default none
+   * @example
+   * ```ts
+   * const robots = new RobotsClient({
+   *   headersForRobots: (origin) =>
+   *     origin === 'https://staging.example.com' ? { authorization: `Bearer ${token}` } : undefined,
+   * });
+   * ```
+   */
   readonly headersForRobots?: (origin: string) => Readonly<Record<string, string>> | undefined;
-  /** By origin (`https://example.com`). */
+  /**
+   * A robots.txt, a verdict or a profile of your own for single origins. The key is an origin: a path in it is refused
+   * (`ERR_ROBOTS_INVALID_OPTIONS`), and so is a second key for the same origin.
+   *
+   * @default none
+   * @example
+   * ```ts
+   * const robots = new RobotsClient({
+   *   overrides: {
+   *     'https://example.com': { verdict: 'allow', because: 'the owner asked us to crawl it' },
+   *     'https://example.org': { text: 'User-agent: *\nDisallow: /private' },
+   *     'https://example.net': { profile: 'google' },
+   *   },
+   * });
+   * ```
+   */
   readonly overrides?: Readonly<Record<string, OriginOverride>>;
 }

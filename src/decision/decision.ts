@@ -4,18 +4,25 @@ import type { MatchedGroup, MatchedRule } from '../rules/index.ts';
 interface DecisionBase {
   /** The URL asked about, as the URL parser serialises it. */
   readonly url: string;
+  /** The origin whose robots.txt applies: scheme, host and port of `url`. */
   readonly origin: string;
   /** The token used, in the case it was given. */
   readonly agent: string;
   /** Name of the profile that was applied. */
   readonly profile: string;
+  /** What is in force for the origin at the moment of the question. */
   readonly state: OriginState;
+  /** The answer for robots.txt that the decision rests on, and where it came from. */
   readonly robots: RobotsSource;
   /** `Crawl-delay` of the matched group. Reported, never enforced here. */
   readonly crawlDelayMs?: number;
+  /** The rule that decided, with its line in the file, which is 1-based. */
   readonly rule?: MatchedRule;
+  /** The group that applies to `agent`: its own, or that of `*`. */
   readonly group?: MatchedGroup;
+  /** Epoch milliseconds from which another attempt is made. With reason `unreachable` only. */
   readonly retryAt?: number;
+  /** The caller's reason for an override of this origin. */
   readonly because?: string;
 }
 
@@ -24,7 +31,9 @@ interface DecisionBase {
  * failure falls through to `allowed: true`.
  */
 export type Decision =
+  /** The target is `/robots.txt` itself, which may always be fetched (RFC 9309 §2.2.2). */
   | (DecisionBase & { readonly reason: 'robots-txt'; readonly allowed: true })
+  /** A rule of the group matches the target. */
   | (DecisionBase & {
       readonly reason: 'rule';
       readonly allowed: boolean;
@@ -32,22 +41,29 @@ export type Decision =
       readonly rule: MatchedRule;
       readonly group: MatchedGroup;
     })
+  /** The group that applies has no rule that matches. */
   | (DecisionBase & {
       readonly reason: 'no-rule';
       readonly allowed: true;
       readonly state: 'rules' | 'last-good';
       readonly group: MatchedGroup;
     })
+  /** No group names the agent, and there is none for `*`. */
   | (DecisionBase & {
       readonly reason: 'no-group';
       readonly allowed: true;
       readonly state: 'rules' | 'last-good';
     })
+  /**
+   * `unavailable`: the origin has no robots.txt (4xx), or too many redirects. `unreachable-expired`: robots.txt has failed
+   * for longer than the profile holds it against the site.
+   */
   | (DecisionBase & {
       readonly reason: 'unavailable' | 'unreachable-expired';
       readonly allowed: true;
       readonly state: 'allow-all';
     })
+  /** Robots.txt could not be fetched: 5xx, 429, a failure of the network, or a refused address. */
   | (DecisionBase & {
       readonly reason: 'unreachable';
       readonly allowed: false;
@@ -55,11 +71,13 @@ export type Decision =
       /** Epoch ms from which the next question starts another attempt. */
       readonly retryAt?: number;
     })
+  /** The origin answers 401 or 403 for robots.txt, under a profile that takes this for a refusal. */
   | (DecisionBase & {
       readonly reason: 'restricted';
       readonly allowed: false;
       readonly state: 'disallow-all';
     })
+  /** The caller has laid down a text or a verdict for this origin. */
   | (DecisionBase & {
       readonly reason: 'override';
       readonly allowed: boolean;
