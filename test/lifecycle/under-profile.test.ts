@@ -179,6 +179,103 @@ describe('what other profiles would make of', () => {
   });
 });
 
+/** What `profile` makes of the outcomes, met an hour apart under `met`. */
+function judged(met: Profile, profile: Profile, ...all: Outcome[]): string {
+  const story = new Story(met);
+  for (const outcome of all) story.later(HOUR).meets(outcome);
+  return stands(stateUnderProfile(story.record!, profile, story.now));
+}
+
+describe('redirects, under a profile that follows', () => {
+  const { rfc9309, 'koster-1996': koster } = profiles;
+  const follows = (maxRedirects: number, tooManyRedirects: Profile['tooManyRedirects']): Profile => ({
+    ...rfc9309,
+    maxRedirects,
+    tooManyRedirects,
+  });
+  const limit = { ...failing(302, 'ERR_ROBOTS_REDIRECT_LIMIT'), hops: 20 } as Outcome;
+  const loop = { ...failing(302, 'ERR_ROBOTS_REDIRECT_LOOP'), hops: 3 } as Outcome;
+  const behind = (hops: number, outcome: Outcome): Outcome => ({ ...outcome, hops });
+
+  it.each<[what: string, met: Profile, profile: Profile, outcome: Outcome, expected: string]>([
+    ['more: the rest is not known', koster, follows(21, 'unavailable'), limit, 'unknown, unread'],
+    ['as many: it ends there', koster, follows(20, 'unavailable'), limit, 'allow-all, unavailable'],
+    ['fewer: it ends before', koster, rfc9309, limit, 'allow-all, unavailable'],
+    ['fewer, to a failure', koster, follows(5, 'unreachable'), limit, 'disallow-all, unreachable'],
+    ['a loop, to an open site', koster, rfc9309, loop, 'allow-all, unavailable'],
+    ['a loop, to a failure', koster, follows(20, 'unreachable'), loop, 'disallow-all, unreachable'],
+    ['five of five, then a 503', koster, rfc9309, behind(5, failing(503)), 'disallow-all, unreachable'],
+    ['five of six, then a 503', koster, rfc9309, behind(6, failing(503)), 'allow-all, unavailable'],
+    ['five of five, then rules', koster, rfc9309, behind(5, outcomes.success()), 'rules'],
+    ['five of six, then rules', koster, rfc9309, behind(6, outcomes.success()), 'allow-all, unavailable'],
+    [
+      'as many, where the end is a failure',
+      rfc9309,
+      follows(5, 'unreachable'),
+      opening(302, 'too-many-redirects', 5),
+      'disallow-all, unreachable',
+    ],
+  ])('%s', (_, met, profile, outcome, expected) => {
+    expect(judged(met, profile, outcome)).toBe(expected);
+  });
+});
+
+describe('what a profile says of a status counts for', () => {
+  const { rfc9309 } = profiles;
+  const says = (status: Profile['status']): Profile => ({
+    ...rfc9309,
+    status: { ...rfc9309.status, ...status },
+  });
+  const strict: Profile = { ...rfc9309, challenge: 'unreachable' };
+
+  it.each<[what: string, profile: Profile, outcome: Outcome, expected: string]>([
+    ['a failure with it', says({ 503: 'unavailable' }), failing(503), 'allow-all, unavailable'],
+    ['a failure that it restricts', says({ 503: 'restricted' }), failing(503), 'disallow-all, restricted'],
+    ['no body that was left alone', says({ 503: 'rules' }), failing(503), 'unknown, unread'],
+    ['no body of an open site', says({ 404: 'rules' }), outcomes.unavailable(), 'unknown, unread'],
+    [
+      'no failure of the network',
+      says({ 404: 'rules' }),
+      failing(404, 'ECONNRESET'),
+      'disallow-all, unreachable',
+    ],
+    ['no page of a gatekeeper', strict, failing(403, 'ERR_ROBOTS_CHALLENGE'), 'disallow-all, unreachable'],
+    [
+      'no rules of a gatekeeper',
+      strict,
+      { ...outcomes.success(), suspect: 'challenge' },
+      'disallow-all, unreachable',
+    ],
+    ['a page that is merely HTML', strict, { ...outcomes.success(), suspect: 'html' }, 'rules'],
+    ['a success', says({ 200: 'unavailable' }), outcomes.success(), 'allow-all, unavailable'],
+  ])('%s', (_, profile, outcome, expected) => {
+    expect(judged(rfc9309, profile, outcome)).toBe(expected);
+  });
+});
+
+describe('a copy that both profiles keep past a 404', () => {
+  const keeping: Profile = { ...profiles.rfc9309, keepCopyOnUnavailableMs: DAY };
+  const story = (): Story => {
+    const met = new Story(keeping);
+    met.meets(outcomes.success());
+    met.later(HOUR).meets(outcomes.unavailable());
+    return met;
+  };
+  const seen = ({ record, now }: Story): string => stands(stateUnderProfile(record!, keeping, now));
+
+  it('serves under the other too', () => {
+    expect(seen(story())).toBe('last-good');
+  });
+
+  it('serves for as long as that since the first 404, however many follow', () => {
+    const again = story();
+    again.later(23 * HOUR).meets(outcomes.unavailable());
+    expect([seen(again), again.stands]).toEqual(['last-good', 'last-good']);
+    again.later(HOUR);
+    expect([seen(again), again.stands]).toEqual(['allow-all, unavailable', 'allow-all, unavailable']);
+  });
+});
+
 /** One status met again and again, maybe after a success. */
 const histories = fc.record({
   starts: fc.boolean(),
