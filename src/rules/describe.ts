@@ -121,19 +121,25 @@ interface NamedLines {
   /** The name that the lines use. */
   readonly agent: string;
   readonly lines: readonly number[];
-  /** How many more there are. */
-  readonly omitted?: number;
 }
 
-/** The user-agent lines that name whom is `wanted`: `agent` (octets, lower case), or all; at most `most` of them. */
-export function linesNaming(
+/** The name that the user-agent line at `offset` has for `agent` (octets, lower case), which it names. */
+export function nameAt(bytes: Uint8Array, offset: number, agent: Uint8Array, traits: DialectTraits): string {
+  const cursor = new LineCursor(bytes, traits);
+  cursor.moveTo(offset);
+  cursor.next();
+  const names = agentNames(fromUtf8.decode(bytes.subarray(cursor.valueStart, cursor.valueEnd)), traits);
+  const caller = fromUtf8.decode(agent);
+  return names.find((name) => name.toLowerCase() === caller) ?? names[0] ?? caller;
+}
+
+/** The user-agent lines that name whom is `wanted`: `agent` (octets, lower case), or all. */
+function linesNaming(
   bytes: Uint8Array,
   agent: Uint8Array,
   wanted: number,
   traits: DialectTraits,
-  most: number = Infinity,
 ): NamedLines {
-  let omitted = 0;
   const lines: number[] = [];
   let name = '*';
   const cursor = new LineCursor(bytes, traits);
@@ -142,12 +148,9 @@ export function linesNaming(
     const names = agentLineNames(bytes, cursor.valueStart, cursor.valueEnd, agent, traits) & wanted;
     if (names === NAMES_NOBODY) continue;
     if (lines.length === 0 && wanted !== NAMES_ALL) {
-      const all = agentNames(fromUtf8.decode(bytes.subarray(cursor.valueStart, cursor.valueEnd)), traits);
-      const caller = fromUtf8.decode(agent);
-      name = all.find((candidate) => candidate.toLowerCase() === caller) ?? all[0] ?? caller;
+      name = nameAt(bytes, cursor.keyStart, agent, traits);
     }
-    if (lines.length < most) lines.push(cursor.line);
-    else omitted++;
+    lines.push(cursor.line);
   }
-  return omitted === 0 ? { agent: name, lines } : { agent: name, lines, omitted };
+  return { agent: name, lines };
 }

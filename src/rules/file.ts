@@ -1,17 +1,19 @@
 import { locate, LocatedUrl, ROBOTS_PATH, targetOf } from '../url/index.ts';
-import { callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
+import { callerAgent } from './agent.ts';
 import {
   type Description,
   describe,
   type Group,
-  linesNaming,
+  nameAt,
   type OtherRecord,
   type Sitemap,
 } from './describe.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
-import { compile, compileAll } from './matcher/compile.ts';
-import { NO_RULE, type Ruleset } from './matcher/ruleset.ts';
-import { findGroups } from './matcher/select.ts';
+import { LineIndex } from './line-index.ts';
+import { compile } from './matcher/compile.ts';
+import { firstAnswer, fittingRules } from './matcher/rule-scan.ts';
+import { type FittingRule, MAX_EXPLAINED_RULES, NO_RULE, type Ruleset } from './matcher/ruleset.ts';
+import { findGroups, type Selection } from './matcher/select.ts';
 import { readTarget } from './matcher/target.ts';
 import { fromUtf8 } from './octets.ts';
 import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
@@ -36,6 +38,8 @@ export class RobotsFile {
   readonly utf16: boolean;
   private readonly traits: DialectTraits;
   private readonly groupStarts: Int32Array;
+  private readonly lines: LineIndex;
+  private asked = false;
   private agent: string | undefined;
   private ruleset: Ruleset | undefined;
   private rulesets: Map<string, Ruleset> | undefined;
@@ -48,6 +52,7 @@ export class RobotsFile {
     this.bytes = bytes;
     this.traits = dialects[dialect];
     this.groupStarts = findGroups(bytes, this.traits);
+    this.lines = new LineIndex(bytes);
   }
 
   /**
@@ -67,17 +72,39 @@ export class RobotsFile {
    */
   check(target: string, agent: string | readonly string[] = '*'): Verdict {
     const token = this.chooseAgent(agent);
+    let text = target;
+    let start = 0;
+    let end: number;
+    if (target.startsWith('/')) end = pathEnd(target);
+    else {
+      locate(target, located);
+      text = located.href;
+      start = located.targetStart;
+      end = located.targetEnd;
+    }
+    if (this.isRobotsTxt(text, start, end)) return { allowed: true, reason: 'robots-txt' };
+    if (!this.asked) return this.firstVerdict(token, text, start, end);
     const ruleset = this.rulesetFor(token);
-    if (target.startsWith('/')) {
-      const end = pathEnd(target);
-      if (this.isRobotsTxt(target, 0, end)) return { allowed: true, reason: 'robots-txt' };
-      return this.verdict(ruleset, token, this.decide(ruleset, target, 0, end));
-    }
-    locate(target, located);
-    if (this.isRobotsTxt(located.href, located.targetStart, located.targetEnd)) {
-      return { allowed: true, reason: 'robots-txt' };
-    }
-    return this.verdict(ruleset, token, this.decideUrl(ruleset, located));
+    return this.verdict(
+      ruleset,
+      token,
+      text === target ? this.decide(ruleset, text, start, end) : this.decideUrl(ruleset, located),
+    );
+  }
+
+  /**
+   * The verdict on the first target, without compiling anything: of most files only one question is asked.
+   */
+  private firstVerdict(token: string, text: string, start: number, end: number): Verdict {
+    this.asked = true;
+    const { bytes, groupStarts, traits } = this;
+    const agent = callerAgent(token, traits);
+    const { octets, length, byteMask } = readTarget(text, start, end, traits);
+    const { selection, rule } = firstAnswer(bytes, groupStarts, agent, traits, octets, 0, length, byteMask);
+    const group = this.describeGroup(selection, agent);
+    if (group === undefined) return { allowed: true, reason: 'no-group' };
+    if (rule === undefined) return { allowed: true, reason: 'no-rule', group };
+    return { allowed: rule.allow, reason: 'rule', rule: this.describeRule(rule), group };
   }
 
   /**
@@ -88,19 +115,22 @@ export class RobotsFile {
     const verdict = this.check(target, agent);
     if (verdict.reason !== 'rule') return { verdict };
     const token = callerAgent(this.chooseAgent(agent), this.traits);
-    const ruleset = compileAll(this.bytes, this.groupStarts, token, this.traits);
     const text = target.startsWith('/') ? target : targetOf(target);
     const { octets, length } = readTarget(text, 0, pathEnd(text), this.traits);
-    const matching = ruleset.matches(octets, 0, length);
     // A rule stands for its line: what was derived from the winner's is no rival of it.
-    const [winner, ...others] = matching;
-    const rival = others.find(
-      (rule) => winner !== undefined && ruleset.offsetOf(rule) !== ruleset.offsetOf(winner),
+    const [winner, ...others] = fittingRules(
+      this.bytes,
+      this.groupStarts,
+      token,
+      this.traits,
+      octets,
+      length,
     );
+    const rival = others.find((rule) => winner !== undefined && rule.offset !== winner.offset);
     if (winner === undefined || rival === undefined) return { verdict };
-    const shorter = ruleset.priorityOf(rival) < ruleset.priorityOf(winner);
+    const shorter = rival.priority < winner.priority;
     const lost = this.traits.decides === 'first' ? 'later' : shorter ? 'shorter' : 'tie';
-    return { verdict, runnerUp: { rule: this.ruleOf(ruleset, rival), lost } };
+    return { verdict, runnerUp: { rule: this.describeRule(rival), lost } };
   }
 
   /** Groups as they stand in the file, before those of one agent are merged. */
@@ -204,30 +234,37 @@ export class RobotsFile {
 
   /** @internal */
   groupOf(ruleset: Ruleset, agent: string): MatchedGroup | undefined {
-    if (ruleset.scope === 'none') return undefined;
-    return (ruleset.group ??= linesNaming(
-      this.bytes,
-      callerAgent(agent, this.traits),
-      ruleset.scope === 'named' ? NAMES_AGENT : NAMES_ALL,
-      this.traits,
-      MAX_LINES,
-    ));
+    return (ruleset.group ??= this.describeGroup(ruleset, callerAgent(agent, this.traits)));
+  }
+
+  private describeGroup(
+    { agentLines, scope }: Pick<Selection, 'agentLines' | 'scope'>,
+    agent: Uint8Array,
+  ): MatchedGroup | undefined {
+    if (scope === 'none') return undefined;
+    const lines = agentLines.slice(0, MAX_LINES).map((offset) => this.lines.lineAt(offset));
+    const omitted = agentLines.length - lines.length;
+    const name = scope === 'all' ? '*' : nameAt(this.bytes, agentLines[0]!, agent, this.traits);
+    return omitted === 0 ? { agent: name, lines } : { agent: name, lines, omitted };
   }
 
   /** @internal */
   ruleOf(ruleset: Ruleset, rule: number): MatchedRule {
-    return ruleset.explained[rule] ?? this.explainRule(ruleset, rule);
+    const known = ruleset.explained[rule];
+    if (known !== undefined) return known;
+    const described = this.describeRule(ruleset.ruleAt(rule));
+    if (rule < MAX_EXPLAINED_RULES) ruleset.explained[rule] = described;
+    return described;
   }
 
-  private explainRule(ruleset: Ruleset, rule: number): MatchedRule {
-    const offset = ruleset.offsetOf(rule);
-    const length = Math.min(ruleset.writtenLengthOf(rule), MAX_PATTERN_OCTETS);
-    const written = this.bytes.subarray(offset, offset + length);
-    return ruleset.keepExplained(rule, {
-      directive: ruleset.isAllow(rule) ? 'allow' : 'disallow',
-      pattern: fromUtf8.decode(written),
-      line: lineAt(this.bytes, offset),
-    });
+  private describeRule({ allow, offset, writtenLength }: FittingRule): MatchedRule {
+    return {
+      directive: allow ? 'allow' : 'disallow',
+      pattern: fromUtf8.decode(
+        this.bytes.subarray(offset, offset + Math.min(writtenLength, MAX_PATTERN_OCTETS)),
+      ),
+      line: this.lines.lineAt(offset),
+    };
   }
 
   private describe(): Description {
@@ -239,13 +276,4 @@ export class RobotsFile {
 function pathEnd(target: string): number {
   const fragment = target.indexOf('#');
   return fragment < 0 ? target.length : fragment;
-}
-
-/** 1-based line of an offset; lines end at LF, CR or CRLF. */
-function lineAt(bytes: Uint8Array, offset: number): number {
-  let line = 1;
-  for (let at = 0; at < offset; at++) {
-    if (bytes[at] === 0x0a || (bytes[at] === 0x0d && bytes[at + 1] !== 0x0a)) line++;
-  }
-  return line;
 }

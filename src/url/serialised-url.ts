@@ -195,8 +195,7 @@ function authorityEnd(octets: Uint8Array): number {
   }
   // A last label that starts with a digit may make the host an IPv4 address in one of its many spellings.
   const initial = octets[label]!;
-  if (at === label || !((initial >= 0x61 && initial <= 0x7a) || isDottedQuad(octets, secure ? 8 : 7, at)))
-    return -1;
+  if (at === label || initial < 0x61 || initial > 0x7a) return -1;
   if (octets[at] === 0x3a) {
     const port = ++at;
     let value = 0;
@@ -207,25 +206,4 @@ function authorityEnd(octets: Uint8Array): number {
     if (at === port || octets[port] === 0x30 || value > 0xffff || value === (secure ? 443 : 80)) return -1;
   }
   return octets[at] === 0x2f ? at : -1;
-}
-
-/** Whether `octets[start, end)` is an IPv4 address as the parser writes it: four numbers without leading zeros. */
-function isDottedQuad(octets: Uint8Array, start: number, end: number): boolean {
-  let dots = 0;
-  let digits = 0;
-  let value = 0;
-  for (let at = start; at < end; at++) {
-    const octet = octets[at]!;
-    if (octet === 0x2e) {
-      if (digits === 0) return false;
-      dots++;
-      digits = value = 0;
-    } else {
-      if (octet < 0x30 || octet > 0x39 || (digits > 0 && value === 0)) return false;
-      digits++;
-      value = value * 10 + octet - 0x30;
-      if (value > 255) return false;
-    }
-  }
-  return dots === 3 && digits > 0;
 }

@@ -95,8 +95,13 @@ export class NormalForm {
 const hexDigit = (digit: number): number => (digit < 10 ? 0x30 : 0x37) + digit;
 
 /** Two digits, or what {@link HEX} gives for others → an octet, or -1. */
-export const octetOf: (high: number, low: number) => number = (high, low) =>
+const octetOf: (high: number, low: number) => number = (high, low) =>
   high > 15 || low > 15 ? -1 : (high << 4) | low;
+
+/** The octet that the escape at `at` stands for; -1 when its `%` starts none. */
+export function escapeAt(octets: Uint8Array, at: number, end: number): number {
+  return at + 2 >= end ? -1 : octetOf(HEX[octets[at + 1]!]!, HEX[octets[at + 2]!]!);
+}
 
 /** A raw octet other than `%`. */
 export function pushRaw(into: NormalForm, octet: number, traits: DialectTraits): void {

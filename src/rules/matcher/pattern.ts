@@ -1,11 +1,11 @@
 import { BYTE_MASK } from '../../url/index.ts';
 import type { DialectTraits } from '../dialect.ts';
-import { DOLLAR, ENCODED, HEX, PERCENT, QUESTION, STAR, UNRESERVED, URI_CLASS } from '../octets.ts';
+import { DOLLAR, ENCODED, PERCENT, QUESTION, STAR, UNRESERVED, URI_CLASS } from '../octets.ts';
 import {
   FOLDABLE,
   FOLDING_ESCAPE,
   NO_STRAY,
-  octetOf,
+  escapeAt,
   PLAIN,
   pushEscaped,
   pushRaw,
@@ -13,11 +13,11 @@ import {
 } from './normal-form.ts';
 
 /** What an octet of a pattern means for its shape. */
-const SHAPE_PLAIN = 0;
+export const SHAPE_PLAIN = 0;
 const SHAPE_STAR = 1;
 /** The pattern is not its own normal form. */
 const SHAPE_OTHER = 2;
-const SHAPE: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
+export const SHAPE: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
   rfc9309: shapes((octet) => octet < 0x80 && PLAIN.rfc9309[octet] === 1 && octet !== PERCENT),
   google: shapes((octet) => octet < 0x80 && octet !== PERCENT),
   decoded: shapes((octet) => octet !== PERCENT),
@@ -120,7 +120,7 @@ function googlePattern(
 ): void {
   for (let at = start; at < end; at++) {
     const octet = bytes[at]!;
-    const escaped = octet === PERCENT ? patternEscape(bytes, at, end) : -1;
+    const escaped = octet === PERCENT ? escapeAt(bytes, at, end) : -1;
     if (octet > 0x7f) {
       into.pushEscape(octet);
       facts.priority += 2;
@@ -144,7 +144,7 @@ function pattern(
   for (let at = start; at < end; at++) {
     const octet = bytes[at]!;
     if (octet === PERCENT) {
-      const escaped = patternEscape(bytes, at, end);
+      const escaped = escapeAt(bytes, at, end);
       const foldable = FOLDABLE.indexOf(escaped);
       if (escaped >= 0) at += 2;
       if (escaped >= 0 && URI_CLASS[escaped] === UNRESERVED) facts.priority -= 2;
@@ -162,8 +162,4 @@ function pattern(
       pushRaw(into, octet, traits);
     }
   }
-}
-
-function patternEscape(bytes: Uint8Array, at: number, end: number): number {
-  return at + 2 >= end ? -1 : octetOf(HEX[bytes[at + 1]!]!, HEX[bytes[at + 2]!]!);
 }

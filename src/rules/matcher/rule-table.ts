@@ -3,7 +3,7 @@ import { DOLLAR, SLASH } from '../octets.ts';
 import { NormalForm } from './normal-form.ts';
 import { PatternFacts, readPattern } from './pattern.ts';
 import { ALLOW, ANCHORED, FLAG_BITS, FOLDS, REWRITTEN, WILD } from './ruleset.ts';
-import { headOf } from './small-ruleset.ts';
+import { wildFits } from './search.ts';
 
 /** Columns of a table instead of objects: a file can have 60,000 rules. */
 const COLUMNS = 7;
@@ -13,150 +13,137 @@ const OFFSET = 0;
 const FACTS = 1;
 const LITERAL_LENGTH = 2;
 const PRIORITY = 3;
-const BYTE_MASK = 4;
+const BYTE_MASKS = 4;
 /** Where the normal form stands: in the file, or in `forms` if REWRITTEN. */
 const TEXT = 5;
 /** Its octets: of wild rules all, of literal ones without trailing wildcards. */
 const TEXT_LENGTH = 6;
 
-/** The rules of one agent while they are compiled. Reused, so that a file costs no garbage. */
-export class RuleTable {
-  count = 0;
-  wildCount = 0;
-  /** Normal forms of the rewritten rules, one after the other. */
-  readonly forms: NormalForm = new NormalForm();
-  private cells = new Int32Array(64 * COLUMNS);
-  private bytes: Uint8Array = new Uint8Array(0);
-  private keys = new Float64Array(128);
-  private byOrder = false;
-  private readonly facts = new PatternFacts();
+/*
+ * The rules of one agent while they are read, compiled, or tried once. There is one table, reused from file to file, so
+ * that a file costs no garbage.
+ */
+/** Rules in the table. */
+export let rowCount = 0;
+export let wildCount = 0;
+export let rewrittenCount = 0;
+/** Normal forms of the rewritten rules, one after the other. */
+export const forms: NormalForm = new NormalForm();
+let cells = new Int32Array(64 * COLUMNS);
+let bytes: Uint8Array = new Uint8Array(0);
+let keys = new Float64Array(128);
+let byOrder = false;
+const facts = new PatternFacts();
 
-  start(bytes: Uint8Array, traits: DialectTraits): void {
-    this.bytes = bytes;
-    this.byOrder = traits.decides === 'first';
-    this.count = this.wildCount = this.forms.length = 0;
-  }
+/** Empties the table, for rules of the file `file`. */
+export function startTable(file: Uint8Array, traits: DialectTraits): void {
+  bytes = file;
+  byOrder = traits.decides === 'first';
+  rowCount = wildCount = rewrittenCount = forms.length = 0;
+}
 
-  /**
-   * Adds the pattern `source[start, end)`, unless it can fit no target, which all start with a slash. `offset` and `written` say where the pattern of its rule stands in the
-   * file, which is the same place unless the pattern was derived from it.
-   */
-  add(
-    source: Uint8Array,
-    start: number,
-    end: number,
-    offset: number,
-    written: number,
-    allow: boolean,
-    traits: DialectTraits,
-  ): void {
-    const { facts, forms } = this;
-    const from = forms.length;
-    readPattern(source, start, end, traits, facts, forms);
-    if (facts.literalLength > 0 && (facts.inPlace ? source[start] : forms.octets[from]) !== SLASH) {
-      forms.length = from;
-      return;
-    }
-    const rewritten = !facts.inPlace || source !== this.bytes;
-    if (facts.inPlace && rewritten) {
-      const last = source[end - 1] === DOLLAR ? end - 1 : end;
-      for (let at = start; at < last; at++) forms.push(source[at]!);
-    }
-    const at = this.count++ * COLUMNS;
-    if (at + COLUMNS > this.cells.length) {
-      const grown = new Int32Array(this.cells.length * 2);
-      grown.set(this.cells);
-      this.cells = grown;
-    }
-    const { cells } = this;
-    cells[at + OFFSET] = offset;
-    cells[at + FACTS] =
-      (written << FLAG_BITS) |
-      (allow ? ALLOW : 0) |
-      (facts.anchored ? ANCHORED : 0) |
-      (rewritten ? REWRITTEN : 0) |
-      (facts.folds ? FOLDS : 0) |
-      (facts.wild ? WILD : 0);
-    cells[at + LITERAL_LENGTH] = facts.literalLength;
-    cells[at + PRIORITY] = facts.priority;
-    cells[at + BYTE_MASK] = facts.byteMask;
-    cells[at + TEXT] = rewritten ? from : offset;
-    cells[at + TEXT_LENGTH] = facts.wild
-      ? rewritten
-        ? forms.length - from
-        : end - start
-      : facts.literalLength;
-    if (facts.wild) this.wildCount++;
+/**
+ * Adds the pattern `source[start, end)`, unless it can fit no target, which all start with a slash. `offset` and
+ * `written` say where the pattern of its rule stands in the file, which is the same place unless the pattern was
+ * derived from it.
+ */
+export function addRow(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  offset: number,
+  written: number,
+  allow: boolean,
+  traits: DialectTraits,
+): void {
+  const from = forms.length;
+  readPattern(source, start, end, traits, facts, forms);
+  if (facts.literalLength > 0 && (facts.inPlace ? source[start] : forms.octets[from]) !== SLASH) {
+    forms.length = from;
+    return;
   }
+  const rewritten = !facts.inPlace || source !== bytes;
+  if (facts.inPlace && rewritten) {
+    const last = source[end - 1] === DOLLAR ? end - 1 : end;
+    for (let at = start; at < last; at++) forms.push(source[at]!);
+  }
+  const at = rowCount++ * COLUMNS;
+  if (at + COLUMNS > cells.length) {
+    const grown = new Int32Array(cells.length * 2);
+    grown.set(cells);
+    cells = grown;
+  }
+  cells[at + OFFSET] = offset;
+  cells[at + FACTS] =
+    (written << FLAG_BITS) |
+    (allow ? ALLOW : 0) |
+    (facts.anchored ? ANCHORED : 0) |
+    (rewritten ? REWRITTEN : 0) |
+    (facts.folds ? FOLDS : 0) |
+    (facts.wild ? WILD : 0);
+  cells[at + LITERAL_LENGTH] = facts.literalLength;
+  cells[at + PRIORITY] = facts.priority;
+  cells[at + BYTE_MASKS] = facts.byteMask;
+  cells[at + TEXT] = rewritten ? from : offset;
+  cells[at + TEXT_LENGTH] = facts.wild
+    ? rewritten
+      ? forms.length - from
+      : end - start
+    : facts.literalLength;
+  if (facts.wild) wildCount++;
+  if (rewritten) rewrittenCount++;
+}
 
-  offset(row: number): number {
-    return this.cells[row * COLUMNS + OFFSET]!;
-  }
+export const offsetOf = (row: number): number => cells[row * COLUMNS + OFFSET]!;
+export const factsOf = (row: number): number => cells[row * COLUMNS + FACTS]!;
+export const literalLengthOf = (row: number): number => cells[row * COLUMNS + LITERAL_LENGTH]!;
+export const priorityOf = (row: number): number => cells[row * COLUMNS + PRIORITY]!;
+export const byteMaskOf = (row: number): number => cells[row * COLUMNS + BYTE_MASKS]!;
+export const textOf = (row: number): number => cells[row * COLUMNS + TEXT]!;
+export const textLengthOf = (row: number): number => cells[row * COLUMNS + TEXT_LENGTH]!;
 
-  factsOf(row: number): number {
-    return this.cells[row * COLUMNS + FACTS]!;
-  }
+/** The octets among which the normal form of `row` stands. */
+export const octetsOf = (row: number): Uint8Array =>
+  (factsOf(row) & REWRITTEN) === 0 ? bytes : forms.octets;
 
-  isWild(row: number): boolean {
-    return (this.factsOf(row) & WILD) !== 0;
+/** Negative when `a` wins over `b`, both fitting: the order of {@link Ruleset}. */
+export function compareRows(a: number, b: number): number {
+  if (!byOrder) {
+    const more = priorityOf(b) - priorityOf(a);
+    if (more !== 0) return more;
+    const allow = (factsOf(b) & ALLOW) - (factsOf(a) & ALLOW);
+    if (allow !== 0) return allow;
   }
+  return offsetOf(a) - offsetOf(b);
+}
 
-  isRewritten(row: number): boolean {
-    return (this.factsOf(row) & REWRITTEN) !== 0;
+/** All rows, or all wild ones, best first. Sorted as numbers, by the platform: comparing rows takes longer. */
+export function bestFirst(wildOnly: boolean): number[] {
+  if (keys.length < rowCount) keys = new Float64Array(rowCount * 2);
+  let length = 0;
+  for (let row = 0; row < rowCount; row++) {
+    if (wildOnly && (factsOf(row) & WILD) === 0) continue;
+    const rank = byOrder ? 0 : priorityOf(row) * 2 + (factsOf(row) & ALLOW);
+    keys[length++] = -(rank * ROWS + (ROWS - 1 - row));
   }
+  const order: number[] = [];
+  for (const key of keys.subarray(0, length).sort()) order.push(ROWS - 1 - (-key % ROWS));
+  return order;
+}
 
-  literalLength(row: number): number {
-    return this.cells[row * COLUMNS + LITERAL_LENGTH]!;
+/** Whether the rule of `row` fits `octets[start, end)`, which is the target that is searched. */
+export function rowFits(row: number, octets: Uint8Array, start: number, end: number): boolean {
+  const rule = factsOf(row);
+  const text = octetsOf(row);
+  const from = textOf(row);
+  const size = textLengthOf(row);
+  const anchored = (rule & ANCHORED) !== 0;
+  if ((rule & WILD) !== 0) {
+    // A final `$` is the anchor even where a `*` before it makes it void.
+    const last = from + size - ((rule & REWRITTEN) === 0 && text[from + size - 1] === DOLLAR ? 1 : 0);
+    return wildFits(text, from, last, anchored, (rule & FOLDS) !== 0);
   }
-
-  priority(row: number): number {
-    return this.cells[row * COLUMNS + PRIORITY]!;
-  }
-
-  byteMask(row: number): number {
-    return this.cells[row * COLUMNS + BYTE_MASK]!;
-  }
-
-  text(row: number): number {
-    return this.cells[row * COLUMNS + TEXT]!;
-  }
-
-  textLength(row: number): number {
-    return this.cells[row * COLUMNS + TEXT_LENGTH]!;
-  }
-
-  /** Negative when `a` wins over `b`, both fitting: the order of {@link Ruleset}. */
-  compare(a: number, b: number): number {
-    if (!this.byOrder) {
-      const more = this.priority(b) - this.priority(a);
-      if (more !== 0) return more;
-      const allow = (this.factsOf(b) & ALLOW) - (this.factsOf(a) & ALLOW);
-      if (allow !== 0) return allow;
-    }
-    return this.offset(a) - this.offset(b);
-  }
-
-  /** All table, or all wild ones, best first. Sorted as numbers, by the platform: comparing table takes longer. */
-  bestFirst(wildOnly: boolean): number[] {
-    if (this.keys.length < this.count) this.keys = new Float64Array(this.count * 2);
-    let length = 0;
-    for (let row = 0; row < this.count; row++) {
-      if (wildOnly && !this.isWild(row)) continue;
-      const rank = this.byOrder ? 0 : this.priority(row) * 2 + (this.factsOf(row) & ALLOW);
-      this.keys[length++] = -(rank * ROWS + (ROWS - 1 - row));
-    }
-    const keys = this.keys.subarray(0, length).sort();
-    const order: number[] = [];
-    for (let at = 0; at < length; at++) order.push(ROWS - 1 - (-keys[at]! % ROWS));
-    return order;
-  }
-
-  head(row: number): number {
-    return headOf(this.octets(row), this.text(row), this.literalLength(row));
-  }
-
-  /** The octets among which the normal form of `row` stands. */
-  octets(row: number): Uint8Array {
-    return this.isRewritten(row) ? this.forms.octets : this.bytes;
-  }
+  if (size > end - start || (anchored && size < end - start)) return false;
+  for (let at = 0; at < size; at++) if (text[from + at] !== octets[start + at]) return false;
+  return true;
 }

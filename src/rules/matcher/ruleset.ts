@@ -28,13 +28,27 @@ export const FLAG_BITS = 5;
 /** Nothing decides. */
 export const NO_RULE = -1;
 
-const MAX_EXPLAINED_RULES = 256;
+/** What was told of so many rules is kept. */
+export const MAX_EXPLAINED_RULES = 256;
+
+/** A rule that fits a target. */
+export interface FittingRule {
+  readonly allow: boolean;
+  /** Where its pattern stands in the file. */
+  readonly offset: number;
+  /** Octets of its pattern as written, the anchor included. */
+  readonly writtenLength: number;
+  /** Octets that count: the more, the more specific. */
+  readonly priority: number;
+}
 
 export interface RulesetParts {
   /** Whom the rules were written for: the agent by name, all agents, or nobody that fits. */
   readonly scope: 'named' | 'all' | 'none';
   /** Of the groups that apply; -1 when they name none. */
   readonly crawlDelayMs: number;
+  /** Where the user-agent lines that name them start. */
+  readonly agentLines: readonly number[];
   readonly bytes: Uint8Array;
   readonly traits: DialectTraits;
   readonly words: Int32Array;
@@ -43,20 +57,18 @@ export interface RulesetParts {
   readonly extra: Uint8Array;
   /** Rules, literal and wild. */
   readonly count: number;
-  readonly hasWild: boolean;
 }
 
 export abstract class Ruleset {
   readonly scope: 'named' | 'all' | 'none';
   readonly crawlDelayMs: number;
+  /** Where the user-agent lines that name them start. */
+  readonly agentLines: readonly number[];
   readonly count: number;
-  /** Whether targets are to be read with their byte mask. */
-  readonly hasWild: boolean;
   /** Filled by the file when somebody asks why. */
   group: MatchedGroup | undefined = undefined;
   /** What was told of rules, by their numbers; filled by the file, too. */
   readonly explained: MatchedRule[] = [];
-  private explainedCount = 0;
   protected readonly words: Int32Array;
   protected readonly bytes: Uint8Array;
   protected readonly extra: Uint8Array;
@@ -67,8 +79,8 @@ export abstract class Ruleset {
   constructor(parts: RulesetParts) {
     this.scope = parts.scope;
     this.crawlDelayMs = parts.crawlDelayMs;
+    this.agentLines = parts.agentLines;
     this.count = parts.count;
-    this.hasWild = parts.hasWild;
     this.words = parts.words;
     this.bytes = parts.bytes;
     this.extra = parts.extra;
@@ -93,15 +105,6 @@ export abstract class Ruleset {
     return (this.words[this.wordOf(rule) + 1]! & WILD) !== 0;
   }
 
-  /** Keeps what somebody was told of `rule` for the next who asks, within bounds. */
-  keepExplained(rule: number, matched: MatchedRule): MatchedRule {
-    if (++this.explainedCount > MAX_EXPLAINED_RULES) {
-      this.explained.length = 0;
-      this.explainedCount = 1;
-    }
-    return (this.explained[rule] = matched);
-  }
-
   /** Where the pattern of `rule` starts in the file. */
   offsetOf(rule: number): number {
     return this.words[this.wordOf(rule)]!;
@@ -113,15 +116,15 @@ export abstract class Ruleset {
     return (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 2]!;
   }
 
-  /** Octets of the pattern as written, the anchor included. */
-  writtenLengthOf(rule: number): number {
+  /** What describes `rule`. */
+  ruleAt(rule: number): FittingRule {
     const facts = this.words[this.wordOf(rule) + 1]!;
-    return (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 3]!;
-  }
-
-  /** Whether one rule, by itself, fits. */
-  protected fits(rule: number, octets: Uint8Array, start: number, end: number): boolean {
-    return this.isWild(rule) ? this.wildFits(rule) : this.literalFits(rule, octets, start, end, 0);
+    return {
+      allow: (facts & ALLOW) !== 0,
+      offset: this.offsetOf(rule),
+      writtenLength: (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 3]!,
+      priority: this.priorityOf(rule),
+    };
   }
 
   /** Whether `rule` wins over `other`, both fitting. */

@@ -169,7 +169,7 @@ function findFolding(
     const hit = find(text, from, query, escaped.octets, 0, escaped.length);
     if (hit >= 0) return hit + escaped.length;
     const across = spanning(text, from, to, query, piece, start, end);
-    if (across >= 0) return across + raw.length;
+    if (across >= 0) return across;
   }
   unfold(piece, start, end);
   const hit = find(text, Math.max(from, query + 1), to, raw.octets, 0, raw.length);
@@ -189,12 +189,12 @@ function endsWithFolding(
   unfold(piece, start, end);
   if (endsWith(text, Math.max(from, query + 1), to, raw.octets, 0, raw.length)) return true;
   if (query === to) return endsWith(text, from, to, escaped.octets, 0, escaped.length);
-  return from <= query && spanning(text, from, to, query, piece, start, end) + raw.length === to;
+  return from <= query && spanning(text, from, to, query, piece, start, end) === to;
 }
 
 /**
- * Where the part behind the delimiter starts when `piece` spans it: its first raw `?` on the delimiter, escapes
- * before it as escapes, behind it raw. Leaves that part in `raw`; -1 if the piece does not fit so.
+ * Where `piece` ends when it spans the delimiter: its first raw `?` on the delimiter, escapes before it as escapes,
+ * behind it raw; -1 if it does not fit so.
  */
 function spanning(
   text: Uint8Array,
@@ -207,10 +207,10 @@ function spanning(
 ): number {
   let question = start;
   while (question < end && piece[question] !== QUESTION) question++;
-  raw.length = 0;
   if (question === end || query >= to) return -1;
   unfold(piece, start, question);
   if (!endsWith(text, from, query, escaped.octets, 0, escaped.length)) return -1;
   unfold(piece, question, end);
-  return query + raw.length <= to && same(text, query, raw.octets, 0, raw.length) ? query : -1;
+  const behind = query + raw.length;
+  return behind <= to && same(text, query, raw.octets, 0, raw.length) ? behind : -1;
 }

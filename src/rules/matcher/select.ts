@@ -12,47 +12,17 @@ import { utf8 } from '../octets.ts';
 
 const CRAWL_DELAY = utf8.encode('crawl-delay');
 
-/** The rules of one agent, in file order: three numbers each. */
-export class RuleList {
-  private values = new Int32Array(192);
-  count = 0;
-
-  push(start: number, end: number, allow: boolean): void {
-    const at = this.count * 3;
-    if (at + 3 > this.values.length) {
-      const grown = new Int32Array(this.values.length * 2);
-      grown.set(this.values);
-      this.values = grown;
-    }
-    this.values[at] = start;
-    this.values[at + 1] = end;
-    this.values[at + 2] = allow ? 1 : 0;
-    this.count++;
-  }
-
-  startOf(index: number): number {
-    return this.values[index * 3]!;
-  }
-
-  endOf(index: number): number {
-    return this.values[index * 3 + 1]!;
-  }
-
-  isAllow(index: number): boolean {
-    return this.values[index * 3 + 2] === 1;
-  }
-}
+/** Called for each rule that applies, in file order: where its pattern stands, and whether it allows. */
+export type OnRule = (start: number, end: number, allow: boolean) => void;
 
 export interface Selection {
   /** Whom the groups that apply were written for. */
   readonly scope: 'named' | 'all' | 'none';
-  readonly rules: RuleList;
   /** The longest `Crawl-delay` of the blocks that name the agent; -1 when there is none. */
   readonly crawlDelayMs: number;
+  /** Where the user-agent lines that made the groups apply start. */
+  readonly agentLines: readonly number[];
 }
-
-// Reused, so that a file costs no garbage; a selection is read before the next one is made.
-const rules = new RuleList();
 
 /**
  * The rules that apply to `agent`, read from the groups that apply and no others.
@@ -67,44 +37,53 @@ export function selectRules(
   groups: Int32Array,
   agent: Uint8Array,
   traits: DialectTraits,
+  onRule: OnRule,
 ): Selection {
-  rules.count = 0;
   const cursor = new LineCursor(bytes, traits);
   const named: number[] = [];
   const all: number[] = [];
+  const namedLines: number[] = [];
+  const allLines: number[] = [];
   for (let group = 0; group < groups.length; group++) {
-    const names = namesOf(cursor, groups, group, agent, traits);
+    const names = namesOf(cursor, groups, group, agent, traits, namedLines, allLines);
     if ((names & NAMES_AGENT) !== 0) named.push(group);
     if ((names & NAMES_ALL) !== 0) all.push(group);
   }
   const wanted = named.length > 0 ? NAMES_AGENT : NAMES_ALL;
   let crawlDelayMs = -1;
   for (const group of named.length > 0 ? named : all)
-    crawlDelayMs = Math.max(crawlDelayMs, readGroup(cursor, groups, group, agent, wanted, traits));
-  return { scope: named.length > 0 ? 'named' : all.length > 0 ? 'all' : 'none', rules, crawlDelayMs };
+    crawlDelayMs = Math.max(crawlDelayMs, readGroup(cursor, groups, group, agent, wanted, traits, onRule));
+  return named.length > 0
+    ? { scope: 'named', crawlDelayMs, agentLines: namedLines }
+    : { scope: all.length > 0 ? 'all' : 'none', crawlDelayMs, agentLines: allLines };
 }
 
-/** Whom a group's user-agent lines name. */
+/** Whom a group's user-agent lines name; adds where the lines that name the agent, or all, start. */
 function namesOf(
   cursor: LineCursor,
   groups: Int32Array,
   group: number,
   agent: Uint8Array,
   traits: DialectTraits,
+  namedLines: number[],
+  allLines: number[],
 ): number {
   const end = endOf(cursor, groups, group);
   let names = NAMES_NOBODY;
   cursor.moveTo(groups[group]!);
   while (cursor.nextLine < end && cursor.next()) {
     if (cursor.kind === LINE_USER_AGENT) {
-      names |= agentLineNames(cursor.bytes, cursor.valueStart, cursor.valueEnd, agent, traits);
+      const line = agentLineNames(cursor.bytes, cursor.valueStart, cursor.valueEnd, agent, traits);
+      if ((line & NAMES_AGENT) !== 0) namedLines.push(cursor.keyStart);
+      if ((line & NAMES_ALL) !== 0) allLines.push(cursor.keyStart);
+      names |= line;
     } else if (closesAgents(cursor.kind, traits)) break;
   }
   return names;
 }
 
 /**
- * Adds a group's rules to `rules`; gives the longest crawl delay of its blocks that name whom is `wanted`, -1 if there
+ * Tells of a group's rules; gives the longest crawl delay of its blocks that name whom is `wanted`, -1 if there
  * is none.
  */
 function readGroup(
@@ -114,6 +93,7 @@ function readGroup(
   agent: Uint8Array,
   wanted: number,
   traits: DialectTraits,
+  onRule: OnRule,
 ): number {
   const end = endOf(cursor, groups, group);
   let crawlDelayMs = -1;
@@ -130,7 +110,7 @@ function readGroup(
     } else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
       open = false;
       // "Crawlers ignore the rule without a path."
-      if (valueStart < valueEnd) rules.push(valueStart, valueEnd, kind === LINE_ALLOW);
+      if (valueStart < valueEnd) onRule(valueStart, valueEnd, kind === LINE_ALLOW);
     } else if (kind === LINE_OTHER) {
       open = false;
       // RFC 9309 §2.2.4: parsing of other records "MUST NOT interfere": they close no group.
@@ -163,10 +143,8 @@ export function findGroups(bytes: Uint8Array, traits: DialectTraits): Int32Array
     starts.push(cursor.keyStart);
     while (cursor.next() && !closesAgents(cursor.kind, traits));
   }
-  return starts.length === 0 ? NO_GROUPS : Int32Array.from(starts);
+  return Int32Array.from(starts);
 }
-
-const NO_GROUPS = new Int32Array(0);
 
 /** Decimal seconds → ms; -1 for anything else. Bounded: a year is as long as any delay gets. */
 export function secondsToMs(bytes: Uint8Array, start: number, end: number): number {

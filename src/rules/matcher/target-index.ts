@@ -26,12 +26,10 @@ export function indexTarget(octets: Uint8Array, from: number, to: number): void 
   start = from;
   length = to - from;
   places = new Map();
-  if (suffixes.length < length) {
-    suffixes = new Int32Array(length);
-    ranks = new Int32Array(length);
-    spare = new Int32Array(length);
-    counts = new Int32Array(Math.max(length, 256) + 1);
-  }
+  suffixes = new Int32Array(length);
+  ranks = new Int32Array(length);
+  spare = new Int32Array(length);
+  counts = new Int32Array(Math.max(length, 256));
   sortSuffixes();
   behind.fill(0);
   for (let at = 0; at < length; at++) {
@@ -80,11 +78,8 @@ function rankBy(half: number): number {
   for (let at = 1; at < length; at++) {
     const one = suffixes[at - 1]!;
     const other = suffixes[at]!;
-    const same =
-      ranks[one] === ranks[other] &&
-      (half === 0 ||
-        (one + half < length ? ranks[one + half] : -1) ===
-          (other + half < length ? ranks[other + half] : -1));
+    // A suffix without a second half has no rank there.
+    const same = ranks[one] === ranks[other] && (half === 0 || ranks[one + half] === ranks[other + half]);
     if (!same) rank++;
     spare[other] = rank;
   }
@@ -95,21 +90,18 @@ function rankBy(half: number): number {
 /** Leftmost place of `piece[pieceStart, pieceEnd)` in the indexed target that is not before `from`; -1 if none. */
 export function findIndexed(from: number, piece: Uint8Array, pieceStart: number, pieceEnd: number): number {
   const size = pieceEnd - pieceStart;
-  let low: number;
-  let high: number;
-  if (size === 1) {
-    low = bound(0, length, piece, pieceStart, 1, 0, false);
-    high = bound(low, length, piece, pieceStart, 1, 0, true);
-  } else {
+  let low = 0;
+  let high = length;
+  let known = 0;
+  if (size > 1) {
     const pair = (piece[pieceStart]! << 8) | piece[pieceStart + 1]!;
+    low = first[pair]!;
     high = behind[pair]!;
     if (high === 0) return -1;
-    low = first[pair]!;
-    if (size > 2) {
-      low = bound(low, high, piece, pieceStart, size, 2, false);
-      high = bound(low, high, piece, pieceStart, size, 2, true);
-    }
+    known = 2;
   }
+  low = bound(low, high, piece, pieceStart, size, known, false);
+  high = bound(low, high, piece, pieceStart, size, known, true);
   if (low === high) return -1;
   const least = from - start;
   const found = high - low <= FEW ? leastOf(low, high, least) : nextBit(placesOf(low, high), least);

@@ -1,7 +1,7 @@
 import { BYTE_MASK } from '../../url/index.ts';
 import type { DialectTraits } from '../dialect.ts';
-import { HEX, PERCENT, QUESTION } from '../octets.ts';
-import { NO_QUERY, NO_STRAY, octetOf, PLAIN, pushEscaped, pushRaw, NormalForm } from './normal-form.ts';
+import { PERCENT, QUESTION, utf8 } from '../octets.ts';
+import { escapeAt, NO_QUERY, NO_STRAY, NormalForm, PLAIN, pushEscaped, pushRaw } from './normal-form.ts';
 
 /** Targets are read into this one, call after call: nothing here is asynchronous. */
 const forms = new NormalForm();
@@ -43,47 +43,25 @@ export function readTarget(text: string, start: number, end: number, traits: Dia
   into.byteMask = byteMask;
   into.query = query;
   into.stray = NO_STRAY;
-  if (at < end) readRest(text, at, end, traits, into);
+  if (at < end) readRest(utf8.encode(text.slice(at, end)), traits, into);
   return into;
 }
 
 /** What `readTarget` does from the first character that is not its own normal form. */
-function readRest(text: string, at: number, end: number, traits: DialectTraits, into: NormalForm): void {
-  const google = traits.escapes === 'google';
-  for (; at < end; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit > 0x7f) {
-      const point = text.codePointAt(at)!;
-      if (point > 0xffff) at++;
-      pushUtf8(into, point >= 0xd800 && point <= 0xdfff ? 0xfffd : point, traits);
-    } else if (google) into.push(unit);
-    else if (unit === PERCENT) {
-      const octet = escapeAt(text, at, end);
-      if (octet >= 0) at += 2;
-      pushEscaped(into, octet, traits, into.query !== NO_QUERY);
+function readRest(rest: Uint8Array, traits: DialectTraits, into: NormalForm): void {
+  for (let at = 0; at < rest.length; at++) {
+    const octet = rest[at]!;
+    if (traits.escapes === 'google') into.push(octet);
+    else if (octet === PERCENT) {
+      const escaped = escapeAt(rest, at, rest.length);
+      if (escaped >= 0) at += 2;
+      pushEscaped(into, escaped, traits, into.query !== NO_QUERY);
     } else {
-      if (unit === QUESTION && into.query === NO_QUERY) {
+      if (octet === QUESTION && into.query === NO_QUERY) {
         if (!traits.targetHasQuery) return;
         into.query = into.length;
       }
-      pushRaw(into, unit, traits);
+      pushRaw(into, octet, traits);
     }
   }
-}
-
-function pushUtf8(into: NormalForm, point: number, traits: DialectTraits): void {
-  const lead = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-  const push = (octet: number): void => {
-    if (traits.escapes === 'rfc9309') into.pushEscape(octet);
-    else into.push(octet);
-  };
-  push([0, 0xc0, 0xe0, 0xf0][lead]! | (point >> (6 * lead)));
-  for (let rest = lead - 1; rest >= 0; rest--) push(0x80 | ((point >> (6 * rest)) & 0x3f));
-}
-
-function escapeAt(text: string, at: number, end: number): number {
-  if (at + 2 >= end) return -1;
-  const high = text.charCodeAt(at + 1);
-  const low = text.charCodeAt(at + 2);
-  return high > 0x7f || low > 0x7f ? -1 : octetOf(HEX[high]!, HEX[low]!);
 }

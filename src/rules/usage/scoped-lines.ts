@@ -1,10 +1,9 @@
-import { compileAll } from '../matcher/compile.ts';
 import { type DialectTraits, dialects } from '../dialect.ts';
 import type { RobotsFile } from '../file.ts';
 import { fromUtf8, SLASH, utf8 } from '../octets.ts';
 import type { RecordLine } from '../other-records.ts';
+import { fittingRules } from '../matcher/rule-scan.ts';
 import { findGroups } from '../matcher/select.ts';
-import type { SmallRuleset } from '../matcher/small-ruleset.ts';
 import { readTarget } from '../matcher/target.ts';
 
 /** A line that holds for the paths that start with its own, or for all. */
@@ -28,14 +27,14 @@ const LF = 0x0a;
  * path ends immediately before the first SP (U+20) or HTAB ("U+09") character", and the longest path that matches
  * decides "using the same path prefix matching rules as defined for Allow and Disallow".
  *
- * So the paths are compiled, and held against targets, as the rules of a file of their own.
+ * So the paths are held against targets as the rules of a file of their own.
  */
 export class ScopedLines {
   readonly #traits: DialectTraits;
   readonly #everywhere: ScopedLine[] = [];
   /** By where their paths stand in that file. */
   readonly #scoped = new Map<number, ScopedLine>();
-  readonly #ruleset: SmallRuleset | undefined;
+  readonly #rules: Uint8Array | undefined;
 
   constructor(file: RobotsFile, lines: readonly RecordLine[]) {
     this.#traits = dialects[file.dialect];
@@ -59,12 +58,12 @@ export class ScopedLines {
       rules.set(part, at);
       at += part.length;
     }
-    this.#ruleset = compileAll(rules, findGroups(rules, this.#traits), ANYBODY, this.#traits);
+    this.#rules = rules;
   }
 
   /** Whether there are none. */
   get isEmpty(): boolean {
-    return this.#everywhere.length === 0 && this.#ruleset === undefined;
+    return this.#everywhere.length === 0 && this.#rules === undefined;
   }
 
   /**
@@ -72,15 +71,16 @@ export class ScopedLines {
    * several are as long; those without a path when none matches.
    */
   for(target: string): readonly ScopedLine[] {
-    const ruleset = this.#ruleset;
-    if (ruleset === undefined) return this.#everywhere;
-    const { octets, length } = readTarget(target, 0, target.length, this.#traits);
-    const matches = ruleset.matches(octets, 0, length);
-    if (matches.length === 0) return this.#everywhere;
-    const longest = matches.reduce((most, rule) => Math.max(most, ruleset.priorityOf(rule)), 0);
-    return matches
-      .filter((rule) => ruleset.priorityOf(rule) === longest)
-      .flatMap((rule) => this.#scoped.get(ruleset.offsetOf(rule)) ?? []);
+    const rules = this.#rules;
+    if (rules === undefined) return this.#everywhere;
+    const traits = this.#traits;
+    const { octets, length } = readTarget(target, 0, target.length, traits);
+    const fitting = fittingRules(rules, findGroups(rules, traits), ANYBODY, traits, octets, length);
+    if (fitting.length === 0) return this.#everywhere;
+    const longest = fitting.reduce((most, { priority }) => Math.max(most, priority), 0);
+    return fitting
+      .filter(({ priority }) => priority === longest)
+      .flatMap(({ offset }) => this.#scoped.get(offset) ?? []);
   }
 }
 

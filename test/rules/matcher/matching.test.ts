@@ -115,6 +115,8 @@ describe('rfc9309: escapes (RFC 9309 §2.2.2, figure 4 and §2.2.3)', () => {
     ['/a=b', '/a%3Db'],
     ['/a?b', '/a%3Fb'],
     ['/*%3F', '/a?b'],
+    // The part before the `?` has as many octets as the target, and does not match.
+    ['/*é%2f?$', '/a?aaa'],
     ['/%2A', '/x'],
     ['/a%24', '/a'],
     ['/%25', '/%'],

@@ -1,15 +1,15 @@
-import { NO_RULE, Ruleset } from './ruleset.ts';
+import { Ruleset } from './ruleset.ts';
 import { startSearch } from './search.ts';
 
 /*
- * Few rules: they stand best first, so the first that fits is the one. Three words tell most targets apart:
+ * Rules to be tried one after the other: all of a small file, the wild ones of a large one. They stand best first, so the first that fits is the one. Three words tell most targets apart:
  *
  *   0  octets 1 to 4 of the pattern (`headOf`); number 0 is a slash in patterns that can fit at all
  *   1  which bits of those count: not all, when the pattern is shorter
  *   2  which octets a wild rule needs (byte mask)
  *
- * Where there are more than {@link UNSORTED_RULES}, sieves follow: 32 words for every 32 rules, one for each kind of
- * beginning (`beginningOf`), whose bits are the rules that a target beginning so may fit.
+ * Sieves follow: 32 words for every 32 rules, one for each kind of beginning (`beginningOf`), whose bits are the rules
+ * that a target beginning so may fit.
  */
 export const SHORT_TELL_WORDS = 3;
 
@@ -33,13 +33,10 @@ export function headOf(octets: Uint8Array, start: number, length: number): numbe
   return head;
 }
 
-/** Up to so many rules are tried one after the other. */
-const UNSORTED_RULES = 8;
 const SIEVE = 32;
 
 /** Words that the sieves of so many rules take. */
-export const sieveWords: (count: number) => number = (count) =>
-  count <= UNSORTED_RULES ? 0 : Math.ceil(count / SIEVE) * SIEVE;
+export const sieveWords: (count: number) => number = (count) => Math.ceil(count / SIEVE) * SIEVE;
 
 /** Which of the 32 kinds of beginnings octets 1 and 2 are. */
 const beginningOf = (first: number, second: number): number => (first * 5 + second * 11) & (SIEVE - 1);
@@ -52,20 +49,8 @@ export function addToSieve(words: Int32Array, base: number, rule: number, head: 
   else for (let kind = 0; kind < SIEVE; kind++) words[sieve + kind]! |= bit;
 }
 
-export class SmallRuleset extends Ruleset {
-  /** All rules that fit, best first. */
-  matches(octets: Uint8Array, start: number, end: number): number[] {
-    const all: number[] = [];
-    startSearch(octets, start, end);
-    for (let rule = 0; rule < this.count; rule++) if (this.fits(rule, octets, start, end)) all.push(rule);
-    return all;
-  }
-
-  decide(octets: Uint8Array, start: number, end: number, byteMask: number): number {
-    return this.decideListed(this.count, octets, start, end, byteMask, NO_RULE);
-  }
-
-  /** The same among the first `count` rules, which stand best first, and `best`, which fits. */
+export abstract class ListedRules extends Ruleset {
+  /** The rule that decides, of the first `count`, which stand best first, and of `best`, which fits. */
   protected decideListed(
     count: number,
     octets: Uint8Array,
@@ -76,15 +61,7 @@ export class SmallRuleset extends Ruleset {
   ): number {
     const head = headOf(octets, start, end - start);
     const missing = ~byteMask;
-    if (this.hasWild) startSearch(octets, start, end);
-    if (count <= UNSORTED_RULES) {
-      for (let rule = 0; rule < count; rule++) {
-        if (!this.mayFit(rule, head, missing)) continue;
-        if (best >= 0 && !this.beats(rule, best)) return best;
-        if (this.fitsBehindHead(rule, octets, start, end)) return rule;
-      }
-      return best;
-    }
+    startSearch(octets, start, end);
     const { words } = this;
     // Where a target is shorter, this is any kind: rules as short are in all of them, and longer ones do not fit.
     const kind = count * SHORT_TELL_WORDS + beginningOf(octets[start + 1]!, octets[start + 2]!);
@@ -106,8 +83,6 @@ export class SmallRuleset extends Ruleset {
   }
 
   private fitsBehindHead(rule: number, octets: Uint8Array, start: number, end: number): boolean {
-    return this.hasWild && this.isWild(rule)
-      ? this.wildFits(rule)
-      : this.literalFits(rule, octets, start, end, HEAD_OCTETS);
+    return this.isWild(rule) ? this.wildFits(rule) : this.literalFits(rule, octets, start, end, HEAD_OCTETS);
   }
 }

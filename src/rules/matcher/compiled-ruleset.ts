@@ -1,35 +1,34 @@
 import { ANCHORED, NO_RULE, REWRITTEN, type RulesetParts } from './ruleset.ts';
-import { SmallRuleset } from './small-ruleset.ts';
+import { ListedRules } from './listed-rules.ts';
 
 /*
- * Many rules. The wild ones stand first, as in a small ruleset. The literal ones follow, sorted by their octets, the
- * anchored behind the other of the same octets. One word each, behind the entries, names the longest other rule that is
- * a prefix of it: its parent.
+ * The rules that are tried one after the other stand first. In a large ruleset those are the wild ones. The literal ones
+ * follow, sorted by their octets, the anchored behind the other of the same octets. One word each, behind the entries,
+ * names the longest other rule that is a prefix of it: its parent.
  *
  * Every rule that is a prefix of a target is the last rule that sorts not behind the target, or an ancestor of that. So
  * a question takes one binary search, and the few steps from parent to parent.
  */
-export class LargeRuleset extends SmallRuleset {
-  private readonly wildCount: number;
+export class CompiledRuleset extends ListedRules {
+  private readonly listed: number;
   private readonly parentBase: number;
 
-  constructor(parts: RulesetParts, wildCount: number, parentBase: number) {
+  constructor(parts: RulesetParts, listed: number, parentBase: number) {
     super(parts);
-    this.wildCount = wildCount;
+    this.listed = listed;
     this.parentBase = parentBase;
   }
 
   override decide(octets: Uint8Array, start: number, end: number, byteMask: number): number {
-    const best = this.decideLiteral(octets, start, end);
-    return this.wildCount === 0
-      ? best
-      : this.decideListed(this.wildCount, octets, start, end, byteMask, best);
+    const { count, listed } = this;
+    const best = count > listed ? this.decideLiteral(octets, start, end) : NO_RULE;
+    return listed > 0 ? this.decideListed(listed, octets, start, end, byteMask, best) : best;
   }
 
   private decideLiteral(octets: Uint8Array, start: number, end: number): number {
-    const { words, wildCount } = this;
+    const { words, listed } = this;
     const size = end - start;
-    let low = wildCount;
+    let low = listed;
     let high = this.count;
     // Rules between two that share so many octets with the target share as many.
     let sharedLow = 0;
@@ -55,7 +54,7 @@ export class LargeRuleset extends SmallRuleset {
     }
     let best = NO_RULE;
     let rule = low - 1;
-    while (rule >= wildCount) {
+    while (rule >= listed) {
       const word = this.wordOf(rule);
       const length = words[word + 2]!;
       const anchored = (words[word + 1]! & ANCHORED) !== 0;
