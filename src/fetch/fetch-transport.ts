@@ -91,6 +91,8 @@ function toResponse(response: FetchedResponse, { protocol }: URL): TransportResp
 }
 
 async function* octets(body: FetchedBody | null, headers: ResponseHeaders): AsyncGenerator<Uint8Array> {
+  // Fetch standard, "null body status": a 204 has no body, whatever its fields say.
+  if (body === null) return;
   const contentEncoding = headers.get('content-encoding');
   if (!isUndone(contentEncoding)) {
     discard(body);
@@ -98,7 +100,7 @@ async function* octets(body: FetchedBody | null, headers: ResponseHeaders): Asyn
   }
   const isCoded = isNamed(contentEncoding);
   let isFirst = true;
-  for await (const chunk of body === null ? [] : chunksOf(body)) {
+  for await (const chunk of chunksOf(body)) {
     if (isFirst && isCoded && isGzip(chunk)) throw new FetchFailure(CONTENT_CODING);
     isFirst = false;
     yield chunk;
