@@ -1,10 +1,12 @@
 import { benchFiles } from './files.ts';
 import { machine, print, printTable, type Row } from './measure.ts';
+import { command } from './command.bench.ts';
 import { warmQuestions } from './client.bench.ts';
 import { guarding } from './guard.bench.ts';
 import { importing } from './import.bench.ts';
 import { coldOrigins, manyOrigins } from './load.bench.ts';
 import { checking, hostile, memory, parsing, ruleCounts } from './rules.bench.ts';
+import { service } from './service.bench.ts';
 import { stores } from './store.bench.ts';
 
 /**
@@ -23,6 +25,8 @@ const rows: Row[] = [
   ...memory(files),
   ...importing(rounds),
   ...(await guarding(rounds)),
+  ...(await service(Math.min(rounds, 5))),
+  ...(await command(Math.min(rounds, 5))),
   ...(await coldOrigins(Math.min(rounds, 5))),
   ...(await manyOrigins(1_000_000)),
 ];

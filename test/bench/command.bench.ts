@@ -1,0 +1,121 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseRobots } from '../../src/rules/index.ts';
+import { bulkUrls, loopbackOrigins } from './bulk-urls.ts';
+import { median, type Row } from './measure.ts';
+import { PROGRAM, type ProgramRun, runProgram, startProcess } from './program.ts';
+
+const LINES = 200_000;
+const MANY_LINES = 1_000_000;
+const ROBOTS = `User-agent: *\nDisallow: /private\nDisallow: /*.pdf$\n`;
+
+/** The command: lists of URLs, and how soon it is there. */
+export async function command(rounds: number): Promise<Row[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'canfetch-bench-'));
+  try {
+    const robots = join(folder, 'robots.txt');
+    await writeFile(robots, ROBOTS);
+    return [...(await lists(folder, robots, Math.min(rounds, 5))), ...starts(robots, 3 * rounds)];
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function lists(folder: string, robots: string, rounds: number): Promise<Row[]> {
+  const site = await startProcess('loopback-server.js');
+  const origins = loopbackOrigins(100, site.port);
+  const list = join(folder, 'urls.txt');
+  const manyList = join(folder, 'many.txt');
+  await writeFile(list, `${bulkUrls(origins, LINES).join('\n')}\n`);
+  await writeFile(manyList, `${bulkUrls(origins, MANY_LINES).join('\n')}\n`);
+  const check = async (path: string, argv: readonly string[]): Promise<ProgramRun> => {
+    const file = await open(path);
+    const run = await runProgram(
+      ['check', '-', '--json', '-a', 'ExampleBot', ...argv],
+      file.createReadStream(),
+    );
+    await file.close();
+    return run;
+  };
+  const took: { offline: ProgramRun; online: ProgramRun; loopMs: number }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const offline = await check(list, ['--robots', robots]);
+    const online = await check(list, []);
+    for (const { lines } of [offline, online]) {
+      if (lines !== LINES) throw new Error(`Expected ${LINES} answers, got ${lines}`);
+    }
+    took.push({ offline, online, loopMs: loop(list) });
+  }
+  const many = { offline: await check(manyList, ['--robots', robots]), online: await check(manyList, []) };
+  site.child.disconnect();
+  return (['offline', 'online'] as const).flatMap((way): Row[] => {
+    const ratio = median(took.map((each) => each[way].ms / each.loopMs));
+    const peak = median(took.map((each) => each[way].peakBytes));
+    const more = (many[way].peakBytes - peak) / 1_048_576;
+    const what = `canfetch check - --json${way === 'offline' ? ' --robots FILE' : ''}`;
+    const seconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;
+    const megabytes = (octets: number): string => `${(octets / 1_048_576).toFixed(0)} MiB`;
+    return [
+      {
+        what: `${what}, ${LINES} URLs`,
+        ours: seconds(median(took.map((each) => each[way].ms))),
+        peer: `${seconds(median(took.map(({ loopMs }) => loopMs)))} JSON.stringify(file.check(url))`,
+        ratio: `${ratio.toFixed(1)} × its time`,
+        bar: '≤ 5 ×',
+        held: ratio <= 5,
+      },
+      {
+        what: `its memory with ${MANY_LINES} URLs`,
+        ours: megabytes(many[way].peakBytes),
+        peer: `${megabytes(peak)} with ${LINES}`,
+        ratio: `+ ${more.toFixed(0)} MiB`,
+        bar: '≤ + 50 MiB',
+        held: more <= 50,
+      },
+    ];
+  });
+}
+
+function loop(list: string): number {
+  const file = parseRobots(ROBOTS);
+  const urls = readFileSync(list, 'utf8').trimEnd().split('\n');
+  const started = performance.now();
+  for (const url of urls) JSON.stringify(file.check(url, 'ExampleBot'));
+  return performance.now() - started;
+}
+
+/** What it takes from nothing to the answer. */
+function starts(robots: string, rounds: number): Row[] {
+  const commands = {
+    bare: ['-e', '0'],
+    help: [PROGRAM, '--help'],
+    check: [PROGRAM, 'check', '--robots', robots, '-a', 'ExampleBot', 'https://example.com/page'],
+  };
+  const took: Record<keyof typeof commands, number>[] = [];
+  for (let round = -1; round < rounds; round++) {
+    const times = { bare: timed(commands.bare), help: timed(commands.help), check: timed(commands.check) };
+    if (round >= 0) took.push(times);
+  }
+  const row = (name: 'help' | 'check', what: string, bar: number): Row => {
+    const [ours, bare] = [median(took.map((each) => each[name])), median(took.map((each) => each.bare))];
+    return {
+      what,
+      ours: `${ours.toFixed(0)} ms`,
+      peer: `${bare.toFixed(0)} ms node -e 0`,
+      ratio: `${(ours / bare).toFixed(2)} ×`,
+      bar: `≤ ${bar} ×`,
+      held: ours / bare <= bar,
+    };
+  };
+  return [row('help', 'canfetch --help', 1.5), row('check', 'canfetch check --robots FILE URL', 1.8)];
+}
+
+function timed(argv: readonly string[]): number {
+  const started = performance.now();
+  const { status, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`Expected ${argv.join(' ')} to succeed:\n${stderr}`);
+  return performance.now() - started;
+}
