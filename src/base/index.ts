@@ -37,5 +37,5 @@ export {
   record,
   wholeNumber,
 } from './option-table.ts';
-export { mapConcurrent, type MapOptions } from './map-concurrent.ts';
+export { mapBatches, mapConcurrent, type MapOptions } from './map-concurrent.ts';
 export { causesOf } from './causes.ts';

@@ -27,21 +27,67 @@ interface Turn<Result> {
  */
 export async function* mapConcurrent<Item, Result>(
   items: Iterable<Item> | AsyncIterable<Item>,
-  { concurrency, ordered = false, signal }: MapOptions,
+  options: MapOptions,
   work: (item: Item, signal: AbortSignal) => Promise<Result> | undefined,
 ): AsyncGenerator<Result, void, undefined> {
-  signal?.throwIfAborted();
+  for await (const results of mapBatches(oneByOne(items), options, work)) {
+    for (const result of results) {
+      options.signal?.throwIfAborted();
+      yield result;
+    }
+  }
+}
+
+/** Each item as a batch of its own. */
+function oneByOne<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncIterable<readonly Item[]> {
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+  // Not a generator: that could not be let go of while it reads.
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        const next = await iterator.next();
+        return next.done === true ? { done: true, value: undefined } : { done: false, value: [next.value] };
+      },
+      async return() {
+        await iterator.return?.();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}
+
+/**
+ * {@link mapConcurrent} for items that are read many at a time, and for work that is mostly done at once: what `work`
+ * gives without a promise costs none, and results that are ready together are given together.
+ */
+export async function* mapBatches<Item, Result>(
+  batches: AsyncIterable<readonly Item[]>,
+  { concurrency, ordered = false, signal }: MapOptions,
+  work: (item: Item, signal: AbortSignal) => Promise<Result> | Result | undefined,
+): AsyncGenerator<Result[], void, undefined> {
+  signal?.throwIfAborted();
+  const iterator = batches[Symbol.asyncIterator]();
   const stop = new AbortController();
   const queue: Turn<Result>[] = [];
+  let batch: readonly Item[] = [];
+  let next = 0;
   let running = 0;
   let isReading = false;
   let hasEnded = false;
   let wake = (): void => undefined;
 
-  const start = (item: Item): void => {
-    const pending = work(item, stop.signal);
-    if (pending === undefined) return;
+  const startOn = (item: Item): void => {
+    let started: Promise<Result> | Result | undefined;
+    try {
+      started = work(item, stop.signal);
+    } catch (error) {
+      queue.push({ outcome: { error } });
+      return;
+    }
+    if (started instanceof Promise) wait(started);
+    else if (started !== undefined) queue.push({ outcome: { result: started } });
+  };
+  const wait = (pending: Promise<Result>): void => {
     const turn: Turn<Result> = {};
     if (ordered) queue.push(turn);
     running++;
@@ -56,12 +102,13 @@ export async function* mapConcurrent<Item, Result>(
       (error: unknown) => settle({ error }),
     );
   };
+  const hasRoom = (): boolean => (ordered ? queue.length : queue.length + running) < concurrency;
   const read = async (): Promise<void> => {
     isReading = true;
     try {
-      const next = await iterator.next();
-      hasEnded = next.done === true;
-      if (next.done !== true) start(next.value);
+      const { done, value } = await iterator.next();
+      if (done === true) hasEnded = true;
+      else [batch, next] = [value, 0];
     } catch (error) {
       queue.push({ outcome: { error } });
     } finally {
@@ -75,14 +122,14 @@ export async function* mapConcurrent<Item, Result>(
   try {
     for (;;) {
       signal?.throwIfAborted();
-      const held = ordered ? queue.length : queue.length + running;
-      if (!hasEnded && !isReading && held < concurrency) void read();
-      const outcome = queue[0]?.outcome;
-      if (outcome !== undefined) {
-        queue.shift();
-        if ('error' in outcome) throw outcome.error;
-        yield outcome.result;
-      } else if (hasEnded && running === 0) return;
+      while (next < batch.length && hasRoom()) startOn(batch[next++]!);
+      const allStarted = next >= batch.length;
+      if (allStarted && !hasEnded && !isReading && hasRoom()) void read();
+      const ready = takeReady(queue);
+      const failed = queue[0]?.outcome;
+      if (ready.length > 0) yield ready;
+      else if (failed !== undefined && 'error' in failed) throw failed.error;
+      else if (hasEnded && allStarted && running === 0) return;
       else {
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -101,4 +148,15 @@ export async function* mapConcurrent<Item, Result>(
       if (!isReading) await released;
     }
   }
+}
+
+/** Takes the results at the head of the queue; a failure stays there. */
+function takeReady<Result>(queue: Turn<Result>[]): Result[] {
+  const ready: Result[] = [];
+  for (const { outcome } of queue) {
+    if (outcome === undefined || 'error' in outcome) break;
+    ready.push(outcome.result);
+  }
+  queue.splice(0, ready.length);
+  return ready;
 }

@@ -1,7 +1,7 @@
 import { type FetchCode, PARTIAL_CONTENT, TRANSFER_CODING } from './failure.ts';
 import type { TransportResponse } from './transport.ts';
 
-/** The reason why, by its header section, a body is not the whole decoded file; `undefined` when there is none. */
+/** Why the header section says that the body is no whole file in the clear; undefined when it does not say so. */
 export function framingFault({
   status,
   headers,
@@ -14,8 +14,8 @@ export function framingFault({
 }
 
 /**
- * Whether the transfer coding is `chunked` or none. Transports undo `chunked` and no other. RFC 9112 §6.1: "A sender
- * MUST NOT apply the chunked transfer coding more than once to a message body".
+ * Transports undo `chunked` and leave every other transfer coding as it is. RFC 9112 §6.1: "A sender MUST NOT apply the
+ * chunked transfer coding more than once to a message body".
  */
 function isChunkedAtMost(transferEncoding: string | undefined): boolean {
   if (transferEncoding === undefined) return true;
@@ -23,10 +23,7 @@ function isChunkedAtMost(transferEncoding: string | undefined): boolean {
   return others.length === 0 && /^(?:chunked)?$/i.test(coding.trim());
 }
 
-/**
- * Whether the range is the whole file. RFC 9110 §14.4: `bytes 0-12/1000` are the first 13 of 1000 octets. No range
- * was requested, so a 206 without the field is read as the whole file.
- */
+/** RFC 9110 §14.4: `bytes 0-12/1000` are the first 13 of 1000 octets. Nobody asked for a range: without the field it is all. */
 function isWholeRange(contentRange: string | undefined): boolean {
   if (contentRange === undefined) return true;
   const [, last, length] = /^bytes[ \t]+0-(\d{1,15})\/(\d{1,15})$/i.exec(contentRange.trim()) ?? [];

@@ -3,57 +3,53 @@ import { parseHttpDate } from './http-date.ts';
 import type { AnswerHeaders } from './outcome.ts';
 import type { Profile } from './profile.ts';
 
-/**
- * The freshness information of an answer. Optional members are absent when the answer has no such field, or an
- * unreadable one.
- */
+/** What an answer says of its lifetime. Where it says nothing, or nothing readable, that is told by what is absent. */
 export type StatedLifetime =
   | {
       readonly source: 's-maxage' | 'max-age';
-      /** Absent when the value is not a whole number. It then counts as 0. */
+      /** Absent when the value is no whole number, which counts as 0. */
       readonly seconds?: number;
-      /** Seconds already spent in other caches, from `Age`. */
+      /** Already spent in other caches, by `Age`. */
       readonly ageSeconds: number;
     }
   | {
       readonly source: 'expires';
-      /** Absent when the value is not a date. It then counts as past. */
+      /** Absent when the value is no date, which counts as past. */
       readonly expiresAt?: number;
-      /** The `Date` field that the lifetime counts from. Absent when it counts from receipt. */
+      /** The `Date` it is counted from; absent when it is counted from receipt. */
       readonly servedAt?: number;
       readonly ageSeconds: number;
     }
   | { readonly source: 'no-store' | 'no-cache' }
-  /** No freshness information: the profile's default lifetime applies. */
+  /** Nothing: the profile's own lifetime applies. */
   | { readonly source: 'default' };
 
-/** The lifetime of an answer, and where it comes from. */
+/** How long an answer lives, and why. */
 export type Freshness = StatedLifetime & {
-  /** The lifetime from receipt, within the profile's bounds, before jitter. */
+  /** Counted from receipt, within the profile's bounds, before jitter. */
   readonly lifetimeMs: number;
-  /** The bound of the profile that replaced the stated lifetime. */
+  /** The bound of the profile that took the place of what was said. */
   readonly clampedBy?: 'min' | 'max';
 };
 
-/** Computes the lifetime of an answer that arrived at `receivedAtMs`. */
+/** The lifetime of an answer that arrived at `receivedAtMs`, and why it is that long. */
 export function freshness(
   headers: AnswerHeaders,
   profile: Pick<Profile, 'lifetime'>,
   receivedAtMs: number,
 ): Freshness {
   const { defaultMs, minMs, maxMs } = profile.lifetime;
-  const said = readStatedLifetime(headers, receivedAtMs);
+  const said = stated(headers, receivedAtMs);
   const ms = leftAtReceipt(said, receivedAtMs) ?? defaultMs;
   if (ms > maxMs) return { ...said, lifetimeMs: maxMs, clampedBy: 'max' };
   if (ms < minMs) return { ...said, lifetimeMs: minMs, clampedBy: 'min' };
   return { ...said, lifetimeMs: ms };
 }
 
-function readStatedLifetime(headers: AnswerHeaders, receivedAtMs: number): StatedLifetime {
+function stated(headers: AnswerHeaders, receivedAtMs: number): StatedLifetime {
   const directives = cacheDirectives(headers.cacheControl ?? '');
   // RFC 9111 §4.2.1: "If directives conflict (e.g., both max-age and no-cache are present), the most restrictive
-  // directive should be honored." A `no-cache` with a list of fields counts as a bare one (§5.2.2.4 says that many
-  // caches do so).
+  // directive should be honored." A `no-cache` that lists fields counts like a bare one (§5.2.2.4 calls it usual).
   for (const source of ['no-store', 'no-cache'] as const) if (directives.has(source)) return { source };
 
   // RFC 9111 §4.2.1, in this order: s-maxage, max-age, "the value of the Expires response header field minus the
@@ -77,7 +73,7 @@ function readStatedLifetime(headers: AnswerHeaders, receivedAtMs: number): State
   };
 }
 
-/** The rest of the lifetime at receipt; 0 or less when the answer arrived stale. */
+/** What is left of the lifetime at receipt; not above 0 when the answer arrived stale. */
 function leftAtReceipt(said: StatedLifetime, receivedAtMs: number): number | undefined {
   switch (said.source) {
     case 'no-store':
@@ -93,7 +89,7 @@ function leftAtReceipt(said: StatedLifetime, receivedAtMs: number): number | und
       // representing a time in the past (i.e., "already expired")."
       if (said.expiresAt === undefined) return 0;
       // RFC 9110 §6.6.1: "A recipient with a clock that receives a response message without a Date header field MUST
-      // record the time it was received". The lifetime then counts from receipt, so `Age` is not subtracted.
+      // record the time it was received". Counted from there, no age is left to take off.
       return said.servedAt === undefined
         ? said.expiresAt - receivedAtMs
         : said.expiresAt - said.servedAt - said.ageSeconds * 1000;
@@ -112,8 +108,8 @@ function age(headers: AnswerHeaders): number {
 }
 
 /**
- * Parses a whole, non-negative number of seconds. RFC 9111 §1.2.2: a value too great to hold counts as "2147483648
- * (2^31) or the greatest positive integer it can conveniently represent".
+ * A whole, non-negative number of seconds. RFC 9111 §1.2.2: a value too great to hold counts as "2147483648 (2^31)
+ * or the greatest positive integer it can conveniently represent".
  */
 function deltaSeconds(text: string): number | undefined {
   const trimmed = text.trim();
@@ -121,10 +117,10 @@ function deltaSeconds(text: string): number | undefined {
 }
 
 /**
- * The pause from a `Retry-After` field, within `bounds`; `undefined` when the field is missing or unreadable.
+ * The pause a `Retry-After` field asks for, within bounds; undefined when the field says nothing readable.
  *
  * RFC 9110 §10.2.3: "The Retry-After field value can be either an HTTP-date or a number of seconds to delay after
- * receiving the response." A date in the past, or 0, gives the shortest pause.
+ * receiving the response." A date in the past, like 0, asks for the shortest pause.
  */
 export function retryAfterMs(
   header: string | undefined,

@@ -35,7 +35,7 @@ export async function decideOffline({ stdin, warn, ...settings }: OfflineOptions
   const rules = parseRobots(body, { dialect: profiles[profile].dialect });
   const robots = fileSource(file, body, truncated);
   return {
-    decide: (target) => Promise.resolve(decideByFile(rules, { agents, profile, robots }, target)),
+    decide: deciderByFile(rules, { agents, profile, robots }),
     close: () => Promise.resolve(),
   };
 }
@@ -55,23 +55,29 @@ export function fileSource(file: string, body: Uint8Array, truncated: boolean): 
   };
 }
 
-/** What a file says about one target. */
-export function decideByFile(
+/** Answers by a file, target by target. */
+export function deciderByFile(
   rules: RobotsFile,
   { agents, profile, robots }: Pick<FileSettings, 'agents' | 'profile'> & { readonly robots: FileSource },
-  target: Target,
-): Answer {
-  if (target.tooLong === true) return { target, error: tooLongError };
+): (target: Target) => Answer {
   const agent = rules.chooseAgent(tokensOf(agents));
   const crawlDelayMs = rules.crawlDelay(agent);
-  try {
-    const verdict = rules.check(target.input, agent);
-    const common = { url: target.input, agent, profile, state: 'rules', robots } as const;
-    const delay = crawlDelayMs === undefined || verdict.reason === 'robots-txt' ? {} : { crawlDelayMs };
-    return { target, ruling: { ...common, ...verdict, ...delay } };
-  } catch (error) {
-    return { target, error: notATarget(error, target.input) };
-  }
+  const delay = crawlDelayMs === undefined ? {} : { crawlDelayMs };
+  return (target) => {
+    const { input, tooLong } = target;
+    if (tooLong === true) return { target, error: tooLongError };
+    try {
+      const verdict = rules.check(input, agent);
+      const ruling = { url: input, agent, profile, state: 'rules', robots, ...verdict } as const;
+      return {
+        target,
+        ruling:
+          crawlDelayMs === undefined || verdict.reason === 'robots-txt' ? ruling : { ...ruling, ...delay },
+      };
+    } catch (error) {
+      return { target, error: notATarget(error, input) };
+    }
+  };
 }
 
 /** What is wrong with `input`, which is neither URL nor path. Any other error than that is thrown on. */

@@ -5,7 +5,7 @@
  */
 export { annotate, type AnnotatedLine, type Gap, groupLines, linesOf } from './annotate.ts';
 export {
-  decideByFile,
+  deciderByFile,
   decideOffline,
   fileSource,
   notATarget,

@@ -47,8 +47,11 @@ export const tooLongError: InputError = {
 
 /** Answers targets one by one: a running client, or a file. */
 export interface Decider {
-  /** Rejects only when the run is interrupted, or when something is broken. */
-  decide(target: Target): Promise<Answer>;
+  /**
+   * Gives a promise where the origin has to be asked first. It rejects only when the run is interrupted, or when
+   * something is broken.
+   */
+  decide(target: Target): Answer | Promise<Answer>;
   close(): Promise<void>;
 }
 

@@ -39,6 +39,9 @@ export class AgentTokens {
   /** Of the client's own agent. */
   private readonly own: Tokens;
   private readonly remembered = new Map<string, Tokens>();
+  /** The list that was asked about last, as it was then. */
+  private lastList: readonly string[] = [];
+  private lastTokens: Tokens | undefined;
 
   constructor(own: Tokens) {
     this.own = own;
@@ -47,8 +50,7 @@ export class AgentTokens {
   /** @throws the same error as {@link agentTokens}. */
   of(agent: Agent | undefined): Tokens {
     if (agent === undefined) return this.own;
-    // A list may be changed by its owner.
-    if (typeof agent !== 'string') return agentTokens(agent);
+    if (typeof agent !== 'string') return this.ofList(agent);
     let tokens = this.remembered.get(agent);
     if (tokens === undefined) {
       tokens = agentTokens(agent);
@@ -57,4 +59,19 @@ export class AgentTokens {
     }
     return tokens;
   }
+
+  private ofList(agents: readonly string[]): Tokens {
+    const { lastList, lastTokens } = this;
+    // A list may be changed by its owner.
+    if (lastTokens !== undefined && isSameList(agents, lastList)) return lastTokens;
+    const tokens = agentTokens(agents);
+    this.lastList = [...agents];
+    return (this.lastTokens = tokens);
+  }
+}
+
+function isSameList(agents: readonly string[], others: readonly string[]): boolean {
+  if (!Array.isArray(agents) || agents.length !== others.length) return false;
+  for (let at = 0; at < others.length; at++) if (agents[at] !== others[at]) return false;
+  return true;
 }

@@ -1,4 +1,4 @@
-import { mapConcurrent, orAborted, quote } from '../base/index.ts';
+import { mapBatches, orAborted, quote } from '../base/index.ts';
 import { type Target, targetLines } from '../report/input/index.ts';
 import { tooLongError } from '../report/index.ts';
 import { jsonLine, Output, renderRecord } from '../report/text/index.ts';
@@ -106,19 +106,20 @@ async function stream(
   signal.addEventListener('abort', () => progress.end(), { once: true });
   try {
     const lines = untilAborted(targetLines(request), ending.signal);
-    const answer = (line: Target): Promise<string> => {
+    const answer = answering(agents, service, limit, signal);
+    const ask = (line: Target): string | Promise<string> => {
       progress.asked();
-      return recordFor(line, agents, service, limit, signal);
+      return answer(line);
     };
-    for await (const record of mapConcurrent(lines, { concurrency: READ_AHEAD, ordered: true }, answer)) {
-      await progress.written(output.write(record));
+    for await (const records of mapBatches(lines, { concurrency: READ_AHEAD, ordered: true }, ask)) {
+      await progress.written(output.write(records.join('')), records.length);
     }
     if (ending.signal.aborted && !request.readableEnded) {
-      await progress.written(output.write(errorRecord(whyEnded(service))));
+      await progress.written(output.write(errorRecord(whyEnded(service))), 0);
       // What is left of the questions is not read, so that no other request can follow.
       response.once('finish', () => request.socket.destroySoon());
     }
-    await progress.written(output.release());
+    await progress.written(output.release(), 0);
     response.end();
   } finally {
     progress.end();
@@ -136,44 +137,56 @@ function whyEnded({ stopping, limits }: Service): Problem {
 
 interface Question {
   readonly url: string;
-  readonly agents: readonly string[];
+  /** `undefined`: those of the request. */
+  readonly agents: readonly string[] | undefined;
 }
 
-async function recordFor(
-  target: Target,
+/** Answers line by line: at once where memory knows the origin. */
+function answering(
   defaults: readonly string[],
   service: Service,
   limit: ReturnType<typeof pLimit>,
   signal: AbortSignal,
-): Promise<string> {
-  try {
-    if (target.tooLong === true) return renderRecord({ target: cutTarget(target), error: tooLongError });
-    const { url, agents } = readQuestion(target.input, defaults);
-    const agent = agentFor(agents, service);
-    const { client } = service;
-    const answered = { ...target, input: url };
-    const ruling = client.peek(url, agent) ?? (await limit(() => client.check(url, agent, { signal })));
-    return renderRecord({ target: answered, ruling });
-  } catch (error) {
-    const problem = signal.aborted ? undefined : problemOf(error);
-    if (problem === undefined) throw error;
-    return renderRecord({
-      target: cutTarget(target),
-      error: { code: problem.code, message: problem.message },
-    });
-  }
+): (line: Target) => string | Promise<string> {
+  const { client } = service;
+  const usual = agentFor(defaults, service);
+  return (target) => {
+    try {
+      if (target.tooLong === true) return renderRecord({ target: cutTarget(target), error: tooLongError });
+      const { url, agents } = readQuestion(target.input);
+      const agent = agents === undefined ? usual : agentFor(agents, service);
+      const answered = url === target.input ? target : { ...target, input: url };
+      const ruling = client.peek(url, agent);
+      if (ruling !== undefined) return renderRecord({ target: answered, ruling });
+      return limit(() => client.check(url, agent, { signal })).then(
+        (checked) => renderRecord({ target: answered, ruling: checked }),
+        (error: unknown) => failedRecord(target, error, signal),
+      );
+    } catch (error) {
+      return failedRecord(target, error, signal);
+    }
+  };
+}
+
+function failedRecord(target: Target, error: unknown, signal: AbortSignal): string {
+  const problem = signal.aborted ? undefined : problemOf(error);
+  if (problem === undefined) throw error;
+  return renderRecord({
+    target: cutTarget(target),
+    error: { code: problem.code, message: problem.message },
+  });
 }
 
 /** A line is a URL, a JSON string that holds one, or an object with `url` and `agent`. */
-function readQuestion(line: string, defaults: readonly string[]): Question {
-  if (!/^["{]/.test(line)) return { url: line, agents: defaults };
+function readQuestion(line: string): Question {
+  if (!line.startsWith('"') && !line.startsWith('{')) return { url: line, agents: undefined };
   const value = parsed(line);
-  if (typeof value === 'string') return { url: value, agents: defaults };
+  if (typeof value === 'string') return { url: value, agents: undefined };
   const { url, agent, ...others } = fields(value);
   const [unknown] = Object.keys(others);
   if (typeof url !== 'string') throw invalid(`Expected \`url\` to be a string, got ${quote(url)}`);
   if (unknown !== undefined) throw invalid(`Expected \`url\` and \`agent\` only, got ${quote(unknown)}`);
-  if (agent === undefined) return { url, agents: defaults };
+  if (agent === undefined) return { url, agents: undefined };
   const agents: unknown[] = Array.isArray(agent) ? agent : [agent];
   const names = agents.filter((each) => typeof each === 'string');
   if (names.length < agents.length || names.length === 0) {

@@ -29,13 +29,13 @@ export class StreamProgress {
     this.#timer.refresh();
   }
 
-  /** Writes an answer, or what comes after the last one; `write` resolves when there is room for more. */
-  async written(write: Promise<void>): Promise<void> {
+  /** Writes so many answers, or what comes after the last one; `write` resolves when there is room for more. */
+  async written(write: Promise<void>, answers: number): Promise<void> {
     this.#isWriting = true;
     this.#timer.refresh();
     await write;
     this.#isWriting = false;
-    this.#unanswered--;
+    this.#unanswered -= answers;
     this.#timer.refresh();
   }
 

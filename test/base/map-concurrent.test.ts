@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mapConcurrent } from '../../src/base/index.ts';
+import { mapBatches, mapConcurrent } from '../../src/base/index.ts';
 import fc from '../support/fast-check.ts';
 
 /** What one item waits for: settled by the test, in the order it likes. */
@@ -171,5 +171,55 @@ describe('the order of results', () => {
     }
     await all;
     expect(got).toEqual(order);
+  });
+});
+
+describe('mapBatches', () => {
+  async function* batchesOf(...batches: readonly (readonly number[])[]): AsyncGenerator<readonly number[]> {
+    yield* batches;
+  }
+
+  it('gives what is ready together, in order around what is not', async () => {
+    const gate = new Gate();
+    const results = mapBatches(
+      batchesOf([0, 1, 2], [3]),
+      { concurrency: 10, ordered: true },
+      (number): number | Promise<number> => (number === 1 ? gate.passed.then(() => 1) : number),
+    );
+    expect((await results.next()).value).toEqual([0]);
+    await settled();
+    gate.open();
+    expect((await results.next()).value).toEqual([1, 2, 3]);
+    expect((await results.next()).done).toBe(true);
+  });
+
+  it('gives no more at a time, and starts no further ahead, than its bound, however long a batch is', async () => {
+    let started = 0;
+    const gate = new Gate();
+    const results = mapBatches(
+      batchesOf(numbers(100)),
+      { concurrency: 8, ordered: true },
+      (number): number | Promise<number> => {
+        started++;
+        return number === 10 ? gate.passed.then(() => number) : number;
+      },
+    );
+    expect((await results.next()).value).toEqual(numbers(8));
+    expect((await results.next()).value).toEqual([8, 9]);
+    const stuck = results.next();
+    await settled();
+    expect(started).toBe(18);
+    gate.open();
+    expect((await stuck).value).toEqual([10, 11, 12, 13, 14, 15, 16, 17]);
+    await results.return();
+  });
+
+  it('throws what work throws at its turn', async () => {
+    const results = mapBatches(batchesOf([0, 1, 2]), { concurrency: 8, ordered: true }, (number) => {
+      if (number === 1) throw new Error('broken');
+      return number;
+    });
+    expect((await results.next()).value).toEqual([0]);
+    await expect(results.next()).rejects.toThrow('broken');
   });
 });

@@ -40,14 +40,18 @@ export class CheckReport {
     this.progress = showsProgress ? new ProgressLine(session.stderr) : undefined;
   }
 
-  /** Resolves when there is room for the next one. */
-  async add(answer: Answer): Promise<void> {
-    const outcome = outcomeOf(answer);
-    this.tally[outcome]++;
-    this.code = graver(this.code, codeOf[outcome]);
-    // Errors, and answers on the same terminal, take the place of the progress line.
-    if ('error' in answer || this.session.stdout.isTTY === true) this.progress?.clear();
-    await this.print(answer);
+  /** Resolves when there is room for more. */
+  async add(answers: readonly Answer[]): Promise<void> {
+    let text = '';
+    for (const answer of answers) {
+      const outcome = outcomeOf(answer);
+      this.tally[outcome]++;
+      this.code = graver(this.code, codeOf[outcome]);
+      // Errors, and answers on the same terminal, take the place of the progress line.
+      if ('error' in answer || this.session.stdout.isTTY === true) this.progress?.clear();
+      text += this.rendered(answer);
+    }
+    if (text !== '') await this.output.write(text);
     this.progress?.show(done(this.tally), () => summary(this.tally));
   }
 
@@ -62,11 +66,12 @@ export class CheckReport {
     this.progress?.clear();
   }
 
-  private async print(answer: Answer): Promise<void> {
-    if (this.form === 'json') await this.output.write(renderRecord(answer));
-    else if ('error' in answer) this.session.stderr.write(renderInputError(answer.target, answer.error));
-    else if (this.form === 'human')
-      await this.output.write(renderRuling(answer.ruling, this.colours, Date.now()));
+  /** What goes to standard output; errors for people go to standard error. */
+  private rendered(answer: Answer): string {
+    if (this.form === 'json') return renderRecord(answer);
+    if ('error' in answer) this.session.stderr.write(renderInputError(answer.target, answer.error));
+    else if (this.form === 'human') return renderRuling(answer.ruling, this.colours, Date.now());
+    return '';
   }
 }
 

@@ -1,12 +1,5 @@
-import { mapConcurrent } from '../../base/index.ts';
-import { decideOffline, type Decider, type Session, UsageError } from '../../report/index.ts';
-import type { Command, ParsedArguments } from '../frame/command.ts';
-import { CheckReport } from './check-report.ts';
-import { decideOnline } from './decide-online.ts';
-import { type ExitCode, exitCode } from '../frame/exit-code.ts';
-import { targets } from '../../report/input/index.ts';
-import { interruptible } from '../frame/interruptible.ts';
-import { onlineSettings } from '../frame/open-client.ts';
+import type { Command } from '../frame/command.ts';
+import { exitCode } from '../frame/exit-code.ts';
 import {
   agentOption,
   deadlineOption,
@@ -15,10 +8,6 @@ import {
   robotsOption,
   storeOption,
 } from '../frame/options.ts';
-
-/** URLs under way at a time. The client bounds its fetches by itself; this bounds what waits for them. */
-const IN_ORDER = { concurrency: 512, ordered: true };
-const STDIN = '-';
 
 /** `canfetch check`: one answer per URL, in the order of the URLs. */
 export const check: Command = {
@@ -59,55 +48,5 @@ export const check: Command = {
     },
   ],
   notes: [],
-  run,
+  run: async (given, session) => (await import('./run.ts')).checkUrls(given, session),
 };
-
-async function run(given: ParsedArguments, session: Session): Promise<ExitCode> {
-  const readsStdin = assertUsable(given);
-  return interruptible(session, { readsStdin }, async (signal) => {
-    const report = new CheckReport(given, session);
-    let decider: Decider | undefined;
-    try {
-      const ready = await deciderFor(given, session, signal);
-      decider = ready;
-      const inputs = targets(given.operands, session.stdin);
-      for await (const answer of mapConcurrent(inputs, IN_ORDER, (target) => ready.decide(target))) {
-        await report.add(answer);
-      }
-      signal.throwIfAborted();
-      return await report.finish();
-    } finally {
-      report.leave();
-      await decider?.close();
-    }
-  });
-}
-
-/** Whether standard input is read. */
-function assertUsable({ operands, switches, values }: ParsedArguments): boolean {
-  if (operands.length === 0) {
-    throw new UsageError('Expected at least one URL, or "-" to read them from standard input, got none');
-  }
-  if (switches.has('json') && switches.has('quiet')) {
-    throw new UsageError('Expected either --json or --quiet, got both; leave one of them out');
-  }
-  const fromStdin = operands.filter((operand) => operand === STDIN).length;
-  if (fromStdin > 1)
-    throw new UsageError('Expected "-" once, got it again; standard input can be read only once');
-  const robotsFromStdin = values.get('robots')?.[0] === STDIN;
-  if (fromStdin > 0 && robotsFromStdin) {
-    throw new UsageError(
-      'Expected "-" either for --robots or for the URLs, got both; put one of them into a file',
-    );
-  }
-  return fromStdin > 0 || robotsFromStdin;
-}
-
-function deciderFor(given: ParsedArguments, session: Session, signal: AbortSignal): Promise<Decider> {
-  const settings = onlineSettings(given);
-  const file = given.values.get('robots')?.[0];
-  if (file === undefined) return decideOnline(settings, session, signal);
-  const warn = (message: string): void => void session.stderr.write(`canfetch: ${message}\n`);
-  const { agents, profile } = settings;
-  return decideOffline({ agents, profile, file, stdin: session.stdin, warn });
-}

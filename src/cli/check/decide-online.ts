@@ -13,14 +13,17 @@ export async function decideOnline(
   const { client } = opened;
   const asked = settings.agents.length === 0 ? undefined : settings.agents;
   return {
-    async decide(target: Target): Promise<Answer> {
-      if (target.tooLong === true) return { target, error: tooLongError };
+    decide(target: Target): Answer | Promise<Answer> {
+      const { input, tooLong } = target;
+      if (tooLong === true) return { target, error: tooLongError };
       try {
-        return { target, ruling: await client.check(target.input, asked, { signal }) };
+        const ruling = client.peek(input, asked);
+        if (ruling !== undefined) return { target, ruling };
       } catch (error) {
         if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
         return { target, error: { code: error.code, message: error.message } };
       }
+      return client.check(input, asked, { signal }).then((ruling) => ({ target, ruling }));
     },
     close: () => opened[Symbol.asyncDispose](),
   };

@@ -42,7 +42,9 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
     if (before === undefined || after === undefined) return exitCode.usage;
     const agents = settings.agents.length === 0 ? [] : tokensOf(settings.agents);
     const comparison = new FileComparison(before.file, after.file, agents);
-    for await (const target of targets(urls, session.stdin)) tryTarget(comparison, target);
+    for await (const batch of targets(urls, session.stdin)) {
+      for (const target of batch) tryTarget(comparison, target);
+    }
     signal.throwIfAborted();
     const output = new Output(session.stdout);
     await output.write(

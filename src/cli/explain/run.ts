@@ -2,7 +2,7 @@ import { colourChoice } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
 import { parseRobots } from '../../rules/index.ts';
 import {
-  decideByFile,
+  deciderByFile,
   fileSource,
   explainFile,
   explainServed,
@@ -73,11 +73,8 @@ async function readAndExplain(
   const { body, truncated } = await readRobots(file, stdin, '--robots');
   if (truncated) stderr.write(`canfetch: ${truncationWarning(file)}\n`);
   const rules = parseRobots(body, { dialect: profiles[profile].dialect });
-  const answer = decideByFile(
-    rules,
-    { agents, profile, robots: fileSource(file, body, truncated) },
-    { input: url },
-  );
+  const decide = deciderByFile(rules, { agents, profile, robots: fileSource(file, body, truncated) });
+  const answer = decide({ input: url });
   if ('error' in answer) throw new UsageError(answer.error.message);
   return explainFile(answer.ruling, rules, body);
 }

@@ -48,19 +48,12 @@ export class PrefetchReport {
     this.showProgress();
   }
 
-  /** Resolves when there is room for the next one. */
-  async add(prefetched: Prefetched): Promise<void> {
-    if ('error' in prefetched) {
-      this.tally.invalid++;
-      this.code = graver(this.code, exitCode.usage);
-    } else {
-      this.tally.origins++;
-      this.tally[kindOf(prefetched)]++;
-      if (isUndecided(prefetched)) this.code = graver(this.code, exitCode.undecided);
-    }
+  /** Resolves when there is room for more. */
+  async add(all: readonly Prefetched[]): Promise<void> {
+    for (const prefetched of all) this.count(prefetched);
     if (!this.quiet) {
       if (this.session.stdout.isTTY === true) this.progress?.clear();
-      await this.output.write(jsonLine(prefetchRecord(prefetched)));
+      await this.output.write(all.map((each) => jsonLine(prefetchRecord(each))).join(''));
     }
     this.showProgress();
   }
@@ -78,6 +71,17 @@ export class PrefetchReport {
   /** Takes the progress line away, however the run ended. */
   leave(): void {
     this.progress?.clear();
+  }
+
+  private count(prefetched: Prefetched): void {
+    if ('error' in prefetched) {
+      this.tally.invalid++;
+      this.code = graver(this.code, exitCode.usage);
+    } else {
+      this.tally.origins++;
+      this.tally[kindOf(prefetched)]++;
+      if (isUndecided(prefetched)) this.code = graver(this.code, exitCode.undecided);
+    }
   }
 
   private showProgress(): void {

@@ -1,4 +1,4 @@
-import { DEFAULT_CONCURRENCY, mapConcurrent } from '../../base/index.ts';
+import { DEFAULT_CONCURRENCY, mapBatches } from '../../base/index.ts';
 import { type Target, targetLines, whyUnreadable } from '../../report/input/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import { quoted } from '../../report/text/index.ts';
@@ -30,16 +30,16 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
     const report = new PrefetchReport(given, session);
     try {
       const origins = new DistinctOrigins();
-      const ask = (line: Target, stop: AbortSignal): Promise<Prefetched> | undefined => {
+      const ask = (line: Target, stop: AbortSignal): Prefetched | Promise<Prefetched> | undefined => {
         report.read();
         const target = originTarget(line);
-        if ('error' in target) return Promise.resolve(target);
+        if ('error' in target) return target;
         // The front page stands for the origin: what is decided about it itself is not told.
         return origins.add(target.origin)
           ? client.check(`${target.origin}/`, undefined, { signal: stop })
           : undefined;
       };
-      for await (const prefetched of mapConcurrent(lines, { concurrency, signal }, ask)) {
+      for await (const prefetched of mapBatches(lines, { concurrency, signal }, ask)) {
         await report.add(prefetched);
       }
       signal.throwIfAborted();
@@ -55,7 +55,7 @@ async function openList(
   list: string,
   { stdin }: Session,
   signal: AbortSignal,
-): Promise<AsyncIterable<Target>> {
+): Promise<AsyncIterable<readonly Target[]>> {
   if (list === STDIN) return targetLines(stdin);
   try {
     const file = await open(list);

@@ -2,12 +2,12 @@ import { networkInterfaces } from 'node:os';
 import type { Families } from './address-queries.ts';
 import { isPublicAddress } from '../addresses.ts';
 
-/** How long the addresses of this machine are cached. */
+/** How long the addresses of this machine are taken for granted. */
 const RECHECK_MS = 10_000;
 const LINK_LOCAL = /^fe[89ab]/i;
 
-/** The addresses of this machine. A family that it has no address of need not be queried. */
-export class LocalAddresses {
+/** The addresses this machine itself has: what they cannot be the source of need not be looked up. */
+export class OwnAddresses {
   readonly #now: () => number;
   readonly #interfaces: typeof networkInterfaces;
   #families: Families = { ipv4: true, ipv6: true };
@@ -19,16 +19,13 @@ export class LocalAddresses {
     this.#interfaces = interfaces;
   }
 
-  /**
-   * getaddrinfo(3), AI_ADDRCONFIG: "The loopback address is not considered for this case". Both families when there
-   * is no address.
-   */
+  /** getaddrinfo(3), AI_ADDRCONFIG: "The loopback address is not considered for this case". Both, if there are none. */
   get families(): Families {
     this.#check();
     return this.#families;
   }
 
-  /** RFC 6724 §6: a machine with a public IPv6 address tries IPv6 destinations first. */
+  /** RFC 6724 §6: with a public IPv6 address of its own, a machine tries those of others first. */
   get prefersIPv6(): boolean {
     this.#check();
     return this.#prefersIPv6;
@@ -51,7 +48,7 @@ export class LocalAddresses {
     try {
       return Object.values(this.#interfaces()).flatMap((each) => each ?? []);
     } catch {
-      // Some systems do not allow this call.
+      // Not every system tells.
       return [];
     }
   }

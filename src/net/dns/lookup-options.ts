@@ -2,7 +2,7 @@ import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import type { Families } from './address-queries.ts';
 
-/** The address families that the options ask for. */
+/** Of which families addresses are wanted. */
 export function wantedFamilies(options: LookupOptions): Families {
   const family = familyOf(options);
   return { ipv4: family !== 6 || hasHint(options, dns.V4MAPPED), ipv6: family !== 4 };
@@ -12,8 +12,8 @@ export function hasHint({ hints = 0 }: LookupOptions, hint: number): boolean {
   return (hints & hint) !== 0;
 }
 
-/** The requested ones of `addresses`, in the requested order. */
-export function selectAddresses(
+/** Those of `addresses` that are wanted, in the order they are wanted in. */
+export function arrange(
   addresses: readonly string[],
   options: LookupOptions,
   prefersIPv6: boolean,
@@ -23,8 +23,7 @@ export function selectAddresses(
     addresses.filter((address) => isIP(address) === wanted).map((address) => ({ address, family: wanted }));
   const ipv6 = family === 4 ? [] : ofFamily(6);
   if (family === 6) {
-    // getaddrinfo(3): AI_V4MAPPED adds mapped addresses only when there is no IPv6 address; with AI_ALL it always
-    // adds them.
+    // getaddrinfo(3): AI_V4MAPPED stands in where there is no IPv6 address; with AI_ALL it always adds.
     const mapped =
       hasHint(options, dns.V4MAPPED) && (ipv6.length === 0 || hasHint(options, dns.ALL)) ? ofFamily(4) : [];
     return [...ipv6, ...mapped.map(({ address }) => ({ address: `::ffff:${address}`, family: 6 }))];
@@ -34,7 +33,7 @@ export function selectAddresses(
 
 function startsWithIPv6({ order, verbatim }: LookupOptions, prefersIPv6: boolean): boolean {
   const inForce = order ?? (verbatim === false ? 'ipv4first' : dns.getDefaultResultOrder());
-  // A and AAAA are separate answers, so `verbatim` has no order to keep.
+  // The two answers have no order of their own to be kept.
   return inForce === 'verbatim' ? prefersIPv6 : inForce === 'ipv6first';
 }
 

@@ -12,55 +12,67 @@ export interface Target {
 /** Longer than any URL that a server takes. Keeps a file without line ends from filling the memory. */
 export const MAX_LINE_LENGTH = 65_536;
 
-/** The operands in order; where one is `-`, the lines of `stdin`. */
+/** The operands in order; where one is `-`, the lines of `stdin`. As many at a time as were read at a time. */
 export async function* targets(
   operands: readonly string[],
   stdin: Readable,
-): AsyncGenerator<Target, void, undefined> {
+): AsyncGenerator<readonly Target[], void, undefined> {
   for (const operand of operands) {
     if (operand === '-') yield* targetLines(stdin);
-    else yield { input: operand };
+    else yield [{ input: operand }];
   }
 }
 
-/** Lines that are neither blank nor a comment. */
-export async function* targetLines(stdin: Readable): AsyncGenerator<Target, void, undefined> {
-  let line = 0;
-  for await (const { text, tooLong } of lines(stdin)) {
-    line++;
-    const input = text.trim();
-    if (input !== '' && !input.startsWith('#')) yield { input, line, ...(tooLong ? { tooLong } : {}) };
-  }
-}
-
-interface Line {
-  readonly text: string;
-  readonly tooLong: boolean;
-}
-
-async function* lines(stdin: Readable): AsyncGenerator<Line, void, undefined> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  let tooLong = false;
+/** Lines that are neither blank nor a comment, as many at a time as a chunk of `stdin` ends. */
+export async function* targetLines(stdin: Readable): AsyncGenerator<readonly Target[], void, undefined> {
+  const lines = new TargetLines();
   for await (const chunk of stdin) {
-    const text = rest + (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }));
+    const read = lines.read(chunk);
+    if (read.length > 0) yield read;
+  }
+  const last = lines.end();
+  if (last.length > 0) yield last;
+}
+
+/** Cuts chunks into lines. */
+class TargetLines {
+  private readonly decoder = new TextDecoder();
+  private line = 0;
+  private rest = '';
+  private tooLong = false;
+
+  /** The lines that end in `chunk`. */
+  read(chunk: string | Uint8Array): Target[] {
+    const text =
+      this.rest + (typeof chunk === 'string' ? chunk : this.decoder.decode(chunk, { stream: true }));
+    const targets: Target[] = [];
     let start = 0;
-    for (let end = text.indexOf('\n', start); end >= 0; end = text.indexOf('\n', start)) {
-      yield lineOf(text.slice(start, end), tooLong);
-      tooLong = false;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+      this.add(text.slice(start, end), targets);
       start = end + 1;
     }
-    rest = text.slice(start);
-    if (rest.length > MAX_LINE_LENGTH) {
-      rest = rest.slice(0, MAX_LINE_LENGTH);
-      tooLong = true;
+    this.rest = text.slice(start);
+    if (this.rest.length > MAX_LINE_LENGTH) {
+      this.rest = this.rest.slice(0, MAX_LINE_LENGTH);
+      this.tooLong = true;
     }
+    return targets;
   }
-  rest += decoder.decode();
-  if (rest !== '') yield lineOf(rest, tooLong);
-}
 
-function lineOf(text: string, alreadyTooLong: boolean): Line {
-  const tooLong = alreadyTooLong || text.length > MAX_LINE_LENGTH;
-  return { text: tooLong ? text.slice(0, MAX_LINE_LENGTH) : text, tooLong };
+  /** The line that no line end follows. */
+  end(): Target[] {
+    const targets: Target[] = [];
+    this.add(this.rest + this.decoder.decode(), targets);
+    return targets;
+  }
+
+  private add(text: string, targets: Target[]): void {
+    const { tooLong } = this;
+    this.tooLong = false;
+    const line = ++this.line;
+    const isLong = tooLong || text.length > MAX_LINE_LENGTH;
+    const input = (isLong ? text.slice(0, MAX_LINE_LENGTH) : text).trim();
+    if (input === '' || input.startsWith('#')) return;
+    targets.push(isLong ? { input, line, tooLong: true } : { input, line });
+  }
 }

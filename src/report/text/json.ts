@@ -6,8 +6,20 @@ import type { Answer } from '../ruling.ts';
  */
 export function renderRecord(answer: Answer): string {
   const { input, line } = answer.target;
-  const head = { input, ...(line === undefined ? {} : { line }) };
-  return jsonLine('error' in answer ? { ...head, error: answer.error } : { ...head, ...answer.ruling });
+  const inputJson = textJson(input);
+  const head = `{"schemaVersion":${SCHEMA_VERSION},"input":${inputJson}${line === undefined ? '' : `,"line":${line}`}`;
+  if ('error' in answer) return `${head},"error":${objectJson(answer.error)}}\n`;
+  return `${head}${fieldsJson(answer.ruling, input, inputJson)}}\n`;
+}
+
+/** The fields of `record`, each behind a comma. `known` is a value that stands there often; its JSON is at hand. */
+function fieldsJson<Fields extends object>(record: Fields, known: string, knownJson: string): string {
+  let json = '';
+  for (const name in record) {
+    const value: unknown = record[name];
+    if (value !== undefined) json += `,"${name}":${value === known ? knownJson : valueJson(value)}`;
+  }
+  return json;
 }
 
 /**
@@ -33,4 +45,32 @@ export function escapeForTerminal(json: string): string {
       (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
     ).join(''),
   );
+}
+
+/** Characters that stand in JSON, and before a terminal, as they are. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+function textJson(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : escapeForTerminal(JSON.stringify(text));
+}
+
+function valueJson(value: unknown): string {
+  if (typeof value === 'string') return textJson(value);
+  return typeof value === 'object' && value !== null ? keptJson(value) : JSON.stringify(value);
+}
+
+/**
+ * What decisions of an origin share is one object: its rule, its group, where its robots.txt came from. It is written as
+ * JSON once, and its text goes when it does.
+ */
+const kept = new WeakMap<object, string>();
+
+function keptJson(value: object): string {
+  let json = kept.get(value);
+  if (json === undefined) kept.set(value, (json = objectJson(value)));
+  return json;
+}
+
+function objectJson(value: object): string {
+  return escapeForTerminal(JSON.stringify(value));
 }

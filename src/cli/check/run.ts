@@ -1,0 +1,64 @@
+import { mapBatches } from '../../base/index.ts';
+import { decideOffline, type Decider, type Session, UsageError } from '../../report/index.ts';
+import { targets } from '../../report/input/index.ts';
+import type { ParsedArguments } from '../frame/command.ts';
+import type { ExitCode } from '../frame/exit-code.ts';
+import { interruptible } from '../frame/interruptible.ts';
+import { onlineSettings } from '../frame/open-client.ts';
+import { CheckReport } from './check-report.ts';
+import { decideOnline } from './decide-online.ts';
+
+/** URLs under way at a time. The client bounds its fetches by itself; this bounds what waits for them. */
+const IN_ORDER = { concurrency: 512, ordered: true };
+const STDIN = '-';
+
+/** Answers each URL, in their order. */
+export async function checkUrls(given: ParsedArguments, session: Session): Promise<ExitCode> {
+  const readsStdin = assertUsable(given);
+  return interruptible(session, { readsStdin }, async (signal) => {
+    const report = new CheckReport(given, session);
+    let decider: Decider | undefined;
+    try {
+      const ready = await deciderFor(given, session, signal);
+      decider = ready;
+      const inputs = targets(given.operands, session.stdin);
+      for await (const answers of mapBatches(inputs, IN_ORDER, (target) => ready.decide(target))) {
+        await report.add(answers);
+      }
+      signal.throwIfAborted();
+      return await report.finish();
+    } finally {
+      report.leave();
+      await decider?.close();
+    }
+  });
+}
+
+/** Whether standard input is read. */
+function assertUsable({ operands, switches, values }: ParsedArguments): boolean {
+  if (operands.length === 0) {
+    throw new UsageError('Expected at least one URL, or "-" to read them from standard input, got none');
+  }
+  if (switches.has('json') && switches.has('quiet')) {
+    throw new UsageError('Expected either --json or --quiet, got both; leave one of them out');
+  }
+  const fromStdin = operands.filter((operand) => operand === STDIN).length;
+  if (fromStdin > 1)
+    throw new UsageError('Expected "-" once, got it again; standard input can be read only once');
+  const robotsFromStdin = values.get('robots')?.[0] === STDIN;
+  if (fromStdin > 0 && robotsFromStdin) {
+    throw new UsageError(
+      'Expected "-" either for --robots or for the URLs, got both; put one of them into a file',
+    );
+  }
+  return fromStdin > 0 || robotsFromStdin;
+}
+
+function deciderFor(given: ParsedArguments, session: Session, signal: AbortSignal): Promise<Decider> {
+  const settings = onlineSettings(given);
+  const file = given.values.get('robots')?.[0];
+  if (file === undefined) return decideOnline(settings, session, signal);
+  const warn = (message: string): void => void session.stderr.write(`canfetch: ${message}\n`);
+  const { agents, profile } = settings;
+  return decideOffline({ agents, profile, file, stdin: session.stdin, warn });
+}
