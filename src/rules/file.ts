@@ -257,7 +257,7 @@ export class RobotsFile {
     return described;
   }
 
-  private describeRule({ allow, offset, writtenLength }: FittingRule): MatchedRule {
+  private describeRule({ allow, offset, writtenLength }: Omit<FittingRule, 'priority'>): MatchedRule {
     return {
       directive: allow ? 'allow' : 'disallow',
       pattern: fromUtf8.decode(

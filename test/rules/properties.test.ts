@@ -62,6 +62,9 @@ describe('against a naive matcher', () => {
           for (const each of targets) {
             const verdict = file.check(each, 'x');
             expect({ allowed: verdict.allowed, line: lineOf(verdict) }).toEqual(naiveCheck(list, each));
+            // The first question about a file compiles nothing, later ones do.
+            expect(file.check(each, 'x')).toEqual(verdict);
+            expect(parseRobots(`User-agent: *\n${body}`, { dialect }).check(each, 'x')).toEqual(verdict);
             // Dot segments would be resolved; what is left is the same by its URL.
             if (!each.includes('/.'))
               expect(file.check(`https://example.com${each}#f`, 'x')).toEqual(verdict);
@@ -69,6 +72,57 @@ describe('against a naive matcher', () => {
         }
       }),
       { numRuns },
+    );
+  });
+
+  it('so many wild rules that a long target is indexed decide alike', () => {
+    const unit = fc.constantFrom('a', 'b', 'ab', 'aab', 'ba', 'aaaaaaab', 'abba');
+    const run = (most: number): fc.Arbitrary<string> =>
+      fc.tuple(unit, fc.integer({ min: 1, max: most })).map(([part, times]) => part.repeat(times));
+    const wild = fc
+      .tuple(fc.array(run(12), { minLength: 1, maxLength: 3 }), fc.constantFrom('', '', '$', '*c', 'c'))
+      .map(([runs, end]) => `/*${runs.join('*')}${end}`);
+    const rules = fc.array(fc.record({ allow: fc.boolean(), pattern: fc.oneof(wild, wild, pattern) }), {
+      minLength: 400,
+      maxLength: 600,
+    });
+    const long = fc.array(run(40), { minLength: 6, maxLength: 9 }).map((runs) => `/${runs.join('')}`);
+    fc.assert(
+      fc.property(rules, long, (list, each) => {
+        const body = list.map((rule) => `${rule.allow ? 'Allow' : 'Disallow'}: ${rule.pattern}\n`).join('');
+        const file = parseRobots(`User-agent: *\n${body}`);
+        const expected = naiveCheck(list, each);
+        for (let question = 0; question < 2; question++) {
+          const verdict = file.check(each, 'x');
+          expect({ allowed: verdict.allowed, line: lineOf(verdict) }).toEqual(expected);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('thousands of prefixes of each other decide alike, with anchors and without', () => {
+    const path = fc
+      .array(fc.constantFrom('a', 'b', 'a/', 'aa'), { maxLength: 30 })
+      .map((parts) => `/${parts.join('')}`);
+    const rule = fc.record({
+      allow: fc.boolean(),
+      pattern: fc.tuple(path, fc.constantFrom('', '', '$', '*')).map((parts) => parts.join('')),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(rule, { minLength: 300, maxLength: 900 }),
+        fc.array(path, { minLength: 5 }),
+        (list, targets) => {
+          const body = list.map((each) => `${each.allow ? 'Allow' : 'Disallow'}: ${each.pattern}\n`).join('');
+          const file = parseRobots(`User-agent: *\n${body}`);
+          for (const each of targets) {
+            const verdict = file.check(each, 'x');
+            expect({ allowed: verdict.allowed, line: lineOf(verdict) }).toEqual(naiveCheck(list, each));
+          }
+        },
+      ),
+      { numRuns: 40 },
     );
   });
 

@@ -117,13 +117,12 @@ export abstract class Ruleset {
   }
 
   /** What describes `rule`. */
-  ruleAt(rule: number): FittingRule {
+  ruleAt(rule: number): Omit<FittingRule, 'priority'> {
     const facts = this.words[this.wordOf(rule) + 1]!;
     return {
       allow: (facts & ALLOW) !== 0,
       offset: this.offsetOf(rule),
       writtenLength: (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 3]!,
-      priority: this.priorityOf(rule),
     };
   }
 

@@ -1,5 +1,5 @@
 import { QUESTION, STAR } from '../octets.ts';
-import { findIndexed, indexTarget } from './target-index.ts';
+import { findIndexed, hasPairs, indexTarget } from './target-index.ts';
 import { FOLDING_ESCAPE, foldedOctet, NormalForm } from './normal-form.ts';
 
 /*
@@ -89,6 +89,7 @@ function find(
   const length = end - start;
   const first = piece[start];
   const last = to - length;
+  if (indexed && !hasPairs(piece, start, end)) return -1;
   let budget = indexed ? NEAR : steps;
   let at = from;
   for (; at <= last && budget >= 0; at++, budget--) {

@@ -87,21 +87,26 @@ function rankBy(half: number): number {
   return rank + 1;
 }
 
+/** Whether any two octets that follow each other in `piece[start, end)` do so in the target: most pieces fail here. */
+export function hasPairs(piece: Uint8Array, start: number, end: number): boolean {
+  for (let at = start + 1; at < end; at++) {
+    if (behind[(piece[at - 1]! << 8) | piece[at]!] === 0) return false;
+  }
+  return true;
+}
+
 /** Leftmost place of `piece[pieceStart, pieceEnd)` in the indexed target that is not before `from`; -1 if none. */
 export function findIndexed(from: number, piece: Uint8Array, pieceStart: number, pieceEnd: number): number {
   const size = pieceEnd - pieceStart;
   let low = 0;
   let high = length;
-  let known = 0;
   if (size > 1) {
     const pair = (piece[pieceStart]! << 8) | piece[pieceStart + 1]!;
     low = first[pair]!;
     high = behind[pair]!;
-    if (high === 0) return -1;
-    known = 2;
   }
-  low = bound(low, high, piece, pieceStart, size, known, false);
-  high = bound(low, high, piece, pieceStart, size, known, true);
+  low = bound(low, high, piece, pieceStart, size, false);
+  high = bound(low, high, piece, pieceStart, size, true);
   if (low === high) return -1;
   const least = from - start;
   const found = high - low <= FEW ? leastOf(low, high, least) : nextBit(placesOf(low, high), least);
@@ -109,8 +114,7 @@ export function findIndexed(from: number, piece: Uint8Array, pieceStart: number,
 }
 
 /**
- * Where the suffixes that start with the piece begin among `suffixes[low, high)`, or end if `past`. All share `known`
- * octets with it.
+ * Where the suffixes that start with the piece begin among `suffixes[low, high)`, or end if `past`.
  */
 function bound(
   low: number,
@@ -118,12 +122,11 @@ function bound(
   piece: Uint8Array,
   pieceStart: number,
   size: number,
-  known: number,
   past: boolean,
 ): number {
   // Suffixes between two that share so many octets with the piece share as many.
-  let sharedLow = known;
-  let sharedHigh = known;
+  let sharedLow = 0;
+  let sharedHigh = 0;
   while (low < high) {
     const middle = (low + high) >> 1;
     const suffix = suffixes[middle]!;
