@@ -1,9 +1,10 @@
-/** No chain of wrappers that anybody made is longer; one that runs in a circle ends. */
+/** Longer than any real chain of wrappers. The limit also ends a circular chain. */
 const MAX_ERRORS = 32;
 
 /**
- * What was thrown and everything it wraps, from the outside in: `fetch` hides what failed in `cause`, clients and retries
- * wrap again, and a connection tried over several addresses keeps each failure in the `errors` of an `AggregateError`.
+ * The thrown error and all errors that it wraps, outermost first: `fetch` has the reason in `cause`, clients and
+ * retries wrap again, and a connection tried over several addresses has one failure each in the `errors` of an
+ * `AggregateError`.
  */
 export function causesOf(error: unknown): ReadonlySet<object> {
   const found = new Set<object>();

@@ -1,15 +1,15 @@
-/** Where the time comes from. Given to the client so that tests need not wait. */
+/** The source of time. Give the client one of your own in tests, so that they need not wait. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;
   /**
-   * Resolves after `ms`; rejects with the reason of `signal` when that is aborted first. Used where somebody waits
-   * for a slot; a clock that does not run by itself needs one. Default: a timer.
+   * Resolves after `ms`; rejects with the reason of `signal` when it aborts first. Used to wait for a slot, so a
+   * clock that does not run by itself needs it. Default: a timer.
    */
   sleep?(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Waits by `clock`, or by a timer if it has no way to wait. */
+/** Waits with `clock`, or with a timer if the clock cannot wait. */
 export function sleepBy(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return clock.sleep === undefined ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal);
 }
@@ -19,7 +19,7 @@ export const systemClock: Required<Clock> = {
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      // Not unref'd: somebody awaits this, and a process with nothing else to do would end under their await.
+      // Not unref'd: a caller awaits this, and an otherwise idle process would end during the await.
       const timer = setTimeout(() => {
         signal.removeEventListener('abort', abort);
         resolve();

@@ -17,7 +17,7 @@ export {
 } from './errors.ts';
 export { alternatives, assertKnownOptions, invalid } from './invalid-options.ts';
 export { onAbort, orAborted } from './on-abort.ts';
-export { abortSignalOf, Stop, type StopSignal } from './stop-signal.ts';
+export { abortSignalOf, StopController, type StopSignal } from './stop-signal.ts';
 export { VERSION } from './version.ts';
 export { isNear } from './is-near.ts';
 export {

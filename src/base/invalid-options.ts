@@ -1,16 +1,16 @@
 import { isNear } from './is-near.ts';
 import { quote, RobotsInvalidOptionsError } from './errors.ts';
 
-/** The error for an argument or option that is not what it must be. */
+/** The error for an invalid argument or option. */
 export function invalid(name: string, expected: string, got: unknown): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(`Expected ${name} to be ${expected}, got ${show(got)}`);
 }
 
 /**
- * A misspelt option would do nothing, and nobody would know.
+ * Throws for unknown options: a misspelt one would silently have no effect.
  *
- * @param prefix Stands before the names in messages.
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also for options that are no object.
+ * @param prefix Put before the names in messages.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also when the options are no object.
  */
 export function assertKnownOptions(options: unknown, known: readonly string[], prefix = ''): void {
   if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
@@ -18,7 +18,7 @@ export function assertKnownOptions(options: unknown, known: readonly string[], p
   if (unknown.length > 0) throw unknownOptions(unknown, known, prefix);
 }
 
-/** The error for options that are not known. It proposes the known one that is nearest to the first of them. */
+/** The error for unknown options. It suggests the known option nearest to the first of them. */
 export function unknownOptions(
   unknown: readonly string[],
   known: readonly string[],

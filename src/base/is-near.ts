@@ -1,6 +1,6 @@
 /**
- * Whether at most `edits` slips of the keyboard make `word` into `name`: a letter inserted, left out or replaced, or two
- * neighbours changed about. Neither is folded to lower case.
+ * Whether at most `edits` typing errors turn `word` into `name`: a letter inserted, omitted or replaced, or two
+ * neighbouring letters swapped. Case counts.
  */
 export function isNear(word: string, name: string, edits: number): boolean {
   if (Math.abs(word.length - name.length) > edits) return false;

@@ -1,29 +1,29 @@
 import { onAbort } from './on-abort.ts';
 
 export interface MapOptions {
-  /** Items worked on at the same time, and results waiting to be taken, together at most. */
+  /** The most items in work and results not yet taken, together. */
   readonly concurrency: number;
-  /** Whether results come in the order of the items; otherwise each comes as soon as it is there. Default `false`. */
+  /** Whether results come in the order of the items, instead of as soon as they are ready. Default `false`. */
   readonly ordered?: boolean;
-  /** Ends the loop at once, with its own reason. */
+  /** Ends the loop at once, with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
 type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
 
-/** The place of an item in the queue of results; without an outcome while it is worked on. */
+/** The place of an item in the queue of results. It has no outcome while the item is in work. */
 interface Turn<Result> {
   outcome?: Outcome<Result>;
 }
 
 /**
- * Works on several items at a time, and gives the results. Reads no further ahead than it has room for results: a slow
- * reader, or one item that is stuck, stops the reading.
+ * Works on several items at a time and yields the results. It reads an item only when there is room for its result,
+ * so a slow reader, or one stuck item, stops the reading.
  *
- * A failure of `work` or of `items` is thrown at its turn, after the results that are before it. The loop then ends: the
- * signal given to `work` is aborted, and `items` are let go of.
+ * A failure of `work` or of `items` is thrown after the results before it. The loop then ends: the signal given to
+ * `work` aborts, and the iterator of `items` is closed.
  *
- * @param work Gives `undefined` for an item to be passed over.
+ * @param work Returns `undefined` to skip an item.
  */
 export async function* mapConcurrent<Item, Result>(
   items: Iterable<Item> | AsyncIterable<Item>,
@@ -144,7 +144,7 @@ export async function* mapBatches<Item, Result>(
     if (running > 0) stop.abort(reason);
     if (!hasEnded) {
       const released = Promise.resolve(iterator.return?.()).catch(() => undefined);
-      // A source that is being read may never answer.
+      // Closing an iterator during a pending read may never resolve.
       if (!isReading) await released;
     }
   }

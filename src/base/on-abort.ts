@@ -1,8 +1,8 @@
 const listeners = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls `listener` when `signal` aborts, until the function returned is called. However many wait on one signal,
- * it has one listener: Node warns of more than ten, and a crawl has thousands of questions under one signal.
+ * Calls `listener` when `signal` aborts, until the returned function is called. All callers share one listener on a
+ * signal: Node warns above ten, and a crawl may have thousands of questions under one signal.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   let all = listeners.get(signal);
@@ -17,7 +17,7 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   return () => void registered.delete(listener);
 }
 
-/** `pending`, or the reason of `signal` if that comes first. */
+/** Resolves or rejects as `pending`; rejects with the reason of `signal` if it aborts first. */
 export function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const settled = onAbort(signal, () => reject(signal.reason));

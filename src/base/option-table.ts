@@ -1,15 +1,15 @@
 /**
- * Options are checked by tables: a check for each name. Written by hand, because a library of schemas would be half of
- * what importing the package takes.
+ * Checks options with tables of one check per name. Written by hand: loading a schema library would double the import
+ * time of the package.
  */
 import { alternatives, invalid, unknownOptions } from './invalid-options.ts';
 
 /**
- * Returns when `value` is as it must be.
+ * Returns if `value` is valid.
  *
- * @param path Where the value stands, such as `cache.maxBytes`; '' for the options themselves.
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), whose message names the option, what was expected
- *   and what came.
+ * @param path Where the value is, such as `cache.maxBytes`; '' for the options object itself.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`). The message has the option, what was expected and
+ * what came.
  */
 export type Check = (value: unknown, path: string) => void;
 
@@ -27,7 +27,7 @@ export function aFunction(what = ''): Check {
   return expecting(`a function ${what}`.trimEnd(), isFunction);
 }
 
-/** Anything with a method of that name, such as a class of another library. */
+/** An object with a method of that name, such as an instance from another library. */
 export function anObjectWith(method: string, expected: string): Check {
   return expecting(expected, (value) => isFunction(Reflect.get(Object(value), method)));
 }
@@ -48,21 +48,21 @@ export function oneOf(names: readonly string[], expected: string = alternatives(
   return expecting(expected, (value) => names.some((name) => name === value));
 }
 
-/** The value may be left out. */
+/** Allows `undefined`. */
 export function optional(check: Check): Check {
   return (value, path) => {
     if (value !== undefined) check(value, path);
   };
 }
 
-/** All of the checks, one after the other. */
+/** All of the checks, in order. */
 export function allOf(...checks: readonly Check[]): Check {
   return (value, path) => {
     for (const check of checks) check(value, path);
   };
 }
 
-/** An object with the fields of a table, every one of them, and no others. */
+/** An object with exactly the fields of a table. */
 export function fields(table: Readonly<Record<string, Check>>, expected = 'an object'): Check {
   const known = Object.keys(table);
   return (value, path) => {
@@ -73,7 +73,7 @@ export function fields(table: Readonly<Record<string, Check>>, expected = 'an ob
   };
 }
 
-/** {@link fields}, of which any may be left out: what a table of options is. */
+/** As {@link fields}, with every field optional. */
 export function optionTable(table: Readonly<Record<string, Check>>, expected = 'an object'): Check {
   return fields(
     Object.fromEntries(Object.entries(table).map(([name, check]) => [name, optional(check)])),
@@ -81,7 +81,9 @@ export function optionTable(table: Readonly<Record<string, Check>>, expected = '
   );
 }
 
-/** An object with any keys. A `Map` or `Headers` is none: its entries are no properties, and would be overlooked. */
+/**
+ * An object with any keys. A `Map` or `Headers` is refused: its entries are not properties and would be overlooked.
+ */
 export function record(key: Check, value: Check): Check {
   return (entries, path) => {
     if (!isObject(entries) || !isPlain(entries)) throw invalid(nameOf(path), 'a plain object', entries);
@@ -92,7 +94,7 @@ export function record(key: Check, value: Check): Check {
   };
 }
 
-/** A list. `expected` tells of one that is none, or empty although it must not be. */
+/** A list. `expected` is for the message when the value is no list, or shorter than `minLength`. */
 export function listOf(each: Check, expected: string, minLength = 0): Check {
   return (value, path) => {
     if (!Array.isArray(value) || value.length < minLength) throw invalid(nameOf(path), expected, value);
@@ -108,7 +110,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Of whatever realm. */
+/** Whether it is a plain object, of any realm. */
 function isPlain(value: object): boolean {
   const parent: unknown = Object.getPrototypeOf(value);
   return parent === null || Object.getPrototypeOf(parent) === null;

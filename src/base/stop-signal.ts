@@ -1,6 +1,6 @@
 /**
- * What the inside uses of an `AbortSignal`; a real one will do as well. Every attempt has two, and making one of the
- * platform's takes as long as a tenth of a request over loopback.
+ * The part of `AbortSignal` that is used internally; a real one fits too. Every attempt needs two, and creating a
+ * real one takes as long as a tenth of a request over loopback.
  */
 export interface StopSignal {
   readonly aborted: boolean;
@@ -10,8 +10,8 @@ export interface StopSignal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** An `AbortController` and its signal in one. Listeners are called once. */
-export class Stop implements StopSignal {
+/** Controller and signal in one object. Listeners are called once. */
+export class StopController implements StopSignal {
   aborted = false;
   reason: unknown;
   private listeners: (() => void)[] = [];
@@ -37,7 +37,7 @@ export class Stop implements StopSignal {
   }
 }
 
-/** A real `AbortSignal` that goes by `signal`, for those who are not ours. */
+/** A real `AbortSignal` that follows `signal`, for code outside this package. */
 export function abortSignalOf(signal: StopSignal): AbortSignal {
   if (signal instanceof AbortSignal) return signal;
   const controller = new AbortController();

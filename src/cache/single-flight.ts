@@ -1,4 +1,4 @@
-import { onAbort, Stop, type StopSignal } from '../base/index.ts';
+import { onAbort, StopController, type StopSignal } from '../base/index.ts';
 
 /**
  * At most one flight per key: whoever asks while it is under way shares it. A caller who aborts leaves alone;
@@ -49,7 +49,7 @@ export class SingleFlight<Value> {
 }
 
 class Flight<Value> {
-  private readonly stop = new Stop();
+  private readonly stop = new StopController();
   private readonly landed: () => void;
   private readonly result: Promise<Value>;
   private resolve!: (value: Value) => void;

@@ -1,4 +1,4 @@
-import { codeOf, Stop, type StopSignal } from '../base/index.ts';
+import { codeOf, StopController, type StopSignal } from '../base/index.ts';
 import {
   type AnswerHeaders,
   isGatekeeper,
@@ -84,7 +84,7 @@ const PAGE_MS = 1_000;
 /** The hops of one attempt. Where it stands can be asked at any moment, for the deadline does ask. */
 export class Attempt {
   readonly #options: FetchRobotsOptions;
-  readonly #stop: Stop;
+  readonly #stop: StopController;
   readonly #maxBodyBytes: number;
   readonly #initial: URL;
   readonly #addresses: HopAddresses;
@@ -97,7 +97,7 @@ export class Attempt {
   readonly #requested: string[] = [];
   readonly #redirects: Redirect[] = [];
 
-  constructor(options: FetchRobotsOptions, stop: Stop, maxBodyBytes: number) {
+  constructor(options: FetchRobotsOptions, stop: StopController, maxBodyBytes: number) {
     this.#options = options;
     this.#stop = stop;
     this.#maxBodyBytes = maxBodyBytes;

@@ -1,4 +1,4 @@
-import { DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES, Stop } from '../base/index.ts';
+import { DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES, StopController } from '../base/index.ts';
 import type { Outcome } from '../lifecycle/index.ts';
 import { Attempt, type FetchRobotsOptions } from './attempt.ts';
 import { DEADLINE } from './failure.ts';
@@ -14,7 +14,7 @@ export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
       reject(signal.reason);
       return;
     }
-    const controller = new Stop();
+    const controller = new StopController();
     const attempt = new Attempt(options, controller, maxBodyBytes);
     const deadline = setTimeout(() => {
       settle();

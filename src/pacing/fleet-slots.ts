@@ -3,22 +3,22 @@ import type { Clock } from '../base/index.ts';
 import { type Slot, toleratedLateMs } from './slots.ts';
 
 /**
- * Books the next slot of an origin with whoever keeps the timetable of the fleet: `delayMs` behind the last one that
- * anybody booked. Gives the milliseconds from now until it; `undefined` when there is no saying. Never rejects.
+ * Books the next slot of an origin in the timetable of the fleet: `delayMs` after the last one that any process
+ * booked. Returns the milliseconds until the slot; `undefined` when the timetable cannot be reached. Never rejects.
  */
 export type ReserveInFleet = (origin: string, delayMs: number) => Promise<number | undefined>;
 
 export interface FleetSlotRequest {
   readonly delayMs: number;
-  /** The slot is not earlier than this, in epoch ms. Asked when its turn has come. */
+  /** The earliest time of the slot, in epoch ms. Called when the request's turn has come. */
   readonly notBefore: () => number;
   /** A slot further away than this is not booked. */
   readonly maxWaitMs: number;
-  /** Nobody wants it any more. */
+  /** Aborts when nobody needs the slot any more. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A slot that is ours, and that nobody here has a use for yet. */
+/** A slot that this process booked and has no use for yet. */
 interface Kept {
   readonly at: number;
   readonly delayMs: number;
@@ -30,29 +30,28 @@ interface Timetable {
   last: Kept | undefined;
 }
 
-/** Of one origin. More stay empty. */
+/** The most slots kept per origin. Further ones stay empty. */
 const MAX_KEPT = 1_000;
 
 /**
- * Slots of origins that a whole fleet shares. What is booked there cannot be given back, so what is booked and not
- * used here is kept for the next one here who asks. Else everybody who is put off because the slot is too far away
- * would push the next one further away.
+ * Slots of origins that a whole fleet shares. A slot booked there cannot be given back, so an unused one is kept for
+ * the next request of this process. Otherwise every request that is deferred would move the next slot further away.
  */
 export class FleetSlots {
   private readonly reserve: ReserveInFleet;
   private readonly clock: Clock;
   private readonly origins: LRUCache<string, Timetable>;
-  /** One at a time asks about an origin: it may come to know that the others need not. */
+  /** One request at a time books for an origin: its result may make the other bookings unnecessary. */
   private readonly turns = new Map<string, Promise<unknown>>();
 
-  /** Of more origins than `maxOrigins` those asked least recently are forgotten. */
+  /** Keeps at most `maxOrigins` origins, and forgets the least recently used ones. */
   constructor(reserve: ReserveInFleet, clock: Clock, maxOrigins: number) {
     this.reserve = reserve;
     this.clock = clock;
     this.origins = new LRUCache({ max: maxOrigins });
   }
 
-  /** `undefined` when the fleet cannot be asked, or nobody wants the slot any more. Never rejects. */
+  /** Books a slot. `undefined` when the fleet cannot be reached, or nobody needs the slot any more. Never rejects. */
   book(origin: string, request: FleetSlotRequest): Promise<Slot | undefined> {
     const before = this.turns.get(origin) ?? Promise.resolve();
     const turn = before
@@ -64,7 +63,7 @@ export class FleetSlots {
     return turn;
   }
 
-  /** When the next slot of `origin` may be, as far as was heard from the fleet: for when it cannot be asked. */
+  /** The earliest time after all slots known from the fleet. Used when the fleet cannot be reached. */
   after(origin: string, delayMs: number): number {
     const last = this.origins.peek(origin)?.last;
     return last === undefined ? -Infinity : last.at + Math.max(last.delayMs, delayMs);
@@ -102,8 +101,8 @@ export class FleetSlots {
       return waitMs === undefined ? undefined : this.clock.now() + waitMs;
     };
     let at = await book(delayMs);
-    // What is too early stays empty. The next one is as far behind it as is needed; so the pause that a site asked us
-    // for is one for the fleet.
+    // A slot that is too early stays empty. The next one is booked as far behind it as needed, so a pause that a site
+    // asked of us holds for the fleet.
     const tooEarlyMs = at === undefined ? 0 : notBefore() - at;
     if (tooEarlyMs > 0) at = await book(Math.max(delayMs, Math.ceil(tooEarlyMs)));
     if (at === undefined) return undefined;
@@ -115,7 +114,7 @@ export class FleetSlots {
     const now = this.clock.now();
     timetable.kept = timetable.kept.filter((kept) => kept.at >= now - toleratedLateMs(kept.delayMs));
     const earliest = notBefore();
-    // Booked with a shorter delay, it may be too close behind the one before it.
+    // A slot booked with a shorter delay may be too close behind the one before it.
     const index = timetable.kept.findIndex((kept) => kept.at >= earliest && kept.delayMs >= delayMs);
     const [kept] = index < 0 ? [] : timetable.kept.splice(index, 1);
     return kept && { ...kept, at: Math.max(kept.at, now) };

@@ -1,22 +1,30 @@
 import { anAbortSignal, type Check, milliseconds, optionTable } from '../base/index.ts';
 
-/** How requests to one origin are spaced. */
+/**
+ * Spacing of the requests to one origin.
+ *
+ * @example
+ * ```ts
+ * const polite = guardFetch(fetch, robots, { pacing: { minDelayMs: 1_000, maxDelayMs: 60_000 } });
+ * ```
+ */
 export interface PacingOptions {
   /**
-   * The least time between two requests to an origin, also where its robots.txt asks for less or says nothing.
-   * Milliseconds.
+   * The least time between two requests to an origin, in milliseconds. A longer `Crawl-delay` or `Request-rate` of
+   * its robots.txt takes precedence.
    * @default 0
    */
   readonly minDelayMs?: number;
   /**
-   * The longest one request is held back. A slot further away is not booked: the request is deferred, and told when
-   * to come again. A `Crawl-delay` is never shortened by it. Milliseconds; 0 never waits.
+   * The longest wait of one request, in milliseconds; 0 never waits. A slot further away is not booked: a guard
+   * rejects with `RobotsDeferredError` (`ERR_ROBOTS_DEFERRED`), `reserve` returns `status: 'deferred'`, both with
+   * `retryAt`. A `Crawl-delay` is never shortened.
    * @default 300_000 for guards, no bound for `reserve`
    */
   readonly maxDelayMs?: number;
 }
 
-/** The options with every default in place. */
+/** The options with all defaults. */
 export interface Pace {
   readonly minDelayMs: number;
   readonly maxDelayMs: number;
@@ -28,7 +36,7 @@ const PACING = {
   maxDelayMs: milliseconds,
 } satisfies Readonly<Record<keyof PacingOptions, Check>>;
 
-/** The checks of the `pacing` of a guard, when it is no boolean. */
+/** Checks the `pacing` of a guard when it is not a boolean. */
 export const pacingOptions: Check = optionTable(
   PACING,
   'true, false or an object with `minDelayMs` and `maxDelayMs`',
@@ -37,7 +45,7 @@ export const pacingOptions: Check = optionTable(
 const reserveOptions: Check = optionTable({ ...PACING, signal: anAbortSignal });
 
 /**
- * Checks how a slot is to be booked and puts the defaults in.
+ * Checks the options of `reserve` and adds the defaults.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
@@ -46,7 +54,7 @@ export function readReserveOptions(given: PacingOptions): Pace {
   return paceOf(given, Infinity);
 }
 
-/** Puts the defaults in. */
+/** Adds the defaults. */
 export function paceOf({ minDelayMs = 0, maxDelayMs }: PacingOptions, defaultMaxDelayMs: number): Pace {
   return { minDelayMs, maxDelayMs: maxDelayMs ?? defaultMaxDelayMs };
 }

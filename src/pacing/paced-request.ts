@@ -3,37 +3,37 @@ import { RobotsDeferredError } from './deferred.ts';
 
 /** A slot that a request of this process waits for. */
 export interface Ticket {
-  /** The time from which the request may leave, as far as is known at `now`; `undefined` when the slot is lost. */
+  /** The earliest time for the request, as known at `now`; `undefined` when the slot is lost. */
   dueAt(now: number): number | undefined;
-  /** The request leaves now. Only when `dueAt(now)` is not later than `now`. */
+  /** Call when the request leaves. Only when `dueAt(now)` is not later than `now`. */
   leave(now: number): void;
   /** Gives the slot back. */
   release(): void;
 }
 
-/** No slot was booked: the next one, at `retryAt` in epoch ms, is further away than the request may wait. */
+/** No slot was booked. The next one, at `retryAt` in epoch ms, is further away than the request may wait. */
 export interface NoTicket {
   readonly retryAt: number;
 }
 
-/** What a request needs of the pacer. */
+/** The parts of the pacer that a request needs. */
 export interface PacedRequestContext {
   readonly decision: Decision;
   readonly maxWaitMs: number;
   readonly now: () => number;
-  /** Books in the caller's own turn, unless a fleet is to be asked. Rejects with the reason of `signal` only. */
+  /** Books synchronously, unless the fleet has to be asked. Rejects only with the reason of `signal`. */
   readonly book: (signal: AbortSignal | undefined) => Ticket | NoTicket | Promise<Ticket | NoTicket>;
-  /** Rejects with the reason of `signal`, and when the pacer is closed. */
+  /** Rejects with the reason of `signal`, or when the pacer is closed. */
   readonly sleepUntil: (at: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-/** A slot that has come, and is kept for a request that is about to leave. */
+/** A slot whose time has come, for a request that is about to leave. */
 export interface TakenSlot {
-  /** How long it took until the slot came. Milliseconds. */
+  /** Milliseconds that the request waited for its slot. */
   readonly waitedMs: number;
   /**
-   * Whether the request may leave in this very turn, in which it then has to be sent. `false` when another request to
-   * the origin left meanwhile.
+   * Whether the request may leave now. If `true`, it must be sent synchronously. `false` when another request to the
+   * origin left meanwhile.
    */
   leaveNow(): boolean;
   /**
@@ -42,11 +42,11 @@ export interface TakenSlot {
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
   leave(signal?: AbortSignal): Promise<void>;
-  /** Gives the slot back, for a request that is not made. Without effect once the request has left. */
+  /** Gives the slot back when the request is not made. No effect once the request has left. */
   release(): void;
 }
 
-/** A request that waits for its slot, and for another one when the process was too late for it. */
+/** A request that waits for its slot, and for a new one if the process missed it. */
 export class PacedRequest implements TakenSlot {
   private readonly context: PacedRequestContext;
   private readonly since: number;

@@ -6,11 +6,11 @@ import type { Pace } from './options.ts';
 import { type NoTicket, PacedRequest, type TakenSlot, type Ticket } from './paced-request.ts';
 import { type Slot, type SlotRequest, Slots, toleratedLateMs, type WaitingSlot } from './slots.ts';
 
-/** What files ask for by `Request-rate`, which few do: those that do not are read once only. */
+/** The delays that files ask for with `Request-rate`. Few files have that line; those without are read only once. */
 export class RequestRates {
   private readonly agentsWithout = new WeakMap<RobotsFile, Set<string>>();
 
-  /** The least time between two requests of `agent` at `now`, in milliseconds; 0 when the file names none. */
+  /** The least time between two requests of `agent` at `now`, in milliseconds; 0 when the file has no rate. */
   delayMsOf(file: RobotsFile, agent: string, now: number): number {
     if (this.agentsWithout.get(file)?.has(agent) === true) return 0;
     if (requestRate(file, agent) !== undefined) return requestRate(file, agent, { atMs: now }) ?? 0;
@@ -22,42 +22,42 @@ export class RequestRates {
 
 interface ReservationBase {
   readonly decision: Decision;
-  /** The least time between two requests to this origin, and who asks for it. */
+  /** The least time between two requests to this origin, in milliseconds, and where it comes from. */
   readonly delayMs: number;
   readonly delayFrom: 'crawl-delay' | 'request-rate' | 'min-delay' | 'none';
 }
 
-/** What became of a wish to make a request. */
+/** The result of `reserve`. */
 export type Reservation =
-  /** The slot is the caller's: make the request at `at`, `waitMs` from now. */
+  /** The slot is booked: make the request at `at`, `waitMs` from now. */
   | (ReservationBase & {
       readonly status: 'booked';
       /** Epoch ms. */
       readonly at: number;
       readonly waitMs: number;
       /**
-       * Gives the slot back, unless somebody has booked behind it: then it stays empty. A slot of a fleet goes to the
-       * next who asks this client for one.
+       * Gives the slot back. If another slot was booked behind it, it stays empty instead. A slot of a fleet is kept
+       * for this client's next request.
        */
       release(): void;
     })
-  /** The slot is further away than `maxDelayMs`: nothing is booked, reserve again at `retryAt`. */
+  /** The slot is further away than `maxDelayMs`, so none is booked. Reserve again at `retryAt`. */
   | (ReservationBase & {
       readonly status: 'deferred';
       /** Epoch ms. */
       readonly retryAt: number;
       readonly waitMs: number;
     })
-  /** The URL may not be fetched: nothing is booked. */
+  /** The URL may not be fetched, so no slot is booked. */
   | { readonly status: 'refused'; readonly decision: Decision; readonly retryAt?: number };
 
 type Settled = Exclude<Reservation, { status: 'refused' }>;
 
-/** A longer timer would fire at once. */
+/** `setTimeout` fires at once for longer delays. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** What a decision and its asker say of a slot. */
-interface Wish {
+/** The decision and the pace of a slot to book. */
+interface PacingRequest {
   readonly decision: Decision;
   readonly delayMs: number;
   readonly delayFrom: ReservationBase['delayFrom'];
@@ -67,13 +67,13 @@ interface Wish {
 export interface PacerOptions {
   readonly clock: Clock;
   readonly maxOrigins: number;
-  /** Where a fleet shares its slots. Without an answer from there the client goes by its own. */
+  /** Books in the timetable of a fleet. While that cannot be reached the client uses its own. */
   readonly reserveInFleet?: ReserveInFleet | undefined;
-  /** What the file behind a decision asks for by `Request-rate`. */
+  /** The delay from the `Request-rate` of the file behind a decision, in milliseconds. */
   readonly requestRateMs?: (decision: Decision) => number;
 }
 
-/** Books slots by what decisions say, and waits for them. */
+/** Books slots for decisions, and waits for them. */
 export class Pacer {
   private readonly clock: Clock;
   private readonly slots: Slots;
@@ -89,25 +89,25 @@ export class Pacer {
   }
 
   /**
-   * Books a slot for the URL of `decision`, allowed or not: in the caller's own turn, unless a fleet is to be asked.
-   * Rejects with the reason of `signal` only.
+   * Books a slot for the URL of `decision`, allowed or not. Synchronous, unless the fleet has to be asked. Rejects
+   * only with the reason of `signal`.
    */
   book(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Settled | Promise<Settled> {
-    const wish = this.wishOf(decision, pace);
+    const wanted = this.pacingRequestOf(decision, pace);
     const bookHere = (notBefore?: number): Settled => {
-      const request = this.requestOf(wish, notBefore);
-      return settled(wish, this.slots.book(decision.origin, request), request.now);
+      const request = this.requestOf(wanted, notBefore);
+      return settled(wanted, this.slots.book(decision.origin, request), request.now);
     };
-    const booking = this.bookInFleet(wish, signal);
+    const booking = this.bookInFleet(wanted, signal);
     if (booking === undefined) return bookHere();
     return booking.then((slot) =>
-      slot === undefined ? bookHere(this.afterFleet(wish)) : settled(wish, slot, this.clock.now()),
+      slot === undefined ? bookHere(this.afterFleet(wanted)) : settled(wanted, slot, this.clock.now()),
     );
   }
 
   /**
-   * Books a slot and resolves when the request may leave, with the time that took. When the wait is aborted the slot
-   * is given back, unless somebody has booked behind it.
+   * Books a slot and waits until the request may leave. Resolves with the milliseconds waited. When the wait is
+   * aborted the slot is given back, unless another was booked behind it.
    *
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
@@ -118,7 +118,7 @@ export class Pacer {
   }
 
   /**
-   * Books a slot and resolves when it has come, for a request that leaves a little later.
+   * Books a slot and resolves when its time has come, for a request that leaves slightly later.
    *
    * @throws as {@link wait}.
    */
@@ -128,20 +128,20 @@ export class Pacer {
     return request;
   }
 
-  /** The site asked for a pause of `pauseMs`: slots from now on are behind it. */
+  /** Records that the site asked for a pause of `pauseMs`. Later slots are booked after it. */
   hold(origin: string, pauseMs: number): void {
     this.slots.hold(origin, this.clock.now() + pauseMs);
   }
 
-  /** Rejects everybody who waits with `reason` and forgets everything. */
+  /** Rejects all waiting requests with `reason`, and forgets all slots. */
   close(reason: unknown): void {
     for (const wait of this.waiting) wait.abort(reason);
     this.slots.clear();
     this.fleet?.clear();
   }
 
-  /** The longest of what the site asks for and the caller wants, and whose wish that is. */
-  private delayOf(decision: Decision, minDelayMs: number): Pick<Wish, 'delayMs' | 'delayFrom'> {
+  /** The longest of the site's delays and the caller's, and where it comes from. */
+  private delayOf(decision: Decision, minDelayMs: number): Pick<PacingRequest, 'delayMs' | 'delayFrom'> {
     const crawlDelayMs = decision.crawlDelayMs ?? 0;
     const rateMs = this.requestRateMs?.(decision) ?? 0;
     const delayMs = Math.max(crawlDelayMs, rateMs, minDelayMs);
@@ -151,36 +151,36 @@ export class Pacer {
   }
 
   private requestFor(decision: Decision, pace: Pace): PacedRequest {
-    const wish = this.wishOf(decision, pace);
+    const wanted = this.pacingRequestOf(decision, pace);
     return new PacedRequest({
       decision,
-      maxWaitMs: wish.maxWaitMs,
+      maxWaitMs: wanted.maxWaitMs,
       now: () => this.clock.now(),
-      book: (signal) => this.bookTicket(wish, signal),
+      book: (signal) => this.bookTicket(wanted, signal),
       sleepUntil: (at, signal) => this.sleepUntil(at, signal),
     });
   }
 
   private bookTicket(
-    wish: Wish,
+    wanted: PacingRequest,
     signal: AbortSignal | undefined,
   ): Ticket | NoTicket | Promise<Ticket | NoTicket> {
     const bookHere = (notBefore?: number): Ticket | NoTicket =>
-      ticketOf(this.slots.bookWaiting(wish.decision.origin, this.requestOf(wish, notBefore)));
-    const booking = this.bookInFleet(wish, signal);
+      ticketOf(this.slots.bookWaiting(wanted.decision.origin, this.requestOf(wanted, notBefore)));
+    const booking = this.bookInFleet(wanted, signal);
     if (booking === undefined) return bookHere();
     return booking.then((slot) => {
-      if (slot === undefined) return bookHere(this.afterFleet(wish));
-      return slot.booked ? this.fleetTicket(wish, slot) : { retryAt: slot.at };
+      if (slot === undefined) return bookHere(this.afterFleet(wanted));
+      return slot.booked ? this.fleetTicket(wanted, slot) : { retryAt: slot.at };
     });
   }
 
   /**
-   * A slot of the fleet cannot be moved: others hold those around it. A request that is too late for its slot, or that
-   * the site asked to wait for longer, needs another one.
+   * A slot of the fleet cannot be moved, because other processes hold the slots around it. A request that misses its
+   * slot, or that the site asked to wait longer, needs a new one.
    */
   private fleetTicket(
-    { decision, delayMs }: Wish,
+    { decision, delayMs }: PacingRequest,
     { at, release }: Slot & { readonly booked: true },
   ): Ticket {
     const { origin } = decision;
@@ -194,37 +194,40 @@ export class Pacer {
     };
   }
 
-  private wishOf(decision: Decision, { minDelayMs, maxDelayMs }: Pace): Wish {
+  private pacingRequestOf(decision: Decision, { minDelayMs, maxDelayMs }: Pace): PacingRequest {
     return { decision, ...this.delayOf(decision, minDelayMs), maxWaitMs: maxDelayMs };
   }
 
-  private requestOf(wish: Wish, notBefore = -Infinity): SlotRequest {
-    const { delayMs, maxWaitMs } = wish;
+  private requestOf(wanted: PacingRequest, notBefore = -Infinity): SlotRequest {
+    const { delayMs, maxWaitMs } = wanted;
     return {
       now: this.clock.now(),
       delayMs,
       maxWaitMs,
-      notBefore: Math.max(notBefore, afterRobots(wish)),
+      notBefore: Math.max(notBefore, afterRobots(wanted)),
     };
   }
 
-  /** The earliest slot behind those heard of from the fleet. */
-  private afterFleet({ decision, delayMs }: Wish): number {
+  /** The earliest slot after those known from the fleet. */
+  private afterFleet({ decision, delayMs }: PacingRequest): number {
     return this.fleet?.after(decision.origin, delayMs) ?? -Infinity;
   }
 
   /**
-   * Books with the fleet. `undefined` without a fleet, and without a delay, where there is nothing to agree on; resolves
-   * with `undefined` when the fleet cannot be asked.
+   * Books with the fleet. `undefined` without a fleet, or without a delay, which needs no agreement. Resolves with
+   * `undefined` when the fleet cannot be reached.
    */
-  private bookInFleet(wish: Wish, signal: AbortSignal | undefined): Promise<Slot | undefined> | undefined {
+  private bookInFleet(
+    wanted: PacingRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<Slot | undefined> | undefined {
     const { slots, fleet } = this;
-    const { decision, delayMs, maxWaitMs } = wish;
+    const { decision, delayMs, maxWaitMs } = wanted;
     const { origin } = decision;
     if (fleet === undefined || delayMs === 0) return undefined;
     const notBefore = (): number =>
-      Math.max(afterRobots(wish), slots.heldUntil(origin), slots.after(origin, delayMs));
-    return this.attend(
+      Math.max(afterRobots(wanted), slots.heldUntil(origin), slots.after(origin, delayMs));
+    return this.withCancellation(
       (left) =>
         new Promise((resolve, reject) => {
           left.addEventListener('abort', () => reject(left.reason), { once: true });
@@ -239,16 +242,16 @@ export class Pacer {
 
   private async sleepUntil(at: number, signal: AbortSignal | undefined): Promise<void> {
     if (at <= this.clock.now()) return;
-    await this.attend(async (left) => {
-      // Timers may fire early, and are bounded: it is the clock that tells when the time has come.
+    await this.withCancellation(async (left) => {
+      // Timers may fire early and have a maximum, so the clock decides when the time has come.
       for (let leftMs; (leftMs = at - this.clock.now()) > 0;) {
         await sleepBy(this.clock, Math.min(leftMs, MAX_TIMER_MS), left);
       }
     }, signal);
   }
 
-  /** Work that somebody waits for: ended when they leave, or when all is closed. */
-  private async attend<Value>(
+  /** Runs work that a caller waits for. It is aborted when the caller leaves, or when the pacer is closed. */
+  private async withCancellation<Value>(
     work: (left: AbortSignal) => Promise<Value>,
     signal: AbortSignal | undefined,
   ): Promise<Value> {
@@ -266,8 +269,8 @@ export class Pacer {
   }
 }
 
-/** The request for robots.txt was one, too. It could not wait itself: the delay was still unknown. */
-function afterRobots({ decision, delayMs }: Wish): number {
+/** The request for robots.txt counts as one. It could not be paced itself, because the delay was unknown. */
+function afterRobots({ decision, delayMs }: PacingRequest): number {
   const { fetchedAt } = decision.robots;
   return fetchedAt === undefined ? -Infinity : fetchedAt + delayMs;
 }
@@ -276,7 +279,7 @@ function ticketOf(slot: WaitingSlot): Ticket | NoTicket {
   return slot.booked ? slot : { retryAt: slot.at };
 }
 
-function settled({ decision, delayMs, delayFrom }: Wish, slot: Slot, now: number): Settled {
+function settled({ decision, delayMs, delayFrom }: PacingRequest, slot: Slot, now: number): Settled {
   const base = { decision, delayMs, delayFrom, waitMs: Math.max(0, slot.at - now) } as const;
   if (!slot.booked) return { ...base, status: 'deferred', retryAt: slot.at };
   return { ...base, status: 'booked', at: slot.at, release: slot.release };

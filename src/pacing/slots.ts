@@ -1,28 +1,28 @@
 import { LRUCache } from 'lru-cache';
 
-/** What is asked of an origin's timetable. Times are epoch milliseconds. */
+/** A slot to book. Times are epoch milliseconds. */
 export interface SlotRequest {
   readonly now: number;
   /** The least time between this slot and its neighbours. */
   readonly delayMs: number;
-  /** The slot is not earlier than this, whatever was booked. */
+  /** The earliest time of the slot. */
   readonly notBefore?: number;
   /** A slot further away than this is not booked. */
   readonly maxWaitMs: number;
 }
 
-/** A slot whose time was told to a caller who makes the request unseen: it is never moved. */
+/** A slot whose time was given to a caller, who makes the request outside of our control. It is never moved. */
 export type Slot =
   | { readonly booked: true; readonly at: number; release(): void }
   | { readonly booked: false; readonly at: number };
 
-/** A slot of a request that waits in this process. It moves back when a request before it leaves late. */
+/** A slot of a request that waits in this process. It is moved back when an earlier request leaves late. */
 export type WaitingSlot =
   | {
       readonly booked: true;
-      /** The time from which the request may leave, as far as is known at `now`. Ask again when it has come. */
+      /** The earliest time for the request, as known at `now`. Call it again when that time has come. */
       dueAt(now: number): number;
-      /** The request leaves now. Only when `dueAt(now)` is not later than `now`. */
+      /** Call when the request leaves. Only when `dueAt(now)` is not later than `now`. */
       leave(now: number): void;
       release(): void;
     }
@@ -36,53 +36,53 @@ interface Booking {
 interface Timetable {
   /** The last request that left. */
   left: Booking | undefined;
-  /** The last slot whose time was told to a caller. */
-  told: Booking | undefined;
-  /** The requests that wait in this process, in order of time, far enough apart. */
+  /** The last slot whose time was given to a caller, so that it cannot be moved. */
+  fixed: Booking | undefined;
+  /** The requests that wait in this process, in order of time, with their delays between them. */
   waiting: Booking[];
-  /** The site asked for a pause until then. */
+  /** The end of the pause that the site asked for. */
   heldUntil: number;
 }
 
 const MAX_LATE_MS = 50;
 
 /**
- * How late a request may leave in a slot whose neighbours cannot be moved, because somebody else was told their times.
- * Timers are late by some milliseconds. A request that is later than this needs another slot.
+ * The lateness that is tolerated in a slot whose neighbours cannot be moved, because their times were given to
+ * others. Timers are late by some milliseconds. A request that is later needs a new slot.
  */
 export function toleratedLateMs(delayMs: number): number {
   return Math.min(MAX_LATE_MS, delayMs / 10);
 }
 
 /**
- * When each origin may be asked next. Pure but for its memory: the time comes in as a number, nothing waits here.
+ * The timetable of each origin. It gets the time as a number, and never waits.
  *
- * A slot is booked at once, in the caller's own turn, so that of many concurrent callers each gets a time of its own.
- * "Sleep since the last answer" would let all of them go together. It is checked again when the request leaves: a
- * process that was stopped or busy finds many slots past, and only one request may leave at that moment.
+ * A slot is booked synchronously, so that each of many concurrent callers gets a time of its own; with "sleep since
+ * the last response" all of them would leave together. It is checked again when the request leaves: after a stopped
+ * or busy process many slots are past, and only one request may leave at that moment.
  */
 export class Slots {
   private readonly origins: LRUCache<string, Timetable>;
 
-  /** Of more origins than `maxOrigins` those asked least recently are forgotten, slots and all. */
+  /** Keeps at most `maxOrigins` origins, and forgets the least recently used ones with their slots. */
   constructor(maxOrigins: number) {
     this.origins = new LRUCache({ max: maxOrigins });
   }
 
-  /** Books a slot whose time is told to the caller. */
+  /** Books a slot whose time is given to the caller. */
   book(origin: string, request: SlotRequest): Slot {
     const timetable = this.timetableOf(origin);
     const at = nextAt(timetable, request);
     if (at - request.now > request.maxWaitMs) return { booked: false, at };
-    const before = timetable.told;
+    const before = timetable.fixed;
     const booking: Booking = { at, delayMs: request.delayMs };
-    timetable.told = booking;
+    timetable.fixed = booking;
     return {
       booked: true,
       at,
-      // Only the last slot can be given back: those behind it have been told their times already.
+      // Only the last slot can be given back: the times of later ones were already given to callers.
       release() {
-        if (timetable.told === booking) timetable.told = before;
+        if (timetable.fixed === booking) timetable.fixed = before;
       },
     };
   }
@@ -103,8 +103,8 @@ export class Slots {
     return {
       booked: true,
       dueAt(now) {
-        const { told } = timetable;
-        if (told !== undefined && isTooLate(booking, told, now)) {
+        const { fixed } = timetable;
+        if (fixed !== undefined && isTooLate(booking, fixed, now)) {
           remove();
           booking.at = nextAt(timetable, { ...request, now });
           waiting.push(booking);
@@ -118,17 +118,17 @@ export class Slots {
     };
   }
 
-  /** A request leaves at `now` whose slot was booked elsewhere. */
+  /** Records that a request leaves at `now` whose slot was booked elsewhere. */
   leave(origin: string, { now, delayMs }: Pick<SlotRequest, 'now' | 'delayMs'>): void {
     leave(this.timetableOf(origin), { at: now, delayMs });
   }
 
-  /** The earliest time for a request behind the last one that left. */
+  /** The earliest time after the last request that left. */
   afterLeft(origin: string, delayMs: number): number {
     return behind(this.origins.peek(origin)?.left, delayMs);
   }
 
-  /** The site asked to be left alone until `until`; an earlier pause is never shortened. */
+  /** Records that the site asked for a pause until `until`. It never shortens an earlier pause. */
   hold(origin: string, until: number): void {
     const timetable = this.timetableOf(origin);
     timetable.heldUntil = Math.max(timetable.heldUntil, until);
@@ -139,7 +139,7 @@ export class Slots {
     return this.origins.peek(origin)?.heldUntil ?? -Infinity;
   }
 
-  /** When a slot of `delayMs` may be at the earliest behind those booked here. */
+  /** The earliest time for a slot of `delayMs` after those booked here. */
   after(origin: string, delayMs: number): number {
     const timetable = this.origins.peek(origin);
     return timetable === undefined ? -Infinity : afterAll(timetable, delayMs);
@@ -152,7 +152,7 @@ export class Slots {
   private timetableOf(origin: string): Timetable {
     let timetable = this.origins.get(origin);
     if (timetable === undefined) {
-      timetable = { left: undefined, told: undefined, waiting: [], heldUntil: -Infinity };
+      timetable = { left: undefined, fixed: undefined, waiting: [], heldUntil: -Infinity };
       this.origins.set(origin, timetable);
     }
     return timetable;
@@ -163,19 +163,19 @@ function nextAt(timetable: Timetable, { now, delayMs, notBefore = now }: SlotReq
   return Math.max(now, notBefore, timetable.heldUntil, afterAll(timetable, delayMs));
 }
 
-function afterAll({ left, told, waiting }: Timetable, delayMs: number): number {
-  return Math.max(behind(left, delayMs), behind(told, delayMs), behind(waiting.at(-1), delayMs));
+function afterAll({ left, fixed, waiting }: Timetable, delayMs: number): number {
+  return Math.max(behind(left, delayMs), behind(fixed, delayMs), behind(waiting.at(-1), delayMs));
 }
 
-/** The longer of two neighbours' delays counts: a delay that was just learnt holds for the slot behind it already. */
+/** The longer delay of two neighbours counts, so that a newly learnt delay holds at once. */
 function behind(booking: Booking | undefined, delayMs: number): number {
   return booking === undefined ? -Infinity : booking.at + Math.max(booking.delayMs, delayMs);
 }
 
-/** Whether a request that leaves at `now` instead of in its slot comes too close to the slot told behind it. */
-function isTooLate({ at, delayMs }: Booking, told: Booking, now: number): boolean {
-  const gapMs = Math.max(delayMs, told.delayMs);
-  return told.at > at && now - at > toleratedLateMs(gapMs) && now < told.at + gapMs;
+/** Whether a request that leaves at `now` instead of in its slot comes too close to the fixed slot behind it. */
+function isTooLate({ at, delayMs }: Booking, fixed: Booking, now: number): boolean {
+  const gapMs = Math.max(delayMs, fixed.delayMs);
+  return fixed.at > at && now - at > toleratedLateMs(gapMs) && now < fixed.at + gapMs;
 }
 
 function leave(timetable: Timetable, booking: Booking): void {
@@ -183,14 +183,15 @@ function leave(timetable: Timetable, booking: Booking): void {
   moveWaiting(timetable, booking);
 }
 
-/** Moves back those who wait, as far as the request `before` them and the pause of the site ask for. */
-function moveWaiting({ waiting, told, heldUntil }: Timetable, before: Booking | undefined): void {
+/** Moves waiting requests back, behind the request `before` them and behind the pause of the site. */
+function moveWaiting({ waiting, fixed, heldUntil }: Timetable, before: Booking | undefined): void {
   let previous = before;
   for (const booking of waiting) {
     let at = Math.max(heldUntil, behind(previous, booking.delayMs));
-    // The rest are far enough behind this one.
+    // The rest are late enough already.
     if (at <= booking.at) return;
-    if (told !== undefined && isTooLate(booking, told, at)) at = Math.max(at, behind(told, booking.delayMs));
+    if (fixed !== undefined && isTooLate(booking, fixed, at))
+      at = Math.max(at, behind(fixed, booking.delayMs));
     booking.at = at;
     previous = booking;
   }

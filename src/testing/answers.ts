@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What a fake origin answers with. A string is the body of a 200. */
+/** An answer of a fake origin. A string is the body of a 200. */
 export type FakeAnswer =
   | string
   | {
@@ -18,21 +18,21 @@ export type FakeAnswer =
     }
   | {
       /**
-       * `'reset'`: the connection breaks instead of an answer. `'truncate'`: it breaks within the body. `'hang'`:
-       * nothing is ever answered.
+       * `'reset'`: the connection is reset without an answer. `'truncate'`: it breaks within the body. `'hang'`: no
+       * answer is ever sent.
        */
       readonly fault: 'reset' | 'truncate' | 'hang';
     }
   | {
-      /** The head at once, the body octet by octet. */
+      /** Sends the headers at once, then the body octet by octet. */
       readonly fault: 'drip';
       readonly body: string;
       /** Milliseconds between two octets. @default 100 */
       readonly everyMs?: number;
     };
 
-/** Gives `answer` to one request. */
-export function give(response: ServerResponse, socket: Socket, answer: FakeAnswer): void {
+/** Answers one request with `answer`. */
+export function sendAnswer(response: ServerResponse, socket: Socket, answer: FakeAnswer): void {
   if (typeof answer === 'string') {
     response.end(answer);
   } else if ('redirect' in answer) {
@@ -76,20 +76,20 @@ function drip(response: ServerResponse, body: string, everyMs: number): void {
       response.end();
     } else response.write(octets.subarray(sent, ++sent));
   }, everyMs);
-  // The server is not what a test waits for, and it may be closed, or left, in mid-body.
+  // The timer must not keep the test process alive.
   timer.unref();
   response.once('close', () => clearInterval(timer));
 }
 
 const KINDS = new Set(['reset', 'truncate', 'hang', 'drip']);
 
-/** What is wrong with an answer, if anything: tests are not always type-checked. */
-export function complaint(answer: unknown): string | undefined {
+/** What a valid answer would be, when this one is invalid: tests are not always type-checked. */
+export function expectedAnswer(answer: unknown): string | undefined {
   if (typeof answer === 'string') return undefined;
   if (typeof answer !== 'object' || answer === null) return 'a string or an object';
   const get = (name: string): unknown => Reflect.get(answer, name);
   const status = get('status') ?? 200;
-  // 1xx are no final answers: Node would go on waiting for one.
+  // A 1xx is not a final response.
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 999) {
     return 'one with a `status` from 200 to 999';
   }

@@ -1,9 +1,9 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { assertKnownOptions, quote, RobotsInvalidOptionsError } from '../base/index.ts';
-import { complaint, type FakeAnswer, give } from './answers.ts';
+import { expectedAnswer, type FakeAnswer, sendAnswer } from './answers.ts';
 
-/** What a fake origin was asked. */
+/** A request that a fake origin received. */
 export interface FakeRequest {
   readonly method: string;
   /** Path and query. */
@@ -11,14 +11,14 @@ export interface FakeRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** One answer for every request, or a list of which each request takes the next; the last stays. */
+/** One answer for every request, or a list with one answer per request. The last one repeats. */
 export type FakeScript = FakeAnswer | readonly FakeAnswer[];
 
 export interface FakeOriginOptions {
   /** Answers to `/robots.txt`. @default a 404 */
   readonly robots?: FakeScript;
   /**
-   * Answers to everything else: by path and query, or a function. What it has no answer to is a 404.
+   * Answers to all other paths: by path and query, or from a function. A path without an answer gets a 404.
    * @default 200 for every path
    */
   readonly pages?:
@@ -26,7 +26,7 @@ export interface FakeOriginOptions {
     | ((request: FakeRequest) => FakeAnswer | undefined | Promise<FakeAnswer | undefined>);
 }
 
-/** A site on a loopback port of its own. */
+/** A site on a loopback port. */
 export interface FakeOrigin extends AsyncDisposable {
   /** `http://127.0.0.1:<port>` */
   readonly origin: string;
@@ -34,26 +34,26 @@ export interface FakeOrigin extends AsyncDisposable {
   url(path: string): string;
   /** Every request so far, in order of arrival. */
   readonly requests: readonly FakeRequest[];
-  /** How often a path was asked for. */
+  /** Number of requests for a path. */
   count(path: string): number;
-  /** How often `/robots.txt` was. */
+  /** Number of requests for `/robots.txt`. */
   readonly robotsCount: number;
-  /** How often anything else was. */
+  /** Number of requests for other paths. */
   readonly pageCount: number;
   /** TCP connections so far. */
   readonly connections: number;
-  /** Resolves when the path has been asked for so often. */
+  /** Resolves when the path has been requested that often. */
   whenAsked(path: string, times?: number): Promise<void>;
-  /** Stops listening and breaks what is still connected. Can be called twice. */
+  /** Stops listening and breaks open connections. Can be called twice. */
   close(): Promise<void>;
 }
 
 const ROBOTS = '/robots.txt';
 
 /**
- * Starts a real HTTP server whose answers are scripted, and which counts what it is asked.
+ * Starts a real HTTP server with scripted answers, which counts its requests.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) naming the answer that is none.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) naming the invalid answer.
  *
  * @example
  * ```ts
@@ -78,8 +78,8 @@ export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeO
     for (const watcher of watchers) watcher();
     const answer = path === ROBOTS ? robots(request) : pages(request);
     Promise.resolve(answer)
-      .then((given) => give(response, incoming.socket, given ?? { status: 404 }))
-      // A page function that throws shows as what servers make of it.
+      .then((given) => sendAnswer(response, incoming.socket, given ?? { status: 404 }))
+      // A page function that throws is answered with 500, as by a real server.
       .catch((error: unknown) => {
         if (response.headersSent) incoming.socket.destroy();
         else response.writeHead(500).end(String(error));
@@ -132,15 +132,15 @@ export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeO
   };
 }
 
-type Answering = (request: FakeRequest) => FakeAnswer | undefined | Promise<FakeAnswer | undefined>;
+type AnswerFunction = (request: FakeRequest) => FakeAnswer | undefined | Promise<FakeAnswer | undefined>;
 
-function readOptions(options: FakeOriginOptions): { robots: Answering; pages: Answering } {
+function readOptions(options: FakeOriginOptions): { robots: AnswerFunction; pages: AnswerFunction } {
   assertKnownOptions(options, ['robots', 'pages']);
   const { robots = { status: 404 }, pages } = options;
-  return { robots: following('robots', robots), pages: answering(pages) };
+  return { robots: answersOf('robots', robots), pages: pageAnswers(pages) };
 }
 
-function answering(pages: FakeOriginOptions['pages']): Answering {
+function pageAnswers(pages: FakeOriginOptions['pages']): AnswerFunction {
   if (pages === undefined) return () => 'a page';
   if (typeof pages === 'function') {
     return async (request) => {
@@ -150,12 +150,12 @@ function answering(pages: FakeOriginOptions['pages']): Answering {
     };
   }
   const scripts = new Map(
-    Object.entries(pages).map(([path, script]) => [path, following(`pages[${quote(path)}]`, script)]),
+    Object.entries(pages).map(([path, script]) => [path, answersOf(`pages[${quote(path)}]`, script)]),
   );
   return (request) => scripts.get(request.path)?.(request);
 }
 
-function following(name: string, script: FakeScript): Answering {
+function answersOf(name: string, script: FakeScript): AnswerFunction {
   const answers = isList(script) ? script : [script];
   if (answers.length === 0) {
     throw new RobotsInvalidOptionsError(`Expected \`${name}\` to hold at least one answer, got none`);
@@ -165,13 +165,13 @@ function following(name: string, script: FakeScript): Answering {
   return () => answers[Math.min(taken++, answers.length - 1)];
 }
 
-/** `Array.isArray` does not know of lists that are not to be changed. */
+/** `Array.isArray` does not narrow readonly arrays. */
 function isList(script: FakeScript): script is readonly FakeAnswer[] {
   return Array.isArray(script);
 }
 
 function assertAnswer(what: string, answer: unknown): void {
-  const expected = complaint(answer);
+  const expected = expectedAnswer(answer);
   if (expected === undefined) return;
   throw new RobotsInvalidOptionsError(
     `Expected ${what} to be ${expected}, got ${quote(JSON.stringify(answer))}`,

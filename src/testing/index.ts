@@ -1,6 +1,6 @@
 /**
- * The testing room, `canfetch/testing`: what a crawler's own tests need. It imports errors and the type of a clock, and
- * must not import what it is there to test: no room of the house, no library.
+ * The testing room, `canfetch/testing`: tools for a crawler's own tests. It imports errors and the type of a clock.
+ * It must not import the rooms that it helps to test, or a library.
  */
 export type { FakeAnswer } from './answers.ts';
 export {

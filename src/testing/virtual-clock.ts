@@ -4,23 +4,23 @@ export interface VirtualClockOptions {
   /** Epoch ms to start at. @default noon of 15 January 2026, UTC */
   readonly startAt?: number;
   /**
-   * Whoever waits moves the time on, as soon as the process has nothing else to do at once: a crawl with long delays
-   * ends in no time.
-   * @default false: the time moves by `advance` alone
+   * Whether a wait moves the time forward, as soon as the event loop is idle. A crawl with long delays then ends at
+   * once.
+   * @default false: only `advance` moves the time
    */
   readonly autoAdvance?: boolean;
 }
 
-/** A clock that stands until it is moved. Give it to a `RobotsClient` as `clock`. */
+/** A clock that only moves when told to. Give it to a `RobotsClient` as `clock`. */
 export interface VirtualClock extends Required<Clock> {
   /**
-   * Moves the time on, from one who waits to the next: each goes on at the very time it waited for. Where nobody
-   * waits the time has moved when the call returns; else when its promise resolves.
+   * Moves the time forward by `ms`, and wakes each waiting caller at the time it waits for. Without waiting callers
+   * the time has moved when the call returns; otherwise when the promise resolves.
    */
   advance(ms: number): Promise<void>;
-  /** Resolves when `count` wait at the same time. */
+  /** Resolves when `count` callers wait at the same time. */
   whenWaiting(count?: number): Promise<void>;
-  /** How many wait. */
+  /** Number of waiting callers. */
   readonly waiting: number;
 }
 
@@ -43,7 +43,7 @@ interface Watcher {
  * ```ts
  * const clock = virtualClock();
  * const robots = new RobotsClient({ clock });
- * await clock.advance(24 * 60 * 60 * 1000); // what robots.txt said is a day old now
+ * await clock.advance(24 * 60 * 60 * 1000); // cached robots.txt files are now a day old
  * ```
  */
 export function virtualClock(options: VirtualClockOptions = {}): VirtualClock {
@@ -65,7 +65,7 @@ class SteppingClock implements VirtualClock {
     this.autoAdvance = autoAdvance;
   }
 
-  /** Readable without `this`, so that it can be handed on by itself. */
+  /** Bound, so that it can be passed on by itself. */
   readonly now = (): number => this.time;
 
   readonly sleep = (ms: number, signal: AbortSignal): Promise<void> =>
@@ -95,12 +95,12 @@ class SteppingClock implements VirtualClock {
   async advance(ms: number): Promise<void> {
     if (!(ms >= 0)) throw invalid('`ms`', 'milliseconds from 0 on', ms);
     const target = this.time + ms;
-    // Whoever can go on now does so now, not after the first step.
+    // Callers that can go on at once do so before the first step.
     if (this.sleepers.size > 0) await turn();
     for (let next; (next = this.first()) !== undefined && next.until <= target;) {
       this.time = Math.max(this.time, next.until);
       next.wake();
-      // Who was woken may wait again, within the time that is left.
+      // A woken caller may wait again, within the remaining time.
       await turn();
     }
     this.time = Math.max(this.time, target);
@@ -135,7 +135,7 @@ class SteppingClock implements VirtualClock {
     this.moving = false;
   }
 
-  /** Who is to go on first; of several at one time, who came first. */
+  /** The caller to wake next: the earliest time, then the first to wait. */
   private first(): Sleeper | undefined {
     let first: Sleeper | undefined;
     for (const sleeper of this.sleepers) {
@@ -145,7 +145,7 @@ class SteppingClock implements VirtualClock {
   }
 }
 
-/** One turn of the event loop: everybody who can go on has. */
+/** One turn of the event loop, in which all woken callers go on. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

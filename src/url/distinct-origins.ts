@@ -1,12 +1,12 @@
-/** Of a list, so that its length costs no memory: some hundred megabytes at worst. */
+/** The most origins kept, so that memory does not grow with the list: some hundred megabytes at worst. */
 const MAX_REMEMBERED = 1_000_000;
 
-/** No host is longer (RFC 1035 §2.3.4: "names 255 octets or less"), with scheme and port around it. */
+/** Longest origin of a real host (RFC 1035 §2.3.4: "names 255 octets or less"), with scheme and port. */
 const LONGEST = 280;
 
 /**
- * Tells the origins of a list that were there before. It remembers the last million: whichever is older counts as new
- * when it comes again, and costs another question, which a cache answers.
+ * Counts the distinct origins of a list. It keeps the last million. An older origin counts as new when it comes
+ * again; that costs one more question, which a cache answers.
  */
 export class DistinctOrigins {
   private readonly maxRemembered: number;
@@ -17,19 +17,19 @@ export class DistinctOrigins {
     this.maxRemembered = maxRemembered;
   }
 
-  /** How many were new. */
+  /** Number of new origins so far. */
   get count(): number {
     return this.added;
   }
 
-  /** Whether `origin` is new. */
+  /** Adds an origin. Returns whether it is new. */
   add(origin: string): boolean {
     if (this.seen.has(origin)) return false;
     this.added++;
-    // It names no host that there can be: it is not kept, and counts as new each time.
+    // No real host has so long a name. It is not kept, and counts as new each time.
     if (origin.length > LONGEST) return true;
     this.seen.add(origin);
-    // The one that came first goes first.
+    // Drop the oldest.
     if (this.seen.size > this.maxRemembered) this.seen.delete(this.seen.values().next().value ?? '');
     return true;
   }

@@ -2,15 +2,15 @@ import { RobotsInvalidUrlError } from '../base/index.ts';
 import { readSerialised, SerialisedUrl, urlOctets } from './serialised-url.ts';
 
 /**
- * A URL taken apart the way robots.txt needs it: the *origin* whose rules apply, and the *target* they are held
- * against (path and query, exactly as the URL serialises them, without the fragment).
+ * A URL split for robots.txt: the *origin* whose rules apply, and the *target* that they are matched with (path and
+ * query, exactly as serialised, without the fragment).
  *
- * One of these is filled again and again, so that a warm question allocates next to nothing.
+ * An instance is reused for many URLs, so that a warm question allocates almost nothing.
  */
 export class LocatedUrl extends SerialisedUrl {
   /** The URL as the URL parser serialises it. */
   href = '';
-  /** Which reading filled it. */
+  /** The number of the read that filled it. See {@link octets}. */
   private reading = 0;
 
   /**
@@ -25,7 +25,8 @@ export class LocatedUrl extends SerialisedUrl {
   }
 
   /**
-   * The octets of `href`, when its target is {@link simple} and no other URL was read since.
+   * The octets of `href`. `undefined` when the target is not {@link simple}, or when another URL was read since: all
+   * instances share one buffer.
    */
   get octets(): Uint8Array | undefined {
     return this.simple && this.reading === readings ? urlOctets : undefined;
@@ -45,7 +46,7 @@ export class LocatedUrl extends SerialisedUrl {
     const fragment = href.indexOf('#');
     this.href = href;
     this.origin = url.origin;
-    // A "/" in userinfo is serialised as "%2F", and hosts have none: the first one starts the path.
+    // A "/" in userinfo is serialised as "%2F", and hosts have none, so the first "/" starts the path.
     this.targetStart = href.indexOf('/', url.protocol.length + 2);
     this.targetEnd = fragment < 0 ? href.length : fragment;
     this.simple = false;

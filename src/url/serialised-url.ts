@@ -1,33 +1,31 @@
 /*
- * Most URLs a crawler holds have been through a URL parser before. Those are recognised at a glance, by their
- * octets: strings are slow to walk. Nothing is said about any other: upper case, user info, default or odd ports, IPv6
- * addresses, punycode, dot segments, or characters that the parser would escape.
+ * Fast path for URLs that a URL parser has already serialised, as most URLs of a crawler are. They are checked octet
+ * by octet, because strings are slow to walk. All other URLs go to the parser: upper case, userinfo, default or odd
+ * ports, IPv6 addresses, punycode, dot segments, and characters that the parser would escape.
  */
 
-/** What one look at a serialised URL tells. Reused from call to call. */
+/** The parts of a serialised URL. Reused from call to call. */
 export class SerialisedUrl {
-  /** Scheme, host and port. The same string as long as URLs of one origin follow each other. */
+  /** Scheme, host and port. Consecutive URLs of one origin share the string. */
   origin = '';
-  /** Where path and query stand, by octets, which are as many as characters here. */
+  /** Start and end of path and query, in octets, which equal characters here. */
   targetStart = 0;
   targetEnd = 0;
-  /** Whether the target is without `%`, `*`, `$` and `'`: then it means itself to every reader. */
+  /** Whether the target has no `%`, `*`, `$` or `'`, so that all dialects read it the same way. */
   simple = false;
-  /** At least the {@link BYTE_MASK} bits of the target's octets; lower bits mean nothing. */
+  /** The {@link BYTE_MASK} bits of the target's octets. The lower bits have no meaning here. */
   byteMask = 0;
 }
 
 /** Longer URLs are left to the parser. */
 const MAX_OCTETS = 16_384;
-/** The octets of the URL read last; a NUL ends them. */
+/** The octets of the last URL read, followed by a NUL. */
 export const urlOctets: Uint8Array = new Uint8Array(MAX_OCTETS + 4);
 
 const encoder: { encodeInto(text: string, into: Uint8Array): { written: number } } = new TextEncoder();
-const room = urlOctets.subarray(0, MAX_OCTETS);
+const textOctets = urlOctets.subarray(0, MAX_OCTETS);
 
-/*
- * Links come in bundles: the origin read last is compared first, four octets at a time.
- */
+/* Links of one page often share an origin, so the last origin is compared first, four octets at a time. */
 const MAX_ORIGIN_OCTETS = 256;
 const urlWords = new Int32Array(urlOctets.buffer);
 const lastOrigin = new Uint8Array(MAX_ORIGIN_OCTETS);
@@ -35,34 +33,34 @@ const lastOriginWords = new Int32Array(lastOrigin.buffer);
 let lastOriginLength = 0;
 let lastOriginText = '';
 
-/** Kinds of octets behind the authority. */
+/** Kinds of octets after the authority. */
 const SLASH = 1;
-/** `.` and `%`: "/." may start a dot segment, and so may "/%", which may spell a dot. */
+/** `.` and `%`. "/." may start a dot segment, and so may "/%", which may encode a dot. */
 const RISKY_BEHIND_SLASH = 2;
 const QUESTION = 4;
 const HASH = 8;
 const APOSTROPHE = 16;
-/** `%`, `*` and `$`: plain to the URL parser, not to who reads rules. */
+/** `%`, `*` and `$`: the URL parser keeps them, but rules give them a meaning. */
 const NOT_SIMPLE = 32;
-/** The parser may change them. */
+/** Octets that the URL parser may change. */
 const REFUSED = 64;
 
 /** All kinds. */
 const KINDS = 127;
 
-/** Octets that stand in most paths share the last bit with all that stand in few. */
-const TELLING = '? = & . _ -+ q jz x k w v y f b g h p m u d c l 0123456789'.split(' ');
+/** Groups of octets, one bit each. Octets in most paths share the last bit with those in very few. */
+const MASK_GROUPS = '? = & . _ -+ q jz x k w v y f b g h p m u d c l 0123456789'.split(' ');
 
 /**
- * Which octets occur, as bits above those of the kinds: a pattern with an octet that the target lacks cannot match.
- * Letters count alike in both cases.
+ * One bit per group of octets, above the bits of the kinds. A pattern with an octet that the target lacks cannot
+ * match. Upper and lower case share a bit.
  */
 export const BYTE_MASK: Int32Array = new Int32Array(256).map((_, octet) => {
-  const group = TELLING.findIndex((octets) => octets.includes(String.fromCharCode(octet).toLowerCase()));
+  const group = MASK_GROUPS.findIndex((octets) => octets.includes(String.fromCharCode(octet).toLowerCase()));
   return 1 << (group < 0 ? 31 : 7 + group);
 });
 
-/** Kinds and byte mask in one, for a walk over the target is the price of every question. */
+/** Kind and byte mask in one table, because the walk over the target is the main cost of a question. */
 const KIND: Int32Array = new Int32Array(256).map((_, octet) => BYTE_MASK[octet]! | kindOf(octet));
 
 function kindOf(octet: number): number {
@@ -81,20 +79,20 @@ function kindOf(octet: number): number {
   return kinds[character] ?? 0;
 }
 
-/** 1 for what stands in an ordinary host name. */
+/** 1 for the octets of an ordinary host name. */
 const HOST: Uint8Array = new Uint8Array(256).map((_, octet) =>
   /[a-z0-9._-]/.test(String.fromCharCode(octet)) ? 1 : 0,
 );
 
 /**
- * Reads `text` into `into`, and its octets into {@link urlOctets}; false when it is not certain that the parser would
- * leave it as it is.
+ * Reads `text` into `into`, and its octets into {@link urlOctets}. Returns false when the parser might change the
+ * URL.
  */
 export function readSerialised(text: string, into: SerialisedUrl): boolean {
-  // What was asked about is soon told of again.
+  // Callers often ask twice about the same URL.
   if (text === lastText) return fill(into);
   lastText = undefined;
-  const length = encoder.encodeInto(text, room).written;
+  const length = encoder.encodeInto(text, textOctets).written;
   // More octets than characters: not ASCII. Fewer: too long.
   if (length !== text.length) return false;
   const octets = urlOctets;
@@ -103,7 +101,7 @@ export function readSerialised(text: string, into: SerialisedUrl): boolean {
   const targetStart = same ? lastOriginLength : authorityEnd(octets);
   if (targetStart < 0) return false;
 
-  // Most targets need no look at what stands where: nothing to branch on makes this loop quick.
+  // Most targets need no check by position. This loop has no branches, which makes it fast.
   let kinds = 0;
   let previous = 0;
   let risks = 0;
@@ -125,7 +123,7 @@ export function readSerialised(text: string, into: SerialisedUrl): boolean {
   return fill(into);
 }
 
-/** The URL read last, while its octets are still there, and what it was found to be. */
+/** The last URL read, while its octets are still in the buffer, and the result. */
 let lastText: string | undefined;
 let lastTargetStart = 0;
 let lastTargetEnd = 0;
@@ -140,7 +138,7 @@ function fill(into: SerialisedUrl): true {
   return true;
 }
 
-/** Where the target ends; -1 if the parser might change anything behind `start`. */
+/** The end of the target; -1 if the parser might change an octet after `start`. */
 function endOfTarget(octets: Uint8Array, start: number, length: number): number {
   let kinds = 0;
   let at = start;
@@ -154,12 +152,12 @@ function endOfTarget(octets: Uint8Array, start: number, length: number): number 
     kinds |= kind;
   }
   const end = at;
-  // Nothing of the fragment counts, but it is part of the URL: what the parser would change is left to it.
+  // The fragment is not part of the target, but of the URL: if the parser might change it, the parser reads the URL.
   for (; at < length; at++) kinds |= KIND[octets[at]!]! & REFUSED;
   return (kinds & REFUSED) === 0 ? end : -1;
 }
 
-/** Whether the URL read has the origin of the one before, and a target. */
+/** Whether the URL has the same origin as the one before, followed by a target. */
 function startsWithLastOrigin(): boolean {
   const length = lastOriginLength;
   const words = length >> 2;
@@ -178,8 +176,8 @@ function remember(octets: Uint8Array, length: number, text: string): void {
 const HTTP = [0x68, 0x74, 0x74, 0x70];
 
 /**
- * Where the authority ends, if scheme, host and port are plain ones that the parser would leave as they are and
- * a slash follows; -1 otherwise.
+ * The end of the authority; -1 unless scheme, host and port are plain ones that the parser would not change, and a
+ * slash follows.
  */
 function authorityEnd(octets: Uint8Array): number {
   for (let at = 0; at < HTTP.length; at++) if (octets[at] !== HTTP[at]) return -1;
@@ -193,7 +191,7 @@ function authorityEnd(octets: Uint8Array): number {
     // "xn--" must be valid punycode; any "--" is left to the parser.
     else if (octets[at] === 0x2d && octets[at + 1] === 0x2d) return -1;
   }
-  // A last label that starts with a digit may make the host an IPv4 address in one of its many spellings.
+  // A host whose last label starts with a digit may be an IPv4 address in one of many spellings.
   const initial = octets[label]!;
   if (at === label || initial < 0x61 || initial > 0x7a) return -1;
   if (octets[at] === 0x3a) {
@@ -202,7 +200,7 @@ function authorityEnd(octets: Uint8Array): number {
     for (; octets[at]! >= 0x30 && octets[at]! <= 0x39 && at - port < 5; at++) {
       value = value * 10 + octets[at]! - 0x30;
     }
-    // Default ports are folded, leading zeros dropped.
+    // The parser drops default ports and leading zeros.
     if (at === port || octets[port] === 0x30 || value > 0xffff || value === (secure ? 443 : 80)) return -1;
   }
   return octets[at] === 0x2f ? at : -1;
