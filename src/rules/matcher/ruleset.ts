@@ -5,8 +5,8 @@ import type { MatchedGroup, MatchedRule } from '../verdict.ts';
 
 /*
  * The rules of one agent in one file, compiled. One Int32Array holds them, because a crawler keeps many
- * thousands of files. First comes what tells most targets apart, rule by rule, without a look at the file, which is
- * far away in memory: each kind of ruleset has its own way. Then the rules, three words each:
+ * thousands of files; README.md draws it. First comes what tells most targets apart, without a look at the file,
+ * which is far away in memory. Then the rules, three words each:
  *
  *   0  where its pattern stands in the file
  *   1  flags; above them the octets as written or, if REWRITTEN, the index of its entry
@@ -28,7 +28,7 @@ export const FLAG_BITS = 5;
 /** Nothing decides. */
 export const NO_RULE = -1;
 
-/** What was told of so many rules is kept. */
+/** So many rules keep their description, once somebody asked. */
 export const MAX_EXPLAINED_RULES = 256;
 
 /** A rule that fits a target. */
