@@ -9,7 +9,7 @@ import { locate, LocatedUrl } from '../url/index.ts';
 /** Relative URLs resolve to this host. The name is reserved (RFC 6761 §6.4), so no site has it. */
 const RELATIVE = 'http://relative.invalid';
 
-/** One is enough: nothing here waits. */
+/** Shared by all calls: nothing here is asynchronous. */
 const located = new LocatedUrl();
 
 /**
@@ -113,11 +113,11 @@ function readUrl(url: string): boolean {
 }
 
 /**
- * What the package `robots-parser` exports: `import robotsParser from 'canfetch/robots-parser'`, or
- * `const robotsParser = require('canfetch/robots-parser')`.
+ * Default export of `canfetch/robots-parser`, also for `require`. It has the signature of the package
+ * `robots-parser`.
  *
- * @param url Where the robots.txt was found, such as `https://example.com/robots.txt`. Of a relative one only relative URLs
- *   can be asked.
+ * @param url URL of the robots.txt, such as `https://example.com/robots.txt`. With a relative one, only relative URLs
+ * can be checked.
  * @param text The body of the robots.txt.
  *
  * @example
@@ -127,7 +127,7 @@ function readUrl(url: string): boolean {
  * ```
  */
 export default function robotsParser(url: string, text: string): Robots {
-  // The package takes anything for a URL, and no text for an empty file.
+  // The package accepts any value as URL, and takes a missing text for an empty file.
   return new Robots(String(url), text ?? '');
 }
 

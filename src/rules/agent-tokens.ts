@@ -8,14 +8,14 @@ export type Agent = string | readonly string[];
 export type Tokens = readonly [string, ...string[]];
 
 /**
- * The tokens an agent is compared by, in order of preference.
+ * The product tokens of an agent, in order of preference.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when one of them has no product token.
  */
 export function agentTokens(agent: Agent): Tokens {
   const agents: readonly unknown[] = typeof agent === 'string' ? [agent] : Array.isArray(agent) ? agent : [];
   const [first, ...others] = agents.map((each) => {
-    // "*" asks what holds for everybody whom no group names.
+    // "*" asks for the group of all agents that no group names.
     const token = typeof each !== 'string' ? undefined : each === '*' ? each : productToken(each);
     if (token === undefined) {
       throw new RobotsInvalidOptionsError(
@@ -34,12 +34,12 @@ export function agentTokens(agent: Agent): Tokens {
 
 const MAX_REMEMBERED_AGENTS = 256;
 
-/** The tokens of whoever is asked about. A crawler asks for the same few agents again and again. */
+/** Caches the tokens of agents: a crawler asks for the same few agents again and again. */
 export class AgentTokens {
-  /** Of the client's own agent. */
+  /** The tokens of the client's own agent. */
   private readonly own: Tokens;
   private readonly remembered = new Map<string, Tokens>();
-  /** The list that was asked about last, as it was then. */
+  /** The last list that was asked for, as a copy. */
   private lastList: readonly string[] = [];
   private lastTokens: Tokens | undefined;
 
@@ -62,7 +62,7 @@ export class AgentTokens {
 
   private ofList(agents: readonly string[]): Tokens {
     const { lastList, lastTokens } = this;
-    // A list may be changed by its owner.
+    // The caller may change a list.
     if (lastTokens !== undefined && isSameList(agents, lastList)) return lastTokens;
     const tokens = agentTokens(agents);
     this.lastList = [...agents];

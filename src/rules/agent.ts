@@ -2,7 +2,10 @@ import type { DialectTraits } from './dialect.ts';
 import { BLANK, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 } from './octets.ts';
 
 const WHOLE_TOKEN = /^[A-Za-z0-9_.-]+$/;
-/** Followed by a letter outside ASCII, or by a mark that belongs to one, the run is a part of a name, not a token. */
+/**
+ * A run of token characters. If a letter outside ASCII, or a combining mark, follows, it is part of a name and no
+ * token.
+ */
 const TOKEN_HERE = /[A-Za-z0-9_.-]+(?![\w.\-\p{L}\p{M}])/uy;
 const BROWSER = /^(?:mozilla|opera)$/i;
 /** Some crawlers write a comma where browsers have a semicolon. */
@@ -29,7 +32,7 @@ export function productToken(agent: string): string | undefined {
   const compatible = COMPATIBLE.exec(text);
   const named = compatible === null ? undefined : tokenAt(text, compatible.index + compatible[0].length);
   if (named !== undefined) return named;
-  // Opera's own comments hold products: `Opera/9.80 (J2ME/MIDP; Opera Mini/9.80; …)`.
+  // Opera's comments may name other products: `Opera/9.80 (J2ME/MIDP; Opera Mini/9.80; …)`.
   return (/^m/i.test(first) ? COMMENTED_PRODUCT.exec(text)?.[1] : undefined) ?? first;
 }
 
@@ -38,7 +41,7 @@ function tokenAt(text: string, start: number): string | undefined {
   return TOKEN_HERE.exec(text)?.[0];
 }
 
-/** What the caller's agent is compared as: octets in lower case. Empty when it can match no name. */
+/** The octets that user-agent lines are compared with, in lower case. Empty when no name can match. */
 export function callerAgent(agent: string, traits: DialectTraits): Uint8Array {
   const name = traits.callerAgent === 'as-given' ? agent : (productToken(agent) ?? '');
   return utf8.encode(name).map((octet) => LOWER[octet]!);
@@ -48,7 +51,7 @@ export const NAMES_NOBODY = 0;
 export const NAMES_AGENT = 1;
 export const NAMES_ALL = 2;
 
-/** Whom a user-agent line names: a combination of {@link NAMES_AGENT} and {@link NAMES_ALL}. */
+/** The agents that a user-agent line names: a combination of {@link NAMES_AGENT} and {@link NAMES_ALL}. */
 export function agentLineNames(
   bytes: Uint8Array,
   start: number,
@@ -57,8 +60,8 @@ export function agentLineNames(
   traits: DialectTraits,
 ): number {
   if (traits.agentNames !== 'token-list') return itemNames(bytes, start, end, agent, traits);
-  // NOTE(rfc9309): the grammar knows one token a line; 0.3 % of files list several, parted by commas
-  // (reported erratum 8895), and each is taken.
+  // NOTE(rfc9309): the grammar has one token per line. 0.3 % of files list several, separated by commas (reported
+  // erratum 8895); each one counts.
   let names = NAMES_NOBODY;
   let itemStart = start;
   for (let at = start; at <= end; at++) {
@@ -85,11 +88,11 @@ function itemNames(
     traits.agentMatch === 'whole'
       ? nameEnd - start === agent.length && equalsAt(bytes, start, agent, 0, agent.length)
       : includes(agent, bytes, start, nameEnd);
-  // Without a name on both sides there is nothing to match, except where Google's comparison of empties holds.
+  // An empty name or agent matches nothing, except in google/robotstxt, where two empty ones are equal.
   return matches && (agent.length > 0 || traits.agentNames === 'google') ? NAMES_AGENT : NAMES_NOBODY;
 }
 
-/** Where the name at `start` ends: its longest leading run of token characters. */
+/** The end of the name at `start`: its longest leading run of token characters. */
 function agentNameEnd(bytes: Uint8Array, start: number, end: number, traits: DialectTraits): number {
   const characters = traits.agentNames === 'google' ? GOOGLE_TOKEN : TOKEN;
   while (start < end && characters[bytes[start]!] === 1) start++;
@@ -107,7 +110,7 @@ function equalsAt(
   return true;
 }
 
-/** robotstxt-1994: the line's name is a substring of the caller's. */
+/** robotstxt-1994: whether the line's name is a substring of the caller's. */
 function includes(agent: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
   if (end === start) return false;
   for (let from = 0; from + end - start <= agent.length; from++) {

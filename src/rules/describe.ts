@@ -4,7 +4,7 @@ import { GroupWalk } from './group-walk.ts';
 import { LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT, LineCursor } from './line-cursor.ts';
 import { fromUtf8 } from './octets.ts';
 
-/** A rule as it stands in the file. */
+/** A rule as written in the file. */
 export interface Rule {
   readonly directive: 'allow' | 'disallow';
   /** As written; invalid UTF-8 shows as U+FFFD. */
@@ -21,29 +21,29 @@ export interface AgentLine {
   readonly written: string;
   /** 1-based. */
   readonly line: number;
-  /** The block it belongs to, numbered in file order from 0: {@link OtherRecord} says what blocks are for. */
+  /** Number of its block, in file order from 0. See {@link OtherRecord} on blocks. */
   readonly block: number;
 }
 
-/** A group as it stands in the file: before the groups of one agent are merged. */
+/** A group as written in the file, before the groups of one agent are merged. */
 export interface Group {
-  /** The user-agent lines that start it. */
+  /** The user-agent lines at its start. */
   readonly agentLines: readonly AgentLine[];
   readonly rules: readonly Rule[];
 }
 
 export interface Sitemap {
-  /** As written; it should be an absolute URL, which nothing checks here. */
+  /** As written. It should be an absolute URL; that is not checked here. */
   readonly url: string;
   readonly line: number;
 }
 
 /**
- * A line that neither allows nor disallows: "Crawlers MAY interpret other records that are not part of the
- * robots.txt protocol" (RFC 9309 §2.2.4). `Crawl-delay`, `Host`, `Clean-param`, `Visit-time`, and whatever there is.
+ * A line that neither allows nor disallows: "Crawlers MAY interpret other records that are not part of the robots.txt
+ * protocol" (RFC 9309 §2.2.4). Examples: `Crawl-delay`, `Host`, `Clean-param`, `Visit-time`.
  *
- * Such records are read by blocks, not by groups: each counts for the user-agent lines directly above it (comments,
- * blank lines and `Sitemap` apart), and a user-agent line behind one of them starts a new block.
+ * Such lines belong to blocks, not to groups. A line counts for the user-agent lines directly above it; comments,
+ * blank lines and `Sitemap` in between do not matter. A user-agent line after such a line starts a new block.
  */
 export interface OtherRecord {
   /** In lower case. */
@@ -52,7 +52,7 @@ export interface OtherRecord {
   readonly value: string;
   /** 1-based. */
   readonly line: number;
-  /** The block whose user-agent lines it counts for; absent before the first of them. */
+  /** Number of the block it belongs to; absent before the first block. */
   readonly block?: number;
 }
 
@@ -62,7 +62,7 @@ export interface Description {
   readonly otherRecords: readonly OtherRecord[];
 }
 
-/** The whole file as objects, for showing it. Deciding never needs this. */
+/** Describes the whole file as objects, for display. Decisions do not use it. */
 export function describe(bytes: Uint8Array, traits: DialectTraits): Description {
   const groups: { agentLines: AgentLine[]; rules: Rule[] }[] = [];
   const sitemaps: Sitemap[] = [];
@@ -93,7 +93,7 @@ export function describe(bytes: Uint8Array, traits: DialectTraits): Description 
 const NAME = /^[ \t\v\f]*(?:\*(?=[ \t\v\f]|$)|[\w.-]+)/;
 const GOOGLE_NAME = /^[ \t\v\f]*(?:\*(?=[ \t\v\f]|$)|[A-Za-z_-]+)/;
 
-/** The names on a user-agent line, as the dialect compares them: what `agentLineNames` reads, as text. */
+/** The names on a user-agent line, as the dialect compares them. The text version of `agentLineNames`. */
 export function agentNames(value: string, traits: DialectTraits): string[] {
   const items = traits.agentNames === 'token-list' ? value.split(',') : [value];
   const names: string[] = [];
@@ -123,7 +123,7 @@ interface NamedLines {
   readonly lines: readonly number[];
 }
 
-/** The name that the user-agent line at `offset` has for `agent` (octets, lower case), which it names. */
+/** The name for `agent` (octets, lower case) on the user-agent line at `offset`, which must name it. */
 export function nameAt(bytes: Uint8Array, offset: number, agent: Uint8Array, traits: DialectTraits): string {
   const cursor = new LineCursor(bytes, traits);
   cursor.moveTo(offset);
@@ -133,7 +133,7 @@ export function nameAt(bytes: Uint8Array, offset: number, agent: Uint8Array, tra
   return names.find((name) => name.toLowerCase() === caller) ?? names[0] ?? caller;
 }
 
-/** The user-agent lines that name whom is `wanted`: `agent` (octets, lower case), or all. */
+/** The user-agent lines that name `agent` (octets, lower case), or those that name all agents, as `wanted` says. */
 function linesNaming(
   bytes: Uint8Array,
   agent: Uint8Array,

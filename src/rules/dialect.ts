@@ -1,29 +1,29 @@
 /**
- * Which reading of the file format applies.
+ * The rules by which a file is read.
  *
  * - `rfc9309`: the standard, with the tolerance it asks for. The default.
- * - `google`: bit for bit what google/robotstxt does.
+ * - `google`: exactly as google/robotstxt.
  * - `koster-1996`: the Internet draft of 1996: records end at a blank line, the first match decides.
  * - `robotstxt-1994`: the robotstxt.org convention: no Allow, agent names match as substrings.
  */
 export type Dialect = 'rfc9309' | 'google' | 'koster-1996' | 'robotstxt-1994';
 
-/** Where the dialects differ, as data. The code asks these instead of comparing names. */
+/** The differences between the dialects, as data. Code asks for a trait, never for a dialect's name. */
 export interface DialectTraits {
   /** `disallow-x` counts as `disallow`. */
   readonly keysByPrefix: boolean;
-  /** The misspelt keys google/robotstxt forgives, and two words without a colon. */
+  /** Accept the misspelt keys that google/robotstxt accepts, and two words without a colon. */
   readonly lenient: boolean;
   readonly allowIsAKey: boolean;
-  /** White space around values: SP, TAB, VT and FF in every dialect; NUL ends a line in this one. */
+  /** Whether NUL ends a line. White space around values is SP, TAB, VT and FF in every dialect. */
   readonly nulEndsLine: boolean;
-  /** Octets of a line that count; the rest of a longer line is dropped, the cut line still used. */
+  /** Maximum octets of a line. The rest of a longer line is dropped; its start still counts. */
   readonly maxLineOctets: number;
-  /** Any leading prefix of the UTF-8 byte order mark is skipped, not only the whole of it. */
+  /** Skip any leading part of the UTF-8 byte order mark, not only the whole mark. */
   readonly partialByteOrderMark: boolean;
   readonly transcodesUtf16: boolean;
   readonly blankLineEndsRecord: boolean;
-  /** Agent lines: what a name is made of, and how it is held against the caller's. */
+  /** The syntax of names on user-agent lines, and their comparison with the caller's. */
   readonly agentNames: 'token-list' | 'token' | 'google';
   readonly agentMatch: 'whole' | 'substring';
   /** The caller's agent: its product token, or the string as given. */
@@ -31,7 +31,7 @@ export interface DialectTraits {
   readonly wildcards: boolean;
   /** `first`: in file order; `longest`: most octets, ties go to allow. */
   readonly decides: 'longest' | 'first';
-  /** How octets and escapes of patterns and targets are brought together. */
+  /** The normal form in which octets and escapes of patterns and targets are compared. */
   readonly escapes: 'rfc9309' | 'google' | 'decoded';
   readonly targetHasQuery: boolean;
   readonly robotsTxtAlwaysAllowed: boolean;
@@ -76,7 +76,7 @@ export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
     ...rfc9309,
     keysByPrefix: true,
     nulEndsLine: true,
-    // 2083 octets, a browser's limit for URLs, times eight, less the terminator of a C string.
+    // google/robotstxt: 2083 octets, a browser's limit for URLs, times eight, minus the terminator of a C string.
     maxLineOctets: 2083 * 8 - 1,
     partialByteOrderMark: true,
     transcodesUtf16: false,

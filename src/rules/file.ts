@@ -20,21 +20,19 @@ import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } fro
 
 const located = new LocatedUrl();
 
-/** Agents a file was asked for keep their compiled rules, up to this many; then all start anew. */
+/** The most agents whose compiled rules are kept. When there are more, all are dropped. */
 const MAX_RULESETS = 64;
 
-/** An answer about one URL is bounded, whatever the file holds. */
+/** The most lines listed in an answer about one URL, so that the answer is bounded. */
 const MAX_LINES = 100;
 const MAX_PATTERN_OCTETS = 2_000;
 
-/**
- * A robots.txt file: its octets, and what was compiled of them for the agents that asked. Made by `parseRobots`.
- */
+/** A robots.txt file: its octets, and the compiled rules of the agents asked for. Made by `parseRobots`. */
 export class RobotsFile {
   readonly dialect: Dialect;
-  /** The octets that are read: those given, or their transcoding when they were UTF-16. */
+  /** The octets that are read: those given, or their UTF-8 transcoding when they were UTF-16. */
   readonly bytes: Uint8Array;
-  /** @internal What was given began with a UTF-16 byte order mark. */
+  /** @internal Whether the octets given began with a UTF-16 byte order mark. */
   readonly utf16: boolean;
   private readonly traits: DialectTraits;
   private readonly groupStarts: Int32Array;
@@ -92,9 +90,7 @@ export class RobotsFile {
     );
   }
 
-  /**
-   * The verdict on the first target, without compiling anything: of most files only one question is asked.
-   */
+  /** The verdict on the first target, without compiling rules: many files get only one question. */
   private firstVerdict(token: string, text: string, start: number, end: number): Verdict {
     this.asked = true;
     const { bytes, groupStarts, traits } = this;
@@ -108,8 +104,8 @@ export class RobotsFile {
   }
 
   /**
-   * {@link check}, with the rule that came closest to deciding and why it lost. Takes time in proportion to the
-   * rules of the agent: for showing, not for deciding.
+   * As {@link check}, with the runner-up: the rule that came closest to deciding, and why it lost. The time grows
+   * with the rules of the agent, so use it for display, not for decisions.
    */
   explain(target: string, agent: string | readonly string[] = '*'): Explanation {
     const verdict = this.check(target, agent);
@@ -117,7 +113,7 @@ export class RobotsFile {
     const token = callerAgent(this.chooseAgent(agent), this.traits);
     const text = target.startsWith('/') ? target : targetOf(target);
     const { octets, length } = readTarget(text, 0, pathEnd(text), this.traits);
-    // A rule stands for its line: what was derived from the winner's is no rival of it.
+    // Rules derived from the winner's line are not its runners-up.
     const [winner, ...others] = fittingRules(
       this.bytes,
       this.groupStarts,
@@ -133,7 +129,7 @@ export class RobotsFile {
     return { verdict, runnerUp: { rule: this.describeRule(rival), lost } };
   }
 
-  /** Groups as they stand in the file, before those of one agent are merged. */
+  /** The groups as written in the file, before those of one agent are merged. */
   get groups(): readonly Group[] {
     return this.describe().groups;
   }
@@ -143,7 +139,7 @@ export class RobotsFile {
     return this.describe().sitemaps;
   }
 
-  /** All other records: `Crawl-delay`, `Host`, `Clean-param`, `Visit-time`, whatever stands in the file. */
+  /** All other records: `Crawl-delay`, `Host`, `Clean-param`, `Visit-time` and any other line. */
   get otherRecords(): readonly OtherRecord[] {
     return this.describe().otherRecords;
   }
@@ -157,7 +153,7 @@ export class RobotsFile {
     return crawlDelayMs < 0 ? undefined : crawlDelayMs;
   }
 
-  /** Of several agents the first that some group names; the first of all if none is named. */
+  /** The first of several agents that some group names; the first of all if none is named. */
   chooseAgent(agent: string | readonly string[]): string {
     if (typeof agent === 'string') return agent;
     return agent.find((name) => this.rulesetFor(name).scope === 'named') ?? agent[0] ?? '*';
@@ -198,7 +194,7 @@ export class RobotsFile {
   }
 
   /**
-   * {@link decide} for a URL taken apart: most need no reading any more.
+   * As {@link decide}, for a located URL. Most need no further parsing.
    *
    * @internal
    */
@@ -221,7 +217,7 @@ export class RobotsFile {
   }
 
   /**
-   * The verdict that `rule` (of {@link decide}) gives.
+   * The verdict for the result of {@link decide}.
    *
    * @internal
    */
@@ -272,7 +268,7 @@ export class RobotsFile {
   }
 }
 
-/** Where a target ends: a fragment is no part of it. */
+/** The end of a target. A fragment is not part of it. */
 function pathEnd(target: string): number {
   const fragment = target.indexOf('#');
   return fragment < 0 ? target.length : fragment;

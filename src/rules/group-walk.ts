@@ -9,24 +9,25 @@ import {
 } from './line-cursor.ts';
 
 /**
- * Walks a file line by line, knowing which group and which block each line is in. For showing a file; deciding has its
- * own way.
+ * Walks a file line by line and tracks the group and the block of each line. For descriptions of a file; decisions
+ * use the compiled rules.
  *
- * Allow and disallow lines are read by groups, as RFC 9309 has them: only a rule ends a run of user-agent lines. All
- * other records but `Sitemap` are read by blocks: each counts for the user-agent lines directly above it, and a
- * user-agent line behind one of them starts a new block. So in `User-agent: a`, `Crawl-delay: 5`, `User-agent: b`,
- * `Disallow: /` both agents have the rule, and `a` alone the delay.
+ * Allow and disallow lines belong to groups, as in RFC 9309: only a rule ends a run of user-agent lines. All other
+ * records except `Sitemap` belong to blocks: each counts for the user-agent lines directly above it, and a user-agent
+ * line after one of them starts a new block. So in `User-agent: a`, `Crawl-delay: 5`, `User-agent: b`, `Disallow: /`
+ * both agents have the rule, but only `a` has the delay.
  *
- * NOTE(rfc9309): the standard has no such records. By groups, one file with `Crawl-delay` in six would give some agent
- * a delay that nobody wrote for it; draft-ietf-aipref-attach-05 §3 makes `Content-Usage` a rule, which ends a run too.
+ * NOTE(rfc9309): the standard does not define such records. With groups, one file in six with `Crawl-delay` would
+ * give some agent a delay that nobody wrote for it; draft-ietf-aipref-attach-05 §3 makes `Content-Usage` a rule,
+ * which ends a run too.
  */
 export class GroupWalk {
   readonly cursor: LineCursor;
   /** Number of the group the line is in, in file order from 0; -1 outside any. */
   group = -1;
-  /** The line is a user-agent line and starts a group. */
+  /** Whether the line is a user-agent line that starts a group. */
   starts = false;
-  /** Only user-agent lines, and lines that are no rules, came since the group started. */
+  /** Whether no rule has come since the group started, so that a further user-agent line belongs to it. */
   open = false;
   /** Number of the block the line is in, in file order from 0; -1 outside any. */
   block = -1;

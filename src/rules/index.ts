@@ -1,8 +1,8 @@
 /**
- * The rules room: what a robots.txt file says, also published as `canfetch/rules`.
+ * Reads a robots.txt file and decides by its rules. Also published as `canfetch/rules`.
  *
  * Pure: it must not import Node, a library or another room; no network, no clock, no randomness. It imports only
- * `origin.ts` and `errors.ts`, which are as pure.
+ * `origin.ts` and `errors.ts`, which are pure too.
  */
 export { productToken } from './agent.ts';
 export type { AgentLine, Group, OtherRecord, Rule, Sitemap } from './describe.ts';

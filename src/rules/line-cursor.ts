@@ -1,7 +1,7 @@
 import type { DialectTraits } from './dialect.ts';
 import { BLANK, LOWER } from './octets.ts';
 
-/** What a line is. `OTHER` has a key this room does not decide by. */
+/** Kinds of lines. `OTHER` has a key that does not affect decisions. */
 export const LINE_BLANK = 0;
 export const LINE_COMMENT = 1;
 export const LINE_JUNK = 2;
@@ -25,7 +25,7 @@ const DISALLOW = octetsOf('disallow');
 const DISALLOW_LENIENT = octetsOf('disallow', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw');
 const SITEMAP = octetsOf('sitemap', 'site-map');
 
-/** Where a look for the end of a key or value stops. */
+/** Octets that end the search for the end of a key or value. */
 const STOP_COLON = 1;
 const STOPS: Uint8Array = new Uint8Array(256);
 STOPS[COLON] = STOP_COLON;
@@ -34,8 +34,8 @@ const STOPS_AND_NUL: Uint8Array = STOPS.slice();
 STOPS_AND_NUL[0] = 2;
 
 /**
- * Walks a file line by line without making a string or an object per line: after each `next()` the fields say
- * what stands in the current line. Lines end at LF, CR or CRLF.
+ * Walks a file line by line without allocating per line: after each `next()` the fields describe the current line.
+ * Lines end at LF, CR or CRLF.
  */
 export class LineCursor {
   kind: number = LINE_BLANK;
@@ -45,7 +45,7 @@ export class LineCursor {
   keyEnd = 0;
   valueStart = 0;
   valueEnd = 0;
-  /** The key and value are two words without a colon between them. */
+  /** Whether key and value are two words without a colon between them. */
   missingColon = false;
 
   readonly bytes: Uint8Array;
@@ -72,13 +72,13 @@ export class LineCursor {
     let at = lineStart;
     while (at < limit && BLANK[bytes[at]!] === 1) at++;
     const keyStart = at;
-    // NUL is looked for only where the dialect lets it end a line.
+    // Search for NUL only if the dialect lets it end a line.
     const stops = this.traits.nulEndsLine ? STOPS_AND_NUL : STOPS;
     let stop = 0;
     while (at < limit && (stop = stops[bytes[at]!]!) === 0) at++;
     if (at < limit && stop === STOP_COLON) {
       const colon = at++;
-      // Another colon is part of the value.
+      // Further colons are part of the value.
       while (at < limit && ((stop = stops[bytes[at]!]!) === 0 || stop === STOP_COLON)) at++;
       this.split(keyStart, colon, colon + 1, at);
     } else {
@@ -89,19 +89,19 @@ export class LineCursor {
     return true;
   }
 
-  /** Where the line after the current one starts; past the end of the file when there is none. */
+  /** The start of the next line; past the end of the file when there is none. */
   get nextLine(): number {
     return this.nextStart;
   }
 
-  /** The next line will be the one that starts at `offset`. Lines are no longer counted. */
+  /** Makes the line that starts at `offset` the next one. Line numbers are no longer counted. */
   moveTo(offset: number): void {
     this.nextStart = offset;
   }
 
   /**
-   * Moves to the next user-agent line, passing over all others without reading them, or counting them; false if
-   * there is none.
+   * Moves to the next user-agent line without reading or counting the lines before it. Returns false when there is
+   * none.
    */
   nextUserAgent(): boolean {
     const bytes = this.bytes;
@@ -120,7 +120,7 @@ export class LineCursor {
     return false;
   }
 
-  /** Where the line that `at` is in ends: at its LF, or lone CR, or the end of the file. */
+  /** The end of the line that contains `at`: its LF, a lone CR, or the end of the file. */
   private lineEnd(at: number): number {
     const { bytes } = this;
     const { length } = bytes;
@@ -131,11 +131,13 @@ export class LineCursor {
       if (((at - first) & 3) === 0) at = first + (this.wordWithEnd(words, (at - first) >> 2) << 2);
     }
     while (at < length && !isLineEnd(bytes[at]!)) at++;
-    // CRLF is one end.
+    // CRLF counts as one line end.
     return bytes[at] === CR && bytes[at + 1] === LF ? at + 1 : at;
   }
 
-  /** The first of `words`, from `word` on, that holds an LF or CR: where one is zero, a borrow sets its high bit. */
+  /**
+   * The first of `words`, from `word` on, that contains LF or CR. The subtraction sets the high bit of a zero octet.
+   */
   private wordWithEnd(words: Int32Array, word: number): number {
     for (; word < words.length; word++) {
       const lineFeeds = words[word]! ^ LINE_FEEDS;
@@ -159,7 +161,7 @@ export class LineCursor {
     this.kind = keyEnd === keyStart ? LINE_JUNK : this.classify(keyStart, keyEnd);
   }
 
-  /** "Some people forget the colon": two words are read as key and value, more are not. */
+  /** "Some people forget the colon": two words are read as key and value. Three or more are not. */
   private withoutColon(start: number, end: number, comment: boolean): void {
     const bytes = this.bytes;
     while (end > start && BLANK[bytes[end - 1]!] === 1) end--;
@@ -181,7 +183,7 @@ export class LineCursor {
     this.missingColon = true;
   }
 
-  /** google/robotstxt parts two words at SP and TAB only, though it trims VT and FF too. */
+  /** google/robotstxt separates two words at SP and TAB only, although it also trims VT and FF. */
   private separates(octet: number): boolean {
     return this.traits.keysByPrefix ? octet === 0x20 || octet === 0x09 : BLANK[octet] === 1;
   }
@@ -224,7 +226,7 @@ export class LineCursor {
   }
 }
 
-/** In smaller files lines are found sooner octet by octet. */
+/** Below this file size the search octet by octet is faster. */
 const WORTH_WORDS = 1024;
 const LINE_FEEDS = 0x0a0a_0a0a;
 const CARRIAGE_RETURNS = 0x0d0d_0d0d;
@@ -233,7 +235,7 @@ const HIGH_BITS: number = 0x8080_8080 | 0;
 
 const isLineEnd = (octet: number): boolean => octet === LF || octet === CR;
 
-/** The octets of a file four by four, from the first place in memory where that can be. */
+/** The octets of a file as 32-bit words, from the first aligned offset. */
 function wordsOf({ buffer, byteOffset, length }: Uint8Array): Int32Array {
   const start = (byteOffset + 3) & ~3;
   return new Int32Array(buffer, start, (byteOffset + length - start) >> 2);

@@ -1,15 +1,15 @@
 const LF = 0x0a;
 const CR = 0x0d;
-/** Octets between two places whose line is remembered, as a power of two. */
+/** Distance between remembered line numbers, in octets, as a power of two. */
 const STEP_BITS = 8;
 
 /**
- * Tells the line of any place in a file. Lines are counted once, as far as somebody asked, and the line of every 256th
- * octet is remembered: 1.6 % of the file.
+ * Finds the line number of an offset. Lines are counted once, up to the largest offset asked for; the number is kept
+ * for every 256th octet, which takes 1.6 % of the file's size.
  */
 export class LineIndex {
   private readonly bytes: Uint8Array;
-  /** How many lines end before octet 256, 512, … */
+  /** Number of line ends before octet 256, 512, … */
   private readonly ends: Int32Array;
   private known = 0;
 

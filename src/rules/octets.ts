@@ -1,4 +1,4 @@
-/** Octet tables. Everything in this room looks at octets, not at characters. */
+/** Octet tables. This room works on octets, not characters. */
 
 export const PERCENT = 0x25;
 export const DOLLAR = 0x24;
@@ -6,10 +6,10 @@ export const STAR = 0x2a;
 export const SLASH = 0x2f;
 export const QUESTION = 0x3f;
 
-/** Shared so that strings of every size are encoded alike; lone surrogates become U+FFFD. */
+/** A shared encoder, so that all strings are encoded alike; lone surrogates become U+FFFD. */
 export const utf8: { encode(text: string): Uint8Array } = new TextEncoder();
 
-/** For showing: octets that are no UTF-8 become U+FFFD. A byte order mark is kept. */
+/** For display: invalid UTF-8 becomes U+FFFD. A byte order mark is kept. */
 export const fromUtf8: { decode(octets: Uint8Array): string } = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** ASCII letters in lower case, every other octet as it is. */

@@ -7,32 +7,32 @@ import { utf8 } from './octets.ts';
 
 /** A line that neither allows nor disallows, as octets of its file. */
 export interface RecordLine {
-  /** One of those asked for. */
+  /** One of the requested keys. */
   readonly key: string;
   /** 1-based. */
   readonly line: number;
-  /** Where the value stands. */
+  /** Offset of the value. */
   readonly start: number;
   readonly end: number;
 }
 
 export interface RecordLines {
-  /** Those of the blocks that name the agent, or all agents if no group names it. */
+  /** Lines of the blocks that name the agent, or of those for all agents if none names it. */
   readonly applying: readonly RecordLine[];
-  /** Those outside any block. */
+  /** Lines outside any block. */
   readonly outside: readonly RecordLine[];
 }
 
 /**
- * The lines with one of `keys` (lower case) that are for `agent`. Blocks (see `GroupWalk`) apply as groups do for
- * rules: those that name it, else those for all (RFC 9309 §2.2.1).
+ * The lines with one of `keys` (lower case) for `agent`. Blocks (see `GroupWalk`) apply as groups do: those that name
+ * the agent, else those for all (RFC 9309 §2.2.1).
  */
 export function recordsFor(file: RobotsFile, agent: string, keys: readonly string[]): RecordLines {
   const { bytes } = file;
   const traits = dialects[file.dialect];
   const caller = callerAgent(agent, traits);
   const wanted = keys.map((key) => ({ key, octets: utf8.encode(key) }));
-  /** Whom each block names. */
+  /** By block: the agents it names. */
   const names: number[] = [];
   const found: (RecordLine & { readonly block: number })[] = [];
   const walk = new GroupWalk(bytes, traits);

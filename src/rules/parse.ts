@@ -4,19 +4,19 @@ import { RobotsFile } from './file.ts';
 import { utf8 } from './octets.ts';
 
 export interface ParseOptions {
-  /** How the file is read. Default `'rfc9309'`. */
+  /** The dialect in which the file is read. Default `'rfc9309'`. */
   readonly dialect?: Dialect;
 }
 
 /**
- * Reads a robots.txt file. Any octets are accepted: lines that make no sense are passed over, as RFC 9309
- * §2.3.1.5 asks ("crawlers MUST try to parse each line … MUST use the parseable rules").
+ * Reads a robots.txt file. All octets are accepted: unreadable lines are skipped, as RFC 9309 §2.3.1.5 asks
+ * ("crawlers MUST try to parse each line … MUST use the parseable rules").
  *
- * Give octets rather than a string when you have them: what is not valid UTF-8 is then compared as it was
- * served. They are kept, not copied, so do not change them afterwards.
+ * Pass octets rather than a string if possible: invalid UTF-8 is then compared as it was served. The octets are kept,
+ * not copied, so do not change them afterwards.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for an unknown dialect or a body that is
- *   neither octets nor a string.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for an unknown dialect or a body that is neither
+ * octets nor a string.
  *
  * @example
  * ```ts
@@ -45,7 +45,7 @@ export function parseRobots(body: Uint8Array | string, options: ParseOptions = {
     : new RobotsFile(bytes, dialect, utf16 !== undefined);
 }
 
-/** A UTF-16 byte order mark means the body is transcoded first; the mark itself is no content. */
+/** The encoding of a UTF-16 byte order mark. The body is transcoded, and the mark dropped. */
 function utf16Of(bytes: Uint8Array): string | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;

@@ -42,7 +42,9 @@ export function requestRate(
   return longest;
 }
 
-/** Whether a time is between two minutes of the day, which may lie around midnight. Without them it always is. */
+/**
+ * Whether a time is between two minutes of the day; the interval may span midnight. Always true without an interval.
+ */
 function isWithin(atMs: number, from: number, to: number): boolean {
   if (Number.isNaN(from)) return true;
   const minute = Math.floor(atMs / 60_000) % DAY_MINUTES;

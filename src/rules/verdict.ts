@@ -2,27 +2,27 @@
 export interface MatchedRule {
   readonly directive: 'allow' | 'disallow';
   /**
-   * As written in the file, its first 2,000 octets: an answer about one URL is no longer than that, whatever the file
-   * holds. `file.groups` has it whole. Invalid UTF-8 shows as U+FFFD.
+   * The pattern as written, at most its first 2,000 octets, so that a verdict is bounded. `file.groups` has the whole
+   * pattern. Invalid UTF-8 shows as U+FFFD.
    */
   readonly pattern: string;
   /** 1-based. */
   readonly line: number;
 }
 
-/** The group, merged from all groups of one agent, that applied. */
+/** The group that applied, merged from all groups of one agent. */
 export interface MatchedGroup {
   /** The agent as the file names it, or `*`. */
   readonly agent: string;
-  /** 1-based lines of the user-agent lines that made it apply: the first 100. */
+  /** 1-based line numbers of the user-agent lines of the group: the first 100. */
   readonly lines: readonly number[];
-  /** How many more there are. */
+  /** How many more lines there are. */
   readonly omitted?: number;
 }
 
 /**
- * What a file says about one target and one agent. Every verdict has `rule` and `group`, possibly `undefined`, so that
- * `verdict.rule?.line` needs no narrowing.
+ * The verdict of a file on one target for one agent. Every verdict has `rule` and `group`, possibly `undefined`, so
+ * that `verdict.rule?.line` needs no narrowing.
  */
 export type Verdict =
   | {
@@ -34,7 +34,7 @@ export type Verdict =
     }
   | RuleVerdict;
 
-/** What the groups and rules of a file say. */
+/** A verdict from the groups and rules of a file. */
 export type RuleVerdict =
   | {
       readonly allowed: boolean;

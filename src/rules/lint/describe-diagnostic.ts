@@ -2,13 +2,13 @@ import { quote } from '../../base/index.ts';
 import type { Diagnostic, DiagnosticCode } from './diagnostic.ts';
 import { originOfDirective } from './known-directives.ts';
 
-/** A diagnostic in words. */
+/** The text of a diagnostic. */
 export interface DiagnosticDescription {
-  /** What is the matter, in one sentence. */
+  /** The problem, in one sentence. */
   readonly message: string;
-  /** What to do about it. */
+  /** The remedy. */
   readonly hint: string;
-  /** Why it matters: the documentation of its code. */
+  /** Why it matters, from the documentation of its code. */
   readonly explanation: string;
 }
 

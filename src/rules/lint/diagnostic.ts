@@ -1,6 +1,6 @@
 /**
- * What can be the matter with a file. Codes are stable; `describeDiagnostic` has a message, a hint and an
- * explanation for each.
+ * Kinds of problems in a file. Codes are stable. `describeDiagnostic` has a message, a hint and an explanation for
+ * each.
  */
 export type DiagnosticCode =
   // The file as octets.
@@ -39,12 +39,12 @@ export type DiagnosticCode =
   | 'shadowed-rule';
 
 /**
- * `error`: the line, or much of the file, does not do what it says. `warning`: it does, but not what was probably
- * meant, or not for every crawler. `info`: worth knowing.
+ * `error`: the line, or much of the file, has no effect as written. `warning`: it has an effect, but probably not the
+ * intended one, or not for every crawler. `info`: worth knowing.
  */
 export type Severity = 'error' | 'warning' | 'info';
 
-/** One thing that is the matter with a file, and where. */
+/** One problem, with its place in the file. */
 export interface Diagnostic {
   readonly code: DiagnosticCode;
   readonly severity: Severity;
@@ -52,14 +52,14 @@ export interface Diagnostic {
   readonly line: number;
   /** 1-based, in octets; a byte order mark does not count. */
   readonly column: number;
-  /** What stands there: a key, a user-agent value, a pattern, a URL. Its first 100 octets. */
+  /** The text at that place: a key, a user-agent value, a pattern or a URL. At most its first 100 octets. */
   readonly text: string;
-  /** The agent this is about. */
+  /** The agent that the problem concerns. */
   readonly agent?: string;
-  /** What it is read as, or was probably meant to be. */
+  /** How it is read, or what was probably intended. */
   readonly meant?: string;
-  /** Another line that this is about: the rule that wins, the group that comes first, the line between. */
+  /** A second line involved: the rule that wins, the first group, or the line between. */
   readonly otherLine?: number;
-  /** How many more of the kind there are: on the last that is shown. */
+  /** On the last diagnostic of a code: how many more there are. */
   readonly omitted?: number;
 }

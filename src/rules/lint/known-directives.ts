@@ -1,4 +1,4 @@
-/** Directives outside RFC 9309 that are seen in real files: whose they are, and what became of them. */
+/** Directives outside RFC 9309 that occur in real files: their origin and status. */
 const ORIGINS: Readonly<Record<string, string>> = {
   'crawl-delay':
     'a pause between two requests, in seconds; Bing, Common Crawl and Anthropic heed it, Google and (since 2018) Yandex do not; canfetch paces by it',
@@ -32,7 +32,7 @@ const ORIGINS: Readonly<Record<string, string>> = {
   allow: '`Allow`, which the convention of 1994 does not have',
 };
 
-/** What a directive outside RFC 9309 is; `undefined` if it is not known. */
+/** The origin and status of a directive outside RFC 9309; `undefined` if it is unknown. */
 export function originOfDirective(key: string): string | undefined {
   const name = key.toLowerCase();
   return Object.hasOwn(ORIGINS, name) ? ORIGINS[name] : undefined;

@@ -5,23 +5,23 @@ import { beats, findShadowed, type RankedRule } from './shadowed-rules.ts';
 interface LintedGroup {
   /** The value of its first user-agent line. */
   readonly agentLine: Span;
-  /** In lower case, each once. */
+  /** Names in lower case, without duplicates. */
   readonly names: string[];
   /** Rules that can match something. */
   readonly rules: RankedRule[];
   ruleLines: number;
   /** The first rule without a path. */
   voidRule?: Span;
-  /** Of the rules about all paths the one that decides. */
+  /** The one that decides, of the rules about all paths. */
   root?: RankedRule;
 }
 
-/** What is the matter with groups, and with rules beside each other. */
+/** Finds problems of groups, and of rules in relation to each other. */
 export class GroupLint {
   readonly #traits: DialectTraits;
   readonly #report: Report;
   readonly #groups: LintedGroup[] = [];
-  /** Where an agent is named first, and the last group that names it. */
+  /** The first line that names an agent, and the last group that does. */
   readonly #agents = new Map<string, { readonly line: number; group: LintedGroup }>();
 
   constructor(traits: DialectTraits, report: Report) {
@@ -29,12 +29,12 @@ export class GroupLint {
     this.#report = report;
   }
 
-  /** The group that was started last. */
+  /** The group started last. */
   get last(): LintedGroup {
     return this.#groups.at(-1)!;
   }
 
-  /** There is one group, and it is for all agents. */
+  /** Whether there is one group only, and it is for all agents. */
   get isForAll(): boolean {
     return this.#groups.length === 1 && this.last.names.includes('*');
   }
@@ -43,7 +43,7 @@ export class GroupLint {
     this.#groups.push({ agentLine, names: [], rules: [], ruleLines: 0 });
   }
 
-  /** A user-agent line of the last group names `agent`. */
+  /** Adds an agent named by a user-agent line of the last group. */
   addAgent(agent: string, span: Span): void {
     const group = this.last;
     const { names } = group;
@@ -62,7 +62,7 @@ export class GroupLint {
     }
   }
 
-  /** A rule of the last group that can match something. */
+  /** Adds a rule of the last group that can match something. */
   addRule(rule: RankedRule): void {
     const group = this.last;
     group.rules.push(rule);
@@ -70,14 +70,14 @@ export class GroupLint {
     if (isRoot && this.#wins(rule, group.root)) group.root = rule;
   }
 
-  /** What can be told only at the end of the file. */
+  /** Reports problems that are known only at the end of the file. */
   finish(): void {
     const report = this.#report;
     /** Agents with a group that has rules. */
     const ruled = new Set<string>();
-    /** Of the rules about all paths the one that decides for an agent. */
+    /** By agent: the one that decides, of its rules about all paths. */
     const roots = new Map<string, RankedRule>();
-    /** Rules by the agents they are for: groups for the same agents always apply together. */
+    /** Rules by their agents: groups for the same agents always apply together. */
     const merged = new Map<string, RankedRule[]>();
     for (const { names, root, rules, ruleLines, voidRule } of this.#groups) {
       if (rules.length > 0 && voidRule !== undefined) report.add('empty-rule', 'info', voidRule);

@@ -21,16 +21,16 @@ import { Report, type Span } from './report.ts';
 import { rewrittenInUrls } from './rewritten-in-urls.ts';
 import { asCharacters, rankedRule } from './shadowed-rules.ts';
 
-/** What keys are held against. */
+/** Keys that misspellings are compared with. */
 const KEYS: readonly string[] = ['user-agent', 'allow', 'disallow', 'sitemap', 'crawl-delay'];
 
-/** The key that `word` (lower case) is, or is one letter away from; two, where the key is long enough. */
+/** The key that `word` (lower case) is, or is one edit away from; two edits for long keys. */
 function nearestKey(word: string): string | undefined {
   return KEYS.find((key) => isNear(word, key, key.length > 5 ? 2 : 1));
 }
 
 export interface LintOptions {
-  /** Octets that crawlers read: what comes after them is lost. Default 512,000 (500 KiB). */
+  /** Octets that crawlers read. Lines after them are lost. Default 512,000 (500 KiB). */
   readonly maxBodyBytes?: number;
 }
 
@@ -38,19 +38,21 @@ const CR = 0x0d;
 const LF = 0x0a;
 const LESS_THAN = 0x3c;
 const TOP: Span = { line: 1, column: 1, start: 0, end: 0 };
-/** From `user-agent` on, the kinds of lines stand in the order of their keys. */
+/** Starting with `user-agent`, the kinds of lines have the order of their keys. */
 const KEY_OCTETS = KEYS.map((key) => utf8.encode(key));
 /** RFC 9309 §2.2.1: "only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". */
 const TOKEN_OR_STAR = /^(?:[A-Za-z_-]+|\*)$/;
 const MOST_AGENTS_SHOWN = 10;
-/** They are for the agents of a block, so that outside any they are for nobody. `License` is for everybody there. */
+/**
+ * Records for the agents of a block. Outside any block they count for nobody. (`License` counts for everybody there.)
+ */
 const AGENT_RECORDS = /^(?:crawl-delay|request-rate|visit-time|content-usage|content-signals?)$/;
 
 /**
- * What is the matter with a file. Sorted by line and column; at most 100 of a
- * code, the last of which has the number of those `omitted`. Directives outside RFC 9309 are shown once each.
+ * Finds problems in a file. Diagnostics are sorted by line and column, at most 100 of a code; the last of a code has
+ * the number of those `omitted`. Each directive outside RFC 9309 is reported once.
  *
- * Takes time in proportion to the octets of the file.
+ * The time is linear in the octets of the file.
  *
  * @example
  * ```ts
@@ -70,14 +72,14 @@ class Linter {
   readonly #groups: GroupLint;
   readonly #walk: GroupWalk;
   readonly #cursor: LineCursor;
-  /** Where the line starts. */
+  /** Start of the current line. */
   #start: number;
-  /** What an author may take for the end of a group: the first such line since the last user-agent line. */
+  /** A line that an author may take for the end of a group: the first since the last user-agent line. */
   #between: { readonly line: number; readonly directive: boolean } | undefined;
 
-  /** A blank line came since the last rule, user-agent line or record. */
+  /** Whether a blank line came since the last rule, user-agent line or record. */
   #afterBlank = false;
-  /** The first licence that stands apart in the group that is the last one so far. */
+  /** The first licence that is separated from the user-agent lines of the last group. */
   #apart: Span | undefined;
 
   constructor(file: RobotsFile) {
@@ -148,7 +150,7 @@ class Linter {
     else if (kind >= LINE_USER_AGENT && kind !== LINE_SITEMAP) this.#afterBlank = false;
   }
 
-  /** A line whose key decides nothing, or that has none. */
+  /** Handles a line with a key that affects no decision, or without a key. */
   #otherLine(value: Span): void {
     const { bytes } = this.#file;
     const { kind, line, keyStart, keyEnd, missingColon } = this.#cursor;
@@ -235,13 +237,13 @@ class Linter {
   }
 }
 
-/** Where `bytes` stop being UTF-8; their length if they are. */
+/** The offset of the first octet that is not valid UTF-8; the length if all are. */
 function firstInvalidOctet(bytes: Uint8Array): number {
-  // What is invalid becomes U+FFFD, whose three octets are never fewer.
+  // Each invalid sequence becomes U+FFFD, whose three octets are never fewer.
   const repaired = utf8.encode(fromUtf8.decode(bytes));
   let at = 0;
   while (at < repaired.length && repaired[at] === bytes[at]) at++;
-  // The first octets of U+FFFD may be those of the file.
+  // The first octets of U+FFFD may equal those of the file.
   while ((repaired[at]! & 0xc0) === 0x80) at--;
   return at;
 }

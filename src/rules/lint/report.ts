@@ -1,13 +1,13 @@
 import type { Diagnostic, DiagnosticCode, Severity } from './diagnostic.ts';
 import { fromUtf8 } from '../octets.ts';
 
-/** So many of one code are shown; the last of them says how many more there are. */
+/** The most diagnostics of one code. The last one has the number of those omitted. */
 const MOST_OF_A_CODE = 100;
-/** So many things are told apart within their codes. */
+/** The most subjects that are tracked per code. */
 const MOST_THINGS = 500;
 const MOST_TEXT_OCTETS = 100;
 
-/** Octets that a diagnostic is about: where they stand, and as offsets. */
+/** Octets that a diagnostic is about, as line and offsets. */
 export interface Span {
   /** 1-based. */
   readonly line: number;
@@ -18,7 +18,7 @@ export interface Span {
 
 type Shown = { -readonly [Field in keyof Diagnostic]: Diagnostic[Field] };
 
-/** Collects diagnostics, bounded: a file can have a quarter of a million lines with something the matter each. */
+/** Collects diagnostics, within bounds: a file may have a quarter of a million bad lines. */
 export class Report {
   readonly #bytes: Uint8Array;
   readonly #kinds = new Map<string, Shown[]>();
@@ -27,7 +27,7 @@ export class Report {
     this.#bytes = bytes;
   }
 
-  /** @param thing Of all with the same code and thing, only the first is shown. */
+  /** @param thing The subject. Only the first diagnostic with the same code and subject is kept. */
   add(
     code: DiagnosticCode,
     severity: Severity,

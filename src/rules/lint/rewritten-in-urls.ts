@@ -1,31 +1,33 @@
 import type { DialectTraits } from '../dialect.ts';
 
-/** A piece of a pattern that URLs, as parsers write them, have otherwise. */
+/** A piece of a pattern that URL parsers rewrite, so that URLs do not contain it as written. */
 interface RewrittenPiece {
-  /** Where it stands in the pattern. */
+  /** Its offset in the pattern. */
   readonly at: number;
   readonly written: string;
-  /** How parsers write it; empty when they take it out. Absent for brackets, which they leave as they are. */
+  /** The form that URL parsers write; empty when they remove it. Absent for brackets, which they keep. */
   readonly meant?: string;
 }
 
-/** Where a path surely still is the path: a `*` may stand for the `?` too. */
+/** The part of a pattern that is certainly in the path: a `*` may match the `?` too. */
 const SURELY_PATH = /^[^*?]*\??/;
-/** "." and "..", in any spelling, as a whole segment (URL Standard, path state). A pattern may go on behind its end. */
+/**
+ * "." and "..", in any spelling, as a whole segment (URL Standard, path state). A pattern may match beyond its end.
+ */
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=[/?])/i;
 /** "Strip all ASCII tab or newline from input" (URL Standard, basic URL parser). */
 const TAB = /\t/;
-/** For special schemes the same as a slash (URL Standard, path state). */
+/** For special schemes equal to a slash (URL Standard, path state). */
 const BACKSLASH = /\\/;
-/** Of the query percent-encode set what a line can hold: it is escaped in paths as well. */
+/** The characters of the query percent-encode set that a line can contain. They are escaped in paths as well. */
 const ESCAPED = /[ "<>]/;
 const BRACKET = /[[\]]|%5[bd]/i;
 
 /**
- * What of a pattern is otherwise in URLs: the first piece of each kind.
+ * The pieces of a pattern that URL parsers rewrite: the first of each kind.
  *
- * The dialects that compare by octets of their normal form read raw and escaped ` "<>` alike; google/robotstxt takes
- * the target as given, where a parser has escaped them.
+ * Dialects that compare a normal form read raw and escaped ` "<>` as equal. google/robotstxt takes the target as
+ * given, in which a parser has escaped them.
  */
 export function rewrittenInUrls(pattern: string, { escapes }: DialectTraits): RewrittenPiece[] {
   const path = SURELY_PATH.exec(pattern)?.[0] ?? '';
@@ -40,7 +42,7 @@ export function rewrittenInUrls(pattern: string, { escapes }: DialectTraits): Re
   look(path, DOT_SEGMENT, () => '');
   look(pattern, TAB, () => '');
   if (escapes === 'google') look(pattern, ESCAPED, encodeURIComponent);
-  // Where both sides are decoded a bracket equals its escape.
+  // In dialects that decode both sides a bracket equals its escape.
   if (escapes !== 'decoded') look(pattern, BRACKET);
   return found;
 }

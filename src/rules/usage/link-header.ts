@@ -1,4 +1,4 @@
-/** A link of a `Link` header field (RFC 8288 §3), as far as licences need it. */
+/** A link of a `Link` header field (RFC 8288 §3), reduced to what licences need. */
 export interface Link {
   /** The URI reference between `<` and `>`, as written. */
   readonly target: string;
@@ -16,8 +16,8 @@ const QUOTED_VALUE = /"((?:[^"\\]|\\.)*)"/y;
 const UNTIL_COMMA = /[^,]*/y;
 
 /**
- * The links of a `Link` header field, by RFC 8288 appendix B.2: what cannot be read is passed over, up to the next comma.
- * Of a parameter given twice the first counts (§3.3, §3.4.1).
+ * The links of a `Link` header field, parsed by RFC 8288 appendix B.2. Unreadable text is skipped up to the next
+ * comma. Of a repeated parameter the first counts (§3.3, §3.4.1).
  */
 export function parseLinks(field: string): readonly Link[] {
   const links: Link[] = [];

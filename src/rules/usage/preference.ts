@@ -7,12 +7,12 @@ export type Preference = 'allow' | 'disallow' | 'unknown';
 export type UseLevel = 'immediate' | 'reference' | 'full';
 const USE_LEVELS: readonly UseLevel[] = ['immediate', 'reference', 'full'];
 
-/** What one line or header states. */
+/** The statement of one line or header. */
 export interface Statement {
-  /** By the labels of the statement, whatever they are. */
+  /** Preference by label, including unknown labels. */
   readonly preferences: Readonly<Record<string, Preference>>;
   readonly use?: UseLevel;
-  /** It could not be read, and states nothing. */
+  /** Set when it could not be parsed. It then states nothing. */
   readonly malformed?: true;
 }
 
@@ -34,8 +34,8 @@ export function contentUsage(text: string): Statement {
 }
 
 /**
- * A statement by Cloudflare's content signals, for which no grammar is published: `key=value`, parted by commas,
- * case and white space being no matter. Other values than `yes` and `no` state nothing. Of a key given twice the
+ * Parses a statement of Cloudflare's content signals, which have no published grammar: `key=value`, separated by
+ * commas; case and white space do not matter. Values other than `yes` and `no` state nothing. Of a repeated key the
  * stricter value counts.
  */
 export function contentSignal(text: string): Statement {

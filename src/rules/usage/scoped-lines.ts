@@ -6,14 +6,14 @@ import { fittingRules } from '../matcher/rule-scan.ts';
 import { findGroups } from '../matcher/select.ts';
 import { readTarget } from '../matcher/target.ts';
 
-/** A line that holds for the paths that start with its own, or for all. */
+/** A line for the paths that start with its own path, or for all. */
 export interface ScopedLine {
   readonly key: string;
   /** 1-based. */
   readonly line: number;
   /** As written. */
   readonly path?: string;
-  /** What comes behind the path. */
+  /** The text after the path. */
   readonly statement: string;
 }
 
@@ -23,16 +23,16 @@ const ANYBODY = new Uint8Array(0);
 const LF = 0x0a;
 
 /**
- * Lines whose value may start with a path, as AIPREF's `Content-Usage` has it (draft-ietf-aipref-attach-05): "the
- * path ends immediately before the first SP (U+20) or HTAB ("U+09") character", and the longest path that matches
- * decides "using the same path prefix matching rules as defined for Allow and Disallow".
+ * Lines whose value may start with a path, as AIPREF's `Content-Usage` (draft-ietf-aipref-attach-05): "the path ends
+ * immediately before the first SP (U+20) or HTAB ("U+09") character", and the longest path that matches decides
+ * "using the same path prefix matching rules as defined for Allow and Disallow".
  *
- * So the paths are held against targets as the rules of a file of their own.
+ * So the paths are compiled as the rules of a file of their own.
  */
 export class ScopedLines {
   readonly #traits: DialectTraits;
   readonly #everywhere: ScopedLine[] = [];
-  /** By where their paths stand in that file. */
+  /** Lines by the offsets of their paths in that file. */
   readonly #scoped = new Map<number, ScopedLine>();
   readonly #rules: Uint8Array | undefined;
 
@@ -67,8 +67,8 @@ export class ScopedLines {
   }
 
   /**
-   * The lines that hold for `target` (path and query): those with the longest path that matches, all of them when
-   * several are as long; those without a path when none matches.
+   * The lines for `target` (path and query): those with the longest matching path, all of them if several are equally
+   * long; if no path matches, those without a path.
    */
   for(target: string): readonly ScopedLine[] {
     const rules = this.#rules;

@@ -1,12 +1,12 @@
 /*
- * Dictionaries of structured fields (RFC 9651 §4.2.2), read as strictly as the standard says: one octet amiss and
- * there is no dictionary. Written for usage preferences, which look at tokens: of other values only the type is
- * told, and of parameters that they are well formed.
+ * Parses dictionaries of structured fields (RFC 9651 §4.2.2) strictly: one wrong octet makes the whole dictionary
+ * invalid. Usage preferences need tokens only, so other values are reduced to their type, and parameters are only
+ * checked.
  */
 
 type OtherItem = 'integer' | 'decimal' | 'string' | 'byte-sequence' | 'boolean' | 'date' | 'display-string';
 
-/** The value of a member: a token's text, or what else it is. */
+/** The value of a member: the text of a token, or the type of any other value. */
 export type MemberValue =
   { readonly type: 'token'; readonly token: string } | { readonly type: OtherItem | 'inner-list' };
 
@@ -35,7 +35,7 @@ const PRESENT: MemberValue = { type: 'boolean' };
 const SPACES = / */y;
 const OPTIONAL_WHITE_SPACE = /[ \t]*/y;
 
-/** What is to be read, and how far it was. */
+/** The text, and how far it has been read. */
 class Input {
   readonly text: string;
   at = 0;
@@ -48,7 +48,7 @@ class Input {
     return this.at === this.text.length;
   }
 
-  /** What `pattern` matches here, moving past it; `undefined` if nothing. */
+  /** Consumes and returns what `pattern` matches here; `undefined` if nothing. */
   take(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.at;
     const taken = pattern.exec(this.text)?.[0];
@@ -56,7 +56,7 @@ class Input {
     return taken;
   }
 
-  /** Whether `character` stands here; moves past it. */
+  /** Consumes `character`; false if it is not here. */
   accepts(character: string): boolean {
     if (this.text[this.at] !== character) return false;
     this.at++;
@@ -67,7 +67,7 @@ class Input {
 /**
  * §4.2.2, Parsing a Dictionary. Of several members with one key the last counts.
  *
- * @returns `undefined` when `text` is no dictionary.
+ * @returns `undefined` when `text` is not a dictionary.
  */
 export function parseDictionary(text: string): ReadonlyMap<string, MemberValue> | undefined {
   const input = new Input(text);
@@ -94,7 +94,7 @@ function itemOrInnerList(input: Input): MemberValue | undefined {
   return input.accepts('(') ? innerList(input) : bareItem(input);
 }
 
-/** §4.2.1.2, from behind the opening parenthesis. */
+/** §4.2.1.2, after the opening parenthesis. */
 function innerList(input: Input): MemberValue | undefined {
   let separated = true;
   input.take(SPACES);
@@ -116,7 +116,7 @@ function bareItem(input: Input): MemberValue | undefined {
   return undefined;
 }
 
-/** §4.2.3.2; whether they are well formed. */
+/** §4.2.3.2. Returns whether they are well formed. */
 function parameters(input: Input): boolean {
   while (input.accepts(';')) {
     input.take(SPACES);
@@ -126,7 +126,7 @@ function parameters(input: Input): boolean {
   return true;
 }
 
-/** Whether the percent escapes make up UTF-8. */
+/** Whether the percent escapes decode to valid UTF-8. */
 function isUtf8(displayString: string): boolean {
   try {
     decodeURIComponent(displayString.slice(1));

@@ -14,59 +14,59 @@ import { parseLinks } from './link-header.ts';
 import { type RecordLine, recordsFor } from '../other-records.ts';
 import { type ScopedLine, ScopedLines } from './scoped-lines.ts';
 
-/** Response headers of the resource, where they are known; each as one string, as `headers.get()` gives it. */
+/** Response headers of the resource, if known. Each is one string, as `headers.get()` returns it. */
 export interface UsageOptions {
   /** The `Content-Usage` header field. */
   readonly contentUsage?: string | null | undefined;
   /** The `Content-Signal` header field. */
   readonly contentSignal?: string | null | undefined;
-  /** The `Link` header field: its links with `rel="license"` are read, all others passed over. */
+  /** The `Link` header field. Only its links with `rel="license"` are read. */
   readonly link?: string | null | undefined;
 }
 
-/** What a site states about the use of one resource by one agent. It never allows or disallows fetching. */
+/** The preferences of a site about the use of one resource by one agent. They never allow or disallow fetching. */
 export interface Usage {
   /** Training of generative AI models: AIPREF's `train-ai` and Cloudflare's `ai-train`. */
   readonly 'train-ai': Preference;
   /**
-   * Input to generative AI models of what the user did not provide: AIPREF's `ai-use`. Kept apart from `ai-input`,
-   * which Cloudflare defines in words of its own.
+   * Input to generative AI models that the user did not provide: AIPREF's `ai-use`. Separate from `ai-input`, which
+   * Cloudflare defines differently.
    */
   readonly 'ai-use': Preference;
   /** Input to AI models, such as retrieval for an answer: Cloudflare's `ai-input`. */
   readonly 'ai-input': Preference;
   /**
-   * Search: AIPREF's and Cloudflare's `search`. By AIPREF a use that qualifies as search (it links to the resource, and
-   * excerpts only help to judge it) is governed by this preference alone, whatever the others say.
+   * Search: AIPREF's and Cloudflare's `search`. In AIPREF a use that qualifies as search (it links to the resource,
+   * and excerpts only help to judge it) depends on this preference alone, whatever the others say.
    */
   readonly search: Preference;
-  /** Cloudflare's `use`: at most this is allowed. */
+  /** Cloudflare's `use`: the most permissive level allowed. */
   readonly use?: UseLevel;
   /** URLs of the licences in force: the first 100. */
   readonly licenses: readonly string[];
   /** The lines and headers that state this: the first 100. */
   readonly sources: readonly UsageSource[];
-  /** How many more sources there are. They count all the same. */
+  /** How many more sources there are. They count too. */
   readonly omitted?: number;
 }
 
-/** A line or header that says something about the use of a resource. */
+/** A line or header with a statement about the use of a resource. */
 export interface UsageSource extends Statement {
   readonly directive: 'content-usage' | 'content-signal' | 'license' | 'link';
-  /** The document, with its revision, by which the statement was read. */
+  /** The document, with its revision, by which the statement was parsed. */
   readonly specification: string;
   /** 1-based line of the robots.txt file; absent for a header. */
   readonly line?: number;
-  /** The path that the statement is for, as written, its first 1,000 characters; absent when it is for all. */
+  /** The path of the statement as written, its first 1,000 characters; absent when it is for all paths. */
   readonly path?: string;
-  /** The statement as written, its first 1,000 characters; of a link its target. */
+  /** The statement as written, its first 1,000 characters; for a link, its target. */
   readonly value: string;
 }
 
 type UsageDirective = 'content-usage' | 'content-signal';
 type Purpose = 'train-ai' | 'ai-use' | 'ai-input' | 'search';
 
-/** What the vocabularies call the purposes. Other labels of theirs are kept in the sources, and mean nothing here. */
+/** The labels of the purposes in each vocabulary. Other labels appear in the sources and have no effect. */
 const LABELS: Readonly<Record<UsageSource['directive'], Readonly<Partial<Record<Purpose, string>>>>> = {
   'content-usage': { 'train-ai': 'train-ai', 'ai-use': 'ai-use', search: 'search' },
   'content-signal': { 'train-ai': 'ai-train', 'ai-input': 'ai-input', search: 'search' },
@@ -75,8 +75,9 @@ const LABELS: Readonly<Record<UsageSource['directive'], Readonly<Partial<Record<
 };
 
 /**
- * By which documents statements are read. Revision 08 of the AIPREF vocabulary was read in summaries, which agree: it
- * adds `ai-use`, lets `search` override the other categories for uses that qualify, and leaves the format as it was.
+ * The documents by which statements are parsed. Revision 08 of the AIPREF vocabulary adds `ai-use`, lets `search`
+ * override the other categories for uses that qualify, and does not change the format. (Known from summaries, which
+ * agree.)
  */
 const SPECIFICATIONS: Readonly<Record<UsageSource['directive'], string>> = {
   'content-usage': 'draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08',
@@ -95,7 +96,7 @@ const ABSOLUTE_URL = /^[a-z][a-z0-9+.-]*:\/\/[^\s/]\S*$/i;
 const MAX_URL_LENGTH = 8_000;
 const RSL_TYPE = 'application/rsl+xml';
 
-/** What is shown is bounded, whatever stands in the file; what counts is not. */
+/** Bounds what is reported. All statements count. */
 const MOST_SOURCES = 100;
 const MOST_CHARACTERS = 1_000;
 const MOST_LABELS = 50;
@@ -109,7 +110,7 @@ interface AgentLines {
   readonly licenses: readonly UsageSource[];
 }
 
-/** The agent that was asked for last, for each file: a crawler asks for the same one again and again. */
+/** The agent asked for last, by file: a crawler asks for the same one again and again. */
 const known = new WeakMap<RobotsFile, AgentLines>();
 
 /**
@@ -176,7 +177,7 @@ export function usage(
   };
 }
 
-/** What is shown of a source: its beginning, and labels that can be shown. */
+/** A source shortened for reports: its beginning, and labels of bounded length. */
 function bounded(source: UsageSource): UsageSource {
   const { path, preferences, value } = source;
   const isLicense = source.directive === 'license' || source.directive === 'link';
@@ -189,7 +190,9 @@ function bounded(source: UsageSource): UsageSource {
   };
 }
 
-/** The links to licences, and whether they have the type of RSL. Relative ones are resolved where the target is a URL. */
+/**
+ * The links to licences, and whether they have the type of RSL. Relative ones are resolved if the target is a URL.
+ */
 function linkSources(
   field: string,
   target: string,
@@ -237,7 +240,7 @@ function licenseSource({ bytes }: RobotsFile, { line, start, end }: RecordLine):
   return licenseOf('license', fromUtf8.decode(bytes.subarray(start, end)), line);
 }
 
-/** Lines that were read: the same ones answer for target after target. */
+/** Cache of parsed lines: the same lines apply to many targets. */
 const read = new WeakMap<ScopedLine, UsageSource>();
 
 function lineSource(directive: UsageDirective, scoped: ScopedLine): UsageSource {
