@@ -36,6 +36,7 @@ export interface GotAnswer {
 export interface GotFailure {
   readonly options: GotRequest;
   readonly response?: unknown;
+  readonly cause?: unknown;
 }
 
 /**
@@ -64,12 +65,19 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
   const guard = new Guard(client, options);
   /** got runs `beforeRequest` for a redirect too, which is decided and told of by then. */
   const decided = new WeakMap<GotRequest, string>();
+  /** What was thrown about a request, or about the redirect that an answer is. */
+  const thrown = new WeakMap<object, unknown>();
 
-  const admit = async (request: GotRequest): Promise<string> => {
-    const url = new URL(String(request.url));
-    const because = ignoredBecause(request.context?.['robots']);
-    await guard.admit(url, { signal: request.signal, because });
-    return url.href;
+  const admit = async (request: GotRequest, about: object): Promise<string> => {
+    try {
+      const url = new URL(String(request.url));
+      const because = ignoredBecause(request.context?.['robots']);
+      await guard.admit(url, { signal: request.signal, because });
+      return url.href;
+    } catch (error) {
+      thrown.set(about, error);
+      throw error;
+    }
   };
   const answered = ({ url, statusCode: status, headers }: GotAnswer): void =>
     guard.answered(url, status, fieldsOf(headers));
@@ -80,13 +88,15 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
         async (request) => {
           const redirectedTo = decided.get(request);
           decided.delete(request);
-          if (redirectedTo === undefined || redirectedTo !== String(request.url)) await admit(request);
+          if (redirectedTo === undefined || redirectedTo !== String(request.url)) {
+            await admit(request, request);
+          }
         },
       ],
       beforeRedirect: [
         async (request, response) => {
           answered(response);
-          decided.set(request, await admit(request));
+          decided.set(request, await admit(request, response));
         },
       ],
       afterResponse: [
@@ -97,11 +107,23 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
       ],
       beforeError: [
         (error) => {
-          const { url, signal } = error.options;
-          if (error.response === undefined && url !== undefined) guard.failed(url, error, signal);
+          const { options, response } = error;
+          // Before version 14.4 got keeps the code and the message of what a hook throws, and forgets the error.
+          if (error.cause === undefined) {
+            const cause = thrown.get(options) ?? (isObject(response) ? thrown.get(response) : undefined);
+            if (cause !== undefined)
+              Object.defineProperty(error, 'cause', { value: cause, configurable: true });
+          }
+          if (response === undefined && options.url !== undefined) {
+            guard.failed(options.url, error, options.signal);
+          }
           return error;
         },
       ],
     },
   };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

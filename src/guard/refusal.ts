@@ -73,16 +73,34 @@ export function refusal(decision: Decision): RobotsDisallowedError | RobotsUnrea
     : new RobotsDisallowedError(decision);
 }
 
+/** Well known, so that another copy of this package in the process finds it too. */
+const REFUSAL: unique symbol = Symbol.for('canfetch.refusal');
+
+/** `response`, which answers in the place of a site, as one that {@link refusalIn} knows. */
+export function answeringFor<Response extends object>(response: Response, refused: Refusal): Response {
+  return Object.defineProperty(response, REFUSAL, { value: refused, configurable: true });
+}
+
 /**
- * The refusal behind an error: clients wrap what a guard throws (`TypeError: fetch failed`, got's `RequestError`,
- * `AxiosError`) and keep it as `cause`.
+ * The refusal behind what a client rejects with or answers. Clients wrap what a guard throws (`TypeError: fetch failed`,
+ * got's `RequestError`, `AxiosError`) and keep it as `cause`. With `onDisallow: 'response'` the guard answers, and clients
+ * throw what they throw for such a status, with the answer as `response` (ky's `HTTPError`, ofetch's `FetchError`).
  *
- * @returns `undefined` when the error has nothing to do with robots.txt.
+ * @param value An error, or a `Response` (a clone is as good; one that was made of its body is not).
+ * @returns `undefined` when it has nothing to do with robots.txt.
  */
-export function refusalIn(error: unknown): Refusal | undefined {
-  for (const each of causesOf(error)) {
+export function refusalIn(value: unknown): Refusal | undefined {
+  for (const each of causesOf(value)) {
     // Some wrappers take over the code, so the family is asked for too.
     if (REFUSAL_CODES.has(Reflect.get(each, 'code')) && isRobotsError(each)) return each as Refusal;
+    const answered = refusalOf(each) ?? refusalOf(Reflect.get(each, 'response'));
+    if (answered !== undefined) return answered;
   }
   return undefined;
+}
+
+/** The refusal that a response answers for. */
+export function refusalOf(response: unknown): Refusal | undefined {
+  if (typeof response !== 'object' || response === null || !(REFUSAL in response)) return undefined;
+  return response[REFUSAL] as Refusal;
 }

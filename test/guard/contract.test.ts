@@ -1,97 +1,212 @@
-import axios from 'axios';
-import got from 'got';
-import { Agent, fetch as undiciFetch, interceptors, request } from 'undici';
+import { describe, it } from 'vitest';
 import { guardAxios } from '../../src/guard/axios.ts';
 import { gotHooks } from '../../src/guard/got.ts';
 import type { ThrowingGuardOptions } from '../../src/guard/options.ts';
 import { robotsInterceptor } from '../../src/guard/undici.ts';
 import { guardFetch, type RobotsClient } from '../../src/index.ts';
-import { type GetPage, guardContract } from './contract.ts';
+import { type GetPage, guardContract, type GuardedClient, type PageRequest } from './contract.ts';
+
+/** The versions of "Supported versions" in `src/guard/README.md`: the oldest and the newest of each client. */
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+
+/** The contract of a client that loads from some version of Node on. */
+async function contractFrom(
+  [needsMajor, needsMinor]: readonly [major: number, minor: number],
+  name: string,
+  load: () => Promise<Omit<GuardedClient, 'name'>>,
+): Promise<void> {
+  if (major > needsMajor || (major === needsMajor && minor >= needsMinor)) {
+    guardContract({ name, ...(await load()) });
+    return;
+  }
+  describe.skip(`the contract of guards: ${name}`, () => {
+    it(`needs Node ${needsMajor}.${needsMinor}, this is ${process.version}`, () => undefined);
+  });
+}
+
+const ANY_NODE = [20, 19] as const;
+
+/** The part of any fetch that the contract uses: their types differ in name only. */
+type AnyFetch = (
+  url: string,
+  init?: PageRequest,
+) => Promise<{ readonly status: number; text(): Promise<string> }>;
 
 const byFetch =
-  (fetch: typeof globalThis.fetch): GetPage =>
+  (fetch: AnyFetch): GetPage =>
   async (url, init) => {
     const response = await fetch(url, init);
     return { status: response.status, body: await response.text() };
   };
 
-/** undici's fetch gives and takes what Node's does; only the names of the types differ. */
-const undiciFetchTyped = undiciFetch as unknown as typeof fetch;
-
-const byAxios =
-  (robots: RobotsClient, adapter: 'http' | 'fetch', options?: ThrowingGuardOptions): GetPage =>
-  async (url, { body, ...init } = {}) => {
-    const guarded = guardAxios(axios.create({ adapter, responseType: 'text' }), robots, options);
-    const { status, data } = await guarded.request<string>({ url, data: body, ...init });
-    return { status, body: data };
-  };
-
-guardContract({
-  name: 'guardFetch around the global fetch',
+const guardedFetch = (fetch: AnyFetch): Omit<GuardedClient, 'name'> => ({
   waitsAtRedirects: true,
   make: (robots, options) => ({ get: byFetch(guardFetch(fetch, robots, options)) }),
 });
 
-guardContract({
-  name: 'guardFetch around the fetch of undici',
-  waitsAtRedirects: true,
-  make: (robots, options) => ({ get: byFetch(guardFetch(undiciFetchTyped, robots, options)) }),
+await contractFrom(ANY_NODE, 'guardFetch around the global fetch', async () => guardedFetch(fetch));
+await contractFrom(ANY_NODE, 'guardFetch around node-fetch 3', async () =>
+  guardedFetch((await import('node-fetch')).default as AnyFetch),
+);
+
+for (const [version, node, load] of [
+  ['7.0', ANY_NODE, () => import('undici-7.0')],
+  ['7', ANY_NODE, () => import('undici')],
+  ['8', [22, 19], () => import('undici-8')],
+] as const) {
+  await contractFrom(node, `guardFetch around the fetch of undici ${version}`, async () =>
+    guardedFetch((await load()).fetch as AnyFetch),
+  );
+
+  await contractFrom(node, `robotsInterceptor under request of undici ${version}`, async () => {
+    const { Agent, interceptors, request } = (await load()) as typeof import('undici');
+    return {
+      waitsAtRedirects: true,
+      make: (robots, options) => {
+        const agent = new Agent();
+        const dispatcher = agent.compose(
+          interceptors.dns(),
+          robotsInterceptor(robots, options),
+          interceptors.redirect({ maxRedirections: 20 }),
+        );
+        return {
+          get: async (url, init = {}) => {
+            const { statusCode, body } = await request(url, { ...init, dispatcher });
+            return { status: statusCode, body: await body.text() };
+          },
+          close: () => agent.destroy(),
+        };
+      },
+    };
+  });
+
+  await contractFrom(node, `robotsInterceptor under the fetch of undici ${version}`, async () => {
+    const { Agent, fetch: send } = (await load()) as typeof import('undici');
+    return {
+      waitsAtRedirects: true,
+      make: (robots, options) => {
+        const agent = new Agent();
+        const dispatcher = agent.compose(robotsInterceptor(robots, options));
+        return {
+          get: byFetch((url, init) => send(url, { ...init, dispatcher })),
+          close: () => agent.destroy(),
+        };
+      },
+    };
+  });
+}
+
+for (const [version, node, load] of [
+  ['12.0', ANY_NODE, () => import('got-12')],
+  ['14', ANY_NODE, () => import('got')],
+  ['16', [22, 0], () => import('got-16')],
+] as const) {
+  await contractFrom(node, `gotHooks of got ${version}`, async () => {
+    const { default: got } = (await load()) as typeof import('got');
+    return {
+      waitsAtRedirects: true,
+      ...(version === '12.0' ? { unabortable: 'its requests take no signal' } : {}),
+      make: (robots, options) => {
+        const guarded = got.extend(gotHooks(robots, options), { retry: { limit: 0 } });
+        return {
+          get: async (url, init = {}) => {
+            const { statusCode, body } = await guarded(url, { ...init, methodRewriting: true });
+            return { status: statusCode, body };
+          },
+        };
+      },
+    };
+  });
+}
+
+type Axios = typeof import('axios').default;
+
+const byAxios =
+  (
+    axios: Axios,
+    robots: RobotsClient,
+    adapter: 'http' | 'fetch' | undefined,
+    options?: ThrowingGuardOptions,
+  ): GetPage =>
+  async (url, { body, ...init } = {}) => {
+    const settings = { responseType: 'text', ...(adapter === undefined ? {} : { adapter }) } as const;
+    const guarded = guardAxios(axios.create(settings), robots, options);
+    const { status, data } = await guarded.request<string>({ url, data: body, ...init });
+    return { status, body: data };
+  };
+
+await contractFrom(ANY_NODE, 'guardAxios of axios 1.1', async () => {
+  const { default: axios } = await import('axios-1.1');
+  return {
+    waitsAtRedirects: false,
+    make: (robots, options) => ({ get: byAxios(axios as unknown as Axios, robots, undefined, options) }),
+  };
 });
 
-guardContract({
-  name: 'robotsInterceptor under request',
-  waitsAtRedirects: true,
-  make: (robots, options) => {
-    const agent = new Agent();
-    const dispatcher = agent.compose(
-      robotsInterceptor(robots, options),
-      interceptors.redirect({ maxRedirections: 20 }),
+for (const adapter of ['http', 'fetch'] as const) {
+  await contractFrom(ANY_NODE, `guardAxios with adapter '${adapter}'`, async () => {
+    const { default: axios } = await import('axios');
+    return {
+      waitsAtRedirects: adapter === 'fetch',
+      make: (robots, options) => ({ get: byAxios(axios, robots, adapter, options) }),
+    };
+  });
+}
+
+for (const onDisallow of ['throw', 'response'] as const) {
+  for (const [version, node, load] of [
+    ['1.0', ANY_NODE, () => import('ky-1.0')],
+    ['1', ANY_NODE, () => import('ky')],
+    ['2', [22, 0], () => import('ky-2')],
+  ] as const) {
+    await contractFrom(node, `ky ${version} over guardFetch with onDisallow: '${onDisallow}'`, async () => {
+      const { default: ky } = (await load()) as typeof import('ky');
+      return {
+        waitsAtRedirects: true,
+        ...(version === '1.0'
+          ? { hearsAbortsOnly: 'it does not look whether its signal is aborted already' }
+          : {}),
+        make: (robots, options) => {
+          const guarded = ky.create({
+            fetch: guardFetch(fetch, robots, { ...options, onDisallow }),
+            retry: 0,
+          });
+          return { get: byFetch((url, init) => guarded(url, init)) };
+        },
+      };
+    });
+  }
+
+  for (const [version, load] of [
+    ['1.3', () => import('ofetch-1.3')],
+    ['1', () => import('ofetch')],
+  ] as const) {
+    await contractFrom(
+      ANY_NODE,
+      `ofetch ${version} over guardFetch with onDisallow: '${onDisallow}'`,
+      async () => {
+        const { createFetch } = (await load()) as typeof import('ofetch');
+        return {
+          waitsAtRedirects: true,
+          make: (robots, options) => {
+            const guarded = createFetch({
+              fetch: guardFetch(fetch, robots, { ...options, onDisallow }),
+              Headers,
+              AbortController,
+              defaults: { retry: 0 },
+            });
+            return {
+              get: async (url, init) => {
+                const { status, _data } = await guarded.raw<string, 'text'>(url, {
+                  ...init,
+                  responseType: 'text',
+                });
+                return { status, body: _data ?? '' };
+              },
+            };
+          },
+        };
+      },
     );
-    return {
-      get: async (url, init = {}) => {
-        const { statusCode, body } = await request(url, { ...init, dispatcher });
-        return { status: statusCode, body: await body.text() };
-      },
-      close: () => agent.destroy(),
-    };
-  },
-});
-
-guardContract({
-  name: 'robotsInterceptor under the fetch of undici',
-  waitsAtRedirects: true,
-  make: (robots, options) => {
-    const agent = new Agent();
-    const dispatcher = agent.compose(robotsInterceptor(robots, options));
-    return {
-      get: byFetch((input, init) => undiciFetchTyped(input, Object.assign({ dispatcher }, init))),
-      close: () => agent.destroy(),
-    };
-  },
-});
-
-guardContract({
-  name: 'gotHooks',
-  waitsAtRedirects: true,
-  make: (robots, options) => {
-    const guarded = got.extend(gotHooks(robots, options), { retry: { limit: 0 } });
-    return {
-      get: async (url, init = {}) => {
-        const { statusCode, body } = await guarded(url, { ...init, methodRewriting: true });
-        return { status: statusCode, body };
-      },
-    };
-  },
-});
-
-guardContract({
-  name: 'guardAxios',
-  waitsAtRedirects: false,
-  make: (robots, options) => ({ get: byAxios(robots, 'http', options) }),
-});
-
-guardContract({
-  name: "guardAxios with adapter: 'fetch'",
-  waitsAtRedirects: true,
-  make: (robots, options) => ({ get: byAxios(robots, 'fetch', options) }),
-});
+  }
+}

@@ -9,6 +9,7 @@ import {
   RobotsClosedError,
   RobotsDeferredError,
 } from '../../src/index.ts';
+import { gotHooks } from '../../src/guard/got.ts';
 import type { RobotsInit } from '../../src/guard/ignore.ts';
 import type { IgnoredRequest } from '../../src/guard/options.ts';
 import { pagesOf, realms, recording, redirecting, ScriptedClient, site } from './support.ts';
@@ -171,6 +172,38 @@ describe('refusalIn', () => {
     const deferred = new RobotsDeferredError(decision, retryAt);
     expect(refusalIn(new TypeError('fetch failed', { cause: deferred }))).toBe(deferred);
     expect(refusalIn(deferred)).toMatchObject({ code: 'ERR_ROBOTS_DEFERRED', retryAt, decision });
+  });
+
+  it('finds it in the answer of a guard, in its clones, and behind the error of a client', async () => {
+    const server = await site(redirecting({ '/a': '/private' }));
+    const guarded = guardFetch(fetch, new ScriptedClient(), { onDisallow: 'response' });
+    for (const path of ['/private', '/a']) {
+      const response = await guarded(server.url(path));
+      const refused = refusalIn(response);
+      expect(refused).toMatchObject({
+        code: 'ERR_ROBOTS_DISALLOWED',
+        decision: { url: server.url('/private') },
+      });
+      expect(refusalIn(response.clone().clone())).toBe(refused);
+      const error = Object.assign(new Error('403'), { response });
+      expect(refusalIn(new Error('wrapped', { cause: error }))).toBe(refused);
+    }
+    expect(refusalIn(await guarded(server.url('/page')))).toBeUndefined();
+    expect(refusalIn(Object.assign(new Error('403'), { response: new Response() }))).toBeUndefined();
+  });
+
+  it('finds what got below 14.4 kept nothing of but code and message, at redirects, too', async () => {
+    const { default: got } = await import('got-12');
+    const server = await site(redirecting({ '/a': '/private' }));
+    const guarded = got.extend(gotHooks(new ScriptedClient()), { retry: { limit: 0 } });
+    for (const path of ['/private', '/a']) {
+      const error: unknown = await guarded(server.url(path)).catch((reason: unknown) => reason);
+      expect(refusalIn(error)).toMatchObject({ decision: { url: server.url('/private') } });
+    }
+    // A request that was refused does not lend its refusal to another.
+    const failed: unknown = await guarded('http://127.0.0.1:1/').catch((reason: unknown) => reason);
+    expect(failed).toBeInstanceOf(Error);
+    expect(refusalIn(failed)).toBeUndefined();
   });
 
   it('takes nothing else for a refusal: no other error of this package, and no other with such a code', () => {

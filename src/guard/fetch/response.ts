@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/index.ts';
 import type { Decision } from '../../decision/index.ts';
-import { refusal } from '../refusal.ts';
+import { answeringFor, refusal, refusalOf } from '../refusal.ts';
 
 /** A `Response`, of whatever realm, as far as a guard looks at it. */
 export interface ResponseLike {
@@ -9,7 +9,8 @@ export interface ResponseLike {
   readonly url: string;
   readonly redirected: boolean;
   readonly headers: Fields;
-  readonly body: { cancel(): Promise<void> } | null;
+  /** A stream of the web, or one of Node, which node-fetch answers with. */
+  readonly body: { cancel(): Promise<void> } | { destroy(): unknown } | null;
   clone(): ResponseLike;
 }
 
@@ -31,8 +32,10 @@ export function fieldsOf(headers: NodeHeaders): Fields {
 }
 
 /** Frees the socket of an answer that nobody will read. Not waited for: what comes next does not depend on it. */
-export function discard(response: ResponseLike): void {
-  response.body?.cancel().catch(() => undefined);
+export function discard({ body }: ResponseLike): void {
+  if (body === null) return;
+  if ('cancel' in body) body.cancel().catch(() => undefined);
+  else body.destroy();
 }
 
 /** How a request came to where it was answered. */
@@ -47,6 +50,8 @@ export interface Arrival {
 /** `response`, and every clone of it, as the last of a chain of redirects. */
 export function arrivedAt<Answer extends ResponseLike>(response: Answer, arrival: Arrival): Answer {
   const clone = response.clone.bind(response);
+  const refused = refusalOf(response);
+  const cloneOf = (): ResponseLike => (refused === undefined ? clone() : answeringFor(clone(), refused));
   const { url, type } = response;
   return Object.defineProperties(response, {
     // "The url getter steps are to return […] this's response's URL, serialized with exclude fragment set to true."
@@ -54,7 +59,7 @@ export function arrivedAt<Answer extends ResponseLike>(response: Answer, arrival
     redirected: { value: arrival.redirects > 0, configurable: true },
     // Each hop is a request of its own to the fetch that is wrapped, so of type "basic" there.
     type: { value: type === 'basic' && arrival.crossedOrigins ? 'cors' : type, configurable: true },
-    clone: { value: () => arrivedAt(clone(), arrival), configurable: true },
+    clone: { value: () => arrivedAt(cloneOf(), arrival), configurable: true },
   });
 }
 
@@ -73,7 +78,8 @@ export function refusalResponse(decision: Decision, clock: Clock): Response {
 }
 
 function synthetic(decision: Decision, status: number, statusText: string, headers: Headers): Response {
-  return new Response(`${refusal(decision).message}\n`, { status, statusText, headers });
+  const refused = refusal(decision);
+  return answeringFor(new Response(`${refused.message}\n`, { status, statusText, headers }), refused);
 }
 
 /** Patterns are foreign text: what is no visible ASCII goes percent-encoded, in UTF-8. */

@@ -1,0 +1,37 @@
+import fetch from 'node-fetch';
+import { describe, expect, it } from 'vitest';
+import { guardFetch } from '../../../src/index.ts';
+import { echo, Moment, pagesOf, redirecting, ScriptedClient, site } from '../support.ts';
+
+describe('guardFetch around node-fetch, whose bodies are streams of Node', () => {
+  it('follows redirects, and refuses one by itself', async () => {
+    const robots = new ScriptedClient();
+    const server = await site(redirecting({ '/a': '/b', '/b': '/c', '/d': '/private' }));
+    const guarded = guardFetch(fetch, robots);
+    const response = await guarded(server.url('/a'));
+    expect([response.url, response.redirected, response.clone().redirected]).toEqual([
+      server.url('/c'),
+      true,
+      true,
+    ]);
+    expect(await response.json()).toMatchObject({ url: '/c' });
+    await expect(guarded(server.url('/d'))).rejects.toMatchObject({
+      decision: { url: server.url('/private') },
+    });
+    expect(pagesOf(server)).toEqual(['GET /a', 'GET /b', 'GET /c', 'GET /d']);
+  });
+
+  it('frees the socket of a redirect whose body never ends, before it asks about the next hop', async () => {
+    const robots = new ScriptedClient();
+    const freed = new Moment();
+    const server = await site((request, response) => {
+      if (request.url !== '/a') return echo(request, response);
+      response.on('close', freed.now);
+      response.writeHead(302, { location: '/b' });
+      response.write('and so on');
+    });
+    robots.pending = (url) => (url.endsWith('/b') ? freed.come : Promise.resolve());
+    expect((await guardFetch(fetch, robots)(server.url('/a'))).status).toBe(200);
+    expect(pagesOf(server)).toEqual(['GET /a', 'GET /b']);
+  });
+});
