@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     // Vitest alone leaves a core for whoever watches: of two it would use one.
     maxWorkers: '100%',
+    setupFiles: ['test/support/setup.ts'],
     projects: [
       {
         extends: true,

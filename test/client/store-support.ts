@@ -1,4 +1,4 @@
-import { afterEach } from 'vitest';
+import { afterEachTest } from '../support/after-each-test.ts';
 import {
   RobotsClient,
   type RobotsClientOptions,
@@ -16,7 +16,7 @@ import {
 export const RULES = 'User-agent: *\nDisallow: /private\n';
 
 const open: AsyncDisposable[] = [];
-afterEach(async () => {
+afterEachTest(async () => {
   for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
 });
 

@@ -1,5 +1,5 @@
 import { fetch as undiciFetch, Request as UndiciRequest } from 'undici';
-import { afterEach } from 'vitest';
+import { afterEachTest } from '../support/after-each-test.ts';
 import type { Agent, Decision, GuardClient } from '../../src/index.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
 
@@ -87,7 +87,7 @@ export async function site(handler: Handler): Promise<Site> {
   return started;
 }
 
-afterEach(async () => {
+afterEachTest(async () => {
   for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
 });
 

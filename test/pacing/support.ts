@@ -1,9 +1,9 @@
-import { afterEach } from 'vitest';
+import { afterEachTest } from '../support/after-each-test.ts';
 import { type Reservation, RobotsClient } from '../../src/index.ts';
 import { virtualClock, type VirtualClock } from '../../src/testing/index.ts';
 
 const open: AsyncDisposable[] = [];
-afterEach(async () => {
+afterEachTest(async () => {
   for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
 });
 

@@ -1,5 +1,5 @@
 import { Agent } from 'undici';
-import { afterEach } from 'vitest';
+import { afterEachTest } from '../support/after-each-test.ts';
 import type { FetchFunction } from '../../src/fetch/index.ts';
 import type { Transport } from '../../src/fetch/transport.ts';
 import { type ProfileName, RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
@@ -29,7 +29,7 @@ export const LEAST_DEADLINE_MS = 1_000;
 
 const open: { close(): Promise<unknown> }[] = [];
 
-afterEach(async () => {
+afterEachTest(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 

@@ -1,4 +1,4 @@
-import { afterEach } from 'vitest';
+import { afterEachTest } from '../../support/after-each-test.ts';
 import type { SkippedRequest } from '../../../src/guard/crawlee/crawlee.ts';
 import type { Decision, RobotsClient } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
@@ -12,7 +12,7 @@ export const robots = { ignore: true, because } as const;
 const html = { 'content-type': 'text/html' };
 const open: AsyncDisposable[] = [];
 
-afterEach(async () => {
+afterEachTest(async () => {
   for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
 });
 
