@@ -10,6 +10,15 @@ export type { Diagnostic, DiagnosticCode, Severity } from './lint/diagnostic.ts'
 export type { Dialect } from './dialect.ts';
 export type { RobotsFile } from './file.ts';
 export { lint, type LintOptions } from './lint/lint.ts';
+export {
+  type ImagePreview,
+  type MetaTag,
+  type PageDirectives,
+  pageDirectives,
+  type PageDirectivesInput,
+  type PageDirectiveSource,
+  type PageHeaders,
+} from './page/page-directives.ts';
 export { parseRobots, type ParseOptions } from './parse.ts';
 export type { Preference, Statement, UseLevel } from './usage/preference.ts';
 export { requestRate } from './request-rate.ts';

@@ -3,9 +3,9 @@ import { type Outcome, nextRecord, profiles, stateOf } from '../../src/lifecycle
 import { fetchRobots } from '../../src/fetch/index.ts';
 import type { Transport, TransportResponse } from '../../src/fetch/transport.ts';
 import { RobotsClient } from '../../src/index.ts';
-import { lint, parseRobots, type RobotsFile } from '../../src/rules/index.ts';
+import { lint, pageDirectives, parseRobots, type RobotsFile } from '../../src/rules/index.ts';
 import { Chance } from '../support/random.ts';
-import { anyAgent, anyAnswer, anyTarget, type Corpus, type FuzzAnswer } from './generate.ts';
+import { anyAgent, anyAnswer, anyPageLine, anyTarget, type Corpus, type FuzzAnswer } from './generate.ts';
 import { verdictOn } from './oracle.ts';
 
 export interface FuzzReport {
@@ -54,6 +54,7 @@ async function fuzzOne(seed: number, corpus: Corpus): Promise<string> {
   judgeOutcome(outcome, requests, answers);
   judgeStates(outcome);
   if (outcome.kind === 'success') judgeRules(outcome.body, chance);
+  judgePage(chance);
   await judgeClient(outcome, chance);
   return outcome.kind;
 }
@@ -200,6 +201,35 @@ function startsWithMark([first, second]: Uint8Array): boolean {
 function withCrLf(body: Uint8Array): Uint8Array {
   const text = Buffer.from(body).toString('latin1');
   return Buffer.from(text.replaceAll(/(?<!\r)\n/g, '\r\n'), 'latin1');
+}
+
+/** A page may say anything: it is read the same twice, in bounds, and one more line never takes a restriction back. */
+function judgePage(chance: Chance): void {
+  const lines = Array.from({ length: 1 + chance.below(6) }, () => anyPageLine(chance));
+  const headers = lines.map((line) => ['X-Robots-Tag', line] as const);
+  const meta = lines.map((content) => ({ name: 'robots', content }));
+  const found = pageDirectives({ headers, meta, agent: 'ExampleBot' });
+  claim(
+    'the same page twice',
+    isDeepStrictEqual(found, pageDirectives({ headers, meta, agent: 'examplebot/1' })),
+  );
+  claim('bounded sources', found.sources.length <= 100);
+  const less = pageDirectives({ headers: headers.slice(1), agent: 'ExampleBot' });
+  for (const name of [
+    'index',
+    'follow',
+    'archive',
+    'snippet',
+    'imageIndex',
+    'translate',
+    'ai',
+    'imageAi',
+  ] as const) {
+    claim(`${name}: no restriction taken back`, less[name] || !found[name]);
+  }
+  for (const name of ['maxSnippet', 'maxVideoPreview', 'unavailableAfter'] as const) {
+    claim(`${name}: no limit raised`, (found[name] ?? Infinity) <= (less[name] ?? Infinity));
+  }
 }
 
 /** A client that is given the same file says what the file says. */

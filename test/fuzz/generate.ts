@@ -263,3 +263,14 @@ export const anyTarget = (chance: Chance): string => {
 };
 export const anyAgent = (chance: Chance): string =>
   chance.pick(['ExampleBot', 'EXAMPLEBOT', 'OtherBot', '*', 'Mozilla/5.0 (compatible; ExampleBot/1.0; +x)']);
+
+const PAGE_WORDS =
+  'noindex|none|all|max-snippet|max-snippet:|unavailable_after:|unavailable_after|25 Jun 2010 15:00:00 PST|Friday, 25-Jun-10|2010-06-25T15:00:00+02:00|-1|50|0|max-image-preview: large|examplebot|examplebot:|otherbot:|noai|indexifembedded|:|,|, ,|\u00a0|\0|\ud800|99999999999999999999'.split(
+    '|',
+  );
+
+/** A line of an X-Robots-Tag header field, more or less. */
+export const anyPageLine = (chance: Chance): string =>
+  Array.from({ length: chance.below(12) }, () => chance.pick(PAGE_WORDS)).join(
+    chance.pick([', ', ',', ' ', '', ': ']),
+  );

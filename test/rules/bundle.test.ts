@@ -28,19 +28,30 @@ async function bundled(source: string): Promise<{ readonly code: string; readonl
 const BODY = "'User-agent: *\\nDissalow: /'";
 
 describe('a bundle', () => {
-  it('of `parseRobots` alone leaves the linter out', async () => {
+  it('of `parseRobots` alone leaves the linter, usage and page directives out', async () => {
     const { code, exports } = await bundled(
       `import { parseRobots } from RULES;
        export const allowed = parseRobots(${BODY}).check('/').allowed;`,
     );
     expect(code).not.toContain('forgiven-key');
     expect(code).not.toContain('content-usage');
+    expect(code).not.toContain('x-robots-tag');
+    expect(code).not.toContain('unavailable_after');
     expect(exports).toMatchObject({ allowed: false });
   });
 
   it('of `parseRobots` and `productToken` stays under 12 KiB compressed', async () => {
     const { code } = await bundled(`export { parseRobots, productToken } from RULES;`);
     expect(gzipSync(code, { level: 9 }).length).toBeLessThan(12 * 1024);
+  });
+
+  it('of `pageDirectives` alone leaves the parser out', async () => {
+    const { code, exports } = await bundled(
+      `import { pageDirectives } from RULES;
+       export const { index } = pageDirectives({ headers: { 'X-Robots-Tag': 'noindex' } });`,
+    );
+    expect(code).not.toContain('rfc9309');
+    expect(exports).toMatchObject({ index: false });
   });
 
   it('with `lint` has its codes, and not the texts', async () => {

@@ -22,6 +22,8 @@ const UNTIL_COMMA = /[^,]*/y;
 export function parseLinks(field: string): readonly Link[] {
   const links: Link[] = [];
   let at = 0;
+  // Behind it no target ends: looking for an end at each "<" would cost the square of the field's length.
+  const lastTargetEnd = field.lastIndexOf('>');
   const take = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
     const match = pattern.exec(field);
@@ -30,7 +32,7 @@ export function parseLinks(field: string): readonly Link[] {
   };
   while (at < field.length) {
     take(WHITE_SPACE);
-    const target = take(TARGET)?.[1];
+    const target = at < lastTargetEnd ? take(TARGET)?.[1] : undefined;
     if (target !== undefined) {
       const parameters = new Map<string, string>();
       for (take(WHITE_SPACE); field[at] === ';'; take(WHITE_SPACE)) {

@@ -1,0 +1,85 @@
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+/** RFC 822 §5.1, in hours. */
+const ZONE_HOURS: Readonly<Record<string, number>> = {
+  z: 0,
+  ut: 0,
+  utc: 0,
+  gmt: 0,
+  est: -5,
+  edt: -4,
+  cst: -6,
+  cdt: -5,
+  mst: -7,
+  mdt: -6,
+  pst: -8,
+  pdt: -7,
+};
+
+/** RFC 822 (`Fri, 25 Jun 2010`) and RFC 850 (`Friday, 25-Jun-10`). */
+const DAY_FIRST =
+  /\s*(?:[a-z]{3,9},?\s+)?(\d{1,2})(?:\s+|-)([a-z]{3})[a-z]{0,6}(?:\s+|-)(\d{4}|\d{2})(?!\d)/iy;
+/** ISO 8601 (`2010-06-25`). */
+const YEAR_FIRST = /\s*(\d{4})-(\d{2})-(\d{2})(?!\d)/y;
+const TIME = /(?:t|\s+)(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?![\d:.])/iy;
+const ZONE = /\s*(?:([+-])(\d{2}):?(\d{2})|([a-z]{1,3}))(?![\w+-])/iy;
+const NOTHING_ELSE = /\s*(?=,|$)/y;
+
+/** A date that was read, and where it ends. */
+export interface ReadDate {
+  readonly epochMs: number;
+  readonly end: number;
+}
+
+/**
+ * The date at `start`, in one of the forms that `unavailable_after` may have: "widely adopted formats including, but not
+ * limited to RFC 822, RFC 850, and ISO 8601" (Google's specification). Without a time it is the start of that day, and
+ * without a zone UTC. A year of two digits is 1950 to 2049 (RFC 2822 §4.3).
+ *
+ * @returns `undefined` when there is none, or when something else follows in front of the next comma.
+ */
+export function readDate(text: string, start: number): ReadDate | undefined {
+  let at = start;
+  const take = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match !== null) at += match[0].length;
+    return match;
+  };
+  const day = dayOf(take(YEAR_FIRST)) ?? dayFirst(take(DAY_FIRST));
+  if (day === undefined) return undefined;
+  const time = take(TIME);
+  const zone = time === null ? null : take(ZONE);
+  const offsetMs = zone === null ? 0 : zoneOffsetMs(zone);
+  const [hours = 0, minutes = 0, seconds = 0] = time?.slice(1).map((part) => Number(part ?? 0)) ?? [];
+  if (offsetMs === undefined || hours > 23 || minutes > 59 || seconds > 60) return undefined;
+  if (take(NOTHING_ELSE) === null) return undefined;
+  return { epochMs: day + ((hours * 60 + minutes) * 60 + seconds) * 1_000 - offsetMs, end: at };
+}
+
+function dayOf(match: RegExpExecArray | null): number | undefined {
+  return match === null ? undefined : midnight(Number(match[1]), Number(match[2]) - 1, Number(match[3]));
+}
+
+function dayFirst(match: RegExpExecArray | null): number | undefined {
+  if (match === null) return undefined;
+  const [, day = '', month = '', year = ''] = match;
+  const century = year.length === 4 ? 0 : Number(year) < 50 ? 2_000 : 1_900;
+  return midnight(Number(year) + century, MONTHS.indexOf(month.toLowerCase()), Number(day));
+}
+
+/** `undefined` for a day that no month has. */
+function midnight(year: number, month: number, day: number): number | undefined {
+  // `Date.UTC` takes a year below 100 for one of the twentieth century.
+  const date = new Date(0);
+  date.setUTCFullYear(year, month, day);
+  return date.getUTCMonth() === month && date.getUTCDate() === day ? date.getTime() : undefined;
+}
+
+function zoneOffsetMs([, sign, hours, minutes, name]: RegExpExecArray): number | undefined {
+  if (name !== undefined) {
+    const offset = ZONE_HOURS[name.toLowerCase()];
+    return offset === undefined ? undefined : offset * 3_600_000;
+  }
+  if (Number(hours) > 23 || Number(minutes) > 59) return undefined;
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+}

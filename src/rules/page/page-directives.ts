@@ -1,0 +1,290 @@
+import { productToken } from '../agent.ts';
+import { parseLinks } from '../usage/link-header.ts';
+import { type Directive, isBareDirective, readDirectives } from './directive-list.ts';
+
+/** The header of a page, as `fetch`, undici, got, axios and Node give it. Names in any case. */
+export type PageHeaders =
+  | Iterable<readonly [string, string | readonly string[]]>
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** A `<meta name="…" content="…">` of a page, as an HTML parser found it. */
+export interface MetaTag {
+  readonly name?: string | null | undefined;
+  readonly content?: string | null | undefined;
+}
+
+/** What {@link pageDirectives} reads. */
+export interface PageDirectivesInput {
+  /** The header of the response. */
+  readonly headers?: PageHeaders | undefined;
+  /** The meta tags of the page. Those with other names are passed over. */
+  readonly meta?: Iterable<MetaTag> | undefined;
+  /** A product token, a User-Agent string, or a list of them: directives for each of them hold. Default: for all only. */
+  readonly agent?: string | readonly string[] | undefined;
+}
+
+/** What a page says about its indexing and its use. Reported, never enforced. */
+export interface PageDirectives {
+  /** False by `noindex` and `none`. */
+  readonly index: boolean;
+  /** False by `nofollow` and `none`. */
+  readonly follow: boolean;
+  /** False by `noarchive` and `nocache`. */
+  readonly archive: boolean;
+  /** False by `nosnippet` and `max-snippet: 0`. */
+  readonly snippet: boolean;
+  /** False by `noimageindex`. */
+  readonly imageIndex: boolean;
+  /** False by `notranslate`. */
+  readonly translate: boolean;
+  /** True by `indexifembedded`: the content may be indexed where another page embeds it, in spite of `noindex`. */
+  readonly indexIfEmbedded: boolean;
+  /** The most characters of a snippet. Absent: no limit. */
+  readonly maxSnippet?: number;
+  /** The largest preview of an image. Absent: nothing is said. */
+  readonly maxImagePreview?: ImagePreview;
+  /** The most seconds of a preview of a video. Absent: no limit. */
+  readonly maxVideoPreview?: number;
+  /** Epoch ms from which the page should not be shown in results. Compare it with your clock. */
+  readonly unavailableAfter?: number;
+  /** False by `noai`. */
+  readonly ai: boolean;
+  /** False by `noimageai`. */
+  readonly imageAi: boolean;
+  /** True by `tdm-reservation: 1`: rights of text and data mining are reserved. */
+  readonly tdmReserved: boolean;
+  /** The URL of `tdm-policy`, as written: where mining may be agreed upon. */
+  readonly tdmPolicy?: string;
+  /** Targets of `Link` fields with `rel="license"`, as written: the first 100. */
+  readonly licenses: readonly string[];
+  /** What all of this was read from, and what was not understood: the first 100. */
+  readonly sources: readonly PageDirectiveSource[];
+  /** How many more sources there are. They count all the same. */
+  readonly omitted?: number;
+}
+
+/** `none` < `standard` < `large`. */
+export type ImagePreview = 'none' | 'standard' | 'large';
+
+/** One directive that is for the agent. */
+export interface PageDirectiveSource {
+  readonly from: 'header' | 'meta';
+  /** In lower case, of the header field or the meta tag: `x-robots-tag`, `robots`, `googlebot`, `tdm-reservation`, … */
+  readonly field: string;
+  /** In lower case, the agent that an X-Robots-Tag line names. */
+  readonly agent?: string;
+  /** In lower case, its first 1,000 characters. */
+  readonly directive: string;
+  /** As written, its first 1,000 characters. */
+  readonly value?: string;
+  /** Whether it is known and its value could be read. What is not understood changes nothing. */
+  readonly understood: boolean;
+}
+
+/** What is shown is bounded, however much a page says; what counts is not. */
+const MOST_SOURCES = 100;
+const MOST_CHARACTERS = 1_000;
+
+const FOR_ALL: readonly string[] = ['robots', '*'];
+const PREVIEWS: readonly ImagePreview[] = ['none', 'standard', 'large'];
+
+/**
+ * What a page says about its indexing and its use, by the header of its response and its meta tags: `X-Robots-Tag` and
+ * `<meta name="robots">` (Google's specification, with Bing's `nocache` and DeviantArt's `noai` and `noimageai`),
+ * `tdm-reservation` and `tdm-policy` (TDM Reservation Protocol), `Link` with `rel="license"` (RFC 8288, RFC 4946).
+ *
+ * - Of several statements the most restrictive counts: "the more restrictive rule applies" (Google). Of dates this is the
+ *   earliest. Permissions such as `all` and `index` undo nothing.
+ * - Directives for an agent (`X-Robots-Tag: examplebot: noindex`, `<meta name="examplebot">`) count besides those for all,
+ *   when `agent` is that agent; case is no matter.
+ * - An agent in an X-Robots-Tag line holds up to the next agent or the end of the line. `Headers`, and others that join
+ *   lines with commas, make `googlebot: nofollow` and `noindex` look like one line for googlebot, and so it is read. Give
+ *   the lines one by one where your client has them.
+ * - What is unknown, or has a value that cannot be read, is kept in `sources` and means nothing.
+ *
+ * Nothing here is enforced, and no HTML is parsed: the caller's parser finds the meta tags.
+ *
+ * @example
+ * ```ts
+ * const found = pageDirectives({
+ *   headers: [
+ *     ['X-Robots-Tag', 'otherbot: noindex'],
+ *     ['X-Robots-Tag', 'unavailable_after: Friday, 25-Jun-10 15:00:00 EST, max-snippet: 50'],
+ *   ],
+ *   meta: [{ name: 'robots', content: 'nofollow, max-snippet: 20' }],
+ *   agent: 'ExampleBot',
+ * });
+ * found.index; // true
+ * found.follow; // false
+ * found.maxSnippet; // 20
+ * new Date(found.unavailableAfter ?? 0).toISOString(); // '2010-06-25T20:00:00.000Z'
+ * ```
+ */
+export function pageDirectives({ headers, meta, agent }: PageDirectivesInput): PageDirectives {
+  const page = new Page(agent);
+  if (headers !== undefined) {
+    for (const [name, values] of fieldsOf(headers)) {
+      const field = name.toLowerCase();
+      for (const value of typeof values === 'string' ? [values] : (values ?? []))
+        page.readHeader(field, value);
+    }
+  }
+  for (const { name, content } of meta ?? []) {
+    if (typeof name === 'string' && typeof content === 'string')
+      page.readMeta(name.trim().toLowerCase(), content);
+  }
+  return page.result();
+}
+
+function fieldsOf(headers: PageHeaders): Iterable<readonly [string, string | readonly string[] | undefined]> {
+  return isIterable(headers) ? headers : Object.entries(headers);
+}
+
+function isIterable(
+  headers: PageHeaders,
+): headers is Iterable<readonly [string, string | readonly string[]]> {
+  return Symbol.iterator in headers;
+}
+
+type Where = Pick<PageDirectiveSource, 'from' | 'field'>;
+
+/** Collects what one page says. */
+class Page {
+  readonly #agents: ReadonlySet<string>;
+  readonly #stated = new Set<string>();
+  readonly #limits: { maxSnippet?: number; maxVideoPreview?: number; unavailableAfter?: number } = {};
+  #preview: ImagePreview | undefined;
+  #indexIfEmbedded = false;
+  #tdmReserved = false;
+  #tdmPolicy: string | undefined;
+  readonly #licenses: string[] = [];
+  readonly #sources: PageDirectiveSource[] = [];
+  #found = 0;
+
+  constructor(agent: string | readonly string[] = []) {
+    const agents = typeof agent === 'string' ? [agent] : agent;
+    const tokens = agents.map((each) => (productToken(each) ?? each).toLowerCase());
+    this.#agents = new Set([...FOR_ALL, ...tokens]);
+  }
+
+  readHeader(field: string, value: string): void {
+    const where: Where = { from: 'header', field };
+    if (field === 'x-robots-tag') this.#readList(where, value, true);
+    else if (field === 'link') this.#readLinks(where, value);
+    else this.#readTdm(where, value);
+  }
+
+  readMeta(field: string, content: string): void {
+    const where: Where = { from: 'meta', field };
+    if (this.#agents.has(field)) this.#readList(where, content, false);
+    else this.#readTdm(where, content);
+  }
+
+  #readList(where: Where, text: string, namesAgents: boolean): void {
+    for (const directive of readDirectives(text, namesAgents)) {
+      const { agent, name, value } = directive;
+      if (agent !== undefined && !this.#agents.has(agent)) continue;
+      this.#note(where, name, value, this.#take(directive), agent);
+    }
+  }
+
+  /** Whether the directive was understood. */
+  #take(directive: Directive): boolean {
+    const { name, value, epochMs } = directive;
+    switch (name) {
+      case 'unavailable_after':
+        return this.#limit('unavailableAfter', epochMs);
+      case 'max-snippet':
+        return this.#limitOf('maxSnippet', value);
+      case 'max-video-preview':
+        return this.#limitOf('maxVideoPreview', value);
+      case 'max-image-preview': {
+        const rank = PREVIEWS.findIndex((each) => each === value?.toLowerCase());
+        if (rank === -1) return false;
+        if (this.#preview === undefined || rank < PREVIEWS.indexOf(this.#preview))
+          this.#preview = PREVIEWS[rank];
+        return true;
+      }
+    }
+    if (!isBareDirective(directive)) return false;
+    if (name === 'indexifembedded') this.#indexIfEmbedded = true;
+    else this.#stated.add(name);
+    return true;
+  }
+
+  /** "-1": no limit. */
+  #limitOf(name: 'maxSnippet' | 'maxVideoPreview', value: string | undefined): boolean {
+    if (value === '-1') return true;
+    return this.#limit(name, value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : undefined);
+  }
+
+  #limit(name: 'maxSnippet' | 'maxVideoPreview' | 'unavailableAfter', value: number | undefined): boolean {
+    if (value === undefined) return false;
+    this.#limits[name] = Math.min(this.#limits[name] ?? value, value);
+    return true;
+  }
+
+  #readTdm(where: Where, text: string): void {
+    if (where.field === 'tdm-reservation') {
+      // Lines that were joined: "1, 1".
+      for (const part of text.split(',')) {
+        const value = part.trim();
+        if (value === '1') this.#tdmReserved = true;
+        this.#note(where, where.field, value, value === '1' || value === '0');
+      }
+    } else if (where.field === 'tdm-policy') {
+      const value = text.trim();
+      if (value !== '') this.#tdmPolicy ??= value;
+      this.#note(where, where.field, value, value !== '');
+    }
+  }
+
+  #readLinks(where: Where, text: string): void {
+    for (const { target, relations } of parseLinks(text)) {
+      if (!relations.includes('license')) continue;
+      if (this.#licenses.length < MOST_SOURCES) this.#licenses.push(target);
+      this.#note(where, 'license', target, true);
+    }
+  }
+
+  #note(
+    where: Where,
+    directive: string,
+    value: string | undefined,
+    understood: boolean,
+    agent?: string,
+  ): void {
+    this.#found++;
+    if (this.#sources.length === MOST_SOURCES) return;
+    this.#sources.push({
+      ...where,
+      ...(agent !== undefined && { agent }),
+      directive: directive.slice(0, MOST_CHARACTERS),
+      ...(value !== undefined && { value: value.slice(0, MOST_CHARACTERS) }),
+      understood,
+    });
+  }
+
+  result(): PageDirectives {
+    const stated = this.#stated;
+    const says = (...names: readonly string[]): boolean => names.some((name) => stated.has(name));
+    return {
+      index: !says('noindex', 'none'),
+      follow: !says('nofollow', 'none'),
+      archive: !says('noarchive', 'nocache'),
+      snippet: !says('nosnippet') && this.#limits.maxSnippet !== 0,
+      imageIndex: !says('noimageindex'),
+      translate: !says('notranslate'),
+      indexIfEmbedded: this.#indexIfEmbedded,
+      ...this.#limits,
+      ...(this.#preview !== undefined && { maxImagePreview: this.#preview }),
+      ai: !says('noai'),
+      imageAi: !says('noimageai'),
+      tdmReserved: this.#tdmReserved,
+      ...(this.#tdmPolicy !== undefined && { tdmPolicy: this.#tdmPolicy }),
+      licenses: this.#licenses,
+      sources: this.#sources,
+      ...(this.#found > MOST_SOURCES && { omitted: this.#found - MOST_SOURCES }),
+    };
+  }
+}
