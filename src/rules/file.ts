@@ -12,13 +12,18 @@ import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
 import { LineIndex } from './line-index.ts';
 import { compile } from './matcher/compile.ts';
 import { firstAnswer, fittingRules } from './matcher/rule-scan.ts';
-import { type FittingRule, MAX_EXPLAINED_RULES, NO_RULE, type Ruleset } from './matcher/ruleset.ts';
+import { type FittingRule, NO_RULE, type Ruleset } from './matcher/ruleset.ts';
 import { findGroups, type Selection } from './matcher/select.ts';
 import { readTarget } from './matcher/target.ts';
 import { fromUtf8 } from './octets.ts';
 import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
 const located = new LocatedUrl();
+
+/* The memory that V8 uses for these, in octets. `npm run bench -- memory` compares the sum with that of the process. */
+const FILE_BYTES = 430;
+const AGENTS_BYTES = 200;
+const AGENT_BYTES = 40;
 
 /** The most agents whose compiled rules are kept. When there are more, all are dropped. */
 const MAX_RULESETS = 64;
@@ -34,14 +39,19 @@ export class RobotsFile {
   readonly bytes: Uint8Array;
   /** @internal Whether the octets given began with a UTF-16 byte order mark. */
   readonly utf16: boolean;
+  /** @internal Estimated memory of the file in octets, body included. It grows with the agents and rules asked about. */
+  heldBytes: number;
   private readonly traits: DialectTraits;
   private readonly groupStarts: Int32Array;
-  private readonly lines: LineIndex;
+  private lines: LineIndex | undefined;
   private asked = false;
   private agent: string | undefined;
   private ruleset: Ruleset | undefined;
   private rulesets: Map<string, Ruleset> | undefined;
-  private description: Description | undefined;
+  /** The compiled rules of agents that no group names. They are the same for all such agents. */
+  private unnamed: Ruleset | undefined;
+  /** Held weakly, because a description needs many times the memory of the file. */
+  private description: WeakRef<Description> | undefined;
 
   /** @internal */
   constructor(bytes: Uint8Array, dialect: Dialect, utf16: boolean) {
@@ -50,7 +60,7 @@ export class RobotsFile {
     this.bytes = bytes;
     this.traits = dialects[dialect];
     this.groupStarts = findGroups(bytes, this.traits);
-    this.lines = new LineIndex(bytes);
+    this.heldBytes = FILE_BYTES + bytes.length + this.groupStarts.byteLength;
   }
 
   /**
@@ -168,16 +178,37 @@ export class RobotsFile {
     if (agent === this.agent && this.ruleset !== undefined) return this.ruleset;
     let ruleset = this.rulesets?.get(agent);
     if (ruleset === undefined) {
-      ruleset = compile(this.bytes, this.groupStarts, callerAgent(agent, this.traits), this.traits);
+      ruleset = this.compileFor(agent);
       if (this.ruleset !== undefined && this.agent !== undefined) {
         this.rulesets ??= new Map([[this.agent, this.ruleset]]);
-        if (this.rulesets.size >= MAX_RULESETS) this.rulesets.clear();
+        if (this.rulesets.size >= MAX_RULESETS) {
+          this.rulesets.clear();
+          this.unnamed = undefined;
+        }
         this.rulesets.set(agent, ruleset);
       }
+      this.agent = agent;
+      this.ruleset = ruleset;
+      this.heldBytes = this.reckon();
     }
     this.agent = agent;
     this.ruleset = ruleset;
     return ruleset;
+  }
+
+  private compileFor(agent: string): Ruleset {
+    const ruleset = compile(this.bytes, this.groupStarts, callerAgent(agent, this.traits), this.traits);
+    return ruleset.scope === 'named' ? ruleset : (this.unnamed ??= ruleset);
+  }
+
+  private reckon(): number {
+    const held = new Set(this.rulesets?.values());
+    if (this.ruleset !== undefined) held.add(this.ruleset);
+    let bytes = FILE_BYTES + this.bytes.length + this.groupStarts.byteLength;
+    if (this.rulesets !== undefined) bytes += AGENTS_BYTES + this.rulesets.size * AGENT_BYTES;
+    for (const ruleset of held) bytes += ruleset.heldBytes;
+    if (this.lines !== undefined) bytes += this.lines.heldBytes;
+    return bytes;
   }
 
   /**
@@ -230,7 +261,9 @@ export class RobotsFile {
 
   /** @internal */
   groupOf(ruleset: Ruleset, agent: string): MatchedGroup | undefined {
-    return (ruleset.group ??= this.describeGroup(ruleset, callerAgent(agent, this.traits)));
+    return (
+      ruleset.group ?? this.keepGroup(ruleset, this.describeGroup(ruleset, callerAgent(agent, this.traits)))
+    );
   }
 
   private describeGroup(
@@ -238,18 +271,23 @@ export class RobotsFile {
     agent: Uint8Array,
   ): MatchedGroup | undefined {
     if (scope === 'none') return undefined;
-    const lines = agentLines.slice(0, MAX_LINES).map((offset) => this.lines.lineAt(offset));
+    const lines = agentLines.slice(0, MAX_LINES).map((offset) => this.lineAt(offset));
     const omitted = agentLines.length - lines.length;
     const name = scope === 'all' ? '*' : nameAt(this.bytes, agentLines[0]!, agent, this.traits);
     return omitted === 0 ? { agent: name, lines } : { agent: name, lines, omitted };
   }
 
+  private keepGroup(ruleset: Ruleset, group: MatchedGroup | undefined): MatchedGroup | undefined {
+    if (group !== undefined) this.heldBytes += ruleset.keepGroup(group);
+    return group;
+  }
+
   /** @internal */
   ruleOf(ruleset: Ruleset, rule: number): MatchedRule {
-    const known = ruleset.explained[rule];
+    const known = ruleset.explained?.get(rule);
     if (known !== undefined) return known;
     const described = this.describeRule(ruleset.ruleAt(rule));
-    if (rule < MAX_EXPLAINED_RULES) ruleset.explained[rule] = described;
+    this.heldBytes += ruleset.keepExplained(rule, described);
     return described;
   }
 
@@ -259,12 +297,25 @@ export class RobotsFile {
       pattern: fromUtf8.decode(
         this.bytes.subarray(offset, offset + Math.min(writtenLength, MAX_PATTERN_OCTETS)),
       ),
-      line: this.lines.lineAt(offset),
+      line: this.lineAt(offset),
     };
   }
 
+  private lineAt(offset: number): number {
+    if (this.lines === undefined) {
+      this.lines = new LineIndex(this.bytes);
+      this.heldBytes += this.lines.heldBytes;
+    }
+    return this.lines.lineAt(offset);
+  }
+
   private describe(): Description {
-    return (this.description ??= describe(this.bytes, this.traits));
+    let description = this.description?.deref();
+    if (description === undefined) {
+      description = describe(this.bytes, this.traits);
+      this.description = new WeakRef(description);
+    }
+    return description;
   }
 }
 

@@ -28,8 +28,11 @@ export const FLAG_BITS = 5;
 /** Nothing decides. */
 export const NO_RULE = -1;
 
-/** So many rules keep their description, once somebody asked. */
-export const MAX_EXPLAINED_RULES = 256;
+/* The memory that V8 uses in octets: a ruleset, its described group, the map of described rules, and each of those. */
+const RULESET_BYTES = 370;
+const GROUP_BYTES = 230;
+const EXPLAINED_BYTES = 200;
+const EXPLAINED_RULE_BYTES = 110;
 
 /** A rule that fits a target. */
 export interface FittingRule {
@@ -67,8 +70,12 @@ export abstract class Ruleset {
   readonly count: number;
   /** Filled by the file when somebody asks why. */
   group: MatchedGroup | undefined = undefined;
-  /** What was told of rules, by their numbers; filled by the file, too. */
-  readonly explained: MatchedRule[] = [];
+  /** Described rules by their numbers, as far as there is room. The file fills it. */
+  explained: Map<number, MatchedRule> | undefined = undefined;
+  /** Estimated memory in octets. */
+  heldBytes: number;
+  /** Octets that further described rules may use. A large file has more. */
+  private explainedRoomBytes: number;
   protected readonly words: Int32Array;
   protected readonly bytes: Uint8Array;
   protected readonly extra: Uint8Array;
@@ -87,6 +94,8 @@ export abstract class Ruleset {
     this.ruleBase = parts.ruleBase;
     this.entryBase = parts.ruleBase + parts.count * RULE_WORDS;
     this.traits = parts.traits;
+    this.heldBytes = RULESET_BYTES + parts.words.byteLength + parts.extra.byteLength;
+    this.explainedRoomBytes = 512 + (parts.bytes.length >> 4);
   }
 
   /**
@@ -103,6 +112,30 @@ export abstract class Ruleset {
 
   protected isWild(rule: number): boolean {
     return (this.words[this.wordOf(rule) + 1]! & WILD) !== 0;
+  }
+
+  /**
+   * Keeps the description of `rule`, if there is room.
+   *
+   * @returns the octets of memory that this needs.
+   */
+  keepExplained(rule: number, matched: MatchedRule): number {
+    const bytes =
+      EXPLAINED_RULE_BYTES + matched.pattern.length + (this.explained === undefined ? EXPLAINED_BYTES : 0);
+    if (bytes > this.explainedRoomBytes) return 0;
+    this.explained ??= new Map();
+    this.explained.set(rule, matched);
+    this.explainedRoomBytes -= bytes;
+    this.heldBytes += bytes;
+    return bytes;
+  }
+
+  /** Keeps the description of the group. @returns the octets of memory that this needs. */
+  keepGroup(group: MatchedGroup): number {
+    this.group = group;
+    const bytes = GROUP_BYTES + group.lines.length * 8;
+    this.heldBytes += bytes;
+    return bytes;
   }
 
   /** Where the pattern of `rule` starts in the file. */
