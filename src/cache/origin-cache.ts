@@ -12,7 +12,7 @@ import {
   withSiteSignal,
 } from '../lifecycle/index.ts';
 import { cacheChannels, type HeldLease, type StoredOrigins } from '../store/index.ts';
-import { ROBOTS_PATH } from '../url/index.ts';
+import { flatCopy, ROBOTS_PATH } from '../url/index.ts';
 import { CacheEntry } from './entry.ts';
 import { tellPolicyChange } from './policy-change.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -65,7 +65,7 @@ export class OriginCache {
       max: options.maxOrigins,
       maxSize: options.maxBytes,
       // A single file that is reckoned larger than all memory is kept all the same, alone.
-      sizeCalculation: (entry) => Math.min(entry.sizeBytes, options.maxBytes),
+      sizeCalculation: (entry) => Math.min(entry.reckon(), options.maxBytes),
       dispose: (entry, origin, reason) => {
         if (entry === this.lastEntry) this.lastEntry = undefined;
         if (reason === 'evict' && cacheChannels.cache.hasSubscribers) {
@@ -78,10 +78,27 @@ export class OriginCache {
 
   /** What memory holds, however old. */
   recall(origin: string): CacheEntry | undefined {
-    if (this.lastEntry !== undefined && origin === this.lastOrigin) return this.lastEntry;
+    const last = this.lastEntry;
+    if (last !== undefined) {
+      if (origin === this.lastOrigin) return last;
+      this.reckon(last);
+    }
     this.lastEntry = this.entries.get(origin);
     this.lastOrigin = origin;
     return this.lastEntry;
+  }
+
+  /**
+   * Reckons an entry anew, when rules were compiled for an agent since, or descriptions kept. Questions do this for the
+   * entry that was asked before: nothing need be looked at as long as they are about one origin.
+   */
+  reckon(entry: CacheEntry): void {
+    if (entry.sizeBytes === entry.reckonedBytes) return;
+    const { origin } = entry.record;
+    if (this.entries.peek(origin) !== entry) return;
+    // The library reckons only what is new to it.
+    this.entries.delete(origin);
+    this.entries.set(origin, entry);
   }
 
   /** Starts a refresh that nobody waits for; false when one is under way. */
@@ -104,7 +121,15 @@ export class OriginCache {
   reportSite(origin: string, reachable: boolean): void {
     const entry = origin === this.lastOrigin ? this.recall(origin) : this.entries.peek(origin);
     if (entry?.record.site?.reachable === reachable) return;
-    this.remember(withSiteSignal(entry?.record, origin, reachable, this.options.clock.now()), entry);
+    this.remember(
+      withSiteSignal(
+        entry?.record,
+        entry?.record.origin ?? flatCopy(origin),
+        reachable,
+        this.options.clock.now(),
+      ),
+      entry,
+    );
   }
 
   /** A fetch already in flight still answers its waiters, but its result is not cached. */
@@ -149,9 +174,10 @@ export class OriginCache {
     await this.options.stored?.close(Promise.allSettled(this.running));
   }
 
-  private async resolve(origin: string, signal: StopSignal, isCurrent: () => boolean): Promise<Arrival> {
+  private async resolve(asked: string, signal: StopSignal, isCurrent: () => boolean): Promise<Arrival> {
     // Everybody may have left while it stood in the queue: then it is never sent.
     signal.throwIfAborted();
+    const origin = flatCopy(asked);
     const { stored } = this.options;
     if (stored === undefined) return this.ask(origin, this.entries.peek(origin), signal, isCurrent);
     const found = await stored.find(origin, (record) => this.improves(record), signal);

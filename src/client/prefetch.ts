@@ -8,7 +8,7 @@ import {
   RobotsInvalidUrlError,
 } from '../base/index.ts';
 import { DistinctOrigins, originOf } from '../url/index.ts';
-import type { OriginPolicy } from '../decision/index.ts';
+import type { OriginState } from '../lifecycle/index.ts';
 
 export interface PrefetchOptions {
   /** Stops the rest and rejects with the signal's own reason. */
@@ -25,7 +25,7 @@ export interface PrefetchResult {
   /** Distinct origins among the URLs. One that comes again behind a million others is asked, and counted, again. */
   readonly origins: number;
   /** How many of them ended in which state. */
-  readonly states: Readonly<Partial<Record<OriginPolicy['state'], number>>>;
+  readonly states: Readonly<Partial<Record<OriginState, number>>>;
   /** What was no absolute http, https or ftp URL, in order: the first 1,000 of them. */
   readonly invalid: readonly RobotsInvalidUrlError[];
   /** How many there were in all. */
@@ -33,7 +33,7 @@ export interface PrefetchResult {
 }
 
 interface PrefetchContext {
-  readonly ask: (origin: string, signal: AbortSignal) => Promise<OriginPolicy>;
+  readonly ask: (origin: string, signal: AbortSignal) => Promise<{ origin: string; state: OriginState }>;
   /** Origins asked at the same time at most. */
   readonly concurrency: number;
 }
@@ -57,16 +57,16 @@ export async function prefetch(
   const origins = new DistinctOrigins();
   const invalid: RobotsInvalidUrlError[] = [];
   let invalidCount = 0;
-  const states: Partial<Record<OriginPolicy['state'], number>> = {};
+  const states: Partial<Record<OriginState, number>> = {};
   let done = 0;
-  const policies = mapConcurrent(urls, { concurrency, signal }, (url, stop) => {
+  const asked = mapConcurrent(urls, { concurrency, signal }, (url, stop) => {
     const origin = originOrError(url);
     if (typeof origin === 'string') return origins.add(origin) ? ask(origin, stop) : undefined;
     invalidCount++;
     if (invalid.length < MAX_INVALID) invalid.push(origin);
     return undefined;
   });
-  for await (const { origin, state } of policies) {
+  for await (const { origin, state } of asked) {
     states[state] = (states[state] ?? 0) + 1;
     done++;
     onProgress?.({ done, total: origins.count, origin });

@@ -1,5 +1,6 @@
 import { invalid, RobotsClosedError } from '../base/index.ts';
 import {
+  type CacheEntry,
   OriginCache,
   readSnapshot,
   type RestoreOptions,
@@ -20,7 +21,13 @@ import {
   type OriginPolicy,
   permits,
 } from '../decision/index.ts';
-import { attemptDue, retryAfterMs } from '../lifecycle/index.ts';
+import {
+  attemptDue,
+  type OriginState,
+  retryAfterMs,
+  type RobotsSource,
+  stateOf,
+} from '../lifecycle/index.ts';
 import {
   Pacer,
   readReserveOptions,
@@ -200,13 +207,10 @@ export class RobotsClient {
       return describeUnaskable(this.origins.profileOf(origin), origin, tokens);
     }
     const { clock, maxBodyBytes } = this.settings;
-    const now = clock.now();
-    const known = this.cache.recall(origin);
-    if (known !== undefined && attemptDue(known.record, known.profile, now) !== 'now') {
-      return describeEntry(known, { tokens, maxBodyBytes, now }, 'memory');
-    }
-    const { entry, source } = await this.cache.fetch(origin, options?.signal);
-    return describeEntry(entry, { tokens, maxBodyBytes, now: clock.now() }, source);
+    const { entry, source } = await this.recallOrFetch(origin, options?.signal);
+    const policy = describeEntry(entry, { tokens, maxBodyBytes, now: clock.now() }, source);
+    this.cache.reckon(entry);
+    return policy;
   }
 
   /**
@@ -222,7 +226,7 @@ export class RobotsClient {
   ): Promise<PrefetchResult> {
     this.assertOpen();
     return prefetch(urls, options, {
-      ask: (origin, signal) => this.policy(origin, { signal }),
+      ask: async (origin, signal) => ({ origin, state: await this.warm(origin, signal) }),
       concurrency: this.settings.concurrency,
     });
   }
@@ -429,6 +433,28 @@ export class RobotsClient {
     return decide(entry, tokens, located, now, 'memory');
   }
 
+  /** The state of an origin that has been asked now, if it had to be. Nothing is described for it. */
+  private async warm(origin: string, signal: AbortSignal): Promise<OriginState> {
+    this.assertOpen();
+    const override = this.overrides.get(origin);
+    if (override !== undefined) return override.state;
+    if (!this.origins.canAsk(origin)) return 'disallow-all';
+    const { entry } = await this.recallOrFetch(origin, signal);
+    return stateOf(entry.record, entry.profile, this.settings.clock.now()).state;
+  }
+
+  /** What memory holds of `origin`, unless an attempt is due. */
+  private async recallOrFetch(
+    origin: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ entry: CacheEntry; source: RobotsSource['source'] }> {
+    const known = this.cache.recall(origin);
+    if (known !== undefined && attemptDue(known.record, known.profile, this.settings.clock.now()) !== 'now') {
+      return { entry: known, source: 'memory' };
+    }
+    return this.cache.fetch(origin, signal);
+  }
+
   private async decideAfterFetch(tokens: Tokens, signal: AbortSignal | undefined): Promise<Decision> {
     // Other questions are read while this one waits.
     const { located } = this;
@@ -436,7 +462,9 @@ export class RobotsClient {
     this.misses++;
     tellCache(located.origin, 'miss');
     const { entry, source } = await this.cache.fetch(located.origin, signal);
-    return tellDecision(decide(entry, tokens, located, this.settings.clock.now(), source));
+    const decision = decide(entry, tokens, located, this.settings.clock.now(), source);
+    this.cache.reckon(entry);
+    return tellDecision(decision);
   }
 
   private requestRateOf({ origin, agent, state }: Decision): number {

@@ -67,6 +67,17 @@ export function originOf(url: string | URL): string {
   return located.origin;
 }
 
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * `text`, for keeping: engines make a slice a view of the string it was cut from, so that an origin would keep the
+ * whole URL in memory.
+ */
+export function flatCopy(text: string): string {
+  return decoder.decode(encoder.encode(text));
+}
+
 /** Path and query of a URL: `https://example.com/a?b#c` → `/a?b`. A bare `?` is kept. */
 export function targetOf(url: string | URL): string {
   const located = new LocatedUrl();

@@ -1,0 +1,90 @@
+import { setImmediate } from 'node:timers/promises';
+import { RobotsClient } from '../../src/index.ts';
+import { benchFiles } from './files.ts';
+
+/** What a client holds after each of these steps, in a process of its own. Needs `--expose-gc`. */
+export interface ClientMemory {
+  readonly origins: number;
+  /** Octets of all bodies. */
+  readonly bodyBytes: number;
+  /** In order, each after those before it. `heldBytes`: by the process; `reckonedBytes`: by `stats()`. */
+  readonly steps: readonly {
+    readonly step: string;
+    readonly heldBytes: number;
+    readonly reckonedBytes: number;
+  }[];
+}
+
+const AGENTS = ['ExampleBot', 'Googlebot', 'GPTBot'];
+
+async function measure(): Promise<ClientMemory> {
+  const { files } = benchFiles();
+  const bodies = new Map(files.map((file) => [`https://${file.host}/robots.txt`, file.bytes]));
+  const questions = files.flatMap(({ urls }) => urls);
+  const makeClient = (): RobotsClient =>
+    new RobotsClient({
+      agent: `${AGENTS[0]}/1.0`,
+      cache: { maxOrigins: files.length * 2, maxBytes: 2 ** 30 },
+      transport: {
+        fetch: async (url) =>
+          new Response(bodies.get(url) ?? null, {
+            status: bodies.has(url) ? 200 : 404,
+            headers: HEADERS,
+          }),
+      },
+    });
+  // What is made once, whatever is held, is no part of an origin.
+  const first = makeClient();
+  await first.prefetch(questions.slice(0, 1_000));
+  for (const url of questions.slice(0, 1_000)) for (const agent of AGENTS) first.peek(url, agent);
+  await first.policy(questions[0]!);
+  await first.close();
+
+  const client = makeClient();
+  const before = await usedBytes();
+  const steps: { step: string; heldBytes: number; reckonedBytes: number }[] = [];
+  const end = async (step: string): Promise<void> => {
+    const heldBytes = (await usedBytes()) - before;
+    steps.push({ step, heldBytes, reckonedBytes: client.stats().bytes });
+  };
+  await client.prefetch(questions);
+  await end('prefetch');
+  for (const url of questions) await client.check(url);
+  await end('check');
+  for (const url of questions) for (const agent of AGENTS) await client.check(url, agent);
+  await end(`check by ${AGENTS.length} agents`);
+  for (const { host } of files) await client.policy(`https://${host}`);
+  await end('policy');
+  const bodyBytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const { origins } = client.stats();
+  await client.close();
+  return { origins, bodyBytes, steps };
+}
+
+/** What servers commonly say of a file. */
+const HEADERS = {
+  'content-type': 'text/plain; charset=utf-8',
+  'cache-control': 'max-age=86400',
+  date: new Date().toUTCString(),
+  etag: '"5f3a-1c2b3d4e5f"',
+  'last-modified': 'Thu, 15 Jan 2026 12:00:00 GMT',
+};
+
+/** Some of what is gone is only let go of after a turn. `external` includes `arrayBuffers`. */
+async function usedBytes(): Promise<number> {
+  for (let turn = 0; turn < 5; turn++) {
+    globalThis.gc?.();
+    await setImmediate();
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+const measured = await measure();
+if (process.send === undefined) {
+  const { origins, bodyBytes, steps } = measured;
+  const each = (bytes: number): string => (bytes / origins).toFixed(0);
+  console.log({ origins, body: each(bodyBytes), budget: each(bodyBytes * 1.3 + 1024 * origins) });
+  for (const { step, heldBytes, reckonedBytes } of steps)
+    console.log(step, each(heldBytes), each(reckonedBytes), (reckonedBytes / heldBytes).toFixed(3));
+} else process.send(measured);

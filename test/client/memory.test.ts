@@ -1,0 +1,110 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
+import { RobotsFile } from '../../src/rules/file.ts';
+import { usedBytes } from '../support/garbage.ts';
+
+const open: RobotsClient[] = [];
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const each of open.splice(0)) await each.close();
+});
+
+/** A client to which every origin answers with `body`. */
+function clientFor(body: string | Uint8Array, options: RobotsClientOptions = {}): RobotsClient {
+  const answer = typeof body === 'string' ? body : Uint8Array.from(body);
+  const made = new RobotsClient({
+    agent: 'ExampleBot/1.0',
+    transport: { fetch: async () => new Response(answer, { headers: { 'cache-control': 'max-age=86400' } }) },
+    ...options,
+  });
+  open.push(made);
+  return made;
+}
+
+const origins = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `https://site${index}.example`);
+
+const rules = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `Disallow: /folder-${index}/*/page\n`).join('');
+
+const BODY = `User-agent: Named\n${rules(20)}\nUser-agent: *\n${rules(60)}`;
+
+describe('what memory is reckoned to take', () => {
+  it('is about true: asked ahead, checked by several agents, and described', async () => {
+    const sites = origins(600);
+    // Code that is loaded and compiled is no part of an origin.
+    await clientFor(BODY).prefetch(sites.slice(0, 300));
+    const client = clientFor(BODY);
+    const before = await usedBytes();
+    const error = async (): Promise<number> =>
+      Math.abs(client.stats().bytes / ((await usedBytes()) - before) - 1);
+    await client.prefetch(sites);
+    expect(await error()).toBeLessThan(0.25);
+    for (const site of sites) await client.check(`${site}/folder-7/a/page`);
+    expect(await error()).toBeLessThan(0.25);
+    for (const site of sites)
+      for (const agent of ['Named', 'OtherBot', 'ThirdBot'])
+        await client.check(`${site}/folder-8/a/page`, agent);
+    expect(await error()).toBeLessThan(0.25);
+    for (const site of sites) await client.policy(site);
+    expect(await error()).toBeLessThan(0.25);
+  });
+
+  it('counts a body in UTF-16 beside what it is transcoded to', async () => {
+    const body = Buffer.from(`\ufeff${BODY}`, 'utf16le');
+    const client = clientFor(body);
+    await client.canFetch('https://example.com/');
+    expect(client.stats().bytes).toBeGreaterThan(body.length * 1.5);
+  });
+
+  it('grows when rules are compiled for a named agent, but not for another that no group names', async () => {
+    const client = clientFor(BODY);
+    await client.prefetch(['https://example.com/']);
+    const bytes = async (agent: string): Promise<number> => {
+      await client.canFetch('https://example.com/a', agent);
+      // Reckoned when the next origin is asked about.
+      client.peek('https://other.example/');
+      return client.stats().bytes;
+    };
+    const fetched = client.stats().bytes;
+    const one = await bytes('ExampleBot');
+    expect(one - fetched).toBeGreaterThan(60 * 12);
+    expect((await bytes('Named')) - one).toBeGreaterThan(20 * 12);
+    const three = await bytes('OtherBot');
+    expect((await bytes('ThirdBot')) - three).toBeLessThan(100);
+  });
+
+  it('makes room for rules that are compiled later', async () => {
+    const maxBytes = 2 ** 20;
+    const client = clientFor(BODY, { cache: { maxBytes } });
+    const sites = origins(1_000);
+    await client.prefetch(sites);
+    const { origins: prefetched } = client.stats();
+    for (const site of sites) client.peek(`${site}/a`);
+    client.peek('https://other.example/');
+    expect(client.stats().bytes).toBeLessThanOrEqual(maxBytes);
+    expect(client.stats().origins).toBeLessThan(prefetched);
+  });
+});
+
+describe('what memory holds', () => {
+  it('is no description: prefetch makes none, and one that was asked for goes', async () => {
+    const described = vi.spyOn(RobotsFile.prototype, 'groups', 'get');
+    const client = clientFor(BODY);
+    await client.prefetch(['https://example.com/']);
+    expect(described).not.toHaveBeenCalled();
+    described.mockRestore();
+    const groups = new WeakRef((await client.policy('https://example.com/')).groups);
+    await usedBytes();
+    expect(groups.deref()).toBeUndefined();
+  });
+
+  it('is no URL that was asked about', async () => {
+    const client = clientFor('');
+    const query = 'x'.repeat(15_000);
+    const before = await usedBytes();
+    for (const site of origins(500)) await client.canFetch(Buffer.from(`${site}/?${query}`).toString());
+    expect((await usedBytes()) - before).toBeLessThan(500 * 5_000);
+  });
+});
