@@ -5,6 +5,7 @@ import { OWN_REQUEST } from '../fetch/transport.ts';
 import { fieldsOf, type NodeHeaders } from './fetch/response.ts';
 import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
+import { assertServed, isLegacyHandler, legacyDispatcher } from './legacy-dispatcher.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import { refusal } from './refusal.ts';
 import { stringify } from 'node:querystring';
@@ -113,8 +114,11 @@ export type { GuardClient } from './guard.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
 
-/** `dispatch` of an undici Dispatcher, of version 7 or 8. */
-type DispatchLike = (options: never, handler: never) => boolean;
+/**
+ * `dispatch` of an undici Dispatcher, of version 7 or 8: its handlers may have an `onRequestStart`. Those of undici 6,
+ * which may not, are no match.
+ */
+type DispatchLike = (options: never, handler: { onRequestStart?(): void }) => boolean;
 
 /** What the guard reads of undici's `DispatchOptions`. */
 interface RequestOptions {
@@ -130,7 +134,9 @@ interface RequestOptions {
 
 /**
  * An interceptor for `dispatcher.compose(...)`: each request that passes is held against the robots.txt of its
- * origin before it is sent. Works with undici 7 and 8.
+ * origin before it is sent. Works with undici 7 and 8. A dispatcher of undici 6 is refused with
+ * `ERR_ROBOTS_INVALID_OPTIONS`: when it is composed, or, if it cannot be known by then (`MockAgent`, `ProxyAgent`, one
+ * that is composed already), at each request.
  *
  * Of the interceptors given to `compose` the *last* is called first. The only right order is
  * `compose(dns, guard, retry, redirect)`: a redirect interceptor given before the guard follows redirects below
@@ -168,11 +174,16 @@ export function robotsInterceptor(
   const guard = new Guard(client, options);
   const last: LastOrigin = { given: '', serialised: '' };
   return <Dispatch extends DispatchLike>(next: Dispatch): Dispatch => {
+    assertServed(next);
     const dispatch = next as unknown as (request: RequestOptions, handler: AnswerHandler) => boolean;
     // `compose` looks at the number of parameters.
     const guarded = (request: RequestOptions, handler: AnswerHandler): boolean => {
       // A tunnel is no request for a page; what is sent through it passes here by itself.
       if (request.method === 'CONNECT' || request[OWN_REQUEST] === true) return dispatch(request, handler);
+      if (handler.onRequestStart === undefined && isLegacyHandler(handler)) {
+        queueMicrotask(() => handler.onError(legacyDispatcher()));
+        return true;
+      }
       const fail = (error: unknown): void => handler.onResponseError?.(abortedController(error), error);
       try {
         const url = urlOf(request, last);

@@ -1,5 +1,19 @@
 import { EventEmitter } from 'node:events';
-import { Agent, type Dispatcher, fetch as undiciFetch, interceptors, request, RetryAgent } from 'undici';
+import {
+  Agent,
+  Client,
+  type Dispatcher,
+  fetch as undiciFetch,
+  interceptors,
+  MockAgent,
+  Pool,
+  ProxyAgent,
+  request,
+  RetryAgent,
+} from 'undici';
+import * as undiciSix from 'undici-6';
+import type { Dispatcher as OldestDispatcher } from 'undici-7.0';
+import type { Dispatcher as DispatcherOfEight } from 'undici-8';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { robotsInterceptor } from '../../src/guard/undici.ts';
 import type { GuardClient, RobotsClient, RobotsClientOptions } from '../../src/index.ts';
@@ -212,21 +226,81 @@ describe('the order of interceptors', () => {
   });
 });
 
+describe('a dispatcher of undici 6', () => {
+  const message =
+    /^Expected robotsInterceptor to be composed with a dispatcher of undici 7 or 8, got one of undici 6/;
+  const refused = { code: 'ERR_ROBOTS_INVALID_OPTIONS', message: expect.stringMatching(message) as unknown };
+  const openSix = <Six extends undiciSix.Dispatcher>(made: Six): Six => {
+    open.unshift({ [Symbol.asyncDispose]: () => made.close() });
+    return made;
+  };
+  // The types refuse it: see below.
+  const interceptorOfSix = (): undiciSix.Dispatcher.DispatcherComposeInterceptor =>
+    robotsInterceptor(client()) as unknown as undiciSix.Dispatcher.DispatcherComposeInterceptor;
+
+  it.each([
+    ['Agent', () => new undiciSix.Agent()],
+    ['Pool', () => new undiciSix.Pool('http://127.0.0.1:1')],
+    ['Client', () => new undiciSix.Client('http://127.0.0.1:1')],
+    ['RetryAgent', () => new undiciSix.RetryAgent(new undiciSix.Agent())],
+    ['EnvHttpProxyAgent', () => new undiciSix.EnvHttpProxyAgent()],
+  ])('is refused when composed: %s', (_, make) => {
+    const six = openSix(make());
+    expect(() => six.compose(interceptorOfSix())).toThrow(message);
+  });
+
+  it.each<[string, () => undiciSix.Dispatcher]>([
+    [
+      'one with interceptors below',
+      () =>
+        openSix(new undiciSix.Agent()).compose(
+          undiciSix.interceptors.redirect({ maxRedirections: 1 }),
+          interceptorOfSix(),
+        ),
+    ],
+    [
+      'one composed before',
+      () =>
+        openSix(new undiciSix.Agent()).compose(undiciSix.interceptors.retry()).compose(interceptorOfSix()),
+    ],
+    ['MockAgent', () => openSix(new undiciSix.MockAgent()).compose(interceptorOfSix())],
+    ['ProxyAgent', () => openSix(new undiciSix.ProxyAgent('http://127.0.0.1:1')).compose(interceptorOfSix())],
+  ])('fails each request when it cannot be known before: %s', async (_, make) => {
+    const server = await site(page);
+    const dispatcher = make();
+    await expect(undiciSix.request(server.url('/page'), { dispatcher })).rejects.toMatchObject(refused);
+    await expect(undiciSix.fetch(server.url('/page'), { dispatcher })).rejects.toMatchObject({
+      cause: refused,
+    });
+    expect(server.requests).toEqual([]);
+  });
+
+  it.each([
+    ['Agent', () => new Agent()],
+    ['Pool', () => new Pool('http://127.0.0.1:1')],
+    ['Client', () => new Client('http://127.0.0.1:1')],
+    ['RetryAgent', () => new RetryAgent(new Agent())],
+    ['MockAgent', () => new MockAgent()],
+    ['ProxyAgent', () => new ProxyAgent('http://127.0.0.1:1')],
+  ])('is no %s of undici 7', async (_, make) => {
+    const made = make();
+    open.unshift({ [Symbol.asyncDispose]: () => made.close() });
+    expect(() => made.compose(robotsInterceptor(client()))).not.toThrow();
+  });
+});
+
 describe('the types', () => {
-  it('fit the compose of undici 7, and of undici 8, whose handlers have fewer methods', () => {
+  it('do not fit the compose of undici 6', () => {
+    // @ts-expect-error: its handlers have other methods
+    const six: undiciSix.Dispatcher.DispatcherComposeInterceptor = robotsInterceptor(client());
+    expect(six).toBeTypeOf('function');
+  });
+
+  it('fit the compose of undici 7 and 8', () => {
     const interceptor = robotsInterceptor(client());
+    const oldest: OldestDispatcher.DispatcherComposeInterceptor = interceptor;
     const seven: Dispatcher.DispatcherComposeInterceptor = interceptor;
-    // As undici 8 declares it: no legacy callbacks.
-    interface HandlerOfEight {
-      onRequestStart?(controller: { abort(reason: Error): void }, context: unknown): void;
-      onResponseError?(controller: { abort(reason: Error): void }, error: Error): void;
-    }
-    type DispatchOfEight = (
-      options: { origin?: string | URL; path: string; method: 'GET' | 'POST' },
-      handler: HandlerOfEight,
-    ) => boolean;
-    const eight: (dispatch: DispatchOfEight) => DispatchOfEight = interceptor;
-    expect(seven(() => true)).toHaveLength(2);
-    expect(eight(() => true)).toHaveLength(2);
+    const eight: DispatcherOfEight.DispatcherComposeInterceptor = interceptor;
+    for (const each of [oldest, seven, eight]) expect(each(() => true)).toHaveLength(2);
   });
 });
