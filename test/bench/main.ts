@@ -5,7 +5,16 @@ import { warmQuestions } from './client.bench.ts';
 import { guarding } from './guard.bench.ts';
 import { importing } from './import.bench.ts';
 import { coldOrigins, manyOrigins } from './load.bench.ts';
-import { checking, hostile, memory, parsing, ruleCounts } from './rules.bench.ts';
+import {
+  checking,
+  firstAnswers,
+  hostile,
+  hostileFamilies,
+  manyHits,
+  memory,
+  parsing,
+  ruleCounts,
+} from './rules.bench.ts';
 import { service } from './service.bench.ts';
 import { stores } from './store.bench.ts';
 
@@ -18,10 +27,13 @@ const rounds = Number(process.env['BENCH_ROUNDS'] ?? 9);
 console.log(`${machine()}\n${origin}, ${rounds} rounds, medians; the peer is robots-parser 3.0.1\n`);
 const rows: Row[] = [
   ...parsing(files, rounds),
+  ...firstAnswers(files, rounds),
   ...checking(files, rounds),
   ...(await warmQuestions(files, rounds)),
   ...ruleCounts(rounds),
+  ...manyHits(rounds),
   ...hostile(rounds),
+  ...hostileFamilies(Math.min(rounds, 5)),
   ...memory(files),
   ...importing(rounds),
   ...(await guarding(rounds)),

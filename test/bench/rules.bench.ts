@@ -186,3 +186,184 @@ export function memory(files: readonly BenchFile[]): Row[] {
     },
   ];
 }
+
+const encoder = new TextEncoder();
+const FILE_BYTES = 500_000;
+const PATH_OCTETS = 8_000;
+
+/** A file of so many bytes, of rules with patterns that differ. */
+function fileOf(bytes: number, pattern: (index: number) => string): Uint8Array {
+  const lines = ['User-agent: *\n'];
+  for (let index = 0, length = lines[0]!.length; length < bytes; index++) {
+    const line = `Disallow: ${pattern(index)}\n`;
+    length += line.length;
+    lines.push(line);
+  }
+  return encoder.encode(lines.join(''));
+}
+
+const nth = (index: number): string => index.toString(36).padStart(3, 'z');
+const a = (count: number): string => 'a'.repeat(count);
+
+/** Files that a hostile site could write, each with the start of a path that its links could have. */
+const HOSTILE: Readonly<
+  Record<string, { readonly file: (bytes: number) => Uint8Array; readonly path: string }>
+> = {
+  'pieces that nearly fit': {
+    file: (bytes) => fileOf(bytes, (n) => `/*${a(8)}b${nth(n)}`),
+    path: a(PATH_OCTETS),
+  },
+  'pieces that nearly fit often': {
+    file: (bytes) => fileOf(bytes, (n) => `/*${a(8)}b${nth(n)}`),
+    path: `${a(30)}b`.repeat(PATH_OCTETS / 31),
+  },
+  'two pieces': { file: (bytes) => fileOf(bytes, (n) => `/*a*b${nth(n)}`), path: a(PATH_OCTETS) },
+  'one shared prefix before a star': {
+    file: (bytes) => fileOf(bytes, (n) => `/a*${nth(n)}`),
+    path: a(PATH_OCTETS),
+  },
+  'one long shared prefix': {
+    file: (bytes) => fileOf(bytes, (n) => `/${a(1_500)}${nth(n)}`),
+    path: a(PATH_OCTETS),
+  },
+  'prefixes of each other': { file: (bytes) => fileOf(bytes, (n) => `/${a(n + 1)}`), path: a(PATH_OCTETS) },
+  'escapes that fold': {
+    file: (bytes) => fileOf(bytes, (n) => `/*%2F${nth(n)}`),
+    path: `?${'x/y:'.repeat(PATH_OCTETS / 4)}`,
+  },
+  'single pieces': { file: (bytes) => fileOf(bytes, (n) => `/*${nth(n)}`), path: a(PATH_OCTETS) },
+  '500 stars a rule': {
+    file: (bytes) => fileOf(bytes, (n) => `/${'*a'.repeat(500 - (n % 5))}*b`),
+    path: a(PATH_OCTETS),
+  },
+  'long pieces': { file: (bytes) => fileOf(bytes, (n) => `/*${a(4_000 - (n % 9))}b`), path: a(PATH_OCTETS) },
+  'rules to be rewritten': {
+    file: (bytes) => fileOf(bytes, (n) => `/%61%62${nth(n)}%2f`),
+    path: a(PATH_OCTETS),
+  },
+  'groups for everybody': {
+    file: (bytes) => encoder.encode('User-agent: *\nDisallow: /x\n'.repeat(bytes / 27)),
+    path: a(PATH_OCTETS),
+  },
+};
+
+/** Every octet that the rules have, where it helps none of them: what tells targets apart at a glance tells nothing. */
+const EVERY_OCTET = '/9876543210_.=&-zyxwvutsrqponmlkjihgfedcba';
+
+function plainFile(bytes: number): Uint8Array {
+  const next = random(5);
+  const word = (): string => Math.floor(next() * 36 ** 6).toString(36);
+  return fileOf(bytes, () => `/${word()}/${word()}`);
+}
+
+/** The first answer of hostile files, later ones, and how both grow with the file. */
+export function hostileFamilies(rounds: number): Row[] {
+  const best = (times: readonly number[]): number => Math.min(...times);
+  const time = (run: () => void): number => {
+    const started = performance.now();
+    run();
+    return performance.now() - started;
+  };
+  const measure = (bytes: Uint8Array, path: string): { first: number; later: number } => {
+    const firsts: number[] = [];
+    const laters: number[] = [];
+    for (let round = 0; round < rounds + 3; round++) {
+      const url = (question: number): string => `https://example.com/${path}${EVERY_OCTET}${question}`;
+      const started = performance.now();
+      const file = parseRobots(bytes);
+      file.check(url(0), AGENT);
+      firsts.push(performance.now() - started);
+      for (let question = 1; question < 3; question++) file.check(url(question), AGENT);
+      laters.push(time(() => file.check(url(3), AGENT)));
+    }
+    return { first: best(firsts), later: best(laters) };
+  };
+  const plain = measure(plainFile(FILE_BYTES), a(PATH_OCTETS)).first;
+  const ms = (value: number): string => `${value.toFixed(1)} ms`;
+  return Object.entries(HOSTILE).flatMap(([name, { file, path }]): Row[] => {
+    const whole = measure(file(FILE_BYTES), path);
+    const half = measure(file(FILE_BYTES / 2), path);
+    const growth = (whole.first + whole.later) / (half.first + half.later);
+    const row = (what: string, value: number, bar: number): Row => ({
+      what: `${name}: ${what}`,
+      ours: ms(value),
+      peer: `${ms(plain)} (plain)`,
+      ratio: times(value / plain),
+      bar: `≤ ${bar} ×`,
+      held: value / plain <= bar,
+    });
+    return [
+      row('first answer', whole.first, 4),
+      row('later ones', whole.later, 2),
+      {
+        what: `${name}: twice the file`,
+        ours: ms(whole.first + whole.later),
+        peer: ms(half.first + half.later),
+        ratio: times(growth),
+        bar: '≤ 2.5 ×',
+        held: growth <= 2.5,
+      },
+    ];
+  });
+}
+
+/** One question to each file, as a broad crawl asks; the peer is robots-parser. */
+export function firstAnswers(files: readonly BenchFile[], rounds: number): Row[] {
+  const took = interleave(
+    {
+      ours: () => files.forEach(({ bytes, urls }) => parseRobots(bytes).check(urls[0]!, AGENT)),
+      peer: () =>
+        files.forEach(({ host, text, urls }) =>
+          robotsParser(`https://${host}/robots.txt`, text).isAllowed(urls[0]!, AGENT),
+        ),
+    },
+    rounds,
+  );
+  const each = (taken: number): string => `${((taken / files.length) * 1e3).toFixed(1)} µs`;
+  return [
+    {
+      what: 'first answer: parseRobots(bytes).check(url, agent)',
+      ours: each(took.ours),
+      peer: each(took.peer),
+      ratio: times(took.peer / took.ours),
+      bar: '≥ 4 ×',
+      held: took.peer / took.ours >= 4,
+    },
+  ];
+}
+
+/** Checks that hit 4,000 different rules of 16,000, against ones that hit 10 of 10. */
+export function manyHits(rounds: number): Row[] {
+  const next = random(11);
+  const path = (): string =>
+    `/${Math.floor(next() * 36 ** 4).toString(36)}/${Math.floor(next() * 36 ** 8).toString(36)}`;
+  const file = (paths: readonly string[]): RobotsFile =>
+    parseRobots(`User-agent: *\n${paths.map((each) => `Disallow: ${each}\n`).join('')}`);
+  const few = Array.from({ length: 10 }, path);
+  const many = Array.from({ length: 16_000 }, path);
+  const [ofFew, ofMany] = [file(few), file(many)];
+  const urls = (paths: readonly string[], step: number): string[] =>
+    Array.from(
+      { length: 4_000 },
+      (_, index) => `https://example.com${paths[(index * step) % paths.length]}/x`,
+    );
+  const [fewUrls, manyUrls] = [urls(few, 1), urls(many, 4)];
+  const took = interleave(
+    {
+      few: () => fewUrls.forEach((url) => ofFew.check(url, AGENT)),
+      many: () => manyUrls.forEach((url) => ofMany.check(url, AGENT)),
+    },
+    rounds,
+  );
+  const each = (taken: number): string => `${((taken / 4_000) * 1e6).toFixed(0)} ns`;
+  return [
+    {
+      what: 'check that hits 4,000 different rules of 16,000',
+      ours: each(took.many),
+      peer: `${each(took.few)} (10 rules)`,
+      ratio: times(took.many / took.few),
+      bar: '≤ 3 ×',
+      held: took.many / took.few <= 3,
+    },
+  ];
+}
