@@ -268,6 +268,9 @@ export class RobotsClient {
    * request is sent call `leaveNow()`, and `await leave()` when that is `false` because another request to the origin
    * left meanwhile; or `release()` when the request is not sent.
    *
+   * The slot is checked when the request is handed to the client library. What that library does before it sends (a
+   * queue of its own, a new connection, a retry) is not seen.
+   *
    * @throws the same errors as {@link waitForSlot}.
    */
   async takeSlot(decision: Decision, options: ReserveOptions = {}): Promise<TakenSlot> {
