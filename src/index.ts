@@ -53,6 +53,7 @@ export type {
   StoreCalls,
   StoreEvent,
   StoreLease,
+  StoreLeaseOptions,
   StoreSetOptions,
   StoreOperation,
 } from './store/index.ts';

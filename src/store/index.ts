@@ -15,7 +15,9 @@ export {
   type StoreCalls,
   type StoreEvent,
   type StoreLease,
+  type StoreLeaseOptions,
   type StoreSetOptions,
   type StoreOperation,
 } from './store.ts';
-export { type HeldLease, StoredOrigins } from './stored-origins.ts';
+export { StoredOrigins } from './stored-origins.ts';
+export type { HeldLease } from './write-behind.ts';

@@ -125,10 +125,28 @@ export interface StoreSetOptions {
   readonly fence?: string;
 }
 
+export interface StoreLeaseOptions {
+  /**
+   * The key of the value that is learnt under the lease, so that a store can read it in the same step
+   * ({@link StoreLease.value}), and write it and give the lease back in one ({@link StoreLease.setAndRelease}).
+   */
+  readonly valueKey?: string;
+}
+
 /** A lease on an origin: whoever holds it is the one who asks for its robots.txt. */
 export interface StoreLease {
   /** Unique. Of two leases on one key the later has the greater, compared as text. Without it nothing is fenced. */
   readonly token?: string;
+  /**
+   * The value under `valueKey` when the lease was taken, `null` when there was none. Without it the client reads the
+   * value by itself: whoever held the lease before may have written it.
+   */
+  readonly value?: string | null;
+  /**
+   * Does what `set` does to `valueKey`, fenced by this lease, and gives the lease back, in one step. Without it the
+   * client calls `set`, and then `release`.
+   */
+  setAndRelease?(value: string, options: { readonly ttlMs: number }): Promise<void>;
   /** Gives it back, if it has not run out and gone to another holder meanwhile. */
   release(): Promise<void>;
 }
@@ -153,7 +171,7 @@ export interface RobotsStore {
    * One fetch per origin in a fleet: a lease for `ttlMs`, or `undefined` while another holds it. Without it every
    * process asks for itself.
    */
-  lease?(key: string, ttlMs: number): Promise<StoreLease | undefined>;
+  lease?(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<StoreLease | undefined>;
   /**
    * Books the next slot of `key`, `delayMs` behind the last one that anybody booked, by the store's own clock.
    *

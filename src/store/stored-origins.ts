@@ -2,10 +2,10 @@ import { abortSignalOf, type Clock, sleepBy, type StopSignal } from '../base/ind
 import { type OriginRecord, newest, type Profile, recordedAt, retentionMs } from '../lifecycle/index.ts';
 import { inTime } from './call-deadline.ts';
 import type { RecordCodec } from './record/record-codec.ts';
-import { StoreCaller } from './store-caller.ts';
+import { type Called, StoreCaller } from './store-caller.ts';
 import { slotKey, storeKey } from './store-key.ts';
 import type { RobotsStore, StoreLease, StoreEvent } from './store.ts';
-import { type Write, WriteBehind } from './write-behind.ts';
+import { type HeldLease, type Write, WriteBehind } from './write-behind.ts';
 
 export interface StoredOriginsOptions {
   readonly store: RobotsStore;
@@ -28,11 +28,9 @@ export type Found =
   /** The origin is to be asked. What is known of it all the same; and the lease, if one is held meanwhile. */
   | { readonly kind: 'to-ask'; readonly record?: OriginRecord | undefined; readonly lease?: HeldLease };
 
-export interface HeldLease {
-  /** Fences what is written under it, if the store's leases have tokens. */
-  readonly token?: string | undefined;
-  /** Ends in time, and never rejects. */
-  release(): Promise<void>;
+/** A lease just taken, and what the store read of the record as it gave it. */
+interface TakenLease extends HeldLease {
+  readonly value?: string | null | undefined;
 }
 
 /** What a look into the store gave. */
@@ -77,7 +75,7 @@ export class StoredOrigins {
     this.reserve =
       store.reserve === undefined ? undefined : (origin, delayMs) => this.reserveIn(store, origin, delayMs);
     this.writes = new WriteBehind({
-      send: (origin, write) => this.send(origin, write),
+      send: (origin, write, isFirst) => this.send(origin, write, isFirst),
       allowance: () => this.caller.writeAllowance(),
       onDropped: (origin, { kind: operation }) => this.caller.tell({ type: 'dropped', operation, origin }),
     });
@@ -118,7 +116,7 @@ export class StoredOrigins {
    */
   async remember(record: OriginRecord, lease?: HeldLease): Promise<void> {
     if (record.origin.length > MAX_ORIGIN_LENGTH || this.closing) return;
-    await this.writes.put(record.origin, { kind: 'set', record, fence: lease?.token });
+    await this.writes.put(record.origin, { kind: 'set', record, lease });
   }
 
   /** Deletes what is recorded of `origin`, now or when the store can be reached again. */
@@ -139,10 +137,13 @@ export class StoredOrigins {
   private async findUnderLease(
     origin: string,
     answers: (record: OriginRecord) => boolean,
-    lease: HeldLease,
+    { value, ...lease }: TakenLease,
     before: Read,
   ): Promise<Found> {
-    const { record = before.record } = await this.read(origin, before);
+    const { record = before.record } =
+      value === undefined
+        ? await this.read(origin, before)
+        : await this.reading(origin, { ok: true, value: value ?? undefined }, before);
     if (record === undefined || !answers(record)) return { kind: 'to-ask', record, lease };
     void lease.release();
     return { kind: 'answered', record };
@@ -156,6 +157,11 @@ export class StoredOrigins {
       origin,
       make: () => store.get(this.key('record', origin)),
     });
+    return this.reading(origin, called, before);
+  }
+
+  /** What a value, read by whatever call, tells of the origin. */
+  private async reading(origin: string, called: Called<unknown>, before?: Read): Promise<Read> {
     const value = called.ok ? called.value : undefined;
     const isKnown = before?.ok === true && value === before.value;
     const stored = isKnown ? before.stored : await this.decode(origin, value);
@@ -175,12 +181,12 @@ export class StoredOrigins {
     return record;
   }
 
-  private async lease(origin: string): Promise<HeldLease | 'taken' | 'none'> {
+  private async lease(origin: string): Promise<TakenLease | 'taken' | 'none'> {
     const { store, leaseMs } = this.options;
     const called = await this.caller.call<StoreLease | undefined>({
       operation: 'lease',
       origin,
-      make: () => store.lease?.(this.key('lease', origin), leaseMs),
+      make: () => store.lease?.(this.key('lease', origin), leaseMs, { valueKey: this.key('record', origin) }),
       complaint: (lease) =>
         lease === undefined || lease === null || typeof lease.release === 'function'
           ? undefined
@@ -190,10 +196,11 @@ export class StoredOrigins {
     });
     if (!called.ok) return 'none';
     if (!called.value) return 'taken';
-    return this.hold(origin, called.value);
+    return { ...this.hold(origin, called.value), value: called.value.value };
   }
 
   private hold(origin: string, lease: StoreLease): HeldLease {
+    let isGivenBack = false;
     let settle = (): void => {};
     const given = new Promise<void>((resolve) => {
       settle = resolve;
@@ -201,17 +208,26 @@ export class StoredOrigins {
     this.held.add(given);
     return {
       token: typeof lease.token === 'string' ? lease.token : undefined,
+      setAndRelease:
+        typeof lease.setAndRelease === 'function'
+          ? async (value, ttlMs) => {
+              await lease.setAndRelease?.(value, { ttlMs });
+              isGivenBack = true;
+            }
+          : undefined,
       release: async () => {
         const make = (): Promise<void> => lease.release();
-        // Others wait for it, however the store has been doing.
-        await this.caller.call({ operation: 'release', origin, make, background: true, regardless: true });
+        if (!isGivenBack) {
+          // Others wait for it, however the store has been doing.
+          await this.caller.call({ operation: 'release', origin, make, background: true, regardless: true });
+        }
         this.held.delete(given);
         settle();
       },
     };
   }
 
-  private async send(origin: string, write: Write): Promise<boolean> {
+  private async send(origin: string, write: Write, isFirst: boolean): Promise<boolean> {
     const { store, codec, clock, profileOf } = this.options;
     const key = this.key('record', origin);
     const common = { origin, background: true, regardless: this.closing };
@@ -220,8 +236,13 @@ export class StoredOrigins {
       return (await this.caller.call({ ...common, operation: 'delete', make })).ok;
     }
     const ttlMs = Math.max(1, retentionMs(write.record, profileOf(origin), clock.now()));
-    const options = write.fence === undefined ? { ttlMs } : { ttlMs, fence: write.fence };
-    const make = (): Promise<void> | void => store.set(key, codec.encode(write.record), options);
+    const { setAndRelease, token: fence } = write.lease ?? {};
+    const make = (): Promise<void> | void => {
+      const value = codec.encode(write.record);
+      // Only the first try is made under the lease: it is given back after that.
+      if (setAndRelease !== undefined && isFirst) return setAndRelease(value, ttlMs);
+      return store.set(key, value, fence === undefined ? { ttlMs } : { ttlMs, fence });
+    };
     return (await this.caller.call({ ...common, operation: 'set', make })).ok;
   }
 

@@ -1,19 +1,28 @@
 import type { OriginRecord } from '../lifecycle/index.ts';
 
+export interface HeldLease {
+  /** Fences what is written under it, if the store's leases have tokens. */
+  readonly token?: string | undefined;
+  /** Writes a record under it and gives it back in one step, where the store can. Rejects as the store does. */
+  readonly setAndRelease?: ((value: string, ttlMs: number) => Promise<void>) | undefined;
+  /** Ends in time, and never rejects. */
+  release(): Promise<void>;
+}
+
 /** What is to become of an origin's entry. */
 export type Write =
   | {
       readonly kind: 'set';
       readonly record: OriginRecord;
-      /** The token of the lease under which it was learnt. */
-      readonly fence?: string | undefined;
+      /** The lease under which it was learnt. */
+      readonly lease?: HeldLease | undefined;
     }
   /** Whatever was recorded by `at`, in epoch ms, is to be forgotten. */
   | { readonly kind: 'delete'; readonly at: number };
 
 export interface WriteBehindOptions {
-  /** Makes one write; tells whether it was made. */
-  readonly send: (origin: string, write: Write) => Promise<boolean>;
+  /** Makes one write, for the first time or again; tells whether it was made. */
+  readonly send: (origin: string, write: Write, isFirst: boolean) => Promise<boolean>;
   /** How many may be sent now. */
   readonly allowance: () => number;
   readonly onDropped: (origin: string, write: Write) => void;
@@ -108,7 +117,7 @@ export class WriteBehind {
   private async send(origin: string, queued: Queued): Promise<void> {
     this.dequeue(origin, queued);
     this.underWay.set(origin, queued);
-    const isMade = await this.options.send(origin, queued.write);
+    const isMade = await this.options.send(origin, queued.write, queued.failedAfter === Infinity);
     // It may have been given up meanwhile.
     if (this.underWay.get(origin) !== queued) return;
     this.underWay.delete(origin);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { profiles } from '../../src/index.ts';
+import { profiles, type RobotsStore } from '../../src/index.ts';
 import { DAY, HOUR, SECOND } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { ScriptedStore } from '../support/store.ts';
@@ -275,6 +275,51 @@ describe('the store is asked', () => {
     expect(store.fences).toHaveLength(2);
     expect(second > first && first !== '').toBe(true);
     expect(store.entryOf('https://a.example')?.value).toBe(written);
+  });
+
+  it('three times about a cold origin, where a lease reads and writes the record as well', async () => {
+    const { clock, store } = setUp();
+    const calls: string[] = [];
+    const merging: RobotsStore = {
+      get: (key) => (calls.push('get'), store.get(key)),
+      set: (key, value, options) => (calls.push('set'), store.set(key, value, options)),
+      delete: (key) => store.delete(key),
+      async lease(key, ttlMs, { valueKey = '' } = {}) {
+        calls.push('lease');
+        const lease = await store.lease?.(key, ttlMs);
+        return (
+          lease && {
+            ...lease,
+            value: (await store.get(valueKey)) ?? null,
+            async setAndRelease(value, options) {
+              calls.push('setAndRelease');
+              await store.set(valueKey, value, { ...options, fence: lease.token! });
+              await lease.release();
+            },
+            release: () => (calls.push('release'), lease.release()),
+          }
+        );
+      },
+    };
+    const ask = async (): Promise<string> => {
+      const { robots } = startProcess(merging, clock, {
+        transport: { fetch: async () => new Response(RULES) },
+      });
+      const {
+        robots: { source },
+      } = await robots.check('https://a.example/private');
+      await settled();
+      return source;
+    };
+    expect(await ask()).toBe('network');
+    expect(calls).toEqual(['get', 'lease', 'setAndRelease']);
+    expect(await ask()).toBe('store');
+    expect(calls.slice(3)).toEqual(['get']);
+    // What cannot be written so is written again by itself, and the lease is given back.
+    clock.advance(2 * DAY);
+    store.fail('reject', 'set');
+    expect(await ask()).toBe('network');
+    expect(calls.slice(4)).toEqual(['get', 'lease', 'setAndRelease', 'release']);
   });
 
   it('about nothing that no name can be: a host longer than any', async () => {

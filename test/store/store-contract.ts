@@ -224,6 +224,47 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
         }
       });
 
+      it('tell the value that is learnt under them, where the store reads it in the same step', async () => {
+        const taken = async (): Promise<string | null | undefined> => {
+          const lease = await store.lease('l', HOUR, { valueKey: 'record' });
+          await lease?.release();
+          expect(lease).toBeDefined();
+          return lease?.value;
+        };
+        if ((await taken()) === undefined) return;
+        expect(await taken()).toBeNull();
+        const large = 'Disallow: /private\n'.repeat(2_000);
+        await store.set('record', large, { ttlMs: DAY });
+        expect(await taken()).toBe(large);
+        await store.delete('record');
+        expect(await taken()).toBeNull();
+        expect((await store.lease('l', HOUR))?.value).toBeUndefined();
+      });
+
+      it('are given back with the value, where the store writes both in one step', async () => {
+        const options = { valueKey: 'record' };
+        const late = await store.lease('l', SECOND, options);
+        if (late?.setAndRelease === undefined) return;
+        await tested.elapse('lease', 'record', SECOND);
+        const next = await store.lease('l', HOUR, options);
+        expect(await store.lease('l', HOUR, options)).toBeUndefined();
+        await late.setAndRelease('late, first', { ttlMs: DAY });
+        expect(await store.get('record')).toBe('late, first');
+        expect(await store.lease('l', HOUR, options)).toBeUndefined();
+        await next?.setAndRelease?.('next', { ttlMs: DAY });
+        expect(await store.get('record')).toBe('next');
+        await late.setAndRelease('late', { ttlMs: DAY });
+        expect(await store.get('record')).toBe('next');
+        const last = await store.lease('l', HOUR, options);
+        expect(last?.value).toBe('next');
+        await expect(last?.setAndRelease?.('x', { ttlMs: 0 })).rejects.toMatchObject({
+          code: 'ERR_ROBOTS_INVALID_OPTIONS',
+        });
+        await last?.setAndRelease?.('for a minute', { ttlMs: MINUTE });
+        await tested.elapse('value', 'record', MINUTE);
+        expect(await store.get('record')).toBeUndefined();
+      });
+
       it('have nothing to do with the value of their key', async () => {
         await store.set('k', 'value', { ttlMs: DAY });
         const lease = await store.lease('k', HOUR);
@@ -294,7 +335,7 @@ function complete(store: RobotsStore): Required<RobotsStore> {
     get: (key) => store.get(key),
     set: (key, value, options) => store.set(key, value, options),
     delete: (key) => store.delete(key),
-    lease: (key, ttlMs) => lease.call(store, key, ttlMs),
+    lease: (key, ttlMs, options) => lease.call(store, key, ttlMs, options),
     reserve: (key, delayMs) => reserve.call(store, key, delayMs),
   };
 }

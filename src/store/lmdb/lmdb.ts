@@ -7,24 +7,26 @@ import {
   RobotsInvalidOptionsError,
   systemClock,
 } from '../../base/index.ts';
-import { pack, unpack } from '../record/compress.ts';
-import { fenceOf, withFence, withoutFence } from '../record/fence.ts';
+import { unpack } from '../record/compress.ts';
+import { withoutFence } from '../record/fence.ts';
 import {
   cacheChannels,
   type FencedLease,
   milliseconds,
   type RobotsStore,
+  type StoreLeaseOptions,
   type StoreSetOptions,
   SLOT_REMEMBERED_MS,
 } from '../store.ts';
 import { checkDatabase, type LmdbDatabase, openDatabase } from './database.ts';
 import type { SetAside } from './set-aside.ts';
-import { LmdbTable } from './table.ts';
+import { LmdbTable, type LmdbWriter } from './table.ts';
+import { Unwritten } from './unwritten.ts';
 
 export type { FencedLease } from '../store.ts';
 export type { LmdbDatabase, LmdbEntry, LmdbRange } from './database.ts';
 export type { SetAside } from './set-aside.ts';
-export type { RobotsStore, StoreLease, StoreSetOptions } from '../store.ts';
+export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../store.ts';
 
 export interface LmdbStoreOptions {
   /** A folder, made when it is missing. On a disk of this machine: LMDB does not work on network file systems. */
@@ -50,7 +52,7 @@ export interface LmdbStore extends RobotsStore, AsyncDisposable {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string, options: StoreSetOptions): Promise<void>;
   delete(key: string): Promise<void>;
-  lease(key: string, ttlMs: number): Promise<FencedLease | undefined>;
+  lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
   reserve(key: string, delayMs: number): Promise<number>;
   /** All values in force. Those written or deleted meanwhile may be among them or not. */
   entries(): AsyncIterable<StoreEntry>;
@@ -108,6 +110,7 @@ export function lmdbStore(source: LmdbStoreOptions | LmdbDatabase): LmdbStore {
 
 function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Promise<void>): LmdbStore {
   const table = new LmdbTable(database, clock);
+  const unwritten = new Unwritten(table);
   const pending = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
 
@@ -124,50 +127,54 @@ function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Prom
   };
 
   const close = (): Promise<void> => {
+    table.hurry();
     closed ??= Promise.all(pending).then(closeDatabase);
     return closed;
   };
 
   const release = (key: string, token: string): Promise<void> =>
-    open(() =>
-      table.write((writer) => {
-        if (writer.find('lease', key)?.content.toString() === token) writer.remove('lease', key);
-      }),
-    );
+    open(() => table.write('soon', (writer) => giveBack(writer, key, token)));
 
   return {
     get: (key) =>
       open(async () => {
+        const waiting = unwritten.find(key);
+        if (waiting !== undefined) return waiting.value;
         const record = table.find('value', key);
         return record && unpack(withoutFence(record.content));
       }),
-    set: (key, value, { ttlMs, fence }) =>
+    set: (key, value, options) => open(() => unwritten.set(key, value, options)),
+    delete: (key) => open(() => unwritten.delete(key)),
+    lease: (key, ttlMs, { valueKey } = {}) =>
       open(async () => {
         const ttl = milliseconds('ttlMs', ttlMs);
-        const content = withFence(await pack(value), fence);
-        await table.write((writer) => {
-          const before = fence === undefined ? undefined : writer.find('value', key);
-          const later = before && fenceOf(before.content);
-          if (fence !== undefined && later !== undefined && later > fence) return;
-          writer.put('value', { key, content, expiresAt: table.now() + ttl });
-        });
-      }),
-    delete: (key) => open(() => table.write((writer) => writer.remove('value', key))),
-    lease: (key, ttlMs) =>
-      open(async () => {
-        const ttl = milliseconds('ttlMs', ttlMs);
-        const token = await table.write((writer) => {
+        let content: Buffer | undefined;
+        const token = await table.write('now', (writer) => {
           if (writer.find('lease', key) !== undefined) return undefined;
           const next = writer.nextToken();
           writer.put('lease', { key, content: Buffer.from(next), expiresAt: table.now() + ttl });
+          // LMDB may use the memory for something else when the transaction has ended.
+          content = valueKey === undefined ? undefined : copyOf(writer.find('value', valueKey)?.content);
           return next;
         });
-        return token === undefined ? undefined : { token, release: () => release(key, token) };
+        if (token === undefined) return undefined;
+        const lease = { token, release: () => release(key, token) };
+        if (valueKey === undefined) return lease;
+        return {
+          ...lease,
+          value: (content && (await unpack(withoutFence(content)))) ?? null,
+          setAndRelease: (value, { ttlMs: valueTtlMs }) =>
+            open(() =>
+              unwritten.set(valueKey, value, { ttlMs: valueTtlMs, fence: token }, (writer) =>
+                giveBack(writer, key, token),
+              ),
+            ),
+        };
       }),
     reserve: (key, delayMs) =>
       open(async () => {
         const delay = milliseconds('delayMs', delayMs);
-        const slot = await table.write((writer) => {
+        const slot = await table.write('now', (writer) => {
           const last = Number(writer.find('slot', key)?.content.toString() ?? Number.NaN);
           const now = table.now();
           const next = Number.isFinite(last) ? Math.max(now, last + delay) : now;
@@ -194,6 +201,12 @@ function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Prom
     [Symbol.asyncDispose]: close,
   };
 }
+
+function giveBack(writer: LmdbWriter, key: string, token: string): void {
+  if (writer.find('lease', key)?.content.toString() === token) writer.remove('lease', key);
+}
+
+const copyOf = (octets: Buffer | undefined): Buffer | undefined => octets && Buffer.from(octets);
 
 function isDatabase(source: LmdbStoreOptions | LmdbDatabase): source is LmdbDatabase {
   return typeof source === 'object' && source !== null && 'getRange' in source;

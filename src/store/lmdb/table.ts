@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/index.ts';
-import { type LmdbDatabase, type LmdbEntry, type LmdbRange, transact } from './database.ts';
+import { type LmdbDatabase, type LmdbEntry, type LmdbRange } from './database.ts';
+import { type Haste, WriteBatches } from './write-batch.ts';
 import {
   decodeRecord,
   encodeRecord,
@@ -13,8 +14,8 @@ import {
   wholeExpiry,
 } from './record.ts';
 
-/** Expired records that each write takes away: more than the one it adds, so that they cannot pile up. */
-const SWEPT_PER_WRITE = 4;
+/** Expired records taken away for each record that is put: more than the one it adds, so that they cannot pile up. */
+const SWEPT_PER_PUT = 4;
 
 /** Records touched in one transaction, or read in one go, by what goes through all of them. */
 const PAGE = 256;
@@ -44,10 +45,14 @@ export interface LmdbWriter {
 export class LmdbTable {
   private readonly database: LmdbDatabase;
   private readonly clock: Clock;
+  private readonly batches: WriteBatches;
+  /** Records put in the transaction under way. */
+  private puts = 0;
 
   constructor(database: LmdbDatabase, clock: Clock) {
     this.database = database;
     this.clock = clock;
+    this.batches = new WriteBatches(database, () => this.sweepForPuts());
   }
 
   now(): number {
@@ -61,20 +66,21 @@ export class LmdbTable {
     return record?.key === key && record.expiresAt > this.now() ? record : undefined;
   }
 
-  /** Runs `work` in one transaction, which also takes away a little of what has expired. */
-  write<Result>(work: (writer: LmdbWriter) => Result): Promise<Result> {
-    return transact(this.database, () => {
-      const result = work(this.writer);
-      this.writer.sweep(SWEPT_PER_WRITE);
-      return result;
-    });
+  /** Runs `work` in a transaction with other writes, which also takes away a little of what has expired. */
+  write<Result>(haste: Haste, work: (writer: LmdbWriter) => Result, isSmall = true): Promise<Result> {
+    return this.batches.add({ haste, work: () => work(this.writer), isSmall });
+  }
+
+  /** Writes what is waiting at once, and from now on whatever comes. */
+  hurry(): void {
+    this.batches.hurry();
   }
 
   /** Takes away whatever has expired by now, a page at a time. @returns how many records. */
   async sweep(): Promise<number> {
     let swept = 0;
     for (let page = PAGE; page === PAGE;) {
-      page = await transact(this.database, () => this.writer.sweep(PAGE));
+      page = await this.write('now', (writer) => writer.sweep(PAGE));
       swept += page;
     }
     return swept;
@@ -84,7 +90,7 @@ export class LmdbTable {
   async clear(kind: RecordKind): Promise<void> {
     const range = { ...namesOf(kind), limit: PAGE };
     for (let page = PAGE; page === PAGE;) {
-      page = await transact(this.database, () => {
+      page = await this.write('now', () => {
         const names = [...this.database.getKeys(range)].map(String);
         for (const name of names) this.removeNamed(name);
         return names.length;
@@ -110,6 +116,7 @@ export class LmdbTable {
   private readonly writer: LmdbWriter = {
     find: (kind, key) => this.find(kind, key),
     put: (kind, record) => {
+      this.puts++;
       const name = nameOf(kind, record.key);
       const expiresAt = wholeExpiry(record.expiresAt);
       const before = decodeRecord(name, this.database.get(name));
@@ -139,6 +146,12 @@ export class LmdbTable {
       return entries.length;
     },
   };
+
+  private sweepForPuts(): void {
+    const { puts } = this;
+    this.puts = 0;
+    if (puts > 0) this.writer.sweep(SWEPT_PER_PUT * puts);
+  }
 
   private removeNamed(name: string): void {
     const record = decodeRecord(name, this.database.get(name));

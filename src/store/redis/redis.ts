@@ -6,6 +6,7 @@ import {
   milliseconds,
   type RobotsStore,
   SLOT_REMEMBERED_MS,
+  type StoreLeaseOptions,
   type StoreSetOptions,
 } from '../store.ts';
 import { commandsOver, type RedisConnection } from './connection.ts';
@@ -22,7 +23,7 @@ export type {
   RedisArgument,
   RedisConnection,
 } from './connection.ts';
-export type { RobotsStore, StoreLease, StoreSetOptions } from '../store.ts';
+export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../store.ts';
 
 export interface RedisStoreOptions {
   /**
@@ -37,7 +38,7 @@ export interface RedisStore extends RobotsStore {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string, options: StoreSetOptions): Promise<void>;
   delete(key: string): Promise<void>;
-  lease(key: string, ttlMs: number): Promise<FencedLease | undefined>;
+  lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
   reserve(key: string, delayMs: number): Promise<number>;
 }
 
@@ -49,8 +50,8 @@ const PREFIX = /^[!-z|~]{1,128}$/;
  * iovalkey: to a server, a pool, a Sentinel or a Cluster. The connection stays the caller's: nothing listens on it, and
  * it is left open.
  *
- * Times are the server's own: expiry, leases and slots do not depend on the clocks of those who ask. Every script
- * touches one key. What a command of the connection rejects with, the store rejects with.
+ * Times are the server's own: expiry, leases and slots do not depend on the clocks of those who ask. A script
+ * touches a key and what belongs to it. What a command of the connection rejects with, the store rejects with.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  *
@@ -74,8 +75,7 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
   return {
     async get(key) {
       const name = nameOf(prefix, key);
-      // A part of the value, so that whatever grew under the name costs no more than the largest value would.
-      const reply = await send(name, 'GETRANGE', name, '0', String(MAX_FENCE_BYTES + MAX_VALUE_BYTES + 1));
+      const reply = await send(name, 'GETRANGE', name, '0', LAST_OCTET);
       return unpack(withoutFence(octets(reply)));
     },
     async set(key, value, { ttlMs, fence }) {
@@ -83,33 +83,48 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       const ttl = wholeMs(milliseconds('ttlMs', ttlMs));
       const content = withFence(await pack(value), fence);
       if (fence === undefined) await send(name, 'SET', name, content, 'PX', ttl);
-      else await setFenced(send, name, content, fence, ttl);
+      else await setFenced(send, [name], content, fence, ttl);
     },
     async delete(key) {
       const name = nameOf(prefix, key);
       await send(name, 'DEL', name);
     },
-    async lease(key, ttlMs) {
-      const name = nameOf(prefix, key, ':lease');
+    async lease(key, ttlMs, { valueKey } = {}) {
+      // One node of a cluster holds both only if they are named alike.
+      const name = nameOf(prefix, valueKey ?? key, ':lease');
       const ttl = wholeMs(milliseconds('ttlMs', ttlMs));
-      const reply = await takeLease(send, name, randomUUID(), ttl);
-      if (reply === null || reply === undefined) return undefined;
-      const token = octets(reply).toString('latin1');
-      return {
+      const valueName = valueKey === undefined ? undefined : nameOf(prefix, valueKey);
+      const keys = valueName === undefined ? ([name] as const) : ([name, valueName] as const);
+      const reply = await takeLease(send, keys, randomUUID(), ttl, LAST_OCTET);
+      if (!Array.isArray(reply)) return undefined;
+      const token = octets(reply[0]).toString('latin1');
+      const lease = {
         token,
         async release() {
-          await releaseLease(send, name, token);
+          await releaseLease(send, [name], token);
+        },
+      };
+      if (valueName === undefined) return lease;
+      return {
+        ...lease,
+        value: (await unpack(withoutFence(octets(reply[1])))) ?? null,
+        async setAndRelease(value, options) {
+          const valueTtl = wholeMs(milliseconds('ttlMs', options.ttlMs));
+          await setFenced(send, [valueName, name], withFence(await pack(value), token), token, valueTtl);
         },
       };
     },
     async reserve(key, delayMs) {
       const name = nameOf(prefix, key, ':slot');
       const delay = milliseconds('delayMs', delayMs);
-      const reply = await bookSlot(send, name, micros(delay), micros(Math.max(delay, SLOT_REMEMBERED_MS)));
+      const reply = await bookSlot(send, [name], micros(delay), micros(Math.max(delay, SLOT_REMEMBERED_MS)));
       return readWait(reply);
     },
   };
 }
+
+/** A part of a value, so that whatever grew under its name costs no more than the largest value would. */
+const LAST_OCTET = String(MAX_FENCE_BYTES + MAX_VALUE_BYTES + 1);
 
 /**
  * What a key is called on the server. The braces make Redis Cluster pick the slot by what is between them, so that all

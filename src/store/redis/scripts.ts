@@ -1,37 +1,49 @@
 import { createHash } from 'node:crypto';
 import type { RedisArgument, SendCommand } from './connection.ts';
 
-/** Runs a Lua script about one key. Servers replicate what it did, not its text, so it may look at their clock. */
-export type RedisScript = (send: SendCommand, key: string, ...args: RedisArgument[]) => Promise<unknown>;
+/**
+ * Runs a Lua script about keys of one hash slot. Servers replicate what it did, not its text, so it may look at their
+ * clock.
+ */
+export type RedisScript = (
+  send: SendCommand,
+  keys: readonly [string, ...string[]],
+  ...args: RedisArgument[]
+) => Promise<unknown>;
 
 function redisScript(source: string): RedisScript {
   const digest = createHash('sha1').update(source).digest('hex');
-  return async (send, key, ...args) => {
+  return async (send, keys, ...args) => {
+    const count = String(keys.length);
     try {
-      return await send(key, 'EVALSHA', digest, '1', key, ...args);
+      return await send(keys[0], 'EVALSHA', digest, count, ...keys, ...args);
     } catch (error) {
       // Each server forgets scripts when it restarts, and each node of a cluster learns them by itself.
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-      return send(key, 'EVAL', source, '1', key, ...args);
+      return send(keys[0], 'EVAL', source, count, ...keys, ...args);
     }
   };
 }
 
 /**
- * KEYS[1] the lease; ARGV[1] a name nobody else has, ARGV[2] milliseconds. Gives the token, or nothing.
+ * KEYS[1] the lease, KEYS[2] the value, if it is to be read as well; ARGV[1] a name nobody else has, ARGV[2]
+ * milliseconds, ARGV[3] octets of the value to be read. Gives the token and the value, or nothing.
  *
  * A client that lost a connection may send the command again: whoever holds the lease gets it again.
  */
 export const takeLease: RedisScript = redisScript(`
-local held = redis.call('GET', KEYS[1])
-if held then
-  if string.sub(held, -string.len(ARGV[1])) == ARGV[1] then return held end
-  return false
+local token = redis.call('GET', KEYS[1])
+if token then
+  if string.sub(token, -string.len(ARGV[1])) ~= ARGV[1] then return false end
+else
+  local time = redis.call('TIME')
+  token = string.format('%d%06d-%s', time[1], time[2], ARGV[1])
+  redis.call('SET', KEYS[1], token, 'PX', ARGV[2])
 end
-local time = redis.call('TIME')
-local token = string.format('%d%06d-%s', time[1], time[2], ARGV[1])
-redis.call('SET', KEYS[1], token, 'PX', ARGV[2])
-return token
+if not KEYS[2] then return {token} end
+local value = redis.pcall('GETRANGE', KEYS[2], 0, ARGV[3])
+if type(value) ~= 'string' then value = '' end
+return {token, value}
 `);
 
 /** KEYS[1] the lease; ARGV[1] the token it must have. */
@@ -41,16 +53,19 @@ return 0
 `);
 
 /**
- * KEYS[1] the value; ARGV[1] the next one, ARGV[2] the token it is written under, ARGV[3] milliseconds. Writes it unless
- * the value in force was written under a later token, which stands ahead of it (`record/fence.ts`).
+ * KEYS[1] the value, KEYS[2] the lease, if it is to be given back as well; ARGV[1] the next value, ARGV[2] the token it is
+ * written under, ARGV[3] milliseconds. Writes the value unless the one in force was written under a later token, which
+ * stands ahead of it (`record/fence.ts`).
  */
 export const setFenced: RedisScript = redisScript(`
+local later = false
 local head = redis.pcall('GETRANGE', KEYS[1], 0, 256)
 if type(head) == 'string' and #head > 2 and string.byte(head, 1) == 102 then
-  if string.sub(head, 3, 2 + string.byte(head, 2)) > ARGV[2] then return 0 end
+  later = string.sub(head, 3, 2 + string.byte(head, 2)) > ARGV[2]
 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
-return 1
+if not later then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3]) end
+if KEYS[2] and redis.call('GET', KEYS[2]) == ARGV[2] then redis.call('DEL', KEYS[2]) end
+return later and 0 or 1
 `);
 
 /**

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { encodeRecord, nameOf } from '../../../src/store/lmdb/record.ts';
 import { type LmdbStore, lmdbStore, type StoreEntry } from '../../../src/store/lmdb/lmdb.ts';
 import { DAY, HOUR, MINUTE, SECOND, VirtualClock } from '../../support/client.ts';
@@ -222,6 +223,59 @@ describe('LMDB', () => {
       expect(await names()).toHaveLength(5);
       expect(await store.lease('k', HOUR)).toBeUndefined();
       expect(await store.reserve('k', HOUR)).toBe(HOUR);
+    });
+  });
+
+  describe('what is being written', () => {
+    it('is read by this process at once, by others when it is committed', async () => {
+      const other = lmdbStore({ path, clock });
+      const first = store.set('k', 'value', { ttlMs: MINUTE });
+      expect([await store.get('k'), await other.get('k')]).toEqual(['value', undefined]);
+      await first;
+      expect(await other.get('k')).toBe('value');
+      const second = store.delete('k');
+      expect([await store.get('k'), await other.get('k')]).toEqual([undefined, 'value']);
+      await second;
+      expect(await other.get('k')).toBeUndefined();
+      const third = store.set('k', 'short', { ttlMs: 1 });
+      clock.advance(1);
+      expect(await store.get('k')).toBeUndefined();
+      await third;
+      await other.close();
+    });
+
+    it('is not read when a later lease has written already', async () => {
+      const [late, next] = [await store.lease('a', HOUR), await store.lease('b', HOUR)];
+      await store.set('k', 'next', { ttlMs: DAY, fence: next!.token! });
+      const writing = store.set('k', 'late', { ttlMs: DAY, fence: late!.token! });
+      expect(await store.get('k')).toBe('next');
+      await writing;
+    });
+
+    it('is no longer read when it could not be written', async () => {
+      const failing = store.set('k', 'value', { ttlMs: DAY, fence: 'no token' });
+      await expect(failing).rejects.toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
+      expect(await store.get('k')).toBeUndefined();
+    });
+
+    it('shares transactions: leases asked for together take one, with what was written before', async () => {
+      const root = open<Buffer, string>({ path: join(path, 'counted'), encoding: 'binary' });
+      const transactions = vi.spyOn(root, 'transaction');
+      const counted = lmdbStore(root);
+      const keys = Array.from({ length: 100 }, (_, at) => `https://site${at}.example`);
+      const take = () => Promise.all(keys.map((key) => counted.lease(`l:${key}`, HOUR, { valueKey: key })));
+      const leases = await take();
+      expect(transactions).toHaveBeenCalledTimes(1);
+      expect(new Set(leases.map((lease) => lease?.token)).size).toBe(100);
+      const written = leases.map((lease) => lease?.setAndRelease?.('value', { ttlMs: DAY }));
+      await setImmediate();
+      // Those asked for now come behind what was written, and given back, just before.
+      const again = await take();
+      await Promise.all(written);
+      expect(transactions).toHaveBeenCalledTimes(2);
+      expect(again.map((lease) => lease?.value)).toEqual(keys.map(() => 'value'));
+      await counted.close();
+      await root.close();
     });
   });
 

@@ -1,0 +1,69 @@
+import { pack } from '../record/compress.ts';
+import { fenceOf, withFence } from '../record/fence.ts';
+import { milliseconds, type StoreSetOptions } from '../store.ts';
+import type { LmdbTable, LmdbWriter } from './table.ts';
+
+/** What a key is to have: no value when it is to be deleted. */
+interface Change {
+  readonly value: string | undefined;
+  readonly expiresAt: number;
+  readonly fence: string | undefined;
+}
+
+/** Values that wait for their transaction. This process reads them at once, the others when they are committed. */
+export class Unwritten {
+  private readonly table: LmdbTable;
+  private readonly changes = new Map<string, Change>();
+
+  constructor(table: LmdbTable) {
+    this.table = table;
+  }
+
+  /** What is about to be under `key`, unless that is what is stored. */
+  find(key: string): Change | undefined {
+    const change = this.changes.get(key);
+    if (change === undefined || change.expiresAt <= this.table.now()) return undefined;
+    return isLate(this.table, key, change.fence) ? undefined : change;
+  }
+
+  /** @param along is done in the same transaction, whether the value is written or too late. */
+  async set(
+    key: string,
+    value: string,
+    { ttlMs, fence }: StoreSetOptions,
+    along?: (writer: LmdbWriter) => void,
+  ): Promise<void> {
+    const ttl = milliseconds('ttlMs', ttlMs);
+    const change: Change = { value, expiresAt: this.table.now() + ttl, fence };
+    await this.change(key, change, async () => {
+      const content = withFence(await pack(value), fence);
+      const write = (writer: LmdbWriter): void => {
+        if (!isLate(writer, key, fence)) writer.put('value', { key, content, expiresAt: change.expiresAt });
+        along?.(writer);
+      };
+      await this.table.write('soon', write, false);
+    });
+  }
+
+  async delete(key: string): Promise<void> {
+    const change: Change = { value: undefined, expiresAt: Infinity, fence: undefined };
+    await this.change(key, change, () => this.table.write('soon', (writer) => writer.remove('value', key)));
+  }
+
+  private async change(key: string, change: Change, write: () => Promise<void>): Promise<void> {
+    this.changes.set(key, change);
+    try {
+      await write();
+    } finally {
+      if (this.changes.get(key) === change) this.changes.delete(key);
+    }
+  }
+}
+
+/** Whether the value in force was written under a later lease than this one. */
+function isLate(records: Pick<LmdbWriter, 'find'>, key: string, fence: string | undefined): boolean {
+  if (fence === undefined) return false;
+  const before = records.find('value', key);
+  const later = before && fenceOf(before.content);
+  return later !== undefined && later > fence;
+}

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { LmdbDatabase } from '../../../src/store/lmdb/database.ts';
+import { WriteBatches } from '../../../src/store/lmdb/write-batch.ts';
+
+/** A database of which only the transactions count: each is what was done in it. */
+class Transactions {
+  readonly committed: string[][] = [];
+  /** Tells whether a transaction with so much in it cannot be committed. */
+  refuses: (done: readonly string[]) => boolean = () => false;
+  done: string[] = [];
+
+  readonly database = {
+    committed: Promise.resolve(),
+    transaction: async (work: () => void) => {
+      // The lock is got somewhat later.
+      await Promise.resolve();
+      this.done = [];
+      work();
+      if (this.refuses(this.done)) throw new Error('the disk is full');
+      this.committed.push(this.done);
+    },
+  } as unknown as LmdbDatabase;
+}
+
+describe('writes in transactions', () => {
+  let transactions: Transactions;
+  let batches: WriteBatches;
+
+  const write = (name: string, haste: 'now' | 'soon', isSmall = true): Promise<string> =>
+    batches.add({
+      haste,
+      isSmall,
+      work: () => {
+        transactions.done.push(name);
+        return name;
+      },
+    });
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    transactions = new Transactions();
+    batches = new WriteBatches(transactions.database, () => undefined);
+  });
+
+  afterEach(() => vi.useRealTimers());
+
+  it('wait for others 20 ms, and no longer: so much a killed process loses', async () => {
+    const first = write('a', 'soon');
+    await vi.advanceTimersByTimeAsync(15);
+    const second = write('b', 'soon');
+    expect(transactions.committed).toEqual([]);
+    await vi.advanceTimersByTimeAsync(5);
+    expect(transactions.committed).toEqual([['a', 'b']]);
+    expect(await Promise.all([first, second])).toEqual(['a', 'b']);
+    const third = write('c', 'soon');
+    await vi.advanceTimersByTimeAsync(20);
+    expect(await third).toBe('c');
+    expect(transactions.committed).toHaveLength(2);
+  });
+
+  it('go along, in order, with one that somebody waits for', async () => {
+    const soon = write('set', 'soon');
+    const now = write('lease', 'now');
+    const later = write('release', 'soon');
+    expect(await Promise.all([soon, now, later])).toEqual(['set', 'lease', 'release']);
+    expect(transactions.committed).toEqual([['set', 'lease', 'release']]);
+  });
+
+  it('of many there is an end to each transaction', async () => {
+    const names = Array.from({ length: 600 }, (_, index) => String(index));
+    await Promise.all(names.map((name) => write(name, 'now')));
+    expect(transactions.committed.map(({ length }) => length)).toEqual([256, 256, 88]);
+    expect(transactions.committed.flat()).toEqual(names);
+  });
+
+  it('many at once do not wait', async () => {
+    const names = Array.from({ length: 256 }, (_, index) => String(index));
+    await Promise.all(names.map((name) => write(name, 'soon')));
+    expect(transactions.committed).toEqual([names]);
+  });
+
+  it('in a hurry do not wait, nor do later ones', async () => {
+    const first = write('a', 'soon');
+    batches.hurry();
+    await first;
+    await write('b', 'soon');
+    expect(transactions.committed).toEqual([['a'], ['b']]);
+  });
+
+  it('that cannot be committed reject, and small ones beside them are tried once more', async () => {
+    transactions.refuses = (done) => done.includes('large');
+    const settled = Promise.allSettled([write('large', 'soon', false), write('lease', 'now')]);
+    expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect(transactions.committed).toEqual([['lease']]);
+  });
+
+  it('reject when there is no end to it', async () => {
+    transactions.refuses = () => true;
+    const settled = Promise.allSettled([write('a', 'now'), write('b', 'now'), write('c', 'soon', false)]);
+    for (const each of await settled) expect(each).toMatchObject({ reason: { message: 'the disk is full' } });
+    transactions.refuses = () => false;
+    expect(await write('d', 'now')).toBe('d');
+  });
+
+  it('that throw fail alone', async () => {
+    const failing = batches.add({
+      haste: 'now',
+      isSmall: true,
+      work: () => {
+        throw new Error('of its own');
+      },
+    });
+    const other = write('b', 'now');
+    await expect(failing).rejects.toThrow('of its own');
+    expect(await other).toBe('b');
+    expect(transactions.committed).toEqual([['b']]);
+  });
+});
