@@ -11,6 +11,7 @@ import {
 import { openStore, RecordCodec } from '../store/index.ts';
 import {
   DECIDE,
+  RECALL,
   decide,
   decideByOverride,
   type Decision,
@@ -165,6 +166,16 @@ export class RobotsClient {
   [DECIDE](url: string | URL, agent?: Agent, options?: CheckOptions): Decision | Promise<Decision> {
     options?.signal?.throwIfAborted();
     return this.decideLocated(this.read(url, agent), options?.signal);
+  }
+
+  /**
+   * {@link peek} that starts a refresh which is due ahead, as {@link check} does.
+   *
+   * @internal
+   */
+  [RECALL](url: string | URL, agent?: Agent): Decision | undefined {
+    const known = this.decideFromMemory(this.read(url, agent), true);
+    return known === undefined ? undefined : tellDecision(known);
   }
 
   /**

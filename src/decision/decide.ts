@@ -14,6 +14,9 @@ import type { Decision } from './decision.ts';
  */
 export const DECIDE: unique symbol = Symbol('canfetch.decide');
 
+/** The method of a client that the service and the command ask first: what memory knows, without a promise or a signal. */
+export const RECALL: unique symbol = Symbol('canfetch.recall');
+
 /** An origin whose robots.txt, or whose verdict, the caller has laid down. Nothing is fetched for it. */
 export interface OverriddenOrigin {
   readonly origin: string;

@@ -2,7 +2,15 @@
  * `Decision` and `OriginPolicy`: their types, and the one place where each is made. It imports `rules/`, `lifecycle/`
  * and the entries of `cache/`; it must not import `fetch/`, `store/` or anything above, and starts nothing.
  */
-export { DECIDE, decide, decideByOverride, decideUnknown, type OverriddenOrigin, permits } from './decide.ts';
+export {
+  DECIDE,
+  RECALL,
+  decide,
+  decideByOverride,
+  decideUnknown,
+  type OverriddenOrigin,
+  permits,
+} from './decide.ts';
 export type { Decision } from './decision.ts';
 export { describeEntry, describeOverride, describeUnaskable } from './describe-policy.ts';
 export type {

@@ -8,6 +8,8 @@ import { Problem } from './problem.ts';
  */
 export class AllowedHosts {
   private readonly names: ReadonlySet<string>;
+  /** The field that was allowed last: most requests have the same. */
+  private allowed: string | undefined;
 
   constructor(bound: string, more: readonly string[]) {
     const names = ['localhost', '127.0.0.1', '[::1]', bound, ...more];
@@ -16,8 +18,12 @@ export class AllowedHosts {
 
   /** @throws Problem 421 */
   assert({ headers: { host = '' } }: IncomingMessage): void {
+    if (host === this.allowed) return;
     const name = /^(?:\[[\da-f:.]+\]|[^:/?#@\\\s]+)(?=:\d*$|$)/i.exec(host)?.[0];
-    if (name !== undefined && this.names.has(serialised(name) ?? '')) return;
+    if (name !== undefined && this.names.has(serialised(name) ?? '')) {
+      this.allowed = host;
+      return;
+    }
     // RFC 9110 §15.5.20: "the request was directed at a server that is unable or unwilling to produce an
     // authoritative response for the target URI."
     throw new Problem(

@@ -4,9 +4,13 @@ import { tooLongError } from '../report/index.ts';
 import { jsonLine, Output, renderRecord } from '../report/text/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { assertPlain } from './body.ts';
-import { type Exchange, type Handler, JSON_TYPE, NDJSON_TYPE, type Service } from './handler.ts';
+import { type Decision, RECALL } from '../decision/index.ts';
+import type { Exchange } from './exchange.ts';
+import { type Handler, JSON_TYPE, NDJSON_TYPE } from './handler.ts';
+import type { Service } from './service.ts';
+import { type Reply, writeHead } from './reply.ts';
 import { Problem, problemOf } from './problem.ts';
-import { onlyKnown, onlyOne, readAgents } from './query.ts';
+import { onlyKnown, onlyOne, readAgents, soleParameter } from './query.ts';
 import { StreamProgress } from './stream-progress.ts';
 import pLimit from 'p-limit';
 
@@ -51,17 +55,26 @@ export function agentFor(asked: readonly string[], { agents }: Service): Agent |
   return chosen.length === 0 ? undefined : chosen;
 }
 
-/** `GET /v1/check?url=…&agent=…` */
-export const checkOne: Handler = async ({ query, service, signal }) => {
-  onlyKnown(query, ['url', 'agent']);
-  const url = onlyOne(query, 'url', 'https://example.com/page');
-  const agent = agentFor(readAgents(query.getAll('agent')), service);
-  const ruling = await service.client.check(url, agent, { signal });
-  return {
+/** `GET /v1/check?url=…&agent=…`: at once where memory knows the origin. */
+export const checkOne: Handler = (exchange) => {
+  const { service } = exchange;
+  const sole = soleParameter(exchange.search, 'url');
+  const { url, agents } = sole === undefined ? readCheck(exchange) : { url: sole, agents: [] };
+  const agent = agentFor(agents, service);
+  const reply = (ruling: Decision): Reply => ({
     type: JSON_TYPE,
     body: renderRecord({ target: { input: url }, ruling }),
-  };
+  });
+  const { client } = service;
+  const known = client[RECALL](url, agent);
+  return known === undefined ? client.check(url, agent, exchange).then(reply) : reply(known);
 };
+
+function readCheck({ query }: Exchange): { readonly url: string; readonly agents: readonly string[] } {
+  onlyKnown(query, ['url', 'agent']);
+  const url = onlyOne(query, 'url', 'https://example.com/page');
+  return { url, agents: readAgents(query.getAll('agent')) };
+}
 
 /** `POST /v1/check`: a question a line, an answer a line, in the same order, while questions still come. */
 export const checkMany: Handler = async (exchange) => {
@@ -79,7 +92,7 @@ export const checkMany: Handler = async (exchange) => {
   }
   service.streams++;
   try {
-    response.writeHead(200, { 'content-type': NDJSON_TYPE });
+    writeHead(response, 200, ['content-type', NDJSON_TYPE]);
     response.flushHeaders();
     // A pipelined answer is never closed when its connection goes while another one is being written.
     await orAborted(stream(exchange, agents), signal);
@@ -156,7 +169,7 @@ function answering(
       const { url, agents } = readQuestion(target.input);
       const agent = agents === undefined ? usual : agentFor(agents, service);
       const answered = url === target.input ? target : { ...target, input: url };
-      const ruling = client.peek(url, agent);
+      const ruling = client[RECALL](url, agent);
       if (ruling !== undefined) return renderRecord({ target: answered, ruling });
       return limit(() => client.check(url, agent, { signal })).then(
         (checked) => renderRecord({ target: answered, ruling: checked }),

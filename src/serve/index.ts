@@ -4,6 +4,6 @@
  */
 export { AllowedHosts } from './allowed-hosts.ts';
 export { MAX_STREAMS, STREAM_CONCURRENCY } from './check.ts';
-export { DEFAULT_LIMITS, type Service, type ServiceLimits } from './handler.ts';
+export { DEFAULT_LIMITS, type Service, type ServiceLimits } from './service.ts';
 export { loadPromClient, Metrics, type PromClient } from './metrics.ts';
 export { type RunningServer, type ServerOptions, startServer } from './server.ts';

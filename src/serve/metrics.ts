@@ -19,18 +19,52 @@ export async function loadPromClient(): Promise<PromClient | undefined> {
   }
 }
 
+/** How often something happened, by up to three labels: counting makes no object, as labels of prom-client would. */
+class Counts {
+  private readonly cells = new Map<string, Map<string, Map<string, { count: number }>>>();
+
+  add(first: string, second = '', third = ''): void {
+    let bySecond = this.cells.get(first);
+    if (bySecond === undefined) this.cells.set(first, (bySecond = new Map()));
+    let byThird = bySecond.get(second);
+    if (byThird === undefined) bySecond.set(second, (byThird = new Map()));
+    const cell = byThird.get(third);
+    if (cell === undefined) byThird.set(third, { count: 1 });
+    else cell.count++;
+  }
+
+  forEach(tell: (labels: readonly string[], count: number) => void): void {
+    for (const [first, bySecond] of this.cells) {
+      for (const [second, byThird] of bySecond) {
+        for (const [third, { count }] of byThird) tell([first, second, third], count);
+      }
+    }
+  }
+}
+
 /** What happens, counted for Prometheus: heard on the diagnostics channels, and asked of the client. */
 export class Metrics {
   private readonly registry: InstanceType<PromClient['Registry']>;
-  private readonly requests: InstanceType<PromClient['Counter']>;
+  private readonly requests: Counts;
   private readonly requestSeconds: InstanceType<PromClient['Histogram']>;
   private readonly leave: readonly (() => void)[];
 
   constructor(prom: PromClient, client: RobotsClient) {
     const registry = new prom.Registry();
     const registers = [registry];
-    const counter = (name: string, help: string, labelNames: string[]): InstanceType<PromClient['Counter']> =>
-      new prom.Counter({ name, help, labelNames, registers });
+    const counts = (name: string, help: string, labelNames: readonly string[]): Counts => {
+      const counted = new Counts();
+      const collect = function (this: InstanceType<PromClient['Counter']>): void {
+        this.reset();
+        counted.forEach((labels, count) => {
+          this.inc(Object.fromEntries(labelNames.map((label, at) => [label, labels[at] ?? ''])), count);
+        });
+      };
+      registry.registerMetric(
+        new prom.Counter({ name, help, labelNames: [...labelNames], collect, registers: [] }),
+      );
+      return counted;
+    };
     const seconds = (
       name: string,
       help: string,
@@ -51,7 +85,7 @@ export class Metrics {
     };
 
     this.registry = registry;
-    this.requests = counter('canfetch_http_requests_total', 'Requests answered.', [
+    this.requests = counts('canfetch_http_requests_total', 'Requests answered.', [
       'route',
       'method',
       'status',
@@ -59,18 +93,18 @@ export class Metrics {
     this.requestSeconds = seconds('canfetch_http_request_duration_seconds', 'Time to the end of an answer.', [
       'route',
     ]);
-    const decisions = counter('canfetch_decisions_total', 'Decisions.', ['allowed', 'reason']);
-    const fetches = counter('canfetch_fetches_total', 'Attempts to fetch a robots.txt.', ['outcome']);
+    const decisions = counts('canfetch_decisions_total', 'Decisions.', ['allowed', 'reason']);
+    const fetches = counts('canfetch_fetches_total', 'Attempts to fetch a robots.txt.', ['outcome']);
     const fetchSeconds = seconds(
       'canfetch_fetch_duration_seconds',
       'Duration of attempts, redirects included.',
       ['outcome'],
     );
-    const cache = counter('canfetch_cache_events_total', 'What memory did about an origin.', ['event']);
-    const changes = counter('canfetch_policy_changes_total', 'Origins that came under other rules.', [
+    const cache = counts('canfetch_cache_events_total', 'What memory did about an origin.', ['event']);
+    const changes = counts('canfetch_policy_changes_total', 'Origins that came under other rules.', [
       'after',
     ]);
-    const store = counter('canfetch_store_events_total', 'Trouble with the store, and its end.', ['type']);
+    const store = counts('canfetch_store_events_total', 'Trouble with the store, and its end.', ['type']);
     gauge('canfetch_origins', 'Origins in memory.', () => client.stats().origins);
     gauge(
       'canfetch_memory_bytes',
@@ -81,24 +115,24 @@ export class Metrics {
 
     this.leave = [
       listen<DecisionMessage>('canfetch:decision', ({ decision: { allowed, reason } }) =>
-        decisions.inc({ allowed: String(allowed), reason }),
+        decisions.add(allowed ? 'true' : 'false', reason),
       ),
       listen<FetchMessage>(
         'canfetch:fetch',
         ({ outcome: { kind: outcome } = { kind: 'abandoned' }, durationMs }) => {
-          fetches.inc({ outcome });
+          fetches.add(outcome);
           fetchSeconds.observe({ outcome }, durationMs / 1_000);
         },
       ),
-      listen<CacheMessage>('canfetch:cache', ({ event }) => cache.inc({ event })),
-      listen<PolicyChangeMessage>('canfetch:policy-change', ({ after }) => changes.inc({ after })),
-      listen<StoreEvent>('canfetch:store', ({ type }) => store.inc({ type })),
+      listen<CacheMessage>('canfetch:cache', ({ event }) => cache.add(event)),
+      listen<PolicyChangeMessage>('canfetch:policy-change', ({ after }) => changes.add(after)),
+      listen<StoreEvent>('canfetch:store', ({ type }) => store.add(type)),
     ];
   }
 
   /** Counts a request. `route` is the path of a route, never what was asked: that has no bound. */
   answered(route: string, method: string, status: number, durationMs: number): void {
-    this.requests.inc({ route, method, status });
+    this.requests.add(route, method, String(status));
     this.requestSeconds.observe({ route }, durationMs / 1_000);
   }
 

@@ -42,3 +42,16 @@ export function readAgents(agents: readonly string[]): readonly string[] {
   if (agents.length > 0) agentTokens(agents);
   return agents;
 }
+
+/**
+ * The value of the parameter `name` in a query that holds nothing else, without a look at every octet of it; `undefined`
+ * for all other queries, and for those that only `URLSearchParams` reads.
+ */
+export function soleParameter(search: string, name: string): string | undefined {
+  if (!search.startsWith(name) || search[name.length] !== '=' || /[&+]/.test(search)) return undefined;
+  try {
+    return decodeURIComponent(search.slice(name.length + 1)) || undefined;
+  } catch {
+    return undefined;
+  }
+}

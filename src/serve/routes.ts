@@ -47,6 +47,8 @@ const explains =
   (exchange) => {
     const { service, signal } = exchange;
     const { explanations } = service.limits;
+    // Nobody would take it out of the count again.
+    signal.throwIfAborted();
     if (service.explanations >= explanations) {
       throw new Problem(
         503,

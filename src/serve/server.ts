@@ -1,40 +1,17 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { setMaxListeners } from 'node:events';
-import { BrokenPipeError } from '../report/text/index.ts';
 import { type AllowedHosts, assertOwnSite } from './allowed-hosts.ts';
-import type { Exchange, Reply, Service } from './handler.ts';
+import { Exchange } from './exchange.ts';
+import type { Service } from './service.ts';
 import { Problem, problemOf } from './problem.ts';
+import { problemReply, type Reply, sendReply, unexpected } from './reply.ts';
 import { type Route, routes } from './routes.ts';
 
 /** A connection on which nothing moves for so long is ended: longer than any origin has to answer. */
 const IDLE_MS = 120_000;
 /** What is under way when the service is told to end has so long. */
 const GRACE_MS = 15_000;
-
-/** Nothing but our own files, and nobody may frame us. `require-trusted-types-for`: no text becomes markup. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
-
-/** Of every answer. */
-const HEADERS: Readonly<Record<string, string>> = {
-  'cache-control': 'no-store',
-  'content-security-policy': CONTENT_SECURITY_POLICY,
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-};
 
 export interface ServerOptions {
   readonly host: string;
@@ -56,9 +33,10 @@ export interface RunningServer {
 /** Listens. Rejects when the address cannot be listened on. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { service } = options;
+  const underWay = new ExchangesUnderWay();
+  // A body may come for as long as it likes, as long as it comes.
   const server = createServer({ requestTimeout: 0, headersTimeout: 10_000 }, (request, response) => {
-    // A body may come for as long as it likes, as long as it comes.
-    void answer(request, response, options);
+    answer(new Exchange(request, response, service), underWay, options);
   });
   server.timeout = IDLE_MS;
   server.maxConnections = 1_024;
@@ -68,6 +46,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   server.on('error', options.onError);
   setMaxListeners(0, service.stopping);
+  service.stopping.addEventListener('abort', () => underWay.endAfterwards(), { once: true });
   return { url: urlOf(server), close: () => close(server) };
 }
 
@@ -89,82 +68,83 @@ function close(server: Server): Promise<void> {
   });
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
+function answer(
+  exchange: Exchange,
+  underWay: ExchangesUnderWay,
   { hosts, service, onError }: ServerOptions,
-): Promise<void> {
+): void {
   const startedAt = performance.now();
-  const gone = new AbortController();
-  // Many questions of one stream listen to it.
-  setMaxListeners(0, gone.signal);
+  const { request, response, path } = exchange;
   // What is read of a request that was cut off has nobody to fail for.
   request.on('error', () => undefined);
-  const path = pathOf(request);
-  const leave = (): void => gone.abort(new BrokenPipeError());
-  // A pipelined answer that waits for its turn is not closed with its connection.
-  request.socket.once('close', leave);
+  underWay.add(exchange);
   response.on('close', () => {
-    request.socket.off('close', leave);
-    leave();
+    underWay.remove(exchange);
     const route = routes.has(path) ? path : 'none';
-    service.metrics?.answered(
-      route,
-      METHODS.has(request.method ?? '') ? request.method! : 'other',
-      response.statusCode,
-      performance.now() - startedAt,
-    );
+    const { method = '' } = request;
+    const known = METHODS.has(method) ? method : 'other';
+    service.metrics?.answered(route, known, response.statusCode, performance.now() - startedAt);
   });
-  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-  if (service.stopping.aborted) response.setHeader('connection', 'close');
-  else
-    service.stopping.addEventListener('abort', () => endAfterwards(response), {
-      signal: gone.signal,
-    });
-  try {
-    hosts.assert(request);
-    assertOwnSite(request, path);
-    const exchange: Exchange = {
-      request,
-      response,
-      query: queryOf(request),
-      service,
-      signal: gone.signal,
-    };
-    const reply = await handlerFor(path, request)(exchange);
-    if (reply !== undefined) {
-      send(request, response, reply);
-      // Node counts what the other side takes as activity, and sets its own time-out for the next request.
-      response.setTimeout(service.limits.stalledMs);
-    }
-  } catch (error) {
-    if (gone.signal.aborted) return;
+  const reply = (whole: Reply | undefined): void => {
+    if (whole === undefined) return;
+    sendReply(exchange, whole);
+    // Node counts what the other side takes as activity, and sets its own time-out for the next request.
+    response.setTimeout(service.limits.stalledMs);
+  };
+  const fail = (error: unknown): void => {
+    if (exchange.isOver) return;
     const problem = problemOf(error);
     if (problem === undefined) onError(error);
     // An answer that has begun cannot become another one: it ends where it is.
     if (response.headersSent) response.destroy();
-    else send(request, response, problemReply(problem ?? unexpected(error)));
+    else sendReply(exchange, problemReply(problem ?? unexpected(error)));
+  };
+  try {
+    hosts.assert(request);
+    assertOwnSite(request, path);
+    const handled = handlerFor(path, request)(exchange);
+    // An answer out of memory needs no promise.
+    if (handled instanceof Promise) handled.then(reply).catch(fail);
+    else reply(handled);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** Requests that are being answered, by connection. */
+class ExchangesUnderWay {
+  private readonly byConnection = new Map<Socket, Set<Exchange>>();
+
+  add(exchange: Exchange): void {
+    const { socket } = exchange.request;
+    const exchanges = this.byConnection.get(socket);
+    if (exchanges !== undefined) {
+      exchanges.add(exchange);
+      return;
+    }
+    const first = new Set([exchange]);
+    this.byConnection.set(socket, first);
+    // A pipelined answer that waits for its turn is not closed with its connection.
+    socket.once('close', () => {
+      this.byConnection.delete(socket);
+      for (const each of first) each.leave();
+    });
+  }
+
+  remove(exchange: Exchange): void {
+    this.byConnection.get(exchange.request.socket)?.delete(exchange);
+    exchange.leave();
+  }
+
+  /** No connection is kept for another request. */
+  endAfterwards(): void {
+    for (const exchanges of this.byConnection.values()) {
+      for (const exchange of exchanges) exchange.endAfterwards();
+    }
   }
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
-/** The connection is not kept for another request. */
-function endAfterwards(response: ServerResponse): void {
-  if (!response.headersSent) response.setHeader('connection', 'close');
-  // A finished response has let go of its socket.
-  const { socket } = response.req;
-  response.once('finish', () => socket.destroySoon());
-}
-
-function pathOf({ url = '' }: IncomingMessage): string {
-  return url.split('?', 1)[0] ?? '';
-}
-
-function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
-  const start = url.indexOf('?');
-  return new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
-}
 
 function handlerFor(path: string, { method = '' }: IncomingMessage): Route['GET'] {
   const route = routes.get(path);
@@ -185,42 +165,5 @@ function handlerFor(path: string, { method = '' }: IncomingMessage): Route['GET'
     {
       headers: { allow },
     },
-  );
-}
-
-function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status = 200, type, body, headers }: Reply,
-): void {
-  response.writeHead(status, {
-    ...headers,
-    'content-type': type,
-    'content-length': Buffer.byteLength(body),
-    // What is left of a body that nobody reads would have to be read before the next request.
-    ...(request.complete || request.method === 'GET' || request.method === 'HEAD'
-      ? {}
-      : { connection: 'close' }),
-  });
-  response.end(request.method === 'HEAD' ? undefined : body);
-}
-
-function problemReply(problem: Problem): Reply {
-  const { status, headers } = problem;
-  return {
-    status,
-    headers,
-    type: 'application/problem+json',
-    body: JSON.stringify(problem),
-  };
-}
-
-/** What it was is for who runs the service, not for who asks. */
-function unexpected(cause: unknown): Problem {
-  return new Problem(
-    500,
-    'ERR_ROBOTS_INTERNAL',
-    'Something broke that should not have; the service has told why on its standard error',
-    { cause },
   );
 }

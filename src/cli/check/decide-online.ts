@@ -1,4 +1,5 @@
 import { isRobotsError } from '../../base/index.ts';
+import { RECALL } from '../../decision/index.ts';
 import { type Answer, type Decider, type Session, tooLongError } from '../../report/index.ts';
 import { type OnlineSettings, openClient } from '../frame/open-client.ts';
 import type { Target } from '../../report/input/index.ts';
@@ -17,7 +18,7 @@ export async function decideOnline(
       const { input, tooLong } = target;
       if (tooLong === true) return { target, error: tooLongError };
       try {
-        const ruling = client.peek(input, asked);
+        const ruling = client[RECALL](input, asked);
         if (ruling !== undefined) return { target, ruling };
       } catch (error) {
         if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;

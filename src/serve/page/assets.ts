@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Reply } from '../handler.ts';
+import type { Reply } from '../reply.ts';
 
 /** Files of the page: the path that serves each, its media type, and its name beside this module. */
 const FILES = [
