@@ -77,6 +77,7 @@ export {
   type Refusal,
   refusalIn,
   RobotsDisallowedError,
+  type OtherIdentity,
   type RobotsInit,
   RobotsUndecidedError,
   RobotsUnreachableError,

@@ -124,6 +124,14 @@ export class RobotsClient {
     });
   }
 
+  /**
+   * Who asks, as given to the constructor. Guards read it: its first string is the `User-Agent` of requests that carry
+   * none.
+   */
+  get agent(): Agent {
+    return this.settings.agent;
+  }
+
   /** Which addresses requests for robots.txt may go to, as given to the constructor. Guards read it. */
   get addressPolicy(): AddressPolicy {
     return this.settings.addressPolicy;

@@ -13,7 +13,7 @@ import type { FetchFunction } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
 import { type AddressPolicy, DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
-import { agentTokens, type Tokens } from '../rules/agent-tokens.ts';
+import { type Agent, agentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
 import type { OriginOverride, RobotsClientOptions } from './options.ts';
 import { clientOptions, headerFields } from './option-schema.ts';
@@ -23,6 +23,8 @@ import type { Dispatcher } from 'undici';
 /** The options with every default in place. */
 export interface Settings {
   readonly tokens: Tokens;
+  /** As given. */
+  readonly agent: Agent;
   readonly userAgent: string;
   readonly profile: Profile;
   readonly deadlineMs: number;
@@ -71,6 +73,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
   const agent = options.agent ?? `canfetch/${VERSION}`;
   return {
     tokens: agentTokens(agent),
+    agent: typeof agent === 'string' ? agent : [...agent],
     userAgent: typeof agent === 'string' ? agent : agent[0]!,
     profile: readProfile(options.profile ?? 'rfc9309'),
     deadlineMs: options.deadlineMs ?? DEFAULT_DEADLINE_MS,

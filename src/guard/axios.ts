@@ -7,6 +7,7 @@ import { refusal, RobotsUndecidedError } from './refusal.ts';
 import { fieldsOf } from './fetch/response.ts';
 
 export type { GuardClient } from './guard.ts';
+export type { OtherIdentity } from './identity.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
 
@@ -30,11 +31,18 @@ interface Answer {
 
 type BeforeRedirect = (options: { readonly href?: string }, ...details: unknown[]) => void;
 
+/** The part of `AxiosHeaders` that the guard uses. */
+interface AxiosHeadersLike {
+  get(name: string): unknown;
+  set(name: string, value: string): unknown;
+}
+
 /** The part of axios's request config that the guard reads and writes. */
 interface Config {
   readonly signal?: AbortSignal;
   readonly adapter?: unknown;
   readonly robots?: unknown;
+  readonly headers?: AxiosHeadersLike;
   beforeRedirect?: BeforeRedirect;
   env?: { readonly fetch?: unknown };
   fetchOptions?: object;
@@ -95,6 +103,7 @@ export function guardAxios<Instance extends AxiosLike>(
     }
     const url = urlOf(instance.getUri(config));
     const because = ignoredBecause(config.robots);
+    identify(guard, url, config.headers);
     try {
       await guard.admit(url, { signal: config.signal, because });
     } catch (error) {
@@ -131,6 +140,14 @@ export function guardAxios<Instance extends AxiosLike>(
   const useResponse = response.use as (onFulfilled: typeof onAnswer, onRejected: typeof onFailure) => number;
   useResponse.call(response, onAnswer, onFailure);
   return instance;
+}
+
+function identify({ identity }: Guard, url: URL, headers: AxiosHeadersLike | undefined): void {
+  const given = headers?.get('User-Agent');
+  // axios leaves the field out for `false`: the caller said so.
+  if (headers === undefined || given === false) return;
+  const userAgent = identity?.replaces(url, typeof given === 'string' ? given : undefined);
+  if (userAgent !== undefined) headers.set('User-Agent', userAgent);
 }
 
 function isAxiosFailure(error: unknown): error is { readonly config: Config; readonly response?: Answer } {

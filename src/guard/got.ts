@@ -4,6 +4,7 @@ import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import { fieldsOf } from './fetch/response.ts';
 
 export type { GuardClient } from './guard.ts';
+export type { OtherIdentity } from './identity.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
 
@@ -11,6 +12,8 @@ export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
 export interface GotRequest {
   readonly url?: string | URL | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** By lower-case names. The guard sets `user-agent`. */
+  readonly headers?: Record<string, string | string[] | undefined>;
   /** `{ robots: { ignore: true, because: '…' } }` sends a request regardless. */
   readonly context?: Readonly<Record<string, unknown>>;
 }
@@ -72,12 +75,19 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
     try {
       const url = new URL(String(request.url));
       const because = ignoredBecause(request.context?.['robots']);
+      identify(url, request.headers);
       await guard.admit(url, { signal: request.signal, because });
       return url.href;
     } catch (error) {
       thrown.set(about, error);
       throw error;
     }
+  };
+  const identify = (url: URL, headers: GotRequest['headers']): void => {
+    if (headers === undefined) return;
+    const given = headers['user-agent'];
+    const userAgent = guard.identity?.replaces(url, typeof given === 'string' ? given : given?.[0]);
+    if (userAgent !== undefined) headers['user-agent'] = userAgent;
   };
   const answered = ({ url, statusCode: status, headers }: GotAnswer): void =>
     guard.answered(url, status, fieldsOf(headers));

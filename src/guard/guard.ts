@@ -6,6 +6,7 @@ import type { Pace, TakenSlot } from '../pacing/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import type { Fields } from './fetch/response.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
+import { Identity } from './identity.ts';
 import { refusal } from './refusal.ts';
 
 /** Of Node, of undici, and of TLS as OpenSSL names it. */
@@ -38,6 +39,8 @@ export interface GuardClient {
   ): Decision | Promise<Decision>;
   /** Which addresses requests for robots.txt may go to. A guard with a stricter policy of its own is refused. */
   readonly addressPolicy?: AddressPolicy;
+  /** Who asks, if requests are to be told who they are of. */
+  readonly agent?: Agent;
   report(url: string | URL, signal: { readonly reachable: boolean; readonly retryAfter?: string }): void;
   /** Needed for `pacing` alone, unless there is `takeSlot`. Resolves with the milliseconds it took. */
   waitForSlot?(decision: Decision, options: SlotOptions): Promise<number>;
@@ -72,6 +75,8 @@ export interface GuardedRequest {
 export class Guard<Answer = unknown> {
   readonly onDisallow: GuardSettings<Answer>['onDisallow'];
   readonly clock: Clock;
+  /** Who requests say they are; `undefined` when nothing is to be done about it. */
+  readonly identity: Identity | undefined;
   private readonly client: GuardClient;
   private readonly settings: GuardSettings<Answer>;
 
@@ -84,6 +89,7 @@ export class Guard<Answer = unknown> {
       throw invalid('the client', 'one with `waitForSlot` when `pacing` is set', client);
     }
     assertAsStrict(client, this.settings.addressPolicy);
+    this.identity = identityOf(client, this.settings);
     this.onDisallow = this.settings.onDisallow;
     this.clock = this.settings.clock;
   }
@@ -272,6 +278,16 @@ function assertAsStrict({ addressPolicy: ofClient }: GuardClient, ofGuard: Addre
     `Expected \`addressPolicy\` to be no stricter than that of the client, got '${ofGuard}' over a client with ` +
       `'${ofClient}'; give the client \`addressPolicy: '${ofGuard}'\`, too`,
   );
+}
+
+function identityOf(
+  client: GuardClient,
+  settings: Pick<GuardSettings<unknown>, 'agent' | 'identify' | 'onIdentity'>,
+): Identity | undefined {
+  const agent = settings.agent ?? client.agent;
+  if (agent === undefined) return undefined;
+  const identity = new Identity(agent, settings.identify, settings.onIdentity);
+  return identity.isIdle ? undefined : identity;
 }
 
 function canPace({ waitForSlot, takeSlot }: GuardClient): boolean {

@@ -12,6 +12,7 @@ import {
   systemClock,
 } from '../base/index.ts';
 import type { Decision } from '../decision/index.ts';
+import type { OtherIdentity } from './identity.ts';
 import { ADDRESS_POLICIES, type AddressPolicy } from '../net/address-policy.ts';
 import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
 import { type Pace, paceOf, type PacingOptions, pacingOptions } from '../pacing/index.ts';
@@ -40,6 +41,19 @@ export interface GuardOptions<Answer = unknown> {
    * @default 'throw'
    */
   readonly onDisallow?: 'throw' | 'response' | ((decision: Decision) => Answer | Promise<Answer>);
+  /**
+   * Whether a request that carries no `User-Agent` is given the one of `agent`, by default the client's: a site should
+   * see the name that its robots.txt was asked about (RFC 9309 §2.2.1). What the caller set stays. The defaults of
+   * libraries (`node`, `undici`, `got (https://…)`, `axios/1.2.3`) count as none. `false` leaves requests as they are.
+   * The guards of Crawlee, Playwright and Puppeteer leave them in any case: those choose a `User-Agent` of their own.
+   * @default true
+   */
+  readonly identify?: boolean;
+  /**
+   * Is told of a request whose own `User-Agent` names another product token than `agent`, once an origin. What it throws
+   * rejects the request. Not of requests by Crawlee, Playwright and Puppeteer.
+   */
+  readonly onIdentity?: (identity: OtherIdentity) => void;
   /** URLs for which it gives `false` are not crawling: they are requested without being asked about. */
   readonly filter?: (url: URL) => boolean;
   /** Is told of each refusal, in both modes. What it throws rejects the request. */
@@ -86,6 +100,8 @@ export interface GuardSettings<Answer> {
   readonly enforces: boolean;
   readonly onDisallow: NonNullable<GuardOptions<Answer>['onDisallow']>;
   readonly filter: ((url: URL) => boolean) | undefined;
+  readonly identify: boolean;
+  readonly onIdentity: ((identity: OtherIdentity) => void) | undefined;
   readonly onRefusal: ((decision: Decision) => void) | undefined;
   readonly onIgnored: ((ignored: IgnoredRequest) => void) | undefined;
   readonly clock: Clock;
@@ -104,6 +120,8 @@ const guardOptions: Check = optionTable({
     "'throw', 'response' or a function",
     (value) => value === 'throw' || value === 'response' || isFunction(value),
   ),
+  identify: expecting('true or false', (value) => typeof value === 'boolean'),
+  onIdentity: aFunction(),
   filter: aFunction(),
   onRefusal: aFunction(),
   onIgnored: aFunction(),
@@ -134,6 +152,8 @@ export function readGuardOptions<Answer>(given: GuardOptions<Answer>): GuardSett
     agent,
     enforces: given.mode !== 'report',
     onDisallow: given.onDisallow ?? 'throw',
+    identify: given.identify ?? true,
+    onIdentity: given.onIdentity,
     filter: given.filter,
     onRefusal: given.onRefusal,
     onIgnored: given.onIgnored,

@@ -4,6 +4,7 @@ import type { TakenSlot } from '../pacing/index.ts';
 import { OWN_REQUEST } from '../fetch/transport.ts';
 import { fieldsOf, type NodeHeaders } from './fetch/response.ts';
 import { Guard, type GuardClient } from './guard.ts';
+import type { Identity } from './identity.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertServed, isLegacyHandler, legacyDispatcher } from './legacy-dispatcher.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
@@ -111,6 +112,7 @@ function abortedController(error: unknown): object {
 
 export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../net/index.ts';
 export type { GuardClient } from './guard.ts';
+export type { OtherIdentity } from './identity.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
 
@@ -172,21 +174,23 @@ export function robotsInterceptor(
 ): <Dispatch extends DispatchLike>(dispatch: Dispatch) => Dispatch {
   assertThrowing(options);
   const guard = new Guard(client, options);
+  const { identity } = guard;
   const last: LastOrigin = { given: '', serialised: '' };
   return <Dispatch extends DispatchLike>(next: Dispatch): Dispatch => {
     assertServed(next);
     const dispatch = next as unknown as (request: RequestOptions, handler: AnswerHandler) => boolean;
     // `compose` looks at the number of parameters.
-    const guarded = (request: RequestOptions, handler: AnswerHandler): boolean => {
+    const guarded = (given: RequestOptions, handler: AnswerHandler): boolean => {
       // A tunnel is no request for a page; what is sent through it passes here by itself.
-      if (request.method === 'CONNECT' || request[OWN_REQUEST] === true) return dispatch(request, handler);
+      if (given.method === 'CONNECT' || given[OWN_REQUEST] === true) return dispatch(given, handler);
       if (handler.onRequestStart === undefined && isLegacyHandler(handler)) {
         queueMicrotask(() => handler.onError(legacyDispatcher()));
         return true;
       }
       const fail = (error: unknown): void => handler.onResponseError?.(abortedController(error), error);
       try {
-        const url = urlOf(request, last);
+        const url = urlOf(given, last);
+        const request = identity === undefined ? given : identified(given, url, identity);
         const because = ignoredBecause(request.robots);
         const { signal, release } = signalOf(request.signal);
         let slot: TakenSlot | undefined;
@@ -210,6 +214,27 @@ export function robotsInterceptor(
     };
     return guarded as unknown as Dispatch;
   };
+}
+
+/** A request that says who it is of. */
+function identified(request: RequestOptions, url: string, identity: Identity): RequestOptions {
+  const { headers } = request;
+  const userAgent = identity.replaces(url, headerOf(headers, 'user-agent'));
+  return userAgent === undefined ? request : { ...request, headers: withUserAgent(headers, userAgent) };
+}
+
+/** Header fields in the form they came in. */
+function withUserAgent(headers: unknown, userAgent: string): unknown {
+  if (headers === undefined || headers === null) return { 'user-agent': userAgent };
+  if (typeof headers !== 'object') return headers;
+  if (Array.isArray(headers)) {
+    const others = headers.filter((_, at) => !isNamed(headers[at - (at % 2)], 'user-agent'));
+    return [...others, 'user-agent', userAgent];
+  }
+  const fields: readonly [unknown, unknown][] =
+    Symbol.iterator in headers ? [...(headers as Iterable<[unknown, unknown]>)] : Object.entries(headers);
+  const others = fields.filter(([name]) => !isNamed(name, 'user-agent'));
+  return Object.fromEntries([...others, ['user-agent', userAgent]]);
 }
 
 /** Returns when a verdict that had to be waited for lets the request go. */

@@ -2,6 +2,7 @@ import type { Decision } from '../../decision/index.ts';
 import { RobotsInvalidOptionsError } from '../../base/index.ts';
 import { Guard, type GuardClient, reachesSite } from '../guard.ts';
 import type { TakenSlot } from '../../pacing/index.ts';
+import { identified, initNaming } from './identified.ts';
 import { ignoredBecause } from '../ignore.ts';
 import type { GuardOptions } from '../options.ts';
 import { refusal } from '../refusal.ts';
@@ -70,9 +71,13 @@ export function guardFetch(
   const guard = new Guard(client, options);
   const send = acceptingForeignRequests(fetch);
   const hopsOf = addressChecks(options);
+  const { identity } = guard;
+  const plainInit = identity?.fills === true ? initNaming(identity.userAgent) : NO_INIT;
+  const plainHop = Object.freeze({ ...plainInit, redirect: 'manual' });
 
   return async (input, init) => {
-    const call = readCall(input, init);
+    const given = readCall(input, init, plainInit);
+    const call = identity === undefined || given.init === plainInit ? given : identified(given, identity);
     const because = ignoredBecause(call.robots);
     const { signal } = call;
     let refused: Decision | undefined;
@@ -100,7 +105,7 @@ export function guardFetch(
     let hop: Hop | undefined;
     let url = call.url;
     let next = call.input;
-    let nextInit: object = call.init === NO_INIT ? MANUAL : { ...call.init, redirect: 'manual' };
+    let nextInit: object = call.init === plainInit ? plainHop : { ...call.init, redirect: 'manual' };
     for (;;) {
       let response: ResponseLike;
       try {
@@ -132,8 +137,6 @@ export function guardFetch(
     }
   };
 }
-
-const MANUAL = Object.freeze({ redirect: 'manual' });
 
 /** Whether a fetch has gone on to another URL, or hides where to: a browser's `redirect: 'manual'` does. */
 function hasFollowed(response: ResponseLike, status: number): boolean {

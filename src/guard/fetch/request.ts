@@ -63,9 +63,11 @@ const INIT_MEMBERS = [
  *
  * The text of a URL is taken now: a `URL` changed while the decision is pending must not change what is requested.
  * The same goes for `init` and its headers; a body is not copied.
+ *
+ * @param plainInit The `init` of a call that comes without.
  */
-export function readCall(input: unknown, given: unknown): Call {
-  if (typeof input === 'string' && given === undefined) return plainCall(input);
+export function readCall(input: unknown, given: unknown, plainInit: Call['init'] = NO_INIT): Call {
+  if (typeof input === 'string' && given === undefined) return plainCall(input, plainInit);
   const request = isRequest(input) ? input : undefined;
   const text = request?.url ?? String(input);
   const { robots, ...init } = readInit(given);
@@ -85,12 +87,12 @@ export function readCall(input: unknown, given: unknown): Call {
 /** The `init` of a call that came without. */
 export const NO_INIT: Call['init'] = Object.freeze({});
 
-function plainCall(url: string): Call {
+function plainCall(url: string, init: Call['init']): Call {
   return {
     url,
     request: undefined,
     input: url,
-    init: NO_INIT,
+    init,
     robots: undefined,
     redirect: 'follow',
     signal: undefined,

@@ -1,0 +1,175 @@
+import axios from 'axios';
+import got from 'got';
+import nodeFetch from 'node-fetch';
+import { Agent, fetch as undiciFetch, request } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { guardAxios } from '../../src/guard/axios.ts';
+import { gotHooks } from '../../src/guard/got.ts';
+import { robotsInterceptor } from '../../src/guard/undici.ts';
+import { guardFetch, type OtherIdentity, RobotsClient } from '../../src/index.ts';
+import { afterEachTest } from '../support/after-each-test.ts';
+import { answer, type Site } from '../support/site.ts';
+import { echo, realms, site } from './support.ts';
+
+const AGENT = 'ExampleBot/1.0 (+https://example.com/bot)';
+
+interface Options {
+  readonly agent?: string;
+  readonly identify?: boolean;
+  readonly onIdentity?: (identity: OtherIdentity) => void;
+}
+type Headers = Record<string, string>;
+type Get = (url: string, headers?: Headers) => Promise<unknown>;
+
+const open: (() => Promise<void>)[] = [];
+afterEachTest(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+function client(): RobotsClient {
+  const made = new RobotsClient({ agent: AGENT });
+  open.push(() => made.close());
+  return made;
+}
+
+function agent(options: Options): { dispatcher: Agent } {
+  const inner = new Agent();
+  open.push(() => inner.destroy());
+  return { dispatcher: inner.compose(robotsInterceptor(client(), options)) as Agent };
+}
+
+/** How each library gets a page, guarded, and reads it. */
+const libraries: readonly [name: string, make: (options: Options) => Get][] = [
+  ['guardFetch', (options) => byFetch(guardFetch(fetch, client(), options))],
+  ['guardFetch around node-fetch', (options) => byFetch(guardFetch(nodeFetch as never, client(), options))],
+  [
+    'robotsInterceptor under request',
+    (options) => {
+      const { dispatcher } = agent(options);
+      return async (url, headers = undefined as never) =>
+        (await request(url, { dispatcher, headers })).body.text();
+    },
+  ],
+  [
+    'robotsInterceptor under fetch',
+    (options) => {
+      const { dispatcher } = agent(options);
+      return byFetch(((url: string, init: object) => undiciFetch(url, { ...init, dispatcher })) as never);
+    },
+  ],
+  [
+    'gotHooks',
+    (options) => {
+      const guarded = got.extend(gotHooks(client(), options));
+      return (url, headers = {}) => guarded(url, { headers }).text();
+    },
+  ],
+  ...(['http', 'fetch'] as const).map((adapter): [string, (options: Options) => Get] => [
+    `guardAxios over ${adapter}`,
+    (options) => {
+      const guarded = guardAxios(axios.create({ adapter }), client(), options);
+      return (url, headers = {}) => guarded.get(url, { headers });
+    },
+  ]),
+];
+
+function byFetch(guarded: typeof fetch): Get {
+  return async (url, headers) =>
+    (await (headers === undefined ? guarded(url) : guarded(url, { headers }))).text();
+}
+
+/** Redirects `/to` to `/page`. */
+const redirecting = (): Promise<Site> =>
+  site(({ url }, response) =>
+    url === '/to'
+      ? answer(response, { status: 302, headers: { location: '/page' } })
+      : answer(response, { body: url === '/robots.txt' ? '' : 'a page' }),
+  );
+const agentsOf = ({ requests }: Site): unknown[] => requests.map(({ headers }) => headers['user-agent']);
+
+describe.each(libraries)('who is asking: %s', (_, make) => {
+  it('a request that carries no User-Agent is of the client, and so are its redirects', async () => {
+    const server = await redirecting();
+    await make({})(server.url('/to'));
+    const got = agentsOf(server);
+    expect(got.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(got)).toEqual(new Set([AGENT]));
+  });
+
+  it('other headers stay', async () => {
+    const server = await redirecting();
+    await make({})(server.url('/page'), { 'x-own': 'kept' });
+    expect(server.requests.at(-1)?.headers).toMatchObject({ 'user-agent': AGENT, 'x-own': 'kept' });
+  });
+
+  it('what the caller set stays, and is told once an origin when it names somebody else', async () => {
+    const server = await redirecting();
+    const told: OtherIdentity[] = [];
+    const get = make({ onIdentity: (identity) => told.push(identity) });
+    await get(server.url('/page'), { 'User-Agent': 'examplebot/9' });
+    await get(server.url('/page'));
+    expect(told).toEqual([]);
+    await get(server.url('/page?1'), { 'User-Agent': 'OtherBot/2.0' });
+    await get(server.url('/page?2'), { 'user-agent': 'OtherBot/2.0' });
+    expect(agentsOf(server).slice(1)).toEqual(['examplebot/9', AGENT, 'OtherBot/2.0', 'OtherBot/2.0']);
+    expect(told).toEqual([{ url: server.url('/page?1'), userAgent: 'OtherBot/2.0', agents: ['ExampleBot'] }]);
+  });
+
+  it('`identify: false` leaves requests as they are', async () => {
+    const server = await redirecting();
+    await make({ identify: false })(server.url('/page'));
+    expect(agentsOf(server)[0]).toBe(AGENT);
+    expect(agentsOf(server)[1]).not.toBe(AGENT);
+  });
+
+  it('is the agent of the guard, where it has one of its own', async () => {
+    const server = await redirecting();
+    await make({ agent: 'OtherBot/2.0' })(server.url('/page'));
+    expect(agentsOf(server)).toEqual([AGENT, 'OtherBot/2.0']);
+  });
+});
+
+describe('who is asking: forms of headers', () => {
+  it.each([
+    ['nothing', undefined],
+    ['a flat list', ['X-Own', 'kept']],
+    ['pairs', new Map([['X-Own', 'kept']])],
+    ['an object', { 'X-Own': 'kept' }],
+    ['the default of a library', { 'X-Own': 'kept', 'User-Agent': 'undici' }],
+  ])('undici: %s', async (_, headers) => {
+    const server = await site(echo);
+    const { dispatcher } = agent({});
+    const { body } = await request(server.url('/page'), { dispatcher, headers: headers as Headers });
+    const { rawHeaders } = (await body.json()) as { readonly rawHeaders: readonly string[] };
+    expect(rawHeaders.filter((name) => /^user-agent$/i.test(name))).toHaveLength(1);
+    expect(rawHeaders).toContain(AGENT);
+    if (headers !== undefined) expect(rawHeaders).toContain('X-Own');
+  });
+
+  it.each(realms)('%s: a Request, pairs, Headers, and an object', async (_, send, Request) => {
+    const server = await redirecting();
+    const guarded = guardFetch(send, client());
+    const url = server.url('/page');
+    await guarded(new Request(url, { method: 'POST', body: 'text', headers: { 'x-own': 'kept' } }));
+    await guarded(url, { method: 'POST', body: 'text', headers: [['x-own', 'kept']] });
+    await guarded(url, { method: 'POST', body: 'text', headers: { 'X-Own': 'kept' } });
+    const own = new globalThis.Headers({ 'x-own': 'kept' });
+    await guarded(url, { method: 'POST', body: 'text', headers: own });
+    expect(own.has('user-agent')).toBe(false);
+    await guarded(new Request(url, { headers: { 'user-agent': 'OtherBot/2' } }));
+    const pages = server.requests.slice(1);
+    for (const { headers } of pages.slice(0, 4)) {
+      expect(headers).toMatchObject({
+        'user-agent': AGENT,
+        'x-own': 'kept',
+        'content-type': 'text/plain;charset=UTF-8',
+      });
+    }
+    expect(pages[4]?.headers['user-agent']).toBe('OtherBot/2');
+  });
+
+  it('an option of another type is refused', () => {
+    const robots = client();
+    expect(() => guardFetch(fetch, robots, { identify: 'no' as never })).toThrow(/`identify`.*true or false/);
+  });
+});
