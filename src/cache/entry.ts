@@ -11,7 +11,7 @@ import {
 } from '../lifecycle/index.ts';
 import { parseRobots, type RobotsFile } from '../rules/index.ts';
 
-/** A record in memory, with what was made of it. A new record makes a new entry. */
+/** A record in memory with the objects derived from it. A new record makes a new entry. */
 export class CacheEntry {
   readonly record: OriginRecord;
   readonly profile: Profile;
@@ -19,10 +19,10 @@ export class CacheEntry {
   private fromMemory: RobotsSource | undefined;
   private answerHeld = false;
   private copyHeld = false;
-  /** What {@link sizeBytes} was when the cache last asked. */
+  /** The value of {@link sizeBytes} when the cache last read it. */
   reckonedBytes = 0;
   private readonly recordBytes: number;
-  /** Fresh rules are simply in force from the first of these to the second. */
+  /** Start and end of the time in which fresh rules are in force and no refresh is due. */
   private readonly quietFrom: number;
   private readonly quietUntil: number;
 
@@ -34,7 +34,7 @@ export class CacheEntry {
     const quiet = answer?.kind === 'rules' && record.copy !== undefined && record.failure === undefined;
     this.quietFrom = quiet ? answer.fetchedAt : 0;
     this.quietUntil = quiet ? refreshAheadAt(answer) : 0;
-    // A 304, or a failure beside a good copy, leaves the compiled rules as they are.
+    // A 304, or a failure beside a good copy, does not change the file, so its compiled rules are kept.
     if (
       previous !== undefined &&
       previous.record.copy?.body === record.copy?.body &&
@@ -49,14 +49,15 @@ export class CacheEntry {
     return this.parsed ?? this.parse();
   }
 
-  /** Whether its rules hold at `now`, with nothing due: what nearly every question finds. There is a file then. */
+  /** Whether fresh rules are in force at `now` and no refresh is due. This is the usual case, and implies a file. */
   isQuietAt(now: number): boolean {
     return now < this.quietUntil && now >= this.quietFrom;
   }
 
   /**
-   * What decisions rest on: the answer, or, once that has had its time, the failure that followed it. `copyHolds`: the
-   * rules of the copy decide. One object serves all decisions until the one or the other changes with time.
+   * The source of decisions: the answer, or, after the lifetime of the answer, the failure that followed it.
+   * `copyHolds`: whether the rules of the copy decide. The object is shared by all decisions until it changes with
+   * time.
    */
   source(source: RobotsSource['source'], answerHolds: boolean, copyHolds: boolean): RobotsSource {
     if (source !== 'memory') return sourceOf(this.record, source, answerHolds, copyHolds);
@@ -73,12 +74,12 @@ export class CacheEntry {
     return (this.parsed = parseRobots(copy.body, { dialect: this.profile.dialect }));
   }
 
-  /** Notes {@link sizeBytes}, and gives it. */
+  /** Stores {@link sizeBytes} and returns it. */
   reckon(): number {
     return (this.reckonedBytes = this.sizeBytes);
   }
 
-  /** Memory that the entry takes, reckoned. It grows as the file is read and rules are compiled. */
+  /** Estimated memory of the entry. It grows when the file is parsed and when rules are compiled. */
   get sizeBytes(): number {
     const { parsed } = this;
     if (parsed === undefined) return this.recordBytes;
@@ -102,7 +103,7 @@ const HEADERS_BYTES = 90;
 const STRING_BYTES = 20;
 const REDIRECT_BYTES = 60;
 
-/** What servers say beside the file is bounded, but a hostile one says as much as it may. */
+/** Length of the header fields kept with the file. They are bounded, but a hostile server uses all of the bound. */
 function bytesOf({ origin, answer, failure, copy }: OriginRecord): number {
   return (
     ENTRY_BYTES + origin.length + copyBytes(copy, answer?.headers) + lastBytes(answer) + lastBytes(failure)

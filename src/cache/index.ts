@@ -1,6 +1,6 @@
 /**
- * What is remembered of origins in memory, and that an origin has one flight at a time, however many wait for it. It
- * is given the fetching as a function: it must not import `fetch/`, a guard or the client.
+ * What is remembered of origins in memory, with at most one flight per origin. Fetching is passed in as a function:
+ * this room must not import `fetch/`, a guard or the client.
  */
 export { CacheEntry } from './entry.ts';
 export { OriginCache } from './origin-cache.ts';

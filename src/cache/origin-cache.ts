@@ -14,7 +14,7 @@ import {
 import { cacheChannels, type HeldLease, type StoredOrigins } from '../store/index.ts';
 import { flatCopy, ROBOTS_PATH } from '../url/index.ts';
 import { CacheEntry } from './entry.ts';
-import { tellPolicyChange } from './policy-change.ts';
+import { publishPolicyChange } from './policy-change.ts';
 import { SingleFlight } from './single-flight.ts';
 import { LRUCache } from 'lru-cache';
 import pLimit, { type LimitFunction } from 'p-limit';
@@ -22,18 +22,18 @@ import pLimit, { type LimitFunction } from 'p-limit';
 export interface OriginCacheOptions {
   readonly maxOrigins: number;
   readonly maxBytes: number;
-  /** Questions in flight at most, those that ask the store included. */
+  /** The most questions in flight, those in their store phase included. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly profileOf: (origin: string) => Profile;
   /** Fetches robots.txt once. Rejects only with the reason of `signal`. */
   readonly attempt: (origin: string, known: OriginRecord | undefined, signal: StopSignal) => Promise<Outcome>;
-  /** Where records outlive this memory, and are shared. */
+  /** The store, if there is one. */
   readonly stored?: StoredOrigins | undefined;
 }
 
-/** What a question that had to wait is answered by. */
+/** The result of a question that had to wait. */
 export interface Arrival {
   readonly entry: CacheEntry;
   readonly source: 'store' | 'network';
@@ -42,20 +42,20 @@ export interface Arrival {
 const DUE_LEAST_FIRST: readonly Due[] = ['none', 'ahead', 'now'];
 
 /**
- * What is known of origins: remembered within bounds, asked for once at a time, refreshed ahead of its end.
+ * The origins in memory, within bounds; one flight per origin; refreshes ahead of the end of a lifetime.
  *
- * `lru-cache` is used as a bounded map only. How long a record holds is told by the record: LRU lifetimes know
- * neither failures nor good copies.
+ * `lru-cache` is used as a bounded map only. The record decides how long it holds: lifetimes of an LRU cache do not
+ * cover failures and good copies.
  */
 export class OriginCache {
   private readonly options: OriginCacheOptions;
   private readonly entries: LRUCache<string, CacheEntry>;
   private readonly flights = new SingleFlight<Arrival>();
-  /** What flights do, to the end: some of it comes after their landing. */
+  /** The work of flights, including the part after their result is known. */
   private readonly running = new Set<Promise<unknown>>();
   private readonly limit: LimitFunction;
   private attempts = 0;
-  /** The origin asked about last: links come in bundles, and a look-up costs as much as a decision. */
+  /** The last origin asked for. Consecutive URLs often share it, and a map look-up costs as much as a decision. */
   private lastOrigin = '';
   private lastEntry: CacheEntry | undefined;
 
@@ -64,7 +64,7 @@ export class OriginCache {
     this.entries = new LRUCache({
       max: options.maxOrigins,
       maxSize: options.maxBytes,
-      // A single file that is reckoned larger than all memory is kept all the same, alone.
+      // A single file larger than the whole bound is kept, alone.
       sizeCalculation: (entry) => Math.min(entry.reckon(), options.maxBytes),
       dispose: (entry, origin, reason) => {
         if (entry === this.lastEntry) this.lastEntry = undefined;
@@ -76,7 +76,7 @@ export class OriginCache {
     this.limit = pLimit(options.concurrency);
   }
 
-  /** What memory holds, however old. */
+  /** The entry in memory, whatever its age. */
   recall(origin: string): CacheEntry | undefined {
     const last = this.lastEntry;
     if (last !== undefined) {
@@ -101,18 +101,19 @@ export class OriginCache {
     this.entries.set(origin, entry);
   }
 
-  /** Starts a refresh that nobody waits for; false when one is under way. */
+  /** Starts a refresh in the background. Returns false when one is in flight already. */
   refresh(origin: string): boolean {
     if (this.flights.has(origin)) return false;
     this.fetch(origin).catch(() => undefined);
     return true;
   }
 
-  /** A new answer for `origin`, from the store or the origin: shared with everybody who asks meanwhile. */
+  /** Gets a new answer for `origin`, from the store or from the origin. Concurrent callers share it. */
   fetch(origin: string, signal?: AbortSignal): Promise<Arrival> {
     return this.flights.join(
       origin,
-      // What the store says is waited for within the bound: a call has a deadline, and our queue is not to eat it.
+      // The store phase counts towards `concurrency`. Store calls have a deadline, which must not pass in our own
+      // queue.
       (flight, isCurrent) => this.limit(() => this.track(this.resolve(origin, flight, isCurrent))),
       signal,
     );
@@ -139,15 +140,15 @@ export class OriginCache {
     await this.options.stored?.forget(origin);
   }
 
-  /** Everything memory holds, the least recently used first. */
+  /** All records in memory, least recently used first. */
   records(): OriginRecord[] {
     return [...this.entries.rvalues()].flatMap((entry) => (entry === undefined ? [] : [entry.record]));
   }
 
   /**
-   * Takes a record from elsewhere into memory, unless that knows something as late.
+   * Adds a record from outside, unless memory has one that is as late.
    *
-   * @returns how many origins had to leave memory for it; `undefined` when it was not taken.
+   * @returns how many origins were evicted for it; `undefined` when it was not added.
    */
   restore(record: OriginRecord): number | undefined {
     const known = this.entries.peek(record.origin);
@@ -166,7 +167,7 @@ export class OriginCache {
     };
   }
 
-  /** Rejects everybody who waits with `reason`, forgets everything, and ends what there is to write. */
+  /** Rejects all waiting questions with `reason`, forgets all entries, and finishes writes. */
   async close(reason: unknown): Promise<void> {
     this.flights.abortAll(reason);
     this.limit.clearQueue();
@@ -175,7 +176,7 @@ export class OriginCache {
   }
 
   private async resolve(asked: string, signal: StopSignal, isCurrent: () => boolean): Promise<Arrival> {
-    // Everybody may have left while it stood in the queue: then it is never sent.
+    // All callers may have left while the flight was queued. It is then never sent.
     signal.throwIfAborted();
     const origin = flatCopy(asked);
     const { stored } = this.options;
@@ -187,7 +188,7 @@ export class OriginCache {
     return this.ask(origin, known ?? this.entries.peek(origin), signal, isCurrent, lease);
   }
 
-  /** Whether a record from elsewhere makes an attempt needless, or at least less urgent, than what memory holds. */
+  /** Whether a record from outside makes an attempt unnecessary, or less urgent than the record in memory does. */
   private improves(record: OriginRecord): boolean {
     const known = this.entries.peek(record.origin)?.record;
     const profile = this.options.profileOf(record.origin);
@@ -198,7 +199,7 @@ export class OriginCache {
     return isNewer && urgency(record) < urgency(known);
   }
 
-  /** An entry of what memory and a record from elsewhere tell together. */
+  /** Makes an entry from the record in memory and a record from outside. */
   private learn(record: OriginRecord, isCurrent: boolean): CacheEntry {
     const known = isCurrent ? this.entries.peek(record.origin) : undefined;
     const merged = known === undefined ? record : newest(known.record, record);
@@ -208,7 +209,7 @@ export class OriginCache {
       : new CacheEntry(merged, this.options.profileOf(record.origin), known);
   }
 
-  /** Asks the origin. A lease is given back when everybody can read what came of it. */
+  /** Fetches from the origin. A lease is released when the new record can be read by others. */
   private async ask(
     origin: string,
     known: CacheEntry | undefined,
@@ -222,7 +223,7 @@ export class OriginCache {
       this.attempts++;
       const outcome = await this.options.attempt(origin, known?.record, signal);
       signal.throwIfAborted();
-      // Site signals may have come in meanwhile; and memory may have had no room for what was known.
+      // Site signals may have arrived meanwhile, and memory may have evicted the previous record.
       const previous =
         known === undefined && isCurrent()
           ? this.entries.peek(origin)
@@ -254,8 +255,8 @@ export class OriginCache {
   }
 
   /**
-   * A file reached by redirects speaks for the origin that served it as well, but only as that origin's own
-   * `/robots.txt`, and only good news: a refusal may be meant for this path alone.
+   * Shares a success that was reached by redirects with the origin that served it. Only if the final URL is that
+   * origin's own `/robots.txt`. Other outcomes are not shared: a refusal may be meant for this path only.
    */
   private share(origin: string, outcome: Outcome): void {
     if (outcome.kind !== 'success' || outcome.hops === 0) return;
@@ -264,7 +265,7 @@ export class OriginCache {
     const known = this.entries.peek(server);
     const profile = this.options.profileOf(server);
     const now = this.options.clock.now();
-    // A failure ends with any good answer, also one that was not asked for.
+    // Any good answer ends a failure, also one from elsewhere.
     const fresh = known !== undefined && attemptDue(known.record, profile, now) !== 'now';
     if (fresh && known.record.failure === undefined) return;
     const record = this.advance(server, known, unredirected(outcome));
@@ -276,7 +277,7 @@ export class OriginCache {
     const entry = new CacheEntry(record, this.options.profileOf(record.origin), previous);
     this.entries.set(record.origin, entry);
     if (cacheChannels.policyChange.hasSubscribers)
-      tellPolicyChange(entry, previous, this.options.clock.now());
+      publishPolicyChange(entry, previous, this.options.clock.now());
     return entry;
   }
 

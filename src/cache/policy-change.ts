@@ -2,19 +2,19 @@ import { type OriginRecord, type OriginState, type Profile, stateOf } from '../l
 import { cacheChannels } from '../store/index.ts';
 import type { CacheEntry } from './entry.ts';
 
-/** Tells of other rules, or another state, than were in force for an origin before. */
-export function tellPolicyChange(entry: CacheEntry, previous: CacheEntry | undefined, at: number): void {
+/** Publishes a change of the rules, or of the state, of an origin. */
+export function publishPolicyChange(entry: CacheEntry, previous: CacheEntry | undefined, at: number): void {
   const { record, profile } = entry;
   const before = stateInForce(previous?.record, profile, at);
   const after = stateOf(record, profile, at).state;
-  // A record that is to be renewed before it is used changes nothing yet.
+  // A record that needs a refresh before its use changes nothing yet.
   if (after === 'unknown') return;
   const fileChanged = !sameOctets(previous?.record.copy?.body, record.copy?.body);
   if (before === after && !fileChanged) return;
   cacheChannels.policyChange.publish({ origin: record.origin, before, after, fileChanged, at });
 }
 
-/** The state of a record; of one whose answer has had its time, the state it had until then. */
+/** The state of a record; if its answer is stale, the state it had until then. */
 function stateInForce(record: OriginRecord | undefined, profile: Profile, now: number): OriginState {
   const { state } = stateOf(record, profile, now);
   const answer = record?.answer;

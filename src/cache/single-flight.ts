@@ -1,8 +1,8 @@
 import { onAbort, StopController, type StopSignal } from '../base/index.ts';
 
 /**
- * At most one flight per key: whoever asks while it is under way shares it. A caller who aborts leaves alone;
- * the flight is aborted only when everybody has left, or on `abortAll`.
+ * At most one flight per key; concurrent callers share it. An abort by one caller rejects that caller only. The
+ * flight is aborted when all callers have left, or by `abortAll`.
  */
 export class SingleFlight<Value> {
   private readonly flights = new Map<string, Flight<Value>>();
@@ -16,8 +16,8 @@ export class SingleFlight<Value> {
   }
 
   /**
-   * Joins the flight of `key`, starting it if there is none. Rejects with `signal.reason` when that aborts, with
-   * what `start` rejects with otherwise. `isCurrent` tells `start` whether its flight was detached meanwhile.
+   * Joins the flight of `key`, and starts it if there is none. Rejects with `signal.reason` on abort, otherwise with
+   * what `start` rejects with. `isCurrent` tells `start` whether its flight has been detached.
    */
   join(
     key: string,
@@ -37,12 +37,12 @@ export class SingleFlight<Value> {
     return flight.join(signal);
   }
 
-  /** Those who wait for the flight of `key` still get its result; whoever asks from now on starts a new one. */
+  /** Detaches the flight of `key`: its waiters still get its result, later callers start a new flight. */
   detach(key: string): void {
     this.flights.delete(key);
   }
 
-  /** Aborts every flight; all who wait are rejected with `reason`. */
+  /** Aborts every flight. All waiters are rejected with `reason`. */
   abortAll(reason: unknown): void {
     for (const flight of [...this.flights.values()]) flight.abort(reason);
   }
@@ -62,7 +62,7 @@ class Flight<Value> {
       this.resolve = resolve;
       this.reject = reject;
     });
-    // Everybody may have left by the time it fails.
+    // All callers may have left before it fails, which would be an unhandled rejection.
     this.result.catch(ignore);
   }
 
@@ -81,7 +81,7 @@ class Flight<Value> {
 
   join(signal: AbortSignal | undefined): Promise<Value> {
     this.passengers++;
-    // Without a signal a passenger never leaves.
+    // A caller without a signal never leaves.
     if (signal === undefined) return this.result;
     return new Promise((resolve, reject) => {
       const stay = onAbort(signal, () => {
@@ -93,7 +93,7 @@ class Flight<Value> {
     });
   }
 
-  /** Whoever asks from now on starts a new flight; those who wait learn of it at once, whatever the work makes of it. */
+  /** Aborts the flight. Waiters are rejected at once, whatever the work does; later callers start a new flight. */
   abort(reason: unknown): void {
     this.landed();
     this.reject(reason);

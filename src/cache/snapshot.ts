@@ -3,13 +3,16 @@ import { aFunction, anAbortSignal, type Check, type Clock, invalid, optionTable 
 import type { OriginCache } from './origin-cache.ts';
 import { RECORD_VERSION, type RecordCodec, type Rejection } from '../store/index.ts';
 
-/** Why a line of a snapshot was not restored. `expired`: nothing uses it any more; `older`: memory knows better. */
+/**
+ * The reason why a line of a snapshot was not restored. `expired`: it is of no more use. `older`: memory has a later
+ * record.
+ */
 export type RestoreRejection = Rejection | 'expired' | 'older';
 
 export interface RestoreOptions {
-  /** Stops after the line at hand and rejects with the signal's own reason. What was restored stays. */
+  /** Stops after the current line and rejects with the signal's reason. Restored lines stay. */
   readonly signal?: AbortSignal;
-  /** Hears of each line that is not restored. Lines are 1-based. */
+  /** Called for each line that is not restored. Lines are 1-based. */
   readonly onRejected?: (rejection: {
     readonly line: number;
     readonly reason: RestoreRejection;
@@ -17,17 +20,17 @@ export interface RestoreOptions {
   }) => void;
 }
 
-/** What became of the lines of a snapshot. */
+/** The result of restoring a snapshot. */
 export interface RestoreResult {
-  /** Origins taken into memory. */
+  /** Origins added to memory. */
   readonly restored: number;
-  /** Lines that were not. */
+  /** Lines that were not restored. */
   readonly rejected: number;
-  /** How many for which reason. */
+  /** Number of those lines by reason. */
   readonly reasons: Readonly<Partial<Record<RestoreRejection, number>>>;
-  /** Origins that had to leave memory to make room: restored ones, or others. */
+  /** Origins evicted to make room, restored or not. */
   readonly evicted: number;
-  /** Lines that the snapshot's first line promised and that did not come. */
+  /** Lines that a header promised and that did not come. */
   readonly missing: number;
 }
 
@@ -40,13 +43,13 @@ export interface SnapshotContext {
   readonly assertOpen: () => void;
 }
 
-/** Text handled without letting anybody else have a turn. */
+/** Characters processed before other work gets a turn. */
 const TURN_LENGTH = 256 * 1_024;
 const HEADER = '{"snapshot":';
 
 /**
- * What memory holds at this moment, one line an origin, the least recently used first; ahead of them one that tells
- * how many there are. Each line ends with LF.
+ * The records in memory, one line per origin, least recently used first, after a header with their number. Each line
+ * ends with LF.
  */
 export async function* writeSnapshot(context: SnapshotContext): AsyncGenerator<string> {
   context.assertOpen();
@@ -60,17 +63,17 @@ export async function* writeSnapshot(context: SnapshotContext): AsyncGenerator<s
     if (length < TURN_LENGTH) continue;
     length = 0;
     await turn();
-    // A snapshot that ends early would look like a whole one.
+    // A snapshot that ended early would look complete.
     context.assertOpen();
   }
 }
 
-/** The line ahead of so many records. */
+/** The header of a snapshot. */
 export function snapshotHeader(origins: number, takenAt: number): string {
   return `${JSON.stringify({ snapshot: 'canfetch', v: RECORD_VERSION, origins, takenAt })}\n`;
 }
 
-/** How many records a line promises, if it is a header. */
+/** The number of records that a header promises; `undefined` if the line is not a header. */
 export function promisedOrigins(line: string): number | undefined {
   if (!line.startsWith(HEADER)) return undefined;
   try {
@@ -82,7 +85,7 @@ export function promisedOrigins(line: string): number | undefined {
 }
 
 /**
- * Takes the lines of a snapshot into memory, where it knows no better.
+ * Adds the lines of a snapshot to memory, except where memory has a later record.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
@@ -164,7 +167,7 @@ class SnapshotReader {
     }
   }
 
-  /** Snapshots may have been put together: each has a header of its own. */
+  /** Snapshots may be concatenated, so there may be several headers. */
   private readHeader(line: string): boolean {
     const origins = promisedOrigins(line);
     this.promised += origins ?? 0;
@@ -178,7 +181,7 @@ class SnapshotReader {
   }
 }
 
-/** A copy is of use for as long as the profile says, which may be for ever: its age alone is no reason. */
+/** Whether the record is of no more use. The age of a copy alone is no reason: the profile may use it without end. */
 export function isExpired(record: OriginRecord, profile: Profile, now: number): boolean {
   return record.copy === undefined && retentionMs(record, profile, now) === 0;
 }

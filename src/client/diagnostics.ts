@@ -1,6 +1,4 @@
-/**
- * What happens inside, told through `node:diagnostics_channel`. Messages are made only while somebody has subscribed.
- */
+/** The channels of `node:diagnostics_channel`. A message is made only while its channel has a subscriber. */
 import { channel } from 'node:diagnostics_channel';
 import type { Outcome } from '../lifecycle/index.ts';
 import { cacheChannels, type CacheMessage, type Publisher } from '../store/index.ts';
@@ -13,12 +11,12 @@ export interface FetchMessage {
   readonly origin: string;
   /** `<origin>/robots.txt`. */
   readonly url: string;
-  /** What came of it; its body, if any, is not to be changed. `undefined` when everybody who waited had left. */
+  /** The outcome. Do not change its body. `undefined` when all waiting callers had left. */
   readonly outcome: Outcome | undefined;
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly durationMs: number;
-  /** Whether a copy was known, so that the request could ask for changes only. */
+  /** Whether the request was conditional. */
   readonly revalidation: boolean;
 }
 
@@ -27,7 +25,7 @@ export interface DecisionMessage {
   readonly decision: Decision;
 }
 
-/** Every channel there is: those of the cache, and of what is above it. */
+/** All channels: those of the cache, and those of the client. */
 export const channels: {
   readonly fetch: Publisher<FetchMessage>;
   readonly decision: Publisher<DecisionMessage>;

@@ -1,6 +1,6 @@
 /**
- * `RobotsClient`: leads a question through the rooms below, and tells who listens. It must not import `guard/`, `serve/`
- * or `cli/`. `fetch/`, and undici with it, is loaded by `robots-requests.ts` alone, at the first attempt.
+ * `RobotsClient`: leads a question through the rooms below, and publishes diagnostics. It must not import `guard/`,
+ * `serve/` or `cli/`. Only `robots-requests.ts` loads `fetch/`, and undici with it, at the first attempt.
  */
 export { canFetch } from './can-fetch.ts';
 export type { DecisionMessage, FetchMessage } from './diagnostics.ts';

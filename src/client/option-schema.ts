@@ -1,4 +1,4 @@
-/** What the options of a client must be: the table of checks. Defaults are put in by `options.ts`. */
+/** The checks of the client's options. `settings.ts` adds the defaults. */
 import {
   aFunction,
   allOf,
@@ -37,10 +37,10 @@ const matching = (expected: string, pattern: RegExp): Check =>
 const nonEmptyText = (expected: string): Check =>
   expecting(expected, (value) => isText(value) && value !== '');
 
-/** What `headersForRobots` may give. */
+/** The check of what `headersForRobots` returns. */
 export const headerFields: Check = record(
   matching('an object whose keys are names of header fields', FIELD_NAME),
-  // A value may be a credential: it is not shown.
+  // A value may be a credential, so the message does not contain it.
   (value, path) => {
     if (isText(value) && FIELD_VALUE.test(value)) return;
     const what = isText(value) ? 'a string with other characters' : typeof value;
@@ -81,7 +81,7 @@ const phase: Check = fields({
 
 const ASCENDING = 'phases in ascending order, of which the last alone has `untilMs: null`';
 
-/** Whether each of the phases ends later than the one before, and the last never does. */
+/** Whether each phase ends later than the one before, and the last has no end. */
 function ascends(phases: unknown): boolean {
   const ends: unknown[] = Array.isArray(phases)
     ? phases.map((each: unknown) => Reflect.get(Object(each), 'untilMs'))
@@ -126,7 +126,7 @@ const profileObject: Check = fields(
 const profileName = oneOf(profileNames, A_PROFILE);
 const profile: Check = (value, path) => (isText(value) ? profileName : profileObject)(value, path);
 
-/** By the key that makes the kind, so that the message is about what was meant. */
+/** By the key that identifies the kind, so that the message is about the intended one. */
 const overrideKinds: Readonly<Record<string, Check>> = {
   text: fields({
     text: expecting('the text of a robots.txt', isText),
@@ -144,7 +144,7 @@ const override: Check = (value, path) => {
   check(value, path);
 };
 
-/** Methods that a store need not have must be functions where they are there. */
+/** Optional methods of a store must be functions if present. */
 function isStore(value: unknown): boolean {
   const method = (name: string): unknown => Reflect.get(Object(value), name);
   return (
@@ -153,7 +153,7 @@ function isStore(value: unknown): boolean {
   );
 }
 
-/** Holds for every {@link RobotsClientOptions}, and for nothing else. */
+/** Accepts exactly the valid {@link RobotsClientOptions}. */
 export const clientOptions: Check = optionTable({
   agent,
   profile,

@@ -8,13 +8,13 @@ import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import type { RobotsStore, StoreEvent } from '../store/index.ts';
 
-/** What the caller lays down for one origin. */
+/** The caller's override for one origin. */
 export type OriginOverride =
-  /** A robots.txt to be used instead of the one that is served, which is then not fetched. */
+  /** Use this robots.txt. The origin's own is not fetched. */
   | { readonly text: string; readonly because?: string }
-  /** Every URL of the origin is allowed, or disallowed; nothing is fetched. */
+  /** Allow or disallow every URL of the origin. Nothing is fetched. */
   | { readonly verdict: 'allow' | 'disallow'; readonly because: string }
-  /** Another profile for this origin alone. */
+  /** Use another profile for this origin. */
   | { readonly profile: ProfileName | Profile };
 
 export interface RobotsClientOptions {
@@ -24,68 +24,91 @@ export interface RobotsClientOptions {
    * @default 'canfetch/<version>'
    */
   readonly agent?: Agent;
-  /** What answers and failures mean over time. @default 'rfc9309' */
+  /**
+   * What answers and failures mean over time: the name of a preset, or a profile of your own. @default 'rfc9309'
+   * @example
+   * ```ts
+   * const robots = new RobotsClient({ profile: { ...profiles.rfc9309, name: 'patient', maxRedirects: 10 } });
+   * ```
+   */
   readonly profile?: ProfileName | Profile;
-  /** For one whole attempt: connect, headers, body, all redirects. Milliseconds. @default 10_000 */
+  /**
+   * Milliseconds for one whole attempt: connecting, headers, body, all redirects. After that the origin is
+   * unreachable (`robots.error` is `ERR_ROBOTS_DEADLINE`). @default 10_000
+   */
   readonly deadlineMs?: number;
-  /** Decoded octets that are read of a file; the rest is ignored. At least 512,000. @default 512_000 */
+  /**
+   * The most decoded octets read of a file. The rest is ignored (`robots.truncated`). Less than 512,000 is
+   * `ERR_ROBOTS_INVALID_OPTIONS`. @default 512_000
+   */
   readonly maxBodyBytes?: number;
-  /** Origins asked at the same time at most, those looked for in the store included. @default 32 */
+  /** The most origins asked at the same time, store look-ups included. @default 32 */
   readonly concurrency?: number;
   /**
-   * Which addresses robots.txt may be asked of, on every hop. What it forbids makes the origin unreachable
-   * (`robots.error` is `ERR_ROBOTS_ADDRESS_REFUSED`), and nothing is connected to.
+   * The addresses that requests for robots.txt may go to, on every hop. A refused address makes the origin
+   * unreachable (`robots.error` is `ERR_ROBOTS_ADDRESS_REFUSED`) before a connection is opened.
    *
-   * With `dispatcher` or `transport` the client does not see which address is connected to. The policy then holds for
-   * what URLs show (literal addresses, `localhost`), and a host name counts as public: a site of your own network
-   * that redirects to a literal private address needs `'any'`.
+   * With `dispatcher` or `transport` the client does not see the address of a connection. The policy then holds for
+   * addresses in URLs (literals, `localhost`), and a host name counts as public: a site of your own network that
+   * redirects to a literal private address needs `'any'`.
    *
    * The same holds when somebody has set a global dispatcher, such as a proxy of the environment (see `dispatcher`).
-   * Under `'public-only'` it is then asked for literal public addresses alone, and every host name is unreachable
-   * (`ERR_ROBOTS_ADDRESS_UNKNOWN`): hand it over as `dispatcher` if you know that it leads to public addresses only.
+   * Under `'public-only'` it is then used for literal public addresses only, and every host name is unreachable
+   * (`ERR_ROBOTS_ADDRESS_UNKNOWN`). If it connects to public addresses only, pass it as `dispatcher`.
    * @default 'no-public-to-private'
    */
   readonly addressPolicy?: AddressPolicy;
   /**
-   * Finds the addresses of host names, with the signature of `dns.lookup`; `addressPolicy` holds for what it gives.
-   * Not with `dispatcher` or `transport`, which look up names themselves.
-   * @default DNS by c-ares behind the hosts file, for any number of names at a time
+   * Resolves host names, with the signature of `dns.lookup`. `addressPolicy` applies to its results. Not together
+   * with `dispatcher` or `transport`, which resolve names themselves.
+   * @default the hosts file, then DNS by c-ares, for any number of names at a time
    */
   readonly lookup?: LookupFunction;
   /**
-   * undici dispatcher for robots.txt requests (a proxy, a shared pool). `close()` leaves it open. See
-   * `addressPolicy` for what can then be checked.
+   * undici dispatcher for robots.txt requests (a proxy, a shared pool). `close()` leaves it open. See `addressPolicy`
+   * for what can be checked with it.
    *
-   * Where a proxy refuses to pass a request on, the origin is unreachable, `robots.error` is `ERR_ROBOTS_PROXY`, and
-   * `robots.status` is the status of the proxy. That is so for a CONNECT that fails, and over plain HTTP for 407 and
-   * for answers that the proxy marks as its own: `Proxy-Status` with `error` (RFC 9209), `X-Squid-Error`. Other answers
-   * of a proxy to plain HTTP look like those of the site.
-   * @default the process's global dispatcher at the time of the request, if somebody has set one: `setGlobalDispatcher`
-   *   of any copy of undici, or Node for `NODE_USE_ENV_PROXY` and `--use-env-proxy`. Else agents of the client's own.
+   * When a proxy refuses to forward the request, the origin is unreachable, `robots.error` is `ERR_ROBOTS_PROXY`, and
+   * `robots.status` is the status of the proxy. This covers failed CONNECTs, and over plain HTTP 407 and answers that
+   * the proxy marks as its own: `Proxy-Status` with `error` (RFC 9209), `X-Squid-Error`. Other answers of a proxy
+   * over plain HTTP look like those of the site.
+   * @default the process's global dispatcher at the time of the request, if somebody has set one:
+   * `setGlobalDispatcher` of any copy of undici, or Node for `NODE_USE_ENV_PROXY` and `--use-env-proxy`. Else agents
+   * of the client's own.
    */
   readonly dispatcher?: Dispatcher;
-  /** Instead of undici: any WHATWG fetch. See `addressPolicy` for what can then be checked. */
+  /**
+   * Any WHATWG `fetch`, used instead of undici. See `addressPolicy` for what can be checked with it. @default undici
+   * @example
+   * ```ts
+   * const robots = new RobotsClient({ transport: { fetch } });
+   * ```
+   */
   readonly transport?: { readonly fetch: FetchFunction };
   /**
-   * `ftpTransport()` of `canfetch/ftp`, for `ftp:` URLs. Without it nothing of such origins is allowed.
+   * `ftpTransport()` of `canfetch/ftp`, for `ftp:` URLs. Without it every `ftp:` URL is disallowed (`unreachable`).
+   * @default none
    */
   readonly ftp?: Transport;
-  /** Where the time comes from. @default the system's */
+  /** The source of the time, in epoch milliseconds. @default the system clock */
   readonly clock?: Clock;
   /** Numbers in [0, 1) for jitter. @default Math.random */
   readonly random?: () => number;
-  /** Bounds of the memory. @default { maxOrigins: 50_000, maxBytes: 128 MiB } */
+  /**
+   * Bounds of the memory cache: origins, and estimated octets. Least recently used origins are evicted. @default {
+   * maxOrigins: 50_000, maxBytes: 128 MiB }
+   */
   readonly cache?: { readonly maxOrigins?: number; readonly maxBytes?: number };
   /**
-   * Where records outlive the process and are shared by a fleet: `canfetch/redis`, `canfetch/lmdb`, or one of your
-   * own. What memory does not know is looked for there before the origin is asked; what is learnt is written there
-   * behind the questions. A store that fails or hangs costs a miss and an event, nothing else. Records are shared by
-   * clients of the same product token and address policy. `close()` leaves it open.
+   * A store for records that outlive the process or are shared by a fleet: `canfetch/redis`, `canfetch/lmdb`, or one
+   * of your own. It is read when memory has no record, and written in the background. A store that fails or hangs
+   * costs a miss and an event, nothing else. Clients share records if product token and address policy are equal.
+   * `close()` leaves the store open. @default none
    */
   readonly store?: RobotsStore;
-  /** For each call of the store, in milliseconds; what takes longer is gone on without. @default 150 */
+  /** Milliseconds for each call of the store. After that the client continues without the result. @default 150 */
   readonly storeDeadlineMs?: number;
-  /** Hears of trouble with the store, and of its end. Nothing needs to be done about it. */
+  /** Called on trouble with the store, and on its end. No reaction is needed. @default none */
   readonly onStoreEvent?: (event: StoreEvent) => void;
   /**
    * Header fields to be added to the robots.txt request of an origin. They are not sent to where it redirects. When it

@@ -5,12 +5,12 @@ import { ROBOTS_PATH } from '../url/index.ts';
 import { type OriginOverride } from './options.ts';
 import { readProfile, type Settings } from './settings.ts';
 
-/** The only origin scheme the default transports cannot fetch. */
+/** The only scheme that needs a transport of its own. */
 export const FTP = 'ftp:';
 
-/** Of the client's settings, those that may differ from origin to origin. */
+/** The settings that may differ by origin. */
 export class OriginSettings {
-  /** What the caller laid down in the place of a robots.txt, by origin. */
+  /** The caller's texts and verdicts, by origin. */
   readonly overrides: ReadonlyMap<string, OverriddenOrigin>;
   private readonly profiles = new Map<string, Profile>();
   private readonly profile: Profile;
@@ -27,10 +27,10 @@ export class OriginSettings {
     }
   }
 
-  /** Bound: handed to those who need no more than this. */
+  /** Bound, so that it can be passed on by itself. */
   readonly profileOf = (origin: string): Profile => this.profiles.get(origin) ?? this.profile;
 
-  /** Whether robots.txt can be asked for: `ftp:` needs a transport for it. */
+  /** Whether robots.txt can be fetched: `ftp:` needs a transport. */
   canAsk(origin: string): boolean {
     return this.takesFtp || !origin.startsWith(FTP);
   }

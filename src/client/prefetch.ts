@@ -11,7 +11,7 @@ import { DistinctOrigins, originOf } from '../url/index.ts';
 import type { OriginState } from '../lifecycle/index.ts';
 
 export interface PrefetchOptions {
-  /** Stops the rest and rejects with the signal's own reason. */
+  /** Stops, and rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
   /** Called after each origin. `total` grows while URLs are still being read. */
   readonly onProgress?: (progress: {
@@ -22,27 +22,30 @@ export interface PrefetchOptions {
 }
 
 export interface PrefetchResult {
-  /** Distinct origins among the URLs. One that comes again behind a million others is asked, and counted, again. */
+  /**
+   * Distinct origins among the URLs. An origin that comes again after a million others is asked, and counted, again.
+   */
   readonly origins: number;
-  /** How many of them ended in which state. */
+  /** Number of origins by state. */
   readonly states: Readonly<Partial<Record<OriginState, number>>>;
-  /** What was no absolute http, https or ftp URL, in order: the first 1,000 of them. */
+  /** The values that are not absolute http, https or ftp URLs, in order: the first 1,000. */
   readonly invalid: readonly RobotsInvalidUrlError[];
-  /** How many there were in all. */
+  /** Number of all such values. */
   readonly invalidCount: number;
 }
 
 interface PrefetchContext {
   readonly ask: (origin: string, signal: AbortSignal) => Promise<{ origin: string; state: OriginState }>;
-  /** Origins asked at the same time at most. */
+  /** The most origins asked at the same time. */
   readonly concurrency: number;
 }
 
 const MAX_INVALID = 1_000;
 
 /**
- * Warms the origins of `urls`. Reads no further ahead than it has room to work, and stops at the first failure:
- * an aborted signal, a closed client, a source or a listener that throws. Its memory is bounded, however long the list.
+ * Fetches the robots.txt of the origins of `urls`. It reads a URL only when there is room to work on it, and stops at
+ * the first failure: an aborted signal, a closed client, an exception of the source or of `onProgress`. Its memory is
+ * bounded, however long the list is.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */

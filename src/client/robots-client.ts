@@ -47,7 +47,7 @@ import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.
 import type { Attempts } from './robots-requests.ts';
 import type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSignal } from './types.ts';
 
-/** `canFetch` answers with one of these two, so that a warm question makes no promise. */
+/** `canFetch` returns one of these two, so that a warm question creates no promise. */
 const ALLOWED: Promise<boolean> = Promise.resolve(true);
 const DISALLOWED: Promise<boolean> = Promise.resolve(false);
 
@@ -79,10 +79,10 @@ const isAllowed = ({ allowed }: Decision): boolean => allowed;
 export class RobotsClient {
   private readonly settings: Settings;
   private readonly origins: OriginSettings;
-  /** Those of {@link origins}: one step less, for every question asks them. */
+  /** The overrides of {@link origins}, stored here because every question reads them. */
   private readonly overrides: OriginSettings['overrides'];
   private readonly agents: AgentTokens;
-  /** HTTP is loaded for the first attempt: it is half of what importing the package would take. */
+  /** Loaded at the first attempt: HTTP would take half of the import time of the package. */
   private attempts: Promise<Attempts> | undefined;
   private readonly cache: OriginCache;
   private readonly snapshots: SnapshotContext;
@@ -132,7 +132,7 @@ export class RobotsClient {
     return this.settings.agent;
   }
 
-  /** Which addresses requests for robots.txt may go to, as given to the constructor. Guards read it. */
+  /** The policy for addresses of robots.txt requests, as given to the constructor. Guards read it. */
   get addressPolicy(): AddressPolicy {
     return this.settings.addressPolicy;
   }
@@ -159,17 +159,17 @@ export class RobotsClient {
     }
   }
 
-  /** Like {@link canFetch}, with the reason. */
+  /** As {@link canFetch}, with the reason. */
   async check(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<Decision> {
     return this[DECIDE](url, agent, options);
   }
 
   /**
-   * {@link check} that gives a promise only when something has to be asked: the one question of guards, whose request
-   * then starts in the caller's own turn.
+   * As {@link check}, but returns a promise only when something has to be fetched. Guards call this, so that their
+   * request starts synchronously when the origin is known.
    *
    * @internal
-   * @throws the same errors as {@link canFetch}; synchronously, unless something had to be asked.
+   * @throws the same errors as {@link canFetch}; synchronously when nothing has to be fetched.
    */
   [DECIDE](url: string | URL, agent?: Agent, options?: CheckOptions): Decision | Promise<Decision> {
     options?.signal?.throwIfAborted();
@@ -187,10 +187,9 @@ export class RobotsClient {
   }
 
   /**
-   * The decision, if memory alone can give it: synchronous, without I/O, without a promise. Also starts no
-   * refresh.
+   * The decision from memory alone: synchronous, without I/O. Starts no refresh.
    *
-   * @returns `undefined` when nothing is known of the origin, or what is known has had its time.
+   * @returns `undefined` when the origin is not in memory, or its record is stale.
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   peek(url: string | URL, agent?: Agent): Decision | undefined {
@@ -199,11 +198,10 @@ export class RobotsClient {
   }
 
   /**
-   * What {@link peek} decides, without the reasons: the cheapest question there is. For those who ask before every
-   * request, and look closer only when the answer is not `true`.
+   * The answer of {@link peek} without the reasons. This is the cheapest question: ask it before every request, and
+   * use {@link check} when the answer is not `true`.
    *
-   * @returns `undefined` when there are no fresh rules in memory, also when a refresh of them is due, or somebody has
-   *   subscribed to decisions.
+   * @returns `undefined` when memory has no fresh rules, when a refresh is due, or when decisions have a subscriber.
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   permits(url: string | URL, agent?: Agent): boolean | undefined {
@@ -211,7 +209,7 @@ export class RobotsClient {
   }
 
   /**
-   * Everything known of the origin of `url`, and why it is so; asks for its robots.txt if nothing is known.
+   * Everything known of the origin of `url`, with the reasons. Fetches its robots.txt if there is no record.
    *
    * @throws the same errors as {@link canFetch}.
    */
@@ -233,11 +231,11 @@ export class RobotsClient {
   }
 
   /**
-   * Fetches the robots.txt of every origin among `urls` that is not known, a bounded number at a time. URLs that
-   * are none are reported in the result; the rest is answered.
+   * Fetches the robots.txt of every origin among `urls` that is not in memory, with bounded concurrency. Invalid URLs
+   * are reported in the result and do not stop it.
    *
    * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), the
-   *   reason of an aborted signal, or what the source or `onProgress` throws.
+   * reason of an aborted signal, or what the source or `onProgress` throws.
    */
   async prefetch(
     urls: Iterable<string | URL> | AsyncIterable<string | URL>,
@@ -251,10 +249,10 @@ export class RobotsClient {
   }
 
   /**
-   * Books the next slot of the URL's origin, and tells how long to wait for it instead of waiting: for schedulers
-   * that have a queue of their own. Slots are as far apart as `Crawl-delay` and `Request-rate` of the group that applies
-   * ask, or `minDelayMs` if that is longer, counted from the request for robots.txt, and behind every `Retry-After` told to
-   * {@link report}. All who reserve, and guards that pace, share them: a whole fleet if its store can `reserve`.
+   * Books the next slot of the URL's origin and returns its time, without waiting for it: for schedulers with a queue
+   * of their own. The delay between slots is the longest of `Crawl-delay`, `Request-rate` and `minDelayMs`. Slots
+   * come after the request for robots.txt and after every `Retry-After` given to {@link report}. All calls of
+   * `reserve` and all pacing guards share the slots; so does a whole fleet if its store has `reserve`.
    *
    * @throws the same errors as {@link canFetch}, and RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
    */
@@ -267,14 +265,14 @@ export class RobotsClient {
   }
 
   /**
-   * Books the next slot for a URL that was decided on, and waits until the request may leave. Guards with `pacing` do
-   * this. Make the request in the same turn: the slot is checked when this resolves, so that of many requests whose
-   * slots passed while the process was stopped or busy only one leaves at a time.
+   * Books the next slot for a decision and waits until the request may leave. Guards with `pacing` call this. Send
+   * the request synchronously afterwards: the slot is checked when this resolves, so that after a pause of the
+   * process only one of many late requests leaves at a time.
    *
-   * @returns how long that took, in milliseconds.
+   * @returns the milliseconds waited.
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`) when the slot is further away than `maxDelayMs`,
-   *   RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), or the
-   *   reason of an aborted signal. The slot is then given back, unless somebody has booked behind it.
+   * RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), or the reason
+   * of an aborted signal. The slot is then given back, unless another was booked behind it.
    */
   async waitForSlot(decision: Decision, options: ReserveOptions = {}): Promise<number> {
     const pace = readReserveOptions(options);
@@ -299,11 +297,11 @@ export class RobotsClient {
   }
 
   /**
-   * Tells what else is known of a site's availability: some profiles ask for it when robots.txt has failed for
-   * very long. Counts for the URL's exact origin; the last signal wins; does no I/O.
+   * Reports the availability of a site, which some profiles use when robots.txt has failed for very long. It counts
+   * for the URL's exact origin. The last report wins. Does no I/O.
    *
-   * With `retryAfter` the origin's next slot moves behind the pause asked for, which is taken within the bounds of
-   * the profile (1 s to 24 h); unreadable values are ignored.
+   * With `retryAfter` the next slot of the origin moves behind the pause, within the bounds of the profile (1 s to 24
+   * h). Unreadable values are ignored.
    *
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
    */
@@ -316,10 +314,11 @@ export class RobotsClient {
         signal?.reachable,
       );
     }
-    // Guards tell of the URL they have just asked about. Before the first question that is the empty string.
+    // Guards report the URL that they have just asked about, which is still located. Before the first question that
+    // is the empty string.
     if (url === '' || url !== this.located.href) locate(url, this.located);
     const { origin } = this.located;
-    // Nothing is ever known of an origin that cannot be asked.
+    // An origin that cannot be asked has no record.
     if (this.origins.canAsk(origin)) this.cache.reportSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;
     const bounds = this.origins.profileOf(origin).retryAfter;
@@ -328,8 +327,8 @@ export class RobotsClient {
   }
 
   /**
-   * Forgets what is known of an origin, here and in the store; the next question asks for its robots.txt again. While
-   * the store cannot be reached it is this client alone that forgets.
+   * Deletes the record of an origin from memory and from the store, so that the next question fetches its robots.txt.
+   * While the store cannot be reached, only this client forgets it.
    */
   async invalidate(url: string | URL): Promise<void> {
     this.assertOpen();
@@ -337,9 +336,9 @@ export class RobotsClient {
   }
 
   /**
-   * What memory holds at this moment, as lines of NDJSON: one that tells how many follow, then one an origin. For
-   * warm starts, and for crawls that are to be repeated with the same rules. Only for a client of the same version;
-   * what a store holds is not in it.
+   * The records in memory as lines of NDJSON: a header with their number, then one line per origin. For warm starts,
+   * and to repeat a crawl with the same rules. Only clients of the same version can read it. It does not include the
+   * store.
    *
    * @throws RobotsClosedError (`ERR_ROBOTS_CLOSED`), also while it is read.
    *
@@ -353,12 +352,12 @@ export class RobotsClient {
   }
 
   /**
-   * Takes a {@link snapshot} into memory. Lines that are damaged, that this client could not have written, or that it
-   * has no use for are counted by reason; origins of which more is known already stay as they are. Nothing is fetched.
+   * Reads a {@link snapshot} into memory. Lines that are damaged, that this client could not have written, or that
+   * are of no use are counted by reason. Origins with a later record in memory keep it. Nothing is fetched.
    *
-   * @param lines Whole lines, with their ends or without, such as `readline` gives; or the text of all of them.
+   * @param lines Whole lines, with or without line ends, such as `readline` gives; or the whole text.
    * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), the
-   *   reason of an aborted signal, or what the lines throw.
+   * reason of an aborted signal, or what the lines throw.
    *
    * @example
    * ```ts
@@ -377,9 +376,9 @@ export class RobotsClient {
   }
 
   /**
-   * Rejects everybody who waits with `ERR_ROBOTS_CLOSED`, ends the connections the client opened itself, forgets
-   * everything, and writes to the store what has not been written, for no longer than `storeDeadlineMs`. Can be called
-   * twice. A dispatcher and a store of the caller's stay open: close the store when this has resolved.
+   * Rejects waiting callers with `ERR_ROBOTS_CLOSED`, closes the client's own connections, clears the memory, and
+   * finishes writes to the store within `storeDeadlineMs`. Can be called twice. A dispatcher and a store of the
+   * caller stay open: close the store after this has resolved.
    */
   close(): Promise<void> {
     this.closing ??= this.shutDown();
@@ -406,7 +405,7 @@ export class RobotsClient {
   }
 
   /**
-   * Reads a question: the URL into `this.located`, where it stays until the next question is read.
+   * Reads a question. The URL is in `this.located` until the next question.
    *
    * @returns the tokens of `agent`.
    */
@@ -433,7 +432,7 @@ export class RobotsClient {
     return known === undefined ? this.decideAfterFetch(tokens, signal) : tellDecision(known);
   }
 
-  /** The decision without asking anybody; `undefined` when an answer has to be fetched first. */
+  /** The decision without I/O; `undefined` when an answer has to be fetched first. */
   private decideFromMemory(tokens: Tokens, mayRefresh: boolean): Decision | undefined {
     const { located } = this;
     const { origin } = located;
@@ -478,7 +477,7 @@ export class RobotsClient {
   }
 
   private async decideAfterFetch(tokens: Tokens, signal: AbortSignal | undefined): Promise<Decision> {
-    // Other questions are read while this one waits.
+    // `this.located` is reused by other questions during the wait.
     const { located } = this;
     this.located = new LocatedUrl();
     this.misses++;

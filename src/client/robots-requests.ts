@@ -9,14 +9,14 @@ import { channels } from './diagnostics.ts';
 import { headersFor, type Settings } from './settings.ts';
 import { FTP } from './overrides.ts';
 
-/** What is known of origins, and what holds for each. */
+/** The records of origins and the settings that an attempt needs. */
 export interface AttemptContext {
   readonly profileOf: (origin: string) => Profile;
-  /** What memory holds of an origin, however old. */
+  /** The entry in memory, whatever its age. */
   readonly recall: (origin: string) => CacheEntry | undefined;
 }
 
-/** Asks origins for their robots.txt in the way that the client's settings lay down. */
+/** Fetches robots.txt files with the client's settings. */
 export class Attempts {
   private readonly settings: Settings;
   private readonly context: AttemptContext;
@@ -33,7 +33,7 @@ export class Attempts {
         : fetchTransport(fetch);
   }
 
-  /** One attempt, told to whoever listens when it has ended. */
+  /** Makes one attempt, and publishes its end. */
   async make(origin: string, known: OriginRecord | undefined, signal: StopSignal): Promise<Outcome> {
     const { clock } = this.settings;
     const startedAt = clock.now();
@@ -47,7 +47,7 @@ export class Attempts {
     return fetching;
   }
 
-  /** Ends the connections that were opened here. The transport for FTP is the caller's, who may share it. */
+  /** Closes the client's own connections. The FTP transport is the caller's, who may share it. */
   async close(): Promise<void> {
     await this.transport.close?.();
   }
@@ -73,9 +73,9 @@ export class Attempts {
   }
 
   /**
-   * Whether rules that are known already disallow a redirect hop, for the client's own agent. Starts no fetch, so
-   * there is no recursion. The rules of the origin that is being asked are what the answer will say: they are not
-   * held against it, or a file moved into a disallowed folder would open its site at every refresh.
+   * Whether cached rules disallow a redirect hop, for the client's own agent. Never fetches, so there is no
+   * recursion. The origin being fetched is skipped: its rules are just being replaced, and a robots.txt moved to a
+   * disallowed folder would open its site at every refresh.
    */
   private isKnownDisallowed(url: string, asked: string): boolean {
     const located = new LocatedUrl();

@@ -20,7 +20,7 @@ import { clientOptions, headerFields } from './option-schema.ts';
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 
-/** The options with every default in place. */
+/** The options with all defaults. */
 export interface Settings {
   readonly tokens: Tokens;
   /** As given. */
@@ -47,10 +47,10 @@ export interface Settings {
 }
 
 /**
- * Checks the options and puts the defaults in.
+ * Checks the options and adds the defaults.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), whose message names the option, what was
- *   expected and what came.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`). The message names the option, what was expected
+ * and what came.
  */
 export function readOptions(options: RobotsClientOptions): Settings {
   clientOptions(options, '');
@@ -97,8 +97,8 @@ export function readOptions(options: RobotsClientOptions): Settings {
 }
 
 /**
- * The profile of that name, or a copy of the object, so that what was checked is what holds. A status map that does
- * not say what 2xx means is taken as changes to the one of `rfc9309`.
+ * The preset of that name, or a copy of the object, so that later changes to it have no effect. A status map without
+ * an entry for 2xx extends that of `rfc9309`.
  */
 export function readProfile(profile: ProfileName | Profile): Profile {
   if (typeof profile === 'string') return profiles[profile];
@@ -107,9 +107,9 @@ export function readProfile(profile: ProfileName | Profile): Profile {
 }
 
 /**
- * What `headersForRobots` gives for an origin.
+ * Calls `headersForRobots` for an origin.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it throws or gives no header fields.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it throws or returns invalid header fields.
  */
 export function headersFor(
   origin: string,
@@ -140,13 +140,13 @@ function readOverrides(overrides: Readonly<Record<string, OriginOverride>>): Map
   return byOrigin;
 }
 
-/** An override is for a whole origin: a key that names less would be given more than it asks for. */
+/** An override is for a whole origin, so a key with a path is refused. */
 function overrideOrigin(key: string): string {
   try {
     const { origin, href } = new URL(key);
     if (originOf(key) === origin && href === `${origin}/`) return origin;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new RobotsInvalidOptionsError(
     `Expected a key of \`overrides\` to be an origin such as "https://example.com", got ${quote(key)}`,

@@ -2,34 +2,36 @@ import type { Agent } from '../rules/agent-tokens.ts';
 import type { PacingOptions } from '../pacing/index.ts';
 
 export interface CheckOptions {
-  /** Rejects this call alone, with the signal's own reason; others who wait for the same origin go on. */
+  /** Rejects this call only, with the reason of the signal. Other callers for the origin are not affected. */
   readonly signal?: AbortSignal;
 }
 
 export interface PolicyOptions extends CheckOptions {
-  /** Whom `group` and the delays of the policy are about. Default: the client's own. */
+  /** The agent that `group` and the delays of the policy are for. Default: the client's own. */
   readonly agent?: Agent;
 }
 
-/** How a slot is booked. */
+/** Options for booking a slot. */
 export interface ReserveOptions extends CheckOptions, PacingOptions {}
 
-/** What is known of a site's availability. */
+/** A report about the availability of a site. */
 export interface SiteSignal {
   readonly reachable: boolean;
-  /** The `Retry-After` field of a page answer, as it came: seconds or an HTTP-date. Moves the origin's next slot. */
+  /**
+   * The `Retry-After` field of a page response, as received: seconds or an HTTP-date. Moves the origin's next slot.
+   */
   readonly retryAfter?: string;
 }
 
-/** Counters since the client was made, and what it holds now. */
+/** Counters since the client was made, and current sizes. */
 export interface RobotsStats {
   /** Origins in memory. */
   readonly origins: number;
-  /** What they are reckoned to take. */
+  /** Their estimated size in octets. */
   readonly bytes: number;
-  /** Attempts made to fetch a robots.txt, redirects not counted. */
+  /** Attempts to fetch a robots.txt. Redirects do not count. */
   readonly attempts: number;
-  /** Attempts under way or queued. */
+  /** Attempts in flight or queued. */
   readonly inFlight: number;
   /** Questions answered from memory, and questions that had to wait. */
   readonly hits: number;

@@ -1,6 +1,6 @@
 /**
- * Every decision is made here. Three things can decide: the record of an origin (rules, or what their absence means),
- * the caller's override, or, where neither is there, that nothing can be asked.
+ * Makes every decision, from one of three sources: the record of an origin, the caller's override, or neither, when
+ * the origin cannot be asked or has not been asked yet.
  */
 import type { CacheEntry } from '../cache/index.ts';
 import { type Profile, type RobotsSource, type KnownState, stateOf } from '../lifecycle/index.ts';
@@ -10,21 +10,21 @@ import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
 import type { Decision } from './decision.ts';
 
 /**
- * The method of a client that guards ask. A symbol, because a client of the user's own may have a method of any name.
+ * The method of a client that guards call. A symbol, because a subclass of the client may have a method of any name.
  */
 export const DECIDE: unique symbol = Symbol('canfetch.decide');
 
 /** The method of a client that the service and the command ask first: what memory knows, without a promise or a signal. */
 export const RECALL: unique symbol = Symbol('canfetch.recall');
 
-/** An origin whose robots.txt, or whose verdict, the caller has laid down. Nothing is fetched for it. */
+/** An origin for which the caller gave a robots.txt or a verdict. Nothing is fetched for it. */
 export interface OverriddenOrigin {
   readonly origin: string;
   /** Name of the profile in whose dialect `file` is read. */
   readonly profile: string;
   readonly state: 'rules' | 'allow-all' | 'disallow-all';
   readonly robots: RobotsSource;
-  /** The text laid down, parsed; `undefined` for a verdict. */
+  /** The caller's text, parsed; `undefined` for a verdict. */
   readonly file: RobotsFile | undefined;
   readonly because: string | undefined;
 }
@@ -49,12 +49,12 @@ export function permits(
 }
 
 /**
- * The decision by what is known of an origin.
+ * The decision from the record of an origin.
  *
- * Decisions by rules are written out: objects made on the way, and copied into each other, cost more than everything
- * else about a warm question.
+ * Decisions by rules are written as one object literal each: intermediate objects would cost more than everything
+ * else in a warm question.
  *
- * @param now Epoch milliseconds: the phases of an outage turn by it.
+ * @param now Epoch milliseconds. The phases of an outage depend on it.
  * @param source Where the record came from for this question.
  */
 export function decide(
@@ -117,7 +117,7 @@ export function decide(
       };
 }
 
-/** The decision by what the caller has laid down. */
+/** The decision from the caller's override. */
 export function decideByOverride(
   { file, profile, state, robots, because }: OverriddenOrigin,
   tokens: Tokens,
@@ -148,11 +148,11 @@ export function decideByOverride(
 }
 
 /**
- * The decision when nothing is known of the origin.
+ * The decision without a record.
  *
- * @param canAsk Whether the origin can be asked: `ftp:` cannot without a transport for it, now or later, so nothing of
- *   it is allowed.
- * @returns `undefined` when the origin has to be asked first.
+ * @param canAsk Whether the origin can be fetched. An `ftp:` origin cannot without a transport for it, so nothing of
+ * it is allowed.
+ * @returns `undefined` when the origin has to be fetched first.
  */
 export function decideUnknown(
   profile: Profile,
@@ -175,7 +175,7 @@ export function decideUnknown(
   };
 }
 
-/** `/robots.txt` itself may always be fetched; nothing needs to be known for that. */
+/** `/robots.txt` itself may always be fetched, so the decision needs no record. */
 function robotsTxtDecision(
   entry: CacheEntry | undefined,
   profile: Profile,
@@ -204,8 +204,8 @@ export function isByCopy(state: KnownState['state']): boolean {
 const RULES_IN_FORCE = { state: 'rules' } as const;
 
 /**
- * The decision by what the absence of rules means. A state that is `unknown` (the answer went stale between its arrival
- * and this moment, by a clock that jumped) is no permission: the next question asks again.
+ * The decision in a state without rules. `unknown` means that the answer went stale between its arrival and now, by a
+ * jump of the clock. It is no permission: the next question fetches again.
  */
 function decideWithoutRules(
   known: KnownState | typeof RULES_IN_FORCE,
@@ -226,18 +226,18 @@ function decideWithoutRules(
     : { ...disallowed, reason: 'unreachable', retryAt: known.retryAt };
 }
 
-/** Whether the answer is still in force at `now`, whatever failed since. */
+/** Whether the answer is in force at `now`, regardless of later failures. */
 export function answerHolds({ record: { answer } }: CacheEntry, now: number): boolean {
   return answer !== undefined && now >= answer.fetchedAt && now < answer.staleAt;
 }
 
-/** Where the robots.txt of an origin would be that nobody has asked for. */
+/** The source of a decision about an origin that was not fetched. */
 function unasked(origin: string): RobotsSource {
   const url = origin + ROBOTS_PATH;
   return { url, finalUrl: url, hops: 0, source: 'memory' };
 }
 
-/** The source of a decision about an `ftp:` origin for which there is no transport. */
+/** The source of a decision about an `ftp:` origin without a transport. */
 export function noFtpTransport(origin: string): RobotsSource {
   return { ...unasked(origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
 }

@@ -29,7 +29,7 @@ import type {
 import { requestRate, type RobotsFile } from '../rules/index.ts';
 import { answerHolds, isByCopy, noFtpTransport, type OverriddenOrigin } from './decide.ts';
 
-/** Whom a policy is about, and what is the same for every origin. */
+/** The agent of a policy, and what is the same for every origin. */
 export interface PolicyContext {
   /** Agents in order of preference. */
   readonly tokens: Tokens;
@@ -37,7 +37,7 @@ export interface PolicyContext {
   readonly now: number;
 }
 
-/** The policy of an origin by what is known of it. */
+/** The policy of an origin from its record. */
 export function describeEntry(
   entry: CacheEntry,
   { tokens, maxBodyBytes, now }: PolicyContext,
@@ -69,7 +69,7 @@ export function describeEntry(
   };
 }
 
-/** The policy of an `ftp:` origin for which there is no transport. */
+/** The policy of an `ftp:` origin without a transport. */
 export function describeUnaskable(profile: Profile, origin: string, [agent]: Tokens): OriginPolicy {
   const disallowed = { state: 'disallow-all', reason: 'unreachable' } as const;
   return {
@@ -82,7 +82,7 @@ export function describeUnaskable(profile: Profile, origin: string, [agent]: Tok
   };
 }
 
-/** The policy of an origin that the caller has overridden. */
+/** The policy of an overridden origin. */
 export function describeOverride(
   { origin, profile, state, robots, file, because }: OverriddenOrigin,
   tokens: Tokens,
@@ -94,13 +94,13 @@ export function describeOverride(
     reason: 'override',
     robots,
     ...describeFile(file, file?.chooseAgent(tokens) ?? tokens[0]),
-    // The origin was not asked, so there is no answer that other profiles could read in their own way.
+    // The origin was not fetched, so there is no answer to read under other profiles.
     underProfiles: [],
     ...(because === undefined ? {} : { because }),
   };
 }
 
-/** What a file says of everybody, and of `agent`. */
+/** The parts of a policy that come from the file: for all agents, and for `agent`. */
 function describeFile(
   file: RobotsFile | undefined,
   agent: string,
@@ -123,12 +123,12 @@ function describeFile(
   };
 }
 
-/** What the last answer looks like instead of a robots.txt. An attempt without an answer does not change it. */
+/** The kind of page that came instead of a robots.txt. An attempt without a response does not change it. */
 function suspectIn({ answer, copy, failure }: OriginRecord): Suspect | undefined {
   return failure?.suspect ?? (answer?.kind === 'rules' ? copy?.suspect : answer?.suspect);
 }
 
-/** A failure always came after the answer. */
+/** A failure is always later than the answer. */
 function attemptOf({ answer, failure }: OriginRecord): PolicyAttempt | undefined {
   if (failure !== undefined) {
     const { at, error } = failure;
@@ -169,7 +169,7 @@ function courseOf(
 function lifetimeOf({ fetchedAt, staleAt, headers }: Answer, profile: Profile): PolicyLifetime {
   const why = freshness(headers ?? {}, profile, fetchedAt);
   const jitterMs = why.lifetimeMs - (staleAt - fetchedAt);
-  // The kept header fields do not explain the lifetime: the answer had others, or came under another profile.
+  // The stored header fields do not explain the lifetime: the answer had others, or came under another profile.
   return jitterMs < 0 || jitterMs > JITTER_SHARE * why.lifetimeMs + 1
     ? { fetchedAt, staleAt }
     : { fetchedAt, staleAt, jitterMs, why };

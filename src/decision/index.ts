@@ -1,6 +1,6 @@
 /**
- * `Decision` and `OriginPolicy`: their types, and the one place where each is made. It imports `rules/`, `lifecycle/`
- * and the entries of `cache/`; it must not import `fetch/`, `store/` or anything above, and starts nothing.
+ * `Decision` and `OriginPolicy`: their types, and the only code that makes them. It imports `rules/`, `lifecycle/`
+ * and the entries of `cache/`. It must not import `fetch/`, `store/` or any room above, and starts no I/O.
  */
 export {
   DECIDE,

@@ -12,108 +12,114 @@ import type {
 } from '../lifecycle/index.ts';
 import type { Group, MatchedGroup, RobotsFile, Sitemap } from '../rules/index.ts';
 
-/** Everything known of an origin: what `client.policy()` answers. Times are epoch milliseconds. */
+/** Everything known of an origin: the result of `client.policy()`. Times are epoch milliseconds. */
 export interface OriginPolicy {
   readonly origin: string;
   /** Name of the profile that was applied. */
   readonly profile: string;
   readonly state: OriginState;
-  /** Why no rules are in force. */
+  /** The reason why no rules are in force. Absent while rules are. */
   readonly reason?: 'unavailable' | 'restricted' | 'unreachable' | 'unreachable-expired' | 'override';
-  /** Why the caller overrode this origin. */
+  /** The caller's reason for an override of this origin. */
   readonly because?: string;
   readonly robots: RobotsSource;
-  /** How the last attempt to fetch robots.txt went. Absent when there was none. */
+  /** The last attempt to fetch robots.txt. Absent when there was none. */
   readonly attempt?: PolicyAttempt;
-  /** How long the last conclusive answer holds, and why. */
+  /** The lifetime of the last conclusive answer, and where it comes from. */
   readonly lifetime?: PolicyLifetime;
-  /** When the next attempt is due, and why then. It is made when somebody asks. */
+  /** The time from which a question starts the next attempt, and the reason for that time. */
   readonly nextAttempt?: PolicyNextAttempt;
   /**
-   * What the last answer looks like, if not like a robots.txt: a challenge, the block page of a firewall, a login form,
-   * or some other page. A guess, by which nothing is decided unless the profile's `challenge` says so.
+   * The kind of page that came instead of a robots.txt: a challenge, a block page, a login form, or some other page.
+   * A guess; no decision depends on it unless the profile's `challenge` says so.
    */
   readonly suspect?: Suspect;
-  /** Failures in a row, as long as there are any. */
+  /** The consecutive failures, while there are any. */
   readonly failure?: Failure;
-  /** From here on a question starts the next attempt. */
+  /** Epoch ms from which a question starts the next attempt. */
   readonly retryAt?: number;
   /** The last signal about the rest of the site. */
   readonly site?: { readonly reachable: boolean; readonly at: number };
   /** The file in force, or the last good copy of it. */
   readonly file?: PolicyFile;
-  /** The parsed file; absent when none is held. */
+  /** The parsed file; absent when there is none. */
   readonly rules?: RobotsFile;
-  /** All groups, as they stand in the file. */
+  /** All groups, as written in the file. */
   readonly groups: readonly Group[];
   readonly sitemaps: readonly Sitemap[];
-  /** The token that the rest is about: the client's, or of those asked about the first that some group names. */
+  /**
+   * The product token that `group` and the delays are for: the client's own; or, of the agents asked for, the first
+   * that some group names.
+   */
   readonly agent: string;
-  /** The group whose rules hold for {@link agent}; absent when there is none for it, nor for `*`. */
+  /** The group that applies to {@link agent}. Absent when neither it nor `*` has one. */
   readonly group?: MatchedGroup;
-  /** `Crawl-delay` for {@link agent}. */
+  /** `Crawl-delay` for {@link agent}, in milliseconds. */
   readonly crawlDelayMs?: number;
-  /** `Request-rate` for {@link agent}, as milliseconds from one request to the next. */
+  /** `Request-rate` for {@link agent}, as milliseconds between two requests. */
   readonly requestRateMs?: number;
-  /** What each preset would make of the same answers and failures, without asking again. */
+  /** The state that each preset would give to the same answers and failures. Nothing is fetched for it. */
   readonly underProfiles: readonly ProfileState[];
 }
 
-/** One request for robots.txt, and what came. */
+/** One request for robots.txt, and its response. */
 export interface PolicyHop {
-  /** What was requested; cut when very long, like {@link location}. */
+  /** The URL requested. Cut when very long, as {@link location}. */
   readonly url: string;
   /** Absent when no response arrived. */
   readonly status?: number;
-  /** The field as it came. */
+  /** The `Location` field as received. */
   readonly location?: string;
 }
 
-/** One attempt: a request, and its redirects. */
+/** One attempt: a request, and the redirects that followed. */
 export interface PolicyAttempt {
   readonly kind: Outcome['kind'];
-  /** When it ended. */
+  /** The time at which it ended. */
   readonly at: number;
-  /** Every request of it, in order; at least one. Of some stored by other versions only the last is known. */
+  /** Its requests, in order; at least one. For some records of other versions only the last is known. */
   readonly hops: readonly PolicyHop[];
-  /** Of the last response, as far as they are kept. */
+  /** The stored header fields of the last response. */
   readonly headers: AnswerHeaders;
-  /** Why an answer that broke nothing counts as unavailable, when its status is not the reason. */
+  /** The reason why the answer counts as unavailable, when that is not its status. */
   readonly unavailable?: UnavailableReason;
-  /** Why it failed: a literal code. */
+  /** The error code of a failed attempt. */
   readonly error?: string;
 }
 
 export interface PolicyLifetime {
   readonly fetchedAt: number;
-  /** From here on a question waits for a new answer. */
+  /** The time from which a question waits for a new answer. */
   readonly staleAt: number;
-  /** What was taken off at random, in milliseconds, so that origins met together do not come due together. */
+  /** Milliseconds taken off by jitter, so that origins fetched together do not expire together. */
   readonly jitterMs?: number;
-  /** What the answer said, and which bound of the profile changed it. Absent when the answer's fields are not known. */
+  /**
+   * The freshness information of the answer, and the bound of the profile that changed it. Absent when the header
+   * fields are not known.
+   */
   readonly why?: Freshness;
 }
 
 export type PolicyNextAttempt =
   /** The last tenth of the lifetime begins: a question is answered at once, and starts a refresh. */
   | { readonly at: number; readonly why: 'refresh-ahead' }
-  /** The pause after a failure, which doubles with each in a row. `failures`: how many there were. */
+  /** The backoff after consecutive failures. `failures`: their number. */
   | { readonly at: number; readonly why: 'backoff'; readonly failures: number }
-  /** The server asked for it. `pauseMs`: within the bounds of the profile. */
+  /** The pause that the server asked for. `pauseMs`: within the bounds of the profile. */
   | { readonly at: number; readonly why: 'retry-after'; readonly pauseMs: number };
 
 export interface PolicyFile {
-  /** The octets that were read. Not to be changed. */
+  /** The octets that were read. Do not change them. */
   readonly body: Uint8Array;
   readonly sizeBytes: number;
-  /** `maxBodyBytes`: how much of a file is read. */
+  /** `maxBodyBytes`, the limit for reading a file. */
   readonly limitBytes: number;
-  /** Whether it went on past the limit. */
+  /** Whether octets past the limit were not read. */
   readonly truncated: boolean;
   readonly contentType?: string;
-  /** Where it was found. */
+  /** The URL of the last hop. */
   readonly finalUrl: string;
-  /** When it arrived, or was last confirmed by a 304. */
+  /** The time at which it arrived, or was last confirmed by a 304. */
   readonly fetchedAt: number;
 }
 

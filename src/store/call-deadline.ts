@@ -1,17 +1,17 @@
-/** What came of it, or that it had not ended in time. */
+/** The result of a call, or that it did not end in time. */
 export type Timed<Value> = { readonly ended: true; readonly value: Value } | { readonly ended: false };
 
 /**
- * The wait is made of so many steps. However late our own process is for one of them, it counts as one: while it was
- * held up, so that it could not have read an answer, nobody else is to blame.
+ * The wait is divided into steps. A late step counts as one, however late: while our own process was blocked it could
+ * not read an answer, and that is not the store's fault.
  */
 const STEPS = 10;
 
 /**
- * Waits for `work` for `ms` milliseconds of real time at most, those left out in which this process was too busy to
- * notice. Rejects as `work` does.
+ * Waits for `work` for at most `ms` milliseconds of real time, without the time in which this process was blocked.
+ * Rejects as `work` does.
  *
- * @param keepsAlive Whether the process is to go on for as long as this waits.
+ * @param keepsAlive Whether the wait keeps the process alive.
  */
 export function inTime<Value>(
   work: PromiseLike<Value>,
@@ -26,7 +26,7 @@ export function inTime<Value>(
       timer = setTimeout(() => {
         stepsLeft--;
         if (stepsLeft > 0) step();
-        // Timers come before the answers that arrived meanwhile: those are still let in.
+        // Timers run before the answers that have arrived meanwhile, so allow those one more turn.
         else setImmediate(() => resolve({ ended: false }));
       }, stepMs);
       if (!keepsAlive) timer.unref();

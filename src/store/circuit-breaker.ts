@@ -1,4 +1,4 @@
-/** Leave to make one call; its end is told by {@link Breaker.succeeded} or {@link Breaker.failed}. */
+/** Permission for one call. Its end is reported with {@link Breaker.succeeded} or {@link Breaker.failed}. */
 export interface Permit {
   readonly round: number;
 }
@@ -9,18 +9,18 @@ type State =
   | { readonly name: 'half-open'; readonly probe: Permit };
 
 const FAILURES_TO_OPEN = 3;
-/** How long nothing is tried after that. */
+/** How long an open breaker lets no call through. */
 const OPEN_MS = 3_000;
 
 /**
- * Lets calls through until several in a row fail, then none for some seconds, then a single one whose end decides.
- * There is no timer in it: the next call that is due to be made is the one that tries.
+ * A circuit breaker: closed until several calls in a row fail, then open for some seconds, then half open, when the
+ * result of a single call decides. It has no timer: the next ordinary call is the probe.
  */
 export class Breaker {
   private state: State = { name: 'closed', failures: 0 };
   /**
-   * Of calls made together all fail together. They are one failure: only a call that began after the last one was
-   * noted adds to it.
+   * Concurrent calls that fail together count as one failure: a failure adds to the count only if its call began
+   * after the last counted one.
    */
   private round = 0;
   private readonly onChange: (isOpen: boolean) => void;
@@ -29,16 +29,16 @@ export class Breaker {
     this.onChange = onChange;
   }
 
-  /** How many calls {@link enter} would let in at `now`. */
+  /** The number of calls that {@link enter} would permit at `now`. */
   allowance(now: number): number {
     const { state } = this;
     if (state.name === 'closed') return Infinity;
     if (state.name === 'half-open') return 0;
-    // A clock that was set back would keep it open for as long.
+    // If the clock was set back, the breaker must not stay open for as long.
     return now >= state.since && now - state.since < OPEN_MS ? 0 : 1;
   }
 
-  /** Leave for a call at `now`, if one may be made. */
+  /** Permits a call at `now`, or not. */
   enter(now: number): Permit | undefined {
     if (this.allowance(now) === 0) return undefined;
     const permit: Permit = { round: this.round };

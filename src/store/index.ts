@@ -1,11 +1,11 @@
 /**
- * What outlives the process: the contract of a store, the record that is stored, and the calls to a store, which may
- * hang, fail or lie. It must not import `cache/`, `fetch/` or anything above. `lmdb/` and `redis/` are entrances of the
- * package: nothing here imports them, `lmdb` is loaded when it is called, and no Redis client is ever imported.
+ * What outlives the process: the contract of a store, the stored record, and the calls to a store, which may hang,
+ * fail or return anything. It must not import `cache/`, `fetch/` or any room above. `lmdb/` and `redis/` are
+ * entrances of the package: nothing here imports them. `lmdb` is loaded when it is called, a Redis client never.
  */
 export { openStore } from './open-store.ts';
 export { RECORD_VERSION, RecordCodec, type Rejection } from './record/record-codec.ts';
-export { type Asker, askerKey, readRecordKey, storeKey } from './store-key.ts';
+export { type CacheNamespace, namespaceKey, readRecordKey, storeKey } from './store-key.ts';
 export {
   cacheChannels,
   type CacheMessage,

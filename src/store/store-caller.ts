@@ -3,11 +3,11 @@ import { inTime, type Timed } from './call-deadline.ts';
 import { Breaker } from './circuit-breaker.ts';
 import { type StoreCalls, type StoreEvent, type StoreOperation, cacheChannels } from './store.ts';
 
-/** What came of a call: its value, or nothing, of which an event told why. */
+/** The value of a call, or that it failed. An event has told why. */
 export type Called<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false };
 
 export interface StoreCallerOptions {
-  /** For each call, in real time. */
+  /** Milliseconds of real time for each call. */
   readonly deadlineMs: number;
   readonly clock: Clock;
   readonly onEvent: (event: StoreEvent) => void;
@@ -17,19 +17,19 @@ export interface StoreCall<Value> {
   readonly operation: StoreOperation;
   readonly origin: string;
   readonly make: () => Value | PromiseLike<Value>;
-  /** What is done with a value that comes when nobody waits for it any more. */
+  /** Called with a value that arrives after the deadline. */
   readonly late?: (value: Value) => void;
-  /** What was expected instead of this value, if it is none. A store may give anything. */
-  readonly complaint?: (value: Value) => string | undefined;
-  /** Nobody waits: the process may end meanwhile. */
+  /** Describes the expected value when this one is invalid: a store may return anything. */
+  readonly expectedValue?: (value: Value) => string | undefined;
+  /** Nobody waits for the call, so it does not keep the process alive. */
   readonly background?: boolean;
-  /** Is made even if the store is being left alone: for the last call of all. */
+  /** Make the call even if the breaker is open. */
   readonly regardless?: boolean;
 }
 
 const FAILED = { ok: false } as const;
 
-/** Makes calls to the store that end in time, whatever the store does, and never throw. */
+/** Calls a store. Calls end in time, whatever the store does, and never throw. */
 export class StoreCaller {
   private readonly options: StoreCallerOptions;
   private readonly breakers: Readonly<Record<StoreCalls, Breaker>>;
@@ -37,7 +37,7 @@ export class StoreCaller {
   constructor(options: StoreCallerOptions) {
     this.options = options;
     const breaker = (calls: StoreCalls): Breaker =>
-      new Breaker((isOpen) => this.tell({ type: isOpen ? 'suspended' : 'resumed', calls }));
+      new Breaker((isOpen) => this.report({ type: isOpen ? 'suspended' : 'resumed', calls }));
     this.breakers = { reads: breaker('reads'), writes: breaker('writes') };
   }
 
@@ -48,13 +48,13 @@ export class StoreCaller {
     if (permit === undefined && call.regardless !== true) return FAILED;
     const fail = (event: StoreEvent): Called<Value> => {
       if (permit !== undefined) breaker.failed(permit, this.options.clock.now());
-      this.tell(event);
+      this.report(event);
       return FAILED;
     };
     try {
       const timed = await this.inTime(call);
       if (!timed.ended) return fail({ type: 'timeout', operation, origin });
-      const expected = call.complaint?.(timed.value);
+      const expected = call.expectedValue?.(timed.value);
       if (expected !== undefined) throw new TypeError(`Expected \`${operation}\` to give ${expected}`);
       if (permit !== undefined) breaker.succeeded(permit);
       return { ok: true, value: timed.value };
@@ -63,13 +63,13 @@ export class StoreCaller {
     }
   }
 
-  /** How many writes the store would be asked for now. */
+  /** The number of writes that the breaker permits now. */
   writeAllowance(): number {
     return this.breakers.writes.allowance(this.options.clock.now());
   }
 
-  /** Tells the observer. What that throws is its own affair, as in `node:diagnostics_channel`. */
-  tell(event: StoreEvent): void {
+  /** Reports an event. Exceptions of the observer are isolated, as in `node:diagnostics_channel`. */
+  report(event: StoreEvent): void {
     cacheChannels.store.publish(event);
     try {
       this.options.onEvent(event);

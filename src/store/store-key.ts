@@ -1,35 +1,35 @@
 import { RECORD_VERSION } from './record/record-codec.ts';
 
 /**
- * What a store knows a record or a lease by: the record's version, who asks, and the origin. Records and leases have
+ * The key of a record or a lease: the record's version, the cache namespace, and the origin. Records and leases have
  * keys of their own, so that a store may keep both in the same way.
  */
-export function storeKey(kind: 'record' | 'lease', asker: string, origin: string): string {
-  return `v${RECORD_VERSION}:${kind}:${asker}:${origin}`;
+export function storeKey(kind: 'record' | 'lease', namespace: string, origin: string): string {
+  return `v${RECORD_VERSION}:${kind}:${namespace}:${origin}`;
 }
 
-/** Whoever asks, it is one site that is to be spared. */
+/** The key of slots. All clients share the slots of a site, whatever their namespace. */
 export function slotKey(origin: string): string {
   return `v${RECORD_VERSION}:slot:${origin}`;
 }
 
-/** Who asks, as far as it makes a difference to what may be learnt. */
-export interface Asker {
-  /** Of its requests: sites answer one crawler otherwise than another. */
+/** The cache namespace: clients share records only if these are equal. */
+export interface CacheNamespace {
+  /** Product token of the requests. Sites answer crawlers differently. */
   readonly token: string;
-  /** What an address gave that would not have been asked under our policy is none of ours. */
+  /** A stricter policy must not use an answer from an address that it would have refused. */
   readonly addressPolicy: string;
 }
 
-/** A part of {@link storeKey}. */
-export function askerKey({ token, addressPolicy }: Asker): string {
+/** The namespace as a part of {@link storeKey}. */
+export function namespaceKey({ token, addressPolicy }: CacheNamespace): string {
   return `${token.toLowerCase()}:${addressPolicy}`;
 }
 
 const RECORD_KEY = new RegExp(`^v${RECORD_VERSION}:record:([^:]*):([^:]*):(.+)$`, 's');
 
-/** Whose record of which origin a key is of; `undefined` when of none, or of another version. */
-export function readRecordKey(key: string): (Asker & { readonly origin: string }) | undefined {
+/** The namespace and the origin of a record's key; `undefined` for any other key or version. */
+export function readRecordKey(key: string): (CacheNamespace & { readonly origin: string }) | undefined {
   const [, token, addressPolicy, origin] = RECORD_KEY.exec(key) ?? [];
   if (token === undefined || addressPolicy === undefined || origin === undefined) return undefined;
   return { token, addressPolicy, origin };

@@ -3,22 +3,22 @@ import type { OriginState } from '../lifecycle/index.ts';
 import type { Rejection } from './record/record-codec.ts';
 import { channel } from 'node:diagnostics_channel';
 
-/** `canfetch:cache`: what memory did about an origin. */
+/** `canfetch:cache`: a question met the memory cache. */
 export interface CacheMessage {
   readonly origin: string;
   /**
-   * - `hit`: memory answered.
-   * - `miss`: the question has to wait.
-   * - `refresh`: memory answered, and a new answer is fetched ahead of its end.
-   * - `evict`: the origin was forgotten to make room.
+   * - `hit`: answered from memory.
+   * - `miss`: the question waits.
+   * - `refresh`: answered from memory, and a refresh ahead was started.
+   * - `evict`: the origin was evicted to make room.
    */
   readonly event: 'hit' | 'miss' | 'refresh' | 'evict';
 }
 
-/** `canfetch:policy-change`: other rules, or another state, are in force for an origin than before. */
+/** `canfetch:policy-change`: the rules, or the state, of an origin changed. */
 export interface PolicyChangeMessage {
   readonly origin: string;
-  /** `unknown` when nothing was known before. */
+  /** `unknown` when there was no record. */
   readonly before: OriginState;
   readonly after: OriginState;
   /** Whether the octets of the file changed. */
@@ -27,17 +27,17 @@ export interface PolicyChangeMessage {
   readonly at: number;
 }
 
-/** What is told through one channel of `node:diagnostics_channel`. */
+/** One channel of `node:diagnostics_channel`. */
 export interface Publisher<Message> {
   readonly hasSubscribers: boolean;
   publish(message: Message): void;
 }
 
-/** The channels on which this room tells what it does. */
+/** The channels of this room. */
 export const cacheChannels: {
   readonly cache: Publisher<CacheMessage>;
   readonly policyChange: Publisher<PolicyChangeMessage>;
-  /** `canfetch:store`: trouble with the store, or its end. */
+  /** `canfetch:store`: trouble with the store, or the end of it. */
   readonly store: Publisher<StoreEvent>;
 } = {
   cache: channel('canfetch:cache'),
@@ -46,7 +46,7 @@ export const cacheChannels: {
 };
 
 /**
- * `value`, if it is a time a store can keep: a NaN in a timetable would stay there.
+ * Checks a duration for a store: a NaN in a timetable would stay there.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
@@ -59,8 +59,8 @@ export function milliseconds(name: 'ttlMs' | 'delayMs', value: number): number {
 }
 
 /**
- * How long a booked slot is remembered beyond its time. Whoever books next with a longer delay than the last one still
- * finds it; delays longer than this keep it for as long as themselves.
+ * How long a slot is kept after its time, in milliseconds, so that a later booking with a longer delay still finds
+ * it. With a longer delay it is kept for that long.
  */
 export const SLOT_REMEMBERED_MS: number = 5 * 60 * 1000;
 
@@ -80,26 +80,26 @@ export type StoreEvent =
       readonly error?: unknown;
     }
   | {
-      /** An entry was not taken: the origin is treated as unknown. */
+      /** An entry was rejected: the origin is treated as unknown. */
       readonly type: 'rejected';
       readonly origin: string;
       readonly reason: Rejection;
     }
   | {
-      /** A record, or that one was to be forgotten, never reached the store. */
+      /** A write or a deletion never reached the store. */
       readonly type: 'dropped';
       readonly operation: 'set' | 'delete';
       readonly origin: string;
     }
   | {
-      /** After failures in a row the store is left alone for a while; reading and writing each by itself. */
+      /** After consecutive failures the store is not used for a while. Reads and writes are suspended separately. */
       readonly type: 'suspended' | 'resumed';
       readonly calls: StoreCalls;
     }
   | {
       /**
-       * A damaged LMDB database was renamed and a new one begun, before any client had the store: only the channel
-       * `canfetch:store` tells it, and `setAside` of the store.
+       * A damaged LMDB database was renamed and a new one created. This happens before a client has the store, so it
+       * is published on the channel `canfetch:store` only, and in `setAside` of the store.
        */
       readonly type: 'set-aside';
       readonly path: string;
@@ -107,20 +107,20 @@ export type StoreEvent =
       readonly reason: string;
     };
 
-/** `get` reads; everything else writes: a store may do one and refuse the other. */
+/** `get` is a read, all other calls are writes. A store may serve one and refuse the other. */
 export type StoreCalls = 'reads' | 'writes';
 
-/** A lease that can be told from every other on its key. */
+/** A lease with a token of its own. */
 export interface FencedLease extends StoreLease {
   readonly token: string;
 }
 
 export interface StoreSetOptions {
-  /** For how long the value is kept. Milliseconds. */
+  /** How long to keep the value, in milliseconds. */
   readonly ttlMs: number;
   /**
-   * The token of the lease under which the value was learnt. A store whose leases have tokens leaves a value alone that
-   * was written under a later lease: whoever held a lease for too long overwrites nothing newer.
+   * Fencing token of the lease under which the value was learnt. A store with fencing ignores the write if the stored
+   * value was written under a later lease, so that a late holder overwrites nothing newer.
    */
   readonly fence?: string;
 }
@@ -133,9 +133,12 @@ export interface StoreLeaseOptions {
   readonly valueKey?: string;
 }
 
-/** A lease on an origin: whoever holds it is the one who asks for its robots.txt. */
+/** A lease on an origin. Its holder fetches the robots.txt. */
 export interface StoreLease {
-  /** Unique. Of two leases on one key the later has the greater, compared as text. Without it nothing is fenced. */
+  /**
+   * Fencing token: unique, and greater than those of earlier leases on the key, compared as text. Without it writes
+   * are not fenced.
+   */
   readonly token?: string;
   /**
    * The value under `valueKey` when the lease was taken, `null` when there was none. Without it the client reads the
@@ -147,33 +150,33 @@ export interface StoreLease {
    * client calls `set`, and then `release`.
    */
   setAndRelease?(value: string, options: { readonly ttlMs: number }): Promise<void>;
-  /** Gives it back, if it has not run out and gone to another holder meanwhile. */
+  /** Releases the lease, unless it has expired and another holder has it. */
   release(): Promise<void>;
 }
 
 /**
- * Where records outlive the process: what a client's `store` option takes. Keys and values are strings that the
- * client makes; a store keeps them as they are and forgets them when their time is up.
+ * A store for records that outlive the process: the client's `store` option. Keys and values are strings made by the
+ * client. A store keeps them unchanged until their TTL ends.
  *
- * A store may fail in any way and at any time. The client gives each call a deadline of its own, reads what comes
- * back with suspicion, and goes on without.
+ * A store may fail in any way. The client gives each call a deadline, validates what it reads, and continues without
+ * the store.
  */
 export interface RobotsStore {
-  /** The value, or `undefined` when there is none or its time is up. */
+  /** The value, or `undefined` when there is none or it has expired. */
   get(key: string): Promise<string | undefined> | string | undefined;
   /**
-   * Keeps `value` for `ttlMs` milliseconds, at least that long and not much longer; or does nothing, if `fence` is the
-   * token of an earlier lease than the value in force was written under.
+   * Keeps `value` for at least `ttlMs` milliseconds, and not much longer. Ignores the write if `fence` is earlier
+   * than the token of the stored value.
    */
   set(key: string, value: string, options: StoreSetOptions): Promise<void> | void;
   delete(key: string): Promise<void> | void;
   /**
-   * One fetch per origin in a fleet: a lease for `ttlMs`, or `undefined` while another holds it. Without it every
-   * process asks for itself.
+   * Takes a lease for `ttlMs`, so that a fleet fetches an origin once. `undefined` while another holds it. Without
+   * this method every process fetches by itself.
    */
   lease?(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<StoreLease | undefined>;
   /**
-   * Books the next slot of `key`, `delayMs` behind the last one that anybody booked, by the store's own clock.
+   * Books the next slot of `key`, `delayMs` after the last one booked by anybody, by the store's own clock.
    *
    * @returns milliseconds from now until the slot.
    */

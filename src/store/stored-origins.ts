@@ -9,12 +9,12 @@ import { type HeldLease, type Write, WriteBehind } from './write-behind.ts';
 
 export interface StoredOriginsOptions {
   readonly store: RobotsStore;
-  /** For each call, and for all that `close` waits for. Milliseconds of real time. */
+  /** Milliseconds of real time for each call, and for `close` as a whole. */
   readonly deadlineMs: number;
-  /** How long a lease lasts: somewhat longer than an attempt. */
+  /** Milliseconds that a lease lasts: somewhat longer than an attempt. */
   readonly leaseMs: number;
-  /** Who asks, as far as sites may answer one differently from another. */
-  readonly asker: string;
+  /** The cache namespace, from {@link namespaceKey}. */
+  readonly namespace: string;
   readonly codec: RecordCodec;
   readonly clock: Clock;
   readonly random: () => number;
@@ -22,10 +22,10 @@ export interface StoredOriginsOptions {
   readonly onEvent: (event: StoreEvent) => void;
 }
 
-/** What the store had to say of an origin. */
+/** The result of a search in the store. */
 export type Found =
   | { readonly kind: 'answered'; readonly record: OriginRecord }
-  /** The origin is to be asked. What is known of it all the same; and the lease, if one is held meanwhile. */
+  /** The origin must be fetched. `record`: an older record, if any. `lease`: the lease to hold meanwhile. */
   | { readonly kind: 'to-ask'; readonly record?: OriginRecord | undefined; readonly lease?: HeldLease };
 
 /** A lease just taken, and what the store read of the record as it gave it. */
@@ -33,38 +33,38 @@ interface TakenLease extends HeldLease {
   readonly value?: string | null | undefined;
 }
 
-/** What a look into the store gave. */
+/** The result of a read. */
 type Read = (
   | { readonly ok: false }
   | { readonly ok: true; readonly value: unknown; readonly stored: OriginRecord | undefined }
 ) & {
-  /** The record that counts: what is stored, or what we are still to write. */
+  /** The record in the store, or a pending write of ours. */
   readonly record: OriginRecord | undefined;
 };
 
-/** Longer names than DNS has: such an origin is not worth a key. */
+/** Longer than any DNS name: such an origin is not stored. */
 const MAX_ORIGIN_LENGTH = 300;
-/** Ten years. No slot is further away; what is comes from a broken store. */
+/** Ten years. A slot further away comes from a broken store. */
 const MAX_RESERVED_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * The origins that a store knows: read with suspicion, written behind the questions, asked for by one process at a
- * time. Nothing here rejects but for an aborted signal, and nothing lasts longer than the deadline of a call, except
- * waiting for another process to write what it is asking for.
+ * The origins in a store. Records are validated when read, written in the background, and fetched by one process at a
+ * time. Methods reject only for an aborted signal. No call takes longer than its deadline, except waiting for another
+ * process's fetch.
  */
 export class StoredOrigins {
   /**
-   * Books a slot `delayMs` behind the last one that anybody booked: milliseconds from now, or `undefined` when there
-   * is no saying. Missing where the store does not reserve.
+   * Books a slot `delayMs` after the last one booked by anybody. Resolves with the milliseconds from now, or with
+   * `undefined` when the store fails. `undefined` if the store cannot reserve.
    */
   readonly reserve: ((origin: string, delayMs: number) => Promise<number | undefined>) | undefined;
 
   private readonly options: StoredOriginsOptions;
   private readonly caller: StoreCaller;
   private readonly writes: WriteBehind;
-  /** Settle when the leases held here have been given back. */
+  /** Settle when leases of this process are released. */
   private readonly held = new Set<Promise<void>>();
   private closing = false;
 
@@ -77,13 +77,13 @@ export class StoredOrigins {
     this.writes = new WriteBehind({
       send: (origin, write, isFirst) => this.send(origin, write, isFirst),
       allowance: () => this.caller.writeAllowance(),
-      onDropped: (origin, { kind: operation }) => this.caller.tell({ type: 'dropped', operation, origin }),
+      onDropped: (origin, { kind: operation }) => this.caller.report({ type: 'dropped', operation, origin }),
     });
   }
 
   /**
-   * Looks for a record of `origin` that `answers`. If there is none the origin is to be asked: under a lease where
-   * the store has those, so while another holds it this waits for the record that will be written.
+   * Looks for a record of `origin` that `answers` accepts. If there is none, the origin must be fetched, under a
+   * lease if the store has leases. While another process holds the lease, this waits for its record.
    *
    * @throws the reason of an aborted signal.
    */
@@ -97,7 +97,7 @@ export class StoredOrigins {
       signal.throwIfAborted();
       const { record } = read;
       if (record !== undefined && answers(record)) return { kind: 'answered', record };
-      // Long enough for one holder to die and the next to do the work: then somebody is lying about it.
+      // This is enough for one holder to die and another to fetch. After that, do not trust the store's leases.
       if (!read.ok || store.lease === undefined || waitedMs > 2 * leaseMs) return { kind: 'to-ask', record };
       const lease = await this.lease(origin);
       if (lease === 'none') return { kind: 'to-ask', record };
@@ -110,22 +110,22 @@ export class StoredOrigins {
   }
 
   /**
-   * Writes a record when it can be. Resolves when that was tried, or has to wait for better times.
+   * Writes a record. Resolves when the write was tried, or is queued because the store is suspended.
    *
-   * @param lease under which it was learnt: the store drops the write if a later holder has written meanwhile.
+   * @param lease the lease under which it was learnt: the store drops the write if a later holder has written.
    */
   async remember(record: OriginRecord, lease?: HeldLease): Promise<void> {
     if (record.origin.length > MAX_ORIGIN_LENGTH || this.closing) return;
     await this.writes.put(record.origin, { kind: 'set', record, lease });
   }
 
-  /** Deletes what is recorded of `origin`, now or when the store can be reached again. */
+  /** Deletes the record of `origin`, now or when the store can be reached again. */
   async forget(origin: string): Promise<void> {
     if (origin.length > MAX_ORIGIN_LENGTH || this.closing) return;
     await this.writes.put(origin, { kind: 'delete', at: this.options.clock.now() });
   }
 
-  /** When `others` has ended, writes what is left to be written. Takes no longer than one deadline in all. */
+  /** After `others`, sends the queued writes. Takes one deadline at most. */
   async close(others: Promise<unknown>): Promise<void> {
     this.closing = true;
     const ended = others.then(() => this.writes.flush()).then(() => Promise.all(this.held));
@@ -133,7 +133,7 @@ export class StoredOrigins {
     this.writes.abandon();
   }
 
-  /** Whoever held the lease before us may have written since we looked. */
+  /** Reads again under the lease: the previous holder may have written since. */
   private async findUnderLease(
     origin: string,
     answers: (record: OriginRecord) => boolean,
@@ -149,7 +149,7 @@ export class StoredOrigins {
     return { kind: 'answered', record };
   }
 
-  /** What is stored, or about to be. The value that was read `before` is not read again. */
+  /** Reads the stored record, or a pending write of ours. A value equal to `before` is not decoded again. */
   private async read(origin: string, before?: Read): Promise<Read> {
     const { store } = this.options;
     const called = await this.caller.call<unknown>({
@@ -177,7 +177,7 @@ export class StoredOrigins {
   private async decode(origin: string, value: unknown): Promise<OriginRecord | undefined> {
     if (value === undefined || value === null) return undefined;
     const { record, rejected } = await this.options.codec.decode(value, this.options.clock.now(), origin);
-    if (rejected !== undefined) this.caller.tell({ type: 'rejected', origin, reason: rejected });
+    if (rejected !== undefined) this.caller.report({ type: 'rejected', origin, reason: rejected });
     return record;
   }
 
@@ -187,11 +187,11 @@ export class StoredOrigins {
       operation: 'lease',
       origin,
       make: () => store.lease?.(this.key('lease', origin), leaseMs, { valueKey: this.key('record', origin) }),
-      complaint: (lease) =>
+      expectedValue: (lease) =>
         lease === undefined || lease === null || typeof lease.release === 'function'
           ? undefined
           : 'a lease, or undefined while another has it',
-      // It would keep everybody from asking until it runs out.
+      // Release a lease that arrives late: it would block all processes until it expires.
       late: (lease) => void (lease && this.hold(origin, lease).release()),
     });
     if (!called.ok) return 'none';
@@ -218,7 +218,7 @@ export class StoredOrigins {
       release: async () => {
         const make = (): Promise<void> => lease.release();
         if (!isGivenBack) {
-          // Others wait for it, however the store has been doing.
+          // Others wait for the lease, so try even if the breaker is open.
           await this.caller.call({ operation: 'release', origin, make, background: true, regardless: true });
         }
         this.held.delete(given);
@@ -253,7 +253,7 @@ export class StoredOrigins {
       operation: 'reserve',
       origin,
       make: () => store.reserve?.(slotKey(origin), waitMs),
-      complaint: (value) =>
+      expectedValue: (value) =>
         typeof value === 'number' && value >= 0 && value <= MAX_RESERVED_MS
           ? undefined
           : 'milliseconds from now until the slot',
@@ -262,6 +262,6 @@ export class StoredOrigins {
   }
 
   private key(kind: 'record' | 'lease', origin: string): string {
-    return storeKey(kind, this.options.asker, origin);
+    return storeKey(kind, this.options.namespace, origin);
   }
 }

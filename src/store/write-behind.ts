@@ -9,7 +9,7 @@ export interface HeldLease {
   release(): Promise<void>;
 }
 
-/** What is to become of an origin's entry. */
+/** A pending write for an origin. */
 export type Write =
   | {
       readonly kind: 'set';
@@ -17,40 +17,40 @@ export type Write =
       /** The lease under which it was learnt. */
       readonly lease?: HeldLease | undefined;
     }
-  /** Whatever was recorded by `at`, in epoch ms, is to be forgotten. */
+  /** Delete what was recorded until `at`, in epoch ms. */
   | { readonly kind: 'delete'; readonly at: number };
 
 export interface WriteBehindOptions {
   /** Makes one write, for the first time or again; tells whether it was made. */
   readonly send: (origin: string, write: Write, isFirst: boolean) => Promise<boolean>;
-  /** How many may be sent now. */
+  /** The number of writes that may be sent now. */
   readonly allowance: () => number;
   readonly onDropped: (origin: string, write: Write) => void;
 }
 
 interface Queued {
   readonly write: Write;
-  /** Tells those who wait that it was tried. */
+  /** Resolves the waiting callers. */
   readonly settle: () => void;
-  /** How many writes had been made when this one last failed. */
+  /** Number of successful writes at the time of the last failure. */
   failedAfter: number;
-  /** How often it failed while others were made. */
+  /** Number of failures between which other writes succeeded. */
   refusals: number;
 }
 
 const MAX_QUEUED = 1_000;
 const MAX_QUEUED_OCTETS = 16 * 1_048_576;
 const MAX_AT_ONCE = 32;
-/** A write that keeps failing while others are made is not held up by the store's trouble: it is the trouble. */
+/** A write that keeps failing while others succeed is itself the problem. */
 const MAX_REFUSALS = 3;
 
 /**
- * Writes that nobody waits for. Of one origin one is under way at a time, and only the latest counts. What fails is
- * kept, within bounds, and sent again on the next occasion: there is no timer, {@link nudge} comes with questions.
+ * A queue of writes in the background. At most one write per origin is in flight, and a later one replaces a queued
+ * one. Failed writes are kept, within bounds, and sent again later. There is no timer: questions call {@link nudge}.
  */
 export class WriteBehind {
   private readonly options: WriteBehindOptions;
-  /** In the order of the next try. */
+  /** In the order of their next try. */
   private readonly queue = new Map<string, Queued>();
   private readonly underWay = new Map<string, Queued>();
   private queuedOctets = 0;
@@ -61,12 +61,12 @@ export class WriteBehind {
     this.options = options;
   }
 
-  /** What is still to be written about `origin`. */
+  /** The write of `origin` that is queued or in flight. */
   pending(origin: string): Write | undefined {
     return (this.queue.get(origin) ?? this.underWay.get(origin))?.write;
   }
 
-  /** Resolves when the write, or a later one of the same origin, was tried or has to wait for better times. */
+  /** Resolves when the write, or a later one of the origin, was tried, or waits because the store is suspended. */
   put(origin: string, write: Write): Promise<void> {
     return new Promise((settle) => {
       const replaced = this.queue.get(origin);
@@ -85,7 +85,7 @@ export class WriteBehind {
     });
   }
 
-  /** Sends what is waiting, as far as the store is asked at all. */
+  /** Sends queued writes, as far as the breaker permits. */
   nudge(): void {
     let room = this.flushed === undefined ? this.options.allowance() : Infinity;
     for (const [origin, queued] of this.queue) {
@@ -96,7 +96,7 @@ export class WriteBehind {
     }
   }
 
-  /** Tries whatever is waiting a last time; resolves when all was tried. What fails now is dropped. */
+  /** Tries all queued writes once more. Resolves when all were tried; failed ones are dropped. */
   flush(): Promise<void> {
     return new Promise((resolve) => {
       this.flushed = resolve;
@@ -105,7 +105,7 @@ export class WriteBehind {
     });
   }
 
-  /** Drops whatever has not been written. */
+  /** Drops all queued writes. */
   abandon(): void {
     for (const [origin, queued] of [...this.underWay, ...this.queue]) this.drop(origin, queued);
     this.underWay.clear();
@@ -118,7 +118,7 @@ export class WriteBehind {
     this.dequeue(origin, queued);
     this.underWay.set(origin, queued);
     const isMade = await this.options.send(origin, queued.write, queued.failedAfter === Infinity);
-    // It may have been given up meanwhile.
+    // It may have been abandoned meanwhile.
     if (this.underWay.get(origin) !== queued) return;
     this.underWay.delete(origin);
     if (isMade) {
@@ -132,7 +132,7 @@ export class WriteBehind {
   private failed(origin: string, queued: Queued): void {
     queued.settle();
     this.settleQueued();
-    // A later one of the same origin takes its place.
+    // A later write of the origin replaces it.
     if (this.queue.has(origin)) return;
     if (this.made > queued.failedAfter) queued.refusals++;
     queued.failedAfter = this.made;
@@ -144,7 +144,7 @@ export class WriteBehind {
     this.queue.set(origin, queued);
     this.queuedOctets += octetsOf(queued.write);
     const isFull = (): boolean => this.queue.size > MAX_QUEUED || this.queuedOctets > MAX_QUEUED_OCTETS;
-    // One alone may be as large as it likes.
+    // A single write may exceed the bound.
     while (this.queue.size > 1 && isFull()) this.dropOldest();
   }
 
@@ -153,7 +153,9 @@ export class WriteBehind {
     this.queuedOctets -= octetsOf(queued.write);
   }
 
-  /** Records first: a record that is missing costs a request, one that was to be forgotten may be wrong. */
+  /**
+   * Drops records before deletions: a missing record costs one request, a record that was not deleted may be wrong.
+   */
   private dropOldest(): void {
     const entries = [...this.queue];
     const oldest = entries.find(([, { write }]) => write.kind === 'set') ?? entries[0];

@@ -1,7 +1,7 @@
 import { type ProfileName, profiles, recordedAt, retentionMs } from '../../lifecycle/index.ts';
 import { isExpired, promisedOrigins, type RestoreRejection } from '../../cache/index.ts';
-import { type Asker, askerKey, storeKey } from '../../store/index.ts';
-import type { StoreView } from './store-view.ts';
+import { type CacheNamespace, namespaceKey, storeKey } from '../../store/index.ts';
+import type { CommandStore } from './command-store.ts';
 
 /** What became of the lines of a snapshot. */
 export interface Imported {
@@ -15,8 +15,8 @@ export interface Imported {
 /** Takes the lines of a snapshot into a store, where that knows no better. */
 export async function importSnapshot(
   lines: AsyncIterable<string>,
-  { store, codec }: StoreView,
-  { asker, profile }: { readonly asker: Asker; readonly profile: ProfileName },
+  { store, codec }: CommandStore,
+  { namespace, profile }: { readonly namespace: CacheNamespace; readonly profile: ProfileName },
 ): Promise<Imported> {
   const reasons: Partial<Record<RestoreRejection, number>> = {};
   let [imported, rejected, promised] = [0, 0, 0];
@@ -26,7 +26,7 @@ export async function importSnapshot(
     const { record, rejected: why } = await codec.decode(line, now);
     if (record === undefined) return why ?? 'damaged';
     if (isExpired(record, profiles[profile], now)) return 'expired';
-    const key = storeKey('record', askerKey(asker), record.origin);
+    const key = storeKey('record', namespaceKey(namespace), record.origin);
     const { record: known } = await codec.decode(await store.get(key), now, record.origin);
     if (known !== undefined && recordedAt(known) >= recordedAt(record)) return 'older';
     const ttlMs = Math.max(1, retentionMs(record, profiles[profile], now));

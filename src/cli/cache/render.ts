@@ -10,12 +10,15 @@ import {
   type Palette,
   printable,
 } from '../../report/text/index.ts';
-import type { Kept } from './store-view.ts';
+import type { StoredItem } from './command-store.ts';
 
 /** A record as a line of NDJSON; with its file when `whole`. */
-export function keptAsJson({ asker, origin, expiresAt, record, rejected }: Kept, whole: boolean): string {
+export function keptAsJson(
+  { namespace, origin, expiresAt, record, rejected }: StoredItem,
+  whole: boolean,
+): string {
   const { answer, copy, failure, site }: Partial<OriginRecord> = record ?? {};
-  const { token: agent, addressPolicy } = asker;
+  const { token: agent, addressPolicy } = namespace;
   const head = { origin, agent, addressPolicy, expiresAt, rejected };
   return jsonLine({ ...head, answer, failure, site, copy: copy && copyAsJson(copy, whole) });
 }
@@ -25,12 +28,12 @@ function copyAsJson({ body, ...rest }: Copy, whole: boolean): object {
 }
 
 /** What a table shows of a record. It does without the file: a store may hold more of those than memory. */
-export function keptRow(kept: Kept, now: number): readonly string[] {
-  const { origin, asker, expiresAt, record } = kept;
+export function keptRow(kept: StoredItem, now: number): readonly string[] {
+  const { origin, namespace, expiresAt, record } = kept;
   const fetchedAt = (record?.answer ?? record?.copy)?.fetchedAt;
   return [
     printable(origin),
-    printable(asker.token),
+    printable(namespace.token),
     inShort(kept),
     record?.copy === undefined ? '' : count(record.copy.body.length, 'octet'),
     fetchedAt === undefined ? '' : ago(fetchedAt, now),
@@ -44,10 +47,15 @@ export function keptTable(rows: readonly (readonly string[])[], colours: Palette
 }
 
 /** All that is kept of an origin, and its file below it. */
-export function keptForPeople(kept: Kept, colours: Palette, width: number | undefined, now: number): string {
+export function keptForPeople(
+  kept: StoredItem,
+  colours: Palette,
+  width: number | undefined,
+  now: number,
+): string {
   const { answer, copy, failure }: Partial<OriginRecord> = kept.record ?? {};
   const rows: (readonly [string, string])[] = [
-    ['agent', `${printable(kept.asker.token)}, addresses ${printable(kept.asker.addressPolicy)}`],
+    ['agent', `${printable(kept.namespace.token)}, addresses ${printable(kept.namespace.addressPolicy)}`],
     ['answer', inShort(kept)],
   ];
   if (answer !== undefined) {
@@ -67,7 +75,7 @@ export function keptForPeople(kept: Kept, colours: Palette, width: number | unde
   return `${[heading, ...definitions(rows, width, colours.faint), ...file].join('\n')}\n`;
 }
 
-function inShort({ record, rejected }: Kept): string {
+function inShort({ record, rejected }: StoredItem): string {
   if (record === undefined) return `not taken: ${rejected ?? 'damaged'}`;
   const { answer, failure } = record;
   const said = answer === undefined ? [] : [`${answer.kind} (${answer.status})`];

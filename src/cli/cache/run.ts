@@ -5,7 +5,7 @@ import { readOrigin } from '../../report/input/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import { count, jsonLine, Output, paletteFor, printable, quoted, widthOf } from '../../report/text/index.ts';
 import { productToken } from '../../rules/index.ts';
-import { type Asker, askerKey } from '../../store/index.ts';
+import { type CacheNamespace, namespaceKey } from '../../store/index.ts';
 import { cacheActions } from '../frame/choices.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
@@ -14,17 +14,17 @@ import { tellSetAside } from '../frame/open-client.ts';
 import { readAgents, readProfile } from '../frame/settings.ts';
 import { importSnapshot } from './import.ts';
 import { keptAsJson, keptForPeople, keptRow, keptTable } from './render.ts';
-import { type Kept, openStoreView, type StoreView } from './store-view.ts';
+import { type StoredItem, openCommandStore, type CommandStore } from './command-store.ts';
 import { createInterface } from 'node:readline';
 
 type Action = (typeof cacheActions)[number];
 
 interface Work {
-  readonly view: StoreView;
+  readonly opened: CommandStore;
   readonly given: ParsedArguments;
   readonly session: Session;
   readonly output: Output;
-  readonly whose: Partial<Asker>;
+  readonly whose: Partial<CacheNamespace>;
   readonly origins: readonly string[];
   readonly signal: AbortSignal;
 }
@@ -32,17 +32,17 @@ interface Work {
 /** Does one thing with a store. */
 export async function runCache(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const { action, origins } = readOperands(given);
-  const whose = readAsker(given);
+  const whose = readNamespace(given);
   if (action === 'import' && whose.token === undefined) {
     throw new UsageError(
       'Expected --agent for whom to import, got none; snapshots do not say whose they are',
     );
   }
-  await using view = openStoreView(given, action === 'import');
-  tellSetAside(view.store, session);
+  await using opened = openCommandStore(given, action === 'import');
+  tellSetAside(opened.store, session);
   return await interruptible(session, { readsStdin: action === 'import' }, async (signal) => {
     const output = new Output(session.stdout);
-    const code = await actions[action]({ view, given, session, output, whose, origins, signal });
+    const code = await actions[action]({ opened, given, session, output, whose, origins, signal });
     await output.release();
     return code;
   });
@@ -83,60 +83,60 @@ async function show(work: Work): Promise<ExitCode> {
 }
 
 async function clear(work: Work): Promise<ExitCode> {
-  const { view, whose, origins } = work;
+  const { opened, whose, origins } = work;
   if (origins.length === 0 && Object.keys(whose).length === 0) {
-    await view.store.clear();
+    await opened.store.clear();
     return exitCode.success;
   }
   const found = new Set<string>();
   for await (const { key, origin } of records(work)) {
     if (origins.length > 0 && !origins.includes(origin)) continue;
     found.add(origin);
-    await view.store.delete(key);
+    await opened.store.delete(key);
   }
   return tellMissing(work, found);
 }
 
 /** A first time to count, and to see whose records they are; memory holds their keys alone. */
 async function exportAll(work: Work): Promise<ExitCode> {
-  const { view, session, output, signal } = work;
+  const { opened, session, output, signal } = work;
   const keys: string[] = [];
-  const askers = new Set<string>();
+  const namespaces = new Set<string>();
   let unread = 0;
-  for await (const { key, asker, record } of records(work)) {
+  for await (const { key, namespace, record } of records(work)) {
     if (record === undefined) unread++;
     else {
       keys.push(key);
-      askers.add(askerKey(asker));
+      namespaces.add(namespaceKey(namespace));
     }
   }
-  if (askers.size > 1) {
+  if (namespaces.size > 1) {
     throw new UsageError(
       'Expected --agent and --address-policy, as the store has records of several ' +
-        `(${[...askers].map((asker) => printable(asker)).join(', ')}); name one`,
+        `(${[...namespaces].map((namespace) => printable(namespace)).join(', ')}); name one`,
     );
   }
   await output.write(snapshotHeader(keys.length, Date.now()));
   for (const key of keys) {
     signal.throwIfAborted();
-    const { record } = await view.codec.decode(await view.store.get(key), Date.now());
-    if (record !== undefined) await output.write(`${view.codec.encode(record)}\n`);
+    const { record } = await opened.codec.decode(await opened.store.get(key), Date.now());
+    if (record !== undefined) await output.write(`${opened.codec.encode(record)}\n`);
   }
   if (unread > 0)
     session.stderr.write(`canfetch: left out ${count(unread, 'record')} that no client would take\n`);
   return exitCode.success;
 }
 
-async function importAll({ view, given, session, output, whose }: Work): Promise<ExitCode> {
+async function importAll({ opened, given, session, output, whose }: Work): Promise<ExitCode> {
   const lines = createInterface({ input: session.stdin });
-  const asker = { token: '', addressPolicy: DEFAULT_ADDRESS_POLICY, ...whose };
-  const done = await importSnapshot(lines, view, { asker, profile: readProfile(given) });
+  const namespace = { token: '', addressPolicy: DEFAULT_ADDRESS_POLICY, ...whose };
+  const done = await importSnapshot(lines, opened, { namespace, profile: readProfile(given) });
   await output.write(jsonLine(done));
   return done.rejected + done.missing === 0 ? exitCode.success : exitCode.negative;
 }
 
-async function* records({ view, whose, signal }: Work): AsyncGenerator<Kept> {
-  for await (const kept of view.records(whose)) {
+async function* records({ opened, whose, signal }: Work): AsyncGenerator<StoredItem> {
+  for await (const kept of opened.records(whose)) {
     signal.throwIfAborted();
     yield kept;
   }
@@ -169,7 +169,7 @@ function readOperands({ operands: [word, ...urls] }: ParsedArguments): { action:
 }
 
 /** Whose records are meant, if somebody's in particular. */
-function readAsker(given: ParsedArguments): Partial<Asker> {
+function readNamespace(given: ParsedArguments): Partial<CacheNamespace> {
   const [agent] = readAgents(given);
   const addressPolicy = given.values.get('address-policy')?.[0];
   const token = agent === undefined ? undefined : productToken(agent)?.toLowerCase();

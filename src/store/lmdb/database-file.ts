@@ -9,16 +9,16 @@ import { Damage, type Meta, PageWalk, read, readPageNumber, readTree } from './d
  * pages, and B+ trees of branch, leaf and overflow pages. On other machines nothing is checked.
  */
 
-/** `sound` also says that there is nothing to check: no file, or one of no octets, which LMDB fills. */
+/** `sound`: nothing is wrong; also when there is no file, or an empty one, which LMDB fills. */
 export type FileCheck =
   | { readonly kind: 'sound' }
   | { readonly kind: 'damaged'; readonly reason: string }
-  /** A healthy database that this version of LMDB cannot read. */
+  /** An intact database of a format that this version of LMDB cannot read. */
   | { readonly kind: 'foreign'; readonly reason: string }
-  /** Somebody wrote to it meanwhile: the pages that were read may belong to different snapshots. */
+  /** Another process wrote meanwhile, so the pages read may belong to different snapshots. */
   | { readonly kind: 'changing' };
 
-/** Elsewhere numbers are shorter, or the other way round. */
+/** On other machines numbers are shorter, or big-endian. */
 const HAS_KNOWN_LAYOUT = ['x64', 'arm64', 'loong64', 'riscv64'].includes(process.arch);
 const MAGIC = 0xbeefc0de;
 const DATA_VERSION = 2;
@@ -32,14 +32,14 @@ const OVERLAPPING_SYNC = 0x1000;
 /** A database of another data format. */
 class Foreign extends Error {}
 
-/** What is wrong with the file, if anything is. `how`: the two meta pages, or every page as well. */
+/** Checks a database file. `how`: the two meta pages only, or every page. */
 export function checkDatabaseFile(file: string, how: 'header' | 'pages'): FileCheck {
   if (!HAS_KNOWN_LAYOUT) return { kind: 'sound' };
   let descriptor: number;
   try {
     descriptor = openSync(file, 'r');
   } catch {
-    // It is not there yet, or LMDB will say why it cannot be read.
+    // There is no file yet, or LMDB will report why it cannot be read.
     return { kind: 'sound' };
   }
   try {
@@ -74,7 +74,7 @@ function hasChanged(descriptor: number, before: Meta): boolean {
   }
 }
 
-/** The meta page that LMDB will go by, once both are known to be whole: LMDB checks the first one alone. */
+/** The meta page that LMDB will use, after checking both: LMDB itself checks only the first. */
 function latestMeta(descriptor: number, fileBytes: number): Meta {
   const head = read(descriptor, 0, META_END, 'the first meta page');
   const first = readMeta(head, 0, fileBytes);
@@ -102,7 +102,7 @@ function readMeta(page: Buffer, number: 0 | 1, fileBytes: number): Meta {
   if (!(pageSize >= 512 && pageSize <= 65_536 && (pageSize & (pageSize - 1)) === 0))
     throw new Damage(`${name} tells a page size of ${pageSize}`);
   const lastPage = readPageNumber(page, 144);
-  // The last pages may have been given back before they were ever written, but not many times the file.
+  // The last pages may have been freed before they were written, but not many times the size of the file.
   const mostPages = (2 * fileBytes) / pageSize + 65_536;
   if (!(lastPage >= 1 && lastPage <= mostPages)) throw new Damage(`${name} tells of ${lastPage} pages`);
   const transaction = readPageNumber(page, 152);

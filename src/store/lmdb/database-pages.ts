@@ -1,17 +1,17 @@
 import { readSync } from 'node:fs';
 
-/** What makes a file of no use: the message says what. */
+/** The file is damaged. The message says how. */
 export class Damage extends Error {}
 
 /** A B+ tree of an LMDB database. */
 export interface Tree {
   readonly flags: number;
   readonly depth: number;
-  /** `undefined` of an empty tree. */
+  /** `undefined` for an empty tree. */
   readonly root: number | undefined;
 }
 
-/** What a meta page tells. */
+/** The content of a meta page. */
 export interface Meta {
   readonly pageSize: number;
   readonly environmentFlags: number;
@@ -26,7 +26,7 @@ const NODE_HEADER = 8;
 const TREE_BYTES = 48;
 const OVERFLOW_REFERENCE_BYTES = 24;
 const FIRST_DATA_PAGE = 2;
-/** `mdb.c` keeps a stack of so many pages. */
+/** The depth of the page stack in `mdb.c`. */
 const MAX_DEPTH = 32;
 
 const PAGE_FLAG = { branch: 1, leaf: 2, overflow: 4, fixedSize: 32 } as const;
@@ -34,12 +34,12 @@ const NODE_FLAG = { big: 1, tree: 2, duplicates: 4 } as const;
 const DUPLICATES_IN_TREE = 4;
 
 /**
- * Leaf pages read at most, 64 MiB of 4 KiB pages: of a larger database every branch page is read, and the place of
- * every leaf page is checked, but not all that the leaf pages hold.
+ * The most leaf pages read: 64 MiB of 4 KiB pages. In larger databases all branch pages are read and the positions of
+ * all leaf pages are checked, but not the contents of all leaf pages.
  */
 const MAX_LEAF_PAGES = 16_384;
 
-/** Goes through every page that the newest snapshot uses. */
+/** Walks all pages of the newest snapshot. */
 export class PageWalk {
   private readonly descriptor: number;
   private readonly pages: number;
@@ -89,7 +89,7 @@ export class PageWalk {
     const room = this.meta.pageSize - PAGE_HEADER;
     if (!(lower <= upper && upper <= room && lower % 2 === 0))
       throw new Damage(`${where} has its bounds wrong`);
-    // Keys of one size without node headers: in trees of duplicates alone, which are not looked into.
+    // Fixed-size keys without node headers occur in trees of duplicates only, which are not checked.
     if (!((flags & PAGE_FLAG.fixedSize) === 0)) throw new Damage(`${where} has flags that no page here has`);
     for (let index = 0; index < lower / 2; index++) {
       const at = PAGE_HEADER + page.readUInt16LE(PAGE_HEADER + 2 * index);
@@ -119,7 +119,7 @@ export class PageWalk {
     const flags = page.readUInt16LE(at + 4);
     if (!(flags <= 7)) throw new Damage(`${where} has a node with flags that none has`);
     if ((flags & NODE_FLAG.duplicates) !== 0) {
-      // A tree of somebody else's, with duplicates: what it holds stays theirs.
+      // A named database of another user, with duplicates. Its content is not checked.
       if (!((treeFlags & DUPLICATES_IN_TREE) !== 0))
         throw new Damage(`${where} has duplicates where there are none`);
       return;
@@ -156,7 +156,10 @@ export class PageWalk {
     onData?.(read(this.descriptor, number * this.meta.pageSize + PAGE_HEADER, size, where), where);
   }
 
-  /** A list of page numbers, its length ahead; a negative number tells how many pages begin at the next one. */
+  /**
+   * Checks a list of free pages. Its length comes first; a negative number is the count of pages from the next number
+   * on.
+   */
   private freePages(list: Buffer, where: string): void {
     if (!(list.length >= 8)) throw new Damage(`${where} has a list of free pages without its length`);
     const length = Number(list.readBigInt64LE(0));
@@ -179,7 +182,7 @@ export class PageWalk {
   private header(number: number, where: string, bytes: number = this.meta.pageSize): Buffer {
     const page = read(this.descriptor, number * this.meta.pageSize, bytes, where);
     if (!(readPageNumber(page, 0) === number)) throw new Damage(`${where} has another number`);
-    // What is newer than the snapshot LMDB takes for a page of its own, and writes to the map, which is read-only.
+    // LMDB would take a page newer than the snapshot for its own and write to the map, which is read-only.
     if (!(readPageNumber(page, 8) <= this.meta.transaction))
       throw new Damage(`${where} is newer than the database`);
     return page;
@@ -221,7 +224,7 @@ export function read(descriptor: number, position: number, length: number, where
   return octets;
 }
 
-/** Numbers above 2^53 lose their last bits here; none of a database comes near. */
+/** Numbers above 2^53 lose precision here; no database is that large. */
 export function readPageNumber(octets: Buffer, at: number): number {
   return octets.readUInt32LE(at) + octets.readUInt32LE(at + 4) * 2 ** 32;
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { isRobotsError, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
 import { type SetAside, setAsideIfDamaged } from './set-aside.ts';
 
-/** What is used of a database opened with the package `lmdb`, with `encoding: 'binary'`. */
+/** The part of a database of the package `lmdb` (opened with `encoding: 'binary'`) that is used. */
 export interface LmdbDatabase {
   readonly committed: PromiseLike<unknown>;
   get(key: string): unknown;
@@ -28,7 +28,7 @@ export interface LmdbRange {
 
 export interface OpenedDatabase {
   readonly database: LmdbDatabase;
-  /** What was in its place, when that was damaged. */
+  /** The damaged database that was replaced, if any. */
   readonly setAside: SetAside | undefined;
 }
 
@@ -43,9 +43,9 @@ interface Lmdb {
 }
 
 /**
- * Opens a database of the store's own. A damaged one is set aside first, and a new one begins.
+ * Opens the store's own database. A damaged one is set aside first and replaced by a new one.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it cannot be opened; the `cause` says why.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it cannot be opened; see its `cause`.
  */
 export function openDatabase(path: string): OpenedDatabase {
   const lmdb = loadLmdb();
@@ -54,10 +54,10 @@ export function openDatabase(path: string): OpenedDatabase {
     const database = lmdb.open({
       path,
       encoding: 'binary',
-      // Batching by event turns leaves a promise of its own behind, and nobody to hear that its commit failed.
+      // Batching by event turns creates a second promise. If its commit failed, the rejection would be unhandled.
       eventTurnBatching: false,
-      // One wait for the disk in place of two. What a power cut may take is the last that was written, nothing else:
-      // "maintains database integrity, but a system crash may undo the last committed transaction" (lmdb.h).
+      // One disk sync per commit instead of two. A power failure may lose the last transaction only: "maintains
+      // database integrity, but a system crash may undo the last committed transaction" (lmdb.h).
       overlappingSync: false,
       noMetaSync: true,
     });
@@ -71,7 +71,7 @@ export function openDatabase(path: string): OpenedDatabase {
   }
 }
 
-/** An optional peer: loaded where it is used, so that a caller with a database of their own brings it themselves. */
+/** Loads the optional peer on use. Callers with a database of their own bring it themselves. */
 function loadLmdb(): Lmdb {
   try {
     const library: Lmdb = createRequire(import.meta.url)('lmdb');
@@ -85,9 +85,10 @@ function loadLmdb(): Lmdb {
 }
 
 /**
- * A database that the caller opened.
+ * Checks a database that the caller opened.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it is opened in another way than the store needs.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it was opened with other options than the
+ * store needs.
  */
 export function checkDatabase(database: LmdbDatabase): LmdbDatabase {
   if (typeof database.transaction !== 'function') {
@@ -108,13 +109,14 @@ export function checkDatabase(database: LmdbDatabase): LmdbDatabase {
 }
 
 /**
- * Runs `work` in one write transaction. No other process writes meanwhile, so `work` is short and waits for nothing.
+ * Runs `work` in one write transaction. It blocks writers of all processes, so `work` must be short and synchronous.
  *
- * Rejects when it cannot be committed, as on a full disk, with what the system said.
+ * Rejects with the system's error when it cannot be committed, as on a full disk.
  */
 export async function transact<Result>(database: LmdbDatabase, work: () => Result): Promise<Result> {
   const done = database.transaction(work);
-  // A caller's database may batch by event turns: the promise of the batch, made in this turn, would fail unheard.
+  // A caller's database may batch by event turns. Handle the batch's promise too, so that its rejection is not
+  // unhandled.
   setImmediate(() => database.committed.then(ignore, ignore));
   try {
     return await done;
@@ -125,7 +127,7 @@ export async function transact<Result>(database: LmdbDatabase, work: () => Resul
 
 const ignore = (): void => undefined;
 
-/** lmdb tells only in a second promise why a commit failed, and one that nobody hears would end the process. */
+/** lmdb gives the reason of a failed commit in a second promise, which must be handled too. */
 async function reasonOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || !('commitError' in error)) return error;
   try {

@@ -7,7 +7,7 @@ import {
   RobotsInvalidOptionsError,
   systemClock,
 } from '../../base/index.ts';
-import { unpack } from '../record/compress.ts';
+import { decompress } from '../record/compress.ts';
 import { withoutFence } from '../record/fence.ts';
 import {
   cacheChannels,
@@ -29,13 +29,13 @@ export type { SetAside } from './set-aside.ts';
 export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../store.ts';
 
 export interface LmdbStoreOptions {
-  /** A folder, made when it is missing. On a disk of this machine: LMDB does not work on network file systems. */
+  /** A folder, created if it is missing. It must be on a local disk: LMDB does not work on network file systems. */
   readonly path: string;
-  /** What expiry, leases and slots go by. @default the machine's clock, which all its processes share */
+  /** Clock for expiry, leases and slots. @default the system clock, which all processes of the machine share */
   readonly clock?: Clock;
 }
 
-/** A value that is in force. */
+/** A value that has not expired. */
 export interface StoreEntry {
   readonly key: string;
   readonly value: string;
@@ -45,8 +45,8 @@ export interface StoreEntry {
 
 export interface LmdbStore extends RobotsStore, AsyncDisposable {
   /**
-   * There when the database at `path` was damaged: it was renamed and kept, and this store began with a new one.
-   * The channel `canfetch:store` of `node:diagnostics_channel` tells it as well, as an event `set-aside`.
+   * Set when the database at `path` was damaged: it was renamed and kept, and this store started with a new one. Also
+   * published as an event `set-aside` on the channel `canfetch:store` of `node:diagnostics_channel`.
    */
   readonly setAside?: SetAside;
   get(key: string): Promise<string | undefined>;
@@ -54,34 +54,34 @@ export interface LmdbStore extends RobotsStore, AsyncDisposable {
   delete(key: string): Promise<void>;
   lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
   reserve(key: string, delayMs: number): Promise<number>;
-  /** All values in force. Those written or deleted meanwhile may be among them or not. */
+  /** All values that have not expired. Values written or deleted during the iteration may or may not be included. */
   entries(): AsyncIterable<StoreEntry>;
   /**
-   * Takes away whatever has expired; every write takes away a little of it anyway. The space is used again, the file
-   * does not shrink.
+   * Deletes everything that has expired. Each write already deletes some of it. The space is reused; the file does
+   * not shrink.
    *
-   * @returns how many values, leases and slots there were.
+   * @returns the number of values, leases and slots deleted.
    */
   sweep(): Promise<number>;
-  /** Takes away all values. Leases and slots stay: others go by them. */
+  /** Deletes all values. Leases and slots stay, because other processes rely on them. */
   clear(): Promise<void>;
   /**
-   * Waits for what is being written, and closes the database unless the caller opened it. What is asked later rejects
-   * with `RobotsClosedError` (`ERR_ROBOTS_CLOSED`). Can be called twice.
+   * Waits for pending writes, and closes the database unless the caller opened it. Later calls reject with
+   * `RobotsClosedError` (`ERR_ROBOTS_CLOSED`). Can be called twice.
    */
   close(): Promise<void>;
 }
 
 /**
- * A store on this machine that any number of processes use at once. It needs the package `lmdb`.
+ * Makes a store for any number of processes on one machine. It needs the package `lmdb`.
  *
- * It is given a folder, or a database that the caller opened with `lmdb`, for the store alone, as
- * `open({ path, encoding: 'binary' })` or `root.openDB({ name: 'robots', encoding: 'binary' })`. What the database
- * cannot do, as writing to a full disk, the store rejects with; `lmdb` itself prints it as well.
+ * Pass a folder; or a database that you opened with `lmdb` for the store alone, as `open({ path, encoding: 'binary'
+ * })` or `root.openDB({ name: 'robots', encoding: 'binary' })`. Errors of the database, such as a full disk, reject
+ * the call; `lmdb` prints them too.
  *
- * LMDB trusts what its file says, and a damaged one would end the process. So the file in the folder is checked before
- * it is opened; one that is damaged is renamed, kept beside the new one, and told in {@link LmdbStore.setAside}. The
- * processes that use a folder see each other's ids: they are not in containers with a process table each.
+ * LMDB trusts the contents of its file, and a damaged file would end the process. So the file is checked before it is
+ * opened. A damaged one is renamed, kept beside the new one, and reported in {@link LmdbStore.setAside}. All
+ * processes that use a folder must share a process table: not containers with separate process ids.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also when the package is missing, or when the
  * database cannot be opened, or is damaged while another process has it open.
@@ -114,7 +114,7 @@ function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Prom
   const pending = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
 
-  /** A database must not be touched once it is closed, and is not closed under those who use it. */
+  /** A closed database must not be used, so it is closed only after pending calls. */
   const open = <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (closed !== undefined) return Promise.reject(new RobotsClosedError('LMDB store'));
     const done = work();
@@ -141,7 +141,7 @@ function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Prom
         const waiting = unwritten.find(key);
         if (waiting !== undefined) return waiting.value;
         const record = table.find('value', key);
-        return record && unpack(withoutFence(record.content));
+        return record && decompress(withoutFence(record.content));
       }),
     set: (key, value, options) => open(() => unwritten.set(key, value, options)),
     delete: (key) => open(() => unwritten.delete(key)),
@@ -162,7 +162,7 @@ function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Prom
         if (valueKey === undefined) return lease;
         return {
           ...lease,
-          value: (content && (await unpack(withoutFence(content)))) ?? null,
+          value: (content && (await decompress(withoutFence(content)))) ?? null,
           setAndRelease: (value, { ttlMs: valueTtlMs }) =>
             open(() =>
               unwritten.set(valueKey, value, { ttlMs: valueTtlMs, fence: token }, (writer) =>
@@ -190,7 +190,7 @@ function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Prom
         const page = await open(async () => pages.next());
         if (page.done === true) return;
         for (const { key, content, expiresAt } of page.value) {
-          const value = await unpack(withoutFence(content));
+          const value = await decompress(withoutFence(content));
           if (value !== undefined) yield { key, value, expiresAt };
         }
       }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What the database holds under one name: a value, a lease or a slot, and until when. */
+/** One entry of the database: a value, a lease or a slot, with its expiry. */
 export interface LmdbRecord {
   /** The key as the caller gave it. */
   readonly key: string;
@@ -11,22 +11,24 @@ export interface LmdbRecord {
 
 export type RecordKind = 'value' | 'lease' | 'slot';
 
-/** Names of one kind stand together; `x` is the index of all by expiry. */
+/** Prefixes by kind, so that names of one kind are adjacent. `x` is the index of all names by expiry. */
 const LETTERS: Readonly<Record<RecordKind, string>> = { value: 'v', lease: 'l', slot: 's' };
 
 /** LMDB takes 1,978 octets on pages of 4 KiB, fewer on smaller ones; the index needs some more beside the name. */
 const MAX_NAME_BYTES = 400;
 
-/** The layout, in the first octet, so that another one is seen to be none. */
+/** Version of the layout, in the first octet. */
 const LAYOUT = 1;
-/** The layout, the expiry in six octets, and in two the length of the key where the name does not tell it. */
+/**
+ * Octets of the header: layout, six for the expiry, two for the length of the key if the name does not contain it.
+ */
 const HEADER_BYTES = 9;
-/** The last millisecond that six octets, and nine digits of base 36, can tell: a day in the year 5188. */
+/** The latest time that fits six octets, and nine digits of base 36: a day in the year 5188. */
 const LATEST = 36 ** 9 - 1;
 
 /**
- * The name of a record. Keys that are too long for LMDB, or hold what its key encoding does not keep apart (control
- * characters, lone surrogates), go by their digest; the record then holds the key itself.
+ * The name of a record. A key that is too long for LMDB, or has characters that its key encoding confuses (control
+ * characters, lone surrogates), is replaced by its digest; the record then contains the key.
  */
 export function nameOf(kind: RecordKind, key: string): string {
   if (Buffer.byteLength(key) <= MAX_NAME_BYTES && !/[\p{Cc}\p{Surrogate}]/u.test(key)) {
@@ -36,13 +38,13 @@ export function nameOf(kind: RecordKind, key: string): string {
   return `${LETTERS[kind]}#${digest}`;
 }
 
-/** All names of a kind are from the first to before the second. */
+/** The range of all names of a kind; `end` is exclusive. */
 export function namesOf(kind: RecordKind): { readonly start: string; readonly end: string } {
   const letter = LETTERS[kind];
   return { start: letter, end: String.fromCharCode(letter.charCodeAt(0) + 1) };
 }
 
-/** The index entry that says when a name expires; in the order of time. */
+/** The index entry for the expiry of a name. Entries sort by time. */
 export function indexEntry(expiresAt: number, name: string): string {
   return indexBefore(expiresAt) + name;
 }
@@ -56,7 +58,7 @@ export function readIndexEntry(entry: string): { readonly expiresAt: number; rea
   return { expiresAt: Number.parseInt(entry.slice(1, 10), 36), name: entry.slice(10) };
 }
 
-/** Never earlier than asked for, and what the layout can tell. */
+/** Rounds up to a whole millisecond, within what the layout can hold. */
 export function wholeExpiry(expiresAt: number): number {
   return Math.min(Math.ceil(expiresAt), LATEST);
 }
@@ -71,7 +73,7 @@ export function encodeRecord(name: string, { key, expiresAt, content }: LmdbReco
   return Buffer.concat([header, inside, content]);
 }
 
-/** Whatever is not a record, or not of this layout, is none. */
+/** Decodes a record; `undefined` for anything else. */
 export function decodeRecord(name: string, stored: unknown): LmdbRecord | undefined {
   if (!(stored instanceof Uint8Array) || stored.length < HEADER_BYTES) return undefined;
   const octets = Buffer.from(stored);

@@ -11,23 +11,23 @@ import { extname, join } from 'node:path';
 import { quote, RobotsInvalidOptionsError } from '../../base/index.ts';
 import { checkDatabaseFile } from './database-file.ts';
 
-/** A damaged database that was renamed, so that a new one could begin in its place. */
+/** A damaged database that was renamed and replaced by a new one. */
 export interface SetAside {
-  /** Where the file was, and where the new database is. */
+  /** The original path of the file, now that of the new database. */
   readonly path: string;
-  /** Where the damaged file is now. It is kept for whoever wants to look into it, and can be deleted. */
+  /** The path of the damaged file. It is kept for inspection and can be deleted. */
   readonly movedTo: string;
-  /** What is wrong with it. */
+  /** The damage found. */
   readonly reason: string;
 }
 
-/** How often a file that seems damaged is looked at again: another process may be about to make it. */
+/** How often a file that seems damaged is checked again: another process may be creating it. */
 const TRIES = 5;
 const PAUSE_MS = 20;
-/** Another process needs no longer to check the file and to rename it. */
+/** Longer than another process needs to check and rename the file. */
 const MAX_WAIT_MS = 10_000;
 
-/** The two files of the database that LMDB opens at `path`: a folder, or, if it has an extension, a file. */
+/** The two files that LMDB opens for `path`: in a folder, or, if it has an extension, the file itself. */
 function filesAt(path: string): { readonly data: string; readonly lock: string } {
   return extname(path) === ''
     ? { data: join(path, 'data.mdb'), lock: join(path, 'lock.mdb') }
@@ -50,7 +50,7 @@ export function setAsideIfDamaged(path: string): SetAside | undefined {
   if (damage === undefined) return undefined;
   const claim = claimRenaming(data, damage);
   try {
-    // Another process may have set it aside meanwhile, and opened a new one.
+    // Another process may have set it aside and opened a new one meanwhile.
     const reason = damageOf(data, lock);
     if (reason === undefined) return undefined;
     if (isOpenSomewhere(lock)) throw cannotMove(data, reason, 'a process has it open');
@@ -62,10 +62,10 @@ export function setAsideIfDamaged(path: string): SetAside | undefined {
   }
 }
 
-/** What is wrong with the file; `undefined` when nothing is. */
+/** The damage of the file; `undefined` when it is sound. */
 function damageOf(data: string, lock: string): string | undefined {
   for (let triesLeft = TRIES; ; triesLeft--) {
-    // Pages change under a reader that LMDB does not know of. Whoever has the database open has checked them.
+    // Pages change under a reader that LMDB does not know. A process that has the database open has checked them.
     const check = checkDatabaseFile(data, isOpenSomewhere(lock) ? 'header' : 'pages');
     if (check.kind === 'sound') return undefined;
     if (check.kind === 'foreign') throw cannotMove(data, check.reason, 'it may belong to another program');
@@ -75,22 +75,23 @@ function damageOf(data: string, lock: string): string | undefined {
 }
 
 /**
- * Whether any process, this one included, has the database open: LMDB holds a lock on the lock file meanwhile. That
- * file is never opened here, because closing it would release the lock that this very process may have on it.
+ * Whether any process, including this one, has the database open: LMDB then holds a lock on the lock file. The lock
+ * file is never opened here, because closing it would release this process's own lock.
  */
 function isOpenSomewhere(lock: string): boolean {
   const inode = statSync(lock, { bigint: true, throwIfNoEntry: false })?.ino;
   if (inode === undefined || process.platform !== 'linux') return false;
   const locks = readFileSync('/proc/locks', 'utf8').split('\n');
-  // "1: POSIX  ADVISORY  READ 5433 08:01:7864448 0 0". File systems may tell another device here than `stat` does.
+  // "1: POSIX  ADVISORY  READ 5433 08:01:7864448 0 0". Only the inode is compared: file systems may report another
+  // device here than in `stat`.
   return locks.some((line) => line.includes(`:${inode} `));
 }
 
 /**
- * Makes this process the only one that may rename the file, until what is returned is unlinked.
+ * Makes this process the only one that may rename the file, until the returned link is unlinked.
  *
- * A claim is a symbolic link whose target names its process: made in one step, and never removed but by its owner. The
- * claim of a process that has died is passed over by making the next one, so that no two processes ever replace it.
+ * A claim is a symbolic link whose target names its process. It is created atomically, and removed by its owner only.
+ * The claim of a dead process is skipped by creating the next one, so that no two processes ever replace it.
  */
 function claimRenaming(data: string, reason: string): string {
   if (process.platform !== 'linux') throw cannotMove(data, reason, 'only Linux tells whether it is in use');
@@ -110,7 +111,7 @@ function claimRenaming(data: string, reason: string): string {
   }
 }
 
-/** Whether the process that made a claim still runs. A claim that has just been removed was of one that does. */
+/** Whether the process of a claim is alive. A claim that has just been removed counts as alive. */
 function mayBeAlive(claim: string): boolean {
   try {
     const [pid = '', ...start] = readlinkSync(claim).split(' ');
@@ -120,11 +121,11 @@ function mayBeAlive(claim: string): boolean {
   }
 }
 
-/** When a process began, since which start of the machine: with its id, what no other process ever has. */
+/** The start time of a process and of the machine. With the process id, this is unique. */
 function startOf(pid: number): string | undefined {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    // The name of the program, in parentheses, may have spaces. Field 22 is the start.
+    // The program name, in parentheses, may contain spaces. Field 22 is the start time.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
     return `${fields?.[22 - 3]} ${boot}`;
   } catch {
@@ -151,7 +152,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-/** `lmdbStore` opens synchronously. */
+/** Blocks: `lmdbStore` opens synchronously. */
 function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

@@ -17,30 +17,30 @@ import {
 /** Expired records taken away for each record that is put: more than the one it adds, so that they cannot pile up. */
 const SWEPT_PER_PUT = 4;
 
-/** Records touched in one transaction, or read in one go, by what goes through all of them. */
+/** Records per transaction, or per read, in operations on all of them. */
 const PAGE = 256;
 
 const NOTHING = Buffer.alloc(0);
 
-/** Where the last token is. */
+/** The name of the last fencing token. */
 const TOKEN = 't';
 const TOKEN_DIGITS = 16;
 
-/** What is done in a write transaction. */
+/** The operations within a write transaction. */
 export interface LmdbWriter {
-  /** The record, unless its time is up. */
+  /** The record, unless it has expired. */
   find(kind: RecordKind, key: string): LmdbRecord | undefined;
   put(kind: RecordKind, record: LmdbRecord): void;
   remove(kind: RecordKind, key: string): void;
-  /** Greater than all before, compared as text, whoever got them. */
+  /** A token greater than all before it, compared as text. */
   nextToken(): string;
-  /** Takes away up to `limit` expired records, of whatever kind. @returns how many. */
+  /** Deletes up to `limit` expired records of any kind. @returns how many. */
   sweep(limit: number): number;
 }
 
 /**
- * Records that expire. An index in the order of expiry stands beside them in the same database: what is due is found
- * without looking at the rest.
+ * Records with an expiry. An index by expiry is in the same database, so that expired records are found without a
+ * scan.
  */
 export class LmdbTable {
   private readonly database: LmdbDatabase;
@@ -62,7 +62,7 @@ export class LmdbTable {
   find(kind: RecordKind, key: string): LmdbRecord | undefined {
     const name = nameOf(kind, key);
     const record = decodeRecord(name, this.database.get(name));
-    // Two keys of one digest are not to be had; but then this would see it.
+    // The key in the record guards against a collision of digests.
     return record?.key === key && record.expiresAt > this.now() ? record : undefined;
   }
 
@@ -76,7 +76,7 @@ export class LmdbTable {
     this.batches.hurry();
   }
 
-  /** Takes away whatever has expired by now, a page at a time. @returns how many records. */
+  /** Deletes all expired records, a page at a time. @returns how many. */
   async sweep(): Promise<number> {
     let swept = 0;
     for (let page = PAGE; page === PAGE;) {
@@ -86,7 +86,7 @@ export class LmdbTable {
     return swept;
   }
 
-  /** Takes away all records of a kind, a page at a time. */
+  /** Deletes all records of a kind, a page at a time. */
   async clear(kind: RecordKind): Promise<void> {
     const range = { ...namesOf(kind), limit: PAGE };
     for (let page = PAGE; page === PAGE;) {
@@ -98,7 +98,7 @@ export class LmdbTable {
     }
   }
 
-  /** All records of a kind that are in force, by name, a page at a time: nothing is held open between pages. */
+  /** All unexpired records of a kind, by name, a page at a time. No transaction stays open between pages. */
   *pages(kind: RecordKind): Generator<readonly LmdbRecord[]> {
     const names = { ...namesOf(kind), limit: PAGE };
     for (let range: LmdbRange | undefined = names; range !== undefined;) {

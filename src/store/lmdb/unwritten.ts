@@ -1,4 +1,4 @@
-import { pack } from '../record/compress.ts';
+import { compress } from '../record/compress.ts';
 import { fenceOf, withFence } from '../record/fence.ts';
 import { milliseconds, type StoreSetOptions } from '../store.ts';
 import type { LmdbTable, LmdbWriter } from './table.ts';
@@ -36,7 +36,7 @@ export class Unwritten {
     const ttl = milliseconds('ttlMs', ttlMs);
     const change: Change = { value, expiresAt: this.table.now() + ttl, fence };
     await this.change(key, change, async () => {
-      const content = withFence(await pack(value), fence);
+      const content = withFence(await compress(value), fence);
       const write = (writer: LmdbWriter): void => {
         if (!isLate(writer, key, fence)) writer.put('value', { key, content, expiresAt: change.expiresAt });
         along?.(writer);

@@ -10,39 +10,41 @@ import {
 import { RobotsInvalidOptionsError } from '../../base/index.ts';
 
 /**
- * Octets a value may have at most, before it is packed and after it is unpacked. A body of 512,000 control
- * characters, each escaped in JSON, still fits.
+ * The most octets of a value, before compression and after decompression. A body of 512,000 control characters, each
+ * escaped in JSON, still fits.
  */
 export const MAX_VALUE_BYTES: number = 4 * 1024 * 1024;
 
 /** Values up to here are not worth compressing: half of all records are smaller. */
 const COMPRESS_ABOVE_BYTES = 1024;
 
-/** Up to here the work is done at once, in well under a millisecond; beyond, off the event loop. */
+/**
+ * Values up to this size are compressed synchronously, in well under a millisecond; larger ones off the event loop.
+ */
 const AT_ONCE_BYTES = 64 * 1024;
 
-/** The first octet tells how to read the rest: the letter is the encoding, a capital says that it is compressed. */
+/** The first octet is the format: the letter for the encoding, a capital for compressed. */
 const UTF8 = 't'.charCodeAt(0);
 const UTF16 = 'u'.charCodeAt(0);
 const CAPITAL = 0x20;
 
-/** Quality 4 is smaller *and* three times as quick as deflate at its default level, over real records. */
+/** On real records, quality 4 gives smaller output than deflate at its default level, in a third of the time. */
 const compression = (size: number): BrotliOptions => ({
   params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: size },
 });
 const bounded: BrotliOptions = { maxOutputLength: MAX_VALUE_BYTES };
 
-const compress = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
-const decompress = promisify<Uint8Array, BrotliOptions, Buffer>(brotliDecompress);
+const compressBrotli = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
+const decompressBrotli = promisify<Uint8Array, BrotliOptions, Buffer>(brotliDecompress);
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The octets that a store keeps of a value.
+ * Encodes a value for a store, compressed if that is worthwhile.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a value that {@link unpack} would refuse.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a value that {@link decompress} would refuse.
  */
-export async function pack(value: string): Promise<Buffer> {
-  // UTF-8 has no form for lone surrogates, and a store gives back what it was given.
+export async function compress(value: string): Promise<Buffer> {
+  // UTF-8 cannot encode lone surrogates, and a store must return the value unchanged.
   const wellFormed = !/\p{Surrogate}/u.test(value);
   const octets = Buffer.from(value, wellFormed ? 'utf8' : 'utf16le');
   if (octets.length > MAX_VALUE_BYTES) {
@@ -54,17 +56,19 @@ export async function pack(value: string): Promise<Buffer> {
   if (octets.length > COMPRESS_ABOVE_BYTES) {
     const options = compression(octets.length);
     const compressed =
-      octets.length <= AT_ONCE_BYTES ? brotliCompressSync(octets, options) : await compress(octets, options);
+      octets.length <= AT_ONCE_BYTES
+        ? brotliCompressSync(octets, options)
+        : await compressBrotli(octets, options);
     if (compressed.length < octets.length) return marked(encoding - CAPITAL, compressed);
   }
   return marked(encoding, octets);
 }
 
-/** What was packed; `undefined` for anything else, whatever somebody put in its place. */
-export async function unpack(packed: Uint8Array): Promise<string | undefined> {
-  const marker = packed[0];
-  if (marker === undefined || packed.length > MAX_VALUE_BYTES + 1) return undefined;
-  const octets = packed.subarray(1);
+/** Decodes the result of {@link compress}; `undefined` for any other octets. */
+export async function decompress(stored: Uint8Array): Promise<string | undefined> {
+  const marker = stored[0];
+  if (marker === undefined || stored.length > MAX_VALUE_BYTES + 1) return undefined;
+  const octets = stored.subarray(1);
   try {
     if (marker === UTF8 || marker === UTF16) return decode(marker, octets);
     const encoding = marker + CAPITAL;
@@ -73,7 +77,7 @@ export async function unpack(packed: Uint8Array): Promise<string | undefined> {
       encoding,
       octets.length <= AT_ONCE_BYTES
         ? brotliDecompressSync(octets, bounded)
-        : await decompress(octets, bounded),
+        : await decompressBrotli(octets, bounded),
     );
   } catch {
     return undefined;

@@ -9,13 +9,13 @@ import {
 import { originOf } from '../../url/index.ts';
 import type { StoredEntry } from './record-schema.ts';
 
-/** Raised whenever an older reader would misread what a newer one writes. Also part of every key. */
+/** Raise this when an older reader would misread a newer record. It is part of every key. */
 export const RECORD_VERSION = 2;
 
 /**
- * Why an entry is not taken. `damaged`: it is not what was written, or was never a record; `version`: of another
- * version of this package; `origin`: about another origin; `too-large`: more than a file may have, or cut at a lower
- * limit than ours.
+ * The reason why an entry is rejected. `damaged`: it is not a record, or not as written. `version`: from another
+ * version of this package. `origin`: about another origin. `too-large`: larger than the limit of a file, or cut at a
+ * lower limit than ours.
  */
 export type Rejection = 'damaged' | 'version' | 'origin' | 'too-large' | RecordFault;
 
@@ -28,14 +28,14 @@ export interface RecordCodecOptions {
   readonly profileOf: (origin: string) => Profile;
 }
 
-/** Of everything in a record but the file. */
+/** The most characters of a record without its file. */
 const MAX_REST_LENGTH = 256 * 1_024;
 const HEAD = /^\{"v":(\d{1,9}),"sum":(\d{1,10}),/;
 
 /**
- * Origin records as text: JSON, headed by its version and a checksum of what follows. The checksum does not make it
- * safe from those who mean harm; but a value that was cut, transcoded or mixed up on the way would otherwise be a
- * robots.txt that nobody wrote, and may well allow what the site's own does not.
+ * Origin records as text: JSON behind its version and a checksum. The checksum gives no protection against an
+ * attacker. It finds values that were cut, transcoded or mixed up, which could otherwise allow what the site's file
+ * disallows.
  */
 export class RecordCodec {
   private readonly options: RecordCodecOptions;
@@ -43,7 +43,7 @@ export class RecordCodec {
 
   constructor(options: RecordCodecOptions) {
     this.options = options;
-    // Text is only chosen where it is shorter than base64.
+    // A body is stored as text only if that is shorter than base64.
     this.maxLength = Math.ceil((options.maxBodyBytes * 4) / 3) + MAX_REST_LENGTH;
   }
 
@@ -58,8 +58,8 @@ export class RecordCodec {
   }
 
   /**
-   * Reads an entry about `origin`, or about whichever origin it names. What is not quite right is rejected. The first
-   * call loads the schema, and zod with it.
+   * Decodes an entry about `origin`, or about any origin. Anything invalid is rejected. The first call loads the
+   * schema, and zod with it.
    */
   async decode(entry: unknown, now: number, origin?: string): Promise<Decoded> {
     if (typeof entry !== 'string') return { rejected: 'damaged' };
@@ -79,34 +79,34 @@ export class RecordCodec {
     return rejected === undefined ? { record: noLaterThan(record, now) } : { rejected, origin: named };
   }
 
-  /** What a record does not show by itself. */
+  /** Rejects records because of the settings of their writer. */
   private reject({ record, ...writer }: StoredEntry): Rejection | undefined {
     const { maxBodyBytes, profileOf } = this.options;
     const { origin, answer, copy } = record;
-    // With a lower limit than ours a rule may have been left out that we would have read.
+    // Under a lower limit than ours, a rule may be missing that we would have read.
     const isCutEarly = copy?.truncated === true && writer.maxBodyBytes < maxBodyBytes;
     if (isCutEarly || (copy?.body.length ?? 0) > maxBodyBytes) return 'too-large';
-    // Whoever wrote it may have thrown a copy away that the profile here would go on using.
+    // The writer may have dropped a copy that our profile would still use.
     const { keepCopyOnUnavailableMs } = profileOf(origin);
     const keptShorter = writer.keepCopyOnUnavailableMs < keepCopyOnUnavailableMs;
     return answer?.kind === 'unavailable' && keptShorter ? 'profile' : undefined;
   }
 }
 
-/** Loaded when the first entry is read: a client without a store and snapshots never needs it. */
+/** Loaded when the first entry is read, so that clients without stores and snapshots never load it. */
 let schemaModule: Promise<typeof import('./record-schema.ts')> | undefined;
 
 /** A BOM is part of the file. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Text where it is no longer than base64, after what JSON escapes; a store may compress it. */
+/** The body as text if, JSON escapes included, that is not longer than base64. A store may compress it. */
 function storedBody(body: Uint8Array): string | { readonly base64: string } {
   const base64Length = Math.ceil(body.length / 3) * 4 + 2;
   try {
     const text = utf8.decode(body);
     if (Buffer.byteLength(JSON.stringify(text)) <= base64Length) return text;
   } catch {
-    // Octets that are no UTF-8.
+    // Not valid UTF-8.
   }
   return { base64: Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('base64') };
 }

@@ -1,36 +1,36 @@
 import { z } from 'zod';
 import type { OriginRecord } from '../../lifecycle/index.ts';
 
-/** What is stored: a record, and the settings of the client that wrote it which a reader must know. */
+/** A stored record, with the settings of its writer that a reader must know. */
 export interface StoredEntry {
   readonly record: OriginRecord;
-  /** The limit that a truncated copy was cut at. */
+  /** The limit at which a truncated copy was cut. */
   readonly maxBodyBytes: number;
-  /** Without a copy: for how long its profile would have kept one. */
+  /** For a record without a copy: how long its writer's profile would have kept one. */
   readonly keepCopyOnUnavailableMs: number;
 }
 
 /**
- * The one description of a stored record: {@link OriginRecord}, in which the octets of the copy are text or base64.
- * Everything in a store comes from outside, so that nothing unknown, and no value beyond its bounds, is taken.
+ * The only description of a stored record: an {@link OriginRecord} whose body is text or base64. A store is outside
+ * input, so unknown members and values out of bounds are refused.
  */
 export const storedEntry: z.ZodType<StoredEntry> = makeSchema();
 
 function makeSchema(): z.ZodType<StoredEntry> {
-  // The last moment a `Date` can hold.
+  // The latest time that a `Date` can hold.
   const time = z.number().min(0).max(8.64e15);
   const status = z.int().min(100).max(999);
   const url = z
     .string()
     .max(65_536)
     .regex(/^(?:https?|ftp):\/\/\S+$/);
-  // These go into requests: what no field can carry is not let in.
+  // These are sent in requests, so they must be valid field values.
   const field = z
     .string()
     .max(1_024)
     .regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/)
     .exactOptional();
-  // As long as it can be once it was cut.
+  // The length after the cut of `answerHeaders`.
   const shown = z.string().max(1_025);
   const suspect = z.enum(['challenge', 'blocked', 'login', 'html']).exactOptional();
   const route = { finalUrl: url, hops: z.int().min(0).max(100), suspect };
@@ -113,6 +113,6 @@ function octetsOfText(text: string): Uint8Array {
 }
 
 function octetsOfBase64(text: string): Uint8Array {
-  // A copy of its own: small `Buffer`s are parts of a large one, which they would keep in memory.
+  // A copy, because small `Buffer`s share a large one and would keep it in memory.
   return new Uint8Array(Buffer.from(text, 'base64'));
 }

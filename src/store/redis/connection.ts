@@ -8,7 +8,7 @@ export interface CallingConnection {
   callBuffer(command: string, ...args: RedisArgument[]): Promise<unknown>;
 }
 
-/** What a node-redis command is told: bulk strings come as octets. */
+/** Options of a node-redis command: return bulk strings as octets. */
 export interface NodeRedisReplies {
   readonly typeMapping: { readonly 36: BufferConstructor };
 }
@@ -35,23 +35,23 @@ export interface NodeRedisSentinelConnection {
   sendCommand(isReadonly: boolean, args: RedisArgument[], options: NodeRedisReplies): Promise<unknown>;
 }
 
-/** A connection that the caller made with a client library of theirs. */
+/** A connection made by the caller, with any supported client library. */
 export type RedisConnection =
   CallingConnection | NodeRedisConnection | NodeRedisClusterConnection | NodeRedisSentinelConnection;
 
-/** Sends a command about `key` to the node that holds it. Bulk strings come back as octets. */
+/** Sends a command about `key` to the node that holds it. Bulk strings are returned as octets. */
 export type SendCommand = (key: string, command: string, ...args: RedisArgument[]) => Promise<unknown>;
 
-/** 36 is `$`, the mark of bulk strings in RESP. As text they would lose what is not UTF-8. */
+/** 36 is `$`, the RESP type of bulk strings. Decoded as text, they would lose octets that are not UTF-8. */
 const REPLIES: NodeRedisReplies = { typeMapping: { 36: Buffer } };
 
 /**
- * The one way in which each client library sends a command.
+ * The function that sends a command over a connection of any supported library.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
 export function commandsOver(connection: RedisConnection): SendCommand {
-  // ioredis has a `sendCommand` too, which takes something else.
+  // ioredis also has `sendCommand`, with other arguments.
   if (has(connection, 'callBuffer')) {
     return (_key, command, ...args) => connection.callBuffer(command, ...args);
   }
@@ -60,7 +60,7 @@ export function commandsOver(connection: RedisConnection): SendCommand {
       'Expected a connection of node-redis (`sendCommand`), ioredis or iovalkey (`callBuffer`), got neither',
     );
   }
-  // Never from a replica: who has just got a lease must see what the holder before wrote.
+  // Never read from a replica: a new holder of a lease must see what the previous one wrote.
   if (has(connection, 'nodeClient')) {
     return (key, ...command) => connection.sendCommand(key, false, command, REPLIES);
   }

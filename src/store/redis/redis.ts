@@ -1,5 +1,5 @@
 import { assertKnownOptions, invalid, quote } from '../../base/index.ts';
-import { MAX_VALUE_BYTES, pack, unpack } from '../record/compress.ts';
+import { MAX_VALUE_BYTES, compress, decompress } from '../record/compress.ts';
 import { MAX_FENCE_BYTES, withFence, withoutFence } from '../record/fence.ts';
 import {
   type FencedLease,
@@ -27,8 +27,8 @@ export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from
 
 export interface RedisStoreOptions {
   /**
-   * What the names of all keys begin with: up to 128 printable ASCII characters without braces. Fleets that are not to
-   * share what they know take different ones.
+   * Prefix of all keys: up to 128 printable ASCII characters without braces. Fleets that must not share records use
+   * different prefixes.
    * @default 'canfetch:'
    */
   readonly prefix?: string;
@@ -42,7 +42,7 @@ export interface RedisStore extends RobotsStore {
   reserve(key: string, delayMs: number): Promise<number>;
 }
 
-/** No braces: the only ones in a key are those around what picks its slot. */
+/** No braces: the only braces in a key are the hash tag. */
 const PREFIX = /^[!-z|~]{1,128}$/;
 
 /**
@@ -76,12 +76,12 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
     async get(key) {
       const name = nameOf(prefix, key);
       const reply = await send(name, 'GETRANGE', name, '0', LAST_OCTET);
-      return unpack(withoutFence(octets(reply)));
+      return decompress(withoutFence(octets(reply)));
     },
     async set(key, value, { ttlMs, fence }) {
       const name = nameOf(prefix, key);
       const ttl = wholeMs(milliseconds('ttlMs', ttlMs));
-      const content = withFence(await pack(value), fence);
+      const content = withFence(await compress(value), fence);
       if (fence === undefined) await send(name, 'SET', name, content, 'PX', ttl);
       else await setFenced(send, [name], content, fence, ttl);
     },
@@ -107,10 +107,10 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       if (valueName === undefined) return lease;
       return {
         ...lease,
-        value: (await unpack(withoutFence(octets(reply[1])))) ?? null,
+        value: (await decompress(withoutFence(octets(reply[1])))) ?? null,
         async setAndRelease(value, options) {
           const valueTtl = wholeMs(milliseconds('ttlMs', options.ttlMs));
-          await setFenced(send, [valueName, name], withFence(await pack(value), token), token, valueTtl);
+          await setFenced(send, [valueName, name], withFence(await compress(value), token), token, valueTtl);
         },
       };
     },
@@ -127,15 +127,15 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
 const LAST_OCTET = String(MAX_FENCE_BYTES + MAX_VALUE_BYTES + 1);
 
 /**
- * What a key is called on the server. The braces make Redis Cluster pick the slot by what is between them, so that all
- * there is about a key is on one node; braces of its own, and what UTF-8 cannot tell apart, are escaped.
+ * The server's name of a key. The part in braces is the hash tag of Redis Cluster, so that all keys of an origin are
+ * on one node. Braces in the key, and what UTF-8 cannot encode, are escaped.
  */
 function nameOf(prefix: string, key: string, part: '' | ':lease' | ':slot' = ''): string {
   const escaped = key.replaceAll(
     /[%{}\p{Surrogate}]/gu,
     (character) => `%${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  // Empty braces would count as none; a lone percent sign is what no other key becomes.
+  // An empty hash tag does not count; no other key is escaped to a single percent sign.
   return `${prefix}{${escaped || '%'}}${part}`;
 }
 
@@ -148,18 +148,18 @@ function readPrefix(options: RedisStoreOptions): string {
   return prefix;
 }
 
-/** Never shorter than asked for, and Redis takes whole milliseconds. */
+/** Redis takes whole milliseconds. Rounded up, so never shorter than asked for. */
 const wholeMs = (ms: number): string => String(Math.ceil(ms));
 
 const micros = (ms: number): string => String(Math.ceil(ms * 1000));
 
-/** A client that was not told, or does not listen, gives text: what is not compressed survives that. */
+/** A client that ignores the type mapping returns text; uncompressed values are still readable then. */
 function octets(reply: unknown): Buffer {
   if (Buffer.isBuffer(reply)) return reply;
   return Buffer.from(typeof reply === 'string' ? reply : '');
 }
 
-/** Numbers come as such, or, where the connection is made so, as text or bigint. */
+/** Some connections return numbers as text or bigint. */
 function readWait(reply: unknown): number {
   const waitMicros = Number(String(reply));
   if (Number.isFinite(waitMicros) && waitMicros >= 0) return waitMicros / 1000;

@@ -18,7 +18,7 @@ function redisScript(source: string): RedisScript {
     try {
       return await send(keys[0], 'EVALSHA', digest, count, ...keys, ...args);
     } catch (error) {
-      // Each server forgets scripts when it restarts, and each node of a cluster learns them by itself.
+      // A server forgets scripts when it restarts, and each cluster node has its own.
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
       return send(keys[0], 'EVAL', source, count, ...keys, ...args);
     }
@@ -69,8 +69,8 @@ return later and 0 or 1
 `);
 
 /**
- * KEYS[1] the last slot; ARGV[1] how far the next one is behind it, ARGV[2] how long it is remembered after its time.
- * All in microseconds, by the server's clock: the clocks of those who ask may differ. Gives the time until the slot.
+ * KEYS[1] the last slot; ARGV[1] the delay of the next one, ARGV[2] how long to keep it after its time. All in
+ * microseconds of the server's clock, because clients' clocks may differ. Returns the time until the slot.
  */
 export const bookSlot: RedisScript = redisScript(`
 local time = redis.call('TIME')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { brotliCompressSync } from 'node:zlib';
-import { MAX_VALUE_BYTES, pack, unpack } from '../../../src/store/record/compress.ts';
+import { MAX_VALUE_BYTES, compress, decompress } from '../../../src/store/record/compress.ts';
 import fc from '../../support/fast-check.ts';
 
 const marked = (marker: string, octets: Uint8Array): Buffer => Buffer.concat([Buffer.from(marker), octets]);
@@ -14,26 +14,26 @@ describe('packed values', () => {
     );
     await fc.assert(
       fc.asyncProperty(values, async (value) => {
-        expect(await unpack(await pack(value))).toBe(value);
+        expect(await decompress(await compress(value))).toBe(value);
       }),
     );
   });
 
   it('are plain text up to 1 KiB, and from there on no larger than that', async () => {
-    expect((await pack('User-agent: *')).toString()).toBe('tUser-agent: *');
+    expect((await compress('User-agent: *')).toString()).toBe('tUser-agent: *');
     const line = 'Disallow: /private/*.html$\n';
-    expect((await pack(line.repeat(30))).length).toBe(line.length * 30 + 1);
-    expect((await pack(line.repeat(1_000))).length).toBeLessThan(200);
+    expect((await compress(line.repeat(30))).length).toBe(line.length * 30 + 1);
+    expect((await compress(line.repeat(1_000))).length).toBeLessThan(200);
     const noise = Array.from({ length: 30_000 }, (_, at) =>
       (Math.imul(at, 2_654_435_761) >>> 0).toString(36),
     ).join('');
-    expect((await pack(noise)).length).toBeLessThanOrEqual(noise.length + 1);
+    expect((await compress(noise)).length).toBeLessThanOrEqual(noise.length + 1);
   });
 
   it('are refused where they could not be read again', async () => {
     const largest = 'é'.repeat(MAX_VALUE_BYTES / 2);
-    expect((await unpack(await pack(largest))) === largest).toBe(true);
-    await expect(pack(`${largest}.`)).rejects.toMatchObject({
+    expect((await decompress(await compress(largest))) === largest).toBe(true);
+    await expect(compress(`${largest}.`)).rejects.toMatchObject({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
       message: 'Expected a value of at most 4194304 octets, got one of 4194305',
     });
@@ -59,16 +59,16 @@ describe('what is no packed value is none', () => {
   };
 
   it.each(Object.entries(poison))('%s', async (_, packed) => {
-    expect(await unpack(packed)).toBeUndefined();
+    expect(await decompress(packed)).toBeUndefined();
   });
 
   it('any octets', async () => {
-    const honest = await pack('Disallow: /private\n'.repeat(100));
+    const honest = await compress('Disallow: /private\n'.repeat(100));
     await fc.assert(
       fc.asyncProperty(fc.nat(honest.length - 1), fc.integer({ min: 1, max: 255 }), async (at, change) => {
         const damaged = Buffer.from(honest);
         damaged[at]! ^= change;
-        const value = await unpack(damaged);
+        const value = await decompress(damaged);
         expect(value === undefined || typeof value === 'string').toBe(true);
       }),
     );

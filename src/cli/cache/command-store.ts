@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type OriginRecord, profiles } from '../../lifecycle/index.ts';
 import { type LmdbStore, lmdbStore } from '../../store/lmdb/lmdb.ts';
-import { type Asker, readRecordKey, RecordCodec, type Rejection } from '../../store/index.ts';
+import { type CacheNamespace, readRecordKey, RecordCodec, type Rejection } from '../../store/index.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { quoted } from '../../report/text/index.ts';
@@ -9,9 +9,9 @@ import { readProfile } from '../frame/settings.ts';
 import { UsageError } from '../../report/index.ts';
 
 /** An entry of a store that is a record, or should be one. */
-export interface Kept {
+export interface StoredItem {
   readonly key: string;
-  readonly asker: Asker;
+  readonly namespace: CacheNamespace;
   readonly origin: string;
   readonly expiresAt: number;
   readonly record: OriginRecord | undefined;
@@ -20,15 +20,15 @@ export interface Kept {
 }
 
 /** A store, and how its records are read. */
-export interface StoreView extends AsyncDisposable {
+export interface CommandStore extends AsyncDisposable {
   readonly store: LmdbStore;
   readonly codec: RecordCodec;
-  /** @param whose Only those of such askers. */
-  records(whose: Partial<Asker>): AsyncIterable<Kept>;
+  /** @param whose Only those of such namespaces. */
+  records(whose: Partial<CacheNamespace>): AsyncIterable<StoredItem>;
 }
 
 /** @throws UsageError when there is none, unless it is to be made. */
-export function openStoreView(given: ParsedArguments, mayBeMade: boolean): StoreView {
+export function openCommandStore(given: ParsedArguments, mayBeMade: boolean): CommandStore {
   const path = given.values.get('store')?.[0];
   if (path === undefined) {
     throw new UsageError(
@@ -50,11 +50,11 @@ export function openStoreView(given: ParsedArguments, mayBeMade: boolean): Store
       for await (const { key, value, expiresAt } of store.entries()) {
         const named = readRecordKey(key);
         if (named === undefined) continue;
-        const { origin, ...asker } = named;
-        if ((whose.token ?? asker.token) !== asker.token) continue;
-        if ((whose.addressPolicy ?? asker.addressPolicy) !== asker.addressPolicy) continue;
+        const { origin, ...namespace } = named;
+        if ((whose.token ?? namespace.token) !== namespace.token) continue;
+        if ((whose.addressPolicy ?? namespace.addressPolicy) !== namespace.addressPolicy) continue;
         const { record, rejected } = await codec.decode(value, Date.now(), origin);
-        yield { key, asker, origin, expiresAt, record, rejected };
+        yield { key, namespace, origin, expiresAt, record, rejected };
       }
     },
     [Symbol.asyncDispose]: () => store.close(),
