@@ -5,7 +5,8 @@ import { commands, defaultCommand } from './commands.ts';
 import { type ExitCode, exitCode } from './frame/exit-code.ts';
 import { commandHelp, programHelp } from './frame/help.ts';
 import { BrokenPipeError, Output, printable, quoted, widthOf } from '../report/text/index.ts';
-import { type Session, UsageError } from '../report/index.ts';
+import type { Session } from '../report/index.ts';
+import { UsageError } from '../report/usage-error.ts';
 
 /** Runs `canfetch` with the arguments of `session`. Never rejects: what goes wrong is told, and is an exit code. */
 export async function run(session: Session): Promise<ExitCode> {

@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
-import { type ProfileName, profiles, suspectOf } from '../lifecycle/index.ts';
+import { suspectOf } from '../lifecycle/challenge-pages.ts';
+import { type ProfileName, profiles } from '../lifecycle/profile.ts';
 import { isRobotsError } from '../base/index.ts';
-import { parseRobots, productToken, type RobotsFile } from '../rules/index.ts';
+import { productToken } from '../rules/agent.ts';
+import type { RobotsFile } from '../rules/index.ts';
+import { parseRobots } from '../rules/parse.ts';
 import { type Answer, type Decider, type FileSource, type InputError, tooLongError } from './ruling.ts';
 import { printable, quoted } from './text/printable.ts';
 import { readRobots } from './input/read-robots.ts';

@@ -1,5 +1,6 @@
-import { type Dialect, type Explanation, parseRobots, type RobotsFile } from '../rules/index.ts';
-import { profileNames, profiles } from '../lifecycle/index.ts';
+import type { Dialect, Explanation, RobotsFile } from '../rules/index.ts';
+import { parseRobots } from '../rules/parse.ts';
+import { profileNames, profiles } from '../lifecycle/profile.ts';
 import type { OriginPolicy, ProfileState } from '../decision/index.ts';
 import type { Ruling } from './ruling.ts';
 

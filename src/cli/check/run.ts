@@ -6,7 +6,6 @@ import type { ExitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings } from '../frame/open-client.ts';
 import { CheckReport } from './check-report.ts';
-import { decideOnline } from './decide-online.ts';
 
 /** URLs under way at a time. The client bounds its fetches by itself; this bounds what waits for them. */
 const IN_ORDER = { concurrency: 512, ordered: true };
@@ -54,10 +53,10 @@ function assertUsable({ operands, switches, values }: ParsedArguments): boolean 
   return fromStdin > 0 || robotsFromStdin;
 }
 
-function deciderFor(given: ParsedArguments, session: Session, signal: AbortSignal): Promise<Decider> {
+async function deciderFor(given: ParsedArguments, session: Session, signal: AbortSignal): Promise<Decider> {
   const settings = onlineSettings(given);
   const file = given.values.get('robots')?.[0];
-  if (file === undefined) return decideOnline(settings, session, signal);
+  if (file === undefined) return (await import('./decide-online.ts')).decideOnline(settings, session, signal);
   const warn = (message: string): void => void session.stderr.write(`canfetch: ${message}\n`);
   const { agents, profile } = settings;
   return decideOffline({ agents, profile, file, stdin: session.stdin, warn });

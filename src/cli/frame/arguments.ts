@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { type Command, type CommandOption, commonOptions, type ParsedArguments } from './command.ts';
 import { quoted } from '../../report/text/index.ts';
-import { UsageError } from '../../report/index.ts';
+import { UsageError } from '../../report/usage-error.ts';
 
 /**
  * Reads the arguments of `command` by its table.

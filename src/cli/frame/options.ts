@@ -1,4 +1,4 @@
-import { profileNames } from '../../lifecycle/index.ts';
+import { profileNames } from '../../lifecycle/profile.ts';
 import type { CommandOption } from './command.ts';
 
 /** Options that several commands have. */

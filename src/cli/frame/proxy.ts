@@ -1,5 +1,6 @@
 import type { ProxySettings } from '../../net/index.ts';
-import { type Session, UsageError } from '../../report/index.ts';
+import type { Session } from '../../report/index.ts';
+import { UsageError } from '../../report/usage-error.ts';
 
 /**
  * The proxies that requests go over: `given` with `--proxy`, or what the environment names, as curl reads it. `http_proxy`,

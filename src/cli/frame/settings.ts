@@ -1,8 +1,8 @@
 import { type ColourChoice, quoted } from '../../report/text/index.ts';
-import { type ProfileName, profileNames, profiles } from '../../lifecycle/index.ts';
-import { productToken } from '../../rules/index.ts';
+import { type ProfileName, profileNames, profiles } from '../../lifecycle/profile.ts';
+import { productToken } from '../../rules/agent.ts';
 import type { ParsedArguments } from './command.ts';
-import { UsageError } from '../../report/index.ts';
+import { UsageError } from '../../report/usage-error.ts';
 
 const isProfileName = (name: string): name is ProfileName => Object.hasOwn(profiles, name);
 

@@ -1,4 +1,4 @@
-import { profileNames } from '../../lifecycle/index.ts';
+import { profileNames } from '../../lifecycle/profile.ts';
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
 import { jsonOption } from '../frame/options.ts';
