@@ -14,7 +14,7 @@ import {
   type RobotsSource,
   stateOf,
   type Suspect,
-  withoutParticulars,
+  stateAlone,
 } from '../lifecycle/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
 import type { CacheEntry } from '../cache/index.ts';
@@ -45,7 +45,7 @@ export function describeEntry(
 ): OriginPolicy {
   const { record, profile, file } = entry;
   const { failure, site, answer } = record;
-  const holds = withoutParticulars(stateOf(record, profile, now));
+  const holds = stateAlone(stateOf(record, profile, now));
   const agent = file?.chooseAgent(tokens) ?? tokens[0];
   const attempt = attemptOf(record);
   const next = nextAttemptOf(record);
@@ -202,6 +202,6 @@ function fileOf({ copy }: OriginRecord, maxBodyBytes: number): PolicyFile | unde
 /** The state under a profile: exactly what is in force for the profile of the record, reconstructed for any other. */
 function stateUnder(name: ProfileName, { record, profile }: CacheEntry, now: number): StateUnderProfile {
   return profile === profiles[name]
-    ? withoutParticulars(stateOf(record, profile, now))
+    ? stateAlone(stateOf(record, profile, now))
     : stateUnderProfile(record, profiles[name], now);
 }

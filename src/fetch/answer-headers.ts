@@ -1,10 +1,10 @@
 import { ANSWER_FIELDS, type AnswerHeaders } from '../lifecycle/index.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 
-/** A field longer than this is noise or malice; it would be kept with the record, so it is ignored. */
+/** Longest field that is kept. It would be stored with the record, so a longer one is ignored. */
 const MAX_FIELD_LENGTH = 1_024;
 
-/** What is kept of a header section. */
+/** Keeps the fields of {@link AnswerHeaders} from a header section. */
 export function answerHeaders({
   status,
   headers,
@@ -15,7 +15,7 @@ export function answerHeaders({
     if (value !== undefined) kept[key] = value;
   }
   const location = status >= 300 && status < 400 ? headers.get('location') : undefined;
-  if (location !== undefined) kept.location = shown(location);
+  if (location !== undefined) kept.location = shortened(location);
   return kept;
 }
 
@@ -24,7 +24,7 @@ export function boundedField(headers: ResponseHeaders, name: string): string | u
   return value === undefined || value.length > MAX_FIELD_LENGTH ? undefined : value;
 }
 
-/** A URL that nothing is decided by: what is very long is cut. */
-export function shown(url: string): string {
+/** A URL for reports, cut to the length that is kept. */
+export function shortened(url: string): string {
   return url.length > MAX_FIELD_LENGTH ? `${url.slice(0, MAX_FIELD_LENGTH)}…` : url;
 }

@@ -16,7 +16,7 @@ import {
   type UnavailableReason,
 } from '../lifecycle/index.ts';
 import { DEFAULT_ADDRESS_POLICY, HopAddresses, type AddressPolicy } from '../net/address-policy.ts';
-import { answerHeaders, boundedField, shown } from './answer-headers.ts';
+import { answerHeaders, boundedField, shortened } from './answer-headers.ts';
 import { readBody, readStart } from './body.ts';
 import {
   ADDRESS_REFUSED,
@@ -45,43 +45,43 @@ export type FetchProfile = Pick<
   | 'retryAfter'
 >;
 
-/** What the holder of a copy knows to ask whether it changed. */
+/** What is needed to revalidate a copy. */
 export interface Validators {
-  /** The URL that issued them (`finalUrl` of the copy); they are sent to no other. */
+  /** The URL that issued the validators (`finalUrl` of the copy). They are sent to no other URL. */
   readonly url: string;
   readonly etag?: string;
   readonly lastModified?: string;
 }
 
 export interface FetchRobotsOptions {
-  /** `https://example.com`: scheme, host and port. */
+  /** Scheme, host and port: `https://example.com`. */
   readonly origin: string;
   /** Value of the `User-Agent` field. */
   readonly agent: string;
   readonly profile: FetchProfile;
   readonly transport: Transport;
-  /** Further request fields, for requests to `origin` alone. They replace the fields set here. */
+  /** Further request fields, sent to `origin` only. They replace the fields set here. */
   readonly headersForRobots?: Readonly<Record<string, string>>;
   readonly validators?: Validators;
   readonly deadlineMs?: number;
   readonly maxBodyBytes?: number;
   /** @default 'no-public-to-private' */
   readonly addressPolicy?: AddressPolicy;
-  /** The caller's, for transports that look up names by request. */
+  /** The caller's lookup, for transports that take one per request. */
   readonly lookup?: LookupFunction;
-  /** Asked before a redirect is followed, when the profile has `disallowedRedirect: 'unavailable'`. */
+  /** Called before a redirect is followed, if the profile has `disallowedRedirect: 'unavailable'`. */
   readonly isRedirectDisallowed?: (url: string) => boolean;
-  /** Nobody waits for the outcome any more. */
+  /** Aborts when nobody waits for the outcome any more. */
   readonly signal?: StopSignal;
-  /** Epoch ms, for a `Retry-After` that is a date. */
+  /** Epoch ms, needed for a `Retry-After` with a date. */
   readonly clock?: { now(): number };
 }
 
 const ACCEPT = 'text/plain, text/*;q=0.9, */*;q=0.1';
-/** How long the page beside an error is waited for: it only tells more of what is decided. */
+/** How long to wait for the page of an error status. The page only tells what kind of page it is. */
 const PAGE_MS = 1_000;
 
-/** The hops of one attempt. Where it stands can be asked at any moment, for the deadline does ask. */
+/** The hops of one attempt. The deadline may ask for the current hop at any time. */
 export class Attempt {
   readonly #options: FetchRobotsOptions;
   readonly #stop: StopController;
@@ -93,7 +93,7 @@ export class Attempt {
   #status: number | undefined;
   #headers: AnswerHeaders | undefined;
   #byStatus: Outcome | undefined;
-  /** URLs requested before the present one. */
+  /** URLs requested before the current one. */
   readonly #requested: string[] = [];
   readonly #redirects: Redirect[] = [];
 
@@ -110,7 +110,7 @@ export class Attempt {
     this.#addresses = new HopAddresses(options.addressPolicy ?? DEFAULT_ADDRESS_POLICY);
   }
 
-  /** Follows hops until one of them is the answer. Trouble of any kind is an outcome too. */
+  /** Follows redirects until a hop answers. Network trouble is an outcome, never an exception. */
   async run(): Promise<Outcome> {
     try {
       for (;;) {
@@ -127,7 +127,7 @@ export class Attempt {
     }
   }
 
-  /** What there is to say when there is no more time. */
+  /** The outcome when the deadline has passed or the attempt was cut off otherwise. */
   cutShort(error: string): Outcome {
     return this.#byStatus ?? this.unreachable(error);
   }
@@ -144,7 +144,7 @@ export class Attempt {
     };
   }
 
-  /** One request. Returns undefined when it was a redirect, now followed. */
+  /** Sends one request. Returns `undefined` when it was answered by a redirect that is now followed. */
   async #hop(): Promise<Outcome | undefined> {
     const { transport, lookup } = this.#options;
     const signal = this.#stop;
@@ -159,7 +159,7 @@ export class Attempt {
       ...(lookup === undefined ? undefined : { lookup }),
     });
     if (signal.aborted) {
-      // The transport does not heed the signal, and nobody waits for this answer any more.
+      // The transport ignored the signal, and nobody waits for this answer any more.
       response.discard();
       throw signal.reason;
     }
@@ -194,7 +194,7 @@ export class Attempt {
     return headers;
   }
 
-  /** Validators mean nothing to any other URL than the one that issued them. */
+  /** Adds the validators, if the URL of this hop issued them. */
   #addValidators(headers: Record<string, string>): boolean {
     const { validators, profile } = this.#options;
     if (validators === undefined || !profile.conditionalRequests || validators.url !== this.#url.href)
@@ -280,7 +280,7 @@ export class Attempt {
     return this.#options.profile.challenge === 'unreachable' && isGatekeeper(suspect);
   }
 
-  /** The page that a gatekeeper may have put beside an error; whoever is slow with it is judged by what came. */
+  /** Reads the start of the page that a gatekeeper may have sent with an error status, for a short time. */
   async #startOfPage(response: TransportResponse): Promise<Uint8Array> {
     const type = boundedField(response.headers, 'content-type') ?? '';
     if (!mayBeSuspect(response.status) || !/html/i.test(type)) {
@@ -309,7 +309,7 @@ export class Attempt {
     if (profile.disallowedRedirect === 'unavailable' && isRedirectDisallowed?.(target.href) === true) {
       return this.#unavailable(status, headers, 'disallowed-redirect');
     }
-    this.#redirects.push({ url: shown(this.#url.href), status, location: shown(location) });
+    this.#redirects.push({ url: shortened(this.#url.href), status, location: shortened(location) });
     this.#url = target;
     this.#hops += 1;
     this.#status = undefined;

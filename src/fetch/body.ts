@@ -4,9 +4,9 @@ import type { TransportResponse } from './transport.ts';
 import { Readable } from 'node:stream';
 
 interface ReadBody {
-  /** Decoded octets in memory of exactly their size. */
+  /** The decoded octets, in a buffer of exactly their size. */
   readonly body: Uint8Array;
-  /** Whether octets past the limit were left unread. */
+  /** Whether octets past the limit were not read. */
   readonly truncated: boolean;
 }
 
@@ -15,7 +15,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * Takes chunks until there is more than `limit`. It copies them, because a chunk of one octet may hold on to a
+ * Collects chunks until there is more than `limit`. It copies them, because a chunk of one octet may hold on to a
  * slab of many thousand.
  */
 class GrowingOctets {
@@ -29,7 +29,7 @@ class GrowingOctets {
     this.#limit = limit;
   }
 
-  /** Returns whether that was enough. One octet past the limit is kept: it may end the last line. */
+  /** Adds a chunk and returns whether there is enough. One octet past the limit is kept: it may end the last line. */
   add(chunk: Uint8Array): boolean {
     const taken = chunk.subarray(0, this.#limit + 1 - this.#length);
     if (this.#length === 0) {
@@ -41,13 +41,13 @@ class GrowingOctets {
     return this.#length > this.#limit;
   }
 
-  /** A break counts only before the limit: nothing after it would have been used. */
+  /** Records an error. An error after the limit does not count: the octets after it would not have been used. */
   broken(error: unknown): void {
     if (this.#length < this.#limit) throw error;
     this.#wasBroken = true;
   }
 
-  /** Everything taken, cut lines included. */
+  /** All octets taken, including a line that the limit cut. */
   get octets(): Uint8Array {
     return (this.#buffer ?? this.#first ?? new Uint8Array(0)).subarray(0, this.#length);
   }
@@ -71,7 +71,7 @@ class GrowingOctets {
     return larger;
   }
 
-  /** A line that the limit cuts says something else than its author wrote: `Disallow: /a` for `/about`. */
+  /** Drops a line that the limit cuts. `Disallow: /a` cut out of `/about` would be a different rule. */
   #endOfLastWholeLine(octets: Uint8Array): number {
     if (this.#length > this.#limit && isLineEnd(octets[this.#limit])) return this.#limit;
     let end = this.#limit;
@@ -98,8 +98,8 @@ export async function readBody(response: TransportResponse, maxBodyBytes: number
 }
 
 /**
- * Reads decoded octets until there are more than `enough`, the body ends or breaks, and returns what came. After less
- * than the whole body the rest may still be on its way: abort the request.
+ * Reads decoded octets until there are more than `enough`, or until the body ends or breaks, and returns them. If the
+ * body did not end, the rest may still arrive: abort the request.
  */
 export async function readStart(
   response: TransportResponse,
@@ -132,7 +132,10 @@ async function fill(octets: GrowingOctets, response: TransportResponse, limit: n
   }
 }
 
-/** Servers name a coding of empty bodies too. Of others, no octets at all are what a cut connection leaves. */
+/**
+ * Whether a body without octets is an empty file. Servers may name a content coding for an empty file too. In other
+ * cases no octets at all are the result of a cut connection.
+ */
 function isEmpty({ status, headers }: TransportResponse): boolean {
   return status === 204 || /^0+$/.test(headers.get('content-length')?.trim() ?? '');
 }
@@ -148,7 +151,7 @@ async function fillPlain(octets: GrowingOctets, body: AsyncIterable<Uint8Array>)
   }
 }
 
-/** What iterating over a stream comes to, without the promises and listeners that it takes. */
+/** Does the same as iterating over the stream, without its promises and listeners. */
 function fillFromStream(octets: GrowingOctets, body: Readable): Promise<void> {
   return new Promise((resolve, reject) => {
     let isOver = false;
@@ -200,7 +203,7 @@ interface Break {
   failure?: { readonly error: unknown };
 }
 
-/** Ends where the body breaks and notes why, so that a decoder still gives out all that came before. */
+/** Ends where the body breaks, and records the error, so that a decoder still returns what came before. */
 async function* untilBroken(body: AsyncIterable<Uint8Array>, network: Break): AsyncGenerator<Uint8Array> {
   try {
     yield* body;

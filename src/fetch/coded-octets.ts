@@ -1,6 +1,6 @@
 /**
- * Coded octets, pulled one chunk at a time. No more than `maxOctets` come out: what decodes to nothing can go on for
- * ever and still never reach a limit on the decoded octets.
+ * Coded octets, read chunk by chunk, at most `maxOctets` of them. A coded stream that decodes to nothing could go on
+ * for ever without reaching a limit on decoded octets.
  */
 export class CodedOctets {
   readonly #chunks: AsyncIterator<Uint8Array>;
@@ -28,7 +28,7 @@ export class CodedOctets {
     }
   }
 
-  /** Gives back the last octets of what `next()` returned, to be returned again. */
+  /** Puts back the last octets that `next()` returned, so that it returns them again. */
   unread(octets: Uint8Array): void {
     if (octets.byteLength > 0) this.#unread = octets;
   }
@@ -39,7 +39,7 @@ export class CodedOctets {
     return octets;
   }
 
-  /** Exactly `count` octets. */
+  /** Reads exactly `count` octets. */
   async take(count: number): Promise<Uint8Array> {
     const taken = new Uint8Array(count);
     let length = 0;
@@ -54,7 +54,7 @@ export class CodedOctets {
     return taken;
   }
 
-  /** Lets go of the source. Does not wait for it: it may be silent. */
+  /** Releases the source. Does not wait for it: the source may never answer. */
   close(): void {
     this.#chunks.return?.().then(ignore, ignore);
   }

@@ -12,12 +12,12 @@ import { decodeMember } from './gzip-member.ts';
 
 export type ContentCoding = 'gzip' | 'deflate' | 'br';
 
-/** Each coding is one more way to amplify; nobody honest stacks more than two. */
+/** The most codings that are undone. Each one amplifies again, and real servers use two at most. */
 const MAX_CODINGS = 4;
 
 /**
- * The codings of a `Content-Encoding` field in the order they were applied, `[]` for none; undefined when one of
- * them is unknown.
+ * The codings of a `Content-Encoding` field in the order in which they were applied; `[]` for none; `undefined` when
+ * one of them is unknown.
  */
 export function contentCodings(field: string | undefined): ContentCoding[] | undefined {
   const codings: ContentCoding[] = [];
@@ -45,8 +45,8 @@ export function contentCodings(field: string | undefined): ContentCoding[] | und
 }
 
 /**
- * Undoes `codings`, the last applied first. Each has to be one whole stream with nothing behind it; no octets at all
- * are one only when `mayBeEmpty`. No stage takes in more than `maxOctetsIn`.
+ * Undoes `codings`, the last applied first. Each must be exactly one whole stream. No octets at all are accepted only
+ * when `mayBeEmpty`. No stage reads more than `maxOctetsIn`.
  */
 export function decode(
   source: AsyncIterable<Uint8Array>,
@@ -77,8 +77,9 @@ async function* undo(
 }
 
 /**
- * "deflate" means the zlib format, but many servers send raw deflate. Method 8 in the low half of the first octet is
- * the zlib header; raw deflate would start so only with a stored block with padding bits set.
+ * Whether a "deflate" body has the zlib format. The name stands for zlib, but many servers send raw deflate. The low
+ * half of the first octet is 8 in a zlib header; raw deflate could start so only with a stored block with padding
+ * bits set.
  */
 function isZlib(start: Uint8Array | undefined): boolean {
   return ((start?.[0] ?? 0) & 0x0f) === 8;
@@ -86,9 +87,9 @@ function isZlib(start: Uint8Array | undefined): boolean {
 
 type Decoder = Inflate | InflateRaw | BrotliDecompress;
 
-/** What `decoder` makes of one stream. What follows the stream is left unread. */
+/** Runs `decoder` over one stream. Octets behind the stream are left unread. */
 async function* run(octets: CodedOctets, decoder: Decoder): AsyncGenerator<Uint8Array> {
-  // Whoever leaves the iteration early destroys the decoder, and listens no longer.
+  // Ending the iteration early destroys the decoder and removes its other listeners.
   decoder.on('error', ignore);
   const fed = feed(octets, decoder).catch((error: Error) => void decoder.destroy(error));
   yield* decoder;
@@ -114,7 +115,7 @@ async function feed(octets: CodedOctets, decoder: Decoder): Promise<void> {
   }
 }
 
-/** A decoder that is destroyed never calls back. */
+/** Writes a chunk. A destroyed decoder never calls back, so its end is awaited too. */
 function written(decoder: Decoder, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

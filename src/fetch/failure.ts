@@ -3,65 +3,64 @@ import { FETCH_FAILED, MALFORMED } from '../base/index.ts';
 export { FETCH_FAILED, MALFORMED };
 
 /**
- * Codes of failures that this room names itself. What Node or undici already name (`ENOTFOUND`,
- * `UND_ERR_SOCKET`, …) is passed through unchanged.
+ * Error codes of this room. Codes of Node and undici (`ENOTFOUND`, `UND_ERR_SOCKET`, …) are passed through unchanged.
  */
 
-/** The whole attempt, all hops and the body included, took longer than the deadline. */
+/** The whole attempt, with all hops and the body, took longer than the deadline. */
 export const DEADLINE = 'ERR_ROBOTS_DEADLINE';
 
-/** The last hop answered with a status that the profile calls unreachable. */
+/** The profile reads the status of the last hop as unreachable. */
 export const STATUS = 'ERR_ROBOTS_STATUS';
 
-/** Under a profile that calls this unreachable: a challenge or a block page in the place of the answer. */
+/** A challenge or a block page came instead of the site's answer, and the profile reads it as unreachable. */
 export const CHALLENGE = 'ERR_ROBOTS_CHALLENGE';
 
-/** A 304 to a request that asked no condition. */
+/** A 304 to a request without conditional headers. */
 export const NOT_MODIFIED = 'ERR_ROBOTS_NOT_MODIFIED';
 
-/** A redirect whose `Location` is missing, empty or no URL. */
+/** A redirect whose `Location` is missing, empty or not a URL. */
 export const REDIRECT_LOCATION = 'ERR_ROBOTS_REDIRECT_LOCATION';
 
-/** A redirect to something else than http or https. */
+/** A redirect to a scheme other than http or https. */
 export const REDIRECT_SCHEME = 'ERR_ROBOTS_REDIRECT_SCHEME';
 
-/** More redirects than the profile follows, under a profile that calls this unreachable. */
+/** More redirects than the profile follows, and the profile reads that as unreachable. */
 export const REDIRECT_LIMIT = 'ERR_ROBOTS_REDIRECT_LIMIT';
 
-/** A redirect to a URL already requested in this attempt, under a profile that calls this unreachable. */
+/** A redirect to a URL already requested in this attempt, and the profile reads that as unreachable. */
 export const REDIRECT_LOOP = 'ERR_ROBOTS_REDIRECT_LOOP';
 
-/** A `fetch` that hides redirects (as browsers do), so that the hop cannot be followed or judged. */
+/** A `fetch` that hides redirects, as browsers do, so that the hop can be neither followed nor checked. */
 export const REDIRECT_OPAQUE = 'ERR_ROBOTS_REDIRECT_OPAQUE';
 
-/** The address policy does not let a hop connect to where its URL, or its name, leads. */
+/** The address policy refuses the address of a hop. */
 export const ADDRESS_REFUSED = 'ERR_ROBOTS_ADDRESS_REFUSED';
 
 /**
- * Under `'public-only'`: a dispatcher that was set for the whole process, such as a proxy, connects to the host. Which
- * address it chooses cannot be checked.
+ * Under `'public-only'`: the request goes over a dispatcher set for the whole process, such as a proxy. The address
+ * that it connects to cannot be checked.
  */
 export const ADDRESS_UNKNOWN = 'ERR_ROBOTS_ADDRESS_UNKNOWN';
 
-/** A proxy refused to pass the request on; the status is the proxy's. */
+/** A proxy refused to forward the request. The status is the proxy's. */
 export const PROXY = 'ERR_ROBOTS_PROXY';
 
-/** A content coding that is unknown, or a body that is no whole coded stream. */
+/** An unknown content coding, or a body that is not one whole coded stream. */
 export const CONTENT_CODING = 'ERR_ROBOTS_CONTENT_CODING';
 
-/** Octets behind the end of a coded body: a second gzip member, padding, or anything else. */
+/** Octets behind the end of a coded body: a second gzip member, padding or anything else. */
 export const TRAILING_OCTETS = 'ERR_ROBOTS_TRAILING_OCTETS';
 
-/** A transfer coding other than chunked, which no transport undoes. */
+/** A transfer coding other than chunked. No transport undoes it. */
 export const TRANSFER_CODING = 'ERR_ROBOTS_TRANSFER_CODING';
 
-/** A 206 with a part of the file: nobody asked for one. */
+/** A 206 with a part of the file, although no range was requested. */
 export const PARTIAL_CONTENT = 'ERR_ROBOTS_PARTIAL_CONTENT';
 
 /** An FTP server closed the control connection before the transfer was confirmed. */
 export const FTP_CLOSED = 'ERR_ROBOTS_FTP_CLOSED';
 
-/** An FTP server says more on its control connection than any greeting and notice takes. */
+/** An FTP server sent more on its control connection than any greeting and notice needs. */
 export const FTP_REPLY_LIMIT = 'ERR_ROBOTS_FTP_REPLY_LIMIT';
 
 export type FetchCode =
@@ -86,7 +85,7 @@ export type FetchCode =
   | typeof FTP_REPLY_LIMIT
   | typeof FETCH_FAILED;
 
-/** Thrown inside this room only; `fetchRobots` turns it into an outcome. */
+/** Thrown inside this room only. `fetchRobots` turns it into an outcome. */
 export class FetchFailure extends Error {
   override readonly name = 'FetchFailure';
   readonly code: FetchCode;

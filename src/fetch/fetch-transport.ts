@@ -4,7 +4,7 @@ import { FetchFailure, CONTENT_CODING, REDIRECT_OPAQUE } from './failure.ts';
 import { sendOverSocket } from './reused-sockets.ts';
 import type { ResponseHeaders, Transport, TransportResponse } from './transport.ts';
 
-/** What is used of a WHATWG `Response`. */
+/** The part of a WHATWG `Response` that is used. */
 export interface FetchedResponse {
   readonly status: number;
   readonly type?: string;
@@ -12,7 +12,7 @@ export interface FetchedResponse {
   readonly body: FetchedBody | null;
 }
 
-/** What is used of a WHATWG `ReadableStream` of octets. */
+/** The part of a WHATWG `ReadableStream` that is used. */
 export interface FetchedBody {
   getReader(): {
     read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
@@ -21,15 +21,15 @@ export interface FetchedBody {
   cancel(reason?: unknown): Promise<unknown>;
 }
 
-/** Any WHATWG `fetch`: the global one, undici's of any version, a wrapper. */
+/** Any WHATWG `fetch`: the global one, that of any version of undici, or a wrapper. */
 export type FetchFunction = (
   url: string,
   init: { method: 'GET'; headers: Record<string, string>; redirect: 'manual'; signal: AbortSignal },
 ) => Promise<FetchedResponse>;
 
 /**
- * Requests through a `fetch`, which negotiates content codings and undoes them. It does not tell of its sockets: one is
- * taken for used before when the origin has answered before.
+ * Sends requests through a `fetch`, which negotiates content codings and undoes them. It does not report its sockets,
+ * so a socket counts as reused when the origin has answered recently.
  */
 export function fetchTransport(fetch: FetchFunction): Transport {
   const answered = new RecentOrigins();
@@ -57,7 +57,7 @@ export function fetchTransport(fetch: FetchFunction): Transport {
   };
 }
 
-/** No `fetch` keeps more idle sockets than this. */
+/** More idle sockets than any `fetch` keeps. */
 const MAX_RECENT = 1_024;
 
 class RecentOrigins {
@@ -91,6 +91,8 @@ function toResponse(response: FetchedResponse, { protocol }: URL): TransportResp
 }
 
 async function* octets(body: FetchedBody | null, headers: ResponseHeaders): AsyncGenerator<Uint8Array> {
+  // Fetch standard, "null body status": a 204 has no body, whatever its fields say.
+  if (body === null) return;
   const contentEncoding = headers.get('content-encoding');
   if (!isUndone(contentEncoding)) {
     discard(body);
@@ -98,7 +100,7 @@ async function* octets(body: FetchedBody | null, headers: ResponseHeaders): Asyn
   }
   const isCoded = isNamed(contentEncoding);
   let isFirst = true;
-  for await (const chunk of body === null ? [] : chunksOf(body)) {
+  for await (const chunk of chunksOf(body)) {
     if (isFirst && isCoded && isGzip(chunk)) throw new FetchFailure(CONTENT_CODING);
     isFirst = false;
     yield chunk;
@@ -106,7 +108,7 @@ async function* octets(body: FetchedBody | null, headers: ResponseHeaders): Asyn
   if (isFirst && isCoded && !mayBeEmptyFile(headers)) throw new FetchFailure(CONTENT_CODING);
 }
 
-/** Those with octets in them. */
+/** Chunks of the body, without empty ones. */
 async function* chunksOf(body: FetchedBody): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   let ended = false;
@@ -124,12 +126,12 @@ async function* chunksOf(body: FetchedBody): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** An empty file takes so many octets as gzip, and fewer in other codings. */
+/** Length of an empty file in gzip. Other codings need less. */
 const EMPTY_GZIP_OCTETS = 20;
 
 /**
- * Whether a coded body of which nothing came may be an empty file. A `fetch` does not say that the connection closed
- * before the first octet, nor that something stood behind an empty stream; in so few octets no rule has room.
+ * Whether a coded body without octets may be an empty file. A `fetch` does not report that the connection closed
+ * before the first octet, or that octets followed an empty stream; but so few octets have no room for a rule.
  */
 function mayBeEmptyFile(headers: ResponseHeaders): boolean {
   const contentLength = headers.get('content-length')?.trim() ?? '';
@@ -143,8 +145,8 @@ function isNamed(contentEncoding: string | undefined): boolean {
 
 /**
  * Whether a `fetch` undoes everything that the field names. Fetch standard, "handle content codings": "If codings are
- * not supported, then return bytes." One item that it does not know leaves all others undone too, and `identity` and
- * the empty item are such items.
+ * not supported, then return bytes." One unknown item leaves all others undone too. `identity` and the empty item are
+ * such items.
  */
 function isUndone(contentEncoding: string | undefined): boolean {
   const codings = contentCodings(contentEncoding);
@@ -154,7 +156,7 @@ function isUndone(contentEncoding: string | undefined): boolean {
     : codings.length === contentEncoding?.split(',').length;
 }
 
-/** RFC 1952 §2.3.1. Some platforms leave a coding undone that they know, if the field spells it in capitals. */
+/** RFC 1952 §2.3.1: the magic octets. Some platforms do not undo a coding that the field names in capitals. */
 function isGzip(start: Uint8Array): boolean {
   return start[0] === 0x1f && start[1] === 0x8b;
 }

@@ -1,7 +1,7 @@
 import { type FetchCode, PARTIAL_CONTENT, TRANSFER_CODING } from './failure.ts';
 import type { TransportResponse } from './transport.ts';
 
-/** Why the header section says that the body is no whole file in the clear; undefined when it does not say so. */
+/** The reason why, by its header section, a body is not the whole decoded file; `undefined` when there is none. */
 export function framingFault({
   status,
   headers,
@@ -14,8 +14,8 @@ export function framingFault({
 }
 
 /**
- * Transports undo `chunked` and leave every other transfer coding as it is. RFC 9112 §6.1: "A sender MUST NOT apply the
- * chunked transfer coding more than once to a message body".
+ * Whether the transfer coding is `chunked` or none. Transports undo `chunked` and no other. RFC 9112 §6.1: "A sender
+ * MUST NOT apply the chunked transfer coding more than once to a message body".
  */
 function isChunkedAtMost(transferEncoding: string | undefined): boolean {
   if (transferEncoding === undefined) return true;
@@ -23,7 +23,10 @@ function isChunkedAtMost(transferEncoding: string | undefined): boolean {
   return others.length === 0 && /^(?:chunked)?$/i.test(coding.trim());
 }
 
-/** RFC 9110 §14.4: `bytes 0-12/1000` are the first 13 of 1000 octets. Nobody asked for a range: without the field it is all. */
+/**
+ * Whether the range is the whole file. RFC 9110 §14.4: `bytes 0-12/1000` are the first 13 of 1000 octets. No range
+ * was requested, so a 206 without the field is read as the whole file.
+ */
 function isWholeRange(contentRange: string | undefined): boolean {
   if (contentRange === undefined) return true;
   const [, last, length] = /^bytes[ \t]+0-(\d{1,15})\/(\d{1,15})$/i.exec(contentRange.trim()) ?? [];

@@ -10,8 +10,8 @@ const COMMENT = 0x10;
 const RESERVED = 0xe0;
 
 /**
- * Undoes one member of RFC 1952, and leaves what follows it unread. zlib's own decoder cannot tell where the first member
- * ends: it goes on with a second one, and drops everything behind a zero.
+ * Decodes one gzip member (RFC 1952) and leaves the octets after it unread. zlib's own decoder does not report where
+ * the first member ends: it decodes a second one, and drops everything behind a zero.
  */
 export async function* decodeMember(
   octets: CodedOctets,
@@ -46,7 +46,7 @@ async function skipHeader(octets: CodedOctets): Promise<void> {
   if ((flags & HEADER_CHECKSUM) !== 0) await octets.take(2);
 }
 
-/** Up to its terminating zero. */
+/** Skips a text up to its terminating zero. */
 async function skipText(octets: CodedOctets): Promise<void> {
   for (;;) {
     const chunk = await octets.next();

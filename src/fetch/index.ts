@@ -1,9 +1,9 @@
 /**
- * One attempt to get an origin's robots.txt, hop by hop, ending in an `Outcome`. What the outcome means over time is
- * decided in `lifecycle/`. It must not import `store/`, `cache/` or anything above.
+ * One attempt to get the robots.txt of an origin, hop by hop. The result is an `Outcome`; `lifecycle/` decides what
+ * it means over time. It must not import `store/`, `cache/` or any room above.
  *
- * This door loads undici. `redirect.ts`, `body.ts` and `transport.ts` do not, and are doors of their own. `basic-ftp` is
- * loaded by `ftp/` alone, when it is called.
+ * This door loads undici. `redirect.ts`, `body.ts` and `transport.ts` do not, and are doors of their own. Only `ftp/`
+ * loads `basic-ftp`, when it is called.
  */
 export type { Validators } from './attempt.ts';
 export {

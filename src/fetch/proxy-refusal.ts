@@ -3,8 +3,8 @@ import { boundedField } from './answer-headers.ts';
 import type { TransportResponse } from './transport.ts';
 
 /**
- * The status with which a proxy refused to open a tunnel (or a request in absolute form, with 407), from what undici
- * throws then. It tells the status in the message alone.
+ * The status with which a proxy refused to open a tunnel (also 407 to a request in absolute form), read from undici's
+ * error. undici has the status in the message only.
  */
 export function refusedByProxy(error: unknown): number | undefined {
   for (const each of causesOf(error)) {
@@ -16,7 +16,7 @@ export function refusedByProxy(error: unknown): number | undefined {
 }
 
 /**
- * Whether a proxy answered in the place of the site, and says so: 407 (RFC 9110 §15.5.8: "the client needs to
+ * Whether a proxy answered instead of the site, and marked its answer: 407 (RFC 9110 §15.5.8: "the client needs to
  * authenticate itself in order to use a proxy"), `Proxy-Status` with `error` (RFC 9209 §2.1.1: "When present, it
  * indicates that an intermediary encountered an issue when obtaining this response"), or Squid's own field.
  */
@@ -27,5 +27,5 @@ export function isProxyRefusal({ status, headers, proxyMayAnswer }: TransportRes
   return proxyStatus !== undefined && /;\s*error=/i.test(proxyStatus);
 }
 
-/** An sf-string, in which anything may stand. */
+/** An sf-string. It may hold any text. */
 const QUOTED = /"(?:[^"\\]|\\.)*"/g;

@@ -2,14 +2,14 @@ import { locationText } from '../url/index.ts';
 import { REDIRECT_LOCATION, REDIRECT_SCHEME } from './failure.ts';
 
 /**
- * Fetch standard: "A redirect status is a status that is 301, 302, 303, 307, or 308." 300, 305, 306 and whatever else
- * begins with 3 are answers, not directions.
+ * Fetch standard: "A redirect status is a status that is 301, 302, 303, 307, or 308." 300, 305, 306 and all other 3xx
+ * are not followed.
  */
 export function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
-/** Where a redirect leads, without userinfo and fragment; or the code of why it leads nowhere. */
+/** The URL of a redirect, without userinfo and fragment; or the error code when the `Location` cannot be followed. */
 export function redirectTarget(
   location: string | undefined,
   base: URL,

@@ -1,12 +1,12 @@
 import { codeOf, type StopSignal } from '../base/index.ts';
 import type { Dispatcher } from 'undici';
 
-/** A connection that ended before it gave an answer. */
-const LOST: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+/** Codes of a connection that ended before a response arrived. */
+const STALE_SOCKET: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /**
- * Sends a request, and once more if it was lost on a socket that had served before: servers close idle connections
- * when they like, and a request on its way meets a closed door that says nothing about the site.
+ * Sends a request, and retries once on a stale keep-alive socket: one that had served before and was closed
+ * meanwhile. Servers close idle connections at any time, so this failure says nothing about the site.
  *
  * RFC 9112 §9.3.1: "When an inbound connection is closed prematurely, a client MAY open a new connection and
  * automatically retransmit an aborted sequence of requests if all of those requests have idempotent methods." And: "A
@@ -20,7 +20,7 @@ export async function sendOverSocket<Response>(
   try {
     return await send();
   } catch (error) {
-    if (signal.aborted || !LOST.has(codeOf(error)) || !wasReused()) throw error;
+    if (signal.aborted || !STALE_SOCKET.has(codeOf(error)) || !wasReused()) throw error;
     return send();
   }
 }
@@ -32,16 +32,16 @@ interface Traffic {
 }
 
 /**
- * Which requests went over a socket that was there before them, by what a dispatcher tells of its connections. One that
- * tells nothing, such as a proxy's, is never taken to reuse them.
+ * Tells which requests reused a socket, from the connection events of a dispatcher. A dispatcher without such events,
+ * such as a proxy's, counts as never reusing one.
  */
 export class ReusedSockets {
-  /** Of origins with requests under way. */
+  /** Origins with requests in flight. */
   readonly #traffic = new Map<string, Traffic>();
   readonly #dispatchers: Dispatcher[] = [];
 
   watch(dispatcher: Dispatcher): void {
-    // Whatever can dispatch is taken for a dispatcher.
+    // Any object with `dispatch` is accepted as a dispatcher, so it may have no events.
     if (typeof dispatcher.on !== 'function') return;
     this.#dispatchers.push(dispatcher);
     dispatcher.on('connect', this.#connected);

@@ -4,8 +4,8 @@ import { Attempt, type FetchRobotsOptions } from './attempt.ts';
 import { DEADLINE } from './failure.ts';
 
 /**
- * One attempt to fetch `<origin>/robots.txt`. Whatever happens on the network is an outcome; the promise rejects
- * only with the reason of an aborted `signal`, and never waits for a transport that does not heed its own.
+ * Makes one attempt to fetch `<origin>/robots.txt`. All network trouble is an outcome. The promise rejects only with
+ * the reason of an aborted `signal`, and it does so even if a transport ignores the signal.
  */
 export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
   const { signal, deadlineMs = DEFAULT_DEADLINE_MS, maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = options;

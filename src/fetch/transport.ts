@@ -3,56 +3,60 @@ import type { LookupFunction } from 'node:net';
 import type { StatusMeaning } from '../lifecycle/index.ts';
 
 /**
- * Marks a request for a robots.txt among undici's dispatch options. A guard that shares the dispatcher lets it
- * pass: waiting for its own answer, it would wait for ever (a robots.txt may redirect to any path).
+ * Marks a robots.txt request of a client in undici's dispatch options. A guard on the same dispatcher lets it pass.
+ * Otherwise the guard would wait for the answer to its own request (a robots.txt may redirect to any path).
  */
 export const OWN_REQUEST: unique symbol = Symbol.for('canfetch.own-request');
 
-/** One way of sending one GET. Implementations follow no redirect and add no cookie and no credential. */
+/** Sends one GET. Implementations follow no redirect and add no cookie and no credentials. */
 export interface Transport {
-  /** Content codings to ask for; absent when the transport negotiates and decodes by itself. */
+  /** Content codings to request. Absent when the transport negotiates and decodes by itself. */
   readonly acceptEncoding?: string;
-  /** Resolves when the header section has arrived. Rejects, and lets go of the socket, when `signal` aborts. */
+  /** Resolves when the header section has arrived. Rejects, and releases the socket, when `signal` aborts. */
   request(url: URL, init: TransportRequest): Promise<TransportResponse>;
-  /** Ends what the transport opened itself; what the caller handed over stays open. */
+  /** Closes what the transport opened itself. What the caller handed over stays open. */
   close?(): Promise<void>;
 }
 
 export interface TransportRequest {
-  /** Names in lower case. */
+  /** Field names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Ends the request, its body included. */
+  /** Aborts the request and its body. */
   readonly signal: StopSignal;
-  /**
-   * The caller's, in place of the transport's own, for every connection the request opens by a name.
-   */
+  /** The caller's lookup. It replaces the transport's own for every connection to a name. */
   readonly lookup?: LookupFunction;
   /**
-   * Connect to public addresses alone (see `isPublicAddress`), or fail with `RobotsAddressRefusedError`. A transport
-   * that does not choose its addresses itself cannot heed it; what the URL shows has been checked already.
+   * Connect to public addresses only (see `isPublicAddress`), or fail with `RobotsAddressRefusedError`. A transport
+   * that does not choose addresses itself cannot do this; literal addresses in the URL have been checked already.
    */
   readonly publicOnly: boolean;
 }
 
-/** Its owner either reads `body` to the end, leaves the iteration early, aborts the signal, or calls `discard`. */
+/** The owner must read `body` to the end, leave the iteration early, abort the signal, or call `discard`. */
 export interface TransportResponse {
-  /** Of protocols that pronounce only when all has come: what holds as long as nothing else was said. */
+  /** For protocols that report the result after the body: the status that holds unless another follows. */
   readonly status: number;
-  /** What the answer means, where {@link status} is none of HTTP's. Else the profile says so. */
+  /** The meaning of the answer when {@link status} is not an HTTP status. Otherwise the profile decides. */
   readonly meaning?: Exclude<StatusMeaning, 'restricted'>;
   readonly headers: ResponseHeaders;
   readonly body: AsyncIterable<Uint8Array>;
-  /** Whether the content codings that {@link headers} name are already undone. */
+  /** Whether the content codings in {@link headers} are already undone. */
   readonly alreadyDecoded: boolean;
-  /** Whether a public address has answered; absent when the transport does not know. */
+  /** Whether a public address answered. Absent when the transport does not know. */
   readonly isPublic?: boolean;
-  /** Whether a proxy may have answered in the place of the site: the request went over one, or may have, without TLS. */
+  /**
+   * Whether a proxy may have answered instead of the site: the request went, or may have gone, over a proxy without
+   * TLS.
+   */
   readonly proxyMayAnswer?: boolean;
-  /** Lets go of a body nobody wants. Never throws. */
+  /** Releases a body that is not needed. Never throws. */
   discard(): void;
 }
 
 export interface ResponseHeaders {
-  /** `name` in lower case; every octet of the value one character. The lines of a repeated list field, and of `content-range`, are joined by commas; of other repeated fields the first counts. */
+  /**
+   * Returns a field by its lower-case name; each character of the value is one octet. Repeated lines of a list field,
+   * and of `content-range`, are joined by commas. Of other repeated fields the first counts.
+   */
   get(name: string): string | undefined;
 }

@@ -23,21 +23,21 @@ import {
 import type { LookupFunction } from 'node:net';
 import { Agent, Dispatcher, errors } from 'undici';
 
-/** An unwanted body up to this size is read to its end, so that its connection stays usable. */
+/** A discarded body of up to this size is read to its end, so that its connection can be reused. */
 const DRAIN_OCTETS = 16_384;
 
-/** How long a body may take to drain. */
+/** How long a discarded body may take to drain. */
 const DRAIN_MS = 1_000;
 
 const PUBLIC = { isPublic: true } as const;
 const UNKNOWN = {} as const;
 
-/** What undici answers, as transports give it. */
+/** Converts undici's response. */
 function toResponse(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   known: Pick<TransportResponse, 'isPublic' | 'proxyMayAnswer'>,
 ): TransportResponse {
-  // A body destroyed by its reader reports that as an error; without a listener it would end the process.
+  // A body destroyed by its reader emits an error. Without a listener it would end the process.
   body.on('error', ignore);
   return {
     status: statusCode,
@@ -60,7 +60,7 @@ function drain(body: Dispatcher.ResponseData['body']): void {
   });
 }
 
-/** Fields whose lines are read together: those with a list as their value, and one that must not be repeated. */
+/** Fields whose repeated lines are joined: list fields, and one that must not be repeated. */
 const JOINED: ReadonlySet<string> = new Set([
   'cache-control',
   'content-encoding',
@@ -87,28 +87,34 @@ function ignore(): void {}
 
 export interface UndiciTransportOptions {
   /**
-   * Sends every request, and stays open on `close()`. What follows then means nothing; of a `ProxyDispatcher`, only for
-   * what it sends over a proxy.
-   * @default the global dispatcher where somebody has set one, else agents of the transport's own
+   * Sends every request, and stays open on `close()`. The options below then have no effect; with a
+   * `ProxyDispatcher`, only on what it sends over a proxy.
+   * @default the global dispatcher if somebody has set one, else agents of the transport's own
    */
   readonly dispatcher?: Dispatcher | undefined;
-  /** Whether the address policy is `'public-only'`: names are then not sent over a dispatcher that the caller did not hand over. */
+  /**
+   * Whether the address policy is `'public-only'`. Requests to names then never go over a dispatcher that the caller
+   * did not hand over.
+   */
   readonly publicOnly?: boolean;
-  /** Finds the addresses of names; those it gives are checked. @default that of `NameLookup` */
+  /** Resolves names. Its results are checked. @default that of `NameLookup` */
   readonly lookup?: LookupFunction | undefined;
-  /** For connecting, TLS included: nobody waits for it any longer than this. @default 10_000 */
+  /** Milliseconds for connecting, TLS included. @default 10_000 */
   readonly connectTimeoutMs?: number;
-  /** Stands for undici's own, in tests. */
+  /** Replaces undici's own in tests. */
   readonly buildConnector?: BuildConnector;
 }
 
 const ACCEPT_ENCODING = 'gzip, deflate, br';
-/** RFC 9110 §15.2: a client has to take interim answers; nothing says how many. Each may be as long as a header section. */
+/**
+ * The most interim responses to one request. RFC 9110 §15.2 makes clients accept them and sets no limit, and each may
+ * be as long as a header section.
+ */
 const MAX_INTERIM = 32;
 
 /**
- * One small GET per origin: a connection is kept just long enough for a redirect within the same origin,
- * and no idle socket waits at ten thousand hosts. The attempt's deadline replaces undici's own timers.
+ * One small GET per origin: a connection is kept just long enough for a redirect within the origin, so that no idle
+ * sockets stay open to ten thousand hosts. The attempt's deadline replaces undici's own timers.
  */
 const AGENT_OPTIONS: Agent.Options = {
   keepAliveTimeout: 1_000,
@@ -118,7 +124,10 @@ const AGENT_OPTIONS: Agent.Options = {
   maxHeaderSize: 65_536,
 };
 
-/** undici's `request`, over agents of its own (made when first needed) or over a dispatcher. */
+/**
+ * Sends requests with undici's `request`, over a dispatcher or over agents of its own, which are made when first
+ * needed.
+ */
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
   const { dispatcher } = options;
   if (dispatcher === undefined) return new ChosenDispatcher(options, configuredGlobalDispatcher);
@@ -126,7 +135,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
   return new ChosenDispatcher(options, (url) => (dispatcher.usesProxy(url) ? dispatcher : undefined));
 }
 
-/** Asks at every request whether it goes over a dispatcher; if not, it goes over agents of its own. */
+/** Chooses for every request: the dispatcher if there is one for it, else agents of its own. */
 class ChosenDispatcher implements Transport {
   readonly acceptEncoding = ACCEPT_ENCODING;
   readonly #choose: (url: URL) => Dispatcher | undefined;
@@ -156,7 +165,7 @@ class ChosenDispatcher implements Transport {
   }
 }
 
-/** The `request()` of our undici, for dispatchers that have none, or one that does not fit their `dispatch()`. */
+/** The `request()` of our undici, for dispatchers without one, or with one that does not fit their `dispatch()`. */
 class Requester extends Dispatcher {
   readonly #dispatcher: Dispatcher;
 
@@ -178,7 +187,7 @@ function overDispatcher(dispatcher: Dispatcher): Transport {
   return {
     acceptEncoding: ACCEPT_ENCODING,
     async request(url, init) {
-      // Interceptors of the caller's may do with it what only a real one can.
+      // The caller's interceptors may need a real `AbortSignal`.
       const real = { ...init, signal: abortSignalOf(init.signal) };
       const data = await sockets.send(url.origin, init.signal, () => send(requester, url, real));
       return toResponse(data, { proxyMayAnswer: url.protocol === 'http:' });
@@ -190,9 +199,9 @@ function overDispatcher(dispatcher: Dispatcher): Transport {
 }
 
 /**
- * Agents for requests that may go anywhere, and others for those that must go to public addresses: a socket that is
- * kept alive is used again without a look at where it leads, so no socket may serve both kinds. The price is a second
- * connection where a public site redirects within itself.
+ * Two sets of agents: one for requests to any address, one for requests to public addresses only. A kept-alive socket
+ * is reused without another address check, so no socket may serve both. The cost is a second connection when a public
+ * site redirects within itself.
  */
 class OwnAgents implements Transport {
   readonly acceptEncoding = ACCEPT_ENCODING;
@@ -206,7 +215,7 @@ class OwnAgents implements Transport {
   #closed = false;
 
   constructor({ lookup, buildConnector, connectTimeoutMs = DEFAULT_DEADLINE_MS }: UndiciTransportOptions) {
-    // An aborted request leaves the connection it waited for to this timer.
+    // When a request is aborted, the connection that it waited for ends by this timer.
     this.#connectOptions = { timeout: connectTimeoutMs };
     this.#buildConnector = buildConnector;
     if (lookup === undefined) {
@@ -245,9 +254,9 @@ class OwnAgents implements Transport {
 }
 
 /**
- * A client with a single connection per origin costs a fraction of a pool, but queues. Most origins are asked
- * once at a time; a host that many others redirect to is not, and one tarpit must not hold them all up: while
- * an origin has a request under way, further ones go through a second agent with as many connections as needed.
+ * A client with one connection per origin is much cheaper than a pool, but it queues. Most origins get one request at
+ * a time. A host that many others redirect to gets several, and one slow answer must not hold them up: while an
+ * origin has a request in flight, further requests go through a second agent with as many connections as needed.
  */
 class AgentPair {
   readonly #connect: Connector;
@@ -300,7 +309,7 @@ function send(dispatcher: Dispatcher, url: URL, init: TransportRequest): Promise
     onInfo: () => {
       if (++interim > MAX_INTERIM) throw new FetchFailure(MALFORMED);
     },
-    // An interceptor of the dispatcher must not follow redirects: each hop is checked, and told.
+    // An interceptor of the dispatcher must not follow redirects: each hop is checked and reported here.
     maxRedirections: 0,
     [OWN_REQUEST]: true,
   } as const;

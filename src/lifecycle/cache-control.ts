@@ -1,9 +1,9 @@
 /**
- * Directives of a `Cache-Control` field by lower-cased name; one without a value has the empty text. Takes time
- * linear in the field, whatever it holds.
+ * The directives of a `Cache-Control` field by lower-cased name. A directive without a value has the empty text. The
+ * time is linear in the length of the field.
  *
- * RFC 9111 §4.2.1: "When there is more than one value present for a given directive […], either the first
- * occurrence should be used or the response should be considered stale." The first is used.
+ * RFC 9111 §4.2.1: "When there is more than one value present for a given directive […], either the first occurrence
+ * should be used or the response should be considered stale." The first is used.
  */
 export function cacheDirectives(field: string): ReadonlyMap<string, string> {
   const directives = new Map<string, string>();
@@ -19,7 +19,7 @@ export function cacheDirectives(field: string): ReadonlyMap<string, string> {
   return directives;
 }
 
-/** Index of the next comma outside quotes. A quote that is never closed runs to the end of the field. */
+/** Index of the next comma outside quotes. An unclosed quote runs to the end of the field. */
 function memberEnd(field: string, start: number): number {
   let quoted = false;
   for (let index = start; index < field.length; index++) {

@@ -1,28 +1,28 @@
 /**
- * What an answer to `GET /robots.txt` is, if it does not look like a robots.txt.
+ * The kind of answer that came instead of a robots.txt.
  *
- * - `challenge`: a gatekeeper wants to see a browser first (a proof of work, a captcha).
- * - `blocked`: a firewall says that it does not let this client through.
+ * - `challenge`: a gatekeeper asks for a browser first (proof of work, captcha).
+ * - `blocked`: a firewall blocks this client.
  * - `login`: a page that asks for a password.
- * - `html`: some other page with a status of success, such as the home page or the `index.html` of an application.
+ * - `html`: any other page with a 2xx, such as the home page or the `index.html` of an application.
  */
 export type Suspect = 'challenge' | 'blocked' | 'login' | 'html';
 
-/** What of an answer is looked at. */
+/** The parts of an answer that the detection looks at. */
 export interface Appearance {
   readonly status: number;
-  /** Of a header field, by its name in lower case. */
+  /** Returns a header field by its lower-case name. */
   readonly field: (name: string) => string | undefined;
-  /** The first octets of the body, decoded; more than {@link SUSPECT_OCTETS} are not looked at. */
+  /** The first decoded octets of the body. At most {@link SUSPECT_OCTETS} are looked at. */
   readonly start: Uint8Array;
   readonly finalUrl: string;
   readonly hops: number;
 }
 
-/** Gatekeepers say who they are in the head of their pages. */
+/** Gatekeepers identify themselves near the start of their pages. */
 export const SUSPECT_OCTETS = 16_384;
 
-/** Fields by which gatekeepers say that the answer is theirs. */
+/** Header fields by which gatekeepers mark answers of their own. */
 const FIELDS: readonly (readonly [name: string, values: Readonly<Record<string, Suspect>>])[] = [
   // Cloudflare, "Detect a Challenge Page response": the field is "present and set to challenge".
   ['cf-mitigated', { challenge: 'challenge', block: 'blocked' }],
@@ -32,8 +32,8 @@ const FIELDS: readonly (readonly [name: string, values: Readonly<Record<string, 
 ];
 
 /**
- * Texts, in lower case, of pages that stand in the place of others. Each belongs to such a page alone: names of
- * scripts that gatekeepers put into every page of a site they let through are no evidence.
+ * Texts, in lower case, of pages that replace the site's own. Each occurs on such pages only. Scripts that
+ * gatekeepers also add to pages they let through are no evidence.
  */
 const MARKS: readonly (readonly [Suspect, readonly string[]])[] = [
   [
@@ -51,7 +51,7 @@ const MARKS: readonly (readonly [Suspect, readonly string[]])[] = [
       // HUMAN
       'id="px-captcha"',
       'sucuri_cloudproxy_js',
-      // Imperva, in the address of the frame that fills the page.
+      // Imperva: part of the URL of the frame that fills the page.
       'wudnsai=',
       // F5
       'window["bobcmn"]',
@@ -89,17 +89,17 @@ const MARKS: readonly (readonly [Suspect, readonly string[]])[] = [
   ['login', ['type="password"', "type='password'", 'type=password']],
 ];
 
-/** The last segments of paths at which sites let people in. */
+/** Last path segments of login pages. */
 const LOGIN_PATH = /\/(?:log[-_]?in|sign[-_]?in|sso|auth|authori[sz]e|session\/new)(?:\.\w+)?\/?(?:\?|$)/i;
 
-/** Whether a page in the place of this answer would mean anything: many a 404 is a page. */
+/** Whether a page instead of a robots.txt means anything with this status. Many a 404 has a page. */
 export function mayBeSuspect(status: number): boolean {
   return status !== 404 && status !== 410;
 }
 
 /**
- * What the answer looks like, or `undefined` when nothing speaks against it. It may err: nothing is decided by it
- * unless a profile says so.
+ * Guesses the kind of an answer that does not look like a robots.txt; `undefined` when it looks like one. The guess
+ * may be wrong: no decision depends on it unless the profile says so.
  */
 export function suspectOf({ status, field, start, finalUrl, hops }: Appearance): Suspect | undefined {
   for (const [name, values] of FIELDS) {
@@ -112,21 +112,21 @@ export function suspectOf({ status, field, start, finalUrl, hops }: Appearance):
   for (const [suspect, marks] of MARKS) if (marks.some((mark) => text.includes(mark))) return suspect;
   if (hops > 0 && LOGIN_PATH.test(finalUrl)) return 'login';
   // RFC 9110 §15.3.3: "the request has been accepted for processing, but the processing has not been completed."
-  // Nobody answers so where a file lies; gatekeepers do.
+  // Gatekeepers use this status; a server that serves a file does not.
   if (status === 202) return 'challenge';
-  // A page beside an error says no more than the status does.
+  // With an error, a page adds nothing to the status.
   return status >= 200 && status < 300 ? 'html' : undefined;
 }
 
-/** Whether somebody else answered in the place of the site. */
+/** Whether a gatekeeper answered instead of the site. */
 export function isGatekeeper(suspect: Suspect | undefined): boolean {
   return suspect === 'challenge' || suspect === 'blocked';
 }
 
-/** Every octet is one character. */
+/** Decodes each octet to one character. */
 const latin1 = new TextDecoder('latin1');
 
-/** Whether the first octet that is no white space opens a tag: of honest files it does not. */
+/** Whether the first octet that is not white space opens a tag. In a real robots.txt it does not. */
 function isMarkup(start: Uint8Array): boolean {
   let at = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? 3 : 0;
   for (; at < start.length; at++) {
@@ -136,11 +136,13 @@ function isMarkup(start: Uint8Array): boolean {
   return false;
 }
 
-/** MIME Sniffing Standard §7.1, the signatures of text/html; `<meta` and `<link` are what broken pages begin with. */
+/**
+ * MIME Sniffing Standard §7.1, the signatures of text/html; also `<meta` and `<link`, with which broken pages begin.
+ */
 const HTML =
   /^<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta|link)[\s>]/;
 
-/** Without comments and XML declarations: what follows them tells whether it is a page. Robots files have them too. */
+/** Skips leading comments and XML declarations: a robots.txt may have them too, so only what follows tells a page. */
 function withoutPreamble(text: string): string {
   let at = text.startsWith('ï»¿') ? 3 : 0;
   for (;;) {

@@ -3,53 +3,57 @@ import { parseHttpDate } from './http-date.ts';
 import type { AnswerHeaders } from './outcome.ts';
 import type { Profile } from './profile.ts';
 
-/** What an answer says of its lifetime. Where it says nothing, or nothing readable, that is told by what is absent. */
+/**
+ * The freshness information of an answer. Optional members are absent when the answer has no such field, or an
+ * unreadable one.
+ */
 export type StatedLifetime =
   | {
       readonly source: 's-maxage' | 'max-age';
-      /** Absent when the value is no whole number, which counts as 0. */
+      /** Absent when the value is not a whole number. It then counts as 0. */
       readonly seconds?: number;
-      /** Already spent in other caches, by `Age`. */
+      /** Seconds already spent in other caches, from `Age`. */
       readonly ageSeconds: number;
     }
   | {
       readonly source: 'expires';
-      /** Absent when the value is no date, which counts as past. */
+      /** Absent when the value is not a date. It then counts as past. */
       readonly expiresAt?: number;
-      /** The `Date` it is counted from; absent when it is counted from receipt. */
+      /** The `Date` field that the lifetime counts from. Absent when it counts from receipt. */
       readonly servedAt?: number;
       readonly ageSeconds: number;
     }
   | { readonly source: 'no-store' | 'no-cache' }
-  /** Nothing: the profile's own lifetime applies. */
+  /** No freshness information: the profile's default lifetime applies. */
   | { readonly source: 'default' };
 
-/** How long an answer lives, and why. */
+/** The lifetime of an answer, and where it comes from. */
 export type Freshness = StatedLifetime & {
-  /** Counted from receipt, within the profile's bounds, before jitter. */
+  /** The lifetime from receipt, within the profile's bounds, before jitter. */
   readonly lifetimeMs: number;
-  /** The bound of the profile that took the place of what was said. */
+  /** The bound of the profile that replaced the stated lifetime. */
   readonly clampedBy?: 'min' | 'max';
 };
 
-/** The lifetime of an answer that arrived at `receivedAtMs`, and why it is that long. */
+/** Computes the lifetime of an answer that arrived at `receivedAtMs`. */
 export function freshness(
   headers: AnswerHeaders,
   profile: Pick<Profile, 'lifetime'>,
   receivedAtMs: number,
 ): Freshness {
   const { defaultMs, minMs, maxMs } = profile.lifetime;
-  const said = stated(headers, receivedAtMs);
+  const said = readStatedLifetime(headers, receivedAtMs);
   const ms = leftAtReceipt(said, receivedAtMs) ?? defaultMs;
   if (ms > maxMs) return { ...said, lifetimeMs: maxMs, clampedBy: 'max' };
   if (ms < minMs) return { ...said, lifetimeMs: minMs, clampedBy: 'min' };
   return { ...said, lifetimeMs: ms };
 }
 
-function stated(headers: AnswerHeaders, receivedAtMs: number): StatedLifetime {
+function readStatedLifetime(headers: AnswerHeaders, receivedAtMs: number): StatedLifetime {
   const directives = cacheDirectives(headers.cacheControl ?? '');
   // RFC 9111 §4.2.1: "If directives conflict (e.g., both max-age and no-cache are present), the most restrictive
-  // directive should be honored." A `no-cache` that lists fields counts like a bare one (§5.2.2.4 calls it usual).
+  // directive should be honored." A `no-cache` with a list of fields counts as a bare one (§5.2.2.4 says that many
+  // caches do so).
   for (const source of ['no-store', 'no-cache'] as const) if (directives.has(source)) return { source };
 
   // RFC 9111 §4.2.1, in this order: s-maxage, max-age, "the value of the Expires response header field minus the
@@ -73,7 +77,7 @@ function stated(headers: AnswerHeaders, receivedAtMs: number): StatedLifetime {
   };
 }
 
-/** What is left of the lifetime at receipt; not above 0 when the answer arrived stale. */
+/** The rest of the lifetime at receipt; 0 or less when the answer arrived stale. */
 function leftAtReceipt(said: StatedLifetime, receivedAtMs: number): number | undefined {
   switch (said.source) {
     case 'no-store':
@@ -89,7 +93,7 @@ function leftAtReceipt(said: StatedLifetime, receivedAtMs: number): number | und
       // representing a time in the past (i.e., "already expired")."
       if (said.expiresAt === undefined) return 0;
       // RFC 9110 §6.6.1: "A recipient with a clock that receives a response message without a Date header field MUST
-      // record the time it was received". Counted from there, no age is left to take off.
+      // record the time it was received". The lifetime then counts from receipt, so `Age` is not subtracted.
       return said.servedAt === undefined
         ? said.expiresAt - receivedAtMs
         : said.expiresAt - said.servedAt - said.ageSeconds * 1000;
@@ -108,8 +112,8 @@ function age(headers: AnswerHeaders): number {
 }
 
 /**
- * A whole, non-negative number of seconds. RFC 9111 §1.2.2: a value too great to hold counts as "2147483648 (2^31)
- * or the greatest positive integer it can conveniently represent".
+ * Parses a whole, non-negative number of seconds. RFC 9111 §1.2.2: a value too great to hold counts as "2147483648
+ * (2^31) or the greatest positive integer it can conveniently represent".
  */
 function deltaSeconds(text: string): number | undefined {
   const trimmed = text.trim();
@@ -117,10 +121,10 @@ function deltaSeconds(text: string): number | undefined {
 }
 
 /**
- * The pause a `Retry-After` field asks for, within bounds; undefined when the field says nothing readable.
+ * The pause from a `Retry-After` field, within `bounds`; `undefined` when the field is missing or unreadable.
  *
  * RFC 9110 §10.2.3: "The Retry-After field value can be either an HTTP-date or a number of seconds to delay after
- * receiving the response." A date in the past, like 0, asks for the shortest pause.
+ * receiving the response." A date in the past, or 0, gives the shortest pause.
  */
 export function retryAfterMs(
   header: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * Dates of HTTP headers. `Date.parse` is not used on them: it guesses at forms that no standard knows and reads
- * some in the local time zone.
+ * Parses dates of HTTP header fields. `Date.parse` is not used: it accepts forms that no standard defines, and reads
+ * some of them in the local time zone.
  */
 
 const MONTHS: readonly string[] = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
@@ -13,8 +13,8 @@ const TIME = String.raw`(?<hour>\d{2}):(?<minute>\d{2}):(?<second>\d{2})`;
 /*
  * RFC 9110 §5.6.7: "A recipient that parses a timestamp value in an HTTP field MUST accept all three HTTP-date
  * formats." RFC 9111 §4.2: "Although all date formats are specified to be case-sensitive, a cache recipient SHOULD
- * match the field value case-insensitively" and "SHOULD consider a date with a zone abbreviation other than "GMT"
- * to be invalid for calculating expiration." The name of the day must be one, but is not held against the date.
+ * match the field value case-insensitively" and "SHOULD consider a date with a zone abbreviation other than "GMT" to
+ * be invalid for calculating expiration." The name must be that of a weekday, but need not fit the date.
  */
 const FORMS: readonly RegExp[] = [
   // IMF-fixdate: Sun, 06 Nov 1994 08:49:37 GMT
@@ -27,7 +27,10 @@ const FORMS: readonly RegExp[] = [
 
 const LONGEST_FORM = 'Wednesday, 06-Nov-94 08:49:37 GMT'.length;
 
-/** Epoch ms of an HTTP-date, or undefined when the text is none. `nowMs` settles the century of two-digit years. */
+/**
+ * Parses an HTTP-date into epoch ms; `undefined` when the text is no date. `nowMs` decides the century of two-digit
+ * years.
+ */
 export function parseHttpDate(text: string, nowMs: number): number | undefined {
   const trimmed = text.trim();
   if (trimmed.length > LONGEST_FORM) return undefined;
@@ -70,7 +73,7 @@ function isReal(year: number, { month, day, hour, minute, second }: Parts): bool
 /**
  * RFC 9110 §5.6.7: "Recipients of a timestamp value in rfc850-date format, which uses a two-digit year, MUST
  * interpret a timestamp that appears to be more than 50 years in the future as representing the most recent year in
- * the past that had the same last two digits." So it is the latest year that lies no more than 50 years ahead.
+ * the past that had the same last two digits." So it is the latest such year that is at most 50 years ahead.
  */
 function yearOfTwoDigits(twoDigits: number, parts: Parts, nowMs: number): number {
   const horizon = new Date(nowMs);
@@ -79,11 +82,11 @@ function yearOfTwoDigits(twoDigits: number, parts: Parts, nowMs: number): number
   return instant(year, parts) > horizon.getTime() ? year - 100 : year;
 }
 
-/** The calendar repeats itself after this many years. */
+/** The Gregorian calendar repeats after this many years. */
 const CYCLE_YEARS = 400;
 const CYCLE_MS = 146_097 * 24 * 60 * 60 * 1000;
 
-/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999, hence the detour over the next cycle. */
+/** `Date.UTC` reads the years 0 to 99 as 1900 to 1999, so the date is computed one cycle later. */
 function instant(year: number, { month, day, hour, minute, second }: Parts): number {
   return Date.UTC(year + CYCLE_YEARS, month, day, hour, minute, second) - CYCLE_MS;
 }

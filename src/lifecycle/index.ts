@@ -1,8 +1,8 @@
 /**
- * What an answer to `GET /robots.txt` means, and for how long. Pure: time and randomness come in as numbers, what is
- * known goes in and out as plain data, so that a month of outages is tested in a millisecond.
+ * The meaning of an answer to `GET /robots.txt`, over time. Pure: time and randomness come in as numbers, records go
+ * in and out as plain data, so that a month of outages is tested in a millisecond.
  *
- * It must not import Node, a library, or another room; the exceptions are the type `Dialect` and the path `/robots.txt`.
+ * It must not import Node, a library, or another room. Exceptions: the type `Dialect` and the path `/robots.txt`.
  */
 export { isGatekeeper, mayBeSuspect, type Suspect, SUSPECT_OCTETS, suspectOf } from './challenge-pages.ts';
 export { type Freshness, freshness, retryAfterMs, type StatedLifetime } from './freshness.ts';
@@ -29,6 +29,6 @@ export {
 export { newest, noLaterThan, recordedAt, retentionMs } from './record-times.ts';
 export { type RobotsSource, sourceOf } from './robots-source.ts';
 export { attemptDue, type Due, type OriginState, refreshAheadAt, stateOf, type KnownState } from './state.ts';
-export { type StateUnderProfile, stateUnderProfile, withoutParticulars } from './under-profile.ts';
+export { type StateUnderProfile, stateUnderProfile, stateAlone } from './under-profile.ts';
 export { type RecordFault, validateRecord } from './validate-record.ts';
 export { ANSWER_FIELDS } from './outcome.ts';

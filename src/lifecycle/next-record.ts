@@ -4,20 +4,20 @@ import type { AnswerHeaders, Outcome } from './outcome.ts';
 import type { Profile } from './profile.ts';
 import type { Suspect } from './challenge-pages.ts';
 
-/** An attempt that ended, and what was known before it. */
-export interface Attempt {
+/** The end of an attempt, and the record before it. */
+export interface EndedAttempt {
   readonly previous: OriginRecord | undefined;
   readonly origin: string;
   readonly outcome: Outcome;
   readonly profile: Profile;
-  /** When the attempt ended, in epoch ms. */
+  /** The time at which the attempt ended, in epoch ms. */
   readonly now: number;
-  /** Drawn from [0, 1). Takes up to a tenth off the lifetime or the pause that follows. */
+  /** A number in [0, 1). It shortens the lifetime, or the pause, by up to a tenth. */
   readonly random: number;
 }
 
-/** What is known of the origin after the attempt. The record before it is left as it was. */
-export function nextRecord(attempt: Attempt): OriginRecord {
+/** The record after an attempt. The previous record is not changed. */
+export function nextRecord(attempt: EndedAttempt): OriginRecord {
   const { outcome } = attempt;
   switch (outcome.kind) {
     case 'success':
@@ -28,14 +28,14 @@ export function nextRecord(attempt: Attempt): OriginRecord {
       return afterUnavailable(attempt, outcome);
     case 'restricted': {
       const { status, finalUrl, hops } = outcome;
-      return concluded(attempt, {
+      return withAnswer(attempt, {
         kind: 'restricted',
         status,
         finalUrl,
         hops,
-        ...life(attempt, outcome.headers),
-        ...course(outcome),
-        ...suspicion(outcome),
+        ...lifetimeOf(attempt, outcome.headers),
+        ...attemptDetails(outcome),
+        ...suspectMember(outcome),
       });
     }
     case 'unreachable':
@@ -43,7 +43,7 @@ export function nextRecord(attempt: Attempt): OriginRecord {
   }
 }
 
-/** Notes whether the rest of the site answers. The last signal wins. */
+/** Records whether the rest of the site answers. The last signal wins. */
 export function withSiteSignal(
   record: OriginRecord | undefined,
   origin: string,
@@ -59,45 +59,45 @@ type Of<Kind extends Outcome['kind']> = Extract<Outcome, { readonly kind: Kind }
  * RFC 9309 §2.3.1.1: "If the crawler successfully downloads the robots.txt file, the crawler MUST follow the parseable
  * rules."
  */
-function afterSuccess(attempt: Attempt, outcome: Of<'success'>): OriginRecord {
+function afterSuccess(attempt: EndedAttempt, outcome: Of<'success'>): OriginRecord {
   const { status, finalUrl, hops, body, truncated, headers } = outcome;
   const answer: Answer = {
     kind: 'rules',
     status,
     finalUrl,
     hops,
-    ...life(attempt, headers),
-    ...course(outcome),
+    ...lifetimeOf(attempt, headers),
+    ...attemptDetails(outcome),
   };
-  return concluded(attempt, answer, {
+  return withAnswer(attempt, answer, {
     body,
     truncated,
     status,
     finalUrl,
     hops,
     fetchedAt: attempt.now,
-    ...validators(headers),
+    ...validatorsOf(headers),
     ...(headers.contentType === undefined ? {} : { contentType: headers.contentType }),
-    ...suspicion(outcome),
+    ...suspectMember(outcome),
   });
 }
 
 /**
- * The copy is as good as new: the same octets, a new date. The 304 alone sets the lifetime, for RFC 9110 §15.4.5
- * has the server repeat the `Cache-Control` and `Expires` "that would have been sent in a 200".
+ * The copy is revalidated: same octets, new date. The 304 alone sets the lifetime. RFC 9110 §15.4.5 makes the server
+ * repeat the `Cache-Control` and `Expires` "that would have been sent in a 200".
  */
-function afterNotModified(attempt: Attempt, outcome: Of<'not-modified'>): OriginRecord {
+function afterNotModified(attempt: EndedAttempt, outcome: Of<'not-modified'>): OriginRecord {
   const { finalUrl, hops, headers } = outcome;
   const held = attempt.previous?.copy;
   if (held === undefined) {
-    // A 304 that confirms nothing we hold is no answer.
+    // No copy is stored, so this 304 confirms nothing.
     return afterFailure(attempt, {
       kind: 'unreachable',
       status: 304,
       error: 'ERR_ROBOTS_NOT_MODIFIED',
       finalUrl,
       hops,
-      ...course(outcome),
+      ...attemptDetails(outcome),
     });
   }
   const answer: Answer = {
@@ -106,18 +106,18 @@ function afterNotModified(attempt: Attempt, outcome: Of<'not-modified'>): Origin
     notModified: true,
     finalUrl,
     hops,
-    ...life(attempt, headers),
-    ...course(outcome),
+    ...lifetimeOf(attempt, headers),
+    ...attemptDetails(outcome),
   };
-  return concluded(attempt, answer, { ...held, fetchedAt: attempt.now, ...validators(headers) });
+  return withAnswer(attempt, answer, { ...held, fetchedAt: attempt.now, ...validatorsOf(headers) });
 }
 
 /**
  * RFC 9309 §2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the crawler, then
- * the crawler MAY access any resources on the server." The copy goes with it, unless the profile uses what the draft
- * before the RFC added: "or MAY use a cached version of a robots.txt file for up to 24 hours".
+ * the crawler MAY access any resources on the server." The copy is discarded, unless the profile follows the draft
+ * before the RFC, which added: "or MAY use a cached version of a robots.txt file for up to 24 hours".
  */
-function afterUnavailable(attempt: Attempt, outcome: Of<'unavailable'>): OriginRecord {
+function afterUnavailable(attempt: EndedAttempt, outcome: Of<'unavailable'>): OriginRecord {
   const { previous, profile, now } = attempt;
   const { status, finalUrl, hops, reason } = outcome;
   const since = previous?.answer?.kind === 'unavailable' ? previous.answer.since : now;
@@ -126,47 +126,47 @@ function afterUnavailable(attempt: Attempt, outcome: Of<'unavailable'>): OriginR
     status,
     finalUrl,
     hops,
-    ...life(attempt, outcome.headers),
+    ...lifetimeOf(attempt, outcome.headers),
     since,
     ...(reason === undefined ? {} : { reason }),
-    ...course(outcome),
-    ...suspicion(outcome),
+    ...attemptDetails(outcome),
+    ...suspectMember(outcome),
   };
   const keepsCopy = now - since < profile.keepCopyOnUnavailableMs;
-  return concluded(attempt, answer, keepsCopy ? previous?.copy : undefined);
+  return withAnswer(attempt, answer, keepsCopy ? previous?.copy : undefined);
 }
 
 /**
- * A failure is set beside what was known and takes nothing away: a fresh answer stays in force to its end, and a
- * good copy is held for the phases that use one. RFC 9309 §2.4: "Crawlers SHOULD NOT use the cached version for more
- * than 24 hours, unless the robots.txt file is unreachable."
+ * A failure removes nothing: a fresh answer stays in force until it is stale, and a good copy is kept for the phases
+ * that use it. RFC 9309 §2.4: "Crawlers SHOULD NOT use the cached version for more than 24 hours, unless the
+ * robots.txt file is unreachable."
  */
-function afterFailure(attempt: Attempt, outcome: Of<'unreachable'>): OriginRecord {
+function afterFailure(attempt: EndedAttempt, outcome: Of<'unreachable'>): OriginRecord {
   const { previous, origin, profile, now } = attempt;
   const { status, error, finalUrl, hops, retryAfterMs } = outcome;
   const attempts = (previous?.failure?.attempts ?? 0) + 1;
   const backoffMs = Math.min(profile.backoff.initialMs * 2 ** (attempts - 1), profile.backoff.maxMs);
   const failure: Failure = {
-    // A clock that was set back behind the first failure starts the phases anew.
+    // If the clock was set back before the first failure, the phases start again.
     since: Math.min(previous?.failure?.since ?? now, now),
     at: now,
     attempts,
     // RFC 9110 §10.2.3: "Servers send the "Retry-After" header field to indicate how long the user agent ought to
-    // wait before making a follow-up request." So it replaces our own pause, and no jitter shortens it.
+    // wait before making a follow-up request." So it replaces our backoff, and jitter does not shorten it.
     retryAt: now + (retryAfterMs ?? jittered(backoffMs, attempt.random)),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(status === undefined ? {} : { status }),
     error,
     finalUrl,
     hops,
-    ...course(outcome),
-    ...suspicion(outcome),
+    ...attemptDetails(outcome),
+    ...suspectMember(outcome),
   };
   return { ...previous, origin, failure };
 }
 
-/** A conclusive answer ends the failure; only what is known of the rest of the site is carried over. */
-function concluded({ previous, origin }: Attempt, answer: Answer, copy?: Copy): OriginRecord {
+/** A conclusive answer ends the failure. Only the site signal is carried over. */
+function withAnswer({ previous, origin }: EndedAttempt, answer: Answer, copy?: Copy): OriginRecord {
   return {
     origin,
     answer,
@@ -175,33 +175,33 @@ function concluded({ previous, origin }: Attempt, answer: Answer, copy?: Copy): 
   };
 }
 
-function life(
-  { profile, now, random }: Attempt,
+function lifetimeOf(
+  { profile, now, random }: EndedAttempt,
   headers: AnswerHeaders,
 ): Pick<Answer, 'fetchedAt' | 'staleAt'> {
   return { fetchedAt: now, staleAt: now + jittered(freshness(headers, profile, now).lifetimeMs, random) };
 }
 
-/** At most this share is taken off at random, so that origins met together do not come due together. */
+/** The largest share that jitter takes off, so that origins fetched together do not expire together. */
 export const JITTER_SHARE = 0.1;
 
-/** Whole milliseconds. */
+/** Rounded to whole milliseconds. */
 function jittered(ms: number, random: number): number {
   return Math.round(ms * (1 - JITTER_SHARE * random));
 }
 
-/** The header section is kept as it is, unless there is nothing in it. */
-function course({ redirects, headers }: Outcome): Pick<Answer, 'redirects' | 'headers'> {
+/** The details of the attempt. An empty header section is left out. */
+function attemptDetails({ redirects, headers }: Outcome): Pick<Answer, 'redirects' | 'headers'> {
   return {
     ...(redirects === undefined ? {} : { redirects }),
     ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),
   };
 }
 
-function suspicion({ suspect }: Outcome): { suspect?: Suspect } {
+function suspectMember({ suspect }: Outcome): { suspect?: Suspect } {
   return suspect === undefined ? {} : { suspect };
 }
 
-function validators({ etag, lastModified }: AnswerHeaders): Pick<Copy, 'etag' | 'lastModified'> {
+function validatorsOf({ etag, lastModified }: AnswerHeaders): Pick<Copy, 'etag' | 'lastModified'> {
   return { ...(etag === undefined ? {} : { etag }), ...(lastModified === undefined ? {} : { lastModified }) };
 }

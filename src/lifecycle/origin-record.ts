@@ -2,88 +2,88 @@ import type { AnswerHeaders, Redirect, UnavailableReason } from './outcome.ts';
 import type { Suspect } from './challenge-pages.ts';
 
 /**
- * Everything remembered of one origin. Plain data: it can be written to a store and read back. All times are
- * epoch milliseconds. What it *means* depends on the profile and the moment: ask `stateOf()`.
+ * Everything stored about one origin. Plain data, so that a store can write it and read it back. All times are epoch
+ * milliseconds. The state that follows from it depends on the profile and the time: see `stateOf()`.
  */
 export interface OriginRecord {
   /** Scheme, host and port, as `URL.origin` serialises them (`https://example.com`). */
   readonly origin: string;
-  /** The last conclusive answer. Absent when the origin has never answered conclusively. */
+  /** The last conclusive answer. Absent when no attempt has had one. */
   readonly answer?: Answer;
   /**
-   * The last good copy of the file. While `answer.kind` is `rules` it is the file in force; otherwise it is
-   * kept only where the profile can still use it.
+   * The last good copy of the file. While `answer.kind` is `rules` it is the file in force. Otherwise it is kept only
+   * as long as the profile can still use it.
    */
   readonly copy?: Copy;
   /** Present from the first failed attempt until the next conclusive answer. */
   readonly failure?: Failure;
-  /** The last signal about the rest of the site: `report()` and guarded page requests. */
+  /** The last signal about the rest of the site, from `report()` or from a guarded page request. */
   readonly site?: { readonly reachable: boolean; readonly at: number };
 }
 
-interface Suspicion {
-  /** What the answer looks like, if not like what it should be. */
+interface WithSuspect {
+  /** Set when the answer does not look like a robots.txt, or not like an answer of the site. */
   readonly suspect?: Suspect;
 }
 
-/** How an attempt went, for those who want to know. Nothing is decided by it, and a store may leave it out. */
-interface Course {
-  /** Absent when there were none. */
+/** Details of an attempt for reports. No decision depends on them, and a store may drop them. */
+interface AttemptDetails {
+  /** Absent when there were no redirects. */
   readonly redirects?: readonly Redirect[];
-  /** Of the last response. Absent when none arrived, or it had none of them. */
+  /** Fields of the last response. Absent when no response arrived, or when it had none of these fields. */
   readonly headers?: AnswerHeaders;
 }
 
-interface AnswerBase extends Course, Suspicion {
+interface AnswerBase extends AttemptDetails, WithSuspect {
   /** Status of the last hop. */
   readonly status: number;
   readonly finalUrl: string;
   readonly hops: number;
-  /** When the answer arrived or was last confirmed by a 304. */
+  /** The time at which the answer arrived, or was last confirmed by a 304. */
   readonly fetchedAt: number;
-  /** From here on a question waits for a new answer. */
+  /** The time from which a question waits for a new answer. */
   readonly staleAt: number;
 }
 
 export type Answer =
   | (AnswerBase & {
       readonly kind: 'rules';
-      /** A 304 confirmed the copy, whose status stands above. */
+      /** Set when a 304 confirmed the copy. `status` is then the status of the copy. */
       readonly notModified?: true;
     })
   | (AnswerBase & {
       readonly kind: 'unavailable';
       readonly reason?: UnavailableReason;
-      /** When the origin first said so in a row; bounds `keepCopyOnUnavailableMs`. */
+      /** The first of the consecutive `unavailable` answers. `keepCopyOnUnavailableMs` counts from here. */
       readonly since: number;
     })
   | (AnswerBase & { readonly kind: 'restricted' });
 
-/** A robots.txt body and what is needed to ask whether it changed. */
-export interface Copy extends Suspicion {
+/** A robots.txt body, with the validators to revalidate it. */
+export interface Copy extends WithSuspect {
   readonly body: Uint8Array;
   readonly truncated: boolean;
   readonly status: number;
   readonly finalUrl: string;
   readonly hops: number;
-  /** When this body arrived or was last confirmed. */
+  /** The time at which this body arrived, or was last confirmed. */
   readonly fetchedAt: number;
-  /** Validators belong to `finalUrl` alone. */
+  /** Validators are sent to `finalUrl` only. */
   readonly etag?: string;
   readonly lastModified?: string;
   readonly contentType?: string;
 }
 
-export interface Failure extends Course, Suspicion {
-  /** First failure in a row: the phases of a profile count from here. */
+export interface Failure extends AttemptDetails, WithSuspect {
+  /** The first of the consecutive failures. The phases of a profile count from here. */
   readonly since: number;
-  /** Latest failure. */
+  /** The latest failure. */
   readonly at: number;
-  /** Failures in a row, at least 1. */
+  /** Number of consecutive failures, at least 1. */
   readonly attempts: number;
-  /** A question from here on starts the next attempt. */
+  /** A question at or after this time starts the next attempt. */
   readonly retryAt: number;
-  /** The pause that `Retry-After` asked for, when it is what `retryAt` comes from. */
+  /** The pause from `Retry-After`, when `retryAt` was computed from it. */
   readonly retryAfterMs?: number;
   readonly status?: number;
   readonly error: string;

@@ -2,16 +2,16 @@ import type { Profile, StatusMeaning } from './profile.ts';
 import type { Suspect } from './challenge-pages.ts';
 
 /**
- * What one attempt to fetch `/robots.txt` came to. The network side (`fetch/`) produces it, the time side
- * (`transition.ts`) folds it into what is known of the origin. Closed on purpose: there is no "other".
+ * The outcome of one attempt to fetch `/robots.txt`. `fetch/` produces it, and `next-record.ts` merges it into the
+ * origin record. The union is closed on purpose: there is no kind "other".
  */
 
-/** Why an answer of the server does not count as a usable robots.txt although nothing broke. */
+/** The reason why an answer counts as `unavailable` although its status alone would not make it so. */
 export type UnavailableReason = 'too-many-redirects' | 'redirect-loop' | 'disallowed-redirect';
 
 /**
- * Response header fields that decide how long an answer lives and how it is asked for again, and those that explain
- * it. As they came; bounded in length by whoever read them.
+ * The response header fields that set the lifetime, that are needed for revalidation, or that reports show. The
+ * values are as received; the reader bounds their length.
  */
 export interface AnswerHeaders {
   readonly cacheControl?: string;
@@ -22,11 +22,11 @@ export interface AnswerHeaders {
   readonly lastModified?: string;
   readonly contentType?: string;
   readonly retryAfter?: string;
-  /** Of a redirect that was not followed. */
+  /** Only of a redirect that was not followed. */
   readonly location?: string;
 }
 
-/** The fields of {@link AnswerHeaders} that any answer can have, with their names in HTTP. */
+/** The members of {@link AnswerHeaders} that any answer can have, each with its HTTP field name. */
 export const ANSWER_FIELDS: readonly (readonly [
   key: Exclude<keyof AnswerHeaders, 'location'>,
   name: string,
@@ -41,24 +41,24 @@ export const ANSWER_FIELDS: readonly (readonly [
   ['retryAfter', 'retry-after'],
 ];
 
-/** A redirect that was followed. Shown, never decided by; its texts may be cut. */
+/** A redirect that was followed. For reports only, no decision depends on it; long texts may be cut. */
 export interface Redirect {
-  /** What was requested. */
+  /** The URL that was requested. */
   readonly url: string;
   readonly status: number;
-  /** The field as it came. */
+  /** The `Location` field as received. */
   readonly location: string;
 }
 
-/** Where the last hop of an attempt led, and what it found there. */
+/** The last hop of an attempt, and the redirects that led to it. */
 export interface Route {
-  /** URL of the last request, without fragment. */
+  /** URL of the last request, without the fragment. */
   readonly finalUrl: string;
-  /** Redirects followed: 0 when `<origin>/robots.txt` answered itself. */
+  /** Number of redirects followed. 0 when `<origin>/robots.txt` itself answered. */
   readonly hops: number;
-  /** Those redirects, in order; absent when there were none. */
+  /** The redirects followed, in order. Absent when there were none. */
   readonly redirects?: readonly Redirect[];
-  /** What the answer looks like, if not like a robots.txt. */
+  /** Set when the answer does not look like a robots.txt. */
   readonly suspect?: Suspect;
 }
 
@@ -67,9 +67,9 @@ export type Outcome =
       readonly kind: 'success';
       readonly status: number;
       readonly headers: AnswerHeaders;
-      /** Decoded octets, at most the body limit, without the line that the limit cut. */
+      /** The decoded octets, at most the body limit. A line that the limit cuts is dropped. */
       readonly body: Uint8Array;
-      /** Whether octets past the limit were left unread. */
+      /** Whether octets past the limit were not read. */
       readonly truncated: boolean;
     })
   | (Route & { readonly kind: 'not-modified'; readonly status: 304; readonly headers: AnswerHeaders })
@@ -84,15 +84,15 @@ export type Outcome =
       readonly kind: 'unreachable';
       /** Absent when no response arrived. */
       readonly status?: number;
-      /** A literal code: `ERR_ROBOTS_*`, or what Node or undici gave (`ENOTFOUND`, `UND_ERR_CONNECT_TIMEOUT`). */
+      /** A literal code: `ERR_ROBOTS_*`, or the code of Node or undici (`ENOTFOUND`, `UND_ERR_CONNECT_TIMEOUT`). */
       readonly error: string;
       /** Absent when no response arrived. */
       readonly headers?: AnswerHeaders;
-      /** What `Retry-After` asked for, already read and clamped by `retryAfterMs()`. */
+      /** The pause from `Retry-After`, parsed and clamped by `retryAfterMs()`. */
       readonly retryAfterMs?: number;
     });
 
-/** The same answer, as it is for the origin that gave it. */
+/** The same answer without its redirects, for the origin of the final URL. */
 export function unredirected(outcome: Extract<Outcome, { readonly kind: 'success' }>): Outcome {
   const { kind, status, finalUrl, headers, body, truncated, suspect } = outcome;
   const answer = { kind, status, finalUrl, hops: 0, headers, body, truncated };
@@ -100,11 +100,11 @@ export function unredirected(outcome: Extract<Outcome, { readonly kind: 'success
 }
 
 /**
- * What a status of the last hop means under a profile: its exact code beats its class. Codes that no entry names
- * (1xx, a 304 nobody asked for, a redirect without a usable `Location`, 600 and above) are unreachable.
+ * The meaning of the last hop's status under a profile. An exact code beats its class. Codes without an entry (1xx, a
+ * 304 to an unconditional request, a redirect without a usable `Location`, 600 and above) are unreachable.
  *
- * RFC 9309 leaves them open; the draft before it said: "For other undefined status codes, the crawler
- * MUST assume the robots.txt is unreachable."
+ * RFC 9309 leaves them open. The draft before it said: "For other undefined status codes, the crawler MUST assume the
+ * robots.txt is unreachable."
  */
 export function meaningOfStatus(status: number, profile: Pick<Profile, 'status'>): StatusMeaning {
   return (
@@ -112,7 +112,7 @@ export function meaningOfStatus(status: number, profile: Pick<Profile, 'status'>
   );
 }
 
-/** Profiles may come from JSON and code alike: what a prototype holds is no entry. */
+/** Reads an own property only: profiles come from callers, and a name on `Object.prototype` is no entry. */
 function own(status: Profile['status'], key: string): StatusMeaning | undefined {
   return Object.hasOwn(status, key) ? status[key] : undefined;
 }

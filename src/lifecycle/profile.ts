@@ -1,62 +1,64 @@
 import type { Dialect } from '../rules/index.ts';
 
-/** What a status of the last hop means. `rules` is what a usable 2xx gives. */
+/** The meaning of the last hop's status. A 2xx with a usable body means `rules`. */
 export type StatusMeaning = 'rules' | 'unavailable' | 'restricted' | 'unreachable';
 
-/** How an origin is treated while its robots.txt cannot be reached. */
+/** The treatment of an origin while its robots.txt is unreachable. */
 export type UnreachableTreatment = 'last-good' | 'allow-all' | 'disallow-all';
 
-/** One stretch of an outage, counted from its first failure. */
+/** One phase of an outage. Phases are counted from the first failure. */
 export interface UnreachablePhase {
-  /** Where the phase ends, in ms since the first failure; `null`: it never ends. */
+  /** End of the phase in ms since the first failure; `null` for no end. */
   readonly untilMs: number | null;
-  /** Treatment when a good copy is held. */
+  /** Treatment when a good copy exists. */
   readonly withCopy: UnreachableTreatment;
-  /** Treatment when none is held. */
+  /** Treatment when no copy exists. */
   readonly withoutCopy: Exclude<UnreachableTreatment, 'last-good'>;
-  /** Overrides both when the rest of the site is known to be reachable. */
+  /** Replaces both when the rest of the site is known to be reachable. */
   readonly whenSiteReachable?: Exclude<UnreachableTreatment, 'last-good'>;
 }
 
-/** Plain data: print it, spread it, store it. Every duration is in milliseconds. */
+/**
+ * A policy for fetching and caching. Plain data: print it, spread it, store it. Every duration is in milliseconds.
+ */
 export interface Profile {
   readonly name: string;
   readonly dialect: Dialect;
   /**
-   * Meaning of a status: an exact code (`"429"`) beats its class (`"4xx"`). What no entry names is
-   * `unreachable`. Redirects the client follows never come here.
+   * Meaning of each status. An exact code (`"429"`) beats its class (`"4xx"`). A status without an entry is
+   * `unreachable`. Redirects that the client follows are not looked up here.
    */
   readonly status: Readonly<Record<string, StatusMeaning>>;
   readonly maxRedirects: number;
   readonly tooManyRedirects: 'unavailable' | 'unreachable';
-  /** A redirect hop whose URL its own origin's rules, as far as already known, disallow. */
+  /** The treatment of a redirect to a URL that the rules of its own origin disallow, if those rules are cached. */
   readonly disallowedRedirect: 'followed' | 'unavailable';
   /**
-   * An answer that looks like a challenge, or like the block page of a firewall, in the place of the site's own
-   * (`suspect: 'challenge'` or `'blocked'`): taken by its status like any other, or for no answer.
+   * The treatment of an answer that looks like a challenge or a firewall's block page (`suspect: 'challenge'` or
+   * `'blocked'`): by its status, as any other answer, or as unreachable.
    */
   readonly challenge: 'as-status' | 'unreachable';
-  /** In order; the last one has `untilMs: null`. */
+  /** Phases in order of time. The last one has `untilMs: null`. */
   readonly whileUnreachable: readonly UnreachablePhase[];
   readonly lifetime: {
-    /** When the answer says nothing. */
+    /** The lifetime of an answer without freshness information. */
     readonly defaultMs: number;
     readonly minMs: number;
     readonly maxMs: number;
   };
   /** Whether to revalidate with `If-None-Match` and `If-Modified-Since`. */
   readonly conditionalRequests: boolean;
-  /** Failures: first pause, doubled up to the last. */
+  /** Pause after a failure: `initialMs`, doubled after each further failure, at most `maxMs`. */
   readonly backoff: { readonly initialMs: number; readonly maxMs: number };
-  /** Bounds of a server's `Retry-After`. */
+  /** Bounds of the pause from `Retry-After`. */
   readonly retryAfter: { readonly minMs: number; readonly maxMs: number };
-  /** How long a good copy still serves after the file became unavailable; 0: not at all. */
+  /** How long a good copy serves after the file became unavailable. 0: not at all. */
   readonly keepCopyOnUnavailableMs: number;
 }
 
 export type ProfileName = 'rfc9309' | 'google' | 'google-legacy' | 'koster-1996' | 'robotstxt-1994';
 
-/** From the newest to the oldest. */
+/** Newest first. */
 export const profileNames: readonly ProfileName[] = [
   'rfc9309',
   'google',
@@ -77,8 +79,8 @@ const rfc9309: Profile = {
     '2xx': 'rules',
     // RFC 9309 §2.3.1.3: "in the context of HTTP, such status codes are in the 400-499 range."
     '4xx': 'unavailable',
-    // NOTE(rfc9309): §2.3.1.3 counts 429 among the codes that open the site. A server that asks for fewer
-    // requests is not read as one that asks for any number of them.
+    // NOTE(rfc9309): §2.3.1.3 counts 429 among the codes that open the site. Here 429 is unreachable: a server that
+    // asks for fewer requests has not allowed all of them.
     '429': 'unreachable',
     '5xx': 'unreachable',
   },
@@ -90,8 +92,8 @@ const rfc9309: Profile = {
   challenge: 'as-status',
   whileUnreachable: [
     // RFC 9309 §2.3.1.4: "the robots.txt file is undefined and the crawler MUST assume complete disallow."
-    // NOTE(rfc9309): a good copy goes on serving. §2.4 foresees it: "Crawlers SHOULD NOT use the cached version
-    // for more than 24 hours, unless the robots.txt file is unreachable."
+    // NOTE(rfc9309): a good copy continues to serve. §2.4 allows it: "Crawlers SHOULD NOT use the cached version for
+    // more than 24 hours, unless the robots.txt file is unreachable."
     { untilMs: 30 * DAY_MS, withCopy: 'last-good', withoutCopy: 'disallow-all' },
     // RFC 9309 §2.3.1.4: "If the robots.txt file is undefined for a reasonably long period of time (for example,
     // 30 days), crawlers MAY assume that the robots.txt file is unavailable as defined in Section 2.3.1.3 or
@@ -100,8 +102,7 @@ const rfc9309: Profile = {
   ],
   // RFC 9309 §2.4: "Crawlers MAY use standard cache control as defined in [RFC9111]. Crawlers SHOULD NOT use the
   // cached version for more than 24 hours".
-  // NOTE(rfc9309): the lower bound overrides a server that forbids storing, so that no origin is asked for its
-  // robots.txt before every page.
+  // NOTE(rfc9309): the lower bound overrides `no-store`, so that robots.txt is not fetched before every page.
   lifetime: { defaultMs: DAY_MS, minMs: 10 * MINUTE_MS, maxMs: DAY_MS },
   conditionalRequests: true,
   backoff: { initialMs: 30 * SECOND_MS, maxMs: HOUR_MS },
@@ -109,7 +110,7 @@ const rfc9309: Profile = {
   keepCopyOnUnavailableMs: 0,
 };
 
-/** What Google's page on robots.txt says today. */
+/** Google's current page on robots.txt. */
 const google: Profile = {
   ...rfc9309,
   name: 'google',
@@ -134,7 +135,7 @@ const google: Profile = {
   conditionalRequests: false,
 };
 
-/** An older edition of Google's page: 429 is a 4xx like others, and a copy serves only after 30 days. */
+/** An older edition of Google's page: 429 counts as any other 4xx, and a copy serves only after 30 days. */
 const googleLegacy: Profile = {
   ...google,
   name: 'google-legacy',
@@ -145,7 +146,7 @@ const googleLegacy: Profile = {
   ],
 };
 
-/** The Internet draft of 1996, where an access code closes the site and an outage has no end. */
+/** The Internet draft of 1996: 401 and 403 disallow the site, and an outage disallows it without end. */
 const koster1996: Profile = {
   ...rfc9309,
   name: 'koster-1996',
@@ -158,8 +159,8 @@ const koster1996: Profile = {
     '401': 'restricted',
     '403': 'restricted',
   },
-  // Draft of 1996 §3.1: "follow the redirects until a resource can be found." No number is given; a chain that has
-  // to be cut did not find one.
+  // Draft of 1996 §3.1: "follow the redirects until a resource can be found." The draft gives no limit. A chain that
+  // exceeds ours has found no resource, so it is unreachable.
   maxRedirects: 20,
   tooManyRedirects: 'unreachable',
   // Draft of 1996 §3.1: "a robot should defer visits to the site until such time as the resource can be retrieved."
@@ -169,10 +170,10 @@ const koster1996: Profile = {
   lifetime: { defaultMs: 7 * DAY_MS, minMs: SECOND_MS, maxMs: 7 * DAY_MS },
 };
 
-/** The convention of 1994 says nothing about time and statuses: the draft that followed it fills the gap. */
+/** The convention of 1994 says nothing about time and statuses. The draft that followed it fills the gap. */
 const robotstxt1994: Profile = { ...koster1996, name: 'robotstxt-1994', dialect: 'robotstxt-1994' };
 
-/** The presets. Frozen through and through: a variant is made by spreading one. */
+/** The presets, deeply frozen. Spread one to make a variant: `{ ...profiles.rfc9309, maxRedirects: 10 }`. */
 export const profiles: Readonly<Record<ProfileName, Profile>> = frozen({
   rfc9309,
   google,

@@ -3,17 +3,17 @@ import type { Profile } from './profile.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What serves without end is kept this long after anybody last had use for it; each attempt counts anew. */
+/** A record that can serve without end is kept for this long after the latest attempt. */
 const OUTLASTS_MS = 30 * DAY_MS;
 
-/** However long the phases of a profile are. */
+/** Upper bound, for profiles with very long phases. */
 const MAX_MS = 10 * 365 * DAY_MS;
 
 /**
- * How much longer a record is of use, in ms from `now`; 0 when it is of none.
+ * How long a record stays useful, in ms from `now`; 0 when it is useless already.
  *
- * A copy and the start of a failure outlive the answer: a site may go down at any time after, and the phases of the
- * profile are counted from there. An answer without a file is of no use once it is stale.
+ * A copy and the start of an outage are kept longer than the answer: the site may fail at any later time, and the
+ * phases of the profile count from there. An answer without a file is useless once it is stale.
  */
 export function retentionMs(record: OriginRecord, profile: Profile, now: number): number {
   const { answer, copy, failure, site } = record;
@@ -24,19 +24,19 @@ export function retentionMs(record: OriginRecord, profile: Profile, now: number)
   return Math.ceil(Math.min(Math.max(untilMs, siteMs, 0), MAX_MS));
 }
 
-/** Where the last phase of an outage begins. */
+/** The start of the last phase of an outage. */
 function lastPhaseMs({ whileUnreachable }: Profile): number {
   return Math.max(0, ...whileUnreachable.map(({ untilMs }) => untilMs ?? 0));
 }
 
-/** When the latest attempt ended that a record tells of; -Infinity when it tells of none. */
+/** The time of the latest attempt in the record; -Infinity when there is none. */
 export function recordedAt({ answer, failure }: OriginRecord): number {
   return Math.max(answer?.fetchedAt ?? -Infinity, failure?.at ?? -Infinity);
 }
 
 /**
- * Of two records of one origin the one of the later attempt, with the later of the two site signals: a signal is
- * noted beside a record, whichever attempt that tells of. Of two equally late the first.
+ * Merges two records of one origin: the record of the later attempt, with the later of the two site signals. Site
+ * signals are written independently of attempts. When both attempts are equally late, `one` wins.
  */
 export function newest(one: OriginRecord, other: OriginRecord | undefined): OriginRecord {
   if (other === undefined) return one;
@@ -45,10 +45,10 @@ export function newest(one: OriginRecord, other: OriginRecord | undefined): Orig
   return site === undefined || site === record.site ? record : { ...record, site };
 }
 
-/** Clocks of one fleet differ by some milliseconds, and a record is read as soon as it is written. */
+/** Tolerated difference between the clocks of a fleet. Another process may read a record at once. */
 export const CLOCK_SKEW_MS = 500;
 
-/** The latest moment that a record says has passed. */
+/** The latest time in the record. */
 export function latestTime({ answer, copy, failure, site }: OriginRecord): number {
   return Math.max(
     answer?.fetchedAt ?? -Infinity,
@@ -59,7 +59,7 @@ export function latestTime({ answer, copy, failure, site }: OriginRecord): numbe
   );
 }
 
-/** What a clock a little ahead of ours noted counts from now: else it would be of no use until then. */
+/** Lowers times that are slightly ahead of our clock to `now`. Otherwise the record would be unusable until then. */
 export function noLaterThan(record: OriginRecord, now: number): OriginRecord {
   if (latestTime(record) <= now) return record;
   const { answer, copy, failure, site } = record;

@@ -2,32 +2,32 @@ import type { Suspect } from './challenge-pages.ts';
 import type { OriginRecord } from './origin-record.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
 
-/** The robots.txt answer that a decision stands on. All times are epoch milliseconds. */
+/** The robots.txt answer behind a decision. All times are epoch milliseconds. */
 export interface RobotsSource {
   /** `<origin>/robots.txt`. */
   readonly url: string;
   /** URL of the last hop. */
   readonly finalUrl: string;
-  /** Redirects followed. */
+  /** Number of redirects followed. */
   readonly hops: number;
   /** Status of the last hop; absent when no response arrived. */
   readonly status?: number;
-  /** Error code of the last attempt when it failed (`ENOTFOUND`, `ERR_ROBOTS_DEADLINE`, …). */
+  /** Error code of the last attempt if it failed (`ENOTFOUND`, `ERR_ROBOTS_DEADLINE`, …). */
   readonly error?: string;
   readonly fetchedAt?: number;
   readonly staleAt?: number;
-  /** Octets past the limit of what is read were left unread, so that rules there do not count. */
+  /** Set when octets past `maxBodyBytes` were not read. Rules in them do not count. */
   readonly truncated?: true;
-  /** What the answer looks like, if not like a robots.txt. Its rules, or its status, hold all the same. */
+  /** Set when the answer does not look like a robots.txt. Its rules, or its status, still apply. */
   readonly suspect?: Suspect;
   readonly source: 'memory' | 'store' | 'network' | 'override';
 }
 
 /**
- * What decisions by a record rest on: its answer, or its failure.
+ * The source of a decision: the record's answer, or its failure.
  *
- * @param answerHolds The answer is in force, whatever failed since.
- * @param copyHolds The rules of the copy decide.
+ * @param answerHolds Whether the answer is in force, whatever failed since.
+ * @param copyHolds Whether the rules of the copy decide.
  */
 export function sourceOf(
   record: OriginRecord,

@@ -1,7 +1,7 @@
 import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import type { Profile, UnreachablePhase, UnreachableTreatment } from './profile.ts';
 
-/** What is in force for an origin at the moment of the question. `unknown`: nothing was fetched yet. */
+/** The state of an origin at a given time. `unknown`: no answer and no failure is in force, so a fetch is needed. */
 export type OriginState = 'rules' | 'last-good' | 'allow-all' | 'disallow-all' | 'unknown';
 
 /** An {@link OriginState} with what it rests on. Closed: each state that opens a site is named, none is a default. */
@@ -13,17 +13,20 @@ export type KnownState =
   | { readonly state: 'disallow-all'; readonly reason: 'restricted' }
   | { readonly state: 'unknown' };
 
-/** Whether to ask the origin: not yet; beside the answer that is still in force; or before anything is answered. */
+/**
+ * Whether a question starts an attempt: `none`, no; `ahead`, in the background while the answer is still in force;
+ * `now`, before the question is answered.
+ */
 export type Due = 'none' | 'ahead' | 'now';
 
-/** The share of a lifetime, at its end, in which it is renewed ahead. */
+/** The share at the end of a lifetime in which the answer is refreshed ahead. */
 const AHEAD_SHARE = 0.1;
 
 /**
- * What is in force at the moment of the question, by the clock alone: phases turn without an attempt.
+ * The state of an origin at `now`. It depends on the clock alone: phases end without an attempt.
  *
- * Past the lifetime of an answer nothing is known until the next attempt ends (`unknown`, and {@link attemptDue}
- * says `now`); if an attempt failed meanwhile, the outage applies, whether or not the next try is due.
+ * After the lifetime of an answer the state is `unknown` until the next attempt ends, and {@link attemptDue} returns
+ * `now`. If an attempt has failed meanwhile, the phases of the outage apply, even before `retryAt`.
  */
 export function stateOf(record: OriginRecord | undefined, profile: Profile, now: number): KnownState {
   if (record === undefined) return { state: 'unknown' };
@@ -33,10 +36,7 @@ export function stateOf(record: OriginRecord | undefined, profile: Profile, now:
   return { state: 'unknown' };
 }
 
-/**
- * Whether a question at `now` starts an attempt. A failed one ahead of time is not repeated per question: it has its
- * pause like any other.
- */
+/** Whether a question at `now` starts an attempt. A failed refresh ahead is not repeated before its `retryAt`. */
 export function attemptDue(record: OriginRecord | undefined, profile: Profile, now: number): Due {
   if (record === undefined) return 'now';
   if (record.failure !== undefined && isPausing(record.failure, profile, now)) return 'none';
@@ -45,25 +45,29 @@ export function attemptDue(record: OriginRecord | undefined, profile: Profile, n
   return now >= refreshAheadAt(answer) ? 'ahead' : 'none';
 }
 
-/** Where the last tenth of the lifetime in force begins. */
+/** The start of the last tenth of a lifetime. */
 export function refreshAheadAt({ fetchedAt, staleAt }: Pick<Answer, 'fetchedAt' | 'staleAt'>): number {
   return staleAt - (staleAt - fetchedAt) * AHEAD_SHARE;
 }
 
-/** A pause longer than any the profile makes was noted by a clock since set back: it could last for ever. */
+/**
+ * Whether `retryAt` is still ahead. A pause longer than the profile allows was written before the clock was set back;
+ * it could last for ever, so it does not count.
+ */
 function isPausing({ retryAt }: Failure, { backoff, retryAfter }: Profile, now: number): boolean {
   return now < retryAt && retryAt - now <= Math.max(backoff.maxMs, retryAfter.maxMs);
 }
 
 /**
- * The answer while it is fresh. RFC 9111 §4.2: "response_is_fresh = (freshness_lifetime > current_age)". One that
- * is ahead of the clock was noted by a clock since set back; how old it is cannot be told, so it does not count. Nor
- * does one revive that a failed attempt already found stale.
+ * The answer while it is fresh. RFC 9111 §4.2: "response_is_fresh = (freshness_lifetime > current_age)".
+ *
+ * An answer from the future was written before the clock was set back. Its age is unknown, so it does not count. An
+ * answer that was stale at the latest failure stays stale, whatever the clock says now.
  */
 function answerInForce({ answer, copy, failure }: OriginRecord, now: number): Answer | undefined {
   const latestMs = Math.max(now, failure?.at ?? now);
   if (answer === undefined || now < answer.fetchedAt || latestMs >= answer.staleAt) return undefined;
-  // Rules without the file they are in: a record put together by someone else.
+  // Rules without a body: an inconsistent record from a store.
   return answer.kind === 'rules' && copy === undefined ? undefined : answer;
 }
 
@@ -81,8 +85,8 @@ function stateOfAnswer(answer: Answer, copy: Copy | undefined): KnownState {
 }
 
 /**
- * The copy, unless the origin has said since that it has none. Then it serves only for as long as the profile allows,
- * counted from the first such answer, whether or not the origin fails meanwhile.
+ * The copy, unless the origin has answered `unavailable` for longer than the profile keeps it. The time counts from
+ * the first such answer, and goes on while the origin fails.
  */
 function usableCopy({ answer, copy }: OriginRecord, profile: Profile, now: number): Copy | undefined {
   const isOver = answer?.kind === 'unavailable' && now - answer.since >= profile.keepCopyOnUnavailableMs;
@@ -96,7 +100,7 @@ function stateOfOutage(record: OriginRecord, failure: Failure, profile: Profile,
     const hasCopy = usableCopy(record, profile, time) !== undefined;
     return treatment(phaseAt(profile, time - failure.since), hasCopy, siteReachable);
   };
-  // The clock was at `failure.at` once. If it has been set back since, the stricter of the two times applies.
+  // The clock once showed `failure.at`. If it was set back since, the stricter of the two treatments applies.
   const treated = now < failure.at ? stricter(treatmentAt(now), treatmentAt(failure.at)) : treatmentAt(now);
   if (treated === 'allow-all') return { state: 'allow-all', reason: 'unreachable-expired' };
   if (treated === 'last-good' && copy !== undefined) return { state: 'last-good', copy };
@@ -108,8 +112,8 @@ function phaseAt(profile: Profile, elapsedMs: number): UnreachablePhase | undefi
 }
 
 /**
- * Without a phase there is no permission. RFC 9309 §2.3.1.4: "the robots.txt file is undefined and the crawler MUST
- * assume complete disallow."
+ * The treatment in a phase. Without a phase everything is disallowed. RFC 9309 §2.3.1.4: "the robots.txt file is
+ * undefined and the crawler MUST assume complete disallow."
  */
 function treatment(
   phase: UnreachablePhase | undefined,

@@ -11,15 +11,15 @@ export type StateUnderProfile =
   | { readonly state: 'allow-all'; readonly reason: 'unavailable' | 'unreachable-expired' }
   | { readonly state: 'disallow-all'; readonly reason: 'unreachable' | 'restricted' }
   /**
-   * `stale`: the answer has had its time under this profile, which would ask again. `unread`: this profile would have
-   * followed a redirect, or read a body, that was left alone.
+   * `stale`: under this profile the answer has expired, and a fetch is needed. `unread`: this profile would have
+   * followed a redirect, or read a body, that the recorded attempt did not.
    */
   | { readonly state: 'unknown'; readonly reason: 'stale' | 'unread' };
 
 /**
- * The state that `profile` would give to an origin whose record was made under another profile. Its last answer, and the
- * failure since, are taken through `nextRecord` again; nothing is fetched. A copy that the other profile threw away is
- * gone.
+ * The state that `profile` would give to an origin whose record was made under another profile. Its last answer, and
+ * the failure since, go through `nextRecord` again; nothing is fetched. A copy that the other profile discarded
+ * cannot be used.
  */
 export function stateUnderProfile(record: OriginRecord, profile: Profile, now: number): StateUnderProfile {
   const { origin, answer, copy, failure } = record;
@@ -41,11 +41,11 @@ export function stateUnderProfile(record: OriginRecord, profile: Profile, now: n
     // Stryker disable next-line all: equivalent, for the state goes by the first failure of a run.
     if (failure.since < failure.at) meet(outcome, failure.at);
   }
-  return withoutParticulars(stateOf(known, profile, now));
+  return stateAlone(stateOf(known, profile, now));
 }
 
-/** Without what belongs to the record: the copy, and when to try again. */
-export function withoutParticulars(known: KnownState): StateUnderProfile {
+/** The state without the copy and `retryAt`, which belong to the record. */
+export function stateAlone(known: KnownState): StateUnderProfile {
   switch (known.state) {
     case 'rules':
     case 'last-good':
@@ -59,7 +59,7 @@ export function withoutParticulars(known: KnownState): StateUnderProfile {
   }
 }
 
-/** What `profile` calls the answer; undefined when it would have gone on where the other one stopped. */
+/** The outcome of the recorded answer under `profile`. `undefined` when `profile` would have gone on fetching. */
 function asAnswered(answer: Answer, copy: Copy | undefined, profile: Profile): Outcome | undefined {
   const { status, headers = {} } = answer;
   const reason = answer.kind === 'unavailable' ? answer.reason : undefined;
@@ -84,7 +84,7 @@ function asAnswered(answer: Answer, copy: Copy | undefined, profile: Profile): O
   }
 }
 
-/** Undefined for what is no HTTP: its codes mean the same under every profile. */
+/** The meaning of an HTTP status. `undefined` for FTP replies, which mean the same under every profile. */
 function meaningOf(
   { finalUrl }: Answer | Failure,
   status: number | undefined,
@@ -110,7 +110,7 @@ function asFailed(failure: Failure, profile: Profile): Outcome | undefined {
   return { kind: meaning, status, headers, ...routeOf(failure) };
 }
 
-/** More redirects than `profile` follows. */
+/** The outcome when `profile` follows fewer redirects than the recorded attempt did. */
 function cutShort(last: Answer | Failure, { tooManyRedirects }: Profile): Outcome {
   const { status = 302, headers = {} } = last;
   return tooManyRedirects === 'unavailable'

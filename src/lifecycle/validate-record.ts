@@ -5,15 +5,19 @@ import type { Profile } from './profile.ts';
 import { isGatekeeper, type Suspect } from './challenge-pages.ts';
 
 /**
- * Why a record that was made elsewhere is not taken: it is ahead of the clock; it claims to hold for longer than the
- * profile lets anything hold; the profile reads its statuses in another way; or its parts contradict each other.
+ * The reason to reject a record that was made elsewhere.
+ *
+ * - `future`: it has times ahead of our clock.
+ * - `lifetime`: its lifetime or its pause is longer than the profile allows.
+ * - `profile`: the profile reads its statuses or redirects differently.
+ * - `inconsistent`: its parts contradict each other.
  */
 export type RecordFault = 'future' | 'lifetime' | 'profile' | 'inconsistent';
 
 /**
- * Checks a record made elsewhere: by another process, which may have another profile; by an older version; or in a store
- * that was tampered with. The record is compared with what `profile` would have made of the same answer, so that no record
- * opens a site that an attempt of our own would not have opened.
+ * Checks a record made elsewhere: by another process, which may have another profile; by an older version; or in a
+ * store that was tampered with. The record is compared with what `profile` would have made of the same answer, so
+ * that no record opens a site that an attempt of our own would not have opened.
  *
  * Lifetimes are bounded, ages are not: a copy of last year serves if the profile says so.
  *
@@ -32,7 +36,7 @@ export function validateRecord(record: OriginRecord, profile: Profile, now: numb
 function faultInAnswer(answer: Answer, copy: Copy | undefined, profile: Profile): RecordFault | undefined {
   if (answer.staleAt - answer.fetchedAt > profile.lifetime.maxMs) return 'lifetime';
   if (answer.kind === 'rules' && copy === undefined) return 'inconsistent';
-  if (isNoAnswer(answer.suspect, profile)) return 'profile';
+  if (isRefusedGatekeeper(answer.suspect, profile)) return 'profile';
   if (answer.kind === 'unavailable') {
     if (answer.since > answer.fetchedAt) return 'inconsistent';
     if (answer.reason !== undefined) return opensRedirects(answer.reason, profile) ? undefined : 'profile';
@@ -44,7 +48,7 @@ function faultInAnswer(answer: Answer, copy: Copy | undefined, profile: Profile)
 
 function faultInCopy(copy: Copy, answer: Answer | undefined, profile: Profile): RecordFault | undefined {
   if (copy.fetchedAt > (answer?.fetchedAt ?? Infinity)) return 'inconsistent';
-  if (isNoAnswer(copy.suspect, profile)) return 'profile';
+  if (isRefusedGatekeeper(copy.suspect, profile)) return 'profile';
   const isOurs = meaningOfStatus(copy.status, profile) === 'rules' && copy.hops <= profile.maxRedirects;
   return isOurs ? undefined : 'profile';
 }
@@ -54,12 +58,12 @@ function faultInFailure(failure: Failure, profile: Profile): RecordFault | undef
   if (since > at) return 'inconsistent';
   if (retryAt - at > Math.max(profile.backoff.maxMs, profile.retryAfter.maxMs)) return 'lifetime';
   if (error === 'ERR_ROBOTS_CHALLENGE' && profile.challenge === 'as-status') return 'profile';
-  // Whatever else broke is a failure under every profile.
+  // All other errors are failures under every profile.
   const isStatus = error === 'ERR_ROBOTS_STATUS' && status !== undefined;
   return isStatus && meaningOfStatus(status, profile) !== 'unreachable' ? 'profile' : undefined;
 }
 
-function isNoAnswer(suspect: Suspect | undefined, { challenge }: Profile): boolean {
+function isRefusedGatekeeper(suspect: Suspect | undefined, { challenge }: Profile): boolean {
   return challenge === 'unreachable' && isGatekeeper(suspect);
 }
 

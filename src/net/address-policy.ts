@@ -1,15 +1,16 @@
 import { isPublicHost } from './addresses.ts';
 
 /**
- * Which addresses may be connected to.
+ * The addresses that may be connected to.
  *
- * - `'no-public-to-private'`: any address may be asked first, but what a public one redirects to must be public.
- * - `'public-only'`: public addresses alone, from the first hop on.
- * - `'any'`: all.
+ * - `'no-public-to-private'`: the first hop may go to any address, but a redirect from a public address must lead to
+ *   a public one.
+ * - `'public-only'`: public addresses only, from the first hop on.
+ * - `'any'`: all addresses.
  *
- * An address is public if the IANA special-purpose registries do not say otherwise: private, loopback, link-local,
- * shared, reserved, documentation, multicast and the like are not. IPv4-mapped, NAT64, 6to4 and Teredo addresses are
- * judged by the IPv4 address they carry; `localhost` and names below it are loopback.
+ * An address is public unless the IANA special-purpose registries say otherwise: private, loopback, link-local,
+ * shared, reserved, documentation, multicast and similar addresses are not. IPv4-mapped, NAT64, 6to4 and Teredo
+ * addresses are judged by the IPv4 address in them. `localhost` and names below it are loopback.
  */
 export type AddressPolicy = 'no-public-to-private' | 'public-only' | 'any';
 
@@ -23,12 +24,12 @@ const STRICTNESS: Readonly<Record<AddressPolicy, number>> = {
   'public-only': 2,
 };
 
-/** Whether `policy` refuses addresses that `other` lets through. */
+/** Whether `policy` refuses addresses that `other` allows. */
 export function isStricter(policy: AddressPolicy, other: AddressPolicy): boolean {
   return STRICTNESS[policy] > STRICTNESS[other];
 }
 
-/** What a policy means for a chain of hops. Once a hop was public, all further ones have to be. */
+/** Applies a policy to the hops of one attempt. Under the default, all hops after a public one must be public. */
 export class HopAddresses {
   readonly #policy: AddressPolicy;
   #cameFromPublic = false;
@@ -37,21 +38,21 @@ export class HopAddresses {
     this.#policy = policy;
   }
 
-  /** Whether only a public address may be connected to for the next hop. */
+  /** Whether the next hop may connect to public addresses only. */
   get publicOnly(): boolean {
     return (
       this.#policy === 'public-only' || (this.#policy === 'no-public-to-private' && this.#cameFromPublic)
     );
   }
 
-  /** Whether the next hop is refused for what its URL shows: a literal address, or `localhost`. */
+  /** Whether the URL of the next hop shows a refused address: a literal, or `localhost`. */
   refuses({ hostname }: URL): boolean {
     return this.publicOnly && isPublicHost(hostname) === false;
   }
 
   /**
-   * A hop was answered. `isPublic` tells of the address that did; when nobody knows, a name is taken for public, since
-   * that refuses more.
+   * Records that a hop was answered. `isPublic` says whether a public address answered. When that is unknown, a name
+   * counts as public, which refuses more.
    */
   answered({ hostname }: URL, isPublic: boolean | undefined): void {
     this.#cameFromPublic ||= isPublic ?? isPublicHost(hostname) ?? true;

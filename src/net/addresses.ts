@@ -1,14 +1,14 @@
 import { IPV4_REGISTRY, IPV6_REGISTRY, type RegistryEntry, type SpecialPurpose } from './iana-registry.ts';
 
 /**
- * Whether packets to an IPv4 or IPv6 address (in any spelling `net.isIP` knows, zone included) may leave for the
- * Internet. Of an address that carries an IPv4 address, that one is judged. What cannot be read is not public.
+ * Whether an IPv4 or IPv6 address is globally reachable. Takes any spelling that `net.isIP` accepts, zone included.
+ * An address that carries an IPv4 address is judged by that one. An unreadable text is not public.
  */
 export function isPublicAddress(address: string): boolean {
   return specialPurposeOf(address) === undefined;
 }
 
-/** What an address is for; `undefined` when it is public. */
+/** The purpose of an address; `undefined` when it is public. */
 export function specialPurposeOf(address: string): SpecialPurpose | 'unreadable' | undefined {
   if (address.includes(':')) return readIPv6(address) ? purposeOfIPv6() : 'unreadable';
   const ipv4 = readIPv4(address, 0);
@@ -16,8 +16,8 @@ export function specialPurposeOf(address: string): SpecialPurpose | 'unreadable'
 }
 
 /**
- * Whether a host, as a URL gives it, is a public address; `undefined` for a name, of which only DNS can tell. URL
- * parsers have already turned `0x7f.1` and its kin into dotted decimals.
+ * Whether the host of a URL is a public address; `undefined` for a name, which needs DNS. URL parsers have already
+ * turned spellings such as `0x7f.1` into dotted decimals.
  */
 export function isPublicHost(hostname: string): boolean | undefined {
   const bracketed = hostname.charCodeAt(0) === 0x5b;
@@ -30,14 +30,14 @@ export function isPublicHost(hostname: string): boolean | undefined {
 }
 
 /**
- * RFC 6761 §6.3: "The domain "localhost." and any names falling within ".localhost." are special". They are loopback
- * whatever DNS may say.
+ * RFC 6761 §6.3: "The domain "localhost." and any names falling within ".localhost." are special". They are loopback,
+ * whatever DNS says.
  */
 export function isLocalhost(hostname: string): boolean {
   return /(?:^|\.)localhost\.?$/i.test(hostname);
 }
 
-/** Dotted decimals from `start` to the end, as a number; -1 when they are none. */
+/** Reads dotted decimals from `start` to the end, as a number; -1 when the text is not an IPv4 address. */
 function readIPv4(text: string, start: number): number {
   let address = 0;
   let octet = -1;
@@ -46,7 +46,7 @@ function readIPv4(text: string, start: number): number {
     // NaN past the end.
     const code = text.charCodeAt(at);
     if (code >= 0x30 && code <= 0x39) {
-      // A leading zero would be octal to some readers, and decimal to others.
+      // Some parsers read a number with a leading zero as octal, others as decimal.
       if (octet === 0) return -1;
       octet = (octet < 0 ? 0 : octet) * 10 + code - 0x30;
       if (octet > 255) return -1;
@@ -59,7 +59,7 @@ function readIPv4(text: string, start: number): number {
   return address;
 }
 
-/** The eight groups of the IPv6 address read last. */
+/** The eight groups of the IPv6 address that was read last. */
 const groups = new Uint16Array(8);
 
 function readIPv6(text: string): boolean {
@@ -110,7 +110,7 @@ function hexDigit(code: number): number {
   return letter >= 0 && letter < 6 ? letter + 10 : -1;
 }
 
-/** A row of a registry, compiled: the groups it fixes, under their masks. */
+/** A compiled registry entry: the groups that it fixes, and their masks. */
 interface Block {
   readonly base: Uint16Array;
   readonly mask: Uint16Array;
@@ -126,7 +126,7 @@ const IPV6_BLOCKS = compile(IPV6_REGISTRY, (address) => {
   return groups.slice();
 });
 
-/** The longest prefix comes first, so that the first block to match is the most specific. */
+/** Compiles a registry, longest prefix first, so that the first match is the most specific. */
 function compile(registry: readonly RegistryEntry[], read: (address: string) => Uint16Array): Block[] {
   const lengthOf = (block: string): number => Number(block.slice(block.indexOf('/') + 1));
   return [...registry]
@@ -150,7 +150,7 @@ function purposeOfIPv4(address: number): SpecialPurpose | undefined {
   return undefined;
 }
 
-/** What the address in {@link groups} is for. */
+/** The purpose of the address in {@link groups}. */
 function purposeOfIPv6(): SpecialPurpose | undefined {
   const [first, second, third] = groups;
   if (zeroTo(5)) {
@@ -165,7 +165,7 @@ function purposeOfIPv6(): SpecialPurpose | undefined {
       return purposeOfIPv4(embedded(6));
     if (third === 1) return purposeOfLocalNat64();
   }
-  // RFC 4380 §4: Teredo. Server, then the client's address with every bit turned over.
+  // RFC 4380 §4: Teredo. The server's address, then the client's with all bits inverted.
   if (first === 0x2001 && second === 0) {
     return purposeOfIPv4(embedded(2)) ?? purposeOfIPv4(~embedded(6) >>> 0);
   }
@@ -189,7 +189,7 @@ function embedded(group: number): number {
   return ((groups[group]! << 16) | groups[group + 1]!) >>> 0;
 }
 
-/** Where RFC 6052 §2.2 puts the octets of an IPv4 address behind prefixes of 48, 56, 64 and 96 bits. */
+/** The octets of an IPv4 address behind prefixes of 48, 56, 64 and 96 bits, by RFC 6052 §2.2. */
 const NAT64_READINGS: readonly (readonly [number, number, number, number])[] = [
   [6, 7, 9, 10],
   [7, 9, 10, 11],
@@ -198,8 +198,8 @@ const NAT64_READINGS: readonly (readonly [number, number, number, number])[] = [
 ];
 
 /**
- * RFC 8215 §5: 64:ff9b:1::/48 is for the translators of a network, which may cut it into prefixes of any length.
- * So every reading has to be public, but for those into 0.0.0.0/8: there another one is meant.
+ * RFC 8215 §5: 64:ff9b:1::/48 is for translators of a local network, which may use prefixes of any length in it. So
+ * the address must be public in every reading. Readings in 0.0.0.0/8 do not count: another reading is meant.
  */
 function purposeOfLocalNat64(): SpecialPurpose | undefined {
   let isPublic = false;

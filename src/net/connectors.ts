@@ -5,15 +5,14 @@ import { publicOnlyLookup, refusedHost } from './public-lookup.ts';
 import type { ReachedOrigins } from './reached-origins.ts';
 import type { LookupFunction } from 'node:net';
 
-/** What opens the sockets of an undici agent. */
+/** Opens the sockets of an undici agent. */
 export type Connector = buildConnector.connector;
-/** undici's `buildConnector`, or what stands for it in a test. */
+/** undici's `buildConnector`, or its replacement in a test. */
 export type BuildConnector = (options: buildConnector.BuildOptions) => Connector;
 
 /**
- * Opens sockets to public addresses alone. undici keeps sockets alive, and a request that goes over one is not looked
- * up again; so what must be public goes through agents of its own, which never held a socket to a private address,
- * whoever asked for it.
+ * Opens sockets to public addresses only. undici reuses kept-alive sockets without another lookup. So requests that
+ * must go to public addresses have agents of their own, which never hold a socket to another address.
  */
 export function publicOnlyConnector(
   options: buildConnector.BuildOptions,
@@ -23,7 +22,7 @@ export function publicOnlyConnector(
   const connect = build({ ...options, lookup: publicOnlyLookup(lookup) });
   return (target, callback) => {
     if (isPublicHost(target.hostname) === false) {
-      // Not in undici's own turn: it is not ready for the answer yet.
+      // undici cannot take the callback in the same turn.
       process.nextTick(callback, refusedHost(target.hostname), null);
       return;
     }
@@ -32,7 +31,7 @@ export function publicOnlyConnector(
         callback(error, null);
         return;
       }
-      // The addresses were chosen by the lookup; this holds for whatever else may lead a socket astray.
+      // The lookup has chosen public addresses. This check covers all other ways to a wrong address.
       const address = socket.remoteAddress ?? '';
       const purpose = specialPurposeOf(address);
       if (purpose === undefined) {
@@ -45,7 +44,7 @@ export function publicOnlyConnector(
   };
 }
 
-/** Opens sockets to any address, and notes where names have led. */
+/** Opens sockets to any address, and records which addresses the names led to. */
 export function notingConnector(
   options: buildConnector.BuildOptions,
   lookup: LookupFunction,
@@ -59,7 +58,7 @@ export function notingConnector(
         callback(error, null);
         return;
       }
-      // A literal address tells by itself.
+      // A literal address needs no record.
       if (isPublicHost(target.hostname) === undefined)
         reached.connected(`${target.protocol}//${target.host ?? target.hostname}`, socket);
       callback(null, socket);

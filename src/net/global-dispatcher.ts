@@ -1,20 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Dispatcher } from 'undici';
 
-/** Where every copy of undici up to 7 keeps the global dispatcher, the one inside Node included. */
+/** The property under which undici up to version 7 stores the global dispatcher; Node's own copy too. */
 const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
-/** Where undici 8 keeps it. In the place above it then puts a `Dispatcher1Wrapper`, for older copies. */
+/**
+ * The property under which undici 8 stores it. Under the property above it then stores a `Dispatcher1Wrapper`, for
+ * older copies.
+ */
 const GLOBAL_DISPATCHER_2 = Symbol.for('undici.globalDispatcher.2');
 
 const WRAPPER = 'Dispatcher1Wrapper';
 
-/** Whether each dispatcher met so far is what undici sets by itself. */
+/** Whether a dispatcher is the default that undici sets by itself, by dispatcher. */
 const isDefault = new WeakMap<object, boolean>();
 
 /**
- * The process's global dispatcher, if somebody has set one: `setGlobalDispatcher` of any copy of undici, or Node
- * itself under `NODE_USE_ENV_PROXY` and `--use-env-proxy`, which sets an `EnvHttpProxyAgent`. `undefined` for the
- * plain `Agent` that undici sets when it is loaded, or `fetch` when it is called first.
+ * The global dispatcher of the process, if somebody has set one: with `setGlobalDispatcher` of any copy of undici, or
+ * by starting Node with `NODE_USE_ENV_PROXY` or `--use-env-proxy`, which sets an `EnvHttpProxyAgent`. `undefined` for
+ * the plain `Agent` that undici sets when it is loaded, or when `fetch` is first called.
  */
 export function configuredGlobalDispatcher(): Dispatcher | undefined {
   const dispatcher: unknown = Reflect.get(globalThis, GLOBAL_DISPATCHER);
@@ -28,7 +31,7 @@ export function configuredGlobalDispatcher(): Dispatcher | undefined {
   return plain ? undefined : dispatcher;
 }
 
-/** Whether it is undici 8's translation: it takes the handlers of undici 7, and not those of its own `request()`. */
+/** Whether it is undici 8's wrapper. The wrapper takes handlers of undici 7, not those of its own `request()`. */
 export function isWrapped(dispatcher: object): boolean {
   return dispatcher.constructor.name === WRAPPER;
 }
@@ -38,9 +41,9 @@ function isDispatcher(value: unknown): value is Dispatcher {
 }
 
 /**
- * An `Agent` of whatever copy of undici that does what one without options does. No copy says which agent it made by
- * itself, so its state is compared with that of a new one: `new Agent({ connect })` may lead over a SOCKS proxy.
- * `compose()` gives an `Agent` too, with another `dispatch`. An unknown shape is no plain agent.
+ * Whether an `Agent`, of any copy of undici, behaves as one made without options. No copy marks its default agent, so
+ * the state is compared with that of a new one: `new Agent({ connect })` may use a SOCKS proxy. `compose()` also
+ * returns an `Agent`, with another `dispatch`. An agent of unknown shape does not count as plain.
  */
 function isPlainAgent(agent: object): boolean {
   const { constructor } = agent;
@@ -53,7 +56,7 @@ function isPlainAgent(agent: object): boolean {
   );
 }
 
-/** What an agent keeps under a symbol of that name. */
+/** The value that an agent stores under a symbol of that name. */
 function stateOf(agent: object, name: string): unknown {
   const symbol = Object.getOwnPropertySymbols(agent).find(({ description }) => description === name);
   return symbol === undefined ? undefined : Reflect.get(agent, symbol);

@@ -1,11 +1,10 @@
 /**
  * The IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890, RFC 8190; as of October 2025) as data: block,
- * what it is for, and the registry's column "Globally Reachable". Entries that say neither (deprecated ones) count
- * as not reachable. Multicast, IPv4-compatible and site-local addresses are not in those registries; they come from
- * the address space registries.
+ * purpose, and the column "Globally Reachable". Entries without a value there (deprecated ones) count as not
+ * reachable. Multicast, IPv4-compatible and site-local addresses are from the address space registries.
  */
 
-/** What an address is for, if it is no ordinary public one. */
+/** The purpose of an address that is not an ordinary public one. */
 export type SpecialPurpose =
   | 'unspecified'
   | 'this-network'
@@ -56,13 +55,13 @@ export const IPV4_REGISTRY: readonly RegistryEntry[] = [
   ['255.255.255.255/32', 'broadcast'], // RFC 8190, RFC 919 §7
 ];
 
-/** Without the blocks that carry an IPv4 address: what they are for, that address says. */
+/** Without the blocks that carry an IPv4 address, which decides for them. */
 export const IPV6_REGISTRY: readonly RegistryEntry[] = [
   ['::/128', 'unspecified'], // RFC 4291
   ['::1/128', 'loopback'], // RFC 4291
   ['100::/64', 'discard-only'], // RFC 6666
   ['100:0:0:1::/64', 'dummy'], // RFC 9780
-  // "Global Unicast" is what IANA has allocated so far; all else is reserved.
+  // "Global Unicast" is the space that IANA has allocated so far. The rest is reserved.
   ['::/0', 'reserved'],
   ['2000::/3', undefined], // RFC 4291
   ['2001::/23', 'ietf-protocol'], // RFC 2928

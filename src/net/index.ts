@@ -1,7 +1,6 @@
 /**
- * Addresses and names: which addresses are public, how names are looked up, and connections that are made to public
- * addresses only. It imports undici, so whoever must not load undici imports `address-policy.ts` alone. It must not
- * import `fetch/` or anything above.
+ * Addresses and names: which addresses are public, name lookup, and connections to public addresses only. It imports
+ * undici. Import `address-policy.ts` where undici must not be loaded. It must not import `fetch/` or any room above.
  */
 export { isPublicHost } from './addresses.ts';
 export { type BuildConnector, type Connector, notingConnector, publicOnlyConnector } from './connectors.ts';

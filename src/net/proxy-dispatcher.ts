@@ -1,20 +1,20 @@
 import { BlockList, isIP } from 'node:net';
 import { Agent, Dispatcher, ProxyAgent } from 'undici';
 
-/** Which proxies there are, and which hosts are asked without them. */
+/** The proxies, and the hosts that are reached without them. */
 export interface ProxySettings {
-  /** URL of the proxy for `http:` URLs; without it they are asked directly. */
+  /** URL of the proxy for `http:` URLs. Absent: they go direct. */
   readonly http?: string;
-  /** URL of the proxy for `https:` URLs; without it they are asked directly. */
+  /** URL of the proxy for `https:` URLs. Absent: they go direct. */
   readonly https?: string;
-  /** As the variable `NO_PROXY` has it. */
+  /** In the syntax of the variable `NO_PROXY`. */
   readonly noProxy?: string;
 }
 
 /**
- * Sends requests over the proxies that curl would choose: `http:` in absolute form, so that a proxy that tunnels to port
- * 443 alone will do, and `https:` through a tunnel. undici's `EnvHttpProxyAgent` differs: without a proxy for `https:` it
- * takes the one for `http:`, and it knows no address ranges in `NO_PROXY`.
+ * Sends requests over the proxy that curl would choose: `http:` in absolute form, because some proxies tunnel to port
+ * 443 only, and `https:` through a tunnel. undici's `EnvHttpProxyAgent` differs: without a proxy for `https:` it uses
+ * the one for `http:`, and it has no address ranges in `NO_PROXY`.
  */
 export class ProxyDispatcher extends Dispatcher {
   readonly #http: ProxyAgent | undefined;
@@ -62,9 +62,9 @@ function proxyAgent(uri: string): ProxyAgent {
 }
 
 /**
- * Hosts that are asked without a proxy: `*` for all; else names, which stand for themselves and all below them, with or
- * without a dot in front; addresses, and ranges of addresses (`10.0.0.0/8`). Items are separated by commas or white space. A port
- * behind a name is heeded, as Node does; curl knows none.
+ * The hosts that are reached without a proxy. `*` stands for all hosts. A name, with or without a leading dot, stands
+ * for itself and all names below it. Addresses and ranges (`10.0.0.0/8`) are allowed too. Items are separated by
+ * commas or white space. A port behind a name counts, as in Node; curl has no ports here.
  */
 export class ProxyExceptions {
   readonly #all: boolean;

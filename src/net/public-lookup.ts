@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { RobotsAddressRefusedError } from '../base/index.ts';
 import { isLocalhost, isPublicAddress, specialPurposeOf } from './addresses.ts';
 
-/** The error for a host that shows by itself that it is not public: a literal address, or `localhost`. */
+/** The error for a host that is not public by its URL: a literal address, or `localhost`. */
 export function refusedHost(hostname: string): RobotsAddressRefusedError {
   const address = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   const what = isLocalhost(hostname) ? 'loopback' : (specialPurposeOf(address) ?? 'public');
@@ -11,8 +11,8 @@ export function refusedHost(hostname: string): RobotsAddressRefusedError {
 }
 
 /**
- * `lookup`, with all but public addresses left out. What it gives is what a socket connects to, so that a name cannot
- * lead elsewhere between the check and the connection.
+ * Wraps `lookup` and drops all addresses that are not public. Sockets connect to the returned addresses, so that DNS
+ * rebinding between check and connection has no effect.
  */
 export function publicOnlyLookup(lookup: LookupFunction): LookupFunction {
   return (hostname, options, callback) => {
@@ -30,7 +30,7 @@ export function publicOnlyLookup(lookup: LookupFunction): LookupFunction {
       return;
     }
     try {
-      // Always all of them: the first may be refused where the second is not.
+      // Ask for all addresses: the first may be refused where the second is not.
       lookup(hostname, { ...options, all: true }, (error, result) => {
         if (error !== null && error !== undefined) {
           settle(error);
@@ -47,7 +47,7 @@ export function publicOnlyLookup(lookup: LookupFunction): LookupFunction {
   };
 }
 
-/** What a `lookup` of the caller's gives, which may not know of `all`. */
+/** Reads the result of a caller's `lookup`, which may not support `all`. */
 function readAddresses(result: unknown): LookupAddress[] {
   const list: readonly unknown[] = Array.isArray(result) ? result : [result];
   return list.flatMap((each) => {

@@ -4,7 +4,7 @@ import { RobotsInvalidOptionsError } from '../base/index.ts';
 import { publicOnlyConnector } from './connectors.ts';
 import { NameLookup } from './dns/lookup.ts';
 
-/** Options of an undici `Agent`; what concerns connecting goes into `connect`. */
+/** Options of an undici `Agent`. Options about connecting go into `connect`. */
 export interface PublicOnlyAgentOptions extends Pick<
   Agent.Options,
   | 'bodyTimeout'
@@ -20,21 +20,21 @@ export interface PublicOnlyAgentOptions extends Pick<
   | 'maxResponseSize'
   | 'pipelining'
 > {
-  /** As undici's `buildConnector` takes them: time-out, TLS and socket options, but no `socketPath`. */
+  /** Options of undici's `buildConnector`: time-out, TLS and socket options, but no `socketPath`. */
   readonly connect?: Omit<buildConnector.BuildOptions, 'lookup' | 'socketPath'>;
-  /** Finds the addresses of names; those that are not public are left out. @default that of `RobotsClient` */
+  /** Resolves names. Addresses that are not public are dropped. @default the lookup of `RobotsClient` */
   readonly lookup?: LookupFunction;
 }
 
 /**
- * An undici `Agent` that connects to public addresses alone, for page requests that go through
- * `dispatcher.compose(robotsInterceptor(robots))`, or as the `dispatcher` of a client. It is the policy
- * `'public-only'`, held at every connection: an agent does not know which request was a redirect.
+ * Makes an undici `Agent` that connects to public addresses only, for page requests through
+ * `dispatcher.compose(robotsInterceptor(robots))`, or as the `dispatcher` of a client. This is the policy
+ * `'public-only'`, checked at every connection: an agent does not know which request was a redirect.
  *
- * The address that was checked is the one connected to, so a name cannot change in between. Requests to others fail
- * with `RobotsAddressRefusedError` (`ERR_ROBOTS_ADDRESS_REFUSED`), and nothing is connected to.
+ * The agent connects to the address that it checked, so DNS rebinding has no effect. A request to any other address
+ * fails with `RobotsAddressRefusedError` (`ERR_ROBOTS_ADDRESS_REFUSED`) before a connection is opened.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when `connect` would lead elsewhere.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when `connect` has `lookup` or `socketPath`.
  *
  * @example
  * ```ts

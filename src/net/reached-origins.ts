@@ -8,19 +8,19 @@ interface Reached {
 }
 
 /**
- * Where the sockets of an agent lead, by origin. undici does not tell which socket an answer came over, so an origin
- * is public when any socket to it is: that can only refuse more. What is known lasts as long as a socket does, or a
- * request that may have gone over it.
+ * Records, by origin, whether the sockets of an agent lead to public addresses. undici does not report which socket a
+ * response came over, so an origin is public when any of its sockets is; this can only refuse more. An entry lasts as
+ * long as one of its sockets, or a request that may have used one.
  */
 export class ReachedOrigins {
   readonly #origins = new Map<string, Reached>();
 
-  /** A request to `origin` begins. */
+  /** Call when a request to `origin` starts. */
   begin(origin: string): void {
     this.#entry(origin).requests++;
   }
 
-  /** It has been answered, or never will be. */
+  /** Call when the request has been answered, or has failed. */
   end(origin: string): void {
     const entry = this.#entry(origin);
     entry.requests--;
@@ -38,7 +38,7 @@ export class ReachedOrigins {
     });
   }
 
-  /** `undefined` when nothing has been connected to. */
+  /** `undefined` when no connection has been made. */
   isPublic(origin: string): boolean | undefined {
     return this.#origins.get(origin)?.isPublic;
   }

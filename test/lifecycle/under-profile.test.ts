@@ -9,7 +9,7 @@ import {
   profiles,
   stateOf,
   type UnavailableReason,
-  withoutParticulars,
+  stateAlone,
 } from '../../src/lifecycle/index.ts';
 import fc from '../support/fast-check.ts';
 import { DAY, HOUR, MINUTE, outcomes, START, Story } from './support.ts';
@@ -303,7 +303,7 @@ it('the state under a profile is what the profile would have said, had it been a
         for (const pauseMs of pausesMs) story.later(pauseMs).meets(outcomeOf(status, profiles[name]));
         return story.later(laterMs);
       });
-      const expected = withoutParticulars(stateOf(theirs?.record, profiles[other], theirs?.now ?? 0));
+      const expected = stateAlone(stateOf(theirs?.record, profiles[other], theirs?.now ?? 0));
       expect(stateUnderProfile(mine!.record!, profiles[other], mine!.now)).toEqual(expected);
     }),
     { numRuns: 1_000 },

@@ -11,11 +11,6 @@ import * as page from './google-page.ts';
 const PROFILE = 'google';
 const RULES = 'User-agent: *\nDisallow: /private';
 
-describe('How Google interprets the robots.txt specification', () => {
-  it('"before crawling a site, Google\'s crawlers download and parse the site\'s robots.txt file to extract information about which parts of the site may be crawled."', () =>
-    page.isAskedFirst(PROFILE));
-});
-
 describe('What is a robots.txt file', () => {
   it('"All crawlers are disallowed to crawl files in the "includes" directory […], but Google needs them for rendering, so Googlebot is allowed to crawl them."', () => {
     const { file, may } = reader(
@@ -43,17 +38,6 @@ describe('What is a robots.txt file', () => {
 });
 
 describe('File location and range of validity', () => {
-  it('"You must place the robots.txt file in the top-level directory of a site, on a supported protocol. The URL for the robots.txt file is (like other URLs) case-sensitive."', () =>
-    page.isAtTheTop(PROFILE));
-
-  it('"the supported protocols are HTTP, HTTPS, and FTP."', () => page.supportsProtocols(PROFILE));
-
-  it('"On HTTP and HTTPS, crawlers fetch the robots.txt file with an HTTP non-conditional `GET` request"', () =>
-    page.getsWithoutConditions(PROFILE));
-
-  it('"on FTP, crawlers use a standard `RETR (RETRIEVE)` command, using anonymous login."', () =>
-    page.retrievesOverFtp(PROFILE));
-
   it('"The rules listed in the robots.txt file apply only to the host, protocol, and port number where the robots.txt file is hosted."', () =>
     page.isValidFor(
       PROFILE,
@@ -132,18 +116,6 @@ describe('Examples of valid robots.txt URLs', () => {
 });
 
 describe('Handling of errors and HTTP status codes', () => {
-  it('"HTTP status codes that signal success prompt Google\'s crawlers to process the robots.txt file as provided by the server."', () =>
-    page.processesSuccess(PROFILE));
-
-  it('"Google follows at least five redirect hops […] and then stops and treats it as a `404` for the robots.txt file."', () =>
-    page.followsFiveRedirects(PROFILE));
-
-  it('"This also applies to any disallowed URLs in the redirect chain, since the crawler couldn\'t fetch rules due to the redirects."', () =>
-    page.stopsAtDisallowedHops(PROFILE));
-
-  it('"Google doesn\'t follow logical redirects in robots.txt files (frames, JavaScript, or meta refresh-type redirects)."', () =>
-    page.ignoresLogicalRedirects(PROFILE));
-
   it('"Google\'s crawlers treat all `4xx` errors, except `429`, as if a valid robots.txt file didn\'t exist. This means that Google assumes that there are no crawl restrictions."', async () => {
     await page.opensTheSite(PROFILE, [400, 401, 403, 404, 410, 418, 451, 499]);
     // What 429 means the page leaves unsaid; it is no 404, so it is taken for a server error.
@@ -198,9 +170,6 @@ describe('Handling of errors and HTTP status codes', () => {
     expect(server.robotsCount).toBe(4);
   });
 
-  it('"A `503 (service unavailable)` error results in fairly frequent retrying."', () =>
-    page.keepsTrying(PROFILE));
-
   it('"If there\'s no cached version available Google assumes there\'s no crawl restrictions."', async () => {
     // RFC 9309 §2.3.1.4 says otherwise: "the crawler MUST assume complete disallow".
     const server = await site([{ status: 500 }]);
@@ -249,15 +218,9 @@ describe('Handling of errors and HTTP status codes', () => {
       expect(server.robotsCount).toBe(before + 1);
     });
   });
-
-  it('"A robots.txt file which cannot be fetched due to DNS or networking issues, such as timeouts, invalid responses, reset or interrupted connections, and HTTP chunking errors, is treated as a server error."', () =>
-    page.countsNetworkTroubleAsServerError(PROFILE));
 });
 
 describe('Caching', () => {
-  it('"Google generally caches the contents of robots.txt file for up to 24 hours"', () =>
-    page.cachesForADay(PROFILE));
-
   it('"but may cache it longer in situations where refreshing the cached version isn\'t possible (for example, due to timeouts or `5xx` errors)."', async () => {
     for (const failure of [{ status: 500 }, { fault: 'hang' }] as const) {
       const server = await site([RULES, failure]);
@@ -273,34 +236,9 @@ describe('Caching', () => {
       });
     }
   });
-
-  it('"The cached response may be shared by different crawlers."', () => page.sharesAmongCrawlers(PROFILE));
-
-  it('"Google may increase or decrease the cache lifetime based on max-age Cache-Control HTTP headers."', () =>
-    page.heedsMaxAge(PROFILE));
-});
-
-describe('File format', () => {
-  it('"The robots.txt file must be a UTF-8 encoded plain text file and the lines must be separated by `CR`, `CR/LF`, or `LF`."', () =>
-    page.readsLineEnds());
-
-  it('"Google ignores invalid lines in robots.txt files, including the Unicode Byte Order Mark (BOM) at the beginning of the robots.txt file, and use only valid lines. For example, if the content downloaded is HTML instead of robots.txt rules, Google will try to parse the content and extract rules, and ignore everything else."', () =>
-    page.usesOnlyValidLines());
-
-  it('"if the character encoding of the robots.txt file isn\'t UTF-8, Google may ignore characters that are not part of the UTF-8 range, potentially rendering robots.txt rules invalid."', () =>
-    page.passesOverOtherEncodings());
-
-  it('"Google enforces a robots.txt file size limit of 500 kibibytes (KiB). Content which is after the maximum file size is ignored."', () =>
-    page.readsHalfAMebibyte(PROFILE));
 });
 
 describe('Syntax', () => {
-  it('"Valid robots.txt lines consists of a field, a colon, and a value. Spaces are optional […]. Space at the beginning and at the end of the line is ignored. […] everything after the `#` character will be ignored."', () =>
-    page.readsFieldsAndComments());
-
-  it('"Google supports the following fields": user-agent, allow, disallow, sitemap', () =>
-    page.readsTheFourFields());
-
   it('"(other fields such as `crawl-delay` aren\'t supported)"', () => {
     const { may, file } = reader(
       'google',
@@ -314,56 +252,9 @@ describe('Syntax', () => {
     // It is still reported, and decides nothing.
     expect(file.crawlDelay('a')).toBe(3_600_000);
   });
-
-  it('"These rules are always specified in the form of `rule: [path]` where `[path]` is optional. […] Crawlers ignore rules without a `[path]`."', () =>
-    page.ignoresRulesWithoutPath());
-
-  it('"By default, there are no restrictions for crawling for the designated crawlers."', () =>
-    page.restrictsNothingByDefault());
-
-  it('"The `[path]` value, if specified, is relative to the root of the website […]. The path value must start with `/` to designate the root and the value is case-sensitive."', () =>
-    page.readsPathsFromTheRoot());
-
-  it('"The value of the `user-agent` line is case-insensitive."', () => page.comparesAgentsInAnyCase());
-
-  it('"The `disallow` rule specifies paths that must not be accessed by the crawlers identified by the `user-agent` line the `disallow` rule is grouped with."', () =>
-    page.disallowsToTheGroup());
-
-  it('"Crawlers ignore the rule without a path."', () => page.ignoresRulesWithoutPath());
-
-  it('"The value of the `disallow` rule is case-sensitive."', () => page.comparesDisallowInCase());
-
-  it('"The `allow` rule specifies paths that may be accessed by the designated crawlers. When no path is specified, the rule is ignored."', () => {
-    page.allowsToTheGroup();
-    page.ignoresRulesWithoutPath();
-  });
-
-  it('"The value of the `allow` rule is case-sensitive."', () => page.comparesAllowInCase());
-
-  it('"The value of the `sitemap` field is case-sensitive." "doesn\'t have to be URL-encoded. The URL doesn\'t have to be on the same host as the robots.txt file. You can specify multiple `sitemap` fields. The sitemap field isn\'t tied to any specific user agent"', () =>
-    page.reportsSitemaps());
-
-  it('"may be followed by all crawlers, provided it isn\'t disallowed for crawling."', () =>
-    page.decidesAboutSitemapsToo(PROFILE));
-});
-
-describe('Grouping of lines and rules', () => {
-  it('"You can group together rules that apply to multiple user agents by repeating `user-agent` lines for each crawler." "In this example there are four distinct rule groups"', () =>
-    page.groupsByUserAgentLines());
 });
 
 describe('Order of precedence for user agents', () => {
-  it('"Google\'s crawlers determine the correct group of rules by finding in the robots.txt file the group with the most specific user agent that matches the crawler\'s user agent. Other groups are ignored." "The order of the groups within the robots.txt file is irrelevant."', () => {
-    page.follows('googlebot-news', 1);
-    page.follows('googlebot', 3);
-  });
-
-  it('"All non-matching text is ignored (for example, both `googlebot/1.2` and `googlebot*` are equivalent to `googlebot`)."', () =>
-    page.ignoresWhatFollowsTheName());
-
-  it('"all the rules from the groups applicable to the specific user agent are combined internally into a single group. User agent specific groups and global groups (`*`) are not combined."', () =>
-    page.mergesGroupsOfOneAgent());
-
   it.each([
     ['`googlebot-news` follows group 1, because group 1 is the most specific group.', 'googlebot-news', 1],
     ['`googlebot` follows group 3.', 'googlebot', 3],
@@ -380,21 +271,9 @@ describe('Order of precedence for user agents', () => {
       2,
     ],
   ] as const)('"%s"', (_, agent, group) => page.follows(agent, group));
-
-  it('"If there are multiple groups in a robots.txt file that are relevant to a specific user agent, Google\'s crawlers internally merge the groups."', () =>
-    page.mergesGroupsOfOneAgent());
-
-  it('"Rules other than `allow`, `disallow`, and `user-agent` are ignored by the robots.txt parser. […] thus both `user-agent` `a` and `b` are affected by the `disallow: /` rule"', () =>
-    page.ignoresOtherLinesInGroups());
 });
 
 describe('URL matching based on path values', () => {
-  it('"This works by comparing the rule to the path component of the URL that the crawler is trying to fetch."', () =>
-    page.comparesWithThePath());
-
-  it('"Non-7-bit ASCII characters in a path may be included as UTF-8 characters or as percent-escaped UTF-8 encoded characters"', () =>
-    page.readsOtherCharactersEitherWay());
-
   it('"`*` designates 0 or more instances of any valid character." "`$` designates the end of the URL."', () => {
     const { excluded } = reader('google', 'user-agent: *', 'disallow: /a*c', 'disallow: /d$');
     expect(excluded(['/ac', '/abc', '/ab/c?', '/ab', '/d', '/d/', '/d?'])).toEqual([

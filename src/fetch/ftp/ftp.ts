@@ -18,8 +18,8 @@ export type {
 
 export interface FtpTransportOptions {
   /**
-   * Password of the anonymous login: by custom an e-mail address, from which the server's log tells who came.
-   * @default the product token of the client's agent and `@`
+   * Password of the anonymous login. By custom it is an e-mail address, so that the server's log shows who came.
+   * @default the product token of the client's agent, followed by `@`
    */
   readonly password?: string;
 }
@@ -30,14 +30,14 @@ const TRANSFERRED = 226;
 const FILE_UNAVAILABLE = 550;
 
 /**
- * What a client needs to ask `ftp:` origins for their robots.txt, over the package `basic-ftp`: an anonymous login, and
- * `RETR /robots.txt` over a data connection to the very address of the control connection.
+ * Makes the transport for `ftp:` origins, given to the client as `ftp`. It uses the package `basic-ftp`: an anonymous
+ * login, then `RETR /robots.txt` over a data connection to the address of the control connection.
  *
- * A file that is not there (550) is *unavailable*: everything is allowed. Any other refusal, a login that is not
- * given, and trouble on the network are *unreachable*. `decision.robots.status` is the code of the FTP reply.
+ * A missing file (550) is *unavailable*: everything is allowed. Any other refusal, a refused login and network
+ * trouble are *unreachable*. `decision.robots.status` is the code of the FTP reply.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when `basic-ftp` is not installed, or for a password
- *   that no FTP command can carry.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when `basic-ftp` is not installed, or for a
+ * password that no FTP command can carry.
  *
  * @example
  * ```ts
@@ -85,19 +85,19 @@ class OverBasicFtp implements Transport {
     try {
       return new FtpResponse(session, TRANSFERRED, 'rules', await session.retrieve(url.pathname));
     } catch (error) {
-      // 550 speaks of the file only in answer to RETR.
+      // 550 is about the file only in answer to RETR.
       const isFile = error instanceof FtpRefusal && error.reply === FILE_UNAVAILABLE;
       return refused(session, error, isFile ? 'unavailable' : 'unreachable');
     }
   }
 
-  /** The one look-up there is: the data connection goes to the address of the control connection. */
+  /** Resolves the host once. The data connection goes to the address of the control connection. */
   async #connect(session: FtpSession, { hostname, port }: URL): Promise<void> {
     this.#connecting++;
     try {
       await session.connect(hostname.replace(/^\[(.*)\]$/, '$1'), port === '' ? 21 : Number(port));
     } finally {
-      // A question that nobody waits for any more would keep the process alive.
+      // A query that nobody waits for would keep the process alive.
       if (--this.#connecting === 0) this.#names.close();
     }
   }
@@ -158,7 +158,7 @@ function passwordFrom(userAgent: string | undefined): string {
   return `${(userAgent === undefined ? undefined : productToken(userAgent)) ?? 'canfetch'}@`;
 }
 
-/** An optional peer: asked for when it is needed, so that who has no FTP need not install it. */
+/** Loads the optional peer when it is needed, so that callers without FTP need not install it. */
 function loadBasicFtp(): typeof BasicFtp {
   try {
     const library: typeof BasicFtp = createRequire(import.meta.url)('basic-ftp');

@@ -2,27 +2,27 @@ import { FetchFailure, FTP_CLOSED, MALFORMED, FTP_REPLY_LIMIT } from '../failure
 import type * as BasicFtp from 'basic-ftp';
 import { isIP, isIPv4, type LookupFunction, Socket } from 'node:net';
 
-/** What greeting, notices and everything else may take together. Real servers say a few thousand octets. */
+/** Octets that greeting, notices and replies may take together. Real servers send a few thousand. */
 const MAX_OCTETS = 32_768;
 
-/** Each piece costs work, however small it is. */
+/** Chunks that the control connection may take: each one costs work, however small it is. */
 const MAX_PIECES = 1_024;
 
 const LF = 0x0a;
 
 /**
- * A control connection that gives out whole lines, and ends when the server says too much. The library takes every
- * piece that arrives for whole lines, and limits one reply, not their sum.
+ * A control connection that passes on whole lines, and ends when the server sends too much. The library takes every
+ * chunk for whole lines, and limits single replies only.
  */
 export class ControlSocket extends Socket {
   #octets = 0;
   #pieces = 0;
-  /** The line that is not whole yet. */
+  /** The incomplete last line. */
   #rest: Buffer = Buffer.alloc(0);
 
-  /** Called with what arrives, and with null at the end. */
+  /** Receives each chunk that arrives, and null at the end. */
   override push(piece: Buffer | null): boolean {
-    // A line that the end cuts is no reply.
+    // A line cut by the end of the connection is not a reply.
     if (piece === null) return super.push(null);
     this.#octets += piece.byteLength;
     this.#pieces += 1;
@@ -37,7 +37,7 @@ export class ControlSocket extends Socket {
   }
 }
 
-/** A reply of the server that is not the one asked for. RFC 959 §4.2 has the codes. */
+/** An FTP reply other than the expected one. RFC 959 §4.2 defines the codes. */
 export class FtpRefusal extends Error {
   override readonly name = 'FtpRefusal';
   readonly reply: number;
@@ -48,24 +48,24 @@ export class FtpRefusal extends Error {
   }
 }
 
-/** A file on its way. */
+/** A file transfer. */
 export interface FtpRetrieval {
-  /** They end, and break off, with the data connection. */
+  /** The octets of the file. They end, or break, with the data connection. */
   readonly octets: AsyncIterable<Uint8Array>;
-  /** Resolves when the server says that this was all of the file; rejects when it says anything else. */
+  /** Resolves when the server confirms that the file is complete; rejects on any other reply. */
   readonly confirmed: Promise<unknown>;
 }
 
 export interface FtpSessionOptions {
   readonly library: typeof BasicFtp;
-  /** Ends both connections. */
+  /** Aborts both connections. */
   readonly signal: AbortSignal;
   readonly lookup: LookupFunction | undefined;
 }
 
 /**
- * One control connection, and one data connection that goes to the same address. The library speaks on the control
- * connection; what it leaves open, how much may be replied and where the data come from, is settled here.
+ * One control connection, and one data connection to the same address. The library handles the commands. This class
+ * limits the length of replies, and fixes the address of the data connection.
  */
 export class FtpSession {
   readonly #client: BasicFtp.Client;
@@ -74,7 +74,7 @@ export class FtpSession {
 
   constructor(options: FtpSessionOptions) {
     this.#options = options;
-    // The deadline of the attempt takes the place of the library's timers.
+    // The deadline of the attempt replaces the library's timers.
     this.#client = new options.library.Client(0);
   }
 
@@ -82,7 +82,7 @@ export class FtpSession {
   async connect(host: string, port: number): Promise<void> {
     const { ftp } = this.#client;
     const socket = new ControlSocket({ signal: this.#options.signal });
-    // Before the library's own listener, which gives no code.
+    // Added before the library's own listener, whose error has no code.
     socket.once('end', () => ftp.closeWithError(new FetchFailure(FTP_CLOSED)));
     ftp.socket = socket;
     this.#dial(socket, host, port);
@@ -95,14 +95,14 @@ export class FtpSession {
     else completed(reply);
   }
 
-  /** Image type: every octet as it is. */
+  /** Selects image type: octets are sent unchanged. */
   async setBinary(): Promise<void> {
     completed(await this.#reply('TYPE I'));
   }
 
   /**
-   * Whatever host PASV names, the data come from the address of the control connection: that one was looked up, and
-   * may be connected to.
+   * Opens the data connection to the address of the control connection, whatever host PASV names: that address has
+   * been looked up and checked.
    */
   async openDataConnection(): Promise<void> {
     const host = this.#client.ftp.socket.remoteAddress;
@@ -116,7 +116,7 @@ export class FtpSession {
     });
   }
 
-  /** Resolves when the server sends the file over the data connection; rejects when it refuses. */
+  /** Resolves when the server starts to send the file; rejects when it refuses. */
   async retrieve(path: string): Promise<FtpRetrieval> {
     const octets = this.#data;
     if (octets === undefined) throw new FetchFailure(FTP_CLOSED);
@@ -145,7 +145,7 @@ export class FtpSession {
     this.#data?.destroy();
   }
 
-  /** Sends a command and waits for the reply that ends it, be it good or bad. */
+  /** Sends a command and waits for its final reply, positive or negative. */
   #reply(command: string | undefined): Promise<BasicFtp.FTPResponse> {
     return this.#client.ftp.handle(command, (response, task) => {
       const reply = this.#read(response);
@@ -155,7 +155,7 @@ export class FtpSession {
     });
   }
 
-  /** A reply, good or bad, or what broke. */
+  /** Converts what the library passes: a reply, or an error. */
   #read(response: Error | BasicFtp.FTPResponse): BasicFtp.FTPResponse | Error {
     if (response instanceof Error && !(response instanceof this.#options.library.FTPError)) return response;
     const { code, message } = response;
@@ -166,13 +166,13 @@ export class FtpSession {
   async #passivePort(host: string): Promise<number> {
     const extended = await this.#reply('EPSV');
     if (isCompletion(extended.code)) return portOfEpsv(extended.message);
-    // An older server does not know the command. PASV has room for the four octets of IPv4 only.
+    // An older server does not know EPSV. PASV has room for the four octets of IPv4 only.
     if (extended.code < 500 || !isIPv4(host.replace(/^::ffff:/, ''))) throw new FtpRefusal(extended.code);
     const passive = await this.#reply('PASV');
     return portOfPasv(completed(passive).message);
   }
 
-  /** Both connections are opened here. The name of a host goes through the look-up. */
+  /** Opens a connection, control or data. A host name goes through the lookup. */
   #dial(socket: Socket, host: string, port: number): void {
     const { lookup } = this.#options;
     socket.connect({ host, port, ...(lookup === undefined || isIP(host) !== 0 ? {} : { lookup }) });

@@ -1,15 +1,15 @@
 import { codeOf } from '../../base/index.ts';
 import type { Resolver } from 'node:dns';
 
-/** The addresses of a name, or why there are none. */
+/** The addresses of a name, or the error. */
 export interface Answer {
   readonly ipv4: readonly string[];
   readonly ipv6: readonly string[];
-  /** Code of the failure, when no address was found. */
+  /** Error code, when no address was found. */
   readonly error?: string;
 }
 
-/** Which addresses are asked for. */
+/** The address families to query. */
 export interface Families {
   readonly ipv4: boolean;
   readonly ipv6: boolean;
@@ -17,11 +17,11 @@ export interface Families {
 
 /**
  * RFC 8305 §3: "If a positive A response is received first due to reordering, the client SHOULD wait a short time for
- * the AAAA response […] a recommended value of 50 milliseconds". There are name servers that never answer to AAAA.
+ * the AAAA response […] a recommended value of 50 milliseconds". Some name servers never answer AAAA queries.
  */
 const RESOLUTION_DELAY_MS = 50;
 
-/** Asks for A and AAAA records side by side. Never rejects. */
+/** Queries A and AAAA records in parallel. Never rejects. */
 export function queryAddresses(resolver: Resolver, name: string, families: Families): Promise<Answer> {
   return new Promise((resolve) => {
     const found: { ipv4: readonly string[]; ipv6: readonly string[] } = { ipv4: [], ipv6: [] };
@@ -31,7 +31,7 @@ export function queryAddresses(resolver: Resolver, name: string, families: Famil
     const finish = (): void => {
       clearTimeout(delay);
       const none = found.ipv4.length + found.ipv6.length === 0;
-      resolve({ ...found, ...(none ? { error: decisive(errors) } : {}) });
+      resolve({ ...found, ...(none ? { error: decisiveError(errors) } : {}) });
     };
     const settle = (family: keyof Families, error: unknown, addresses: readonly string[] = []): void => {
       pending--;
@@ -52,8 +52,8 @@ export function queryAddresses(resolver: Resolver, name: string, families: Famil
   });
 }
 
-/** Of two failures: that there is no such name holds for both; that there is no such record holds for one alone. */
-function decisive(errors: readonly string[]): string {
+/** Chooses one of two errors. "No such name" is true for both families, "no such record" for one only. */
+function decisiveError(errors: readonly string[]): string {
   if (errors.includes('ENOTFOUND')) return 'ENOTFOUND';
   return errors.find((error) => error !== 'ENODATA') ?? 'ENODATA';
 }

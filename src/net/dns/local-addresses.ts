@@ -2,12 +2,12 @@ import { networkInterfaces } from 'node:os';
 import type { Families } from './address-queries.ts';
 import { isPublicAddress } from '../addresses.ts';
 
-/** How long the addresses of this machine are taken for granted. */
+/** How long the addresses of this machine are cached. */
 const RECHECK_MS = 10_000;
 const LINK_LOCAL = /^fe[89ab]/i;
 
-/** The addresses this machine itself has: what they cannot be the source of need not be looked up. */
-export class OwnAddresses {
+/** The addresses of this machine. A family that it has no address of need not be queried. */
+export class LocalAddresses {
   readonly #now: () => number;
   readonly #interfaces: typeof networkInterfaces;
   #families: Families = { ipv4: true, ipv6: true };
@@ -19,13 +19,16 @@ export class OwnAddresses {
     this.#interfaces = interfaces;
   }
 
-  /** getaddrinfo(3), AI_ADDRCONFIG: "The loopback address is not considered for this case". Both, if there are none. */
+  /**
+   * getaddrinfo(3), AI_ADDRCONFIG: "The loopback address is not considered for this case". Both families when there
+   * is no address.
+   */
   get families(): Families {
     this.#check();
     return this.#families;
   }
 
-  /** RFC 6724 §6: with a public IPv6 address of its own, a machine tries those of others first. */
+  /** RFC 6724 §6: a machine with a public IPv6 address tries IPv6 destinations first. */
   get prefersIPv6(): boolean {
     this.#check();
     return this.#prefersIPv6;
@@ -48,7 +51,7 @@ export class OwnAddresses {
     try {
       return Object.values(this.#interfaces()).flatMap((each) => each ?? []);
     } catch {
-      // Not every system tells.
+      // Some systems do not allow this call.
       return [];
     }
   }

@@ -2,7 +2,7 @@ import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import type { Families } from './address-queries.ts';
 
-/** Of which families addresses are wanted. */
+/** The address families that the options ask for. */
 export function wantedFamilies(options: LookupOptions): Families {
   const family = familyOf(options);
   return { ipv4: family !== 6 || hasHint(options, dns.V4MAPPED), ipv6: family !== 4 };
@@ -12,8 +12,8 @@ export function hasHint({ hints = 0 }: LookupOptions, hint: number): boolean {
   return (hints & hint) !== 0;
 }
 
-/** Those of `addresses` that are wanted, in the order they are wanted in. */
-export function arrange(
+/** The requested ones of `addresses`, in the requested order. */
+export function selectAddresses(
   addresses: readonly string[],
   options: LookupOptions,
   prefersIPv6: boolean,
@@ -23,7 +23,8 @@ export function arrange(
     addresses.filter((address) => isIP(address) === wanted).map((address) => ({ address, family: wanted }));
   const ipv6 = family === 4 ? [] : ofFamily(6);
   if (family === 6) {
-    // getaddrinfo(3): AI_V4MAPPED stands in where there is no IPv6 address; with AI_ALL it always adds.
+    // getaddrinfo(3): AI_V4MAPPED adds mapped addresses only when there is no IPv6 address; with AI_ALL it always
+    // adds them.
     const mapped =
       hasHint(options, dns.V4MAPPED) && (ipv6.length === 0 || hasHint(options, dns.ALL)) ? ofFamily(4) : [];
     return [...ipv6, ...mapped.map(({ address }) => ({ address: `::ffff:${address}`, family: 6 }))];
@@ -33,7 +34,7 @@ export function arrange(
 
 function startsWithIPv6({ order, verbatim }: LookupOptions, prefersIPv6: boolean): boolean {
   const inForce = order ?? (verbatim === false ? 'ipv4first' : dns.getDefaultResultOrder());
-  // The two answers have no order of their own to be kept.
+  // A and AAAA are separate answers, so `verbatim` has no order to keep.
   return inForce === 'verbatim' ? prefersIPv6 : inForce === 'ipv6first';
 }
 

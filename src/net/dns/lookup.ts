@@ -1,7 +1,7 @@
 import { isLocalhost } from '../addresses.ts';
 import { type Answer, type Families, queryAddresses } from './address-queries.ts';
-import { OwnAddresses } from './local-addresses.ts';
-import { arrange, hasHint, wantedFamilies } from './lookup-options.ts';
+import { LocalAddresses } from './local-addresses.ts';
+import { selectAddresses, hasHint, wantedFamilies } from './lookup-options.ts';
 import {
   candidates,
   MAX_RESOLVER_BYTES,
@@ -17,27 +17,27 @@ import dns from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { networkInterfaces } from 'node:os';
 
-/** Where names come from, other than the system's own settings. */
+/** Replacements of the system's settings, for tests. */
 export interface NameLookupOptions {
-  /** Makes what asks the name servers. @default one that asks those of the system */
+  /** Makes the resolver. @default one that queries the system's name servers */
   readonly makeResolver?: () => dns.Resolver;
   /** @default the system's */
   readonly hostsFile?: string;
   /** @default `/etc/resolv.conf`, where there is one */
   readonly resolverFile?: string;
-  /** Asked where DNS is not the one to ask. @default `dns.lookup` */
+  /** Used for names that DNS does not know of. @default `dns.lookup` */
   readonly system?: LookupFunction;
-  /** Whether {@link system} may know of names that no name server does. @default on macOS and Windows */
+  /** Whether {@link system} may resolve names that no name server knows. @default on macOS and Windows */
   readonly systemKnowsMore?: boolean;
   /** @default `os.networkInterfaces` */
   readonly interfaces?: typeof networkInterfaces;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
 
 /**
- * Failures that tell of c-ares or of its settings, and nothing of the name: the system may do better. The unknown one
- * is that there is no name server at all.
+ * Errors of c-ares or of its settings, not of the name: the system's lookup may succeed. The unlisted one means that
+ * there is no name server at all.
  */
 const NOT_ABOUT_NAME: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -46,29 +46,29 @@ const NOT_ABOUT_NAME: ReadonlySet<string> = new Set([
   'ENOTIMP',
   'UNKNOWN_ARES_ERROR',
 ]);
-/** Failures after which the C library still tries the next search domain. */
+/** Errors after which the C library tries the next search domain. */
 const NOT_HERE: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL']);
 
-/** RFC 6761 §6.4, RFC 7686 §2: names that are never to be asked for. */
+/** RFC 6761 §6.4, RFC 7686 §2: names that must never be queried. */
 const NEVER_ASKED = /(?:^|\.)(?:invalid|onion)$/;
 /** RFC 6762 §3: "Any DNS query for a name ending with ".local." MUST be sent to the mDNS […] multicast address". */
 const MULTICAST_DNS = /\.local$/;
 
 const NO_CONFIGURATION = parseResolverFile('');
 
-/** What a question comes to: addresses, the code of a failure, or that the system is to be asked. */
+/** The result of a query: addresses, an error code, or `undefined` when the system's lookup has to be used. */
 type Resolved = readonly dns.LookupAddress[] | string | undefined;
 
 /**
- * `dns.lookup` without its bottleneck: that one occupies a thread of libuv's small pool for as long as a name server
- * takes, two to four names at a time. Here c-ares asks for as many names at once as there are questions.
+ * Replaces `dns.lookup`, which blocks a thread of libuv's small pool while a name server answers, so that only two to
+ * four names are resolved at a time. c-ares queries any number of names at once.
  *
- * Kept from `dns.lookup`: the hosts file comes first, search domains are tried as resolv.conf(5) says, and of the
- * options `family`, `hints`, `all` and `order` hold. The system's own lookup answers for what is none of DNS's
- * business (names without a dot, `.local`), and for everything while c-ares finds no name server to talk to.
+ * As in `dns.lookup`, the hosts file comes first, search domains are tried as in resolv.conf(5), and the options
+ * `family`, `hints`, `all` and `order` hold. The system's lookup resolves names outside DNS (names without a dot,
+ * `.local`), and all names while c-ares finds no name server.
  *
- * Addresses are not kept: an origin is asked about once a day, the system's resolver has a cache that heeds TTLs, and
- * an address is checked and used at once. Only questions asked at the same time share an answer.
+ * Addresses are not cached: an origin is fetched about once a day, the system's resolver has a cache that follows
+ * TTLs, and an address is checked and used at once. Only concurrent queries for a name share an answer.
  */
 export class NameLookup {
   readonly #makeResolver: () => dns.Resolver;
@@ -76,7 +76,7 @@ export class NameLookup {
   readonly #systemKnowsMore: boolean;
   readonly #hosts: SystemFile<Hosts>;
   readonly #configuration: SystemFile<ResolverConfiguration>;
-  readonly #own: OwnAddresses;
+  readonly #own: LocalAddresses;
   readonly #underWay = new Map<string, Promise<Answer>>();
   #resolver: dns.Resolver | undefined;
   #resolverIsFor: ResolverConfiguration | undefined;
@@ -88,12 +88,12 @@ export class NameLookup {
     this.#makeResolver = options.makeResolver ?? (() => new dns.Resolver());
     this.#system = options.system ?? dns.lookup;
     this.#systemKnowsMore = options.systemKnowsMore ?? (platform === 'darwin' || platform === 'win32');
-    this.#own = new OwnAddresses(now, options.interfaces);
+    this.#own = new LocalAddresses(now, options.interfaces);
     this.#hosts = new SystemFile(hostsFile, MAX_HOSTS_BYTES, parseHosts, now);
     this.#configuration = new SystemFile(resolverFile, MAX_RESOLVER_BYTES, parseResolverFile, now);
   }
 
-  /** Has the signature of `dns.lookup`, and is bound. */
+  /** Has the signature of `dns.lookup`. Bound, so it can be passed on by itself. */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
     const answer = (resolved: Resolved): void => {
       if (resolved === undefined) this.#system(hostname, options, callback);
@@ -103,11 +103,11 @@ export class NameLookup {
     };
     this.#resolve(hostname, options)
       .catch(() => undefined)
-      // Out of the promise's reach: what the callback throws is the caller's.
+      // Outside the promise, so that an exception of the callback reaches the caller.
       .then((resolved) => process.nextTick(answer, resolved));
   };
 
-  /** Fails what is under way, so that no question keeps the process alive. */
+  /** Fails pending queries, so that none keeps the process alive. */
   close(): void {
     this.#resolver?.cancel();
   }
@@ -116,7 +116,7 @@ export class NameLookup {
     const name = hostname.toLowerCase();
     const bare = name.endsWith('.') ? name.slice(0, -1) : name;
     const arranged = (addresses: readonly string[]): readonly dns.LookupAddress[] | 'ENOTFOUND' => {
-      const found = arrange(addresses, options, this.#own.prefersIPv6);
+      const found = selectAddresses(addresses, options, this.#own.prefersIPv6);
       return found.length === 0 ? 'ENOTFOUND' : found;
     };
     if (isIP(bare) !== 0) return arranged([bare]);
@@ -136,7 +136,7 @@ export class NameLookup {
     return NOT_ABOUT_NAME.has(error) || (isAbsent && this.#systemKnowsMore) ? undefined : error;
   }
 
-  /** The records to ask for. `ADDRCONFIG`: of a family of which this machine has no address, none. */
+  /** The records to query. With `ADDRCONFIG`, only families that this machine has an address of. */
   #familiesFor(options: dns.LookupOptions): Families {
     const wanted = wantedFamilies(options);
     if (!hasHint(options, dns.ADDRCONFIG)) return wanted;
@@ -145,14 +145,14 @@ export class NameLookup {
     return usable.ipv4 || usable.ipv6 ? usable : wanted;
   }
 
-  /** The name by itself, and behind the search domains, in their order, until one of them has addresses. */
+  /** Queries the name and its search-domain variants in order, until one has addresses. */
   async #ask(name: string, families: Families): Promise<Answer> {
     const configuration = this.#configuration.read() ?? NO_CONFIGURATION;
     let failure: Answer | undefined;
     for (const candidate of candidates(name, configuration)) {
       const answer = await this.#share(candidate, families, configuration);
       if (answer.error === undefined || !NOT_HERE.has(answer.error)) return answer;
-      // A name server that failed may know the name: it must not be taken for absent.
+      // A name server that failed may know the name, so the name must not count as absent.
       if (failure === undefined || answer.error === 'ESERVFAIL') failure = answer;
     }
     return failure ?? { ipv4: [], ipv6: [], error: 'ENOTFOUND' };
@@ -168,7 +168,7 @@ export class NameLookup {
     return answer;
   }
 
-  /** A resolver holds on to the name servers it has found: a changed file asks for a new one. */
+  /** A resolver keeps the name servers that it found, so a changed file needs a new one. */
   #resolverFor(configuration: ResolverConfiguration): dns.Resolver {
     if (this.#resolver === undefined || this.#resolverIsFor !== configuration) {
       this.#resolver = this.#makeResolver();
@@ -178,7 +178,7 @@ export class NameLookup {
   }
 }
 
-/** As `dns.lookup` tells it: that a name has no address is the same to a caller as that there is no such name. */
+/** The error of `dns.lookup`, which reports a name without addresses as a name that does not exist. */
 function lookupError(failure: string, hostname: string): NodeJS.ErrnoException {
   const code = failure === 'ENODATA' ? 'ENOTFOUND' : failure;
   return Object.assign(new Error(`lookup ${code} ${hostname}`), { code, syscall: 'lookup', hostname });

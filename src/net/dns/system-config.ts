@@ -2,10 +2,10 @@ import { readFileSync, type Stats, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 
-/** How long what was read is taken for granted. */
+/** How long a file's content is used before its modification is checked. */
 const RECHECK_MS = 5_000;
 
-/** A small configuration file of the system, read when it is asked for, and again when it has changed. */
+/** A small configuration file of the system. It is read on demand, and again when it has changed. */
 export class SystemFile<Content> {
   readonly #path: string;
   readonly #maxBytes: number;
@@ -15,7 +15,7 @@ export class SystemFile<Content> {
   #stamp: string | undefined;
   #checkedAt = -Infinity;
 
-  /** @param now Milliseconds of a clock that never goes back. */
+  /** @param now Milliseconds of a monotonic clock. */
   constructor(path: string, maxBytes: number, parse: (text: string) => Content, now: () => number) {
     this.#path = path;
     this.#maxBytes = maxBytes;
@@ -24,8 +24,8 @@ export class SystemFile<Content> {
   }
 
   /**
-   * The same object as before unless the file has changed. A file that is missing, or may not be read, is empty;
-   * `undefined` is one too large to hold.
+   * Returns the same object until the file changes. A missing or unreadable file is empty; `undefined` for a file
+   * above `maxBytes`.
    */
   read(): Content | undefined {
     const now = this.#now();
@@ -39,7 +39,7 @@ export class SystemFile<Content> {
     return this.#content;
   }
 
-  /** Synchronous: a few microseconds, where a thread of the pool would have to be waited for. */
+  /** Synchronous: it takes a few microseconds, less than waiting for a thread of the pool. */
   #stats(): Stats | undefined {
     try {
       return statSync(this.#path);
@@ -57,7 +57,7 @@ export class SystemFile<Content> {
   }
 }
 
-/** Addresses by name, in lower case. */
+/** Addresses by lower-case name. */
 export type Hosts = ReadonlyMap<string, readonly string[]>;
 
 export const MAX_HOSTS_BYTES = 4_194_304;
@@ -67,7 +67,7 @@ export function hostsFilePath(): string {
   return join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts');
 }
 
-/** hosts(5): an address, then the names it goes by; `#` starts a comment. */
+/** hosts(5): an address, then its names; `#` starts a comment. */
 export function parseHosts(text: string): Hosts {
   const hosts = new Map<string, string[]>();
   for (const line of text.split(/\r\n?|\n/)) {
@@ -82,11 +82,11 @@ export function parseHosts(text: string): Hosts {
   return hosts;
 }
 
-/** What resolv.conf(5) says of names that are not written out; name servers are c-ares' own business. */
+/** The part of resolv.conf(5) about incomplete names. c-ares reads the name servers itself. */
 export interface ResolverConfiguration {
-  /** Domains that are tried behind a name. */
+  /** Domains to append to a name. */
   readonly search: readonly string[];
-  /** A name with fewer dots is tried behind every domain before it is tried by itself. */
+  /** A name with fewer dots is tried with every search domain first, then as it is. */
   readonly ndots: number;
 }
 
@@ -115,7 +115,7 @@ export function parseResolverFile(text: string): ResolverConfiguration {
   return { search: domains.filter((domain) => domain !== ''), ndots };
 }
 
-/** The names that `name` may stand for, in the order they are tried. A dot at the end says that it stands for itself. */
+/** The names to try for `name`, in order. A trailing dot means that the name is complete. */
 export function candidates(name: string, { search, ndots }: ResolverConfiguration): readonly string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)];
   const longer = search
