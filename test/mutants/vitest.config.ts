@@ -8,7 +8,7 @@ export default defineConfig({
     exclude: ['test/**/*.thorough.test.ts', 'test/rules/bundle.test.ts'],
     // Modules are loaded once: a mutant is switched on in them, not compiled in.
     isolate: false,
-    setupFiles: ['test/support/setup.ts'],
+    setupFiles: ['test/support/setup.ts', 'test/mutants/setup.ts'],
     testTimeout: 60_000,
   },
 });

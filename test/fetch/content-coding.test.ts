@@ -1,0 +1,136 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { type ContentCoding, contentCodings, decode } from '../../src/fetch/content-coding.ts';
+
+const TEXT = 'User-agent: *\nDisallow: /x\n'.repeat(20);
+const ENCODE = {
+  gzip: (octets: Uint8Array) => gzipSync(octets),
+  deflate: (octets: Uint8Array) => deflateSync(octets),
+  br: (octets: Uint8Array) => brotliCompressSync(octets),
+} satisfies Record<ContentCoding, (octets: Uint8Array) => Uint8Array>;
+
+/** A source that counts what is taken from it, and knows whether it was let go. */
+function source(octets: Uint8Array, chunkSize: number) {
+  const state = { taken: 0, closed: false };
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      for (let at = 0; at < octets.length; at += chunkSize) {
+        const chunk = octets.subarray(at, at + chunkSize);
+        state.taken += chunk.length;
+        yield chunk;
+      }
+    } finally {
+      state.closed = true;
+    }
+  }
+  return { state, chunks: chunks() };
+}
+
+interface Limits {
+  readonly chunkSize?: number;
+  readonly maxOctetsIn?: number;
+  readonly mayBeEmpty?: boolean;
+}
+
+async function decoded(
+  octets: Uint8Array,
+  codings: readonly ContentCoding[],
+  { chunkSize = 7, maxOctetsIn = 1_000_000, mayBeEmpty = false }: Limits = {},
+): Promise<string> {
+  const parts: Uint8Array[] = [];
+  const { chunks } = source(octets, chunkSize);
+  for await (const part of decode(chunks, codings, { maxOctetsIn, mayBeEmpty })) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+describe('the codings of a Content-Encoding field', () => {
+  it.each<[string | undefined, ContentCoding[] | undefined]>([
+    [undefined, []],
+    ['', []],
+    ['identity', []],
+    [' , Identity ,', []],
+    ['gzip', ['gzip']],
+    ['X-GZIP', ['gzip']],
+    ['deflate, br', ['deflate', 'br']],
+    ['br,\tgzip , identity', ['br', 'gzip']],
+    ['gzip, gzip, gzip, gzip', ['gzip', 'gzip', 'gzip', 'gzip']],
+    ['gzip, gzip, gzip, gzip, gzip', undefined],
+    ['zstd', undefined],
+    ['gzip, compress', undefined],
+    ['gzip deflate', undefined],
+  ])('%j are %j', (field, codings) => {
+    expect(contentCodings(field)).toEqual(codings);
+  });
+});
+
+describe('a coded body', () => {
+  const octets = Buffer.from(TEXT);
+
+  it.each(['gzip', 'deflate', 'br'] as const)('of %s is undone in pieces of any size', async (coding) => {
+    for (const chunkSize of [1, 2, 7, 10_000]) {
+      expect(await decoded(ENCODE[coding](octets), [coding], { chunkSize })).toBe(TEXT);
+    }
+  });
+
+  it('of raw deflate is undone as deflate', async () => {
+    expect(await decoded(deflateRawSync(octets), ['deflate'])).toBe(TEXT);
+  });
+
+  it('of several codings is undone from the last to the first', async () => {
+    const twice = gzipSync(brotliCompressSync(octets));
+    expect(await decoded(twice, ['br', 'gzip'])).toBe(TEXT);
+    await expect(decoded(twice, ['gzip', 'br'])).rejects.toThrow();
+  });
+
+  it('of none is as it came', async () => {
+    expect(await decoded(octets, [])).toBe(TEXT);
+  });
+
+  it.each(['gzip', 'deflate', 'br'] as const)('of %s with octets behind it is refused', async (coding) => {
+    const whole = ENCODE[coding](octets);
+    for (const behind of [whole, Buffer.alloc(1), Buffer.from(TEXT)]) {
+      for (const chunkSize of [1, 10_000]) {
+        const body = Buffer.concat([whole, behind]);
+        await expect(decoded(body, [coding], { chunkSize })).rejects.toMatchObject({
+          code: 'ERR_ROBOTS_TRAILING_OCTETS',
+        });
+      }
+    }
+  });
+
+  it.each(['gzip', 'deflate', 'br'] as const)('of %s that ends early is refused', async (coding) => {
+    const whole = ENCODE[coding](octets);
+    for (const length of [1, 5, whole.length - 1]) {
+      await expect(decoded(whole.subarray(0, length), [coding])).rejects.toThrow();
+    }
+  });
+
+  it.each(['gzip', 'deflate', 'br'] as const)(
+    'of %s without an octet counts where it may',
+    async (coding) => {
+      const none = new Uint8Array();
+      expect(await decoded(none, [coding], { mayBeEmpty: true })).toBe('');
+      await expect(decoded(none, [coding])).rejects.toThrow();
+      // What is not empty is no less checked for that.
+      await expect(decoded(Buffer.from('x'), [coding], { mayBeEmpty: true })).rejects.toThrow();
+      expect(await decoded(ENCODE[coding](octets), [coding], { mayBeEmpty: true })).toBe(TEXT);
+    },
+  );
+
+  it('is not read past the octets it may take', async () => {
+    const whole = gzipSync(octets);
+    expect(await decoded(whole, ['gzip'], { maxOctetsIn: whole.length })).toBe(TEXT);
+    await expect(decoded(whole, ['gzip'], { maxOctetsIn: whole.length - 1 })).rejects.toThrow(
+      /Too many octets/,
+    );
+  });
+
+  it('that nobody reads on lets go of its source', async () => {
+    const { state, chunks } = source(gzipSync(Buffer.alloc(1_000_000, 'ab')), 100);
+    for await (const part of decode(chunks, ['gzip'], { maxOctetsIn: 1_000_000, mayBeEmpty: false })) {
+      expect(part.length).toBeGreaterThan(0);
+      break;
+    }
+    await expect.poll(() => state.closed).toBe(true);
+  });
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/index.ts';
+import { assertThrowing, type GuardOptions, readGuardOptions } from '../../src/guard/options.ts';
+
+const read = (given: unknown): unknown => Reflect.apply(readGuardOptions, undefined, [given]);
+
+describe('the options of a guard', () => {
+  it('enforce, throw and pace nothing by default', () => {
+    expect(readGuardOptions({})).toEqual({
+      agent: undefined,
+      enforces: true,
+      onDisallow: 'throw',
+      filter: undefined,
+      onRefusal: undefined,
+      onIgnored: undefined,
+      clock: systemClock,
+      pace: undefined,
+      addressPolicy: 'any',
+    });
+  });
+
+  it('are taken as they are given', () => {
+    const given = {
+      agent: ['ExampleBot-News', 'ExampleBot'],
+      mode: 'report',
+      onDisallow: () => new Response(),
+      filter: () => true,
+      onRefusal: () => undefined,
+      onIgnored: () => undefined,
+      clock: { now: () => 0 },
+      addressPolicy: 'public-only',
+      lookup: () => undefined,
+    } satisfies GuardOptions;
+    const { agent, onDisallow, filter, onRefusal, onIgnored, clock } = given;
+    expect(readGuardOptions(given)).toEqual({
+      agent,
+      enforces: false,
+      onDisallow,
+      filter,
+      onRefusal,
+      onIgnored,
+      clock,
+      pace: undefined,
+      addressPolicy: 'public-only',
+    });
+    expect(readGuardOptions({ mode: 'enforce', onDisallow: 'response', agent: 'ExampleBot' })).toMatchObject({
+      enforces: true,
+      onDisallow: 'response',
+      agent: 'ExampleBot',
+    });
+    expect(readGuardOptions({ onDisallow: 'throw' }).onDisallow).toBe('throw');
+  });
+
+  it('pace on request, and let nobody wait for more than five minutes unless that is said', () => {
+    expect(readGuardOptions({ pacing: false }).pace).toBeUndefined();
+    const byDefault = readGuardOptions({ pacing: true }).pace;
+    expect(byDefault).toMatchObject({ maxDelayMs: 300_000 });
+    expect(readGuardOptions({ pacing: {} }).pace).toEqual(byDefault);
+    expect(readGuardOptions({ pacing: { maxDelayMs: 1_000 } }).pace).toMatchObject({ maxDelayMs: 1_000 });
+  });
+
+  it.each<[unknown, RegExp]>([
+    [{ agent: 5 }, /`agent` to be a string or a list of strings/],
+    [{ agent: {} }, /`agent` to be a string or a list of strings/],
+    [{ agent: [] }, /agent/],
+    [{ agent: 'https://example.com/' }, /agent/],
+    [{ mode: 'dry' }, /`mode` to be/],
+    [{ onDisallow: 'answer' }, /`onDisallow` to be 'throw', 'response' or a function/],
+    [{ onDisallow: true }, /`onDisallow` to be 'throw', 'response' or a function/],
+    [{ filter: 'x' }, /`filter` to be a function/],
+    [{ onRefusal: 1 }, /`onRefusal` to be a function/],
+    [{ onIgnored: 1 }, /`onIgnored` to be a function/],
+    [{ clock: {} }, /`clock` to be an object whose `now\(\)` gives epoch milliseconds/],
+    [{ pacing: 1 }, /`pacing`/],
+    [{ pacing: { maxDelay: 1 } }, /`pacing.maxDelay`/],
+    [{ addressPolicy: 'private' }, /`addressPolicy` to be/],
+    [{ addressPolicy: 'public-only', lookup: 1 }, /`lookup` to be a function like dns.lookup/],
+    [{ lookup: () => undefined }, /`lookup` with an `addressPolicy`.*got `lookup` alone/],
+    [{ lookup: () => undefined, addressPolicy: 'any' }, /`lookup` with an `addressPolicy`/],
+    [{ onDisalow: 'throw' }, /`onDisalow`; did you mean `onDisallow`/],
+    [null, /options to be an object/],
+  ])('are checked: %j', (given, message) => {
+    expect(() => read(given)).toThrow(message);
+    expect(() => read(given)).toThrow(expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }));
+  });
+});
+
+describe('a guard that can only throw', () => {
+  it.each([
+    [
+      { onDisallow: 'throw' },
+      'Expected only known options, got `onDisallow`: only guardFetch can answer in the place of a site',
+    ],
+    [
+      { addressPolicy: undefined },
+      'Expected only known options, got `addressPolicy`: only guardFetch knows where its requests are sent',
+    ],
+    [{ lookup: null }, 'Expected only known options, got `lookup`: only guardFetch looks up names'],
+  ])('does not take %j', (options, message) => {
+    expect(() => Reflect.apply(assertThrowing, undefined, [options])).toThrow(
+      expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS', message }),
+    );
+  });
+
+  it('takes the others, and leaves what is no object to the check of options', () => {
+    expect(assertThrowing({ mode: 'report', agent: 'ExampleBot' })).toBeUndefined();
+    expect(Reflect.apply(assertThrowing, undefined, [null])).toBeUndefined();
+    expect(Reflect.apply(assertThrowing, undefined, [Object.create({ lookup: 1 })])).toBeUndefined();
+  });
+});

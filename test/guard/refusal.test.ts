@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import {
+  answeringFor,
+  refusal,
+  refusalIn,
+  refusalOf,
+  RobotsDisallowedError,
+  RobotsUndecidedError,
+  RobotsUnreachableError,
+} from '../../src/guard/refusal.ts';
+import type { Decision } from '../../src/index.ts';
+
+const BASE = {
+  url: 'https://example.com/private',
+  origin: 'https://example.com',
+  agent: 'ExampleBot',
+  profile: 'rfc9309',
+  robots: {
+    url: 'https://example.com/robots.txt',
+    finalUrl: 'https://example.com/robots.txt',
+    hops: 0,
+    source: 'memory',
+  },
+} as const;
+const DISALLOWED: Decision = {
+  ...BASE,
+  state: 'rules',
+  allowed: false,
+  reason: 'rule',
+  group: { agent: '*', lines: [1] },
+  rule: { directive: 'disallow', pattern: '/private', line: 2 },
+};
+const UNREACHABLE: Decision = { ...BASE, state: 'disallow-all', allowed: false, reason: 'unreachable' };
+const RESTRICTED: Decision = { ...BASE, state: 'disallow-all', allowed: false, reason: 'restricted' };
+
+describe('the error a guard refuses with', () => {
+  it('names the rule, or else the reason', () => {
+    const error = refusal(DISALLOWED);
+    expect(error).toBeInstanceOf(RobotsDisallowedError);
+    expect(error).toMatchObject({
+      name: 'RobotsDisallowedError',
+      code: 'ERR_ROBOTS_DISALLOWED',
+      decision: DISALLOWED,
+      message:
+        'robots.txt of https://example.com disallows https://example.com/private for ExampleBot (line 2: "disallow: /private")',
+    });
+    expect(refusal(RESTRICTED)).toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+      message: expect.stringMatching(/\(restricted\)$/),
+    });
+  });
+
+  it.each<[Partial<Decision['robots']>, string]>([
+    [{}, 'no answer'],
+    [{ error: 'ENOTFOUND' }, 'ENOTFOUND'],
+    [{ error: 'ERR_ROBOTS_STATUS', status: 503 }, '503'],
+  ])('tells what came in place of robots.txt: %j', (robots, what) => {
+    const error = refusal({ ...UNREACHABLE, robots: { ...BASE.robots, ...robots } } as Decision);
+    expect(error).toBeInstanceOf(RobotsUnreachableError);
+    expect(error).toMatchObject({ code: 'ERR_ROBOTS_UNREACHABLE', retryAt: undefined });
+    expect(error.message).toBe(
+      `robots.txt of https://example.com is unreachable (${what}), so https://example.com/private may not be fetched`,
+    );
+  });
+
+  it('tells when to try again', () => {
+    const retryAt = Date.UTC(2026, 0, 15, 12);
+    const error = refusal({ ...UNREACHABLE, retryAt } as Decision);
+    expect(error).toMatchObject({ retryAt });
+    expect(error.message).toMatch(/; retry after 2026-01-15T12:00:00\.000Z$/);
+  });
+
+  it('of a redirect that cannot wait names its URL', () => {
+    expect(new RobotsUndecidedError(BASE.url)).toMatchObject({
+      code: 'ERR_ROBOTS_UNDECIDED',
+      url: BASE.url,
+      message: expect.stringContaining(BASE.url),
+    });
+  });
+});
+
+describe('the refusal behind', () => {
+  const refused = refusal(DISALLOWED);
+
+  it('an error is itself, or a cause of it, however deep', () => {
+    expect(refusalIn(refused)).toBe(refused);
+    const wrapped = new TypeError('fetch failed', { cause: new Error('twice', { cause: refused }) });
+    expect(refusalIn(wrapped)).toBe(refused);
+  });
+
+  it('a response is what it answers for, also as the response of an error or of a cause', () => {
+    const response = answeringFor(new Response(), refused);
+    expect(refusalOf(response)).toBe(refused);
+    expect(refusalIn(response)).toBe(refused);
+    const failed = Object.assign(new Error('403'), { response });
+    expect(refusalIn(failed)).toBe(refused);
+    expect(refusalIn(new Error('again', { cause: failed }))).toBe(refused);
+    // A clone is marked like the response that was cloned.
+    const second = refusal(UNREACHABLE);
+    expect(refusalOf(answeringFor(response, second as typeof refused))).toBe(second);
+    expect(Object.keys(response)).toEqual([]);
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', 'ERR_ROBOTS_DISALLOWED'],
+    ['another error', new Error('x')],
+    ['an error that took over the code', Object.assign(new Error('x'), { code: 'ERR_ROBOTS_DISALLOWED' })],
+    ['another error of the family', new RobotsUndecidedError(BASE.url)],
+    ['an answer of the site', new Response()],
+    ['an error with an answer of the site', Object.assign(new Error('x'), { response: new Response() })],
+    ['an error with no answer', Object.assign(new Error('x'), { response: null })],
+  ])('%s is none', (_, value) => {
+    expect(refusalIn(value)).toBeUndefined();
+    expect(refusalOf(value)).toBeUndefined();
+  });
+
+  it('a wrapper that took over the code is the error it wraps', () => {
+    const wrapper = Object.assign(new Error('x', { cause: refused }), { code: refused.code });
+    expect(refusalIn(wrapper)).toBe(refused);
+  });
+});
