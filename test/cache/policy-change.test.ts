@@ -1,0 +1,84 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { describe, expect, it } from 'vitest';
+import { CacheEntry } from '../../src/cache/entry.ts';
+import { publishPolicyChange } from '../../src/cache/policy-change.ts';
+import { type OriginRecord, profiles } from '../../src/lifecycle/index.ts';
+import { DAY, HOUR, outcomes, START, Story } from '../lifecycle/support.ts';
+
+/** What is told when the second record takes the place of the first. */
+function told(before: OriginRecord | undefined, after: OriginRecord, at: number): unknown[] {
+  const messages: unknown[] = [];
+  const listener = (message: unknown): void => void messages.push(message);
+  subscribe('canfetch:policy-change', listener);
+  const entry = (record: OriginRecord): CacheEntry => new CacheEntry(record, profiles.rfc9309);
+  publishPolicyChange(entry(after), before && entry(before), at);
+  unsubscribe('canfetch:policy-change', listener);
+  return messages;
+}
+
+const made = (...met: Parameters<Story['meets']>[0][]): OriginRecord => {
+  const story = new Story();
+  return met.map((outcome) => story.meets(outcome)).at(-1)!;
+};
+const rules = (text: string): OriginRecord => made(outcomes.success({}, text));
+const ORIGIN = 'https://example.com';
+
+describe('a change of policy is told', () => {
+  it('when an origin is known for the first time', () => {
+    expect(told(undefined, rules('a'), START)).toEqual([
+      { origin: ORIGIN, before: 'unknown', after: 'rules', fileChanged: true, at: START },
+    ]);
+    expect(told(undefined, made(outcomes.unavailable()), START + 1)).toEqual([
+      { origin: ORIGIN, before: 'unknown', after: 'allow-all', fileChanged: false, at: START + 1 },
+    ]);
+  });
+
+  it.each([
+    ['an octet', 'abc', 'abd'],
+    ['the first octet', 'abc', 'xbc'],
+    ['a shorter file', 'abc', 'ab'],
+    ['a longer file', 'ab', 'abc'],
+    ['an emptied file', 'abc', ''],
+  ])('when %s differs', (_, one, other) => {
+    expect(told(rules(one), rules(other), START)).toMatchObject([
+      { before: 'rules', after: 'rules', fileChanged: true },
+    ]);
+  });
+
+  it('when the state differs, and whether the file went with it', () => {
+    expect(told(rules('a'), made(outcomes.unavailable()), START)).toMatchObject([
+      { before: 'rules', after: 'allow-all', fileChanged: true },
+    ]);
+    expect(told(made(outcomes.unavailable()), made(outcomes.restricted()), START)).toMatchObject([
+      { before: 'allow-all', after: 'disallow-all', fileChanged: false },
+    ]);
+  });
+
+  it('against the state that a stale answer had until then', () => {
+    const story = new Story();
+    const stale = story.meets(outcomes.unavailable());
+    const fresh = story.later(2 * DAY).meets(outcomes.success());
+    expect(told(stale, fresh, story.now)).toMatchObject([{ before: 'allow-all', after: 'rules' }]);
+    const same = new Story();
+    const first = same.meets(outcomes.success());
+    expect(told(first, same.later(2 * DAY).meets(outcomes.success()), same.now)).toEqual([]);
+  });
+
+  it('of a record of signals alone not at all, and after one as of an origin never known', () => {
+    const signal: OriginRecord = { origin: ORIGIN, site: { reachable: true, at: START } };
+    expect(told(undefined, signal, START)).toEqual([]);
+    expect(told(signal, rules('a'), START)).toMatchObject([{ before: 'unknown', after: 'rules' }]);
+  });
+});
+
+describe('no change is told', () => {
+  it('of the same octets in the same state', () => {
+    expect(told(rules('abc'), rules('abc'), START)).toEqual([]);
+    expect(told(made(outcomes.unavailable()), made(outcomes.unavailable({}, 410)), START)).toEqual([]);
+  });
+
+  it('of a record that is stale when it comes', () => {
+    expect(told(undefined, rules('a'), START + DAY)).toEqual([]);
+    expect(told(rules('a'), rules('b'), START + DAY - HOUR)).toHaveLength(1);
+  });
+});

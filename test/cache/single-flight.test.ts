@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import type { StopSignal } from '../../src/base/index.ts';
+import { SingleFlight } from '../../src/cache/single-flight.ts';
+
+/** Flights that land when they are told to. */
+function hangar() {
+  const flights = new SingleFlight<string>();
+  const started: {
+    readonly signal: StopSignal;
+    readonly isCurrent: () => boolean;
+    readonly land: (value: string) => void;
+    readonly crash: (reason: unknown) => void;
+  }[] = [];
+  const join = (key: string, signal?: AbortSignal): Promise<string> =>
+    flights.join(
+      key,
+      (stop, isCurrent) =>
+        new Promise((land, crash) => void started.push({ signal: stop, isCurrent, land, crash })),
+      signal,
+    );
+  return { flights, started, join };
+}
+
+/** Lets everything go on that can. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('one flight a key', () => {
+  it('is shared by all who ask while it is under way, and starts anew for who asks after', async () => {
+    const { flights, started, join } = hangar();
+    const both = [join('a'), join('a', new AbortController().signal)];
+    const other = join('b');
+    expect([started.length, flights.size, flights.has('a'), flights.has('c')]).toEqual([2, 2, true, false]);
+    started[0]?.land('first');
+    expect(await Promise.all(both)).toEqual(['first', 'first']);
+    expect([flights.size, flights.has('a')]).toEqual([1, false]);
+    const again = join('a');
+    expect(started).toHaveLength(3);
+    started[2]?.land('second');
+    started[1]?.land('other');
+    expect(await Promise.all([again, other])).toEqual(['second', 'other']);
+    expect(flights.size).toBe(0);
+  });
+
+  it('that fails rejects all who wait, and is over', async () => {
+    const { flights, started, join } = hangar();
+    const both = [join('a'), join('a', new AbortController().signal)].map((each) => expect(each).rejects);
+    started[0]?.crash('engine');
+    for (const each of both) await each.toBe('engine');
+    expect(flights.has('a')).toBe(false);
+  });
+});
+
+describe('a passenger who aborts', () => {
+  it('beforehand starts nothing', async () => {
+    const { flights, started, join } = hangar();
+    await expect(join('a', AbortSignal.abort('early'))).rejects.toBe('early');
+    expect([started.length, flights.size]).toEqual([0, 0]);
+  });
+
+  it('leaves alone while others stay', async () => {
+    const { started, join } = hangar();
+    const leaving = new AbortController();
+    const left = join('a', leaving.signal);
+    const stays = join('a', new AbortController().signal);
+    leaving.abort('tired');
+    await expect(left).rejects.toBe('tired');
+    expect(started[0]?.signal.aborted).toBe(false);
+    started[0]?.land('there');
+    expect(await stays).toBe('there');
+  });
+
+  it('as the last one ends the flight, with the last reason', async () => {
+    const { flights, started, join } = hangar();
+    const [one, two] = [new AbortController(), new AbortController()];
+    const left = [join('a', one.signal), join('a', two.signal)].map((each) => expect(each).rejects);
+    one.abort('first');
+    two.abort('second');
+    await left[0]?.toBe('first');
+    await left[1]?.toBe('second');
+    expect(started[0]?.signal).toMatchObject({ aborted: true, reason: 'second' });
+    expect([flights.has('a'), started[0]?.isCurrent()]).toEqual([false, false]);
+    // Nobody is left to hear what becomes of it.
+    started[0]?.crash('too late');
+    await settled();
+  });
+
+  it('never ends a flight that somebody without a signal waits for', async () => {
+    const { started, join } = hangar();
+    const stays = join('a');
+    const leaving = new AbortController();
+    const left = join('a', leaving.signal);
+    leaving.abort('tired');
+    await expect(left).rejects.toBe('tired');
+    expect(started[0]?.signal.aborted).toBe(false);
+    started[0]?.land('there');
+    expect(await stays).toBe('there');
+  });
+
+  it('after the landing ends nothing', async () => {
+    const { started, join } = hangar();
+    const leaving = new AbortController();
+    const landed = join('a', leaving.signal);
+    started[0]?.land('there');
+    expect(await landed).toBe('there');
+    leaving.abort('late');
+    await settled();
+    expect(started[0]?.signal.aborted).toBe(false);
+  });
+});
+
+describe('a flight that is detached', () => {
+  it('still lands for those who wait, and knows that it is no longer current', async () => {
+    const { flights, started, join } = hangar();
+    const before = join('a');
+    expect(started[0]?.isCurrent()).toBe(true);
+    flights.detach('a');
+    expect([flights.has('a'), started[0]?.isCurrent()]).toEqual([false, false]);
+    const after = join('a');
+    expect(started.map(({ isCurrent }) => isCurrent())).toEqual([false, true]);
+    started[0]?.land('old');
+    expect(await before).toBe('old');
+    // Its landing does not end the one that came after.
+    expect([flights.has('a'), started[1]?.isCurrent()]).toEqual([true, true]);
+    started[1]?.land('new');
+    expect(await after).toBe('new');
+    expect(flights.has('a')).toBe(false);
+  });
+});
+
+it('abortAll ends every flight at once, whatever the work makes of it', async () => {
+  const { flights, started, join } = hangar();
+  const waiting = [join('a'), join('b', new AbortController().signal)].map((each) => expect(each).rejects);
+  flights.abortAll('closed');
+  expect(flights.size).toBe(0);
+  for (const each of waiting) await each.toBe('closed');
+  expect(started.map(({ signal }) => [signal.aborted, signal.reason])).toEqual([
+    [true, 'closed'],
+    [true, 'closed'],
+  ]);
+  started[0]?.land('ignored');
+  const again = join('a');
+  started[2]?.land('again');
+  expect(await again).toBe('again');
+});
