@@ -95,7 +95,7 @@ export abstract class Ruleset {
     this.entryBase = parts.ruleBase + parts.count * RULE_WORDS;
     this.traits = parts.traits;
     this.heldBytes = RULESET_BYTES + parts.words.byteLength + parts.extra.byteLength;
-    this.explainedRoomBytes = 512 + (parts.bytes.length >> 4);
+    this.explainedRoomBytes = 1_024 + (parts.bytes.length >> 3);
   }
 
   /**
