@@ -9,11 +9,11 @@ import { type GuardOptions, type GuardSettings, readGuardOptions } from './optio
 import { Identity } from './identity.ts';
 import { refusal } from './refusal.ts';
 
-/** Of Node, of undici, and of TLS as OpenSSL names it. */
+/** Error codes of Node, of undici, and of TLS as OpenSSL names them. */
 const NETWORK_CODE =
   /^(?:E[A-Z]{2,}$|UND_ERR_(?:SOCKET|CONNECT_TIMEOUT|HEADERS_TIMEOUT|BODY_TIMEOUT)|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
-/** Whether an error, or what caused it, has a code of the network. */
+/** Whether an error, or one of its causes, has an error code of the network. */
 function isNetworkError(error: unknown): boolean {
   for (const each of causesOf(error)) {
     const code: unknown = Reflect.get(each, 'code');
@@ -27,8 +27,8 @@ export interface GuardClient {
   peek(url: string | URL, agent?: Agent): Decision | undefined;
   check(url: string | URL, agent?: Agent, options?: { readonly signal?: AbortSignal }): Promise<Decision>;
   /**
-   * Asked instead of `peek` and `check`: gives a promise only when robots.txt has to be fetched first, rejects with the
-   * reason of `signal`, and starts a refresh when one is due.
+   * Called instead of `peek` and `check`. Returns a promise only when robots.txt has to be fetched first, rejects
+   * with the reason of `signal`, and starts a refresh when one is due.
    *
    * @internal
    */
@@ -37,37 +37,37 @@ export interface GuardClient {
     agent?: Agent,
     options?: { readonly signal?: AbortSignal },
   ): Decision | Promise<Decision>;
-  /** Which addresses requests for robots.txt may go to. A guard with a stricter policy of its own is refused. */
+  /** The policy for addresses of robots.txt requests. A guard with a stricter policy is refused. */
   readonly addressPolicy?: AddressPolicy;
-  /** Who asks, if requests are to be told who they are of. */
+  /** Needed for `pacing` without `takeSlot`. Resolves with the milliseconds waited. */
   readonly agent?: Agent;
   report(url: string | URL, signal: { readonly reachable: boolean; readonly retryAfter?: string }): void;
-  /** Needed for `pacing` alone, unless there is `takeSlot`. Resolves with the milliseconds it took. */
+  /** Takes the slot of a request. It is checked again when the request leaves. */
   waitForSlot?(decision: Decision, options: SlotOptions): Promise<number>;
-  /** The slot of a request, which is checked again when the request leaves. */
+  /** The slot that a guard asks for. Milliseconds. */
   takeSlot?(decision: Decision, options: SlotOptions): Promise<TakenSlot>;
 }
 
-/** How a guard wants a slot. Milliseconds. */
+/** What a guard needs to know of a request besides its URL. */
 interface SlotOptions {
   readonly minDelayMs: number;
   readonly maxDelayMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** What a guard has to know of a request besides its URL. */
+/** The reason to send the request without a question. */
 export interface GuardedRequest {
   readonly signal?: AbortSignal | undefined;
   /** Why robots.txt is not to be asked. */
   readonly because?: string | undefined;
-  /** Whether it can wait for its slot. Default `true`. */
+  /** Awaited after robots.txt was fetched, before the slot of the request. */
   readonly paced?: boolean;
-  /** Awaited when the client had to ask for robots.txt, before the slot of the request. */
-  readonly afterAsking?: () => Promise<unknown>;
   /**
-   * Is given the slot when it has come, to leave in it right before the request is sent. Without it the request counts
-   * as sent when the guard lets it go.
+   * Gets the slot when its time has come, to leave in it right before the request is sent. Without it, the request
+   * counts as sent when the guard admits it.
    */
+  readonly afterAsking?: () => Promise<unknown>;
+  /** The logic that all guards share: whether a URL may be requested, and the refusal if not. */
   readonly onSlot?: (slot: TakenSlot) => void;
 }
 
@@ -75,12 +75,17 @@ export interface GuardedRequest {
 export class Guard<Answer = unknown> {
   readonly onDisallow: GuardSettings<Answer>['onDisallow'];
   readonly clock: Clock;
-  /** Who requests say they are; `undefined` when nothing is to be done about it. */
+  /**
+   * The decision that refuses `url`; `undefined` when it may be requested. A promise only when the client has to
+   * fetch robots.txt, so that the request otherwise starts synchronously.
+   *
+   * @throws the reason of an aborted signal, and what the client or an observer throws.
+   */
   readonly identity: Identity | undefined;
   private readonly client: GuardClient;
   private readonly settings: GuardSettings<Answer>;
 
-  /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
+  /** As {@link refuses}, for a URL that {@link reachesSite}. */
   constructor(client: GuardClient, options: GuardOptions<Answer>) {
     if (!isGuardClient(client)) throw invalid('the client', 'a RobotsClient', client);
     this.client = client;
@@ -94,12 +99,7 @@ export class Guard<Answer = unknown> {
     this.clock = this.settings.clock;
   }
 
-  /**
-   * The decision that keeps `url` from being requested; `undefined` when it may be. A promise only when the client
-   * has to go and ask: what it knows is used at once, so that the request starts in the caller's own turn.
-   *
-   * @throws the reason of an aborted signal, and what the client or an observer throws.
-   */
+  /** A serialised string is faster to read than a URL. */
   refuses(
     url: string | URL,
     request: GuardedRequest = {},
@@ -107,7 +107,7 @@ export class Guard<Answer = unknown> {
     return reachesSite(url) ? this.refusesSite(url, request) : undefined;
   }
 
-  /** {@link refuses} for a URL that {@link reachesSite}. */
+  /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
   refusesSite(
     url: string | URL,
     request: GuardedRequest,
@@ -119,13 +119,13 @@ export class Guard<Answer = unknown> {
     }
     const { pace } = this.settings;
     if (pace !== undefined && request.paced !== false) return this.paced(url, pace, request);
-    // A string that is serialised already is read faster than a URL.
+    // Whether refusals are enforced; `false` in a dry run.
     const text = typeof url === 'string' ? url : url.href;
     const decision = this.decide(text, request);
     return decision instanceof Promise ? decision.then((late) => this.weigh(late)) : this.weigh(decision);
   }
 
-  /** Whether the robots.txt of `url` is at hand, so that it will not be asked for. */
+  /** The longest wait of a request for its slot, in ms. */
   knows(url: URL): boolean {
     return this.client.peek(url, this.settings.agent) !== undefined;
   }
@@ -135,33 +135,29 @@ export class Guard<Answer = unknown> {
     return this.settings.enforces;
   }
 
-  /** The longest a request is held back for its slot, in ms. */
+  /** Reports a response to the client: the site is reachable, and may ask for a pause. */
   get maxDelayMs(): number {
     return this.settings.pace?.maxDelayMs ?? 0;
   }
 
-  /**
-   * Returns when `url` may be requested.
-   *
-   * @throws RobotsDisallowedError, RobotsUnreachableError, or the reason of an aborted signal.
-   */
+  /** Reports a failed request to the client, unless the failure says nothing about the site. */
   async admit(url: string | URL, request: GuardedRequest = {}): Promise<void> {
     const refused = await this.refuses(url, request);
     if (refused !== undefined) throw refusal(refused);
   }
 
-  /** Tells the client what an answer shows of the site's availability, and what pause it asks for. */
+  /** Not when the caller aborted, another guard refused, or the request could not be sent. */
   answered(url: string | URL, status: number, headers: Fields): void {
     this.report(url, status < 500, asksForPause(status) ? headers.get('retry-after') : null);
   }
 
-  /** Tells the client that a request failed, unless the failure says nothing of the site. */
+  /** Reports to the client that a site did not answer. */
   failed(url: string | URL, error: unknown, signal: AbortSignal | undefined): void {
-    // Not when the caller left, a guard further in refused, or the request could not even be sent.
+    // `peek` starts no refresh. Without this, a crawler that only fetches would wait at the end of every lifetime.
     if (signal?.aborted !== true && isNetworkError(error)) this.unanswered(url);
   }
 
-  /** Tells the client that a site gave no answer. */
+  /** A client of another class may return anything, so the result is always awaited. */
   unanswered(url: string | URL): void {
     this.report(url, false);
   }
@@ -185,16 +181,16 @@ export class Guard<Answer = unknown> {
     }
     const known = client.peek(url, agent);
     if (known !== undefined) {
-      // `peek` starts no refresh: without this, a crawler that only fetches would meet the end of every answer.
+      // As {@link refuses}, after waiting for the slot of the request.
       if (endsSoon(known, this.clock.now())) client.check(url, agent).catch(() => undefined);
       return known;
     }
-    // Whatever a client of another make gives, it is waited for, never taken for a decision.
+    // The rules may have changed during a long wait. A dry run reports a refusal once.
     if (signal === undefined) return Promise.resolve(client.check(url, agent));
     return orAborted(Promise.resolve(client.check(url, agent, { signal })), signal);
   }
 
-  /** {@link refuses}, when the slot of the request has come. */
+  /** A client closed meanwhile needs no report. The response still goes to the caller. */
   private async paced(url: string | URL, pace: Pace, request: GuardedRequest): Promise<Decision | undefined> {
     const { signal, onSlot } = request;
     const decision = await this.decide(url, request);
@@ -202,7 +198,7 @@ export class Guard<Answer = unknown> {
     if (refused !== undefined) return refused;
     const slot = await this.takeSlot(decision, pace, signal);
     try {
-      // A long wait outlasts rules. A dry run tells of a refusal once.
+      // RFC 6585 §4 and RFC 9110 §15.6.4: statuses whose `Retry-After` is the time to wait before a new request.
       if (slot.waitedMs > 0 && decision.allowed) {
         const changed = this.weigh(await this.decide(url, request));
         if (changed !== undefined) {
@@ -242,7 +238,7 @@ export class Guard<Answer = unknown> {
       const signal = reachable ? REACHABLE : UNREACHABLE;
       this.client.report(url, retryAfter === null ? signal : { reachable, retryAfter });
     } catch {
-      // A client closed meanwhile has no use for it; the answer is the caller's all the same.
+      // Whether the answer behind a decision is in the last tenth of its lifetime.
     }
   }
 }
@@ -250,18 +246,21 @@ export class Guard<Answer = unknown> {
 const REACHABLE = Object.freeze({ reachable: true });
 const UNREACHABLE = Object.freeze({ reachable: false });
 
-/** RFC 6585 §4 and RFC 9110 §15.6.4: where `Retry-After` tells how long to wait before a new request. */
+/**
+ * Whether a request for `url` goes to a site; `data:`, `blob:` and `about:` do not.
+ *
+ * @throws TypeError when it is not an absolute URL.
+ */
 const asksForPause: (status: number) => boolean = (status) => status === 429 || status === 503;
 
-/** Whether the answer a decision rests on is in the last tenth of its life. */
+/** URL parsers ignore white space before and within the scheme, so only ordinary strings skip the parser. */
 function endsSoon({ robots: { fetchedAt, staleAt } }: Decision, now: number): boolean {
   return fetchedAt !== undefined && staleAt !== undefined && now >= refreshAheadAt({ fetchedAt, staleAt });
 }
 
 /**
- * Whether a request for `url` reaches a site at all: `data:`, `blob:` and `about:` do not.
- *
- * @throws TypeError when it is no absolute URL.
+ * Refuses a policy stricter than the client's: robots.txt would be requested where no page may be. A client of
+ * another class may have no policy to compare.
  */
 export function reachesSite(url: string | URL): boolean {
   // The parser passes over white space before and within the scheme: only what looks usual needs none.

@@ -1,10 +1,10 @@
 /**
- * Guards ask the client before each request and at each redirect of an HTTP library that users have already, and hold
- * requests back until their slot.
+ * Guards call the client before each request, and at each redirect, of an HTTP library that users have, and make
+ * requests wait for their slot.
  *
  * It must not import `client/`, which it knows as a `GuardClient`, nor `cache/` or `store/`. The guards of single
- * libraries (`undici.ts`, `got.ts`, `axios.ts`, `crawlee/`, `playwright/`) are entrances of the package: they describe
- * those libraries by types of their own, import none of them, and are imported by other entrances only.
+ * libraries (`undici.ts`, `got.ts`, `axios.ts`, `crawlee/`, `playwright/`) are entrances of the package: they
+ * describe those libraries by types of their own, import none of them, and are imported by other entrances only.
  */
 export { guardFetch, type GuardFetchOptions } from './fetch/fetch.ts';
 export type { GuardClient } from './guard.ts';

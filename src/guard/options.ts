@@ -17,84 +17,100 @@ import { ADDRESS_POLICIES, type AddressPolicy } from '../net/address-policy.ts';
 import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
 import { type Pace, paceOf, type PacingOptions, pacingOptions } from '../pacing/index.ts';
 
-/** A request that went on unasked, because the caller said so. */
+/** A request that was sent without a question, because the caller said so. */
 export interface IgnoredRequest {
   readonly url: string;
   /** The caller's reason, as given with the request. */
   readonly because: string;
 }
 
-/** What every guard can be told. `Answer` is what the guarded client answers with. */
+/** Options of every guard. `Answer` is the type that the guarded library resolves with. */
 export interface GuardOptions<Answer = unknown> {
-  /** Who is asked about. @default the client's own agent */
+  /** The agent to ask about. @default the client's own agent */
   readonly agent?: Agent;
   /**
-   * `'report'` is a dry run: what would be refused is told to `onRefusal`, and requested all the same.
+   * `'report'` is a dry run: `onRefusal` is called for what would be refused, and the request is sent.
    * @default 'enforce'
    */
   readonly mode?: 'enforce' | 'report';
   /**
-   * What becomes of a request that may not be made. `'throw'`: it rejects with `RobotsDisallowedError` or
-   * `RobotsUnreachableError`. `'response'`: it is answered with a 403, or with a 503 and `retry-after` when
-   * robots.txt is unreachable, with the reason in `x-robots-reason` and `x-robots-rule`. A function: with what it
-   * gives.
+   * The treatment of a request that may not be made. `'throw'`: it rejects with `RobotsDisallowedError` or
+   * `RobotsUnreachableError`. `'response'`: it resolves with a 403, or with a 503 and `retry-after` when robots.txt
+   * is unreachable; `x-robots-reason` and `x-robots-rule` have the reason. A function: it resolves with the
+   * function's result.
    * @default 'throw'
+   * @example
+   * ```ts
+   * const polite = guardFetch(fetch, robots, {
+   *   onDisallow: (decision) => Response.json({ reason: decision.reason }, { status: 451 }),
+   * });
+   * ```
    */
   readonly onDisallow?: 'throw' | 'response' | ((decision: Decision) => Answer | Promise<Answer>);
   /**
-   * Whether a request that carries no `User-Agent` is given the one of `agent`, by default the client's: a site should
-   * see the name that its robots.txt was asked about (RFC 9309 §2.2.1). What the caller set stays. The defaults of
-   * libraries (`node`, `undici`, `got (https://…)`, `axios/1.2.3`) count as none. `false` leaves requests as they are.
-   * The guards of Crawlee, Playwright and Puppeteer leave them in any case: those choose a `User-Agent` of their own.
-   * @default true
+   * Return `false` for URLs that are no crawling. They are requested without a question. @default every URL is asked
+   * about
+   * @example
+   * ```ts
+   * const polite = guardFetch(fetch, robots, { filter: (url) => url.hostname !== 'api.example.com' });
+   * ```
    */
   readonly identify?: boolean;
-  /**
-   * Is told of a request whose own `User-Agent` names another product token than `agent`, once an origin. What it throws
-   * rejects the request. Not of requests by Crawlee, Playwright and Puppeteer.
-   */
+  /** Called for each refusal, in both modes. If it throws, the request rejects with that. @default none */
   readonly onIdentity?: (identity: OtherIdentity) => void;
-  /** URLs for which it gives `false` are not crawling: they are requested without being asked about. */
-  readonly filter?: (url: URL) => boolean;
-  /** Is told of each refusal, in both modes. What it throws rejects the request. */
-  readonly onRefusal?: (decision: Decision) => void;
-  /** Is told of each URL requested under `{ robots: { ignore: true, because } }`. What it throws rejects it. */
-  readonly onIgnored?: (ignored: IgnoredRequest) => void;
-  /** What `retry-after` is reckoned from. @default the system's clock */
-  readonly clock?: Clock;
   /**
-   * Spaces the requests to each origin: as its `Crawl-delay` asks, `minDelayMs` apart at least, and behind the
-   * `Retry-After` of its 429 and 503 answers. Redirects are requests, too. One that would be held back for longer
-   * than `maxDelayMs` rejects with `RobotsDeferredError` (`ERR_ROBOTS_DEFERRED`, with `retryAt`), whatever
-   * `onDisallow` says: it is allowed, only not yet.
-   * @default false
+   * Called for each URL requested under `{ robots: { ignore: true, because } }`. If it throws, the request rejects
+   * with that. @default none
    */
-  readonly pacing?: boolean | PacingOptions;
+  readonly filter?: (url: URL) => boolean;
+  /** The clock that `retry-after` counts from. @default the system clock */
+  readonly onRefusal?: (decision: Decision) => void;
   /**
-   * Which addresses requests may go to; `guardFetch` alone has it. What it forbids rejects with
-   * `RobotsAddressRefusedError` (`ERR_ROBOTS_ADDRESS_REFUSED`) before anything is connected to, whatever `mode`,
-   * `filter`, `onDisallow` and `robots: { ignore }` say: those are about robots.txt. Requests for robots.txt go by
-   * the `addressPolicy` of the client, which must be as strict (`ERR_ROBOTS_INVALID_OPTIONS`): robots.txt would else be
-   * asked for where no page may be.
+   * Spaces the requests to each origin: by its `Crawl-delay`, at least `minDelayMs` apart, and after the
+   * `Retry-After` of its 429 and 503 responses. Redirects count as requests. A request that would wait longer than
+   * `maxDelayMs` rejects with `RobotsDeferredError` (`ERR_ROBOTS_DEFERRED`, with `retryAt`), whatever `onDisallow`
+   * is: it is allowed, but not yet.
+   * @default false
+   * @example
+   * ```ts
+   * const polite = guardFetch(fetch, robots, { pacing: { minDelayMs: 1_000, maxDelayMs: 60_000 } });
+   * ```
+   */
+  readonly onIgnored?: (ignored: IgnoredRequest) => void;
+  /**
+   * The addresses that page requests may go to; `guardFetch` only. A refused address rejects with
+   * `RobotsAddressRefusedError` (`ERR_ROBOTS_ADDRESS_REFUSED`) before a connection is opened, whatever `mode`,
+   * `filter`, `onDisallow` and `robots: { ignore }` are: those are about robots.txt. Requests for robots.txt follow
+   * the `addressPolicy` of the client, which must be as strict (`ERR_ROBOTS_INVALID_OPTIONS`); otherwise robots.txt
+   * would be requested where no page may be.
    *
-   * To see addresses, the guard hands each hop a `dispatcher` of its own in `init`, in the place of the global one
-   * and of one built into a `Request`. That works with the `fetch` of Node and of undici. With a `dispatcher` in the
-   * caller's `init`, or a fetch that does not know dispatchers, the policy holds for what URLs show (literal
-   * addresses, `localhost`), and a host name counts as public.
+   * To check addresses, the guard passes a `dispatcher` of its own in the `init` of each hop; it replaces the global
+   * one, and one built into a `Request`. This works with the `fetch` of Node and of undici. With a `dispatcher` in
+   * the caller's `init`, or a fetch without dispatchers, the policy holds for addresses in URLs (literals,
+   * `localhost`), and a host name counts as public.
    * @default not checked
    */
-  readonly addressPolicy?: AddressPolicy;
+  readonly clock?: Clock;
   /**
-   * Finds the addresses of host names for `addressPolicy`, with the signature of `dns.lookup`.
-   * @default DNS by c-ares behind the hosts file, as `RobotsClient` has it
+   * Resolves host names for `addressPolicy`, with the signature of `dns.lookup`.
+   * @default the hosts file, then DNS by c-ares, as in `RobotsClient`
    */
+  readonly pacing?: boolean | PacingOptions;
+  /** Options of guards that cannot answer instead of a site. They refuse by throwing. */
+  readonly addressPolicy?: AddressPolicy;
+  /** The options, checked, with all defaults. */
   readonly lookup?: LookupFunction;
 }
 
-/** What guards can be told that cannot answer in the place of a site: they refuse by throwing. */
+/** `agentTokens` checks its content. */
 export type ThrowingGuardOptions = Omit<GuardOptions, 'onDisallow' | 'addressPolicy' | 'lookup'>;
 
-/** The options, checked, with defaults. */
+/**
+ * Checks the options of a guard and adds the defaults.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`). The message names the option, what was expected
+ * and what came.
+ */
 export interface GuardSettings<Answer> {
   readonly agent: Agent | undefined;
   readonly enforces: boolean;
@@ -133,12 +149,7 @@ const guardOptions: Check = optionTable({
   lookup: aFunction('like dns.lookup'),
 } satisfies Readonly<Record<keyof GuardOptions, Check>>);
 
-/**
- * Checks the options of a guard and puts the defaults in.
- *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), whose message names the option, what was
- *   expected and what came.
- */
+/** The longest wait when the caller sets none. */
 export function readGuardOptions<Answer>(given: GuardOptions<Answer>): GuardSettings<Answer> {
   guardOptions(given, '');
   const { agent, lookup, addressPolicy = 'any' } = given;

@@ -2,7 +2,7 @@ import type { Decision } from '../decision/index.ts';
 import { causesOf, isRobotsError, RobotsError } from '../base/index.ts';
 import type { RobotsDeferredError } from '../pacing/index.ts';
 
-/** An error that keeps a request from being made, and holds the decision it rests on. */
+/** An error by which a guard refuses a request. It has the decision. */
 export type Refusal = RobotsDisallowedError | RobotsUnreachableError | RobotsDeferredError;
 
 const REFUSAL_CODES: ReadonlySet<unknown> = new Set<Refusal['code']>([
@@ -48,8 +48,8 @@ export class RobotsUnreachableError extends RobotsError {
 }
 
 /**
- * A guard refused a redirect because nothing is known of the robots.txt of its origin, and the client that is
- * guarded cannot wait for it. Ask `client.check(url)`, and the request can be made again.
+ * A guard refused a redirect because the robots.txt of its origin is not in memory, and the guarded library cannot
+ * wait for a fetch. Call `client.check(url)`, then repeat the request.
  */
 export class RobotsUndecidedError extends RobotsError {
   override readonly name = 'RobotsUndecidedError';

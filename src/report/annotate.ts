@@ -26,21 +26,21 @@ const MOST_PLACES = 20;
 
 /** The file line by line; of a long one what lies about the lines that matter, unless `all` is asked for. */
 export function annotate(
-  { ruling, runnerUp, file }: UrlExplanation & { readonly file: RobotsFile },
+  { decision, runnerUp, file }: UrlExplanation & { readonly file: RobotsFile },
   all: boolean,
 ): (AnnotatedLine | Gap)[] {
   const texts = linesOf(file.bytes);
-  const inGroup = ruling.group === undefined ? new Set() : groupLines(file, ruling.agent);
+  const inGroup = decision.group === undefined ? new Set() : groupLines(file, decision.agent);
   const lines = texts.map((text, index): AnnotatedLine => {
     const line = index + 1;
     const common = { line, text, inGroup: inGroup.has(line) };
-    if (line === ruling.rule?.line) return { ...common, role: 'decides' };
+    if (line === decision.rule?.line) return { ...common, role: 'decides' };
     return line === runnerUp?.rule.line ? { ...common, role: 'runner-up' } : common;
   });
   if (all || lines.length <= SHORT_FILE) return lines;
   const places = [
-    ...[ruling.rule?.line, runnerUp?.rule.line].filter((line) => line !== undefined),
-    ...(ruling.group?.lines ?? []),
+    ...[decision.rule?.line, runnerUp?.rule.line].filter((line) => line !== undefined),
+    ...(decision.group?.lines ?? []),
   ].slice(0, MOST_PLACES);
   return around(lines, places);
 }

@@ -5,7 +5,7 @@ import { isRobotsError } from '../base/index.ts';
 import { productToken } from '../rules/agent.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { parseRobots } from '../rules/parse.ts';
-import { type Answer, type Decider, type FileSource, type InputError, tooLongError } from './ruling.ts';
+import { type Answer, type Decider, type FileSource, type InputError, tooLongError } from './answer.ts';
 import { printable, quoted } from './text/printable.ts';
 import { readRobots } from './input/read-robots.ts';
 import type { Target } from './input/targets.ts';
@@ -71,11 +71,13 @@ export function deciderByFile(
     if (tooLong === true) return { target, error: tooLongError };
     try {
       const verdict = rules.check(input, agent);
-      const ruling = { url: input, agent, profile, state: 'rules', robots, ...verdict } as const;
+      const decision = { url: input, agent, profile, state: 'rules', robots, ...verdict } as const;
       return {
         target,
-        ruling:
-          crawlDelayMs === undefined || verdict.reason === 'robots-txt' ? ruling : { ...ruling, ...delay },
+        decision:
+          crawlDelayMs === undefined || verdict.reason === 'robots-txt'
+            ? decision
+            : { ...decision, ...delay },
       };
     } catch (error) {
       return { target, error: notATarget(error, input) };

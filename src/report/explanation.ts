@@ -2,66 +2,66 @@ import type { Dialect, Explanation, RobotsFile } from '../rules/index.ts';
 import { parseRobots } from '../rules/parse.ts';
 import { profileNames, profiles } from '../lifecycle/profile.ts';
 import type { OriginPolicy, ProfileState } from '../decision/index.ts';
-import type { Ruling } from './ruling.ts';
+import type { ReportedDecision } from './answer.ts';
 
-/** A decision, and everything it rests on. */
+/** A decision with everything that it depends on. */
 export interface UrlExplanation {
-  readonly ruling: Ruling;
-  /** The rule that came closest, and why it lost. */
+  readonly decision: ReportedDecision;
+  /** The rule that came closest to deciding, and why it lost. */
   readonly runnerUp?: Explanation['runnerUp'];
-  /** The file whose rules were held against the URL. */
+  /** The file whose rules decided. */
   readonly file?: RobotsFile;
-  /** What is known of the origin; absent when a file was given instead of one. */
+  /** The policy of the origin; absent when a file was given instead. */
   readonly policy?: OriginPolicy;
-  /** What other profiles would make of the same file, answers and failures. */
-  readonly underProfiles: readonly ProfileRuling[];
+  /** The decisions of other profiles on the same file, answers and failures. */
+  readonly underProfiles: readonly ProfileDecision[];
 }
 
-/** What a profile would say to the URL. `allowed` is absent when nobody can tell. */
-export type ProfileRuling = ProfileState & {
+/** The decision of a profile. `allowed` is absent when it is unknown. */
+export type ProfileDecision = ProfileState & {
   readonly allowed?: boolean;
-  /** Of the rule that would decide. */
+  /** Line of the rule that would decide. */
   readonly line?: number;
 };
 
-/** Puts an explanation of a served robots.txt together. */
-export function explainServed(ruling: Ruling, policy: OriginPolicy): UrlExplanation {
+/** Explains a decision by a served robots.txt. */
+export function explainServed(decision: ReportedDecision, policy: OriginPolicy): UrlExplanation {
   const { rules, file } = policy;
-  const held = ruling.state === 'rules' || ruling.state === 'last-good' ? rules : undefined;
+  const held = decision.state === 'rules' || decision.state === 'last-good' ? rules : undefined;
   const others = policy.underProfiles.filter(({ profile }) => profile !== policy.profile);
   return {
-    ruling,
-    ...runnerUpOf(ruling, held),
+    decision,
+    ...runnerUpOf(decision, held),
     ...(held === undefined ? {} : { file: held }),
     policy,
-    underProfiles: others.map((stateUnderProfile) => rulingUnder(stateUnderProfile, ruling, file?.body)),
+    underProfiles: others.map((stateUnderProfile) => decisionUnder(stateUnderProfile, decision, file?.body)),
   };
 }
 
-/** Puts an explanation of a file on a disk together: every profile would have its rules. */
-export function explainFile(ruling: Ruling, file: RobotsFile, body: Uint8Array): UrlExplanation {
-  const others = profileNames.filter((profile) => profile !== ruling.profile);
+/** Explains a decision by a file on disk, whose rules hold under every profile. */
+export function explainFile(decision: ReportedDecision, file: RobotsFile, body: Uint8Array): UrlExplanation {
+  const others = profileNames.filter((profile) => profile !== decision.profile);
   return {
-    ruling,
+    decision,
     file,
-    ...runnerUpOf(ruling, file),
-    underProfiles: others.map((profile) => rulingUnder({ profile, state: 'rules' }, ruling, body)),
+    ...runnerUpOf(decision, file),
+    underProfiles: others.map((profile) => decisionUnder({ profile, state: 'rules' }, decision, body)),
   };
 }
 
 function runnerUpOf(
-  { url, agent, reason }: Ruling,
+  { url, agent, reason }: ReportedDecision,
   file: RobotsFile | undefined,
 ): Pick<UrlExplanation, 'runnerUp'> {
   const runnerUp = reason === 'rule' ? file?.explain(url, agent).runnerUp : undefined;
   return runnerUp === undefined ? {} : { runnerUp };
 }
 
-function rulingUnder(
+function decisionUnder(
   stateUnderProfile: ProfileState,
-  { url, agent, reason }: Ruling,
+  { url, agent, reason }: ReportedDecision,
   body: Uint8Array | undefined,
-): ProfileRuling {
+): ProfileDecision {
   if (reason === 'robots-txt') return { ...stateUnderProfile, allowed: true };
   switch (stateUnderProfile.state) {
     case 'allow-all':

@@ -12,15 +12,15 @@ export {
   tokensOf,
   truncationWarning,
 } from './decide-offline.ts';
-export { explainFile, explainServed, type ProfileRuling, type UrlExplanation } from './explanation.ts';
+export { explainFile, explainServed, type ProfileDecision, type UrlExplanation } from './explanation.ts';
 export { policyRecord } from './policy-json.ts';
 export {
   type Answer,
   type Decider,
   type InputError,
   isUndecided,
-  type Ruling,
+  type ReportedDecision,
   tooLongError,
-} from './ruling.ts';
+} from './answer.ts';
 export type { Session } from './session.ts';
 export { UsageError } from './usage-error.ts';

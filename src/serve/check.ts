@@ -61,9 +61,9 @@ export const checkOne: Handler = (exchange) => {
   const sole = soleParameter(exchange.search, 'url');
   const { url, agents } = sole === undefined ? readCheck(exchange) : { url: sole, agents: [] };
   const agent = agentFor(agents, service);
-  const reply = (ruling: Decision): Reply => ({
+  const reply = (decision: Decision): Reply => ({
     type: JSON_TYPE,
-    body: renderRecord({ target: { input: url }, ruling }),
+    body: renderRecord({ target: { input: url }, decision }),
   });
   const { client } = service;
   const known = client[RECALL](url, agent);
@@ -169,10 +169,10 @@ function answering(
       const { url, agents } = readQuestion(target.input);
       const agent = agents === undefined ? usual : agentFor(agents, service);
       const answered = url === target.input ? target : { ...target, input: url };
-      const ruling = client[RECALL](url, agent);
-      if (ruling !== undefined) return renderRecord({ target: answered, ruling });
+      const decision = client[RECALL](url, agent);
+      if (decision !== undefined) return renderRecord({ target: answered, decision });
       return limit(() => client.check(url, agent, { signal })).then(
-        (checked) => renderRecord({ target: answered, ruling: checked }),
+        (checked) => renderRecord({ target: answered, decision: checked }),
         (error: unknown) => failedRecord(target, error, signal),
       );
     } catch (error) {

@@ -10,7 +10,7 @@ import {
 } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
-import { renderInputError, renderRuling } from './render.ts';
+import { renderInputError, renderDecision } from './render.ts';
 
 /** How a batch goes. */
 interface Tally {
@@ -70,7 +70,7 @@ export class CheckReport {
   private rendered(answer: Answer): string {
     if (this.form === 'json') return renderRecord(answer);
     if ('error' in answer) this.session.stderr.write(renderInputError(answer.target, answer.error));
-    else if (this.form === 'human') return renderRuling(answer.ruling, this.colours, Date.now());
+    else if (this.form === 'human') return renderDecision(answer.decision, this.colours, Date.now());
     return '';
   }
 }
@@ -84,8 +84,8 @@ const codeOf: Readonly<Record<keyof Tally, AnswerExitCode>> = {
 
 function outcomeOf(answer: Answer): keyof Tally {
   if ('error' in answer) return 'invalid';
-  if (isUndecided(answer.ruling)) return 'undecided';
-  return answer.ruling.allowed ? 'allowed' : 'disallowed';
+  if (isUndecided(answer.decision)) return 'undecided';
+  return answer.decision.allowed ? 'allowed' : 'disallowed';
 }
 
 function done({ allowed, disallowed, undecided, invalid }: Tally): number {

@@ -18,13 +18,13 @@ export async function decideOnline(
       const { input, tooLong } = target;
       if (tooLong === true) return { target, error: tooLongError };
       try {
-        const ruling = client[RECALL](input, asked);
-        if (ruling !== undefined) return { target, ruling };
+        const decision = client[RECALL](input, asked);
+        if (decision !== undefined) return { target, decision };
       } catch (error) {
         if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
         return { target, error: { code: error.code, message: error.message } };
       }
-      return client.check(input, asked, { signal }).then((ruling) => ({ target, ruling }));
+      return client.check(input, asked, { signal }).then((decision) => ({ target, decision }));
     },
     close: () => opened[Symbol.asyncDispose](),
   };

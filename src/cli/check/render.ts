@@ -1,4 +1,4 @@
-import { type InputError, isUndecided, type Ruling } from '../../report/index.ts';
+import { type InputError, isUndecided, type ReportedDecision } from '../../report/index.ts';
 import {
   agentSentence,
   ago,
@@ -20,22 +20,22 @@ import { didYouMean, type Target } from '../../report/input/index.ts';
 export type Row = readonly [label: string, text: string];
 
 /** A decision for people: the verdict, and below it who was asked for, what decided, and what it stands on. */
-export function renderRuling(ruling: Ruling, colours: Palette, now: number): string {
+export function renderDecision(decision: ReportedDecision, colours: Palette, now: number): string {
   const rows: readonly (Row | undefined)[] = [
-    agentRow(ruling),
-    ruleRow(ruling),
-    whyRow(ruling),
-    robotsRow(ruling),
-    looksRow(ruling),
-    fileRow(ruling),
-    cacheRow(ruling, now),
-    delayRow(ruling),
-    retryRow(ruling, now),
+    agentRow(decision),
+    ruleRow(decision),
+    whyRow(decision),
+    robotsRow(decision),
+    looksRow(decision),
+    fileRow(decision),
+    cacheRow(decision, now),
+    delayRow(decision),
+    retryRow(decision, now),
   ];
   const lines = rows.flatMap((row) =>
     row === undefined ? [] : [`  ${colours.faint(row[0].padEnd(7))} ${row[1]}`],
   );
-  return `${[verdictLine(ruling, colours), ...lines].join('\n')}\n`;
+  return `${[verdictLine(decision, colours), ...lines].join('\n')}\n`;
 }
 
 /** What is wrong with a target, for people. */
@@ -45,27 +45,27 @@ export function renderInputError(target: Target, error: InputError): string {
   return `canfetch: ${where}${printable(error.message)}${todo}\n`;
 }
 
-export function verdictLine(ruling: Ruling, colours: Palette): string {
-  const url = printable(ruling.url);
-  if (isUndecided(ruling)) return `${colours.unsure('UNDECIDED')}   ${url}`;
-  return ruling.allowed ? `${colours.good('ALLOWED')}     ${url}` : `${colours.bad('DISALLOWED')}  ${url}`;
+export function verdictLine(decision: ReportedDecision, colours: Palette): string {
+  const url = printable(decision.url);
+  if (isUndecided(decision)) return `${colours.unsure('UNDECIDED')}   ${url}`;
+  return decision.allowed ? `${colours.good('ALLOWED')}     ${url}` : `${colours.bad('DISALLOWED')}  ${url}`;
 }
 
-export function agentRow({ agent, group, reason }: Ruling): Row {
+export function agentRow({ agent, group, reason }: ReportedDecision): Row {
   return ['agent', agentSentence(agent, group, reason === 'no-group')];
 }
 
-export function ruleRow({ rule, reason }: Ruling): Row | undefined {
+export function ruleRow({ rule, reason }: ReportedDecision): Row | undefined {
   if (rule !== undefined) return ['rule', ruleText(rule)];
   return reason === 'no-rule' ? ['rule', 'none of the group matches, so it is allowed'] : undefined;
 }
 
-function whyRow(ruling: Ruling): Row | undefined {
-  const why = whySentence(ruling);
+function whyRow(decision: ReportedDecision): Row | undefined {
+  const why = whySentence(decision);
   return why === undefined ? undefined : ['why', why];
 }
 
-function robotsRow({ robots, reason }: Ruling): Row | undefined {
+function robotsRow({ robots, reason }: ReportedDecision): Row | undefined {
   if (!('finalUrl' in robots)) return ['robots', fileName(robots.file)];
   if (reason === 'robots-txt') return undefined;
   const way = robots.hops === 0 ? [] : [`${count(robots.hops, 'redirect')} from ${printable(robots.url)}`];
@@ -73,15 +73,15 @@ function robotsRow({ robots, reason }: Ruling): Row | undefined {
   return ['robots', [printable(robots.finalUrl), ...status, ...way].join('  ')];
 }
 
-export function looksRow({ robots: { suspect } }: Ruling): Row | undefined {
+export function looksRow({ robots: { suspect } }: ReportedDecision): Row | undefined {
   return suspect === undefined ? undefined : ['looks', looksSentence(suspect)];
 }
 
-export function fileRow({ robots: { truncated } }: Ruling): Row | undefined {
+export function fileRow({ robots: { truncated } }: ReportedDecision): Row | undefined {
   return truncated === undefined ? undefined : ['file', truncatedSentence()];
 }
 
-function cacheRow({ robots }: Ruling, now: number): Row | undefined {
+function cacheRow({ robots }: ReportedDecision, now: number): Row | undefined {
   if (!('finalUrl' in robots) || robots.fetchedAt === undefined) return undefined;
   const { fetchedAt, staleAt } = robots;
   const fresh =
@@ -89,11 +89,11 @@ function cacheRow({ robots }: Ruling, now: number): Row | undefined {
   return ['cache', `fetched ${ago(fetchedAt, now)}${fresh}`];
 }
 
-export function delayRow({ crawlDelayMs }: Ruling): Row | undefined {
+export function delayRow({ crawlDelayMs }: ReportedDecision): Row | undefined {
   return crawlDelayMs === undefined ? undefined : ['delay', delaySentence(crawlDelayMs)];
 }
 
-function retryRow(ruling: Ruling, now: number): Row | undefined {
-  if (ruling.reason !== 'unreachable' || ruling.retryAt === undefined) return undefined;
-  return ['retry', `next try ${ahead(ruling.retryAt, now)}`];
+function retryRow(decision: ReportedDecision, now: number): Row | undefined {
+  if (decision.reason !== 'unreachable' || decision.retryAt === undefined) return undefined;
+  return ['retry', `next try ${ahead(decision.retryAt, now)}`];
 }

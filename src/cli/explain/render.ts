@@ -2,7 +2,7 @@ import {
   annotate,
   type AnnotatedLine,
   type Gap,
-  type ProfileRuling,
+  type ProfileDecision,
   type UrlExplanation,
 } from '../../report/index.ts';
 import {
@@ -22,9 +22,9 @@ import { answerRows, otherProfiles, stateSentence, type PolicyView, sizeSentence
 const PURPOSES = ['train-ai', 'ai-use', 'ai-input', 'search'] as const;
 
 /** What the site states about the use of the page, beside whether it may be fetched; undefined when it says nothing. */
-function usageSentence({ file, ruling }: UrlExplanation): string | undefined {
-  if (file === undefined || ruling.reason === 'robots-txt') return undefined;
-  const stated = usage(file, ruling.url, ruling.agent);
+function usageSentence({ file, decision }: UrlExplanation): string | undefined {
+  if (file === undefined || decision.reason === 'robots-txt') return undefined;
+  const stated = usage(file, decision.url, decision.agent);
   if (stated.sources.length === 0) return undefined;
   const purposes = PURPOSES.flatMap((purpose) =>
     stated[purpose] === 'unknown' ? [] : [`${purpose} ${stated[purpose] === 'allow' ? 'yes' : 'no'}`],
@@ -46,20 +46,20 @@ export interface ExplanationView extends PolicyView {
 
 /** An explanation for people. */
 export function renderExplanation(explanation: UrlExplanation, view: ExplanationView): string {
-  const { ruling, policy, underProfiles, file } = explanation;
+  const { decision, policy, underProfiles, file } = explanation;
   const { colours, width, verbose } = view;
   const rows = [
-    agentRow(ruling),
-    ruleRow(ruling),
+    agentRow(decision),
+    ruleRow(decision),
     rivalRow(explanation),
     ...originRows(explanation, view),
-    delayRow(ruling),
+    delayRow(decision),
     usageRow(explanation),
   ];
   const hops = verbose && policy?.attempt !== undefined ? verboseHops(policy.attempt) : [];
   const others = underProfiles.map((each): Row => [each.profile, profileSentence(each)]);
   return `${[
-    verdictLine(ruling, colours),
+    verdictLine(decision, colours),
     ...definitions(
       rows.filter((row) => row !== undefined),
       width,
@@ -88,13 +88,13 @@ const whyLost = {
   later: 'which comes later: the first match decides',
 } as const;
 
-function originRows({ ruling, policy }: UrlExplanation, { now }: ExplanationView): Row[] {
+function originRows({ decision, policy }: UrlExplanation, { now }: ExplanationView): Row[] {
   if (policy === undefined) {
-    if ('finalUrl' in ruling.robots) return [];
-    const rows = [looksRow(ruling), fileRow(ruling)].filter((row) => row !== undefined);
-    return [['robots', fileName(ruling.robots.file)], ...rows];
+    if ('finalUrl' in decision.robots) return [];
+    const rows = [looksRow(decision), fileRow(decision)].filter((row) => row !== undefined);
+    return [['robots', fileName(decision.robots.file)], ...rows];
   }
-  if (ruling.reason === 'robots-txt') return [['why', '/robots.txt itself may always be fetched']];
+  if (decision.reason === 'robots-txt') return [['why', '/robots.txt itself may always be fetched']];
   const { file } = policy;
   return [...answerRows(policy, now), ...(file === undefined ? [] : [['file', sizeSentence(file)] as const])];
 }
@@ -115,7 +115,7 @@ function annotatedLine(
   digits: number,
   colours: Palette,
   width: number | undefined,
-  { ruling }: UrlExplanation,
+  { decision }: UrlExplanation,
 ): string {
   if ('omitted' in line) return colours.faint(`    ${' '.repeat(digits)} ⋮ ${count(line.omitted, 'line')}`);
   const { role, inGroup } = line;
@@ -124,7 +124,7 @@ function annotatedLine(
   const room = width === undefined ? undefined : Math.max(8, width - digits - 7 - note.length);
   const text = cut(printable(line.text.replaceAll('\t', ' ')), room) + note;
   const marked = `${role === 'decides' ? '→' : ' '} ${number} ${inGroup ? '┃' : '│'} ${text}`;
-  const style = styleOf(line, ruling.allowed, colours);
+  const style = styleOf(line, decision.allowed, colours);
   return `  ${style(marked)}`.trimEnd();
 }
 
@@ -138,11 +138,11 @@ function styleOf(
   return inGroup ? colours.strong : colours.faint;
 }
 
-function profileSentence(ruling: ProfileRuling): string {
-  if (ruling.allowed === undefined) return stateSentence(ruling);
-  const verdict = ruling.allowed ? 'allowed' : 'disallowed';
-  if (ruling.line !== undefined) return `${verdict} by line ${ruling.line}`;
-  return ruling.state === 'rules' || ruling.state === 'last-good'
+function profileSentence(decision: ProfileDecision): string {
+  if (decision.allowed === undefined) return stateSentence(decision);
+  const verdict = decision.allowed ? 'allowed' : 'disallowed';
+  if (decision.line !== undefined) return `${verdict} by line ${decision.line}`;
+  return decision.state === 'rules' || decision.state === 'last-good'
     ? verdict
-    : `${verdict}: ${stateSentence(ruling)}`;
+    : `${verdict}: ${stateSentence(decision)}`;
 }

@@ -46,8 +46,8 @@ export async function explain(given: ParsedArguments, session: Session): Promise
           }),
     );
     await output.release();
-    if (isUndecided(explanation.ruling)) return exitCode.undecided;
-    return explanation.ruling.allowed ? exitCode.success : exitCode.negative;
+    if (isUndecided(explanation.decision)) return exitCode.undecided;
+    return explanation.decision.allowed ? exitCode.success : exitCode.negative;
   });
 }
 
@@ -76,17 +76,17 @@ async function readAndExplain(
   const decide = deciderByFile(rules, { agents, profile, robots: fileSource(file, body, truncated) });
   const answer = decide({ input: url });
   if ('error' in answer) throw new UsageError(answer.error.message);
-  return explainFile(answer.ruling, rules, body);
+  return explainFile(answer.decision, rules, body);
 }
 
 /** An explanation as data: the decision, the rule that came closest, the policy, and what others would say. */
 function explanationRecord(
   input: string,
-  { ruling, runnerUp, policy, underProfiles }: UrlExplanation,
+  { decision, runnerUp, policy, underProfiles }: UrlExplanation,
 ): object {
   return {
     input,
-    ...ruling,
+    ...decision,
     ...(runnerUp === undefined ? {} : { runnerUp }),
     underProfiles,
     ...(policy === undefined ? {} : { policy: policyRecord(policy) }),

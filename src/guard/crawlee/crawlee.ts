@@ -29,7 +29,7 @@ export type { GuardClient } from '../guard.ts';
 export type { RobotsInit } from '../ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
 
-/** What Crawlee's queue is to allow for waiting for a robots.txt; slots come on top. */
+/** Seconds that Crawlee's queue must allow for fetching a robots.txt. Waits for slots are added. */
 const WAIT_FOR_ROBOTS_SECS = 30;
 
 /**
@@ -77,10 +77,10 @@ export function withRobots<Class extends new (...args: never[]) => object>(
   const Base = crawlerClass(crawler);
   const steps = new AsyncLocalStorage<Step>();
   const contextGuards = new WeakMap<object, Promise<ContextGuard>>();
-  /** Queues that know that a request may be held back before it is made. */
+  /** Queues that have been told that a request may wait. */
   const patient = new WeakSet<object>();
 
-  /** What keeps a URL out of the queue, as far as it is known without asking. */
+  /** The decision that keeps a URL out of the queue, from memory only. */
   const known = (text: string): Decision | undefined => {
     if (!URL.canParse(text) || !reachesSite(new URL(text))) return undefined;
     const decision = client.peek(text, options.agent);
@@ -92,7 +92,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
     const source = step?.name === 'adding' ? step.source : undefined;
     if (!guard.enforces || ignoredBecause(robotsOf(source)) !== undefined) return true;
     const refused = known(url);
-    // That robots.txt is unreachable may be over when the turn of the request comes.
+    // robots.txt may be reachable again when the request is processed.
     if (refused === undefined || refused.reason === 'unreachable') return true;
     if (options.filter?.(new URL(url)) === false) return true;
     options.onRefusal?.(refused);
@@ -104,7 +104,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
     const request = step?.request?.url === url ? step.request : undefined;
     try {
       const because = ignoredBecause(robotsOf(request));
-      // Nothing will be refused, and the guard of the page tells of it.
+      // In a browser the guard of the page reports it.
       if (inBrowser && (because !== undefined || !guard.enforces)) return true;
       const onSlot = (slot: TakenSlot): void => {
         step?.slot?.release();
@@ -132,7 +132,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
     const first = new URL(request.url).href;
     const own = step?.request && new URL(step.request.url).href === first ? step.request : undefined;
     const because = ignoredBecause(request.robots ?? robotsOf(own));
-    // By the turn of the request, which is one request's.
+    // The decision made when the request was taken from the queue counts once.
     let decided = own !== undefined && step?.decided === own.url && request.robots === undefined;
     if (decided) delete step?.decided;
     return {
@@ -149,7 +149,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
       },
       answered: (url, { statusCode, headers }) => guard.answered(url, statusCode, fieldsOf(headers)),
       failed: (url, error) => {
-        // A proxy may be what failed.
+        // The proxy may be what failed.
         if (request.proxyUrl === undefined) guard.failed(url, error, request.signal);
       },
     };
@@ -175,7 +175,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
   };
 
   const leavePage: NavigationHook = async () => {
-    // What its handler navigates to is no longer the request.
+    // Later navigations of the handler are not the request.
     delete running(steps)?.page;
   };
 
@@ -188,7 +188,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
           'Expected `respectRobotsTxtFile` to be left out or true: `withRobots` decides instead, for its `agent`',
         );
       }
-      // Without it Crawlee asks nobody about links.
+      // Without it Crawlee does not check links.
       this.respectRobotsTxtFile = true;
       this.httpClient = guardHttpClient(this.httpClient, enter);
       if (this.browserPool !== undefined) {
@@ -218,14 +218,14 @@ export function withRobots<Class extends new (...args: never[]) => object>(
 
     override async handleSkippedRequest(skipped: SkippedRequest): Promise<void> {
       const decision = running(steps)?.refused ?? known(skipped.url);
-      // Into the object that came, which the `onSkippedRequest` of `enqueueLinks` is given, too.
+      // Changes the object itself, because the `onSkippedRequest` of `enqueueLinks` gets the same one.
       if (skipped.reason === 'robotsTxt' && decision !== undefined) Object.assign(skipped, { decision });
       return super.handleSkippedRequest(skipped);
     }
 
     override _runTaskFunction(): Promise<void> {
       const step: Running = { name: 'running' };
-      // A request that failed before it was sent needs its slot no more.
+      // A request that failed before it was sent gives its slot back.
       return steps.run(step, () => super._runTaskFunction().finally(() => step.slot?.release()));
     }
 
@@ -246,12 +246,12 @@ export function withRobots<Class extends new (...args: never[]) => object>(
       const step = running(steps);
       try {
         if (step?.failure !== undefined) throw step.failure.error;
-        // A crawler that does not navigate makes the request in its handler, by means the guard may not see.
+        // A crawler without navigation sends the request in its handler, where the guard may not see it.
         if (this.preNavigationHooks === undefined) await step?.slot?.leave();
         await super._runRequestHandler(context);
       } catch (error) {
         const refused = step && (step.refused ?? (await refusedPage(step)));
-        // What robots.txt says, and what is wrong with options, is the same at the next try.
+        // A refusal and invalid options would be the same at the next try, so do not retry.
         if (refused !== undefined || refusalIn(error) !== undefined || isRobotsError(error)) {
           request.noRetry = true;
         }
@@ -262,7 +262,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
       }
     }
   }
-  // Crawlee logs under it.
+  // Crawlee uses the name in its logs.
   Object.defineProperty(GuardedCrawler, 'name', { value: crawler.name });
   return GuardedCrawler as unknown as Class;
 }

@@ -22,7 +22,7 @@ import { type Arrival, arrivedAt, discard, refusalResponse, type ResponseLike } 
 /** `Answer` is what the wrapped fetch resolves to: what a function given as `onDisallow` must answer with. */
 export type GuardFetchOptions<Answer = unknown> = GuardOptions<Answer>;
 
-/** What is wrapped, whatever its types say, takes and gives what the Fetch standard says. */
+/** The wrapped fetch, with the types of the Fetch standard. */
 type Send = (input: string | RequestLike, init?: object) => Promise<ResponseLike>;
 
 /**
@@ -125,7 +125,7 @@ export function guardFetch(
       if (!redirects(response)) {
         return hop === undefined ? response : arrivedAt(response, hop);
       }
-      // Before deciding, which may take long: the connection is not kept waiting.
+      // Release the connection before the decision, which may take long.
       discard(response);
       hop = nextHop(hop ?? firstHop(call), response);
       if (hops !== undefined) await admit(hops, guard, hop.url, signal);
@@ -143,7 +143,7 @@ function hasFollowed(response: ResponseLike, status: number): boolean {
   return response.redirected || (status === 0 && response.type === 'opaqueredirect');
 }
 
-/** What becomes of a request that may not be made. */
+/** Refuses a request, as `onDisallow` says. */
 function refuse(guard: Guard, decision: Decision, arrival: Arrival): unknown {
   const { onDisallow } = guard;
   if (onDisallow === 'throw') throw refusal(decision);
@@ -151,7 +151,7 @@ function refuse(guard: Guard, decision: Decision, arrival: Arrival): unknown {
   return onDisallow(decision);
 }
 
-/** A request whose redirects the caller does not want followed. */
+/** Sends a request whose redirects the caller does not want followed. */
 async function sendOnly(
   guard: Guard,
   send: Send,
@@ -163,13 +163,13 @@ async function sendOnly(
     guard.answered(call.url, response.status, response.headers);
     return response;
   } catch (error) {
-    // With 'error' a redirect fails like a dead network, though the site has answered: that says nothing.
+    // With 'error' a redirect fails like a dead network, although the site has answered. So it is not reported.
     if (call.redirect !== 'error') guard.failed(call.url, error, call.signal);
     throw error;
   }
 }
 
-/** Sends a request where its address policy lets it go, if it has one. */
+/** Sends a request as its address policy allows, if it has one. */
 function sendBy(
   hops: PageHops | undefined,
   send: Send,
@@ -187,7 +187,7 @@ function admit(hops: PageHops, guard: Guard, url: URL, signal: AbortSignal | und
   return hops.admit(url, () => guard.knows(url), signal);
 }
 
-/** What checks the hops of a call; loaded when first needed, for it takes undici with it. */
+/** The address checks for the hops of a call. Loaded when first needed, because undici is loaded with them. */
 function addressChecks({
   addressPolicy = 'any',
   lookup,
@@ -203,7 +203,7 @@ function addressChecks({
   };
 }
 
-/** The init of a hop: the caller's, but for what the redirect changed. */
+/** The init of a hop: the caller's, with the changes of the redirect. */
 function initOf({ method, headers, body }: Hop, { request, init }: Call): object {
   return {
     ...(request === undefined ? {} : membersOf(request)),

@@ -1,4 +1,4 @@
-/** What a caller hands to a fetch, read once, so that what is asked about is what is sent. */
+/** Reads the arguments of a fetch once, so that the request asked about is the request sent. */
 
 /** Whatever `new Headers()` takes. */
 export type HeadersInput = ConstructorParameters<typeof Headers>[0];

@@ -17,7 +17,7 @@ export interface PausedRequest {
   readonly responseHeaders?: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Who decides about the requests of one context. */
+/** Decides about the requests of one context. */
 export interface RequestWatcher {
   readonly context: BrowserContextLike;
   /** Whether it wants to be asked about more than navigations. */
@@ -62,8 +62,8 @@ const RULES = { urlPattern: '*', resourceType: 'Other', requestStage: 'Response'
 const MAX_FRAMES = 10_000;
 
 /**
- * The requests of one browser. They are held back at the browser itself, behind every route of Playwright: so each
- * hop of each redirect comes by, of popups and foreign frames too, as it will be sent.
+ * The requests of one browser. They are paused in the browser itself, after all routes of Playwright, so each hop of
+ * each redirect is seen as it will be sent, of popups and foreign frames too.
  */
 export class BrowserRequests {
   private static readonly all = new WeakMap<BrowserLike, Promise<BrowserRequests>>();
@@ -121,7 +121,7 @@ export class BrowserRequests {
   }
 
   private async answer(paused: PausedRequest): Promise<void> {
-    // What cannot be decided does not go out.
+    // A request without a decision is blocked.
     const blocked = await this.blocks(paused).catch(() => true);
     const { requestId } = paused;
     const answered = blocked
@@ -144,7 +144,7 @@ export class BrowserRequests {
     return verdicts.includes(true);
   }
 
-  /** In doubt they are asked who may not have to. */
+  /** The watchers of a frame. When its context is unknown, all watchers are asked, which can only block more. */
   private async watchersOf(frameId: string): Promise<readonly RequestWatcher[]> {
     const owner = await this.ownerOf(frameId);
     const watchers = [...this.watchers];

@@ -1,4 +1,4 @@
-import type { Ruling } from '../ruling.ts';
+import type { ReportedDecision } from '../answer.ts';
 import { printable } from './printable.ts';
 import { count } from './durations.ts';
 
@@ -28,7 +28,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** What came of asking for robots.txt, in a few words: a status, a failure, or both. */
-export function cause(robots: Ruling['robots']): string {
+export function cause(robots: ReportedDecision['robots']): string {
   if (!('finalUrl' in robots)) return printable(robots.file);
   const { status, error, hops } = robots;
   const failure = error === undefined || error === 'ERR_ROBOTS_STATUS' ? undefined : inWords(error);

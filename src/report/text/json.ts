@@ -1,4 +1,4 @@
-import type { Answer } from '../ruling.ts';
+import type { Answer } from '../answer.ts';
 
 /**
  * An answer as a line of NDJSON: `schemaVersion`, `input` (the URL as it was written), `line` when it came from
@@ -9,7 +9,7 @@ export function renderRecord(answer: Answer): string {
   const inputJson = textJson(input);
   const head = `{"schemaVersion":${SCHEMA_VERSION},"input":${inputJson}${line === undefined ? '' : `,"line":${line}`}`;
   if ('error' in answer) return `${head},"error":${objectJson(answer.error)}}\n`;
-  return `${head}${fieldsJson(answer.ruling, input, inputJson)}}\n`;
+  return `${head}${fieldsJson(answer.decision, input, inputJson)}}\n`;
 }
 
 /** The fields of `record`, each behind a comma. `known` is a value that stands there often; its JSON is at hand. */

@@ -1,15 +1,15 @@
 import type { Decision } from '../../decision/index.ts';
 import type { Suspect } from '../../lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule } from '../../rules/index.ts';
-import type { Ruling } from '../ruling.ts';
+import type { ReportedDecision } from '../answer.ts';
 import { cause } from './fetch-errors.ts';
 import { printable } from './printable.ts';
 
 /** What whole sentences are made of: parts of decisions and of policies alike. */
 interface KnownState {
   readonly state: Decision['state'];
-  readonly reason?: Ruling['reason'] | undefined;
-  readonly robots: Ruling['robots'];
+  readonly reason?: ReportedDecision['reason'] | undefined;
+  readonly robots: ReportedDecision['robots'];
   readonly because?: string | undefined;
 }
 

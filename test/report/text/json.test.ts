@@ -45,12 +45,12 @@ const decisions: fc.Arbitrary<Decision> = fc.oneof(ruleDecision, override);
 describe('renderRecord', () => {
   it('writes a decision as JSON.stringify would, and harmless to a terminal', () => {
     fc.assert(
-      fc.property(text, fc.option(fc.nat(), { nil: undefined }), decisions, (input, line, ruling) => {
+      fc.property(text, fc.option(fc.nat(), { nil: undefined }), decisions, (input, line, decision) => {
         const target = line === undefined ? { input } : { input, line };
-        const record = renderRecord({ target, ruling });
-        expect(record).toBe(written(input, line, ruling));
+        const record = renderRecord({ target, decision });
+        expect(record).toBe(written(input, line, decision));
         // What it keeps of the parts that decisions share is the same text.
-        expect(renderRecord({ target, ruling: { ...ruling } })).toBe(record);
+        expect(renderRecord({ target, decision: { ...decision } })).toBe(record);
       }),
     );
   });
@@ -58,15 +58,15 @@ describe('renderRecord', () => {
   it('writes the URL once and uses it twice, and keeps the order of the fields', () => {
     const input = 'https://example.com/"a"';
     const robots = { url: 'u', finalUrl: 'u', hops: 0, source: 'memory' } as const;
-    const ruling = { robots, url: input, retryAt: 1, reason: 'unreachable', allowed: false } as const;
+    const fields = { robots, url: input, retryAt: 1, reason: 'unreachable', allowed: false } as const;
     const decision: Decision = {
-      ...ruling,
+      ...fields,
       origin: 'https://example.com',
       agent: 'A',
       profile: 'rfc9309',
       state: 'disallow-all',
     };
-    expect(renderRecord({ target: { input }, ruling: decision })).toBe(written(input, undefined, decision));
+    expect(renderRecord({ target: { input }, decision })).toBe(written(input, undefined, decision));
   });
 
   it('writes errors alike', () => {

@@ -3,9 +3,9 @@ import type { RobotsSource } from '../lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, Verdict } from '../rules/index.ts';
 import { MAX_LINE_LENGTH, type Target } from './input/targets.ts';
 
-/** What a file on disk says: a decision without an origin, a network or a time. */
-export interface FileRuling {
-  /** As it was given: a URL, or a path. */
+/** A decision from a file on disk: without an origin, a network or a time. */
+export interface FileDecision {
+  /** The URL or path as given. */
   readonly url: string;
   readonly agent: string;
   readonly profile: string;
@@ -18,21 +18,21 @@ export interface FileRuling {
   readonly robots: FileSource;
 }
 
-/** Where rules come from that no origin served, and what is odd about them. */
+/** The source of rules that no origin served, and what is odd about them. */
 export interface FileSource extends Pick<RobotsSource, 'truncated' | 'suspect'> {
   /** Path, or `-` for standard input. */
   readonly file: string;
   readonly source: 'file';
 }
 
-export type Ruling = Decision | FileRuling;
+export type ReportedDecision = Decision | FileDecision;
 
-/** What came of one target. */
+/** The result for one target. */
 export type Answer =
-  | { readonly target: Target; readonly ruling: Ruling }
+  | { readonly target: Target; readonly decision: ReportedDecision }
   | { readonly target: Target; readonly error: InputError };
 
-/** A target that could not be answered, because it is no URL. */
+/** A target that is no URL. */
 export interface InputError {
   readonly code: string;
   /** What was expected and what came, in one line. */
@@ -48,14 +48,14 @@ export const tooLongError: InputError = {
 /** Answers targets one by one: a running client, or a file. */
 export interface Decider {
   /**
-   * Gives a promise where the origin has to be asked first. It rejects only when the run is interrupted, or when
-   * something is broken.
+   * Returns a promise only when the origin has to be fetched first. Rejects only when the run is interrupted, or by a
+   * defect.
    */
   decide(target: Target): Answer | Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** Whether nothing decided, so that asking later may give another answer. */
-export function isUndecided(ruling: Ruling): boolean {
-  return ruling.reason === 'unreachable';
+/** Whether robots.txt was unreachable, so that a later question may have another answer. */
+export function isUndecided(decision: ReportedDecision): boolean {
+  return decision.reason === 'unreachable';
 }
