@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attemptDue, profiles, stateOf, withSiteSignal } from '../../src/lifecycle/index.ts';
+import { attemptDue, type Profile, profiles, stateOf, withSiteSignal } from '../../src/lifecycle/index.ts';
 import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
 
 describe('an origin never asked', () => {
@@ -128,6 +128,24 @@ describe('a clock set back', () => {
     expect(other.later(-2 * DAY).stands).toBe('disallow-all, unreachable');
   });
 
+  it('takes a last good copy for stricter than an open site, whichever time that is of', () => {
+    const phases = (...treatments: readonly ('last-good' | 'allow-all')[]): Profile => ({
+      ...profiles.rfc9309,
+      whileUnreachable: treatments.map((withCopy, index) => ({
+        untilMs: index === treatments.length - 1 ? null : DAY,
+        withCopy,
+        withoutCopy: 'disallow-all',
+      })),
+    });
+    for (const profile of [phases('last-good', 'allow-all'), phases('allow-all', 'last-good')]) {
+      const story = new Story(profile);
+      story.meets(outcomes.success());
+      story.later(DAY).meets(outcomes.unreachable());
+      story.later(2 * DAY).meets(outcomes.unreachable());
+      expect(story.later(-DAY - HOUR).stands).toBe('last-good');
+    }
+  });
+
   it('does not revive an answer that a failed attempt found stale', () => {
     const story = new Story();
     story.meets(outcomes.unavailable());
@@ -157,6 +175,13 @@ describe('a clock set back', () => {
     story.meets(outcomes.unreachable());
     expect(story.later(-HOUR).due).toBe('none');
     expect([story.later(-365 * DAY).due, story.stands]).toEqual(['now', 'disallow-all, unreachable']);
+  });
+
+  it('leaves the longest pause there is as it is', () => {
+    const story = new Story();
+    story.meets(outcomes.unreachable(profiles.rfc9309.retryAfter.maxMs));
+    expect(story.due).toBe('none');
+    expect(story.later(-1).due).toBe('now');
   });
 
   it('keeps a copy in place of a missing file', () => {

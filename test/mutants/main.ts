@@ -71,7 +71,7 @@ async function mutate(places: readonly string[], tests: readonly string[]): Prom
     tallies.set(file, tally);
     tally.tried++;
     if (status !== 'Survived' && status !== 'NoCoverage') tally.killed++;
-    else console.log(`${file}:${location.start.line + 1} ${mutatorName}: ${replacement.slice(0, 80)}`);
+    else console.log(`${file}:${location.start.line} ${mutatorName}: ${replacement.slice(0, 80)}`);
   }
   return tallies;
 }
