@@ -195,9 +195,15 @@ describe('--store', () => {
     const stdout = new PassThrough({ encoding: 'utf8' });
     stdout.on('data', () => stop.abort(new Error('Interrupted')));
     const stdin = `${hanging.url('/')}\n${missing.url('/')}\n`;
-    expect(
-      (await cli(['prefetch', '--store', store, '-'], { stdin, stdout, signal: stop.signal })).code,
-    ).toBe(130);
+    const { code, stderr } = await cli(['prefetch', '--store', store, '-'], {
+      stdin,
+      stdout,
+      signal: stop.signal,
+    });
+    expect([code, stderr]).toEqual([
+      130,
+      'canfetch: interrupted after 1 origin; run it again with the same --store, and it asks the rest\n',
+    ]);
     const again = await cli(['prefetch', '--store', store, '-'], { stdin: missing.url('/') });
     expect(records(again.stdout)).toMatchObject([{ source: 'store' }]);
   });

@@ -126,6 +126,27 @@ describe('the end', () => {
   });
 });
 
+describe('Ctrl-C in a list', () => {
+  it('tells which lines are answered, and how to get the rest', async () => {
+    const stop = new AbortController();
+    const stdout = new PassThrough({ encoding: 'utf8' });
+    let written = '';
+    stdout.on('data', (text: string) => {
+      written += text;
+      setImmediate(() => stop.abort(new Error('Interrupted')));
+    });
+    const stdin = new PassThrough();
+    stdin.write(`# two\n${site.url('/a')}\n${site.url('/robots.txt')}\n`);
+    const { code, stderr } = await cli(['--json', '-'], { stdin, stdout, signal: stop.signal });
+    const lines = records(written).map(({ line }) => Number(line));
+    expect(code).toBe(130);
+    expect(stderr).toBe(
+      `canfetch: interrupted; the lines up to ${lines.at(-1)} are answered, ` +
+        `and \`tail -n +${Number(lines.at(-1)) + 1}\` of the list gives the rest\n`,
+    );
+  });
+});
+
 const twoUrls = (): string => `${site.url('/a')}\n${site.url('/private')}\n`;
 
 describe('progress', () => {

@@ -5,9 +5,11 @@ import {
   Output,
   type Palette,
   paletteFor,
-  ProgressLine,
+  type Progress,
+  progressOn,
   renderRecord,
 } from '../../report/text/index.ts';
+import { listShare } from '../../report/input/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
 import { renderInputError, renderDecision } from './render.ts';
@@ -26,7 +28,8 @@ export class CheckReport {
   private readonly output: Output;
   private readonly form: 'json' | 'quiet' | 'human';
   private readonly colours: Palette;
-  private readonly progress: ProgressLine | undefined;
+  private readonly progress: Progress | undefined;
+  private lastLine = 0;
   private readonly tally: Tally = { allowed: 0, disallowed: 0, undecided: 0, invalid: 0 };
   private code: AnswerExitCode = exitCode.success;
 
@@ -36,8 +39,12 @@ export class CheckReport {
     this.output = new Output(session.stdout);
     this.form = switches.has('json') ? 'json' : switches.has('quiet') ? 'quiet' : 'human';
     this.colours = paletteFor(session, colourChoice(given));
-    const showsProgress = this.form === 'human' && operands.includes('-') && session.stderr.isTTY === true;
-    this.progress = showsProgress ? new ProgressLine(session.stderr) : undefined;
+    // On a terminal, JSON would be written between the lines.
+    const showsProgress = this.form === 'human' || (this.form === 'json' && session.stderr.isTTY !== true);
+    this.progress =
+      showsProgress && operands.includes('-')
+        ? progressOn(session.stderr, listShare(session.stdin))
+        : undefined;
   }
 
   /** Resolves when there is room for more. */
@@ -52,6 +59,7 @@ export class CheckReport {
       text += this.rendered(answer);
     }
     if (text !== '') await this.output.write(text);
+    this.lastLine = answers.at(-1)?.target.line ?? this.lastLine;
     this.progress?.show(done(this.tally), () => summary(this.tally));
   }
 
@@ -59,6 +67,17 @@ export class CheckReport {
   async finish(): Promise<AnswerExitCode> {
     await this.output.release();
     return this.code;
+  }
+
+  /** Says how far it came, and how to go on, after Ctrl-C. Answers come in order: those of the lines before are written. */
+  interrupted(): void {
+    const { lastLine } = this;
+    if (lastLine === 0) return;
+    this.progress?.clear();
+    this.session.stderr.write(
+      `canfetch: interrupted; the lines up to ${lastLine} are answered, ` +
+        `and \`tail -n +${lastLine + 1}\` of the list gives the rest\n`,
+    );
   }
 
   /** Takes the progress line away, however the run ended. */

@@ -26,6 +26,9 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
       }
       signal.throwIfAborted();
       return await report.finish();
+    } catch (error) {
+      if (session.signal.aborted) report.interrupted();
+      throw error;
     } finally {
       report.leave();
       await decider?.close();

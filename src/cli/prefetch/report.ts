@@ -1,8 +1,8 @@
 import { isRobotsError } from '../../base/index.ts';
 import type { Decision } from '../../decision/index.ts';
-import type { Target } from '../../report/input/index.ts';
+import { listShare, type Target } from '../../report/input/index.ts';
 import { type InputError, isUndecided, type Session, tooLongError } from '../../report/index.ts';
-import { count, jsonLine, Output, ProgressLine } from '../../report/text/index.ts';
+import { count, jsonLine, Output, type Progress, progressOn } from '../../report/text/index.ts';
 import { originOf } from '../../url/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
@@ -30,16 +30,18 @@ export class PrefetchReport {
   private readonly session: Session;
   private readonly output: Output;
   private readonly quiet: boolean;
-  private readonly progress: ProgressLine | undefined;
+  private readonly keeps: boolean;
+  private readonly progress: Progress | undefined;
   private readonly tally = { urls: 0, origins: 0, rules: 0, open: 0, closed: 0, unreachable: 0, invalid: 0 };
   private code: AnswerExitCode = exitCode.success;
 
-  constructor({ switches }: ParsedArguments, session: Session) {
+  /** @param list The stream that is read. */
+  constructor({ switches, values }: ParsedArguments, session: Session, list: object) {
     this.session = session;
+    this.keeps = values.has('store');
     this.output = new Output(session.stdout);
     this.quiet = switches.has('quiet');
-    this.progress =
-      session.stderr.isTTY === true && !this.quiet ? new ProgressLine(session.stderr) : undefined;
+    this.progress = this.quiet ? undefined : progressOn(session.stderr, listShare(list));
   }
 
   /** A line of the list was read. */
@@ -61,11 +63,22 @@ export class PrefetchReport {
   /** The exit code, once all is written. */
   async finish(): Promise<AnswerExitCode> {
     await this.output.release();
-    if (this.progress !== undefined) {
+    if (this.progress !== undefined && this.session.stderr.isTTY === true) {
       this.progress.clear();
       this.session.stderr.write(`${this.summary().join(' · ')}\n`);
     }
     return this.code;
+  }
+
+  /** Says how far it came, and how to go on, after Ctrl-C. */
+  interrupted(): void {
+    const { origins } = this.tally;
+    if (origins === 0) return;
+    this.progress?.clear();
+    const todo = this.keeps
+      ? 'run it again with the same --store, and it asks the rest'
+      : 'with --store FOLDER a run can be continued';
+    this.session.stderr.write(`canfetch: interrupted after ${count(origins, 'origin')}; ${todo}\n`);
   }
 
   /** Takes the progress line away, however the run ended. */

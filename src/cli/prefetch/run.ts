@@ -10,6 +10,7 @@ import { onlyOperand } from '../frame/settings.ts';
 import { DistinctOrigins } from '../../url/index.ts';
 import { originTarget, PrefetchReport, type Prefetched } from './report.ts';
 import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 
 const STDIN = '-';
 
@@ -24,10 +25,10 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
   const concurrency = readConcurrency(given);
   const settings = onlineSettings(given);
   return interruptible(session, { readsStdin: list === STDIN }, async (signal) => {
-    const lines = await openList(list, session, signal);
+    const stream = await openList(list, session, signal);
     await using opened = await openClient(settings, session, { concurrency, cache: CACHE });
     const { client } = opened;
-    const report = new PrefetchReport(given, session);
+    const report = new PrefetchReport(given, session, stream);
     try {
       const origins = new DistinctOrigins();
       const ask = (line: Target, stop: AbortSignal): Prefetched | Promise<Prefetched> | undefined => {
@@ -39,11 +40,14 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
           ? client.check(`${target.origin}/`, undefined, { signal: stop })
           : undefined;
       };
-      for await (const prefetched of mapBatches(lines, { concurrency, signal }, ask)) {
+      for await (const prefetched of mapBatches(targetLines(stream), { concurrency, signal }, ask)) {
         await report.add(prefetched);
       }
       signal.throwIfAborted();
       return await report.finish();
+    } catch (error) {
+      if (session.signal.aborted) report.interrupted();
+      throw error;
     } finally {
       report.leave();
     }
@@ -51,19 +55,15 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
 }
 
 /** @throws UsageError when the file cannot be opened. */
-async function openList(
-  list: string,
-  { stdin }: Session,
-  signal: AbortSignal,
-): Promise<AsyncIterable<readonly Target[]>> {
-  if (list === STDIN) return targetLines(stdin);
+async function openList(list: string, { stdin }: Session, signal: AbortSignal): Promise<Readable> {
+  if (list === STDIN) return stdin;
   try {
     const file = await open(list);
     if ((await file.stat()).isDirectory()) {
       await file.close();
       throw Object.assign(new Error('A directory'), { code: 'EISDIR' });
     }
-    return targetLines(file.createReadStream({ signal }));
+    return file.createReadStream({ signal });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
     if (code === undefined) throw error;

@@ -10,7 +10,7 @@ export { cut, definitions, grid, widthOf, wrap } from './layout.ts';
 export { lifetimeReason, nextAttemptReason } from './lifetime.ts';
 export { BrokenPipeError, Output } from './output.ts';
 export { fileName, printable, quoted } from './printable.ts';
-export { ProgressLine } from './progress.ts';
+export { type Progress, progressOn } from './progress.ts';
 export {
   agentSentence,
   delaySentence,

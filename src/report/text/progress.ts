@@ -1,11 +1,26 @@
+import { duration } from './durations.ts';
 import { cut, widthOf } from './layout.ts';
 import type { Sink } from '../session.ts';
 
 const REDRAW_EVERY_MS = 100;
+const TELL_EVERY_MS = 10_000;
 const CLEAR_LINE = '\r\u001B[2K';
 
+/** How far a long run has come. */
+export interface Progress {
+  /** Tells, unless it told a moment ago: what there is to say, and how many are done in a second. */
+  show(done: number, parts: () => readonly string[]): void;
+  /** Makes room for other output on the same terminal. */
+  clear(): void;
+}
+
+/** A line on a terminal that is written over and over, elsewhere one every ten seconds. */
+export function progressOn(sink: Sink, share: () => number | undefined): Progress {
+  return sink.isTTY === true ? new ProgressLine(sink) : new ProgressLog(sink, share);
+}
+
 /** One line on a terminal that is written over and over. */
-export class ProgressLine {
+class ProgressLine implements Progress {
   private readonly sink: Sink;
   private readonly startedAt = performance.now();
   private drawnAt = -REDRAW_EVERY_MS;
@@ -15,7 +30,6 @@ export class ProgressLine {
     this.sink = sink;
   }
 
-  /** Draws, unless it was drawn a moment ago: what there is to say, and how many are done in a second. */
   show(done: number, parts: () => readonly string[]): void {
     const now = performance.now();
     if (now - this.drawnAt < REDRAW_EVERY_MS) return;
@@ -27,10 +41,42 @@ export class ProgressLine {
     this.visible = true;
   }
 
-  /** Makes room for other output on the same terminal. */
   clear(): void {
     if (this.visible) this.sink.write(CLEAR_LINE);
     this.visible = false;
     this.drawnAt = -REDRAW_EVERY_MS;
+  }
+}
+
+/** Where nobody sees a line being written over: a line every ten seconds. */
+class ProgressLog implements Progress {
+  private readonly sink: Sink;
+  private readonly share: () => number | undefined;
+  private readonly startedAt = performance.now();
+  private toldAt = this.startedAt;
+
+  /** @param share How much of the list was read, from 0 to 1; `undefined` where nobody knows its length. */
+  constructor(sink: Sink, share: () => number | undefined) {
+    this.sink = sink;
+    this.share = share;
+  }
+
+  show(done: number, parts: () => readonly string[]): void {
+    const now = performance.now();
+    if (now - this.toldAt < TELL_EVERY_MS) return;
+    this.toldAt = now;
+    const tookMs = now - this.startedAt;
+    const perSecond = Math.round((done / tookMs) * 1_000);
+    const line = [...parts(), `${perSecond.toLocaleString('en')}/s`, ...this.rest(tookMs)];
+    this.sink.write(`canfetch: ${line.join(' · ')}\n`);
+  }
+
+  clear(): void {}
+
+  private rest(tookMs: number): string[] {
+    const share = this.share();
+    if (share === undefined || share <= 0) return [];
+    const percent = `${Math.floor(Math.min(1, share) * 100)} % of the list`;
+    return [percent, `about ${duration(tookMs * Math.max(0, 1 / share - 1))} left`];
   }
 }

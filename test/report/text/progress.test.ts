@@ -1,0 +1,27 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { progressOn } from '../../../src/report/text/index.ts';
+import { Collector } from '../../cli/session.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+describe('progress without a terminal', () => {
+  it('is a plain line every ten seconds, and nothing before', () => {
+    const sink = new Collector();
+    const progress = progressOn(sink, () => undefined);
+    for (let second = 1; second <= 25; second++) {
+      vi.advanceTimersByTime(1_000);
+      progress.show(second * 100, () => [`${second * 100} URLs`]);
+      progress.clear();
+    }
+    expect(sink.text).toBe('canfetch: 1000 URLs · 100/s\ncanfetch: 2000 URLs · 100/s\n');
+  });
+
+  it('tells the share of a list whose length is known, and the rest of the time', () => {
+    const sink = new Collector();
+    const progress = progressOn(sink, () => 0.25);
+    vi.advanceTimersByTime(20_000);
+    progress.show(40, () => ['40 URLs']);
+    expect(sink.text).toBe('canfetch: 40 URLs · 2/s · 25 % of the list · about 60 s left\n');
+  });
+});
