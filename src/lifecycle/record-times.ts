@@ -1,4 +1,4 @@
-import type { OriginRecord } from './origin-record.ts';
+import type { Answer, Failure, OriginRecord } from './origin-record.ts';
 import type { Profile } from './profile.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -45,8 +45,11 @@ export function newest(one: OriginRecord, other: OriginRecord | undefined): Orig
   return site === undefined || site === record.site ? record : { ...record, site };
 }
 
-/** Tolerated difference between the clocks of a fleet. Another process may read a record at once. */
-export const CLOCK_SKEW_MS = 500;
+/**
+ * Tolerated difference between the clocks of a fleet. Beyond it the processes behind refuse the records of those ahead,
+ * and request each robots.txt again.
+ */
+export const CLOCK_SKEW_MS = 120_000;
 
 /** The latest time in the record. */
 export function latestTime({ answer, copy, failure, site }: OriginRecord): number {
@@ -59,28 +62,31 @@ export function latestTime({ answer, copy, failure, site }: OriginRecord): numbe
   );
 }
 
-/** Lowers times that are slightly ahead of our clock to `now`. Otherwise the record would be unusable until then. */
+/**
+ * Moves all times of a record from a clock ahead of ours back by the same amount, so that the latest is `now`. The record
+ * is usable at once, and its lifetime is neither longer nor shorter.
+ */
 export function noLaterThan(record: OriginRecord, now: number): OriginRecord {
-  if (latestTime(record) <= now) return record;
+  const aheadMs = latestTime(record) - now;
+  if (aheadMs <= 0) return record;
   const { answer, copy, failure, site } = record;
-  const earlier = (time: number): number => Math.min(time, now);
   return {
     ...record,
-    ...(answer === undefined ? {} : { answer: answerNoLaterThan(answer, earlier) }),
-    ...(copy === undefined ? {} : { copy: { ...copy, fetchedAt: earlier(copy.fetchedAt) } }),
-    ...(failure === undefined
-      ? {}
-      : { failure: { ...failure, since: earlier(failure.since), at: earlier(failure.at) } }),
-    ...(site === undefined ? {} : { site: { ...site, at: earlier(site.at) } }),
+    ...(answer === undefined ? {} : { answer: answerEarlier(answer, aheadMs) }),
+    ...(copy === undefined ? {} : { copy: { ...copy, fetchedAt: copy.fetchedAt - aheadMs } }),
+    ...(failure === undefined ? {} : { failure: failureEarlier(failure, aheadMs) }),
+    ...(site === undefined ? {} : { site: { ...site, at: site.at - aheadMs } }),
   };
 }
 
-function answerNoLaterThan(
-  answer: NonNullable<OriginRecord['answer']>,
-  earlier: (time: number) => number,
-): NonNullable<OriginRecord['answer']> {
-  const fetchedAt = earlier(answer.fetchedAt);
+function answerEarlier(answer: Answer, byMs: number): Answer {
+  const times = { fetchedAt: answer.fetchedAt - byMs, staleAt: answer.staleAt - byMs };
   return answer.kind === 'unavailable'
-    ? { ...answer, fetchedAt, since: earlier(answer.since) }
-    : { ...answer, fetchedAt };
+    ? { ...answer, ...times, since: answer.since - byMs }
+    : { ...answer, ...times };
+}
+
+function failureEarlier(failure: Failure, byMs: number): Failure {
+  const { since, at, retryAt } = failure;
+  return { ...failure, since: since - byMs, at: at - byMs, retryAt: retryAt - byMs };
 }

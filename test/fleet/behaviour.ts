@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/installed.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { type CompiledScript, compileScript, startWorker, type Worker } from '../support/workers.ts';
-import type { MemberOptions, MemberReport, StoreKind } from './member.ts';
+import type { MemberOptions, MemberReport } from './member.ts';
 import { RULES, type Sites, startSites } from './sites.ts';
 
 const MEMBERS = 4;
@@ -145,7 +145,7 @@ export function describeFleetOnLmdb(origins: number): void {
 }
 
 /** A fleet of processes that share one Redis. */
-export function describeFleetOnRedis(origins: number, client: Exclude<StoreKind, 'lmdb'>): void {
+export function describeFleetOnRedis(origins: number, client: 'ioredis' | 'node-redis'): void {
   describeWith('redis-server')(`a fleet on Redis, over ${client}`, () => {
     let server: RedisServer;
 

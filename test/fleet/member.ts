@@ -3,11 +3,11 @@ import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
 import { redisStore } from '../../src/store/redis/redis.ts';
 import type { RobotsStore, StoreEvent } from '../../src/store/store.ts';
 import { everyNameIsLocal } from './sites.ts';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { createInterface } from 'node:readline';
 import { createClient } from 'redis';
 
-export type StoreKind = 'lmdb' | 'ioredis' | 'node-redis';
+export type StoreKind = 'lmdb' | 'ioredis' | 'node-redis' | 'ioredis-cluster';
 
 /** The argument of `member`: a process with a client over a store that others use too. */
 export interface MemberOptions {
@@ -41,6 +41,11 @@ async function openStore({ store: kind, where }: MemberOptions): Promise<Opened>
   if (kind === 'lmdb') {
     const store = lmdbStore({ path: where });
     return { store, close: () => store.close() };
+  }
+  if (kind === 'ioredis-cluster') {
+    // Longer than a failover takes: by default a command is given up after 1.6 s.
+    const connection = new Cluster([where], { retryDelayOnFailover: 500, retryDelayOnClusterDown: 500 });
+    return { store: redisStore(connection), close: async () => void (await connection.quit()) };
   }
   if (kind === 'ioredis') {
     const connection = new Redis(where);

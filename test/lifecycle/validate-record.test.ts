@@ -137,6 +137,13 @@ describe('a record made by another process', () => {
     const now = START - CLOCK_SKEW_MS;
     const answers = noLaterThan(madeBy(rfc9309, outcomes.success()), now);
     expect(stateOf(answers, rfc9309, now).state).toBe('rules');
+    // And it holds for as long as it was to, not for what the clocks differ by beside.
+    const { fetchedAt, staleAt } = madeBy(rfc9309, outcomes.success()).answer!;
+    expect(answers.answer).toMatchObject({ fetchedAt: now, staleAt: now + staleAt - fetchedAt });
+    const { at, retryAt } = madeBy(rfc9309, outcomes.unreachable()).failure!;
+    expect(noLaterThan(madeBy(rfc9309, outcomes.unreachable()), now).failure?.retryAt).toBe(
+      now + retryAt - at,
+    );
     expect(noLaterThan(record, now).failure).toMatchObject({ since: now, at: now });
     const missing = noLaterThan(madeBy(rfc9309, outcomes.unavailable()), now);
     expect(missing.answer).toMatchObject({ fetchedAt: now, since: now });
