@@ -19,6 +19,7 @@ import {
 } from './rules.bench.ts';
 import { service } from './service.bench.ts';
 import { stores } from './store.bench.ts';
+import { storedPrefetch } from './stored-prefetch.bench.ts';
 
 /*
  * `npm run bench` measures what users call, as ratios against peers in one run, and exits with 1 where a bar is missed.
@@ -41,6 +42,7 @@ const parts: Readonly<Record<string, Part>> = {
   service: () => service(fewRounds),
   command: () => command(fewRounds),
   cold: () => coldOrigins(fewRounds),
+  stored: () => storedPrefetch(fewRounds),
   many: () => manyOrigins(1_000_000),
 };
 const STORES = 'stores';
