@@ -125,6 +125,15 @@ describe('a coded body', () => {
     );
   });
 
+  it.each(['gzip', 'deflate', 'br'] as const)(
+    'of %s whose source fails halfway fails with it',
+    async (coding) => {
+      const whole = ENCODE[coding](octets);
+      const half = { maxOctetsIn: Math.floor(whole.length / 2), chunkSize: 1 };
+      await expect(decoded(whole, [coding], half)).rejects.toThrow(/Too many octets/);
+    },
+  );
+
   it('that nobody reads on lets go of its source', async () => {
     const { state, chunks } = source(gzipSync(Buffer.alloc(1_000_000, 'ab')), 100);
     for await (const part of decode(chunks, ['gzip'], { maxOctetsIn: 1_000_000, mayBeEmpty: false })) {
