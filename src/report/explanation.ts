@@ -1,4 +1,4 @@
-import type { Dialect, Explanation, RobotsFile } from '../rules/index.ts';
+import { type Dialect, explain, type Explanation, type RobotsFile } from '../rules/index.ts';
 import { parseRobots } from '../rules/parse.ts';
 import { profileNames, profiles } from '../lifecycle/profile.ts';
 import type { OriginPolicy, ProfileState } from '../decision/index.ts';
@@ -53,7 +53,7 @@ function runnerUpOf(
   { url, agent, reason }: ReportedDecision,
   file: RobotsFile | undefined,
 ): Pick<UrlExplanation, 'runnerUp'> {
-  const runnerUp = reason === 'rule' ? file?.explain(url, agent).runnerUp : undefined;
+  const runnerUp = reason === 'rule' && file ? explain(file, url, agent).runnerUp : undefined;
   return runnerUp === undefined ? {} : { runnerUp };
 }
 

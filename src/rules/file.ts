@@ -1,4 +1,4 @@
-import { locate, LocatedUrl, ROBOTS_PATH, targetOf } from '../url/index.ts';
+import { locate, LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
 import { callerAgent } from './agent.ts';
 import {
   type Description,
@@ -11,12 +11,12 @@ import {
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
 import { LineIndex } from './line-index.ts';
 import { compile } from './matcher/compile.ts';
-import { firstAnswer, fittingRules } from './matcher/rule-scan.ts';
+import { firstAnswer } from './matcher/rule-scan.ts';
 import { type FittingRule, NO_RULE, type Ruleset } from './matcher/ruleset.ts';
 import { findGroups, type Selection } from './matcher/select.ts';
 import { readTarget } from './matcher/target.ts';
 import { fromUtf8 } from './octets.ts';
-import type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
+import type { MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
 const located = new LocatedUrl();
 
@@ -41,8 +41,10 @@ export class RobotsFile {
   readonly utf16: boolean;
   /** @internal Estimated memory of the file in octets, body included. It grows with the agents and rules asked about. */
   heldBytes: number;
-  private readonly traits: DialectTraits;
-  private readonly groupStarts: Int32Array;
+  /** @internal */
+  readonly traits: DialectTraits;
+  /** @internal Where the groups start, as offsets in {@link bytes}. */
+  readonly groupStarts: Int32Array;
   private lines: LineIndex | undefined;
   private asked = false;
   private agent: string | undefined;
@@ -111,32 +113,6 @@ export class RobotsFile {
     if (group === undefined) return { allowed: true, reason: 'no-group' };
     if (rule === undefined) return { allowed: true, reason: 'no-rule', group };
     return { allowed: rule.allow, reason: 'rule', rule: this.describeRule(rule), group };
-  }
-
-  /**
-   * As {@link check}, with the runner-up: the rule that came closest to deciding, and why it lost. The time grows
-   * with the rules of the agent, so use it for display, not for decisions.
-   */
-  explain(target: string, agent: string | readonly string[] = '*'): Explanation {
-    const verdict = this.check(target, agent);
-    if (verdict.reason !== 'rule') return { verdict };
-    const token = callerAgent(this.chooseAgent(agent), this.traits);
-    const text = target.startsWith('/') ? target : targetOf(target);
-    const { octets, length } = readTarget(text, 0, pathEnd(text), this.traits);
-    // Rules derived from the winner's line are not its runners-up.
-    const [winner, ...others] = fittingRules(
-      this.bytes,
-      this.groupStarts,
-      token,
-      this.traits,
-      octets,
-      length,
-    );
-    const rival = others.find((rule) => winner !== undefined && rule.offset !== winner.offset);
-    if (winner === undefined || rival === undefined) return { verdict };
-    const shorter = rival.priority < winner.priority;
-    const lost = this.traits.decides === 'first' ? 'later' : shorter ? 'shorter' : 'tie';
-    return { verdict, runnerUp: { rule: this.describeRule(rival), lost } };
   }
 
   /** The groups as written in the file, before those of one agent are merged. */
@@ -291,7 +267,8 @@ export class RobotsFile {
     return described;
   }
 
-  private describeRule({ allow, offset, writtenLength }: Omit<FittingRule, 'priority'>): MatchedRule {
+  /** @internal */
+  describeRule({ allow, offset, writtenLength }: Omit<FittingRule, 'priority'>): MatchedRule {
     return {
       directive: allow ? 'allow' : 'disallow',
       pattern: fromUtf8.decode(
@@ -320,7 +297,7 @@ export class RobotsFile {
 }
 
 /** The end of a target. A fragment is not part of it. */
-function pathEnd(target: string): number {
+export function pathEnd(target: string): number {
   const fragment = target.indexOf('#');
   return fragment < 0 ? target.length : fragment;
 }

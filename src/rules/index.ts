@@ -8,6 +8,7 @@ export { productToken } from './agent.ts';
 export type { AgentLine, Group, OtherRecord, Rule, Sitemap } from './describe.ts';
 export type { Diagnostic, DiagnosticCode, Severity } from './lint/diagnostic.ts';
 export type { Dialect } from './dialect.ts';
+export { explain } from './explain.ts';
 export type { RobotsFile } from './file.ts';
 export { lint, type LintOptions } from './lint/lint.ts';
 export {

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/index.ts';
 import { describeDiagnostic } from '../rules/lint/describe-diagnostic.ts';
-import { lint, type Explanation, type RobotsFile, usage, type Usage, type Verdict } from '../rules/index.ts';
+import { explain, lint, type Explanation, type RobotsFile, usage, type Usage, type Verdict } from '../rules/index.ts';
 
 /** What is said of one agent beside others. */
 export interface AgentVerdict {
@@ -17,7 +17,7 @@ export interface AgentVerdict {
 
 /** What a file says to `agent`. `target`: a URL, or a path that starts with `/`. */
 export function verdictBy(file: RobotsFile, target: string, agent: string): AgentVerdict {
-  const { verdict, runnerUp } = file.explain(target, agent);
+  const { verdict, runnerUp } = explain(file, target, agent);
   return {
     agent,
     ...partsOf(verdict, file, agent),
@@ -37,7 +37,7 @@ function partsOf(verdict: Verdict, file: RobotsFile, agent: string): Omit<AgentV
 /** A decision, told like the verdict of a file. `file`: the one it rests on, if it does on one. */
 export function verdictOf(decision: Decision, file: RobotsFile | undefined): AgentVerdict {
   const { agent, allowed, reason, rule, group, crawlDelayMs, url } = decision;
-  const runnerUp = reason === 'rule' ? file?.explain(url, agent).runnerUp : undefined;
+  const runnerUp = reason === 'rule' && file ? explain(file, url, agent).runnerUp : undefined;
   return {
     agent,
     allowed,

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { groupLines } from '../../src/report/annotate.ts';
-import { lint, parseRobots, type RobotsFile, usage } from '../../src/rules/index.ts';
+import { explain, lint, parseRobots, type RobotsFile, usage } from '../../src/rules/index.ts';
 import { fromUtf8 } from '../../src/rules/octets.ts';
 import fc from '../support/fast-check.ts';
 
@@ -12,7 +12,7 @@ const answers: Readonly<Record<string, (file: RobotsFile) => unknown>> = {
   records: (file) => file.otherRecords,
   lint: (file) => lint(file),
   usage: (file) => usage(file, '/', 'a'),
-  explanation: (file) => [file.explain('/', 'a'), [...groupLines(file, 'a')]],
+  explanation: (file) => [explain(file, '/', 'a'), [...groupLines(file, 'a')]],
 };
 
 /** Octets of the answer, and octets that were decoded to make it: the work, without a clock. */

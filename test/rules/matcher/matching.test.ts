@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Dialect, parseRobots } from '../../../src/rules/index.ts';
+import { type Dialect, explain, parseRobots } from '../../../src/rules/index.ts';
 import { googlePathMatches, googleSituations } from '../../support/tables.ts';
 
 const DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
@@ -255,32 +255,32 @@ describe('explain', () => {
 
   it('names the rule that came closest, and why it lost', () => {
     const file = parseRobots(rules);
-    expect(file.explain('/ab', 'x')).toMatchObject({
+    expect(explain(file, '/ab', 'x')).toMatchObject({
       verdict: { allowed: true, rule: { line: 5 } },
       runnerUp: { rule: { directive: 'allow', pattern: '/a', line: 3 }, lost: 'shorter' },
     });
-    expect(file.explain('https://example.com/ac', 'x')).toMatchObject({
+    expect(explain(file, 'https://example.com/ac', 'x')).toMatchObject({
       verdict: { rule: { line: 3 } },
       runnerUp: { rule: { directive: 'disallow', line: 4 }, lost: 'tie' },
     });
-    expect(file.explain('/b', 'x')).toEqual({ verdict: file.check('/b', 'x') });
-    expect(file.explain('/robots.txt', 'x')).toEqual({ verdict: { allowed: true, reason: 'robots-txt' } });
+    expect(explain(file, '/b', 'x')).toEqual({ verdict: file.check('/b', 'x') });
+    expect(explain(file, '/robots.txt', 'x')).toEqual({ verdict: { allowed: true, reason: 'robots-txt' } });
   });
 
   it('also of rules that the compiled form leaves out', () => {
     const filler = Array.from({ length: 300 }, (_, index) => `Disallow: /filler/${index}\n`).join('');
-    expect(parseRobots(rules + filler).explain('/ac', 'x')).toMatchObject({
+    expect(explain(parseRobots(rules + filler), '/ac', 'x')).toMatchObject({
       runnerUp: { rule: { line: 4 }, lost: 'tie' },
     });
   });
 
   it('in file order where the first match decides; a derived pattern is no rival', () => {
-    expect(parseRobots(rules, { dialect: 'koster-1996' }).explain('/a', 'x')).toMatchObject({
+    expect(explain(parseRobots(rules, { dialect: 'koster-1996' }), '/a', 'x')).toMatchObject({
       verdict: { allowed: false, rule: { line: 2 } },
       runnerUp: { rule: { line: 3 }, lost: 'later' },
     });
     const google = parseRobots('User-agent: *\nAllow: /*/index.htm', { dialect: 'google' });
-    expect(google.explain('/a/index.htm/', 'x')).toEqual({ verdict: google.check('/a/index.htm/', 'x') });
+    expect(explain(google, '/a/index.htm/', 'x')).toEqual({ verdict: google.check('/a/index.htm/', 'x') });
   });
 });
 
@@ -290,7 +290,7 @@ describe('targets', () => {
     expect(matches('/b', '/a#/b#c', dialect)).toBe(false);
     const file = parseRobots('User-agent: *\nDisallow: /', { dialect });
     expect(file.check('/robots.txt#a', 'x').allowed).toBe(dialect !== 'google');
-    expect(file.explain('/a#b', 'x')).toEqual({ verdict: file.check('/a', 'x') });
+    expect(explain(file, '/a#b', 'x')).toEqual({ verdict: file.check('/a', 'x') });
   });
 
   it('may be absolute URLs', () => {

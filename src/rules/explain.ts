@@ -1,0 +1,40 @@
+import { targetOf } from '../url/index.ts';
+import { callerAgent } from './agent.ts';
+import { pathEnd, type RobotsFile } from './file.ts';
+import { fittingRules } from './matcher/rule-scan.ts';
+import { readTarget } from './matcher/target.ts';
+import type { Explanation } from './verdict.ts';
+
+/**
+ * The verdict of `file.check`, with the runner-up: the rule that came closest to deciding, and why it lost. The time grows
+ * with the rules of the agent, so use it for display, not for decisions.
+ *
+ * @param target An absolute URL, or path and query starting with `/`.
+ * @param agent As for `file.check`. Default `*`.
+ * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when `target` is neither.
+ *
+ * @example
+ * ```ts
+ * const file = parseRobots('User-agent: *\nDisallow: /private\nAllow: /p');
+ * explain(file, '/private', 'ExampleBot').runnerUp?.rule.line; // 3
+ * ```
+ */
+export function explain(
+  file: RobotsFile,
+  target: string,
+  agent: string | readonly string[] = '*',
+): Explanation {
+  const verdict = file.check(target, agent);
+  if (verdict.reason !== 'rule') return { verdict };
+  const { bytes, groupStarts, traits } = file;
+  const token = callerAgent(file.chooseAgent(agent), traits);
+  const text = target.startsWith('/') ? target : targetOf(target);
+  const { octets, length } = readTarget(text, 0, pathEnd(text), traits);
+  const [winner, ...others] = fittingRules(bytes, groupStarts, token, traits, octets, length);
+  // Rules derived from the winner's line are not its runners-up.
+  const rival = others.find((rule) => winner !== undefined && rule.offset !== winner.offset);
+  if (winner === undefined || rival === undefined) return { verdict };
+  const shorter = rival.priority < winner.priority;
+  const lost = traits.decides === 'first' ? 'later' : shorter ? 'shorter' : 'tie';
+  return { verdict, runnerUp: { rule: file.describeRule(rival), lost } };
+}
