@@ -9,6 +9,7 @@ import {
   type RobotsSource,
   sourceOf,
 } from '../lifecycle/index.ts';
+import { heldBytes } from '../rules/held-bytes.ts';
 import { parseRobots, type RobotsFile } from '../rules/index.ts';
 
 /** A record in memory with the objects derived from it. A new record makes a new entry. */
@@ -21,6 +22,7 @@ export class CacheEntry {
   private copyHeld = false;
   /** The value of {@link sizeBytes} when the cache last read it. */
   reckonedBytes = 0;
+  private reckonedChanges: number | undefined;
   private readonly recordBytes: number;
   /** Start and end of the time in which fresh rules are in force and no refresh is due. */
   private readonly quietFrom: number;
@@ -76,7 +78,13 @@ export class CacheEntry {
 
   /** Stores {@link sizeBytes} and returns it. */
   reckon(): number {
+    this.reckonedChanges = this.parsed?.changes;
     return (this.reckonedBytes = this.sizeBytes);
+  }
+
+  /** Whether {@link sizeBytes} may have changed since {@link reckon}. */
+  get hasChanged(): boolean {
+    return this.parsed?.changes !== this.reckonedChanges;
   }
 
   /** Estimated memory of the entry. It grows when the file is parsed and when rules are compiled. */
@@ -86,7 +94,7 @@ export class CacheEntry {
     // A body in UTF-16 is held beside its transcoding.
     return (
       this.recordBytes +
-      parsed.heldBytes -
+      heldBytes(parsed) -
       (parsed.bytes === this.record.copy?.body ? parsed.bytes.length : 0)
     );
   }

@@ -93,7 +93,7 @@ export class OriginCache {
    * entry that was asked before: nothing need be looked at as long as they are about one origin.
    */
   reckon(entry: CacheEntry): void {
-    if (entry.sizeBytes === entry.reckonedBytes) return;
+    if (!entry.hasChanged) return;
     const { origin } = entry.record;
     if (this.entries.peek(origin) !== entry) return;
     // The library reckons only what is new to it.

@@ -20,11 +20,6 @@ import type { MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.
 
 const located = new LocatedUrl();
 
-/* The memory that V8 uses for these, in octets. `npm run bench -- memory` compares the sum with that of the process. */
-const FILE_BYTES = 430;
-const AGENTS_BYTES = 200;
-const AGENT_BYTES = 40;
-
 /** The most agents whose compiled rules are kept. When there are more, all are dropped. */
 const MAX_RULESETS = 64;
 
@@ -39,17 +34,20 @@ export class RobotsFile {
   readonly bytes: Uint8Array;
   /** @internal Whether the octets given began with a UTF-16 byte order mark. */
   readonly utf16: boolean;
-  /** @internal Estimated memory of the file in octets, body included. It grows with the agents and rules asked about. */
-  heldBytes: number;
+  /** @internal Grows whenever the file holds more or less memory than before; see `held-bytes.ts`. */
+  changes = 0;
   /** @internal */
   readonly traits: DialectTraits;
   /** @internal Where the groups start, as offsets in {@link bytes}. */
   readonly groupStarts: Int32Array;
-  private lines: LineIndex | undefined;
+  /** @internal */
+  lines: LineIndex | undefined;
   private asked = false;
   private agent: string | undefined;
-  private ruleset: Ruleset | undefined;
-  private rulesets: Map<string, Ruleset> | undefined;
+  /** @internal The compiled rules of the agent asked for last. */
+  ruleset: Ruleset | undefined;
+  /** @internal The compiled rules of all agents, once there are several. */
+  rulesets: Map<string, Ruleset> | undefined;
   /** The compiled rules of agents that no group names. They are the same for all such agents. */
   private unnamed: Ruleset | undefined;
   /** Held weakly, because a description needs many times the memory of the file. */
@@ -62,7 +60,6 @@ export class RobotsFile {
     this.bytes = bytes;
     this.traits = dialects[dialect];
     this.groupStarts = findGroups(bytes, this.traits);
-    this.heldBytes = FILE_BYTES + bytes.length + this.groupStarts.byteLength;
   }
 
   /**
@@ -163,9 +160,7 @@ export class RobotsFile {
         }
         this.rulesets.set(agent, ruleset);
       }
-      this.agent = agent;
-      this.ruleset = ruleset;
-      this.heldBytes = this.reckon();
+      this.changes++;
     }
     this.agent = agent;
     this.ruleset = ruleset;
@@ -175,16 +170,6 @@ export class RobotsFile {
   private compileFor(agent: string): Ruleset {
     const ruleset = compile(this.bytes, this.groupStarts, callerAgent(agent, this.traits), this.traits);
     return ruleset.scope === 'named' ? ruleset : (this.unnamed ??= ruleset);
-  }
-
-  private reckon(): number {
-    const held = new Set(this.rulesets?.values());
-    if (this.ruleset !== undefined) held.add(this.ruleset);
-    let bytes = FILE_BYTES + this.bytes.length + this.groupStarts.byteLength;
-    if (this.rulesets !== undefined) bytes += AGENTS_BYTES + this.rulesets.size * AGENT_BYTES;
-    for (const ruleset of held) bytes += ruleset.heldBytes;
-    if (this.lines !== undefined) bytes += this.lines.heldBytes;
-    return bytes;
   }
 
   /**
@@ -254,8 +239,8 @@ export class RobotsFile {
   }
 
   private keepGroup(ruleset: Ruleset, group: MatchedGroup | undefined): MatchedGroup | undefined {
-    if (group !== undefined) this.heldBytes += ruleset.keepGroup(group);
-    return group;
+    this.changes++;
+    return (ruleset.group = group);
   }
 
   /** @internal */
@@ -263,7 +248,8 @@ export class RobotsFile {
     const known = ruleset.explained?.get(rule);
     if (known !== undefined) return known;
     const described = this.describeRule(ruleset.ruleAt(rule));
-    this.heldBytes += ruleset.keepExplained(rule, described);
+    this.changes++;
+    ruleset.keepExplained(rule, described);
     return described;
   }
 
@@ -279,11 +265,7 @@ export class RobotsFile {
   }
 
   private lineAt(offset: number): number {
-    if (this.lines === undefined) {
-      this.lines = new LineIndex(this.bytes);
-      this.heldBytes += this.lines.heldBytes;
-    }
-    return this.lines.lineAt(offset);
+    return (this.lines ??= new LineIndex(this.bytes)).lineAt(offset);
   }
 
   private describe(): Description {

@@ -2,8 +2,6 @@ const LF = 0x0a;
 const CR = 0x0d;
 /** Distance between remembered line numbers, in octets, as a power of two. */
 const STEP_BITS = 8;
-/** The memory that V8 uses for an index and its array, in octets. */
-const INDEX_BYTES = 230;
 
 /**
  * Finds the line number of an offset. Lines are counted once, up to the largest offset asked for; the number is kept
@@ -12,15 +10,12 @@ const INDEX_BYTES = 230;
 export class LineIndex {
   private readonly bytes: Uint8Array;
   /** Number of line ends before octet 256, 512, … */
-  private readonly ends: Int32Array;
+  readonly ends: Int32Array;
   private known = 0;
-  /** Estimated memory in octets. */
-  readonly heldBytes: number;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
     this.ends = new Int32Array(bytes.length >> STEP_BITS);
-    this.heldBytes = INDEX_BYTES + this.ends.byteLength;
   }
 
   /** 1-based line of an offset; lines end at LF, CR or CRLF. */

@@ -16,6 +16,8 @@ describe('the options of a guard', () => {
       clock: systemClock,
       pace: undefined,
       addressPolicy: 'any',
+      identify: true,
+      onIdentity: undefined,
     });
   });
 
@@ -29,9 +31,11 @@ describe('the options of a guard', () => {
       onIgnored: () => undefined,
       clock: { now: () => 0 },
       addressPolicy: 'public-only',
+      identify: false,
+      onIdentity: () => undefined,
       lookup: () => undefined,
     } satisfies GuardOptions;
-    const { agent, onDisallow, filter, onRefusal, onIgnored, clock } = given;
+    const { agent, onDisallow, filter, onRefusal, onIgnored, clock, onIdentity } = given;
     expect(readGuardOptions(given)).toEqual({
       agent,
       enforces: false,
@@ -42,6 +46,8 @@ describe('the options of a guard', () => {
       clock,
       pace: undefined,
       addressPolicy: 'public-only',
+      identify: false,
+      onIdentity,
     });
     expect(readGuardOptions({ mode: 'enforce', onDisallow: 'response', agent: 'ExampleBot' })).toMatchObject({
       enforces: true,

@@ -28,10 +28,7 @@ export const FLAG_BITS = 5;
 /** Nothing decides. */
 export const NO_RULE = -1;
 
-/* The memory that V8 uses in octets: a ruleset, its described group, the map of described rules, and each of those. */
-const RULESET_BYTES = 370;
-const GROUP_BYTES = 230;
-const EXPLAINED_BYTES = 200;
+/** The memory that V8 uses for a described rule, in octets, its pattern apart. */
 const EXPLAINED_RULE_BYTES = 110;
 
 /** A rule that fits a target. */
@@ -72,13 +69,11 @@ export abstract class Ruleset {
   group: MatchedGroup | undefined = undefined;
   /** Described rules by their numbers, as far as there is room. The file fills it. */
   explained: Map<number, MatchedRule> | undefined = undefined;
-  /** Estimated memory in octets. */
-  heldBytes: number;
-  /** Octets that further described rules may use. A large file has more. */
-  private explainedRoomBytes: number;
-  protected readonly words: Int32Array;
+  /** Estimated memory of {@link explained}, in octets. */
+  explainedBytes = 0;
+  readonly words: Int32Array;
+  readonly extra: Uint8Array;
   protected readonly bytes: Uint8Array;
-  protected readonly extra: Uint8Array;
   protected readonly ruleBase: number;
   private readonly entryBase: number;
   private readonly traits: DialectTraits;
@@ -94,8 +89,6 @@ export abstract class Ruleset {
     this.ruleBase = parts.ruleBase;
     this.entryBase = parts.ruleBase + parts.count * RULE_WORDS;
     this.traits = parts.traits;
-    this.heldBytes = RULESET_BYTES + parts.words.byteLength + parts.extra.byteLength;
-    this.explainedRoomBytes = 1_024 + (parts.bytes.length >> 3);
   }
 
   /**
@@ -114,28 +107,12 @@ export abstract class Ruleset {
     return (this.words[this.wordOf(rule) + 1]! & WILD) !== 0;
   }
 
-  /**
-   * Keeps the description of `rule`, if there is room.
-   *
-   * @returns the octets of memory that this needs.
-   */
-  keepExplained(rule: number, matched: MatchedRule): number {
-    const bytes =
-      EXPLAINED_RULE_BYTES + matched.pattern.length + (this.explained === undefined ? EXPLAINED_BYTES : 0);
-    if (bytes > this.explainedRoomBytes) return 0;
-    this.explained ??= new Map();
-    this.explained.set(rule, matched);
-    this.explainedRoomBytes -= bytes;
-    this.heldBytes += bytes;
-    return bytes;
-  }
-
-  /** Keeps the description of the group. @returns the octets of memory that this needs. */
-  keepGroup(group: MatchedGroup): number {
-    this.group = group;
-    const bytes = GROUP_BYTES + group.lines.length * 8;
-    this.heldBytes += bytes;
-    return bytes;
+  /** Keeps the description of `rule`, within an eighth of the size of the file. */
+  keepExplained(rule: number, matched: MatchedRule): void {
+    const bytes = this.explainedBytes + EXPLAINED_RULE_BYTES + matched.pattern.length;
+    if (bytes > 1_024 + (this.bytes.length >> 3)) return;
+    this.explainedBytes = bytes;
+    (this.explained ??= new Map()).set(rule, matched);
   }
 
   /** Where the pattern of `rule` starts in the file. */
