@@ -39,53 +39,48 @@ export interface GuardClient {
   ): Decision | Promise<Decision>;
   /** The policy for addresses of robots.txt requests. A guard with a stricter policy is refused. */
   readonly addressPolicy?: AddressPolicy;
-  /** Needed for `pacing` without `takeSlot`. Resolves with the milliseconds waited. */
+  /** Who asks, if requests are to be told who they are of. */
   readonly agent?: Agent;
   report(url: string | URL, signal: { readonly reachable: boolean; readonly retryAfter?: string }): void;
-  /** Takes the slot of a request. It is checked again when the request leaves. */
+  /** Needed for `pacing` without `takeSlot`. Resolves with the milliseconds waited. */
   waitForSlot?(decision: Decision, options: SlotOptions): Promise<number>;
-  /** The slot that a guard asks for. Milliseconds. */
+  /** Takes the slot of a request. It is checked again when the request leaves. */
   takeSlot?(decision: Decision, options: SlotOptions): Promise<TakenSlot>;
 }
 
-/** What a guard needs to know of a request besides its URL. */
+/** The slot that a guard asks for. Milliseconds. */
 interface SlotOptions {
   readonly minDelayMs: number;
   readonly maxDelayMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** The reason to send the request without a question. */
+/** What a guard needs to know of a request besides its URL. */
 export interface GuardedRequest {
   readonly signal?: AbortSignal | undefined;
-  /** Why robots.txt is not to be asked. */
+  /** The reason to send the request without a question. */
   readonly because?: string | undefined;
-  /** Awaited after robots.txt was fetched, before the slot of the request. */
+  /** Whether it can wait for its slot. Default `true`. */
   readonly paced?: boolean;
+  /** Awaited after robots.txt was fetched, before the slot of the request. */
+  readonly afterAsking?: () => Promise<unknown>;
   /**
    * Gets the slot when its time has come, to leave in it right before the request is sent. Without it, the request
    * counts as sent when the guard admits it.
    */
-  readonly afterAsking?: () => Promise<unknown>;
-  /** The logic that all guards share: whether a URL may be requested, and the refusal if not. */
   readonly onSlot?: (slot: TakenSlot) => void;
 }
 
-/** What all guards share: whether a URL may be requested, and what to say if not. */
+/** The logic that all guards share: whether a URL may be requested, and the refusal if not. */
 export class Guard<Answer = unknown> {
   readonly onDisallow: GuardSettings<Answer>['onDisallow'];
   readonly clock: Clock;
-  /**
-   * The decision that refuses `url`; `undefined` when it may be requested. A promise only when the client has to
-   * fetch robots.txt, so that the request otherwise starts synchronously.
-   *
-   * @throws the reason of an aborted signal, and what the client or an observer throws.
-   */
+  /** Who requests say they are; `undefined` when nothing is to be done about it. */
   readonly identity: Identity | undefined;
   private readonly client: GuardClient;
   private readonly settings: GuardSettings<Answer>;
 
-  /** As {@link refuses}, for a URL that {@link reachesSite}. */
+  /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
   constructor(client: GuardClient, options: GuardOptions<Answer>) {
     if (!isGuardClient(client)) throw invalid('the client', 'a RobotsClient', client);
     this.client = client;
@@ -99,7 +94,12 @@ export class Guard<Answer = unknown> {
     this.clock = this.settings.clock;
   }
 
-  /** A serialised string is faster to read than a URL. */
+  /**
+   * The decision that refuses `url`; `undefined` when it may be requested. A promise only when the client has to
+   * fetch robots.txt, so that the request otherwise starts synchronously.
+   *
+   * @throws the reason of an aborted signal, and what the client or an observer throws.
+   */
   refuses(
     url: string | URL,
     request: GuardedRequest = {},
@@ -107,7 +107,7 @@ export class Guard<Answer = unknown> {
     return reachesSite(url) ? this.refusesSite(url, request) : undefined;
   }
 
-  /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
+  /** As {@link refuses}, for a URL that {@link reachesSite}. */
   refusesSite(
     url: string | URL,
     request: GuardedRequest,
@@ -119,45 +119,49 @@ export class Guard<Answer = unknown> {
     }
     const { pace } = this.settings;
     if (pace !== undefined && request.paced !== false) return this.paced(url, pace, request);
-    // Whether refusals are enforced; `false` in a dry run.
+    // A serialised string is faster to read than a URL.
     const text = typeof url === 'string' ? url : url.href;
     const decision = this.decide(text, request);
     return decision instanceof Promise ? decision.then((late) => this.weigh(late)) : this.weigh(decision);
   }
 
-  /** The longest wait of a request for its slot, in ms. */
+  /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
   knows(url: URL): boolean {
     return this.client.peek(url, this.settings.agent) !== undefined;
   }
 
-  /** Whether refusals are refusals, and not a dry run. */
+  /** Whether refusals are enforced; `false` in a dry run. */
   get enforces(): boolean {
     return this.settings.enforces;
   }
 
-  /** Reports a response to the client: the site is reachable, and may ask for a pause. */
+  /** The longest wait of a request for its slot, in ms. */
   get maxDelayMs(): number {
     return this.settings.pace?.maxDelayMs ?? 0;
   }
 
-  /** Reports a failed request to the client, unless the failure says nothing about the site. */
+  /**
+   * Returns when `url` may be requested.
+   *
+   * @throws RobotsDisallowedError, RobotsUnreachableError, or the reason of an aborted signal.
+   */
   async admit(url: string | URL, request: GuardedRequest = {}): Promise<void> {
     const refused = await this.refuses(url, request);
     if (refused !== undefined) throw refusal(refused);
   }
 
-  /** Not when the caller aborted, another guard refused, or the request could not be sent. */
+  /** Reports a response to the client: the site is reachable, and may ask for a pause. */
   answered(url: string | URL, status: number, headers: Fields): void {
     this.report(url, status < 500, asksForPause(status) ? headers.get('retry-after') : null);
   }
 
-  /** Reports to the client that a site did not answer. */
+  /** Reports a failed request to the client, unless the failure says nothing about the site. */
   failed(url: string | URL, error: unknown, signal: AbortSignal | undefined): void {
-    // `peek` starts no refresh. Without this, a crawler that only fetches would wait at the end of every lifetime.
+    // Not when the caller aborted, another guard refused, or the request could not be sent.
     if (signal?.aborted !== true && isNetworkError(error)) this.unanswered(url);
   }
 
-  /** A client of another class may return anything, so the result is always awaited. */
+  /** Reports to the client that a site did not answer. */
   unanswered(url: string | URL): void {
     this.report(url, false);
   }
@@ -181,16 +185,16 @@ export class Guard<Answer = unknown> {
     }
     const known = client.peek(url, agent);
     if (known !== undefined) {
-      // As {@link refuses}, after waiting for the slot of the request.
+      // `peek` starts no refresh. Without this, a crawler that only fetches would wait at the end of every lifetime.
       if (endsSoon(known, this.clock.now())) client.check(url, agent).catch(() => undefined);
       return known;
     }
-    // The rules may have changed during a long wait. A dry run reports a refusal once.
+    // A client of another class may return anything, so the result is always awaited.
     if (signal === undefined) return Promise.resolve(client.check(url, agent));
     return orAborted(Promise.resolve(client.check(url, agent, { signal })), signal);
   }
 
-  /** A client closed meanwhile needs no report. The response still goes to the caller. */
+  /** As {@link refuses}, after waiting for the slot of the request. */
   private async paced(url: string | URL, pace: Pace, request: GuardedRequest): Promise<Decision | undefined> {
     const { signal, onSlot } = request;
     const decision = await this.decide(url, request);
@@ -198,7 +202,7 @@ export class Guard<Answer = unknown> {
     if (refused !== undefined) return refused;
     const slot = await this.takeSlot(decision, pace, signal);
     try {
-      // RFC 6585 §4 and RFC 9110 §15.6.4: statuses whose `Retry-After` is the time to wait before a new request.
+      // The rules may have changed during a long wait. A dry run reports a refusal once.
       if (slot.waitedMs > 0 && decision.allowed) {
         const changed = this.weigh(await this.decide(url, request));
         if (changed !== undefined) {
@@ -238,7 +242,7 @@ export class Guard<Answer = unknown> {
       const signal = reachable ? REACHABLE : UNREACHABLE;
       this.client.report(url, retryAfter === null ? signal : { reachable, retryAfter });
     } catch {
-      // Whether the answer behind a decision is in the last tenth of its lifetime.
+      // A client closed meanwhile needs no report. The response still goes to the caller.
     }
   }
 }
@@ -246,31 +250,31 @@ export class Guard<Answer = unknown> {
 const REACHABLE = Object.freeze({ reachable: true });
 const UNREACHABLE = Object.freeze({ reachable: false });
 
-/**
- * Whether a request for `url` goes to a site; `data:`, `blob:` and `about:` do not.
- *
- * @throws TypeError when it is not an absolute URL.
- */
+/** RFC 6585 §4 and RFC 9110 §15.6.4: statuses whose `Retry-After` is the time to wait before a new request. */
 const asksForPause: (status: number) => boolean = (status) => status === 429 || status === 503;
 
-/** URL parsers ignore white space before and within the scheme, so only ordinary strings skip the parser. */
+/** Whether the answer behind a decision is in the last tenth of its lifetime. */
 function endsSoon({ robots: { fetchedAt, staleAt } }: Decision, now: number): boolean {
   return fetchedAt !== undefined && staleAt !== undefined && now >= refreshAheadAt({ fetchedAt, staleAt });
 }
 
 /**
- * Refuses a policy stricter than the client's: robots.txt would be requested where no page may be. A client of
- * another class may have no policy to compare.
+ * Whether a request for `url` goes to a site; `data:`, `blob:` and `about:` do not.
+ *
+ * @throws TypeError when it is not an absolute URL.
  */
 export function reachesSite(url: string | URL): boolean {
-  // The parser passes over white space before and within the scheme: only what looks usual needs none.
+  // URL parsers ignore white space before and within the scheme, so only ordinary strings skip the parser.
   if (typeof url === 'string') {
     return url.startsWith('https:') || url.startsWith('http:') || reachesSite(new URL(url));
   }
   return url.protocol === 'http:' || url.protocol === 'https:' || url.protocol === 'ftp:';
 }
 
-/** Robots.txt would be asked for where no page may be. Of a client of another make the policy may be unknown. */
+/**
+ * Refuses a policy stricter than the client's: robots.txt would be requested where no page may be. A client of
+ * another class may have no policy to compare.
+ */
 function assertAsStrict({ addressPolicy: ofClient }: GuardClient, ofGuard: AddressPolicy): void {
   if (ofClient === undefined || !isStricter(ofGuard, ofClient)) return;
   throw new RobotsInvalidOptionsError(

@@ -48,6 +48,19 @@ export interface GuardOptions<Answer = unknown> {
    */
   readonly onDisallow?: 'throw' | 'response' | ((decision: Decision) => Answer | Promise<Answer>);
   /**
+   * Whether a request that carries no `User-Agent` is given the one of `agent`, by default the client's: a site should
+   * see the name that its robots.txt was asked about (RFC 9309 §2.2.1). What the caller set stays. The defaults of
+   * libraries (`node`, `undici`, `got (https://…)`, `axios/1.2.3`) count as none. `false` leaves requests as they are.
+   * The guards of Crawlee, Playwright and Puppeteer leave them in any case: those choose a `User-Agent` of their own.
+   * @default true
+   */
+  readonly identify?: boolean;
+  /**
+   * Is told of a request whose own `User-Agent` names another product token than `agent`, once an origin. What it throws
+   * rejects the request. Not of requests by Crawlee, Playwright and Puppeteer.
+   */
+  readonly onIdentity?: (identity: OtherIdentity) => void;
+  /**
    * Return `false` for URLs that are no crawling. They are requested without a question. @default every URL is asked
    * about
    * @example
@@ -55,16 +68,16 @@ export interface GuardOptions<Answer = unknown> {
    * const polite = guardFetch(fetch, robots, { filter: (url) => url.hostname !== 'api.example.com' });
    * ```
    */
-  readonly identify?: boolean;
+  readonly filter?: (url: URL) => boolean;
   /** Called for each refusal, in both modes. If it throws, the request rejects with that. @default none */
-  readonly onIdentity?: (identity: OtherIdentity) => void;
+  readonly onRefusal?: (decision: Decision) => void;
   /**
    * Called for each URL requested under `{ robots: { ignore: true, because } }`. If it throws, the request rejects
    * with that. @default none
    */
-  readonly filter?: (url: URL) => boolean;
+  readonly onIgnored?: (ignored: IgnoredRequest) => void;
   /** The clock that `retry-after` counts from. @default the system clock */
-  readonly onRefusal?: (decision: Decision) => void;
+  readonly clock?: Clock;
   /**
    * Spaces the requests to each origin: by its `Crawl-delay`, at least `minDelayMs` apart, and after the
    * `Retry-After` of its 429 and 503 responses. Redirects count as requests. A request that would wait longer than
@@ -76,7 +89,7 @@ export interface GuardOptions<Answer = unknown> {
    * const polite = guardFetch(fetch, robots, { pacing: { minDelayMs: 1_000, maxDelayMs: 60_000 } });
    * ```
    */
-  readonly onIgnored?: (ignored: IgnoredRequest) => void;
+  readonly pacing?: boolean | PacingOptions;
   /**
    * The addresses that page requests may go to; `guardFetch` only. A refused address rejects with
    * `RobotsAddressRefusedError` (`ERR_ROBOTS_ADDRESS_REFUSED`) before a connection is opened, whatever `mode`,
@@ -90,27 +103,18 @@ export interface GuardOptions<Answer = unknown> {
    * `localhost`), and a host name counts as public.
    * @default not checked
    */
-  readonly clock?: Clock;
+  readonly addressPolicy?: AddressPolicy;
   /**
    * Resolves host names for `addressPolicy`, with the signature of `dns.lookup`.
    * @default the hosts file, then DNS by c-ares, as in `RobotsClient`
    */
-  readonly pacing?: boolean | PacingOptions;
-  /** Options of guards that cannot answer instead of a site. They refuse by throwing. */
-  readonly addressPolicy?: AddressPolicy;
-  /** The options, checked, with all defaults. */
   readonly lookup?: LookupFunction;
 }
 
-/** `agentTokens` checks its content. */
+/** Options of guards that cannot answer instead of a site. They refuse by throwing. */
 export type ThrowingGuardOptions = Omit<GuardOptions, 'onDisallow' | 'addressPolicy' | 'lookup'>;
 
-/**
- * Checks the options of a guard and adds the defaults.
- *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`). The message names the option, what was expected
- * and what came.
- */
+/** The options, checked, with all defaults. */
 export interface GuardSettings<Answer> {
   readonly agent: Agent | undefined;
   readonly enforces: boolean;
@@ -126,7 +130,7 @@ export interface GuardSettings<Answer> {
 }
 
 const guardOptions: Check = optionTable({
-  // What is in it is checked by `agentTokens`.
+  // `agentTokens` checks its content.
   agent: expecting(
     'a string or a list of strings',
     (value) => typeof value === 'string' || Array.isArray(value),
@@ -149,7 +153,12 @@ const guardOptions: Check = optionTable({
   lookup: aFunction('like dns.lookup'),
 } satisfies Readonly<Record<keyof GuardOptions, Check>>);
 
-/** The longest wait when the caller sets none. */
+/**
+ * Checks the options of a guard and adds the defaults.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`). The message names the option, what was expected
+ * and what came.
+ */
 export function readGuardOptions<Answer>(given: GuardOptions<Answer>): GuardSettings<Answer> {
   guardOptions(given, '');
   const { agent, lookup, addressPolicy = 'any' } = given;
@@ -190,7 +199,7 @@ export function assertThrowing(options: ThrowingGuardOptions): void {
   }
 }
 
-/** Nobody waits for longer than this without having said so. */
+/** The longest wait when the caller sets none. */
 const MAX_DELAY_MS = 5 * 60 * 1000;
 
 function readPacing(pacing: boolean | PacingOptions | undefined): Pace | undefined {
