@@ -29,6 +29,7 @@ export {
   type PolicyOptions,
   type PrefetchOptions,
   type PrefetchResult,
+  type PurposeOptions,
   type ReserveOptions,
   RobotsClient,
   type RobotsClientOptions,
@@ -60,6 +61,7 @@ export type {
 export type { RestoreOptions, RestoreRejection, RestoreResult } from './cache/index.ts';
 export type {
   Decision,
+  DecisionUsage,
   OriginPolicy,
   PolicyAttempt,
   PolicyFile,
@@ -67,6 +69,7 @@ export type {
   PolicyLifetime,
   PolicyNextAttempt,
   ProfileState,
+  Purpose,
 } from './decision/index.ts';
 export {
   type GuardClient,
@@ -81,6 +84,7 @@ export {
   type RobotsInit,
   RobotsUndecidedError,
   RobotsUnreachableError,
+  RobotsUsageError,
 } from './guard/index.ts';
 export { type PacingOptions, type Reservation, RobotsDeferredError, type TakenSlot } from './pacing/index.ts';
 export { originOf, targetOf } from './url/index.ts';

@@ -7,7 +7,8 @@ export type RobotsErrorCode =
   | 'ERR_ROBOTS_DISALLOWED'
   | 'ERR_ROBOTS_UNREACHABLE'
   | 'ERR_ROBOTS_DEFERRED'
-  | 'ERR_ROBOTS_UNDECIDED';
+  | 'ERR_ROBOTS_UNDECIDED'
+  | 'ERR_ROBOTS_USAGE';
 
 const brand = Symbol.for('canfetch.error');
 

@@ -7,4 +7,11 @@ export type { DecisionMessage, FetchMessage } from './diagnostics.ts';
 export type { OriginOverride, RobotsClientOptions } from './options.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 export { RobotsClient } from './robots-client.ts';
-export type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSignal } from './types.ts';
+export type {
+  CheckOptions,
+  PolicyOptions,
+  PurposeOptions,
+  ReserveOptions,
+  RobotsStats,
+  SiteSignal,
+} from './types.ts';

@@ -20,7 +20,11 @@ import {
   describeOverride,
   describeUnaskable,
   type OriginPolicy,
+  type DecisionUsage,
   permits,
+  type Purpose,
+  PURPOSES,
+  usageOf,
 } from '../decision/index.ts';
 import {
   attemptDue,
@@ -45,7 +49,15 @@ import { readOptions, type Settings } from './settings.ts';
 import { OriginSettings } from './overrides.ts';
 import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
 import type { Attempts } from './robots-requests.ts';
-import type { CheckOptions, PolicyOptions, ReserveOptions, RobotsStats, SiteSignal } from './types.ts';
+import type { RobotsFile, UsageOptions } from '../rules/index.ts';
+import type {
+  CheckOptions,
+  PolicyOptions,
+  PurposeOptions,
+  ReserveOptions,
+  RobotsStats,
+  SiteSignal,
+} from './types.ts';
 
 /** `canFetch` returns one of these two, so that a warm question creates no promise. */
 const ALLOWED: Promise<boolean> = Promise.resolve(true);
@@ -159,9 +171,13 @@ export class RobotsClient {
     }
   }
 
-  /** As {@link canFetch}, with the reason. */
-  async check(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<Decision> {
-    return this[DECIDE](url, agent, options);
+  /** As {@link canFetch}, with the reason; with `purpose` also with what the site states about the use of the page. */
+  async check(url: string | URL, agent?: Agent, options?: PurposeOptions): Promise<Decision> {
+    const purpose = options?.purpose;
+    if (purpose === undefined) return this[DECIDE](url, agent, options);
+    assertPurpose(purpose);
+    const decision = await this[DECIDE](url, agent, options);
+    return { ...decision, usage: this.usageOf(decision, purpose) };
   }
 
   /**
@@ -488,13 +504,35 @@ export class RobotsClient {
     return tellDecision(decision);
   }
 
-  private requestRateOf({ origin, agent, state }: Decision): number {
-    if (state !== 'rules' && state !== 'last-good') return 0;
-    const file = (this.overrides.get(origin) ?? this.cache.recall(origin))?.file;
+  /**
+   * What the site states about the use of the page of `decision`, by its robots.txt as memory has it, and by header fields of
+   * the page where they are known. No I/O. Without rules in memory the header fields alone are read.
+   *
+   * @param purpose What the page is fetched for.
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a purpose that is none.
+   */
+  usageOf(decision: Decision, purpose: Purpose, headers?: UsageOptions): DecisionUsage {
+    assertPurpose(purpose);
+    return usageOf(decision, this.fileOf(decision), purpose, headers);
+  }
+
+  /** The file that a decision rests on, while memory has it. */
+  private fileOf({ origin, state }: Decision): RobotsFile | undefined {
+    if (state !== 'rules' && state !== 'last-good') return undefined;
+    return (this.overrides.get(origin) ?? this.cache.recall(origin))?.file;
+  }
+
+  private requestRateOf(decision: Decision): number {
+    const { agent } = decision;
+    const file = this.fileOf(decision);
     return file === undefined ? 0 : this.requestRates.delayMsOf(file, agent, this.settings.clock.now());
   }
 
   private assertOpen(): void {
     if (this.closed) throw new RobotsClosedError();
   }
+}
+
+function assertPurpose(purpose: Purpose): void {
+  if (!PURPOSES.includes(purpose)) throw invalid('`purpose`', `one of ${PURPOSES.join(', ')}`, purpose);
 }

@@ -1,9 +1,16 @@
 import type { Agent } from '../rules/agent-tokens.ts';
+import type { Purpose } from '../decision/index.ts';
 import type { PacingOptions } from '../pacing/index.ts';
 
 export interface CheckOptions {
   /** Rejects this call only, with the reason of the signal. Other callers for the origin are not affected. */
   readonly signal?: AbortSignal;
+}
+
+/** Options of `check`. */
+export interface PurposeOptions extends CheckOptions {
+  /** What the page is fetched for: the decision then has `usage`, what the site states about it. `allowed` stays. */
+  readonly purpose?: Purpose;
 }
 
 export interface PolicyOptions extends CheckOptions {

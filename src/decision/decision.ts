@@ -1,4 +1,5 @@
 import type { OriginState, RobotsSource } from '../lifecycle/index.ts';
+import type { DecisionUsage } from './usage-decision.ts';
 import type { MatchedGroup, MatchedRule } from '../rules/index.ts';
 
 interface DecisionBase {
@@ -24,6 +25,8 @@ interface DecisionBase {
   readonly retryAt?: number;
   /** The caller's reason for an override of this origin. */
   readonly because?: string;
+  /** What the site states about the use of the page, when the question named a purpose. It does not change `allowed`. */
+  readonly usage?: DecisionUsage;
 }
 
 /**

@@ -12,6 +12,7 @@ export {
   permits,
 } from './decide.ts';
 export type { Decision } from './decision.ts';
+export { type DecisionUsage, type Purpose, PURPOSES, usageOf } from './usage-decision.ts';
 export { describeEntry, describeOverride, describeUnaskable } from './describe-policy.ts';
 export type {
   OriginPolicy,

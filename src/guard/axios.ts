@@ -1,10 +1,11 @@
 import { RobotsInvalidUrlError } from '../base/index.ts';
+import type { Decision } from '../decision/index.ts';
 import { guardFetch } from './fetch/fetch.ts';
 import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import { refusal, RobotsUndecidedError } from './refusal.ts';
-import { fieldsOf } from './fetch/response.ts';
+import { fieldsOf, usageHeaders } from './fetch/response.ts';
 
 export type { GuardClient } from './guard.ts';
 export type { OtherIdentity } from './identity.ts';
@@ -84,7 +85,9 @@ export function guardAxios<Instance extends AxiosLike>(
   options: ThrowingGuardOptions = {},
 ): Instance {
   assertThrowing(options);
-  const guard = new Guard(client, options);
+  const guard = new Guard(client, options, true);
+  /** The decision about the last hop of a request. */
+  const allowedBy = new WeakMap<Config, Decision>();
   const guardedFetches = new WeakMap<object, unknown>();
   /** axios keeps what it builds for each `fetch` it sees, so it must see the same one every time. */
   const guarded = (fetch: unknown): unknown => {
@@ -104,8 +107,11 @@ export function guardAxios<Instance extends AxiosLike>(
     const url = urlOf(instance.getUri(config));
     const because = ignoredBecause(config.robots);
     identify(guard, url, config.headers);
+    const onDecision = guard.hasPurpose
+      ? (decision: Decision): void => void allowedBy.set(config, decision)
+      : undefined;
     try {
-      await guard.admit(url, { signal: config.signal, because });
+      await guard.admit(url, { signal: config.signal, because, onDecision });
     } catch (error) {
       // axios looks at the signal next, and rejects with an error of its own that `isCancel` knows.
       if (config.signal?.aborted !== true) throw error;
@@ -113,7 +119,7 @@ export function guardAxios<Instance extends AxiosLike>(
     const { beforeRedirect } = config;
     config.beforeRedirect = (redirect, ...details) => {
       beforeRedirect?.(redirect, ...details);
-      admitRedirect(guard, urlOf(redirect.href ?? ''), because);
+      admitRedirect(guard, urlOf(redirect.href ?? ''), because, onDecision);
     };
     return config;
   };
@@ -125,6 +131,11 @@ export function guardAxios<Instance extends AxiosLike>(
   };
   const onAnswer = (response: Answer): Answer => {
     answered(response);
+    const { config, headers } = response;
+    if (guard.hasPurpose && !usesFetch(config.adapter)) {
+      const refused = guard.refusesAnswer(allowedBy.get(config), usageHeaders({ ...headers }));
+      if (refused !== undefined) throw refusal(refused);
+    }
     return response;
   };
   const onFailure = (error: unknown): Promise<never> => {
@@ -155,9 +166,14 @@ function isAxiosFailure(error: unknown): error is { readonly config: Config; rea
   return typeof config === 'object' && config !== null;
 }
 
-function admitRedirect(guard: Guard, url: URL, because: string | undefined): void {
+function admitRedirect(
+  guard: Guard,
+  url: URL,
+  because: string | undefined,
+  onDecision: ((decision: Decision) => void) | undefined,
+): void {
   // Nor can it wait for a slot.
-  const verdict = guard.refuses(url, { because, paced: false });
+  const verdict = guard.refuses(url, { because, paced: false, onDecision });
   if (verdict instanceof Promise) {
     // The client asks now, so that the request can be made again; a dry run hears of it then.
     verdict.catch(() => undefined);

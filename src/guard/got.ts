@@ -1,7 +1,9 @@
+import type { Decision } from '../decision/index.ts';
 import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
-import { fieldsOf } from './fetch/response.ts';
+import { refusal } from './refusal.ts';
+import { fieldsOf, usageHeaders } from './fetch/response.ts';
 
 export type { GuardClient } from './guard.ts';
 export type { OtherIdentity } from './identity.ts';
@@ -32,6 +34,7 @@ export interface GotHooks {
 export interface GotAnswer {
   readonly url: string;
   readonly statusCode: number;
+  readonly request: { readonly options: GotRequest };
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
@@ -65,9 +68,11 @@ export interface GotFailure {
  */
 export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}): GotHooks {
   assertThrowing(options);
-  const guard = new Guard(client, options);
+  const guard = new Guard(client, options, true);
   /** got runs `beforeRequest` for a redirect too, which is decided and told of by then. */
   const decided = new WeakMap<GotRequest, string>();
+  /** The decision about the last hop of a request. */
+  const allowedBy = new WeakMap<GotRequest, Decision>();
   /** What was thrown about a request, or about the redirect that an answer is. */
   const thrown = new WeakMap<object, unknown>();
 
@@ -76,7 +81,10 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
       const url = new URL(String(request.url));
       const because = ignoredBecause(request.context?.['robots']);
       identify(url, request.headers);
-      await guard.admit(url, { signal: request.signal, because });
+      const onDecision = guard.hasPurpose
+        ? (decision: Decision): void => void allowedBy.set(request, decision)
+        : undefined;
+      await guard.admit(url, { signal: request.signal, because, onDecision });
       return url.href;
     } catch (error) {
       thrown.set(about, error);
@@ -112,6 +120,11 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
       afterResponse: [
         (response) => {
           answered(response);
+          if (guard.hasPurpose) {
+            const decision = allowedBy.get(response.request.options);
+            const refused = guard.refusesAnswer(decision, usageHeaders(response.headers));
+            if (refused !== undefined) throw refusal(refused);
+          }
           return response;
         },
       ],

@@ -1,9 +1,10 @@
 import { causesOf, type Clock, invalid, orAborted, RobotsInvalidOptionsError } from '../base/index.ts';
-import { DECIDE, type Decision } from '../decision/index.ts';
+import { DECIDE, type Decision, type DecisionUsage, type Purpose } from '../decision/index.ts';
 import { refreshAheadAt } from '../lifecycle/index.ts';
 import { type AddressPolicy, isStricter } from '../net/address-policy.ts';
 import type { Pace, TakenSlot } from '../pacing/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
+import type { UsageOptions } from '../rules/index.ts';
 import type { Fields } from './fetch/response.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
 import { Identity } from './identity.ts';
@@ -42,6 +43,8 @@ export interface GuardClient {
   /** Who asks, if requests are to be told who they are of. */
   readonly agent?: Agent;
   report(url: string | URL, signal: { readonly reachable: boolean; readonly retryAfter?: string }): void;
+  /** Needed for `purpose` alone. */
+  usageOf?(decision: Decision, purpose: Purpose, headers?: UsageOptions): DecisionUsage;
   /** Needed for `pacing` without `takeSlot`. Resolves with the milliseconds waited. */
   waitForSlot?(decision: Decision, options: SlotOptions): Promise<number>;
   /** Takes the slot of a request. It is checked again when the request leaves. */
@@ -60,6 +63,8 @@ export interface GuardedRequest {
   readonly signal?: AbortSignal | undefined;
   /** The reason to send the request without a question. */
   readonly because?: string | undefined;
+  /** Is given what the client decided, for {@link Guard.refusesAnswer}. */
+  readonly onDecision?: ((decision: Decision) => void) | undefined;
   /** Whether it can wait for its slot. Default `true`. */
   readonly paced?: boolean;
   /** Awaited after robots.txt was fetched, before the slot of the request. */
@@ -78,13 +83,18 @@ export class Guard<Answer = unknown> {
   /** Who requests say they are; `undefined` when nothing is to be done about it. */
   readonly identity: Identity | undefined;
   private readonly client: GuardClient;
+  readonly #seesHeaders: boolean;
   private readonly settings: GuardSettings<Answer>;
 
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
-  constructor(client: GuardClient, options: GuardOptions<Answer>) {
+  constructor(client: GuardClient, options: GuardOptions<Answer>, seesHeaders = false) {
     if (!isGuardClient(client)) throw invalid('the client', 'a RobotsClient', client);
     this.client = client;
     this.settings = readGuardOptions(options);
+    this.#seesHeaders = seesHeaders;
+    if (this.settings.purpose !== undefined && typeof client.usageOf !== 'function') {
+      throw invalid('the client', 'one with `usageOf` when `purpose` is set', client);
+    }
     if (this.settings.pace !== undefined && !canPace(client)) {
       throw invalid('the client', 'one with `waitForSlot` when `pacing` is set', client);
     }
@@ -122,7 +132,9 @@ export class Guard<Answer = unknown> {
     // A serialised string is faster to read than a URL.
     const text = typeof url === 'string' ? url : url.href;
     const decision = this.decide(text, request);
-    return decision instanceof Promise ? decision.then((late) => this.weigh(late)) : this.weigh(decision);
+    return decision instanceof Promise
+      ? decision.then((late) => this.weigh(late, request))
+      : this.weigh(decision, request);
   }
 
   /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
@@ -198,13 +210,13 @@ export class Guard<Answer = unknown> {
   private async paced(url: string | URL, pace: Pace, request: GuardedRequest): Promise<Decision | undefined> {
     const { signal, onSlot } = request;
     const decision = await this.decide(url, request);
-    const refused = this.weigh(decision);
+    const refused = this.weigh(decision, request);
     if (refused !== undefined) return refused;
     const slot = await this.takeSlot(decision, pace, signal);
     try {
       // The rules may have changed during a long wait. A dry run reports a refusal once.
       if (slot.waitedMs > 0 && decision.allowed) {
-        const changed = this.weigh(await this.decide(url, request));
+        const changed = this.weigh(await this.decide(url, request), request);
         if (changed !== undefined) {
           slot.release();
           return changed;
@@ -231,10 +243,42 @@ export class Guard<Answer = unknown> {
     return { waitedMs, leaveNow: () => true, leave: () => Promise.resolve(), release: () => undefined };
   }
 
-  private weigh(decision: Decision): Decision | undefined {
-    if (decision.allowed) return undefined;
+  private weigh(decision: Decision, { onDecision }: GuardedRequest): Decision | undefined {
+    onDecision?.(decision);
+    if (decision.allowed) return this.settings.purpose === undefined ? undefined : this.#weighUsage(decision);
     this.settings.onRefusal?.(decision);
     return this.settings.enforces ? decision : undefined;
+  }
+
+  /** Whether pages are fetched for a purpose, so that their header fields are to be looked at. */
+  get hasPurpose(): boolean {
+    return this.settings.purpose !== undefined;
+  }
+
+  /**
+   * The decision that keeps the body of an answer from being read, by what its header states about the use of the page.
+   * Call it when {@link hasPurpose}.
+   *
+   * @param decision The one that let the request go; none for what went unasked.
+   */
+  refusesAnswer(decision: Decision | undefined, headers: UsageOptions): Decision | undefined {
+    return decision === undefined || !decision.allowed ? undefined : this.#weighUsage(decision, headers);
+  }
+
+  #weighUsage(decision: Decision, headers?: UsageOptions): Decision | undefined {
+    const { purpose, refusesUnknown } = this.settings;
+    if (purpose === undefined || decision.reason === 'robots-txt') return undefined;
+    const usage = this.client.usageOf?.(decision, purpose, headers);
+    if (usage === undefined || usage.preference === 'allow') return undefined;
+    // A header field may still allow it.
+    const isDecided = headers !== undefined || !this.#seesHeaders;
+    if (usage.preference === 'unknown' && !(refusesUnknown && isDecided)) return undefined;
+    // A dry run was told before the request.
+    if (headers !== undefined && usage.source?.line !== undefined && !this.settings.enforces)
+      return undefined;
+    const refused = { ...decision, usage };
+    this.settings.onRefusal?.(refused);
+    return this.settings.enforces ? refused : undefined;
   }
 
   private report(url: string | URL, reachable: boolean, retryAfter: string | null = null): void {

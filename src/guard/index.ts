@@ -17,4 +17,5 @@ export {
   RobotsDisallowedError,
   RobotsUndecidedError,
   RobotsUnreachableError,
+  RobotsUsageError,
 } from './refusal.ts';

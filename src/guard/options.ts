@@ -11,7 +11,7 @@ import {
   RobotsInvalidOptionsError,
   systemClock,
 } from '../base/index.ts';
-import type { Decision } from '../decision/index.ts';
+import { type Decision, type Purpose, PURPOSES } from '../decision/index.ts';
 import type { OtherIdentity } from './identity.ts';
 import { ADDRESS_POLICIES, type AddressPolicy } from '../net/address-policy.ts';
 import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
@@ -60,6 +60,16 @@ export interface GuardOptions<Answer = unknown> {
    * rejects the request. Not of requests by Crawlee, Playwright and Puppeteer.
    */
   readonly onIdentity?: (identity: OtherIdentity) => void;
+  /**
+   * What pages are fetched for. What the site disallows for that purpose (see `usage` of `canfetch/rules`) is refused with
+   * `RobotsUsageError` (`ERR_ROBOTS_USAGE`): by robots.txt before the request; by the `Content-Usage` and `Content-Signal`
+   * fields of an answer before its body is read, by `guardFetch` and `robotsInterceptor`, and after it by `gotHooks` and
+   * `guardAxios`. The guards of Crawlee, Playwright and Puppeteer do not see those fields.
+   * @default not asked
+   */
+  readonly purpose?: Purpose;
+  /** Whether a page is refused when nobody says whether it may be used for `purpose`. @default 'allow' */
+  readonly onUnknownPurpose?: 'allow' | 'refuse';
   /**
    * Return `false` for URLs that are no crawling. They are requested without a question. @default every URL is asked
    * about
@@ -120,6 +130,8 @@ export interface GuardSettings<Answer> {
   readonly enforces: boolean;
   readonly onDisallow: NonNullable<GuardOptions<Answer>['onDisallow']>;
   readonly filter: ((url: URL) => boolean) | undefined;
+  readonly purpose: Purpose | undefined;
+  readonly refusesUnknown: boolean;
   readonly identify: boolean;
   readonly onIdentity: ((identity: OtherIdentity) => void) | undefined;
   readonly onRefusal: ((decision: Decision) => void) | undefined;
@@ -140,6 +152,8 @@ const guardOptions: Check = optionTable({
     "'throw', 'response' or a function",
     (value) => value === 'throw' || value === 'response' || isFunction(value),
   ),
+  purpose: oneOf(PURPOSES),
+  onUnknownPurpose: oneOf(['allow', 'refuse']),
   identify: expecting('true or false', (value) => typeof value === 'boolean'),
   onIdentity: aFunction(),
   filter: aFunction(),
@@ -172,6 +186,8 @@ export function readGuardOptions<Answer>(given: GuardOptions<Answer>): GuardSett
     agent,
     enforces: given.mode !== 'report',
     onDisallow: given.onDisallow ?? 'throw',
+    purpose: given.purpose,
+    refusesUnknown: given.onUnknownPurpose === 'refuse',
     identify: given.identify ?? true,
     onIdentity: given.onIdentity,
     filter: given.filter,

@@ -1,14 +1,15 @@
-import type { Decision } from '../decision/index.ts';
+import type { Decision, DecisionUsage } from '../decision/index.ts';
 import { causesOf, isRobotsError, RobotsError } from '../base/index.ts';
 import type { RobotsDeferredError } from '../pacing/index.ts';
 
 /** An error by which a guard refuses a request. It has the decision. */
-export type Refusal = RobotsDisallowedError | RobotsUnreachableError | RobotsDeferredError;
+export type Refusal = RobotsDisallowedError | RobotsUnreachableError | RobotsDeferredError | RobotsUsageError;
 
 const REFUSAL_CODES: ReadonlySet<unknown> = new Set<Refusal['code']>([
   'ERR_ROBOTS_DISALLOWED',
   'ERR_ROBOTS_UNREACHABLE',
   'ERR_ROBOTS_DEFERRED',
+  'ERR_ROBOTS_USAGE',
 ]);
 
 /** A guard refused a request because robots.txt disallows it. */
@@ -66,8 +67,35 @@ export class RobotsUndecidedError extends RobotsError {
   }
 }
 
+/**
+ * A guard with a `purpose` refused a page, or its answer, because the site states that its content is not to be used so: a
+ * preference, not a rule, for the page may be fetched for other purposes.
+ */
+export class RobotsUsageError extends RobotsError {
+  override readonly name = 'RobotsUsageError';
+  readonly code = 'ERR_ROBOTS_USAGE';
+  /** The decision about the hop that was refused, which allows fetching; its `usage` has the line or the header field. */
+  readonly decision: Decision;
+  readonly usage: DecisionUsage;
+
+  constructor(decision: Decision, usage: DecisionUsage) {
+    const { purpose, preference, source } = usage;
+    const says =
+      preference === 'unknown'
+        ? `says nothing about ${purpose}, and \`onUnknownPurpose\` is 'refuse'`
+        : `disallows ${purpose} (${source?.line === undefined ? 'header field' : `robots.txt line ${source.line}`} ` +
+          `"${source?.directive}: ${source?.value.slice(0, 200)}")`;
+    super(`${decision.origin} allows ${decision.agent} to fetch ${decision.url}, and ${says}`);
+    this.decision = decision;
+    this.usage = usage;
+  }
+}
+
 /** The error a guard refuses with. */
-export function refusal(decision: Decision): RobotsDisallowedError | RobotsUnreachableError {
+export function refusal(
+  decision: Decision,
+): RobotsDisallowedError | RobotsUnreachableError | RobotsUsageError {
+  if (decision.allowed && decision.usage !== undefined) return new RobotsUsageError(decision, decision.usage);
   return decision.reason === 'unreachable'
     ? new RobotsUnreachableError(decision)
     : new RobotsDisallowedError(decision);

@@ -2,7 +2,8 @@ import { RobotsInvalidOptionsError } from '../base/index.ts';
 import type { Decision } from '../decision/index.ts';
 import type { TakenSlot } from '../pacing/index.ts';
 import { OWN_REQUEST } from '../fetch/transport.ts';
-import { fieldsOf, type NodeHeaders } from './fetch/response.ts';
+import { isRedirect } from '../fetch/redirect.ts';
+import { fieldsOf, type NodeHeaders, usageHeaders } from './fetch/response.ts';
 import { Guard, type GuardClient } from './guard.ts';
 import type { Identity } from './identity.ts';
 import { ignoredBecause } from './ignore.ts';
@@ -28,10 +29,19 @@ class ReportingHandler implements AnswerHandler {
   private readonly guard: Guard;
   private readonly url: string;
   private readonly signal: AbortSignal | undefined;
+  /** The decision that let the request go, where the guard has a purpose. */
+  private readonly decided: { readonly decision?: Decision } | undefined;
   private answered = false;
 
-  constructor(handler: AnswerHandler, guard: Guard, url: string, signal: AbortSignal | undefined) {
+  constructor(
+    handler: AnswerHandler,
+    guard: Guard,
+    url: string,
+    signal: AbortSignal | undefined,
+    decided: { readonly decision?: Decision } | undefined,
+  ) {
     this.handler = handler;
+    this.decided = decided;
     this.guard = guard;
     this.url = url;
     this.signal = signal;
@@ -50,6 +60,13 @@ class ReportingHandler implements AnswerHandler {
     if (status >= 200) {
       this.answered = true;
       this.guard.answered(this.url, status, fieldsOf(headers));
+      if (this.decided !== undefined && !isRedirect(status)) {
+        const refused = this.guard.refusesAnswer(this.decided?.decision, usageHeaders(headers));
+        if (refused !== undefined) {
+          (controller as { abort(reason: Error): void }).abort(refusal(refused));
+          return;
+        }
+      }
     }
     this.handler.onResponseStart?.(controller, status, headers, statusMessage);
   }
@@ -173,7 +190,7 @@ export function robotsInterceptor(
   options: ThrowingGuardOptions = {},
 ): <Dispatch extends DispatchLike>(dispatch: Dispatch) => Dispatch {
   assertThrowing(options);
-  const guard = new Guard(client, options);
+  const guard = new Guard(client, options, true);
   const { identity } = guard;
   const last: LastOrigin = { given: '', serialised: '' };
   return <Dispatch extends DispatchLike>(next: Dispatch): Dispatch => {
@@ -195,8 +212,11 @@ export function robotsInterceptor(
         const { signal, release } = signalOf(request.signal);
         let slot: TakenSlot | undefined;
         const onSlot = (taken: TakenSlot): void => void (slot = taken);
-        const verdict = guard.refuses(url, { signal, because, afterAsking, onSlot });
-        const send = (): boolean => dispatch(request, new ReportingHandler(handler, guard, url, signal));
+        const decided: { decision?: Decision } | undefined = guard.hasPurpose ? {} : undefined;
+        const onDecision = decided && ((decision: Decision): void => void (decided.decision = decision));
+        const verdict = guard.refuses(url, { signal, because, afterAsking, onSlot, onDecision });
+        const send = (): boolean =>
+          dispatch(request, new ReportingHandler(handler, guard, url, signal, decided));
         if (verdict === undefined) {
           release();
           return send();

@@ -7,6 +7,7 @@ import { ignoredBecause } from '../ignore.ts';
 import type { GuardOptions } from '../options.ts';
 import { refusal } from '../refusal.ts';
 import type { PageAddresses, PageHops } from './page-addresses.ts';
+import { isRedirect } from '../../fetch/redirect.ts';
 import { firstHop, type Hop, nextHop, redirects } from './redirect.ts';
 import {
   type Call,
@@ -17,7 +18,14 @@ import {
   type RequestLike,
   withoutRequest,
 } from './request.ts';
-import { type Arrival, arrivedAt, discard, refusalResponse, type ResponseLike } from './response.ts';
+import {
+  type Arrival,
+  arrivedAt,
+  discard,
+  refusalResponse,
+  type ResponseLike,
+  usageHeaders,
+} from './response.ts';
 
 /** `Answer` is what the wrapped fetch resolves to: what a function given as `onDisallow` must answer with. */
 export type GuardFetchOptions<Answer = unknown> = GuardOptions<Answer>;
@@ -68,7 +76,7 @@ export function guardFetch(
       `Expected the first argument to be a fetch function, got ${typeof fetch}`,
     );
   }
-  const guard = new Guard(client, options);
+  const guard = new Guard(client, options, true);
   const send = acceptingForeignRequests(fetch);
   const hopsOf = addressChecks(options);
   const { identity } = guard;
@@ -84,13 +92,15 @@ export function guardFetch(
     let hops: PageHops | undefined;
     let slot: TakenSlot | undefined;
     const onSlot = (taken: TakenSlot): void => void (slot = taken);
+    let decided: Decision | undefined;
+    const onDecision = guard.hasPurpose ? (decision: Decision): void => void (decided = decision) : undefined;
     try {
       if (!reachesSite(call.url)) return send(call.input, call.init);
       if (hopsOf !== undefined) {
         hops = await hopsOf(call);
         await admit(hops, guard, new URL(call.url), signal);
       }
-      const verdict = guard.refusesSite(call.url, { signal, because, onSlot });
+      const verdict = guard.refusesSite(call.url, { signal, because, onSlot, onDecision });
       refused = verdict instanceof Promise ? await verdict : verdict;
       if (slot?.leaveNow() === false) await slot.leave(signal);
     } catch (error) {
@@ -98,9 +108,13 @@ export function guardFetch(
       throw error;
     }
     if (refused !== undefined) {
-      return refuse(guard, refused, { url: parseUrl(call.url), redirects: 0, crossedOrigins: false });
+      return refuse(guard, refused, arrivalOf(call.url));
     }
-    if (call.redirect !== 'follow') return sendOnly(guard, send, call, hops);
+    if (call.redirect !== 'follow') {
+      const response = await sendOnly(guard, send, call, hops);
+      const unusable = unusableFor(guard, decided, response);
+      return unusable === undefined ? response : refuse(guard, unusable, arrivalOf(call.url));
+    }
 
     let hop: Hop | undefined;
     let url = call.url;
@@ -123,13 +137,15 @@ export function guardFetch(
       }
       guard.answered(url, status, response.headers);
       if (!redirects(response)) {
+        const unusable = unusableFor(guard, decided, response);
+        if (unusable !== undefined) return refuse(guard, unusable, hop ?? arrivalOf(url));
         return hop === undefined ? response : arrivedAt(response, hop);
       }
       // Release the connection before the decision, which may take long.
       discard(response);
       hop = nextHop(hop ?? firstHop(call), response);
       if (hops !== undefined) await admit(hops, guard, hop.url, signal);
-      const refusedHop = await guard.refuses(hop.url, { signal, because, onSlot });
+      const refusedHop = await guard.refuses(hop.url, { signal, because, onSlot, onDecision });
       if (refusedHop !== undefined) return refuse(guard, refusedHop, hop);
       if (slot?.leaveNow() === false) await slot.leave(signal);
       url = next = hop.url.href;
@@ -141,6 +157,22 @@ export function guardFetch(
 /** Whether a fetch has gone on to another URL, or hides where to: a browser's `redirect: 'manual'` does. */
 function hasFollowed(response: ResponseLike, status: number): boolean {
   return response.redirected || (status === 0 && response.type === 'opaqueredirect');
+}
+
+/** The decision that keeps the body of `response` from being read, which is then cancelled. */
+function unusableFor(
+  guard: Guard,
+  decided: Decision | undefined,
+  response: ResponseLike,
+): Decision | undefined {
+  if (!guard.hasPurpose || isRedirect(response.status)) return undefined;
+  const refused = guard.refusesAnswer(decided, usageHeaders(response.headers));
+  if (refused !== undefined) discard(response);
+  return refused;
+}
+
+function arrivalOf(url: string): Arrival {
+  return { url: parseUrl(url), redirects: 0, crossedOrigins: false };
 }
 
 /** Refuses a request, as `onDisallow` says. */

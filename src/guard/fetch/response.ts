@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/index.ts';
 import type { Decision } from '../../decision/index.ts';
+import type { UsageOptions } from '../../rules/index.ts';
 import { answeringFor, refusal, refusalOf } from '../refusal.ts';
 
 /** A `Response`, of whatever realm, as far as a guard looks at it. */
@@ -29,6 +30,20 @@ export function fieldsOf(headers: NodeHeaders): Fields {
       return (Array.isArray(value) ? value[0] : value) ?? null;
     },
   };
+}
+
+/** What a header states about the use of content: all lines of a field, as the standards join them. */
+export function usageHeaders(headers: NodeHeaders | Fields): UsageOptions {
+  const get = (name: string): string | null => {
+    if (isFields(headers)) return headers.get(name);
+    const value = headers[name];
+    return Array.isArray(value) ? value.join(', ') : (value ?? null);
+  };
+  return { contentUsage: get('content-usage'), contentSignal: get('content-signal') };
+}
+
+function isFields(headers: NodeHeaders | Fields): headers is Fields {
+  return typeof headers.get === 'function';
 }
 
 /** Frees the socket of an answer that nobody will read. Not waited for: what comes next does not depend on it. */
@@ -65,9 +80,10 @@ export function arrivedAt<Answer extends ResponseLike>(response: Answer, arrival
 
 /** The answer that stands for a refusal: 403, or 503 while robots.txt is unreachable. */
 export function refusalResponse(decision: Decision, clock: Clock): Response {
-  const { reason, rule, retryAt } = decision;
-  const headers = new Headers({ 'x-robots-reason': reason });
-  if (rule !== undefined) {
+  const { allowed, reason, rule, retryAt } = decision;
+  // What is allowed, and refused all the same, is so because of its use.
+  const headers = new Headers({ 'x-robots-reason': allowed ? 'usage' : reason });
+  if (rule !== undefined && !allowed) {
     headers.set('x-robots-rule', `line ${rule.line}: ${rule.directive}: ${headerSafe(rule.pattern)}`);
   }
   if (reason !== 'unreachable') return synthetic(decision, 403, 'Forbidden', headers);

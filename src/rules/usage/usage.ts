@@ -257,6 +257,18 @@ function headerSource(directive: UsageDirective, value: string): UsageSource {
   return { directive, specification: SPECIFICATIONS[directive], value, ...READERS[directive](value) };
 }
 
+/** The first source that states what counts for `purpose`: one that disallows, else one that allows. */
+export function statedBy(
+  stated: Usage,
+  purpose: 'train-ai' | 'ai-use' | 'ai-input' | 'search',
+): UsageSource | undefined {
+  const preference = stated[purpose];
+  if (preference === 'unknown') return undefined;
+  return stated.sources.find(
+    ({ directive, preferences }) => preferences[LABELS[directive][purpose] ?? ''] === preference,
+  );
+}
+
 function combined(purpose: Purpose, sources: readonly UsageSource[]): Preference {
   return strictest(
     sources.map(({ directive, preferences }) => preferences[LABELS[directive][purpose] ?? ''] ?? 'unknown'),

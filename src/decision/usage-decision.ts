@@ -1,0 +1,43 @@
+import {
+  parseRobots,
+  type Preference,
+  type RobotsFile,
+  statedBy,
+  usage,
+  type Usage,
+  type UsageOptions,
+  type UsageSource,
+} from '../rules/index.ts';
+import type { Decision } from './decision.ts';
+
+/** What a page is fetched for, in the words of AIPREF and of Cloudflare's `ai-input`. */
+export type Purpose = 'train-ai' | 'ai-use' | 'ai-input' | 'search';
+
+export const PURPOSES: readonly Purpose[] = ['train-ai', 'ai-use', 'ai-input', 'search'];
+
+/** What a site states about the use of a page, and what follows for the purpose that was asked about. */
+export interface DecisionUsage extends Usage {
+  readonly purpose: Purpose;
+  /** Whether the site wants its page used so. `unknown`: it does not say. */
+  readonly preference: Preference;
+  /** The line or header field that says so; absent when `preference` is `unknown`. */
+  readonly source?: UsageSource;
+}
+
+let nothingStated: RobotsFile | undefined;
+
+/**
+ * What is stated about the use of the page of a decision.
+ *
+ * @param file The file the decision rests on; without one the header fields alone are read.
+ */
+export function usageOf(
+  { url, agent }: Decision,
+  file: RobotsFile | undefined,
+  purpose: Purpose,
+  headers?: UsageOptions,
+): DecisionUsage {
+  const stated = usage(file ?? (nothingStated ??= parseRobots('')), url, agent, headers);
+  const source = statedBy(stated, purpose);
+  return { ...stated, purpose, preference: stated[purpose], ...(source !== undefined && { source }) };
+}

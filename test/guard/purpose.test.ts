@@ -1,0 +1,191 @@
+import axios from 'axios';
+import got from 'got';
+import { Agent, fetch as undiciFetch, request } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { guardAxios } from '../../src/guard/axios.ts';
+import { gotHooks } from '../../src/guard/got.ts';
+import type { ThrowingGuardOptions } from '../../src/guard/options.ts';
+import { robotsInterceptor } from '../../src/guard/undici.ts';
+import { type Decision, guardFetch, refusalIn, RobotsClient } from '../../src/index.ts';
+import { afterEachTest } from '../support/after-each-test.ts';
+import { answer, type Site } from '../support/site.ts';
+import { pagesOf, ScriptedClient, site } from './support.ts';
+
+const open: (() => Promise<void>)[] = [];
+afterEachTest(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+function client(): RobotsClient {
+  const made = new RobotsClient({ agent: 'ExampleBot/1.0' });
+  open.push(() => made.close());
+  return made;
+}
+
+type Get = (url: string, robots?: object) => Promise<unknown>;
+const libraries: readonly [name: string, make: (options: ThrowingGuardOptions) => Get][] = [
+  [
+    'guardFetch',
+    (options) => {
+      const guarded = guardFetch(fetch, client(), options);
+      return async (url, robots) => (await guarded(url, { robots } as RequestInit)).text();
+    },
+  ],
+  [
+    'robotsInterceptor under request',
+    (options) => {
+      const dispatcher = composed(options);
+      return async (url, robots) => (await request(url, { dispatcher, robots } as object)).body.text();
+    },
+  ],
+  [
+    'robotsInterceptor under fetch',
+    (options) => {
+      const dispatcher = composed(options);
+      return async (url) => (await undiciFetch(url, { dispatcher })).text();
+    },
+  ],
+  [
+    'gotHooks',
+    (options) => {
+      const guarded = got.extend(gotHooks(client(), options), { retry: { limit: 0 } });
+      return (url, robots) => guarded(url, { context: { robots } }).text();
+    },
+  ],
+  ...(['http', 'fetch'] as const).map((adapter): [string, (options: ThrowingGuardOptions) => Get] => [
+    `guardAxios over ${adapter}`,
+    (options) => {
+      const guarded = guardAxios(axios.create({ adapter }), client(), options);
+      return async (url, robots) => (await guarded.get<unknown>(url, { robots } as object)).data;
+    },
+  ]),
+];
+
+function composed(options: ThrowingGuardOptions): Agent {
+  const inner = new Agent();
+  open.push(() => inner.destroy());
+  return inner.compose(robotsInterceptor(client(), options)) as Agent;
+}
+
+const RULES = 'User-agent: *\nAllow: /\nContent-Usage: /no/ train-ai=n\nContent-Usage: /yes/ train-ai=y\n';
+const training = (): Promise<Site> =>
+  site(({ url }, response) => {
+    if (url === '/robots.txt') answer(response, { body: RULES });
+    else if (url === '/to') answer(response, { status: 302, headers: { location: '/no/b' } });
+    else if (url === '/header')
+      answer(response, { headers: { 'content-usage': 'train-ai=n' }, body: 'a page' });
+    else if (url === '/signal')
+      answer(response, { headers: { 'content-signal': 'ai-train=yes' }, body: 'a page' });
+    else answer(response, { body: 'a page' });
+  });
+const failure = (pending: Promise<unknown>): Promise<unknown> =>
+  pending.then(
+    () => expect.fail('expected a refusal'),
+    (error: unknown) => refusalIn(error),
+  );
+
+describe.each(libraries)('a purpose: %s', (name, make) => {
+  it('what robots.txt disallows for it is refused before the request, with the line', async () => {
+    const server = await training();
+    const get = make({ purpose: 'train-ai' });
+    expect(await failure(get(server.url('/no/a')))).toMatchObject({
+      code: 'ERR_ROBOTS_USAGE',
+      message: `${server.origin} allows ExampleBot to fetch ${server.url('/no/a')}, and disallows train-ai (robots.txt line 3 "content-usage: train-ai=n")`,
+      decision: { url: server.url('/no/a'), allowed: true },
+      usage: { purpose: 'train-ai', preference: 'disallow', source: { line: 3, path: '/no/' } },
+    });
+    expect(pagesOf(server)).toEqual(['GET /robots.txt']);
+    expect(await get(server.url('/yes/a'))).toBe('a page');
+    expect(await get(server.url('/a'))).toBe('a page');
+  });
+
+  it('what a redirect leads to is refused', async () => {
+    if (name === 'robotsInterceptor under request') return;
+    const server = await training();
+    const refused = await failure(make({ purpose: 'train-ai' })(server.url('/to')));
+    expect(refused).toMatchObject({ code: 'ERR_ROBOTS_USAGE', decision: { url: server.url('/no/b') } });
+    expect(pagesOf(server)).toEqual(['GET /robots.txt', 'GET /to']);
+  });
+
+  it('what a header field disallows for it is refused, with the field', async () => {
+    const server = await training();
+    expect(await failure(make({ purpose: 'train-ai' })(server.url('/header')))).toMatchObject({
+      code: 'ERR_ROBOTS_USAGE',
+      usage: { preference: 'disallow', source: { directive: 'content-usage', value: 'train-ai=n' } },
+    });
+    expect(pagesOf(server)).toEqual(['GET /robots.txt', 'GET /header']);
+  });
+
+  it('where nobody says anything it goes on, or is refused as `onUnknownPurpose` says', async () => {
+    const server = await training();
+    const get = make({ purpose: 'train-ai', onUnknownPurpose: 'refuse' });
+    expect(await failure(get(server.url('/a')))).toMatchObject({ usage: { preference: 'unknown' } });
+    expect(await get(server.url('/yes/a'))).toBe('a page');
+    expect(await get(server.url('/signal'))).toBe('a page');
+  });
+
+  it('another purpose, and none, are not concerned', async () => {
+    const server = await training();
+    expect(await make({ purpose: 'search' })(server.url('/no/a'))).toBe('a page');
+    expect(await make({})(server.url('/header'))).toBe('a page');
+  });
+
+  it('a dry run is told once, and gets the page', async () => {
+    const server = await training();
+    const told: Decision[] = [];
+    const get = make({ purpose: 'train-ai', mode: 'report', onRefusal: (decision) => told.push(decision) });
+    expect(await get(server.url('/no/a'))).toBe('a page');
+    expect(await get(server.url('/header'))).toBe('a page');
+    expect(told.map(({ url }) => url)).toEqual([server.url('/no/a'), server.url('/header')]);
+  });
+});
+
+describe('a purpose', () => {
+  it('lets what goes unasked go', async () => {
+    const server = await training();
+    const guarded = guardFetch(fetch, client(), { purpose: 'train-ai' });
+    const robots = { ignore: true, because: 'a test' };
+    expect((await guarded(server.url('/no/a'), { robots } as RequestInit)).status).toBe(200);
+    expect((await guarded(server.url('/header'), { robots } as RequestInit)).status).toBe(200);
+  });
+
+  it('cancels the body of an answer whose header disallows it', async () => {
+    let cancelled = false;
+    const body = new ReadableStream({ cancel: () => void (cancelled = true) });
+    const headers = [
+      ['content-usage', 'search=y'],
+      ['Content-Usage', 'train-ai=n'],
+    ] as [string, string][];
+    const robots = client();
+    const server = await training();
+    await robots.check(server.url('/'));
+    const guarded = guardFetch(async (_url: string) => new Response(body, { headers }), robots, {
+      purpose: 'train-ai',
+      onDisallow: 'response',
+    });
+    const response = await guarded(server.url('/a'));
+    expect([response.status, response.headers.get('x-robots-reason')]).toEqual([403, 'usage']);
+    expect(cancelled).toBe(true);
+  });
+
+  it('is answered by `check`, and changes nothing of what is allowed', async () => {
+    const server = await training();
+    const robots = client();
+    const asked = await robots.check(server.url('/no/a'), undefined, { purpose: 'train-ai' });
+    expect(asked).toMatchObject({
+      allowed: true,
+      usage: { purpose: 'train-ai', preference: 'disallow', source: { line: 3 }, search: 'unknown' },
+    });
+    expect(await robots.check(server.url('/no/a'))).not.toHaveProperty('usage');
+    await expect(
+      robots.check(server.url('/a'), undefined, { purpose: 'fun' as never }),
+    ).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+    });
+  });
+
+  it('needs a client that can tell, and is one of four', () => {
+    expect(() => guardFetch(fetch, new ScriptedClient(), { purpose: 'search' })).toThrow(/`usageOf`/);
+    expect(() => guardFetch(fetch, client(), { purpose: 'fun' as never })).toThrow(/`purpose`.*train-ai/);
+  });
+});
