@@ -8,7 +8,6 @@ import {
   type UsageOptions,
   type UsageSource,
 } from '../rules/index.ts';
-import type { Decision } from './decision.ts';
 
 /** What a page is fetched for, in the words of AIPREF and of Cloudflare's `ai-input`. */
 export type Purpose = 'train-ai' | 'ai-use' | 'ai-input' | 'search';
@@ -32,7 +31,7 @@ let nothingStated: RobotsFile | undefined;
  * @param file The file the decision rests on; without one the header fields alone are read.
  */
 export function usageOf(
-  { url, agent }: Decision,
+  { url, agent }: { readonly url: string; readonly agent: string },
   file: RobotsFile | undefined,
   purpose: Purpose,
   headers?: UsageOptions,
