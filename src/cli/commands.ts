@@ -24,5 +24,5 @@ export const commands: readonly Command[] = [
   completionCommand,
 ];
 
-/** What runs when the first argument names no command: `canfetch https://example.com/`. */
+/** The command that runs when the first argument names none: `canfetch https://example.com/`. */
 export const defaultCommand: Command = check;

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 /**
- * The `canfetch` program: gives the process to `run`.
+ * The `canfetch` program: calls `run` with the process.
  *
- * The command is the roof: it may import every room, and none imports it. It must not import a library, nor what needs
- * one, before it has something to fetch: `--help` and `--robots` are quick.
+ * `cli/` may import every room, and no room imports it. It must not load a library before there is something to fetch,
+ * so that `--help` and `--robots` stay fast.
  */
 import { run } from './run.ts';
 
 const interrupted = new AbortController();
-// Once: a second Ctrl-C ends the process at once, whatever it is doing.
+// `once`: a second Ctrl-C finds no listener, so Node ends the process immediately.
 process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));
 
 process.exitCode = await run({

@@ -8,9 +8,9 @@ import { BrokenPipeError, Output, printable, quoted, widthOf } from '../report/t
 import type { Session } from '../report/index.ts';
 import { UsageError } from '../report/usage-error.ts';
 
-/** Runs `canfetch` with the arguments of `session`. Never rejects: what goes wrong is told, and is an exit code. */
+/** Runs `canfetch` with the arguments of `session`. Never rejects: it reports errors and resolves with an exit code. */
 export async function run(session: Session): Promise<ExitCode> {
-  // Diagnostics that nobody reads are no reason to stop.
+  // A closed standard error must not end the run.
   session.stderr.on('error', () => undefined);
   try {
     return await dispatch(session);
@@ -53,7 +53,7 @@ function unknownCommand(word: string): UsageError {
   );
 }
 
-/** Whether `word` is the beginning of `name`, or `name` with a slip in it. */
+/** Whether `word` is a prefix of `name`, or `name` with one typing error. */
 function isMeant(word: string, name: string): boolean {
   return (word.length >= 2 && name.startsWith(word)) || isNear(word, name, 1);
 }
@@ -64,7 +64,7 @@ function isUsage(error: unknown): boolean {
 
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // A full disk is no bug: where in the code it was met helps nobody.
+  // A system error, such as a full disk, is not a bug: its stack trace would not help.
   if (isUsage(error) || 'syscall' in error) return printable(error.message);
   return error.stack ?? error.message;
 }

@@ -8,26 +8,31 @@ import { quoted } from '../../report/text/index.ts';
 import { readProfile } from '../frame/settings.ts';
 import { UsageError } from '../../report/index.ts';
 
-/** An entry of a store that is a record, or should be one. */
+/** An entry of a store whose key names a record. `record` is absent when its value cannot be read. */
 export interface StoredItem {
   readonly key: string;
   readonly namespace: CacheNamespace;
   readonly origin: string;
   readonly expiresAt: number;
   readonly record: OriginRecord | undefined;
-  /** Why a client would not take it. */
+  /** Why a client would reject the record. */
   readonly rejected: Rejection | undefined;
 }
 
-/** A store, and how its records are read. */
+/** An open store, with the codec that reads its records. */
 export interface CommandStore extends AsyncDisposable {
   readonly store: LmdbStore;
   readonly codec: RecordCodec;
-  /** @param whose Only those of such namespaces. */
+  /** @param whose Restricts the records to namespaces with these fields. */
   records(whose: Partial<CacheNamespace>): AsyncIterable<StoredItem>;
 }
 
-/** @throws UsageError when there is none, unless it is to be made. */
+/**
+ * Opens the store that `--store` names.
+ *
+ * @param mayBeMade Whether to create the folder when it does not exist.
+ * @throws UsageError when `--store` is absent, or when the folder does not exist and must not be created.
+ */
 export function openCommandStore(given: ParsedArguments, mayBeMade: boolean): CommandStore {
   const path = given.values.get('store')?.[0];
   if (path === undefined) {

@@ -4,7 +4,7 @@ import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
 import { agentOption, jsonOption, profileOption } from '../frame/options.ts';
 
-/** `canfetch cache`: what a store on this machine holds. */
+/** `canfetch cache`: lists, shows, clears, exports and imports the records of a store on this machine. */
 export const cacheCommand: Command = {
   name: 'cache',
   summary: 'Look into a store of robots.txt on this machine, empty it, or carry it elsewhere',

@@ -3,16 +3,16 @@ import { isExpired, promisedOrigins, type RestoreRejection } from '../../cache/i
 import { type CacheNamespace, namespaceKey, storeKey } from '../../store/index.ts';
 import type { CommandStore } from './command-store.ts';
 
-/** What became of the lines of a snapshot. */
+/** Counts of imported and rejected snapshot lines. */
 export interface Imported {
   readonly imported: number;
   readonly rejected: number;
   readonly reasons: Readonly<Partial<Record<RestoreRejection, number>>>;
-  /** Records that were promised and did not come. */
+  /** Records that the snapshot header announced but the snapshot does not contain. */
   readonly missing: number;
 }
 
-/** Takes the lines of a snapshot into a store, where that knows no better. */
+/** Imports the lines of a snapshot into a store. A record in the store that is at least as new is kept. */
 export async function importSnapshot(
   lines: AsyncIterable<string>,
   { store, codec }: CommandStore,

@@ -12,7 +12,7 @@ import {
 } from '../../report/text/index.ts';
 import type { StoredItem } from './command-store.ts';
 
-/** A record as a line of NDJSON; with its file when `whole`. */
+/** Renders a record as a line of NDJSON. `whole` adds the text of its file. */
 export function keptAsJson(
   { namespace, origin, expiresAt, record, rejected }: StoredItem,
   whole: boolean,
@@ -27,7 +27,7 @@ function copyAsJson({ body, ...rest }: Copy, whole: boolean): object {
   return { ...rest, octets: body.length, ...(whole ? { text: textOf(body) } : {}) };
 }
 
-/** What a table shows of a record. It does without the file: a store may hold more of those than memory. */
+/** The table row of a record. It leaves the file out, because the files of a store may not fit into memory. */
 export function keptRow(kept: StoredItem, now: number): readonly string[] {
   const { origin, namespace, expiresAt, record } = kept;
   const fetchedAt = (record?.answer ?? record?.copy)?.fetchedAt;
@@ -46,7 +46,7 @@ export function keptTable(rows: readonly (readonly string[])[], colours: Palette
   return `${grid([head, ...rows], colours.strong).join('\n')}\n`;
 }
 
-/** All that is kept of an origin, and its file below it. */
+/** Renders the record of an origin for people, with the file below it. */
 export function keptForPeople(
   kept: StoredItem,
   colours: Palette,

@@ -29,7 +29,7 @@ interface Work {
   readonly signal: AbortSignal;
 }
 
-/** Does one thing with a store. */
+/** Runs the action that the first operand names on a store. */
 export async function runCache(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const { action, origins } = readOperands(given);
   const whose = readNamespace(given);
@@ -97,7 +97,10 @@ async function clear(work: Work): Promise<ExitCode> {
   return tellMissing(work, found);
 }
 
-/** A first time to count, and to see whose records they are; memory holds their keys alone. */
+/**
+ * Reads the store twice: first to count the records and check that they share one namespace, then to write them.
+ * Only the keys are held in memory.
+ */
 async function exportAll(work: Work): Promise<ExitCode> {
   const { opened, session, output, signal } = work;
   const keys: string[] = [];
@@ -168,7 +171,7 @@ function readOperands({ operands: [word, ...urls] }: ParsedArguments): { action:
   return { action, origins: [...new Set(urls.map(readOrigin))] };
 }
 
-/** Whose records are meant, if somebody's in particular. */
+/** Reads the namespace fields that the options restrict the records to. */
 function readNamespace(given: ParsedArguments): Partial<CacheNamespace> {
   const [agent] = readAgents(given);
   const addressPolicy = given.values.get('address-policy')?.[0];

@@ -14,7 +14,7 @@ import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
 import { renderInputError, renderDecision } from './render.ts';
 
-/** How a batch goes. */
+/** Counts of the answers so far. */
 interface Tally {
   allowed: number;
   disallowed: number;
@@ -22,7 +22,7 @@ interface Tally {
   invalid: number;
 }
 
-/** Gives out the answers of `check` in the form that was asked for, and keeps count of them. */
+/** Writes the answers of `check` in the form that the options select, and counts them. */
 export class CheckReport {
   private readonly session: Session;
   private readonly output: Output;
@@ -39,7 +39,7 @@ export class CheckReport {
     this.output = new Output(session.stdout);
     this.form = switches.has('json') ? 'json' : switches.has('quiet') ? 'quiet' : 'human';
     this.colours = paletteFor(session, colourChoice(given));
-    // On a terminal, JSON would be written between the lines.
+    // On a terminal, progress lines would mix with the JSON.
     const showsProgress = this.form === 'human' || (this.form === 'json' && session.stderr.isTTY !== true);
     this.progress =
       showsProgress && operands.includes('-')
@@ -47,14 +47,14 @@ export class CheckReport {
         : undefined;
   }
 
-  /** Resolves when there is room for more. */
+  /** Writes answers. Resolves when the output has room for more. */
   async add(answers: readonly Answer[]): Promise<void> {
     let text = '';
     for (const answer of answers) {
       const outcome = outcomeOf(answer);
       this.tally[outcome]++;
       this.code = graver(this.code, codeOf[outcome]);
-      // Errors, and answers on the same terminal, take the place of the progress line.
+      // Clears the progress line before an error, or an answer on the same terminal, is written.
       if ('error' in answer || this.session.stdout.isTTY === true) this.progress?.clear();
       text += this.rendered(answer);
     }
@@ -63,13 +63,16 @@ export class CheckReport {
     this.progress?.show(done(this.tally), () => summary(this.tally));
   }
 
-  /** The exit code, once all is written. */
+  /** Writes all that is left, then resolves with the exit code. */
   async finish(): Promise<AnswerExitCode> {
     await this.output.release();
     return this.code;
   }
 
-  /** Says how far it came, and how to go on, after Ctrl-C. Answers come in order: those of the lines before are written. */
+  /**
+   * Reports after Ctrl-C how far the run came and how to continue it. Answers are written in order, so every line
+   * before that point has its answer.
+   */
   interrupted(): void {
     const { lastLine } = this;
     if (lastLine === 0) return;
@@ -80,12 +83,12 @@ export class CheckReport {
     );
   }
 
-  /** Takes the progress line away, however the run ended. */
+  /** Clears the progress line, whether the run succeeded or failed. */
   leave(): void {
     this.progress?.clear();
   }
 
-  /** What goes to standard output; errors for people go to standard error. */
+  /** The text for standard output. Errors for people go to standard error instead. */
   private rendered(answer: Answer): string {
     if (this.form === 'json') return renderRecord(answer);
     if ('error' in answer) this.session.stderr.write(renderInputError(answer.target, answer.error));

@@ -4,7 +4,7 @@ import { type Answer, type Decider, type Session, tooLongError } from '../../rep
 import { type OnlineSettings, openClient } from '../frame/open-client.ts';
 import type { Target } from '../../report/input/index.ts';
 
-/** Decides by asking the origins. `signal` rejects what is still undecided. */
+/** Decides by fetching robots.txt from the origins. An abort of `signal` rejects pending decisions. */
 export async function decideOnline(
   settings: OnlineSettings,
   session: Session,

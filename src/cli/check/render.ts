@@ -16,10 +16,10 @@ import {
 } from '../../report/text/index.ts';
 import { didYouMean, type Target } from '../../report/input/index.ts';
 
-/** One line of the explanation: what it is about, and what there is to say. */
+/** One line of the explanation: a label and its text. */
 export type Row = readonly [label: string, text: string];
 
-/** A decision for people: the verdict, and below it who was asked for, what decided, and what it stands on. */
+/** Renders a decision for people: the verdict, and below it the agent, the deciding rule and the robots.txt. */
 export function renderDecision(decision: ReportedDecision, colours: Palette, now: number): string {
   const rows: readonly (Row | undefined)[] = [
     agentRow(decision),
@@ -38,7 +38,7 @@ export function renderDecision(decision: ReportedDecision, colours: Palette, now
   return `${[verdictLine(decision, colours), ...lines].join('\n')}\n`;
 }
 
-/** What is wrong with a target, for people. */
+/** Renders the error of an invalid target for people. */
 export function renderInputError(target: Target, error: InputError): string {
   const where = target.line === undefined ? '' : `line ${target.line}: `;
   const todo = target.tooLong === true ? '' : didYouMean(target.input);

@@ -7,11 +7,11 @@ import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings } from '../frame/open-client.ts';
 import { CheckReport } from './check-report.ts';
 
-/** URLs under way at a time. The client bounds its fetches by itself; this bounds what waits for them. */
+/** At most 512 URLs are in progress at once. The client limits its fetches; this limits the URLs that wait for them. */
 const IN_ORDER = { concurrency: 512, ordered: true };
 const STDIN = '-';
 
-/** Answers each URL, in their order. */
+/** Answers each URL, in input order. */
 export async function checkUrls(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const readsStdin = assertUsable(given);
   return interruptible(session, { readsStdin }, async (signal) => {
@@ -36,7 +36,12 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
   });
 }
 
-/** Whether standard input is read. */
+/**
+ * Checks that the arguments can be used together.
+ *
+ * @returns Whether the command reads standard input.
+ * @throws UsageError when they cannot.
+ */
 function assertUsable({ operands, switches, values }: ParsedArguments): boolean {
   if (operands.length === 0) {
     throw new UsageError('Expected at least one URL, or "-" to read them from standard input, got none');

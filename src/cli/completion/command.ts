@@ -2,7 +2,7 @@ import { shells } from '../frame/choices.ts';
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
 
-/** `canfetch completion`: a script that teaches a shell this command. */
+/** `canfetch completion`: prints the script that lets a shell complete `canfetch`. */
 export const completionCommand: Command = {
   name: 'completion',
   summary: 'Print a script that completes commands, options and their values in a shell',

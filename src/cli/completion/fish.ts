@@ -50,7 +50,7 @@ function valuePart(completes: Completes): string {
   }
 }
 
-/** In single quotes fish reads two escapes. */
+/** Quotes a word. Between single quotes fish reads only the escapes `\\` and `\'`. */
 function word(text: string): string {
   return `'${text.replaceAll('\\', String.raw`\\`).replaceAll("'", String.raw`\'`)}'`;
 }

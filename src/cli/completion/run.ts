@@ -14,7 +14,7 @@ const scripts: Readonly<Record<(typeof shells)[number], (program: Program) => st
   fish: fishCompletion,
 };
 
-/** Prints the script of a shell. */
+/** Prints the completion script of a shell. */
 export async function printCompletion(
   given: ParsedArguments,
   session: Session,

@@ -1,11 +1,11 @@
 import { type Command, type CommandOption, commonOptions } from '../frame/command.ts';
 
-/** The options of a command, those of all commands last. */
+/** The options of a command, followed by the options common to all commands. */
 export function optionsOf(command: Command): readonly CommandOption[] {
   return [...command.options, ...commonOptions];
 }
 
-/** What may follow an option, or stand as an operand. */
+/** The kind of word that may follow an option or be an operand. */
 export type Completes =
   | { readonly kind: 'choices'; readonly choices: readonly string[] }
   | { readonly kind: 'files' }
@@ -21,7 +21,7 @@ export function completesOperand({ operandChoices, operands }: Command): Complet
   return { kind: operands.includes('FILE') ? 'files' : 'nothing' };
 }
 
-/** A word in single quotes, as the Bourne shells read it. */
+/** Quotes a word for Bourne shells, in single quotes. */
 export function quotedWord(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -38,7 +38,7 @@ function commandCase(command: Command): string {
   return `    ${command.name})\n      _arguments -s -S \\\n${specs.map((spec) => `        ${spec}`).join(' \\\n')}\n      ;;`;
 }
 
-/** Where there is nothing to complete there is no spec: its message would count as a match beside the options. */
+/** Returns no spec where nothing can be completed: zsh would count its message as a match beside the options. */
 function operandSpec(command: Command): string[] {
   const completes = completesOperand(command);
   if (completes.kind === 'nothing') return [];
@@ -65,7 +65,7 @@ function action(completes: Completes): string {
   }
 }
 
-/** `:` parts the fields of a description, brackets enclose one. */
+/** Escapes `:`, which separates the fields of a spec. Brackets, which enclose a description, are escaped below. */
 function colonless(text: string): string {
   return text.replaceAll(':', String.raw`\:`);
 }

@@ -2,7 +2,7 @@ import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
 import { agentOption, deadlineOption, jsonOption, profileOption, proxyOption } from '../frame/options.ts';
 
-/** `canfetch diff`: what a change of robots.txt changes. */
+/** `canfetch diff`: shows which rules and decisions differ between two robots.txt files. */
 export const diffCommand: Command = {
   name: 'diff',
   summary: 'Say what changed from one robots.txt to another: for whom, which rules, and which URLs flip',

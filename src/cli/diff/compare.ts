@@ -4,13 +4,13 @@ import { type Effective, EffectiveRules, firstOfEach, namedAgents, recordKey, ru
 import { type RuleChange, ruleChanges } from './rule-changes.ts';
 import { samplePaths } from './sample-paths.ts';
 
-/** A line that came or went. */
+/** A record that was added or removed. */
 export interface RecordChange {
   readonly kind: 'added' | 'removed';
   readonly record: Omit<OtherRecord, 'block'>;
 }
 
-/** A URL, and what was said of it before and now. */
+/** A URL whose verdict changed. */
 export interface Flip {
   readonly target: string;
   readonly before: SideVerdict;
@@ -19,23 +19,24 @@ export interface Flip {
 
 export interface SideVerdict {
   readonly allowed: boolean;
-  /** The rule that decides; absent when none does. */
+  /** The rule that decides; absent when no rule matches. */
   readonly rule?: Rule;
 }
 
-/** What changed for some agents, all of which have the same rules before and now. */
+/** The changes for a set of agents that share the same rules in both files. */
 export interface AgentDifference {
   readonly agents: readonly string[];
-  /** The group that applied before, and the one that does now; absent when there is none. */
+  /** Name of the group that applies in the old file; absent when none does. */
   readonly groupBefore?: string;
+  /** Name of the group that applies in the new file; absent when none does. */
   readonly groupAfter?: string;
   readonly rules: readonly RuleChange[];
   readonly records: readonly RecordChange[];
-  /** URLs that are allowed now and were not, or the other way round: the first of them. */
+  /** The first URLs that changed from allowed to disallowed or back, at most `MAX_FLIPS`. */
   readonly flips: Flip[];
-  /** How many there are. */
+  /** Number of all such URLs. */
   flipCount: number;
-  /** URLs that are decided by another rule, to the same effect. */
+  /** Number of URLs that another rule decides with the same result. */
   redecidedCount: number;
 }
 
@@ -47,15 +48,15 @@ interface Pair {
 
 const MAX_AGENTS = 200;
 const MAX_SAMPLES = 5_000;
-/** Flips that are kept one by one. */
+/** Further flips are only counted. */
 const MAX_FLIPS = 1_000;
 
-/** Two robots.txt files held against each other, for the agents given or for all that they name. */
+/** Compares two robots.txt files, for the given agents or for all agents that the files name. */
 export class FileComparison {
   readonly differences: readonly AgentDifference[];
-  /** `Sitemap` lines, and others outside of blocks: they are for everybody. */
+  /** Changed `Sitemap` records and other records outside of groups, which apply to every agent. */
   readonly everybody: readonly RecordChange[];
-  /** Agents that the files name and that were not looked at, because they are so many. */
+  /** Number of named agents that were not compared because the files name more than `MAX_AGENTS`. */
   readonly agentsLeftOut: number;
   private readonly before: RobotsFile;
   private readonly after: RobotsFile;
@@ -74,17 +75,17 @@ export class FileComparison {
   }
 
   /**
-   * Holds a URL, or a path, against both files.
+   * Checks a URL or path against both files, and counts it when the decisions differ.
    *
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
    */
   probe(target: string): void {
-    // Also when nothing differs: what is no URL is to be told.
+    // Rejects an invalid URL even when the files do not differ.
     if (!target.startsWith('/')) this.before.check(target);
     for (const difference of this.differences) this.probeFor(difference, target);
   }
 
-  /** Agents with the same rules before and now are looked at once. */
+  /** Groups the agents that have the same rules in both files, so that each set is compared once. */
   private pairs(agents: readonly string[]): Pair[] {
     const pairs = new Map<string, Pair>();
     const old = new EffectiveRules(this.before);
@@ -122,7 +123,7 @@ export class FileComparison {
   }
 
   private probeFor(difference: AgentDifference, target: string): void {
-    // All of them have the same rules.
+    // All agents of a difference have the same rules: any of them gives the same verdicts.
     const [agent = '*'] = difference.agents;
     const before = sideVerdict(this.before.check(target, agent));
     const after = sideVerdict(this.after.check(target, agent));
@@ -142,7 +143,10 @@ function sideVerdict(verdict: Verdict): SideVerdict {
   return rule === undefined ? { allowed } : { allowed, rule };
 }
 
-/** Whether an agent gets a group of its own, that of all, or none: how the group is named makes no difference. */
+/**
+ * Describes a change between no group, the group of `*` and a group that names the agent; `undefined` when the kind
+ * stayed. The name of the group does not count.
+ */
 function groupChange(before: Effective, after: Effective): string | undefined {
   const [was, is] = [before, after].map(({ group }) =>
     group === undefined ? 'none' : group === '*' ? 'all' : 'own',
@@ -150,7 +154,7 @@ function groupChange(before: Effective, after: Effective): string | undefined {
   return was === is ? undefined : `${was} ${is}`;
 }
 
-/** As records, so that they are compared like others. */
+/** The records that apply to every agent. Sitemaps become records, so that one function compares both. */
 function forEverybody({ sitemaps, otherRecords }: RobotsFile): OtherRecord[] {
   const asRecord = ({ url, line }: Sitemap): OtherRecord => ({ key: 'sitemap', value: url, line });
   return [...sitemaps.map(asRecord), ...otherRecords.filter(({ block }) => block === undefined)];

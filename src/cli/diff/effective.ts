@@ -1,19 +1,19 @@
 import { linesApplying } from '../../rules/describe.ts';
 import type { OtherRecord, RobotsFile, Rule } from '../../rules/index.ts';
 
-/** What a file comes down to for one agent, once its groups are merged. */
+/** The merged groups of a file that apply to one agent. */
 export interface Effective {
-  /** Name of the group that applies, as the file has it; absent when there is none for the agent, nor for `*`. */
+  /** Name of the group that applies, as the file writes it; absent when no group names the agent or `*`. */
   readonly group?: string;
-  /** In file order; of rules that say the same only the first. */
+  /** Rules in file order, without duplicates. */
   readonly rules: readonly Rule[];
-  /** The other records of the blocks that apply. */
+  /** Other records in the groups that apply. */
   readonly records: readonly OtherRecord[];
-  /** The same for the same rules and records, wherever they stand. */
+  /** Comparison key: equal for the same rules and records, whatever their lines. */
   readonly text: string;
 }
 
-/** What a file comes down to for agent after agent; those that the same groups apply to share it. */
+/** Merges the groups of a file for each agent. Agents with the same groups share one result. */
 export class EffectiveRules {
   private readonly file: RobotsFile;
   private readonly known = new Map<string, Effective>();
@@ -55,7 +55,7 @@ const NOTHING: Effective = { rules: [], records: [], text: '' };
 export const ruleKey = ({ directive, pattern }: Rule): string => `${directive} ${pattern}`;
 export const recordKey = ({ key, value }: OtherRecord): string => `${key} ${value}`;
 
-/** By key, in the order of their first appearance. */
+/** Maps each key to its first item, in the order of first appearance. */
 export function firstOfEach<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item> {
   const byKey = new Map<string, Item>();
   for (const item of items) {
@@ -65,7 +65,7 @@ export function firstOfEach<Item>(items: readonly Item[], keyOf: (item: Item) =>
   return byKey;
 }
 
-/** Agents that the files name, `*` first, each as it is first written; at most `most` of them. */
+/** Lists the agents that the files name: `*` first, each in its first spelling, at most `most` of them. */
 export function namedAgents(
   files: readonly RobotsFile[],
   most: number,

@@ -3,19 +3,19 @@ import { count, fileName, type Palette, printable, quoted, ruleText } from '../.
 import type { AgentDifference, FileComparison, Flip, RecordChange, SideVerdict } from './compare.ts';
 import type { RuleChange } from './rule-changes.ts';
 
-/** One of two files. */
+/** One of the two compared files. */
 export interface Side {
-  /** As it was given. */
+  /** File name or URL as given. */
   readonly name: string;
   readonly file: RobotsFile;
-  /** Why it is not the file of that name. */
+  /** Why an empty or closed file is compared instead of a fetched one. */
   readonly because?: string;
 }
 
 const MAX_SHOWN = 50;
 const MAX_AGENTS_SHOWN = 8;
 
-/** A comparison for people. */
+/** Renders a comparison for people. */
 export function renderComparison(
   before: Side,
   after: Side,

@@ -1,16 +1,16 @@
 import type { Rule } from '../../rules/index.ts';
 import { firstOfEach, ruleKey } from './effective.ts';
 
-/** What became of a rule. Lines are those of its own file. */
+/** A change of one rule. Line numbers refer to the file that contains the rule. */
 export type RuleChange =
   | { readonly kind: 'added'; readonly after: Rule }
   | { readonly kind: 'removed'; readonly before: Rule }
-  /** The same pattern, allowed before and disallowed now, or the other way round. */
+  /** The pattern stayed, but changed from `Allow` to `Disallow` or back. */
   | { readonly kind: 'turned'; readonly before: Rule; readonly after: Rule }
-  /** Another place among the rules that both have, where the first match decides. */
+  /** The rule changed its position among the common rules; matters only where the first match decides. */
   | { readonly kind: 'moved'; readonly before: Rule; readonly after: Rule };
 
-/** What changed from one list of rules to another, in the order of the lines. */
+/** Lists the changes between two lists of rules, in line order. */
 export function ruleChanges(
   before: readonly Rule[],
   after: readonly Rule[],
@@ -40,7 +40,7 @@ function lineOf(change: RuleChange): number {
   return change.kind === 'removed' ? change.before.line : change.after.line;
 }
 
-/** The fewest that must have moved: those outside a longest run of rules whose order stayed. */
+/** The smallest set of moved rules: the common rules outside a longest subsequence that kept its order. */
 function movedRules(old: ReadonlyMap<string, Rule>, now: ReadonlyMap<string, Rule>): RuleChange[] {
   const places = new Map([...old.keys()].map((key, place) => [key, place] as const));
   const common = [...now].flatMap(([key, after]) => {
@@ -54,9 +54,9 @@ function movedRules(old: ReadonlyMap<string, Rule>, now: ReadonlyMap<string, Rul
     .map(({ before, after }) => ({ kind: 'moved', before, after }));
 }
 
-/** Indices of a longest subsequence that rises (patience sorting). */
+/** Indices of a longest increasing subsequence (patience sorting). */
 function longestRising(numbers: readonly number[]): Set<number> {
-  /** For each length the index of the smallest number that ends a run of it. */
+  /** For each length, the index of the smallest number that ends an increasing subsequence of that length. */
   const ends: number[] = [];
   const previous: (number | undefined)[] = [];
   numbers.forEach((number, index) => {

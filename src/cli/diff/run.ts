@@ -19,7 +19,7 @@ import { onlineSettings, openClient } from '../frame/open-client.ts';
 import { FileComparison } from './compare.ts';
 import { renderComparison, type Side } from './render.ts';
 
-/** Holds two files against each other, and prints what changed. */
+/** Compares two files, and prints the changes. */
 export async function diffFiles(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const operands = readOperands(given);
   const urls = given.values.get('url') ?? [];
@@ -70,7 +70,10 @@ function readOperands({ operands }: ParsedArguments): readonly [string, string] 
 
 const CLOSED = 'User-agent: *\nDisallow: /\n';
 
-/** A site without a robots.txt has an empty one; a site that is closed disallows all. Of an outage nobody can tell. */
+/**
+ * Substitutes an empty file for a missing robots.txt and `Disallow: /` for a restricted one. Returns `undefined`
+ * for an outage, because the rules are then unknown.
+ */
 function sideOf(loaded: LoadedRobots, dialect: Dialect): Side | undefined {
   const { name } = loaded;
   const read = (body: Uint8Array | string): RobotsFile => parseRobots(body, { dialect });
@@ -96,7 +99,7 @@ function tryTarget(comparison: FileComparison, { input, line, tooLong }: Target)
   );
 }
 
-/** A comparison as data. */
+/** Converts a comparison to plain data for JSON. */
 function comparisonRecord(before: Side, after: Side, comparison: FileComparison): object {
   const { same, differences, everybody, agentsLeftOut } = comparison;
   const described = ({ name, because }: Side): object => ({

@@ -1,10 +1,10 @@
 import type { Rule } from '../../rules/index.ts';
 import type { RuleChange } from './rule-changes.ts';
 
-/** Longer patterns are left out: their URLs would fill a screen each. */
+/** Longer patterns are skipped, because each of their URLs would fill a screen. */
 const MAX_PATTERN = 2_000;
 
-/** Paths that rules are about: those of changed rules first, no more than `most`. */
+/** Makes paths that match the rules, those of changed rules first, at most `most` of them. */
 export function samplePaths(
   changes: readonly RuleChange[],
   rules: readonly Rule[],
@@ -23,7 +23,7 @@ export function samplePaths(
   return paths;
 }
 
-/** The shortest path that a pattern matches, one further down, and one with something in its wildcards. */
+/** The shortest path that a pattern matches, a path below it, and a path with a character for each wildcard. */
 function pathsOf(pattern: string, wildcards: boolean): string[] {
   if (pattern.length > MAX_PATTERN || !(pattern.startsWith('/') || (wildcards && pattern.startsWith('*')))) {
     return [];

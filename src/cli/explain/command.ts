@@ -11,7 +11,7 @@ import {
   verboseOption,
 } from '../frame/options.ts';
 
-/** `canfetch explain`: one decision, with the file it rests on. */
+/** `canfetch explain`: one decision, with the robots.txt that it was made from. */
 export const explainCommand: Command = {
   name: 'explain',
   summary:

@@ -21,7 +21,7 @@ import { answerRows, otherProfiles, stateSentence, type PolicyView, sizeSentence
 
 const PURPOSES = ['train-ai', 'ai-use', 'ai-input', 'search'] as const;
 
-/** What the site states about the use of the page, beside whether it may be fetched; undefined when it says nothing. */
+/** Usage preferences that the site states for the page; `undefined` when it states none. They do not affect fetching. */
 function usageSentence({ file, decision }: UrlExplanation): string | undefined {
   if (file === undefined || decision.reason === 'robots-txt') return undefined;
   const stated = usage(file, decision.url, decision.agent);
@@ -40,11 +40,11 @@ function usageSentence({ file, decision }: UrlExplanation): string | undefined {
 }
 
 export interface ExplanationView extends PolicyView {
-  /** Every line of the file, however long it is. */
+  /** Whether to show every line of a long file. */
   readonly all: boolean;
 }
 
-/** An explanation for people. */
+/** Renders an explanation for people. */
 export function renderExplanation(explanation: UrlExplanation, view: ExplanationView): string {
   const { decision, policy, underProfiles, file } = explanation;
   const { colours, width, verbose } = view;

@@ -22,7 +22,7 @@ import { readOrigin, readRobots } from '../../report/input/index.ts';
 import { onlyOperand } from '../frame/settings.ts';
 import { renderExplanation } from './render.ts';
 
-/** Decides about one URL, and prints all that the decision rests on. */
+/** Decides one URL, and prints the decision with everything that it depends on. */
 export async function explain(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const url = onlyOperand(given, 'a URL');
   const settings = onlineSettings(given);
@@ -79,7 +79,7 @@ async function readAndExplain(
   return explainFile(answer.decision, rules, body);
 }
 
-/** An explanation as data: the decision, the rule that came closest, the policy, and what others would say. */
+/** Converts an explanation to plain data: decision, runner-up rule, policy, and decisions under other profiles. */
 function explanationRecord(
   input: string,
   { decision, runnerUp, policy, underProfiles }: UrlExplanation,

@@ -4,14 +4,14 @@ import { quoted } from '../../report/text/index.ts';
 import { UsageError } from '../../report/usage-error.ts';
 
 /**
- * Reads the arguments of `command` by its table.
+ * Parses the arguments of `command` with the option table of the command.
  *
- * @throws UsageError for an option it does not have, one without its value, one given twice, or a value that is
- *   not among the choices.
+ * @throws UsageError for an unknown option, an option without its value, a repeated option that must not repeat, or
+ *   a value that is not among the choices.
  */
 export function readArguments(command: Command, argv: readonly string[]): ParsedArguments {
   const table = [...command.options, ...commonOptions];
-  // Not strict, because the messages of the strict mode do not say what to do; all is checked below.
+  // Messages of the strict mode do not say what to do. The code below makes all of its checks.
   const { tokens } = parseArgs({
     args: [...argv],
     options: config(table),

@@ -4,5 +4,5 @@ export const lintFormats = ['human', 'ndjson', 'sarif'] as const;
 
 export const severities = ['error', 'warning', 'info'] as const;
 
-/** What can be done with a store. */
+/** Actions of `canfetch cache`. */
 export const cacheActions = ['ls', 'show', 'clear', 'export', 'import'] as const;

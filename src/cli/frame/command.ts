@@ -1,56 +1,56 @@
 import type { ExitCode } from './exit-code.ts';
 import type { Session } from '../../report/index.ts';
 
-/** One option of a command. Parsing, `--help`, completion and error messages all come from here. */
+/** One option of a command. Parsing, `--help`, completion and error messages all use it. */
 export interface CommandOption {
   /** Long name, without the dashes. */
   readonly name: string;
   /** One letter. */
   readonly short?: string;
-  /** What its value is called in help texts; without one it is a switch. `FILE` is completed with file names. */
+  /** Name of the value in help texts; absent for a switch. Shells complete `FILE` with file names. */
   readonly value?: string;
-  /** May be given several times. */
+  /** Whether the option may be given several times. Default `false`. */
   readonly repeatable?: boolean;
-  /** The only values it takes. */
+  /** The accepted values; absent when any value is accepted. */
   readonly choices?: readonly string[];
   readonly help: string;
 }
 
-/** Switches that were given, and values by option name, in the order they were given. */
+/** The parsed arguments: switches, operands, and values by option name in the order given. */
 export interface ParsedArguments {
   readonly switches: ReadonlySet<string>;
   readonly values: ReadonlyMap<string, readonly string[]>;
   readonly operands: readonly string[];
 }
 
-/** One command. A new one is a folder beside this one and a line in `commands.ts`. */
+/** One command. To add one, make a folder beside this one and add a line to `commands.ts`. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** What follows the options, as the usage line shows it. Where it speaks of a FILE, file names complete it. */
+  /** Operands as the usage line shows them. Shells complete file names when the text contains `FILE`. */
   readonly operands: string;
-  /** What an operand can be, when there is a choice of few. */
+  /** The accepted operands; absent when any operand is accepted. */
   readonly operandChoices?: readonly string[];
-  /** What the operands are, for `--help`. */
+  /** Description of the operands for `--help`. */
   readonly operandsHelp: string;
   readonly options: readonly CommandOption[];
   readonly examples: readonly { readonly line: string; readonly does: string }[];
-  /** What its exit codes say; those of every command need not be told again. */
+  /** Meanings of the exit codes of this command. `--help` adds the codes common to all commands. */
   readonly exitCodes: readonly { readonly code: ExitCode; readonly says: string }[];
-  /** Whatever else `--help` should say, line by line. */
+  /** Further lines for `--help`. */
   readonly notes: readonly string[];
-  /** Loads what it needs by itself, so that `--help` and usage errors are quick. */
+  /** Runs the command. It imports its modules on demand, so that `--help` and usage errors stay fast. */
   run(given: ParsedArguments, session: Session, program: Program): Promise<ExitCode>;
 }
 
-/** What can be typed: handed to commands that tell about the others. */
+/** All commands; given to commands that describe the others, such as `completion`. */
 export interface Program {
   readonly commands: readonly Command[];
-  /** The command that runs, and is completed, when none is named. */
+  /** The command that runs, and that shells complete, when the arguments name none. */
   readonly defaultCommand: Command;
 }
 
-/** Options of every command. */
+/** Options that every command has. */
 export const commonOptions: readonly CommandOption[] = [
   {
     name: 'color',

@@ -1,27 +1,27 @@
 /**
- * What the process tells its caller. What the first four say in particular is each command's own: it is in its
- * table, and `--help` shows it.
+ * Exit codes of the process. Each command defines what the first four mean for it; its table holds the meanings,
+ * and `--help` shows them.
  */
 export const exitCode = {
-  /** Every URL is allowed, nothing was found, both are the same. */
+  /** Every URL is allowed, no problem was found, or the files are equal. */
   success: 0,
-  /** At least one URL is disallowed, something was found, there is a difference. */
+  /** At least one URL is disallowed, a problem was found, or the files differ. */
   negative: 1,
-  /** The command was used wrongly, or something it was given is not what it must be. */
+  /** The command was used wrongly, or its input is invalid. */
   usage: 2,
-  /** Not to be decided now, because a robots.txt is unreachable. */
+  /** At least one decision is unknown for now, because a robots.txt is unreachable. */
   undecided: 3,
-  /** Something broke that should not have: a bug, or a machine in trouble. */
+  /** Internal error: a bug, or a failure of the machine such as a full disk. */
   failure: 70,
-  /** Ctrl-C. */
+  /** Interrupted by Ctrl-C (128 + SIGINT). */
   interrupted: 130,
-  /** Whoever read the output went away (`| head`). */
+  /** The reader of standard output closed the pipe (`| head`). */
   brokenPipe: 141,
 } as const;
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
-/** The codes that answers can give. */
+/** The exit codes that answers can produce. */
 export type AnswerExitCode = Exclude<ExitCode, 70 | 130 | 141>;
 
 const lightestFirst: readonly AnswerExitCode[] = [
@@ -32,8 +32,8 @@ const lightestFirst: readonly AnswerExitCode[] = [
 ];
 
 /**
- * Of two codes the one that counts: input that is wrong outranks answers, and an answer that may change in a minute
- * outranks one that stands.
+ * Returns the code with the higher rank: invalid input outranks every answer, and an undecided answer outranks a
+ * final one.
  */
 export function graver(one: AnswerExitCode, other: AnswerExitCode): AnswerExitCode {
   return lightestFirst.indexOf(one) > lightestFirst.indexOf(other) ? one : other;

@@ -18,7 +18,7 @@ const commonExitCodes: Rows = [
   [String(exitCode.brokenPipe), 'whoever read the output went away'],
 ];
 
-/** What `canfetch --help` prints. */
+/** The text of `canfetch --help`. */
 export function programHelp(commands: readonly Command[], defaultCommand: Command, width?: number): string {
   return page([
     [CLAIM],
@@ -42,7 +42,7 @@ export function programHelp(commands: readonly Command[], defaultCommand: Comman
   ]);
 }
 
-/** What `canfetch COMMAND --help` prints. */
+/** The text of `canfetch COMMAND --help`. */
 export function commandHelp(command: Command, width?: number): string {
   const ownExitCodes = command.exitCodes.map(({ code, says }) => [String(code), says] as const);
   return page([

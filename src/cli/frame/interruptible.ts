@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events';
 import type { Session } from '../../report/index.ts';
 
 /**
- * Does `work` with a signal that aborts with Ctrl-C, and in any case when the work has ended. With `readsStdin`
- * standard input is let go of at the same time, whether it has ended or not.
+ * Runs `work` with a signal that aborts on Ctrl-C and when the work has ended. With `readsStdin`, standard input is
+ * destroyed at the same time, even if it has not ended, so that it does not keep the process alive.
  */
 export async function interruptible<Result>(
   session: Session,
@@ -11,7 +11,7 @@ export async function interruptible<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const stop = new AbortController();
-  // Every URL under way listens to it: that many listeners are no leak.
+  // Every URL in progress listens to the signal, so many listeners are not a leak.
   setMaxListeners(0, stop.signal);
   const interrupt = (): void => stop.abort(session.signal.reason);
   session.signal.addEventListener('abort', interrupt, { once: true });
@@ -27,7 +27,7 @@ export async function interruptible<Result>(
   }
 }
 
-/** Lets go of standard input when the work ends before it does. */
+/** Destroys standard input when `signal` aborts. */
 function endWith(signal: AbortSignal, { stdin }: Session): void {
   const end = (): void => void stdin.destroy();
   stdin.on('error', () => undefined);

@@ -12,19 +12,23 @@ import type { ProxyDispatcher } from '../../net/index.ts';
 import { readProxies } from './proxy.ts';
 import { readAgents, readDeadlineMs, readProfile } from './settings.ts';
 
-/** What commands that ask origins are told. */
+/** Settings of the commands that fetch from origins. */
 export interface OnlineSettings {
-  /** In order of preference; the client's own name when empty. */
+  /** Product tokens in order of preference. When empty, the client uses its own name. */
   readonly agents: readonly string[];
   readonly profile: ProfileName;
   readonly deadlineMs: number | undefined;
-  /** A folder in which answers outlive the command. */
+  /** Folder of a store that keeps answers between runs. */
   readonly store: string | undefined;
-  /** URL of a proxy for all requests; the environment names others. */
+  /** URL of a proxy for all requests. When absent, the environment variables apply. */
   readonly proxy: string | undefined;
 }
 
-/** @throws UsageError */
+/**
+ * Reads the settings from the arguments.
+ *
+ * @throws UsageError for an invalid value.
+ */
 export function onlineSettings(given: ParsedArguments): OnlineSettings {
   return {
     agents: readAgents(given),
@@ -35,7 +39,7 @@ export function onlineSettings(given: ParsedArguments): OnlineSettings {
   };
 }
 
-/** A client, and what was opened for it. */
+/** A client with the store that was opened for it. Disposing it closes both. */
 export class OpenedClient implements PolicyClient {
   readonly client: RobotsClient;
   private readonly dispatcher: ProxyDispatcher | undefined;
@@ -59,7 +63,7 @@ export class OpenedClient implements PolicyClient {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // What is still to be written is written by the client.
+    // Closing the client writes its pending records, so it must precede closing the store.
     await this.client.close();
     await this.dispatcher?.destroy();
     await this.store?.close();
@@ -68,10 +72,11 @@ export class OpenedClient implements PolicyClient {
 }
 
 /**
- * A client to ask with. Loads all libraries.
+ * Opens a client. This imports all libraries.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the store cannot be opened; UsageError for a
- *   proxy that is none, or one beside the address policy `'public-only'`, which nobody could hold.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the store cannot be opened.
+ * @throws UsageError for an invalid proxy URL, or for a proxy together with the address policy `'public-only'`: the
+ *   proxy resolves the host names, so the client cannot enforce that policy.
  */
 export async function openClient(
   { agents, profile, deadlineMs, store: path, proxy }: OnlineSettings,
@@ -91,7 +96,7 @@ export async function openClient(
     path === undefined ? undefined : (await import('../../store/lmdb/lmdb.ts')).lmdbStore({ path });
   if (store !== undefined) tellSetAside(store, session);
   const troubles = new StoreTroubles(session);
-  // "*" names nobody who could sign a request.
+  // "*" is not a product token, so requests cannot carry it in User-Agent.
   const names = agents.filter((agent) => agent !== '*');
   const client = new RobotsClient({
     profile,
@@ -104,7 +109,7 @@ export async function openClient(
   return new OpenedClient(client, dispatcher, store, troubles);
 }
 
-/** Says that a damaged store was renamed: whoever keeps answers for the next run wants to know that they are gone. */
+/** Warns that a damaged store was renamed, because its answers are then missing. */
 export function tellSetAside({ setAside }: LmdbStore, session: Session): void {
   if (setAside === undefined) return;
   const { movedTo, reason } = setAside;
@@ -113,7 +118,7 @@ export function tellSetAside({ setAside }: LmdbStore, session: Session): void {
   );
 }
 
-/** A store that fails is no reason to stop, but whoever asked for one wants to know. */
+/** Warns of store errors. They do not stop the command, because the client can work without its store. */
 class StoreTroubles {
   private readonly session: Session;
   private cause: string | undefined;

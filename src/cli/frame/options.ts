@@ -1,7 +1,7 @@
 import { profileNames } from '../../lifecycle/profile.ts';
 import type { CommandOption } from './command.ts';
 
-/** Options that several commands have. */
+/** Options that several commands share. */
 
 export const agentOption: CommandOption = {
   name: 'agent',

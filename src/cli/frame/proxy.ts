@@ -3,12 +3,12 @@ import type { Session } from '../../report/index.ts';
 import { UsageError } from '../../report/usage-error.ts';
 
 /**
- * The proxies that requests go over: `given` with `--proxy`, or what the environment names, as curl reads it. `http_proxy`,
- * `https_proxy`, `all_proxy` and `no_proxy` in lower case come before those in upper case; `HTTP_PROXY` is passed over where
- * `REQUEST_METHOD` is set, since a CGI server makes it of a request's `Proxy` field. `NO_PROXY` holds for `--proxy` too.
- * `undefined` when all is asked directly.
+ * Selects the proxies for requests: the value of `--proxy` (`given`), or the environment variables as curl reads them.
+ * Lower-case names (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`) take precedence over upper-case names.
+ * `HTTP_PROXY` is ignored when `REQUEST_METHOD` is set, because a CGI server derives it from the `Proxy` field of a
+ * request. `NO_PROXY` also applies to `--proxy`. Returns `undefined` when no request uses a proxy.
  *
- * @throws UsageError for what is no URL of an http or https proxy.
+ * @throws UsageError when a value is not the URL of an http or https proxy.
  */
 export function readProxies(given: string | undefined, env: Session['env']): ProxySettings | undefined {
   const noProxy = env['no_proxy'] ?? env['NO_PROXY'] ?? '';
@@ -24,14 +24,14 @@ export function readProxies(given: string | undefined, env: Session['env']): Pro
   return { ...(http === undefined ? {} : { http }), ...(https === undefined ? {} : { https }), noProxy };
 }
 
-/** The first variable that is set counts; set to nothing it means no proxy. */
+/** Reads the first variable that is set. An empty value means no proxy. */
 function firstSet(env: Session['env'], names: readonly string[]): string | undefined {
   const name = names.find((each) => env[each] !== undefined);
   const value = name === undefined ? '' : (env[name] ?? '').trim();
   return name === undefined || value === '' ? undefined : readProxyUrl(name, value);
 }
 
-/** Without a scheme it is http. The value is not shown when it is wrong: there may be a password in it. */
+/** Reads a proxy URL; `http` is the default scheme. Errors do not quote the value, because it may hold a password. */
 function readProxyUrl(name: string, value: string): string {
   const text = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
   if (URL.canParse(text)) {

@@ -6,7 +6,7 @@ import { UsageError } from '../../report/usage-error.ts';
 
 const isProfileName = (name: string): name is ProfileName => Object.hasOwn(profiles, name);
 
-/** @throws UsageError for a name that no profile has. */
+/** @throws UsageError for an unknown profile name. */
 export function readProfile(given: ParsedArguments): ProfileName {
   const name = given.values.get('profile')?.[0] ?? 'rfc9309';
   if (isProfileName(name)) return name;
@@ -14,9 +14,10 @@ export function readProfile(given: ParsedArguments): ProfileName {
 }
 
 /**
- * The agents in order of preference, as they were given. `*` asks what holds for everybody whom no group names.
+ * Reads the agents in the order given, which is the order of preference. `*` selects the rules for agents that no
+ * group names.
  *
- * @throws UsageError for one without product token.
+ * @throws UsageError for an agent without a product token.
  */
 export function readAgents(given: ParsedArguments): readonly string[] {
   const agents = given.values.get('agent') ?? [];
@@ -32,7 +33,7 @@ export function readAgents(given: ParsedArguments): readonly string[] {
 
 const MAX_DEADLINE_MS = 2 ** 31 - 1;
 
-/** @throws UsageError for anything but a whole number of milliseconds. */
+/** @throws UsageError when the value is not a whole number of milliseconds. */
 export function readDeadlineMs(given: ParsedArguments): number | undefined {
   const text = given.values.get('deadline-ms')?.[0];
   if (text === undefined) return undefined;
@@ -53,7 +54,7 @@ export function onlyOperand({ operands }: ParsedArguments, what: string): string
   return only;
 }
 
-/** What `--color` and `--no-color` ask for; the later of two `--color` does not count. */
+/** Reads `--color` and `--no-color`, which takes precedence. */
 export function colourChoice({ switches, values }: ParsedArguments): ColourChoice {
   if (switches.has('no-color')) return 'never';
   const when = values.get('color')?.[0];

@@ -3,7 +3,7 @@ import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
 import { deadlineOption, profileOption, proxyOption } from '../frame/options.ts';
 
-/** `canfetch lint`: what is the matter with a robots.txt. */
+/** `canfetch lint`: reports problems in robots.txt files. */
 export const lintCommand: Command = {
   name: 'lint',
   summary: 'Say what is the matter with a robots.txt, line by line',

@@ -3,22 +3,22 @@ import { count, fileName, type Palette, printable, wrap } from '../../report/tex
 import { type Diagnostic, type Dialect, lint, parseRobots, type Severity } from '../../rules/index.ts';
 import { describeDiagnostic } from '../../rules/lint/describe-diagnostic.ts';
 
-/** A diagnostic in words, in the file it is about. */
+/** A diagnostic with its message. */
 export interface Finding extends Diagnostic {
   readonly file: string;
   readonly message: string;
   readonly hint: string;
 }
 
-/** What came of one operand. */
+/** The findings for one operand. */
 export interface LintedFile {
   readonly loaded: LoadedRobots;
-  /** The octets that were read. */
+  /** The octets that were linted. */
   readonly bytes: Uint8Array;
   readonly findings: readonly Finding[];
 }
 
-/** What is the matter with a file; with none that there is not. */
+/** Lints a file. A missing robots.txt has no findings. */
 export function lintLoaded(loaded: LoadedRobots, dialect: Dialect): LintedFile {
   if (loaded.kind === 'none') return { loaded, bytes: new Uint8Array(0), findings: [] };
   const file = parseRobots(loaded.body, { dialect });
@@ -29,10 +29,10 @@ export function lintLoaded(loaded: LoadedRobots, dialect: Dialect): LintedFile {
   return { loaded, bytes: file.bytes, findings };
 }
 
-/** Messages quote up to 100 octets of the file, and say a sentence or two about them. */
+/** Bounds a message, which quotes up to 100 octets of the file and adds a sentence or two. */
 const MAX_SENTENCE = 1_000;
 
-/** What is the matter with one file, for people: `FILE:LINE:COLUMN`, which editors and terminals make a link. */
+/** Renders the findings of one file for people, as `FILE:LINE:COLUMN`, which editors and terminals turn into links. */
 export function renderFile({ findings }: LintedFile, colours: Palette, width: number | undefined): string {
   return findings.map((finding) => renderFinding(finding, colours, width)).join('');
 }
@@ -55,7 +55,7 @@ const styles: Readonly<Record<Severity, 'bad' | 'unsure' | 'faint'>> = {
   info: 'faint',
 };
 
-/** How much there is of what, in how many files. */
+/** Renders the number of findings by severity, and the number of files. */
 export function renderSummary(linted: readonly LintedFile[]): string {
   const files = linted.filter(({ loaded }) => loaded.kind === 'file').length;
   if (files === 0) return '';

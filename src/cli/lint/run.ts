@@ -12,10 +12,10 @@ import { onlineSettings, openClient } from '../frame/open-client.ts';
 import { renderFile, renderSummary, type LintedFile, lintLoaded } from './render.ts';
 import { sarifLog } from './sarif.ts';
 
-/** Ten times of what crawlers read: past that nobody needs to be told line by line that it is lost. */
+/** Ten times the octets that crawlers read. Linting more would only repeat for each line that crawlers ignore it. */
 const LINTED_BYTES = 5_120_000;
 
-/** Looks at each file in turn, and prints what is the matter with it. */
+/** Lints each file in turn, and prints its findings. */
 export async function lintFiles(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const { operands } = given;
   if (operands.length === 0) {

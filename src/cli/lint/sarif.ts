@@ -15,7 +15,7 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Turns columns counted in octets into columns counted in UTF-16 code units. Lines are asked for in order. */
+/** Converts columns counted in octets to UTF-16 code units. Callers must ask for lines in ascending order. */
 class Utf16Columns {
   private readonly bytes: Uint8Array;
   private line = 1;
@@ -23,11 +23,11 @@ class Utf16Columns {
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
-    // A byte order mark does not count.
+    // Columns of the first line start after a byte order mark.
     this.start = BYTE_ORDER_MARK.every((octet, index) => bytes[index] === octet) ? BYTE_ORDER_MARK.length : 0;
   }
 
-  /** Both are 1-based. `line` is not above the one asked for before. */
+  /** Converts a column; both numbers are 1-based. `line` must not be less than in the call before. */
   of(line: number, column: number): number {
     for (; this.line < line && this.start < this.bytes.length; this.start++) {
       const octet = this.bytes[this.start];
@@ -37,7 +37,7 @@ class Utf16Columns {
   }
 }
 
-/** Findings as a SARIF 2.1.0 log, the form that code scanning services take (OASIS standard of 2020). */
+/** Renders findings as a SARIF 2.1.0 log (OASIS standard of 2020), the format of code scanning services. */
 export function sarifLog(linted: readonly LintedFile[]): string {
   const rules = rulesOf(linted);
   const files = linted.filter(({ loaded }) => loaded.kind === 'file');
@@ -76,7 +76,7 @@ const levels: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = {
   info: 'note',
 };
 
-/** The codes that were found, with what is to be said about each. */
+/** The diagnostic codes among the findings, each with its description. */
 function rulesOf(linted: readonly LintedFile[]): { readonly id: string; readonly fullDescription: object }[] {
   const first = new Map<string, Finding>();
   for (const { findings } of linted) {
@@ -118,7 +118,10 @@ function resultsOf(
   });
 }
 
-/** A URI reference: relative for files below the working directory, as services that match them with a repository want. */
+/**
+ * The URI reference of a file. It is relative for files below the working directory, because code scanning services
+ * match it with paths of the repository.
+ */
 function uriOf(loaded: LoadedRobots): string {
   if (loaded.kind === 'file' && loaded.url !== undefined) return loaded.url;
   if (loaded.name === '-') return 'stdin';

@@ -10,7 +10,7 @@ import {
   verboseOption,
 } from '../frame/options.ts';
 
-/** `canfetch policy`: everything known of an origin, and why. */
+/** `canfetch policy`: shows the state of an origin and how it came about. */
 export const policyCommand: Command = {
   name: 'policy',
   summary:

@@ -2,7 +2,7 @@ import { ANSWER_FIELDS, type AnswerHeaders } from '../../lifecycle/index.ts';
 import type { PolicyAttempt, PolicyHop } from '../../decision/index.ts';
 import { printable } from '../../report/text/index.ts';
 
-/** Requests and answers, the way curl -v shows them. */
+/** Renders requests and responses in the format of `curl -v`. */
 export function verboseHops({ hops, headers, error }: PolicyAttempt): string[] {
   return hops.flatMap((hop, index) => {
     const isLast = index === hops.length - 1;
@@ -16,7 +16,7 @@ export function verboseHops({ hops, headers, error }: PolicyAttempt): string[] {
   });
 }
 
-/** The way in one line: `301 → https://www.example.com/robots.txt 200`. */
+/** Renders the redirects on one line: `301 → https://www.example.com/robots.txt 200`. */
 export function shortHops(hops: readonly PolicyHop[]): string {
   return hops
     .map(({ url, status }) => [printable(url), ...(status === undefined ? [] : [String(status)])].join('  '))

@@ -23,11 +23,11 @@ export interface PolicyView {
   readonly colours: Palette;
   readonly now: number;
   readonly width: number | undefined;
-  /** Every request and answer, with their fields. */
+  /** Whether to show every request and response with its header fields. */
   readonly verbose: boolean;
 }
 
-/** A policy for people. */
+/** Renders a policy for people. */
 export function renderPolicy(policy: OriginPolicy, { colours, now, width, verbose }: PolicyView): string {
   const { attempt, profile, origin } = policy;
   const rows = [...answerRows(policy, now), ...fileRows(policy, now)];
@@ -48,7 +48,7 @@ function stateMark({ state, reason }: OriginPolicy, colours: Palette): string {
   return state === 'disallow-all' ? colours.bad(text) : colours.good(text);
 }
 
-/** What came of asking, and for how long it holds. */
+/** Rows on the outcome of the last attempt and its lifetime. */
 export function answerRows(policy: OriginPolicy, now: number): Row[] {
   const { attempt, robots, lifetime, nextAttempt, failure, site, suspect } = policy;
   const why = whySentence(policy);
@@ -96,7 +96,7 @@ function fileRows(policy: OriginPolicy, now: number): Row[] {
   ];
 }
 
-/** `214 octets of the 512,000 that are read (0.04 %), text/plain`. */
+/** Describes the size and type of a file: `214 octets of the 512,000 that are read (0.04 %), text/plain`. */
 export function sizeSentence({
   sizeBytes,
   limitBytes,
@@ -130,7 +130,7 @@ function shortList(items: readonly string[]): string {
   return items.length > MAX_LISTED ? `${shown} · and ${count(items.length - MAX_LISTED, 'other')}` : shown;
 }
 
-/** What other profiles would say, a line each, or one when they agree. */
+/** Describes the results under other profiles: a line for each, or one line when all agree. */
 export function otherProfiles(
   rows: readonly Row[],
   { colours, width }: Omit<PolicyView, 'now' | 'verbose'>,

@@ -10,7 +10,7 @@ import { policyRecord, type Session } from '../../report/index.ts';
 import { onlyOperand } from '../frame/settings.ts';
 import { renderPolicy } from './render.ts';
 
-/** Asks an origin for its robots.txt, and prints what came of it. */
+/** Fetches the robots.txt of an origin, and prints the resulting policy. */
 export async function showPolicy(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const origin = readOrigin(onlyOperand(given, 'an origin'));
   const settings = onlineSettings(given);
@@ -37,7 +37,7 @@ export async function showPolicy(given: ParsedArguments, session: Session): Prom
   });
 }
 
-/** An outage that has lasted so long that it counts as an answer is one. */
+/** The exit code of a policy. A long outage that the profile treats as an answer is not `undecided`. */
 export function codeOf({ reason }: Pick<OriginPolicy, 'reason'>): AnswerExitCode {
   return reason === 'unreachable' ? exitCode.undecided : exitCode.success;
 }

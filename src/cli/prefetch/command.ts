@@ -2,7 +2,7 @@ import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
 import { agentOption, deadlineOption, profileOption, proxyOption, storeOption } from '../frame/options.ts';
 
-/** `canfetch prefetch`: the robots.txt of every origin in a list of URLs. */
+/** `canfetch prefetch`: fetches the robots.txt of every origin in a list of URLs. */
 export const prefetchCommand: Command = {
   name: 'prefetch',
   summary: 'Ask every origin in a list of URLs for its robots.txt, and tell what came of it',

@@ -7,11 +7,11 @@ import { originOf } from '../../url/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
 
-/** An origin to be asked, or a line that names none. */
+/** An origin to fetch from, or the error of a line that names no origin. */
 export type OriginTarget =
   { readonly origin: string } | { readonly target: Target; readonly error: InputError };
 
-/** What a line names. */
+/** Reads the origin that a line names. */
 export function originTarget(target: Target): OriginTarget {
   if (target.tooLong === true) return { target, error: tooLongError };
   try {
@@ -22,10 +22,10 @@ export function originTarget(target: Target): OriginTarget {
   }
 }
 
-/** What came of one origin, or of a line that names none. */
+/** The result for one origin, or the error of a line that names no origin. */
 export type Prefetched = Decision | Extract<OriginTarget, { readonly error: unknown }>;
 
-/** Gives out a line for each origin, and keeps count of them. */
+/** Writes a line for each origin, and counts the results. */
 export class PrefetchReport {
   private readonly session: Session;
   private readonly output: Output;
@@ -35,7 +35,7 @@ export class PrefetchReport {
   private readonly tally = { urls: 0, origins: 0, rules: 0, open: 0, closed: 0, unreachable: 0, invalid: 0 };
   private code: AnswerExitCode = exitCode.success;
 
-  /** @param list The stream that is read. */
+  /** @param list The stream that the list is read from; progress is measured on it. */
   constructor({ switches, values }: ParsedArguments, session: Session, list: object) {
     this.session = session;
     this.keeps = values.has('store');
@@ -44,13 +44,13 @@ export class PrefetchReport {
     this.progress = this.quiet ? undefined : progressOn(session.stderr, listShare(list));
   }
 
-  /** A line of the list was read. */
+  /** Counts a line of the list. */
   read(): void {
     this.tally.urls++;
     this.showProgress();
   }
 
-  /** Resolves when there is room for more. */
+  /** Writes results. Resolves when the output has room for more. */
   async add(all: readonly Prefetched[]): Promise<void> {
     for (const prefetched of all) this.count(prefetched);
     if (!this.quiet) {
@@ -60,7 +60,7 @@ export class PrefetchReport {
     this.showProgress();
   }
 
-  /** The exit code, once all is written. */
+  /** Writes all that is left, then resolves with the exit code. */
   async finish(): Promise<AnswerExitCode> {
     await this.output.release();
     if (this.progress !== undefined && this.session.stderr.isTTY === true) {
@@ -70,7 +70,7 @@ export class PrefetchReport {
     return this.code;
   }
 
-  /** Says how far it came, and how to go on, after Ctrl-C. */
+  /** Reports after Ctrl-C how far the run came and how to continue it. */
   interrupted(): void {
     const { origins } = this.tally;
     if (origins === 0) return;
@@ -81,7 +81,7 @@ export class PrefetchReport {
     this.session.stderr.write(`canfetch: interrupted after ${count(origins, 'origin')}; ${todo}\n`);
   }
 
-  /** Takes the progress line away, however the run ended. */
+  /** Clears the progress line, whether the run succeeded or failed. */
   leave(): void {
     this.progress?.clear();
   }

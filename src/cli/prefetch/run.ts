@@ -16,10 +16,10 @@ const STDIN = '-';
 
 const MAX_CONCURRENCY = 1_024;
 
-/** Hardly anything is asked twice: what memory there is serves sites that redirect to each other. */
+/** A small cache is enough: each origin is asked once, and only redirects between sites read it again. */
 const CACHE = { maxOrigins: 10_000, maxBytes: 32 * 1_048_576 };
 
-/** Asks each origin once, and prints a line for each. */
+/** Fetches the robots.txt of each origin once, and prints a line for each. */
 export async function prefetchOrigins(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const list = onlyOperand(given, 'a file of URLs, or "-" for standard input');
   const concurrency = readConcurrency(given);
@@ -35,7 +35,7 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
         report.read();
         const target = originTarget(line);
         if ('error' in target) return target;
-        // The front page stands for the origin: what is decided about it itself is not told.
+        // The URL of the front page represents the origin. The report leaves out the decision about that page.
         return origins.add(target.origin)
           ? client.check(`${target.origin}/`, undefined, { signal: stop })
           : undefined;
@@ -74,7 +74,7 @@ async function openList(list: string, { stdin }: Session, signal: AbortSignal): 
   }
 }
 
-/** @throws UsageError for anything but a whole number that makes sense. */
+/** @throws UsageError when the value is not a whole number within the accepted range. */
 function readConcurrency({ values }: ParsedArguments): number {
   const text = values.get('concurrency')?.[0];
   if (text === undefined) return DEFAULT_CONCURRENCY;

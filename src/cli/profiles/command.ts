@@ -3,7 +3,7 @@ import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
 import { jsonOption } from '../frame/options.ts';
 
-/** `canfetch profiles`: the semantics, as tables. */
+/** `canfetch profiles`: prints the semantics of the profiles as tables. */
 export const profilesCommand: Command = {
   name: 'profiles',
   summary: 'Show what answers and failures mean under each profile',

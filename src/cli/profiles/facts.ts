@@ -2,10 +2,10 @@ import { meaningOfStatus, type Profile, type UnreachablePhase } from '../../life
 import type { DialectTraits } from '../../rules/dialect.ts';
 import { duration } from '../../report/text/index.ts';
 
-/** What there is to say, line by line. Every profile has the same labels, so that they stand side by side. */
+/** Labelled facts. Every profile has the same labels, so that a table can show profiles side by side. */
 export type Facts = readonly (readonly [label: string, text: string])[];
 
-/** What the answer for robots.txt means, and for how long. */
+/** How a profile treats each response for robots.txt, and for how long. */
 export function profileFacts(profile: Profile): Facts {
   const { lifetime, backoff, retryAfter } = profile;
   return [
@@ -31,7 +31,7 @@ export function profileFacts(profile: Profile): Facts {
   ];
 }
 
-/** How the file is read. */
+/** How a dialect parses and matches the file. */
 export function readingFacts(traits: DialectTraits): Facts {
   return [
     ['the rule that decides', traits.decides === 'longest' ? 'longest' : 'first'],
@@ -44,7 +44,7 @@ export function readingFacts(traits: DialectTraits): Facts {
   ];
 }
 
-/** Phase by phase, from the first failure on. */
+/** Describes the phases of an outage, from the first failure. */
 export function phaseFacts({ whileUnreachable }: Profile): string[] {
   return whileUnreachable.map((phase, index) => {
     const when =

@@ -39,7 +39,7 @@ function readNames({ operands }: ParsedArguments): readonly ProfileName[] {
   throw new UsageError(`Expected a profile (${profileNames.join(', ')}), got ${quoted(wanted)}`);
 }
 
-/** The profile as it is given to a client, and the traits of its dialect beside it. */
+/** Converts a profile to plain data, and adds the traits of its dialect. */
 function asData(profile: Profile): object {
   return { ...profile, dialectTraits: dialects[profile.dialect] };
 }

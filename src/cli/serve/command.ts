@@ -2,7 +2,7 @@ import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
 import { agentOption, deadlineOption, profileOption, proxyOption } from '../frame/options.ts';
 
-/** `canfetch serve`: the same answers over HTTP, for crawlers in other languages and for people. */
+/** `canfetch serve`: gives the same answers over HTTP, for crawlers in other languages and for people. */
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Answer over HTTP: JSON for crawlers in other languages, a page for people',

@@ -19,12 +19,12 @@ import {
 } from '../../serve/index.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
-/** After RFC 9309, and next to the ports where services of one's own machine usually are. */
+/** Recalls RFC 9309, and is close to 8080, the usual port of local services. */
 const DEFAULT_PORT = 8309;
-/** Fetches under way at most. What streams wait for leaves a fifth of them to single questions. */
+/** Maximum number of concurrent fetches. Streams can use at most four fifths, which leaves a fifth to single questions. */
 const CONCURRENCY = MAX_STREAMS * STREAM_CONCURRENCY * 1.25;
 
-/** Serves until it is interrupted (130) or told to end (0), and answers what is then under way. */
+/** Serves until Ctrl-C (exit code 130) or SIGTERM (0). Requests in progress are answered before it ends. */
 export async function serve(
   given: ParsedArguments,
   session: Session,
@@ -39,7 +39,7 @@ export async function serve(
   const prom = await load();
   const opened = await openClient(settings, session, {
     concurrency: CONCURRENCY,
-    // A service that others can reach must not be their way into the network it stands in.
+    // Others may reach this service. It must not give them access to the private network of its host.
     addressPolicy: given.switches.has('allow-private') ? 'any' : 'public-only',
   });
   const { client } = opened;
@@ -110,7 +110,7 @@ function ended({ signal, onTerminate }: Session): Promise<void> {
   });
 }
 
-/** @throws UsageError */
+/** @throws UsageError when `--port` is not a whole number from 0 to 65535. */
 function readPort(given: ParsedArguments): number {
   const text = given.values.get('port')?.[0];
   if (text === undefined) return DEFAULT_PORT;
