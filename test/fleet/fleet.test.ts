@@ -1,6 +1,4 @@
-import { describeFleetOnLmdb, describeFleetOnRedis } from './behaviour.ts';
+import { describeFleetOnLmdb } from './behaviour.ts';
 
-const ORIGINS = 60;
-
-describeFleetOnLmdb(ORIGINS);
-describeFleetOnRedis(ORIGINS, 'node-redis');
+/** `fleet.thorough.test.ts` has more origins, and Redis. */
+describeFleetOnLmdb(60);

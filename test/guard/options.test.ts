@@ -18,6 +18,8 @@ describe('the options of a guard', () => {
       addressPolicy: 'any',
       identify: true,
       onIdentity: undefined,
+      purpose: undefined,
+      refusesUnknown: false,
     });
   });
 
@@ -33,6 +35,8 @@ describe('the options of a guard', () => {
       addressPolicy: 'public-only',
       identify: false,
       onIdentity: () => undefined,
+      purpose: 'train-ai',
+      onUnknownPurpose: 'refuse',
       lookup: () => undefined,
     } satisfies GuardOptions;
     const { agent, onDisallow, filter, onRefusal, onIgnored, clock, onIdentity } = given;
@@ -48,6 +52,8 @@ describe('the options of a guard', () => {
       addressPolicy: 'public-only',
       identify: false,
       onIdentity,
+      purpose: 'train-ai',
+      refusesUnknown: true,
     });
     expect(readGuardOptions({ mode: 'enforce', onDisallow: 'response', agent: 'ExampleBot' })).toMatchObject({
       enforces: true,
