@@ -2,29 +2,29 @@ import { linesApplying } from '../rules/describe.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import type { UrlExplanation } from './explanation.ts';
 
-/** A line of a file, and what it has to do with the decision. */
+/** A line of a file, and its role in the decision. */
 export interface AnnotatedLine {
-  /** 1-based. */
+  /** Line number, 1-based. */
   readonly line: number;
-  /** As it stands in the file; invalid UTF-8 shows as U+FFFD. */
+  /** Text as in the file; U+FFFD replaces invalid UTF-8. */
   readonly text: string;
-  /** Of the group that applies: a user-agent line that names the agent, a rule, or another record that counts for it. */
+  /** Whether the line belongs to the group that applies: its user-agent lines, its rules and its other records. */
   readonly inGroup: boolean;
   readonly role?: 'decides' | 'runner-up';
 }
 
-/** Lines that are left out because nothing about them matters. */
+/** A run of omitted lines, which do not affect the decision. */
 export interface Gap {
   readonly omitted: number;
 }
 
-/** A file of so many lines is shown whole. */
+/** Files with at most this many lines are shown completely. */
 const SHORT_FILE = 60;
 const CONTEXT = 2;
-/** Of a group spread over many places the first are shown. */
+/** When the group is spread over more places than this, only the first are shown. */
 const MOST_PLACES = 20;
 
-/** The file line by line; of a long one what lies about the lines that matter, unless `all` is asked for. */
+/** Annotates the lines of a file. Of a long file only the lines around the deciding ones are kept, unless `all`. */
 export function annotate(
   { decision, runnerUp, file }: UrlExplanation & { readonly file: RobotsFile },
   all: boolean,
@@ -45,14 +45,14 @@ export function annotate(
   return around(lines, places);
 }
 
-/** Lines end at LF, CR or CRLF. */
+/** Splits a file into lines at LF, CR or CRLF. */
 export function linesOf(bytes: Uint8Array): string[] {
   const lines = new TextDecoder().decode(bytes).split(/\r\n|\n|\r/);
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }
 
-/** The user-agent lines that make groups apply to `agent`, the rules of these groups, the records of their blocks. */
+/** Line numbers of the groups that apply to `agent`: their user-agent lines, rules and other records. */
 export function groupLines(file: RobotsFile, agent: string): ReadonlySet<number> {
   const all = new Set(linesApplying(file, agent)?.lines);
   const blocks = new Set<number>();
@@ -80,7 +80,7 @@ function around(lines: readonly AnnotatedLine[], places: readonly number[]): (An
     next = start;
     showTo(Math.min(lines.length, place + CONTEXT));
   }
-  // Without a line that matters, the beginning is as good as anything.
+  // No line affects the decision: show the beginning of the file.
   if (places.length === 0) showTo(Math.min(lines.length, SHORT_FILE));
   if (next <= lines.length) shown.push({ omitted: lines.length - next + 1 });
   return shown;

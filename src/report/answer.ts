@@ -3,7 +3,7 @@ import type { RobotsSource } from '../lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, Verdict } from '../rules/index.ts';
 import { MAX_LINE_LENGTH, type Target } from './input/targets.ts';
 
-/** A decision from a file on disk: without an origin, a network or a time. */
+/** A decision from a file on disk. It involves no origin and no network, and does not expire. */
 export interface FileDecision {
   /** The URL or path as given. */
   readonly url: string;
@@ -18,7 +18,7 @@ export interface FileDecision {
   readonly robots: FileSource;
 }
 
-/** The source of rules that no origin served, and what is odd about them. */
+/** The file that rules were read from, with warnings about it. */
 export interface FileSource extends Pick<RobotsSource, 'truncated' | 'suspect'> {
   /** Path, or `-` for standard input. */
   readonly file: string;
@@ -32,30 +32,30 @@ export type Answer =
   | { readonly target: Target; readonly decision: ReportedDecision }
   | { readonly target: Target; readonly error: InputError };
 
-/** A target that is no URL. */
+/** The error of a target that is not a valid URL. */
 export interface InputError {
   readonly code: string;
-  /** What was expected and what came, in one line. */
+  /** One line that states what was expected and what came. */
   readonly message: string;
 }
 
-/** A line that is no URL because of its length. */
+/** The error of a line that is too long to be a URL. */
 export const tooLongError: InputError = {
   code: 'ERR_ROBOTS_INVALID_URL',
   message: `Expected a URL of at most ${MAX_LINE_LENGTH} characters, got a longer line`,
 };
 
-/** Answers targets one by one: a running client, or a file. */
+/** Answers targets one by one, with a client or with a file. */
 export interface Decider {
   /**
-   * Returns a promise only when the origin has to be fetched first. Rejects only when the run is interrupted, or by a
-   * defect.
+   * Returns a promise only when robots.txt must be fetched first. The promise rejects only when the run is
+   * interrupted, or because of a bug.
    */
   decide(target: Target): Answer | Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** Whether robots.txt was unreachable, so that a later question may have another answer. */
+/** Whether robots.txt was unreachable, so that the decision may change when it becomes reachable. */
 export function isUndecided(decision: ReportedDecision): boolean {
   return decision.reason === 'unreachable';
 }

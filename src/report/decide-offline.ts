@@ -11,7 +11,7 @@ import { readRobots } from './input/read-robots.ts';
 import type { Target } from './input/targets.ts';
 
 export interface FileSettings {
-  /** In order of preference; this package's own name when empty. */
+  /** Product tokens in order of preference. When empty, this package's own name is used. */
   readonly agents: readonly string[];
   readonly profile: ProfileName;
   /** Path, or `-` for standard input. */
@@ -20,14 +20,15 @@ export interface FileSettings {
 
 export interface OfflineOptions extends FileSettings {
   readonly stdin: Readable;
-  /** Takes what is worth knowing about the file, one line each. */
+  /** Receives each warning about the file, one line per call. */
   readonly warn: (message: string) => void;
 }
 
 const DEFAULT_AGENT = 'canfetch';
 
 /**
- * Decides by a file, as if every target's origin had served it. It is read as far as a served one would be.
+ * Decides with the rules of a file, as if the origin of every target had served it. Its size limit is that of a
+ * fetched file.
  *
  * @throws UsageError when the file cannot be read.
  */
@@ -47,7 +48,7 @@ export function truncationWarning(file: string): string {
   return `${printable(file)} is longer than crawlers must read (500 KiB); what follows is ignored`;
 }
 
-/** What is told of a file beside each decision by it. */
+/** Describes the file that decisions are made with. */
 export function fileSource(file: string, body: Uint8Array, truncated: boolean): FileSource {
   const suspect = suspectOf({ status: 200, field: () => undefined, start: body, finalUrl: '', hops: 0 });
   return {
@@ -58,7 +59,7 @@ export function fileSource(file: string, body: Uint8Array, truncated: boolean): 
   };
 }
 
-/** Answers by a file, target by target. */
+/** Makes a decider that answers each target with the rules of a file. */
 export function deciderByFile(
   rules: RobotsFile,
   { agents, profile, robots }: Pick<FileSettings, 'agents' | 'profile'> & { readonly robots: FileSource },
@@ -85,14 +86,14 @@ export function deciderByFile(
   };
 }
 
-/** What is wrong with `input`, which is neither URL nor path. Any other error than that is thrown on. */
+/** Converts the error for an `input` that is neither URL nor path. Any other error is thrown again. */
 export function notATarget(error: unknown, input: string): InputError {
   if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
   const message = `Expected an absolute http, https or ftp URL, or a path that starts with "/", got ${quoted(input)}`;
   return { code: error.code, message };
 }
 
-/** What agents are compared by; this package's own name when there are none. */
+/** Product tokens of the agents, for matching. When there are no agents, this package's own name is used. */
 export function tokensOf(agents: readonly string[]): readonly string[] {
   return agents.length === 0 ? [DEFAULT_AGENT] : agents.map((each) => productToken(each) ?? each);
 }

@@ -11,20 +11,20 @@ export interface UrlExplanation {
   readonly runnerUp?: Explanation['runnerUp'];
   /** The file whose rules decided. */
   readonly file?: RobotsFile;
-  /** The policy of the origin; absent when a file was given instead. */
+  /** The policy of the origin; absent when the decision was made with a file on disk. */
   readonly policy?: OriginPolicy;
-  /** The decisions of other profiles on the same file, answers and failures. */
+  /** The decisions that other profiles make on the same file, responses and failures. */
   readonly underProfiles: readonly ProfileDecision[];
 }
 
-/** The decision of a profile. `allowed` is absent when it is unknown. */
+/** The decision of a profile. `allowed` is absent when the profile cannot decide. */
 export type ProfileDecision = ProfileState & {
   readonly allowed?: boolean;
   /** Line of the rule that would decide. */
   readonly line?: number;
 };
 
-/** Explains a decision by a served robots.txt. */
+/** Explains a decision made with a fetched robots.txt. */
 export function explainServed(decision: ReportedDecision, policy: OriginPolicy): UrlExplanation {
   const { rules, file } = policy;
   const held = decision.state === 'rules' || decision.state === 'last-good' ? rules : undefined;
@@ -38,7 +38,7 @@ export function explainServed(decision: ReportedDecision, policy: OriginPolicy):
   };
 }
 
-/** Explains a decision by a file on disk, whose rules hold under every profile. */
+/** Explains a decision made with a file on disk. Every profile applies its rules, as nothing was fetched. */
 export function explainFile(decision: ReportedDecision, file: RobotsFile, body: Uint8Array): UrlExplanation {
   const others = profileNames.filter((profile) => profile !== decision.profile);
   return {

@@ -1,7 +1,7 @@
 /**
- * Decisions and files in words and in JSON, for `cli/` and `serve/` alike. `text/` and `input/` are doors of their own.
- * It must not import the client or anything above, nor a library, and loads none: `canfetch --help` and
- * `canfetch --robots` are quick.
+ * Renders decisions and files as text and JSON, for `cli/` and `serve/`. `text/` and `input/` have entrances of their
+ * own. This room must not import the client, a room above it or a library, so that `canfetch --help` and
+ * `canfetch --robots` stay fast.
  */
 export { annotate, type AnnotatedLine, type Gap, groupLines, linesOf } from './annotate.ts';
 export {

@@ -1,6 +1,6 @@
 import type { OriginPolicy } from '../decision/index.ts';
 
-/** A policy as plain data: all of it but the parsed file and the octets it was parsed from. */
+/** Converts a policy to plain data, without the parsed file and its octets. */
 export function policyRecord({ rules, file, ...policy }: OriginPolicy): object {
   const { body: _, ...described } = file ?? {};
   return {

@@ -1,23 +1,23 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** A stream that may be a terminal, which has a width. */
+/** An output stream. A terminal has `isTTY` and its width in `columns`. */
 export type Sink = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** What a run of the command gets from outside: `main.ts` gives it the process, tests give it their own. */
+/** The environment of a run of the command: `main.ts` passes the process, tests pass their own. */
 export interface Session {
-  /** Arguments after the name of the program. */
+  /** Arguments that follow the program name. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable;
-  /** For answers. */
+  /** Receives answers. */
   readonly stdout: Sink;
-  /** For diagnostics and progress. */
+  /** Receives diagnostics and progress. */
   readonly stderr: Sink;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   /**
-   * Has `listener` called on SIGTERM, which otherwise ends the process; for commands that have something to finish.
-   * Gives back what takes the listener away.
+   * Calls `listener` on SIGTERM, which otherwise ends the process, for commands that must finish work first. Returns a
+   * function that removes the listener.
    */
   onTerminate?(listener: () => void): () => void;
 }

@@ -1,6 +1,6 @@
 /**
- * What people hand in: URLs a line, files, standard input. It must not import the client: whoever reads from an origin
- * hands one in.
+ * Reads input: lists of URLs, files and standard input. It must not import the client; callers that read from an
+ * origin pass one in.
  */
 export { absenceOf, type LoadedRobots, type PolicyClient, readsStdin, RobotsLoader } from './load-robots.ts';
 export { listShare } from './list-share.ts';

@@ -1,9 +1,10 @@
 import { fstatSync } from 'node:fs';
 
 /**
- * How much of a list was read so far, from 0 to 1; gives `undefined` for what is no file, such as a pipe.
+ * Measures the share of a list that was read so far, from 0 to 1. The returned function gives `undefined` when the
+ * list is not a regular file, for example a pipe.
  *
- * @param list A stream of a file tells how many octets it has read, and its descriptor.
+ * @param list The stream of the list. A file stream has `fd` and `bytesRead`.
  */
 export function listShare(list: object): () => number | undefined {
   const fd: unknown = Reflect.get(list, 'fd');
@@ -14,7 +15,7 @@ export function listShare(list: object): () => number | undefined {
   };
 }
 
-/** 0 for what has no length. */
+/** Size of a regular file in octets; 0 for anything else. */
 function sizeOf(fd: number): number {
   try {
     const stats = fstatSync(fd);

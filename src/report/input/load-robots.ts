@@ -9,36 +9,36 @@ import { whySentence } from '../text/sentences.ts';
 
 const STDIN = '-';
 
-/** What came of looking for a robots.txt, on a disk, on standard input or at an origin. */
+/** The result of loading a robots.txt from a disk, from standard input or from an origin. */
 export type LoadedRobots =
   | {
       readonly kind: 'file';
-      /** As it was given. */
+      /** File name or URL as given. */
       readonly name: string;
       readonly body: Uint8Array;
-      /** Whether there was more than was read. */
+      /** Whether the file was longer than the size limit. */
       readonly truncated: boolean;
-      /** The URL it came from; absent for files. */
+      /** The URL that the file was fetched from; absent for files on disk. */
       readonly url?: string;
     }
-  /** The origin said that it has none, or failed. */
+  /** The origin has no robots.txt, or the fetch failed. */
   | { readonly kind: 'none'; readonly name: string; readonly policy: OriginPolicy };
 
-/** Of a client, what is needed to ask an origin for its file. */
+/** The part of a client that fetches the file of an origin. */
 export interface PolicyClient extends AsyncDisposable {
   policy(origin: string, options: { readonly signal: AbortSignal }): Promise<OriginPolicy>;
 }
 
 export interface LoadOptions {
-  /** Makes the client, which reads that much of a file. Called when the first URL comes, and not before. */
+  /** Opens a client that reads at most `maxBodyBytes` octets of a file. Called when the first URL is loaded. */
   readonly openClient: (maxBodyBytes: number) => Promise<PolicyClient>;
   readonly session: Session;
   readonly signal: AbortSignal;
-  /** How much of a file is read. Default 512,000. */
+  /** Maximum number of octets to read of a file. Default 512,000. */
   readonly maxBytes?: number;
 }
 
-/** Reads robots.txt files one after another, from disks, standard input and origins. */
+/** Loads robots.txt files one after another, from disks, standard input and origins. */
 export class RobotsLoader implements AsyncDisposable {
   private readonly options: LoadOptions;
   private opened: Promise<PolicyClient> | undefined;
@@ -47,7 +47,7 @@ export class RobotsLoader implements AsyncDisposable {
     this.options = options;
   }
 
-  /** @throws UsageError when a file cannot be read, or a URL is none. */
+  /** @throws UsageError when a file cannot be read, or a URL is invalid. */
   async load(operand: string): Promise<LoadedRobots> {
     if (isUrl(operand)) return this.ask(operand);
     const { session, maxBytes } = this.options;
@@ -76,7 +76,7 @@ export class RobotsLoader implements AsyncDisposable {
 /**
  * Whether standard input is among the operands.
  *
- * @throws UsageError when it is there twice.
+ * @throws UsageError when it is among them twice.
  */
 export function readsStdin(operands: readonly string[]): boolean {
   const times = operands.filter((operand) => operand === STDIN).length;
@@ -84,7 +84,7 @@ export function readsStdin(operands: readonly string[]): boolean {
   throw new UsageError('Expected "-" once, got it again; standard input can be read only once');
 }
 
-/** Why there is no file to look at. */
+/** The reason why there is no file; `undefined` when there is one. */
 export function absenceOf(loaded: LoadedRobots): string | undefined {
   if (loaded.kind === 'file') return undefined;
   return `${printable(loaded.name)}: ${whySentence(loaded.policy) ?? 'there is no robots.txt'}`;

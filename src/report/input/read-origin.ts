@@ -3,15 +3,15 @@ import { isRobotsError } from '../../base/index.ts';
 import { printable, quoted } from '../text/printable.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Whether an operand means an origin rather than a file. */
+/** Whether an operand is a URL rather than a file name. */
 export function isUrl(operand: string): boolean {
   return /^(?:https?|ftp):\/\//i.test(operand);
 }
 
 /**
- * The origin of a URL.
+ * Reads the origin of a URL.
  *
- * @throws UsageError when it is none.
+ * @throws UsageError when the operand is not a valid URL.
  */
 export function readOrigin(operand: string): string {
   try {
@@ -25,7 +25,7 @@ export function readOrigin(operand: string): string {
   }
 }
 
-/** What is said of a host name that stands alone. */
+/** The hint for an operand that looks like a host name without a scheme. */
 export function didYouMean(operand: string): string {
   const looksLikeHost = /^[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)/.test(operand);
   return looksLikeHost ? `; did you mean "https://${printable(operand)}"?` : '';

@@ -11,10 +11,10 @@ export interface ReadRobots {
 }
 
 /**
- * Reads a robots.txt from a disk, or from standard input when `file` is `-`: by the same code, and to the same limit,
- * as what comes from a server.
+ * Reads a robots.txt from a disk, or from standard input when `file` is `-`, with the code and the limit that apply
+ * to fetched files.
  *
- * @param what Names what the file was given as, for the message.
+ * @param what The option or operand that named the file, for the error message.
  * @throws UsageError when it cannot be read.
  */
 export async function readRobots(
@@ -38,7 +38,7 @@ export async function readRobots(
   }
 }
 
-/** What the code of a failure to read a file means. */
+/** Explains the error code of a failed read. */
 export function whyUnreadable(code: string): string {
   if (code === 'ENOENT') return 'no such file';
   if (code === 'EISDIR') return 'a directory';

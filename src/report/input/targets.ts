@@ -1,18 +1,18 @@
 import type { Readable } from 'node:stream';
 
-/** One URL to be answered, as it was written. */
+/** One URL to answer, as written in the input. */
 export interface Target {
   readonly input: string;
-  /** 1-based line of standard input; absent for arguments. */
+  /** Line number in standard input, 1-based; absent for arguments. */
   readonly line?: number;
-  /** The line went on past {@link MAX_LINE_LENGTH}; `input` is its beginning. */
+  /** The line was longer than {@link MAX_LINE_LENGTH}; `input` is its beginning. */
   readonly tooLong?: true;
 }
 
-/** Longer than any URL that a server takes. Keeps a file without line ends from filling the memory. */
+/** Longer than any URL that servers accept. Prevents a file without line ends from filling the memory. */
 export const MAX_LINE_LENGTH = 65_536;
 
-/** The operands in order; where one is `-`, the lines of `stdin`. As many at a time as were read at a time. */
+/** Yields the operands in order, and the lines of `stdin` in place of `-`. Each batch has the lines of one chunk. */
 export async function* targets(
   operands: readonly string[],
   stdin: Readable,
@@ -23,7 +23,7 @@ export async function* targets(
   }
 }
 
-/** Lines that are neither blank nor a comment, as many at a time as a chunk of `stdin` ends. */
+/** Yields the lines that are neither blank nor comments. Each batch has the lines that end in one chunk of `stdin`. */
 export async function* targetLines(stdin: Readable): AsyncGenerator<readonly Target[], void, undefined> {
   const lines = new TargetLines();
   for await (const chunk of stdin) {
@@ -34,14 +34,14 @@ export async function* targetLines(stdin: Readable): AsyncGenerator<readonly Tar
   if (last.length > 0) yield last;
 }
 
-/** Cuts chunks into lines. */
+/** Splits chunks into lines. */
 class TargetLines {
   private readonly decoder = new TextDecoder();
   private line = 0;
   private rest = '';
   private tooLong = false;
 
-  /** The lines that end in `chunk`. */
+  /** Returns the lines that end in `chunk`. */
   read(chunk: string | Uint8Array): Target[] {
     const text =
       this.rest + (typeof chunk === 'string' ? chunk : this.decoder.decode(chunk, { stream: true }));
@@ -59,7 +59,7 @@ class TargetLines {
     return targets;
   }
 
-  /** The line that no line end follows. */
+  /** Returns the last line when no line end follows it. */
   end(): Target[] {
     const targets: Target[] = [];
     this.add(this.rest + this.decoder.decode(), targets);

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Session } from '../session.ts';
 
-/** The few styles there are. */
+/** The text styles of the output. */
 export interface Palette {
   readonly good: (text: string) => string;
   readonly bad: (text: string) => string;
@@ -14,7 +14,7 @@ const plain = (text: string): string => text;
 const colourless: Palette = { good: plain, bad: plain, unsure: plain, faint: plain, strong: plain };
 
 type Format = Parameters<typeof styleText>[0];
-// Whether to colour is settled below, for the stream at hand rather than for the process.
+// `paletteFor` decides whether to colour, for one stream rather than for the process.
 const style =
   (format: Format) =>
   (text: string): string =>
@@ -27,12 +27,12 @@ const coloured: Palette = {
   strong: style('bold'),
 };
 
-/** When to colour: `auto` heeds the environment and the stream. */
+/** When to colour. `auto` depends on the environment and the stream. */
 export type ColourChoice = 'auto' | 'always' | 'never';
 
 /**
- * Colours for standard output: as `when` says; else as FORCE_COLOR says; else never with NO_COLOR
- * (whatever its value, unless empty) or on a dumb terminal; else when it is a terminal.
+ * Selects the colours for standard output. The first that applies decides: `when` unless it is `auto`; FORCE_COLOR;
+ * no colours when NO_COLOR is not empty or the terminal is dumb; colours when standard output is a terminal.
  */
 export function paletteFor({ stdout, env }: Session, when: ColourChoice): Palette {
   if (when === 'never' || when === 'always') return when === 'always' ? coloured : colourless;

@@ -2,7 +2,7 @@ import type { ReportedDecision } from '../answer.ts';
 import { printable } from './printable.ts';
 import { count } from './durations.ts';
 
-/** Codes one meets every day, in words; the code itself is shown beside them, to be searched for. */
+/** Descriptions of common error codes. The code is shown with the description, so that people can search for it. */
 const words: Readonly<Record<string, string>> = {
   ERR_ROBOTS_DEADLINE: 'no whole answer within the deadline',
   ERR_ROBOTS_NO_FTP_TRANSPORT: 'nothing here can fetch over FTP',
@@ -27,7 +27,7 @@ const words: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'the certificate has expired',
 };
 
-/** What came of asking for robots.txt, in a few words: a status, a failure, or both. */
+/** Describes the outcome of the fetch of robots.txt: a status, a failure, or both. */
 export function cause(robots: ReportedDecision['robots']): string {
   if (!('finalUrl' in robots)) return printable(robots.file);
   const { status, error, hops } = robots;

@@ -1,6 +1,6 @@
 /**
- * Words, layout, colours and JSON for people and programs that read standard output. It must not import `rules/` or
- * anything that decides: it says what was decided.
+ * Text, layout, colours and JSON for standard output. It must not import `rules/` or other rooms that make decisions:
+ * it only describes decisions.
  */
 export { type ColourChoice, type Palette, paletteFor } from './colour.ts';
 export { ago, ahead, count, duration, instant } from './durations.ts';

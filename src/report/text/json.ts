@@ -1,7 +1,7 @@
 import type { Answer } from '../answer.ts';
 
 /**
- * An answer as a line of NDJSON: `schemaVersion`, `input` (the URL as it was written), `line` when it came from
+ * Renders an answer as a line of NDJSON: `schemaVersion`, `input` (the URL as written), `line` when it came from
  * standard input, and then either all fields of the decision or `error: { code, message }`.
  */
 export function renderRecord(answer: Answer): string {
@@ -12,7 +12,7 @@ export function renderRecord(answer: Answer): string {
   return `${head}${fieldsJson(answer.decision, input, inputJson)}}\n`;
 }
 
-/** The fields of `record`, each behind a comma. `known` is a value that stands there often; its JSON is at hand. */
+/** Renders the fields of `record`, each after a comma. `knownJson` saves rendering the frequent value `known` again. */
 function fieldsJson<Fields extends object>(record: Fields, known: string, knownJson: string): string {
   let json = '';
   for (const name in record) {
@@ -23,21 +23,20 @@ function fieldsJson<Fields extends object>(record: Fields, known: string, knownJ
 }
 
 /**
- * Version of what the command prints as JSON; raised when a field changes its meaning or goes away, not when one is
- * added.
+ * Version of the JSON output. It is raised when a field changes its meaning or is removed, not when a field is added.
  */
 const SCHEMA_VERSION = 1;
 
-/** What JSON may hold as it is, and a terminal had better not: DEL, C1 controls, format characters, line ends. */
+/** Characters that JSON allows but terminals may interpret: DEL, C1 controls, format characters, line ends. */
 const UNPRINTABLE = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A line of NDJSON, headed by the version of its shape. Harmless to a terminal, and the same data as without. */
+/** Renders a line of NDJSON that starts with `schemaVersion`. Its escapes are safe for terminals and keep the data. */
 export function jsonLine(record: object): string {
   const text = JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...record });
   return `${escapeForTerminal(text)}\n`;
 }
 
-/** The same JSON without characters that a terminal would act on: they stand in strings only. */
+/** Escapes the characters of JSON that a terminal may interpret. They occur only in strings, so escapes are valid. */
 export function escapeForTerminal(json: string): string {
   return json.replace(UNPRINTABLE, (character) =>
     Array.from(
@@ -47,7 +46,7 @@ export function escapeForTerminal(json: string): string {
   );
 }
 
-/** Characters that stand in JSON, and before a terminal, as they are. */
+/** Text that needs no escape in JSON or for a terminal. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function textJson(text: string): string {
@@ -60,8 +59,8 @@ function valueJson(value: unknown): string {
 }
 
 /**
- * What decisions of an origin share is one object: its rule, its group, where its robots.txt came from. It is written as
- * JSON once, and its text goes when it does.
+ * JSON of the objects that decisions of an origin share: rule, group and robots.txt source. Each object is rendered
+ * once. The map is weak, so that the text is freed with its object.
  */
 const kept = new WeakMap<object, string>();
 

@@ -1,18 +1,18 @@
 import type { Sink } from '../session.ts';
 
-/** Columns of a terminal; undefined when the stream is none, so that files and pipes get whole lines. */
+/** Width of a terminal in columns; `undefined` for other streams, so that files and pipes get unwrapped lines. */
 export function widthOf(sink: Sink): number | undefined {
   return sink.isTTY === true && sink.columns !== undefined && sink.columns > 0 ? sink.columns : undefined;
 }
 
-/** As many characters as there is room for; the last of them an ellipsis when there are more. */
+/** Truncates text to `width` characters, and ends truncated text with an ellipsis. */
 export function cut(text: string, width: number | undefined): string {
   if (width === undefined || text.length <= width) return text;
   const characters = [...text];
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
 }
 
-/** Lines of at most `width` characters, broken at spaces; a word that is longer stands alone. */
+/** Wraps text at spaces into lines of at most `width` characters. A longer word gets a line of its own. */
 export function wrap(text: string, width: number | undefined): string[] {
   if (width === undefined || text.length <= width) return [text];
   const lines: string[] = [];
@@ -26,10 +26,10 @@ export function wrap(text: string, width: number | undefined): string[] {
   return [...lines, line];
 }
 
-/** Narrower than this a column is not wrapped: a terminal that small breaks lines by itself. */
+/** Narrower columns are not wrapped: a terminal that small breaks the lines itself. */
 const MIN_WRAPPED = 24;
 
-/** A label and what there is to say, in two columns; the second wraps. `style` goes over the padded label. */
+/** Lays out labels and texts in two columns; the second wraps. `style` is applied to the padded label. */
 export function definitions(
   rows: readonly (readonly [label: string, text: string])[],
   width?: number,
@@ -44,7 +44,7 @@ export function definitions(
   );
 }
 
-/** Cells in columns as wide as their widest; the first row may be styled. */
+/** Lays out cells in columns, each as wide as its widest cell. The first row may be styled. */
 export function grid(
   rows: readonly (readonly string[])[],
   headStyle: (text: string) => string = (text) => text,

@@ -2,7 +2,7 @@ import type { Freshness, StatedLifetime } from '../../lifecycle/index.ts';
 import type { PolicyLifetime, PolicyNextAttempt } from '../../decision/index.ts';
 import { ahead, count, duration } from './durations.ts';
 
-/** Why an answer holds for as long as it does: `max-age=60 raised to the floor of 10 min, 25 s taken off at random`. */
+/** Explains the lifetime of a response: `max-age=60 raised to the floor of 10 min, 25 s taken off at random`. */
 export function lifetimeReason({ why, jitterMs = 0 }: PolicyLifetime): string | undefined {
   if (why === undefined) return undefined;
   const jitter = jitterMs < 1 ? [] : [`${duration(jitterMs)} taken off at random`];
@@ -43,7 +43,7 @@ function clamped({ clampedBy, lifetimeMs }: Freshness): string {
     : ` cut to the ceiling of ${duration(lifetimeMs)}`;
 }
 
-/** When the next attempt is made, and why then. */
+/** Explains when the next attempt is made, and why. */
 export function nextAttemptReason(next: PolicyNextAttempt, now: number): string {
   const when = ahead(next.at, now);
   switch (next.why) {

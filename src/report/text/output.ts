@@ -1,11 +1,11 @@
 import type { Sink } from '../session.ts';
 
-/** Whoever read the output has gone (`canfetch … | head -1`): there is no one left to work for. */
+/** The reader of the output closed the pipe (`canfetch … | head -1`), so the run can end. */
 export class BrokenPipeError extends Error {
   override readonly name = 'BrokenPipeError';
 }
 
-/** Writes to a stream no faster than it is read, and tells when nobody reads it any more. */
+/** Writes to a stream with backpressure, and reports when its reader is gone. */
 export class Output {
   private readonly sink: Sink;
   private failure: Error | undefined;
@@ -18,7 +18,7 @@ export class Output {
     sink.on('drain', this.onDrain);
   }
 
-  /** @throws BrokenPipeError, or the error of the stream (a full disk, for one). */
+  /** @throws BrokenPipeError when the reader is gone, or the error of the stream, such as a full disk. */
   async write(text: string): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
     if (this.sink.destroyed) throw new BrokenPipeError();
@@ -29,7 +29,7 @@ export class Output {
     if (this.failure !== undefined) throw this.failure;
   }
 
-  /** Waits until all is handed over, then lets go of the stream, which stays open. */
+  /** Waits until everything is written, then removes the listeners. The stream stays open. */
   async release(): Promise<void> {
     if (this.failure === undefined && !this.sink.destroyed) {
       await new Promise<void>((resolve) => {
@@ -39,7 +39,7 @@ export class Output {
     }
     this.sink.off('close', this.onClose);
     this.sink.off('drain', this.onDrain);
-    // The error listener stays: a late EPIPE must not bring the process down.
+    // The error listener stays, because a late EPIPE would otherwise crash the process.
   }
 
   private readonly onError = (error: NodeJS.ErrnoException): void => {

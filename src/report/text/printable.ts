@@ -1,8 +1,8 @@
-/** Control and format characters: they could move the cursor, recolour the terminal or turn text around. */
+/** Control and format characters, which could move the cursor, recolour the terminal or reverse text. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const MAX_LENGTH = 400;
 
-/** Foreign text (patterns, agents, paths) on one line, harmless to a terminal, cut when very long. */
+/** Makes foreign text (patterns, agents, paths) safe for a terminal: one line, truncated to `maxLength`. */
 export function printable(text: string, maxLength: number = MAX_LENGTH): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
   return cut.replace(UNPRINTABLE, (character) => {
@@ -11,12 +11,12 @@ export function printable(text: string, maxLength: number = MAX_LENGTH): string 
   });
 }
 
-/** A file, as it was given. */
+/** Formats a file name as given. */
 export function fileName(name: string): string {
   return name === '-' ? 'standard input' : printable(name);
 }
 
-/** Foreign text in quotation marks. */
+/** Quotes foreign text. */
 export function quoted(text: string): string {
   return `"${printable(text)}"`;
 }

@@ -6,20 +6,20 @@ const REDRAW_EVERY_MS = 100;
 const TELL_EVERY_MS = 10_000;
 const CLEAR_LINE = '\r\u001B[2K';
 
-/** How far a long run has come. */
+/** Shows the progress of a long run. */
 export interface Progress {
-  /** Tells, unless it told a moment ago: what there is to say, and how many are done in a second. */
+  /** Shows `parts` and the rate per second, unless it did so a moment ago. */
   show(done: number, parts: () => readonly string[]): void;
-  /** Makes room for other output on the same terminal. */
+  /** Clears the progress line, before other output on the same terminal. */
   clear(): void;
 }
 
-/** A line on a terminal that is written over and over, elsewhere one every ten seconds. */
+/** Makes a progress line that is overwritten on a terminal; elsewhere, a new line every ten seconds. */
 export function progressOn(sink: Sink, share: () => number | undefined): Progress {
   return sink.isTTY === true ? new ProgressLine(sink) : new ProgressLog(sink, share);
 }
 
-/** One line on a terminal that is written over and over. */
+/** One line on a terminal that each update overwrites. */
 class ProgressLine implements Progress {
   private readonly sink: Sink;
   private readonly startedAt = performance.now();
@@ -36,7 +36,7 @@ class ProgressLine implements Progress {
     this.drawnAt = now;
     const perSecond = Math.round((done / Math.max(1, now - this.startedAt)) * 1_000);
     const line = [...parts(), `${perSecond.toLocaleString('en')}/s`].join(' · ');
-    // A line that the terminal breaks could not be taken away again.
+    // A line that the terminal wraps could not be cleared.
     this.sink.write(`${CLEAR_LINE}${cut(line, widthOf(this.sink))}`);
     this.visible = true;
   }
@@ -48,14 +48,14 @@ class ProgressLine implements Progress {
   }
 }
 
-/** Where nobody sees a line being written over: a line every ten seconds. */
+/** For output that is not a terminal: a new line every ten seconds. */
 class ProgressLog implements Progress {
   private readonly sink: Sink;
   private readonly share: () => number | undefined;
   private readonly startedAt = performance.now();
   private toldAt = this.startedAt;
 
-  /** @param share How much of the list was read, from 0 to 1; `undefined` where nobody knows its length. */
+  /** @param share The share of the list that was read, from 0 to 1; `undefined` when its length is unknown. */
   constructor(sink: Sink, share: () => number | undefined) {
     this.sink = sink;
     this.share = share;

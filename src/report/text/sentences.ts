@@ -5,7 +5,7 @@ import type { ReportedDecision } from '../answer.ts';
 import { cause } from './fetch-errors.ts';
 import { printable } from './printable.ts';
 
-/** What whole sentences are made of: parts of decisions and of policies alike. */
+/** The fields that the sentences use; decisions and policies both have them. */
 interface KnownState {
   readonly state: Decision['state'];
   readonly reason?: ReportedDecision['reason'] | undefined;
@@ -13,7 +13,7 @@ interface KnownState {
   readonly because?: string | undefined;
 }
 
-/** Why it is so, unless rules of a fresh file say it all. */
+/** Explains the state; `undefined` when the rules of a fresh file explain it fully. */
 export function whySentence({ reason, state, robots, because }: KnownState): string | undefined {
   switch (reason) {
     case 'robots-txt':
@@ -38,7 +38,7 @@ export function whySentence({ reason, state, robots, because }: KnownState): str
   }
 }
 
-/** Who was asked for, and the group that got. `hasNoGroup`: there is a file, and it has none. */
+/** Names the agent and the group that applies. `hasNoGroup`: there is a file, but no group of it applies. */
 export function agentSentence(agent: string, group: MatchedGroup | undefined, hasNoGroup: boolean): string {
   const name = printable(agent);
   if (group !== undefined) {
@@ -48,12 +48,12 @@ export function agentSentence(agent: string, group: MatchedGroup | undefined, ha
   return hasNoGroup ? `${name} → no group names it, and there is none for "*"` : name;
 }
 
-/** A rule, and where it stands: `line 3  Disallow: /private`. */
+/** Formats a rule with its line number: `line 3  Disallow: /private`. */
 export function ruleText({ line, directive, pattern }: MatchedRule): string {
   return `line ${line}  ${directive === 'allow' ? 'Allow' : 'Disallow'}: ${printable(pattern)}`;
 }
 
-/** What the answer looks like, if not like a robots.txt. */
+/** Describes a response that does not look like a robots.txt. */
 export function looksSentence(suspect: Suspect): string {
   return `like ${looks[suspect]} rather than a robots.txt`;
 }
