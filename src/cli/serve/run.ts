@@ -21,7 +21,7 @@ import {
 const DEFAULT_HOST = '127.0.0.1';
 /** Recalls RFC 9309, and is close to 8080, the usual port of local services. */
 const DEFAULT_PORT = 8309;
-/** Maximum number of concurrent fetches. Streams can use at most four fifths, which leaves a fifth to single questions. */
+/** Maximum number of concurrent fetches. Streams use at most four fifths of them. */
 const CONCURRENCY = MAX_STREAMS * STREAM_CONCURRENCY * 1.25;
 
 /** Serves until Ctrl-C (exit code 130) or SIGTERM (0). Requests in progress are answered before it ends. */
