@@ -3,12 +3,12 @@ import { quote } from '../base/index.ts';
 import { Problem } from './problem.ts';
 
 /**
- * Names under which the service may be asked. A page of a site whose name was made to point at this machine (DNS
- * rebinding) is of the same origin as we are to the browser; that name in `Host` gives it away.
+ * Host names that requests may be addressed to. DNS rebinding makes the name of a hostile site resolve to this
+ * machine, and the browser then treats the site and this service as one origin. The name in `Host` reveals it.
  */
 export class AllowedHosts {
   private readonly names: ReadonlySet<string>;
-  /** The field that was allowed last: most requests have the same. */
+  /** The last allowed `Host` field, because most requests carry the same one. */
   private allowed: string | undefined;
 
   constructor(bound: string, more: readonly string[]) {
@@ -16,7 +16,7 @@ export class AllowedHosts {
     this.names = new Set(names.map((name) => serialised(name) ?? name.toLowerCase()));
   }
 
-  /** @throws Problem 421 */
+  /** @throws Problem 421 when `Host` is not an allowed name. */
   assert({ headers: { host = '' } }: IncomingMessage): void {
     if (host === this.allowed) return;
     const name = /^(?:\[[\da-f:.]+\]|[^:/?#@\\\s]+)(?=:\d*$|$)/i.exec(host)?.[0];
@@ -34,7 +34,7 @@ export class AllowedHosts {
   }
 }
 
-/** A host the way a URL has it; undefined when it is none. */
+/** Serialises a host as in a URL; `undefined` when it is invalid. */
 function serialised(name: string): string | undefined {
   const bracketed = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
   try {
@@ -44,14 +44,14 @@ function serialised(name: string): string | undefined {
   }
 }
 
-/** Where the page is. */
+/** Path of the page. */
 const PAGE = '/';
 
 /**
- * Pages of other sites have no business here: they could make this machine ask origins, even if they cannot read what
- * comes. A link leads to the page, and to nothing that acts.
+ * Refuses requests that pages of other sites send: they could make this machine fetch from origins, even though they
+ * cannot read the responses. Other sites may link to the page, which does nothing by itself.
  *
- * @throws Problem 403
+ * @throws Problem 403 for such a request.
  */
 export function assertOwnSite({ method, headers }: IncomingMessage, path: string): void {
   const { host = '', origin } = headers;

@@ -1,10 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from './problem.ts';
 
-/** The time that a body of bounded length has to arrive. */
+/** Deadline for a body of bounded length to arrive. */
 const BODY_DEADLINE_MS = 30_000;
 
-/** RFC 9110 §15.5.16. What we read is bounded as it comes; a coding would make that another question. */
+/**
+ * Refuses a content coding (RFC 9110 §15.5.16), because the size limit counts the octets as received, not as decoded.
+ *
+ * @throws Problem 415
+ */
 export function assertPlain({ headers }: IncomingMessage): void {
   const coding = headers['content-encoding'] ?? 'identity';
   if (coding === 'identity') return;
@@ -15,7 +19,7 @@ export function assertPlain({ headers }: IncomingMessage): void {
   );
 }
 
-/** @throws Problem 413 for more than `maxBytes`, 408 when it does not arrive in time, 400 when it is no JSON. */
+/** @throws Problem 413 for more than `maxBytes`, 408 when the body does not arrive in time, 400 for invalid JSON. */
 export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   assertPlain(request);
   const text = await readText(request, maxBytes);
@@ -28,7 +32,7 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
   }
 }
 
-/** Not by iteration: leaving it early would destroy the connection that the answer has to go through. */
+/** Reads with events: leaving an async iteration early would destroy the connection, which the response still needs. */
 function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -15,8 +15,8 @@ import { StreamProgress } from './stream-progress.ts';
 import pLimit from 'p-limit';
 
 /**
- * The items of `source` until `signal` aborts. The source is then left as it is, in the middle of whatever it does:
- * to end it would be to end the request whose answer is still to be written.
+ * Yields the items of `source` until `signal` aborts. It does not close the source then, because that would destroy
+ * the request whose response is still to be written.
  */
 async function* untilAborted<Item>(
   source: AsyncIterable<Item>,
@@ -31,7 +31,7 @@ async function* untilAborted<Item>(
   try {
     while (!signal.aborted) {
       const reading = iterator.next();
-      // When nobody waits for it any more, a failure has nobody to go to.
+      // After an abort nobody awaits `reading`; its rejection must not count as unhandled.
       reading.catch(() => undefined);
       const next = await Promise.race([reading, aborted]);
       if (next === undefined || next.done === true) return;
@@ -42,20 +42,20 @@ async function* untilAborted<Item>(
   }
 }
 
-/** Streams of questions at a time. */
+/** Maximum number of concurrent streams of questions. */
 export const MAX_STREAMS = 8;
-/** Origins that one stream waits for at a time. With all streams waiting there is room for others still. */
+/** Maximum number of origins that one stream waits for. All streams together leave fetches for other requests. */
 export const STREAM_CONCURRENCY = 32;
-/** Lines of a stream that are read ahead of the first one without an answer. */
+/** Maximum number of lines that are read ahead of the first unanswered one. */
 const READ_AHEAD = 512;
 
-/** Who is asked about: those of the request, or those of the service. */
+/** The agents of the request or, when it names none, the agents of the service. */
 export function agentFor(asked: readonly string[], { agents }: Service): Agent | undefined {
   const chosen = asked.length === 0 ? agents : asked;
   return chosen.length === 0 ? undefined : chosen;
 }
 
-/** `GET /v1/check?url=…&agent=…`: at once where memory knows the origin. */
+/** `GET /v1/check?url=…&agent=…`. Answers synchronously when the origin is cached in memory. */
 export const checkOne: Handler = (exchange) => {
   const { service } = exchange;
   const sole = soleParameter(exchange.search, 'url');
@@ -76,7 +76,7 @@ function readCheck({ query }: Exchange): { readonly url: string; readonly agents
   return { url, agents: readAgents(query.getAll('agent')) };
 }
 
-/** `POST /v1/check`: a question a line, an answer a line, in the same order, while questions still come. */
+/** `POST /v1/check`: one question per line, one answer per line in the same order, streamed in both directions. */
 export const checkMany: Handler = async (exchange) => {
   const { request, response, query, service, signal } = exchange;
   onlyKnown(query, ['agent']);
@@ -94,7 +94,7 @@ export const checkMany: Handler = async (exchange) => {
   try {
     writeHead(response, 200, ['content-type', NDJSON_TYPE]);
     response.flushHeaders();
-    // A pipelined answer is never closed when its connection goes while another one is being written.
+    // A pipelined response emits no `close` when the connection closes during the response before it.
     await orAborted(stream(exchange, agents), signal);
   } finally {
     service.streams--;
@@ -129,7 +129,7 @@ async function stream(
     }
     if (ending.signal.aborted && !request.readableEnded) {
       await progress.written(output.write(errorRecord(whyEnded(service))), 0);
-      // What is left of the questions is not read, so that no other request can follow.
+      // The rest of the questions is not read, so the connection cannot carry another request.
       response.once('finish', () => request.socket.destroySoon());
     }
     await progress.written(output.release(), 0);
@@ -150,11 +150,11 @@ function whyEnded({ stopping, limits }: Service): Problem {
 
 interface Question {
   readonly url: string;
-  /** `undefined`: those of the request. */
+  /** `undefined` selects the agents of the request. */
   readonly agents: readonly string[] | undefined;
 }
 
-/** Answers line by line: at once where memory knows the origin. */
+/** Makes the function that answers a line. It answers synchronously when the origin is cached in memory. */
 function answering(
   defaults: readonly string[],
   service: Service,
@@ -190,7 +190,7 @@ function failedRecord(target: Target, error: unknown, signal: AbortSignal): stri
   });
 }
 
-/** A line is a URL, a JSON string that holds one, or an object with `url` and `agent`. */
+/** Parses a line: a URL, a JSON string that holds one, or a JSON object with `url` and `agent`. */
 function readQuestion(line: string): Question {
   if (!line.startsWith('"') && !line.startsWith('{')) return { url: line, agents: undefined };
   const value = parsed(line);
@@ -226,7 +226,7 @@ function invalid(message: string, cause?: unknown): Problem {
 
 const MAX_ECHO = 2_000;
 
-/** What was wrong is told with its beginning: an answer need not be as long as the question. */
+/** Truncates the input of an error, so that the answer is not as long as the question. */
 function cutTarget(target: Target): Target {
   return target.input.length > MAX_ECHO ? { ...target, input: target.input.slice(0, MAX_ECHO) } : target;
 }

@@ -3,14 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BrokenPipeError } from '../report/text/index.ts';
 import type { Service } from './service.ts';
 
-/** One request and its answer. What few requests need (query, signal) is made when it is asked for. */
+/** One request and its response. Query and signal are created on first use, because few requests need them. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly service: Service;
-  /** Without the query. */
+  /** Path of the request, without the query. */
   readonly path: string;
-  /** What stands behind the `?`, as it came. */
+  /** The query without its `?`, as received. */
   readonly search: string;
   private parsed: URLSearchParams | undefined;
   private gone: AbortController | undefined;
@@ -30,11 +30,11 @@ export class Exchange {
     return (this.parsed ??= new URLSearchParams(this.search));
   }
 
-  /** Aborted when whoever asked has gone, or has the whole answer. */
+  /** Aborts when the requester has disconnected, or has received the whole response. */
   get signal(): AbortSignal {
     if (this.gone === undefined) {
       this.gone = new AbortController();
-      // Many questions of one stream listen to it.
+      // Every pending question of a stream listens to it.
       setMaxListeners(0, this.gone.signal);
       if (this.left) this.gone.abort(new BrokenPipeError());
     }
@@ -45,17 +45,17 @@ export class Exchange {
     return this.left;
   }
 
-  /** The connection has closed, or the answer is sent. */
+  /** Ends the exchange: the connection has closed, or the response is sent. */
   leave(): void {
     this.left = true;
     this.gone?.abort(new BrokenPipeError());
   }
 
-  /** The connection is not kept for another request. */
+  /** Closes the connection after this response, without another request. */
   endAfterwards(): void {
     const { request, response } = this;
     if (!response.headersSent) response.setHeader('connection', 'close');
-    // A finished response has let go of its socket.
+    // A finished response no longer refers to its socket.
     const { socket } = request;
     response.once('finish', () => socket.destroySoon());
   }

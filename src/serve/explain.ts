@@ -79,12 +79,12 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
   return { type: JSON_TYPE, body };
 };
 
-/** Twice the 500 KiB that are read of a file, so that escapes in JSON are no matter. */
+/** About twice the 500 KiB that are read of a file, because JSON escapes lengthen it. */
 const MAX_BODY_BYTES = 1_048_576;
 const MAX_URL_LENGTH = 65_536;
-/** Each runs through the file. */
+/** Maximum number of verdicts per request, because each matches all rules of the file. */
 const MAX_VERDICTS = 1_000;
-/** Of all verdicts of an answer: each can be some hundred times as long as its question. */
+/** Maximum length of all verdicts in a response. A verdict can be some hundred times as long as its question. */
 const MAX_VERDICT_CHARACTERS = 33_554_432;
 
 const strings = z.array(z.string().min(1).max(MAX_URL_LENGTH)).min(1);
@@ -96,7 +96,7 @@ const pasted = z.strictObject({
   profile: z.enum(profileNames).optional(),
 });
 
-/** `POST /v1/explain`: a robots.txt that need not be served yet, held against URLs. No network. */
+/** `POST /v1/explain`: checks URLs against the robots.txt in the body. Uses no network. */
 export const explainPasted: Handler = async ({ request, query, service, signal }) => {
   onlyKnown(query, []);
   const read = pasted.safeParse(await readJson(request, MAX_BODY_BYTES));
@@ -139,7 +139,7 @@ async function verdictsFor(
   const errors = new Map<string, InputError>();
   let characters = 0;
   let turnEnds = performance.now() + TURN_MS;
-  // Agent by agent: what is known of the last one is kept.
+  // Agents in the outer loop, because the file caches the rules of the last agent.
   for (const agent of agents) {
     for (const [index, url] of urls.entries()) {
       if (performance.now() > turnEnds) {
@@ -169,10 +169,10 @@ async function verdictsFor(
   });
 }
 
-/** Others are answered in between. */
+/** After this time the loop yields, so that other requests are answered. */
 const TURN_MS = 10;
 
-/** A file for those who show it: line by line, with what is the matter with it. */
+/** The parts of a file that a display needs: lines, groups, records and diagnostics. */
 function fileParts(file: RobotsFile): object {
   const { groups, sitemaps, otherRecords, bytes } = file;
   return {

@@ -1,7 +1,7 @@
 import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
 
-/** Answers a request: with a reply, or by itself, in a stream. */
+/** Answers a request. It returns a reply, or `undefined` when it wrote the response itself. */
 export type Handler = (exchange: Exchange) => Promise<Reply | undefined> | Reply;
 
 export const JSON_TYPE = 'application/json';

@@ -1,6 +1,6 @@
 /**
- * Decisions over HTTP, and the page that explains them. It is handed a client, and must not import `cli/` or a guard;
- * `prom-client` is loaded when metrics are asked for.
+ * Decisions over HTTP, and the page that explains them. Callers pass a client in; this room must not import `cli/` or a
+ * guard. It loads `prom-client` only for metrics.
  */
 export { AllowedHosts } from './allowed-hosts.ts';
 export { MAX_STREAMS, STREAM_CONCURRENCY } from './check.ts';

@@ -2,13 +2,13 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { DecisionMessage, FetchMessage, RobotsClient } from '../client/index.ts';
 import type { CacheMessage, PolicyChangeMessage, StoreEvent } from '../store/index.ts';
 
-/** What `prom-client` is, when it is installed. */
+/** The part of the module `prom-client` that metrics use. */
 export type PromClient = Pick<typeof import('prom-client'), 'Registry' | 'Counter' | 'Gauge' | 'Histogram'>;
 
-/** Seconds: from an answer out of memory to the end of the default deadline. */
+/** Histogram buckets in seconds, from an answer out of memory to the default deadline. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** `prom-client`, an optional peer; undefined when it is not installed. */
+/** Loads `prom-client`, an optional peer dependency; `undefined` when it is not installed. */
 export async function loadPromClient(): Promise<PromClient | undefined> {
   try {
     const { default: prom } = await import('prom-client');
@@ -19,7 +19,7 @@ export async function loadPromClient(): Promise<PromClient | undefined> {
   }
 }
 
-/** How often something happened, by up to three labels: counting makes no object, as labels of prom-client would. */
+/** Counts events by up to three labels. Unlike labels of prom-client, counting allocates no object. */
 class Counts {
   private readonly cells = new Map<string, Map<string, Map<string, { count: number }>>>();
 
@@ -42,7 +42,7 @@ class Counts {
   }
 }
 
-/** What happens, counted for Prometheus: heard on the diagnostics channels, and asked of the client. */
+/** Metrics for Prometheus, collected from the diagnostics channels and from the client. */
 export class Metrics {
   private readonly registry: InstanceType<PromClient['Registry']>;
   private readonly requests: Counts;
@@ -130,7 +130,7 @@ export class Metrics {
     ];
   }
 
-  /** Counts a request. `route` is the path of a route, never what was asked: that has no bound. */
+  /** Counts a request. `route` is the path of a route, never that of the request, which would make unbounded labels. */
   answered(route: string, method: string, status: number, durationMs: number): void {
     this.requests.add(route, method, String(status));
     this.requestSeconds.observe({ route }, durationMs / 1_000);
@@ -149,7 +149,7 @@ export class Metrics {
   }
 }
 
-/** Gives back what ends it. */
+/** Subscribes to a channel. Returns a function that unsubscribes. */
 function listen<Message>(name: string, listener: (message: Message) => void): () => void {
   const hear = (message: unknown): void => listener(Object(message));
   subscribe(name, hear);

@@ -1,4 +1,4 @@
-/** Schemas of JSON Schema 2020-12, as OpenAPI 3.1 uses them. */
+/** Schemas in JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 
 type SchemaName =
   | 'Problem'
@@ -12,7 +12,7 @@ type SchemaName =
   | 'PastedFile'
   | 'PastedVerdicts';
 
-/** One of {@link schemas}. */
+/** Makes a reference to one of {@link schemas}. */
 export const reference = (name: SchemaName): object => ({ $ref: `#/components/schemas/${name}` });
 
 export const text: object = { type: 'string' };
@@ -23,7 +23,7 @@ const anything = { type: 'object' };
 const schemaVersion = { const: 1 };
 const list = (items: object): object => ({ type: 'array', items });
 
-/** What is always there, and what need not be. */
+/** Makes the schema of an object from its required and its optional properties. */
 export function object(required: object, optional: object = {}): object {
   return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required) };
 }
@@ -49,7 +49,7 @@ const runnerUp = object({ rule, lost: { enum: ['shorter', 'tie', 'later'] } });
 const timeline = list(object({ at: epochMs, event: text }, { detail: text }));
 const error = object({ code: text, message: text });
 
-/** What a file says, whoever asks. */
+/** The parts of a file that do not depend on an agent. */
 const fileParts = {
   groups: list(anything),
   sitemaps: list(object({ url: text, line })),
@@ -57,7 +57,7 @@ const fileParts = {
 };
 const verdicts = list(reference('Verdict'));
 
-/** Everything that the service takes and gives, by name. */
+/** Schemas of all requests and responses of the service, by name. */
 export const schemas: Readonly<Record<SchemaName, object>> = {
   Problem: object({ type: text, title: text, status: { type: 'integer' }, detail: text, code: text }),
   Decision: object(

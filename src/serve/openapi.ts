@@ -52,11 +52,11 @@ interface Operation {
   readonly responses: Readonly<Record<string, object>>;
 }
 
-/** What the service answers, for programs that make clients. */
+/** OpenAPI description of the service, for generators of clients. */
 export const openApi: {
   readonly openapi: string;
   readonly info: object;
-  /** By path, then by method in lower case. */
+  /** Operations by path, then by method in lower case. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 } = {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { isRobotsError, type RobotsErrorCode } from '../base/index.ts';
 
-/** What can be wrong with a request, besides what the library itself objects to. */
+/** Error codes of requests, in addition to those of the library. */
 type RequestErrorCode =
   | 'ERR_ROBOTS_INVALID_REQUEST'
   | 'ERR_ROBOTS_FOREIGN_HOST'
@@ -16,12 +16,12 @@ type RequestErrorCode =
 
 export type ProblemCode = RobotsErrorCode | RequestErrorCode;
 
-/** A request that is answered with an error, in the shape of RFC 9457. */
+/** An error response in the format of RFC 9457. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
   readonly code: ProblemCode;
-  /** Of the response. */
+  /** Header fields of the response. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -44,7 +44,7 @@ export class Problem extends Error {
 
   /**
    * RFC 9457 §4.2.1: with `about:blank` "the problem has no additional semantics beyond that of the HTTP status
-   * code", and the title is the status phrase. What is particular is in `code` and `detail`.
+   * code", and the title is the status phrase. `code` and `detail` describe the error.
    */
   toJSON(): object {
     const { status, code, message: detail } = this;
@@ -58,7 +58,7 @@ export class Problem extends Error {
   }
 }
 
-/** An error as a problem; undefined for one that nobody expected. */
+/** Converts an error to a problem; `undefined` for an unexpected error. */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (!isRobotsError(error)) return undefined;

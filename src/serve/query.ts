@@ -2,11 +2,11 @@ import { agentTokens } from '../rules/agent-tokens.ts';
 import { quote } from '../base/index.ts';
 import { Problem } from './problem.ts';
 
-/** Agents that one request may name: each costs a pass over the file. */
+/** Maximum number of agents per request, because each one matches all rules of the file. */
 export const MAX_AGENTS = 20;
 
 /**
- * @throws Problem for a parameter that nobody reads: a misspelt `agent` would be answered for somebody else.
+ * @throws Problem for an unknown parameter: a misspelt `agent` would otherwise give the verdict for another agent.
  */
 export function onlyKnown(query: URLSearchParams, names: readonly string[]): void {
   for (const name of query.keys()) {
@@ -16,7 +16,7 @@ export function onlyKnown(query: URLSearchParams, names: readonly string[]): voi
   }
 }
 
-/** @throws Problem unless the parameter is there, once. */
+/** @throws Problem unless the query has the parameter exactly once. */
 export function onlyOne(query: URLSearchParams, name: string, example: string): string {
   const [value, ...others] = query.getAll(name);
   if (value !== undefined && value !== '' && others.length === 0) return value;
@@ -29,7 +29,8 @@ export function onlyOne(query: URLSearchParams, name: string, example: string): 
 }
 
 /**
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for one without product token; Problem for too many.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for an agent without a product token.
+ * @throws Problem for more than {@link MAX_AGENTS} agents.
  */
 export function readAgents(agents: readonly string[]): readonly string[] {
   if (agents.length > MAX_AGENTS) {
@@ -44,8 +45,8 @@ export function readAgents(agents: readonly string[]): readonly string[] {
 }
 
 /**
- * The value of the parameter `name` in a query that holds nothing else, without a look at every octet of it; `undefined`
- * for all other queries, and for those that only `URLSearchParams` reads.
+ * Reads the parameter `name` from a query that has no other parameter, faster than `URLSearchParams` does. Returns
+ * `undefined` for every other query, and when only `URLSearchParams` can decode the value.
  */
 export function soleParameter(search: string, name: string): string | undefined {
   if (!search.startsWith(name) || search[name.length] !== '=' || /[&+]/.test(search)) return undefined;

@@ -2,16 +2,19 @@ import type { ServerResponse } from 'node:http';
 import type { Exchange } from './exchange.ts';
 import { Problem } from './problem.ts';
 
-/** A whole answer. */
+/** A complete response. */
 export interface Reply {
   readonly type: string;
   readonly body: string;
-  /** 200 when not given. */
+  /** Status code. Default 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Nothing but our own files, and nobody may frame us. `require-trusted-types-for`: no text becomes markup. */
+/**
+ * Allows only files of this service, and forbids framing. `require-trusted-types-for` keeps scripts from turning text
+ * into markup.
+ */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -25,7 +28,7 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Of every answer: names and values in turn, which is what Node writes at the least cost. */
+/** Header fields of every response. Names and values alternate, because Node writes such an array fastest. */
 const FIELDS: readonly string[] = Object.entries({
   'cache-control': 'no-store',
   'content-security-policy': CONTENT_SECURITY_POLICY,
@@ -35,18 +38,18 @@ const FIELDS: readonly string[] = Object.entries({
   'x-content-type-options': 'nosniff',
 }).flat();
 
-/** Begins an answer. `fields`: names and values in turn. */
+/** Writes the head of a response. Names and values alternate in `fields`. */
 export function writeHead(response: ServerResponse, status: number, fields: readonly string[]): void {
   response.writeHead(status, [...FIELDS, ...fields]);
 }
 
-/** Sends a whole answer. */
+/** Sends a complete response. */
 export function sendReply({ request, response, service }: Exchange, reply: Reply): void {
   const { status = 200, type, body, headers } = reply;
   const fields = ['content-type', type, 'content-length', String(Buffer.byteLength(body))];
   if (headers !== undefined) fields.push(...Object.entries(headers).flat());
   const isHead = request.method === 'HEAD';
-  // What is left of a body that nobody reads would have to be read before the next request.
+  // An unread request body closes the connection, because it would have to be read before the next request.
   const isRead = request.complete || request.method === 'GET' || isHead;
   const closes = !isRead || service.stopping.aborted;
   if (closes && headers?.['connection'] === undefined) fields.push('connection', 'close');
@@ -64,7 +67,7 @@ export function problemReply(problem: Problem): Reply {
   };
 }
 
-/** What it was is for who runs the service, not for who asks. */
+/** The problem for an unexpected error. Its cause is for the operator; the response does not disclose it. */
 export function unexpected(cause: unknown): Problem {
   return new Problem(
     500,

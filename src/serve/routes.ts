@@ -8,7 +8,7 @@ import { Problem } from './problem.ts';
 import { onlyKnown } from './query.ts';
 
 export interface Route {
-  /** HEAD is answered wherever GET is. */
+  /** Handles GET and HEAD. */
   readonly GET: Handler;
   readonly POST?: Handler;
 }
@@ -41,13 +41,13 @@ const metrics: Handler = async ({ query, service }) => {
   };
 };
 
-/** Answers with a whole file: so many of them are held at a time, until they are read. */
+/** Limits the number of explanations in memory. Each contains a whole file, and counts until it has been read. */
 const explains =
   (handler: Handler): Handler =>
   (exchange) => {
     const { service, signal } = exchange;
     const { explanations } = service.limits;
-    // Nobody would take it out of the count again.
+    // An aborted signal emits no further `abort`, so the count would never be decremented.
     signal.throwIfAborted();
     if (service.explanations >= explanations) {
       throw new Problem(
@@ -62,7 +62,7 @@ const explains =
     return handler(exchange);
   };
 
-/** Every path there is. */
+/** All paths of the service. */
 export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/v1/check', { GET: checkOne, POST: checkMany }],
   ['/v1/policy', { GET: explains(policy) }],
@@ -70,6 +70,6 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/metrics', { GET: metrics }],
   ['/openapi.json', { GET: description }],
   ['/healthz', { GET: health }],
-  // What stands in the query of the page is for its script.
+  // Only the script of the page reads the query of the page.
   ...[...assets].map(([path, reply]): [string, Route] => [path, { GET: () => reply }]),
 ]);

@@ -8,9 +8,9 @@ import { Problem, problemOf } from './problem.ts';
 import { problemReply, type Reply, sendReply, unexpected } from './reply.ts';
 import { type Route, routes } from './routes.ts';
 
-/** A connection on which nothing moves for so long is ended: longer than any origin has to answer. */
+/** Idle connections are closed after this time. It is longer than the deadline of any fetch. */
 const IDLE_MS = 120_000;
-/** What is under way when the service is told to end has so long. */
+/** Time that requests in progress have to finish when the service ends. */
 const GRACE_MS = 15_000;
 
 export interface ServerOptions {
@@ -18,23 +18,23 @@ export interface ServerOptions {
   readonly port: number;
   readonly hosts: AllowedHosts;
   readonly service: Service;
-  /** Takes what should not have happened. */
+  /** Receives unexpected errors. */
   readonly onError: (error: unknown) => void;
 }
 
-/** A service that listens. */
+/** A listening service. */
 export interface RunningServer {
-  /** Where it is: `http://127.0.0.1:8309/`. */
+  /** URL of the service: `http://127.0.0.1:8309/`. */
   readonly url: string;
-  /** Takes no more connections, and resolves when what is under way has been answered. */
+  /** Stops accepting connections, and resolves when the requests in progress have been answered. */
   close(): Promise<void>;
 }
 
-/** Listens. Rejects when the address cannot be listened on. */
+/** Starts the service. Rejects when it cannot listen on the address. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { service } = options;
   const underWay = new ExchangesUnderWay();
-  // A body may come for as long as it likes, as long as it comes.
+  // No limit on the duration of a body, because a stream of questions may last; idle connections are closed below.
   const server = createServer({ requestTimeout: 0, headersTimeout: 10_000 }, (request, response) => {
     answer(new Exchange(request, response, service), underWay, options);
   });
@@ -75,7 +75,7 @@ function answer(
 ): void {
   const startedAt = performance.now();
   const { request, response, path } = exchange;
-  // What is read of a request that was cut off has nobody to fail for.
+  // A request that the peer cut off emits an error, which needs no handling.
   request.on('error', () => undefined);
   underWay.add(exchange);
   response.on('close', () => {
@@ -88,14 +88,14 @@ function answer(
   const reply = (whole: Reply | undefined): void => {
     if (whole === undefined) return;
     sendReply(exchange, whole);
-    // Node counts what the other side takes as activity, and sets its own time-out for the next request.
+    // Ends a response that nobody reads. Node restarts this timeout on writes, and resets it for the next request.
     response.setTimeout(service.limits.stalledMs);
   };
   const fail = (error: unknown): void => {
     if (exchange.isOver) return;
     const problem = problemOf(error);
     if (problem === undefined) onError(error);
-    // An answer that has begun cannot become another one: it ends where it is.
+    // A response that has begun cannot change its status, so the connection is destroyed.
     if (response.headersSent) response.destroy();
     else sendReply(exchange, problemReply(problem ?? unexpected(error)));
   };
@@ -103,7 +103,7 @@ function answer(
     hosts.assert(request);
     assertOwnSite(request, path);
     const handled = handlerFor(path, request)(exchange);
-    // An answer out of memory needs no promise.
+    // Cached answers are synchronous: no promise is created for them.
     if (handled instanceof Promise) handled.then(reply).catch(fail);
     else reply(handled);
   } catch (error) {
@@ -111,7 +111,7 @@ function answer(
   }
 }
 
-/** Requests that are being answered, by connection. */
+/** Exchanges in progress, by connection. */
 class ExchangesUnderWay {
   private readonly byConnection = new Map<Socket, Set<Exchange>>();
 
@@ -124,7 +124,7 @@ class ExchangesUnderWay {
     }
     const first = new Set([exchange]);
     this.byConnection.set(socket, first);
-    // A pipelined answer that waits for its turn is not closed with its connection.
+    // A pipelined response that waits for its turn emits no `close` when the connection closes.
     socket.once('close', () => {
       this.byConnection.delete(socket);
       for (const each of first) each.leave();
@@ -136,7 +136,7 @@ class ExchangesUnderWay {
     exchange.leave();
   }
 
-  /** No connection is kept for another request. */
+  /** Closes each connection after its responses, without another request. */
   endAfterwards(): void {
     for (const exchanges of this.byConnection.values()) {
       for (const exchange of exchanges) exchange.endAfterwards();

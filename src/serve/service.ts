@@ -2,29 +2,29 @@ import type { RobotsClient } from '../client/index.ts';
 import type { ProfileName } from '../lifecycle/index.ts';
 import type { Metrics } from './metrics.ts';
 
-/** How long the service bears with those who ask, and how many of them. */
+/** Limits that protect the service from slow or numerous requests. */
 export interface ServiceLimits {
-  /** A stream without a whole question, or an answer of which nobody reads anything, is ended after so long. */
+  /** Time in milliseconds after which a stream without a complete question, or an unread response, is ended. */
   readonly stalledMs: number;
-  /** Answers of `/v1/explain` and `/v1/policy` that are being made or have not been read, at a time. */
+  /** Maximum number of responses of `/v1/explain` and `/v1/policy` that are in progress or unread. */
   readonly explanations: number;
 }
 
 export const DEFAULT_LIMITS: ServiceLimits = { stalledMs: 15_000, explanations: 16 };
 
-/** What answers need. */
+/** The shared state that handlers use. */
 export interface Service {
   readonly client: RobotsClient;
   readonly profile: ProfileName;
-  /** Who asks when a request names nobody, in order of preference; the client's own name when empty. */
+  /** Agents for requests that name none, in order of preference. When empty, the client uses its own name. */
   readonly agents: readonly string[];
-  /** Absent without prom-client. */
+  /** `undefined` when prom-client is not installed. */
   readonly metrics: Metrics | undefined;
-  /** Aborted when the service is to end. */
+  /** Aborts when the service is to end. */
   readonly stopping: AbortSignal;
-  /** Streams of questions under way. */
+  /** Number of streams of questions in progress. */
   streams: number;
-  /** Answers of `/v1/explain` and `/v1/policy` that are being made or have not been read. */
+  /** Number of responses of `/v1/explain` and `/v1/policy` that are in progress or unread. */
   explanations: number;
   readonly limits: ServiceLimits;
 }

@@ -1,14 +1,15 @@
-/** What becomes of a stream that makes no progress. */
+/** Callbacks for a stream that makes no progress. */
 interface Stalled {
-  /** No whole question came, and none waits for its answer. */
+  /** Called when no complete question arrived, and no question waits for its answer. */
   readonly onSilent: () => void;
-  /** Nobody reads the answers. */
+  /** Called when the requester does not read the answers. */
   readonly onUnread: () => void;
 }
 
 /**
- * Ends a stream of questions that makes no progress for so long. Whole questions count, not octets: a stream that
- * trickles holds its place as well as one that is silent. The time that answers take is ours, and ends no stream.
+ * Ends a stream of questions that makes no progress for `limitMs`. Only complete questions count as progress, because
+ * a stream that sends single octets occupies its place like a silent one. Waiting for answers does not end a stream,
+ * because that time is spent by this service.
  */
 export class StreamProgress {
   readonly #timer: NodeJS.Timeout;
@@ -23,13 +24,13 @@ export class StreamProgress {
     }, limitMs);
   }
 
-  /** A question came. */
+  /** Notes that a question arrived. */
   asked(): void {
     this.#unanswered++;
     this.#timer.refresh();
   }
 
-  /** Writes so many answers, or what comes after the last one; `write` resolves when there is room for more. */
+  /** Waits for `write`, which resolves when the output has room for more, and then counts its `answers` as answered. */
   async written(write: Promise<void>, answers: number): Promise<void> {
     this.#isWriting = true;
     this.#timer.refresh();
@@ -39,7 +40,7 @@ export class StreamProgress {
     this.#timer.refresh();
   }
 
-  /** The stream has ended. */
+  /** Stops the timer when the stream has ended. */
   end(): void {
     clearTimeout(this.#timer);
   }

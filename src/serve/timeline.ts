@@ -1,32 +1,32 @@
 import { type Profile, refreshAheadAt } from '../lifecycle/index.ts';
 import type { OriginPolicy } from '../decision/index.ts';
 
-/** Something that happened to what is known of an origin, or that will. */
+/** A past or future event in the state of an origin. */
 export interface TimelineEvent {
-  /** Epoch milliseconds. */
+  /** Time in epoch milliseconds. */
   readonly at: number;
   readonly event:
-    /** The answer arrived, or a 304 confirmed it. */
+    /** The response arrived (`answered`), or a 304 confirmed it (`confirmed`). */
     | 'answered'
     | 'confirmed'
-    /** The last good copy arrived, or was confirmed. */
+    /** The last good copy arrived or was confirmed. */
     | 'copy'
-    /** From here on a question starts a refresh, and is answered at once. */
+    /** From this time, a question is answered from the cache and starts a refresh. */
     | 'refresh-ahead'
-    /** From here on a question waits for a new answer. */
+    /** From this time, a question waits for a new response. */
     | 'stale'
     | 'first-failure'
     | 'last-failure'
-    /** From here on a question starts the next attempt. */
+    /** From this time, a question starts the next attempt. */
     | 'retry'
-    /** Should the outage last so long, something else comes into force. */
+    /** The next phase of the outage begins, if the outage lasts until this time. */
     | 'phase'
     | 'site';
-  /** What then holds, what came, or what was counted, in a few words. */
+  /** Short description: the treatment from then on, the status received, or the number of failures. */
   readonly detail?: string;
 }
 
-/** The state of an origin over time: what it rests on, and what follows if nothing else happens. */
+/** Lists the past events in the state of an origin, and the future ones that follow if nothing else happens. */
 export function timeline(policy: OriginPolicy, profile: Profile): TimelineEvent[] {
   return [...answerEvents(policy), ...failureEvents(policy, profile), ...siteEvents(policy)].sort(
     (one, other) => one.at - other.at,
@@ -55,7 +55,7 @@ function answerEvents({ lifetime, attempt, failure, file, state }: OriginPolicy)
       event: confirmed ? 'confirmed' : 'answered',
       ...(status === undefined ? {} : { detail: `status ${status}` }),
     },
-    // Once it has failed, its own pauses say when it is asked again.
+    // After a failure, the retry time alone determines the next attempt.
     ...(failure === undefined
       ? [
           {
@@ -93,7 +93,7 @@ function failureEvents({ failure, file }: OriginPolicy, profile: Profile): Timel
     { at: retryAt, event: 'retry' },
     ...profile.whileUnreachable.flatMap(({ untilMs }, index): TimelineEvent[] => {
       const next = treatments[index + 1];
-      // A phase that changes nothing for this origin is none.
+      // A phase with the same treatment as the one before it gives no event.
       if (untilMs === null || next === undefined || next === treatments[index]) return [];
       return [{ at: since + untilMs, event: 'phase', detail: next }];
     }),

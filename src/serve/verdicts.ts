@@ -2,7 +2,7 @@ import type { Decision } from '../decision/index.ts';
 import { describeDiagnostic } from '../rules/lint/describe-diagnostic.ts';
 import { explain, lint, type Explanation, type RobotsFile, usage, type Usage, type Verdict } from '../rules/index.ts';
 
-/** What is said of one agent beside others. */
+/** The verdict for one agent; responses list several. */
 export interface AgentVerdict {
   readonly agent: string;
   readonly allowed: boolean;
@@ -15,7 +15,7 @@ export interface AgentVerdict {
   readonly usage?: Usage;
 }
 
-/** What a file says to `agent`. `target`: a URL, or a path that starts with `/`. */
+/** Makes the verdict of a file for `agent`. `target` is a URL, or a path that starts with `/`. */
 export function verdictBy(file: RobotsFile, target: string, agent: string): AgentVerdict {
   const { verdict, runnerUp } = explain(file, target, agent);
   return {
@@ -34,7 +34,7 @@ function partsOf(verdict: Verdict, file: RobotsFile, agent: string): Omit<AgentV
   };
 }
 
-/** A decision, told like the verdict of a file. `file`: the one it rests on, if it does on one. */
+/** Converts a decision to the shape of a verdict. `file` is the file that the decision was made with, if any. */
 export function verdictOf(decision: Decision, file: RobotsFile | undefined): AgentVerdict {
   const { agent, allowed, reason, rule, group, crawlDelayMs, url } = decision;
   const runnerUp = reason === 'rule' && file ? explain(file, url, agent).runnerUp : undefined;
@@ -55,7 +55,7 @@ export function usageOf(file: RobotsFile, target: string, agent: string): { read
   return stated.sources.length === 0 ? {} : { usage: stated };
 }
 
-/** What is the matter with a file, in words too. */
+/** Lints a file, and adds a message and a hint to each diagnostic. */
 export function diagnosticsOf(file: RobotsFile): object[] {
   return lint(file).map((diagnostic) => ({
     ...diagnostic,

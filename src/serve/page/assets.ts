@@ -11,7 +11,7 @@ const FILES = [
   ['/page/icon.svg', 'image/svg+xml', 'icon.svg'],
 ] as const;
 
-/** The page's files as replies, by path. They are read once, when the service is loaded; the build copies them to `dist`. */
+/** Replies with the files of the page, by path. They are read once, at import; the build copies them to `dist`. */
 export const assets: ReadonlyMap<string, Reply> = new Map(
   FILES.map(([path, type, name]) => [
     path,

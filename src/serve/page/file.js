@@ -1,14 +1,14 @@
 // @ts-check
-// A robots.txt as text: numbers, the lines that matter, marks in the margin.
+// Displays a robots.txt as text, with line numbers, the deciding lines and marks in the margin.
 import { element, plain, visible } from './result.js';
 
-/** Files of so many lines are shown whole; of longer ones what lies about the lines that matter. */
+/** Files with at most this many lines are shown completely; of longer files, the lines around the deciding ones. */
 const WHOLE = 1200;
 const CONTEXT = 12;
 const MORE = 500;
 const LONGEST = 1500;
 
-/** The text of a line; of a very long one its beginning. */
+/** The text of a line, truncated when it is very long. */
 function lineText(text) {
   if (text.length <= LONGEST) return visible(text);
   const rest = (text.length - LONGEST).toLocaleString('en');
@@ -18,7 +18,7 @@ function lineText(text) {
   ];
 }
 
-/** Lines of the groups that apply: the user-agent lines, the rules, and the other records of their blocks. */
+/** Line numbers of the groups that apply: their user-agent lines, rules and other records. */
 function linesOfGroup({ groups, otherRecords }, group) {
   const wanted = new Set(group ? group.lines : []);
   const lines = new Set(wanted);
@@ -34,9 +34,9 @@ function linesOfGroup({ groups, otherRecords }, group) {
 }
 
 /**
- * The stretches of lines to show: [first, last], 1-based, in order.
- * @param {number} count Lines of the file.
- * @param {number[]} places Lines that matter.
+ * Selects the ranges of lines to show: [first, last], 1-based, in order.
+ * @param {number} count Number of lines in the file.
+ * @param {number[]} places Lines that affect the decision.
  * @returns {[number, number][]}
  */
 function stretches(count, places) {
@@ -55,7 +55,7 @@ function stretches(count, places) {
 
 const SEVERITY = { error: 'Error', warning: 'Warning', info: 'Note' };
 
-/** The view of one file; light() shows what a verdict rests on. */
+/** Displays one file. light() marks the lines that a verdict depends on. */
 export class FileView {
   constructor({ lines, groups, otherRecords, diagnostics }) {
     this.lines = lines;
@@ -65,7 +65,7 @@ export class FileView {
       const { line } = diagnostic;
       this.notes.set(line, [...(this.notes.get(line) || []), { ...diagnostic, index }]);
     });
-    /** Stretches of lines that are drawn: [first, last], 1-based. @type {[number, number][]} */
+    /** Ranges of lines that are shown: [first, last], 1-based. @type {[number, number][]} */
     this.shown = [];
     /** @type {Set<number>} Lines of the group that applies. */
     this.inGroup = new Set();
@@ -77,7 +77,7 @@ export class FileView {
     );
   }
 
-  /** Shows which line decides, which one lost, and the group. */
+  /** Marks the deciding line, the runner-up and the group. */
   light({ allowed, rule, runnerUp, group }) {
     this.rule = rule;
     this.allowed = allowed;
@@ -92,7 +92,7 @@ export class FileView {
     else this.node.scrollTop = 0;
   }
 
-  /** Makes sure that a line is there, and shows it. */
+  /** Adds a line to the display if it is missing, and scrolls to it. */
   show(line) {
     if (!this.shown.some(([from, to]) => from <= line && line <= to)) {
       this.shown = [
@@ -185,7 +185,7 @@ export class FileView {
   }
 }
 
-/** What is the matter with the file, in words, with the way to each line. */
+/** Lists the diagnostics of the file, each with a link to its line. */
 export function noteList(diagnostics, view) {
   return element(
     'ol',

@@ -1,5 +1,5 @@
 // @ts-check
-// Asks the service, and puts the answer on the page.
+// Sends the form to the service, and displays the answer.
 import { FileView, noteList } from './file.js';
 import {
   agentTable,
@@ -49,7 +49,7 @@ function showMode() {
   fields.url.required = mode() === 'site';
 }
 
-/** A host that stands alone is asked by https, as browsers do. */
+/** Prefixes a bare host name with `https://`, as browsers do. */
 function withScheme(text) {
   return /^[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)/.test(text) ? 'https://' + text : text;
 }
@@ -77,12 +77,12 @@ function tell(error) {
   result.hidden = true;
 }
 
-/** What changes when another verdict is picked: its head, its facts, its lines, its preferences. */
+/** The parts of the page that depend on the selected verdict: heading, facts, marked lines and usage preferences. */
 class Detail {
   constructor(answer, commonFacts) {
     this.view = answer.lines && new FileView(answer);
     this.commonFacts = commonFacts;
-    // Of a file that was pasted the answer itself tells.
+    // The answer for a pasted file has the fields of `robots` itself.
     this.robots = answer.robots || answer;
     this.head = element('div', {});
     this.facts = element('div', {});
@@ -96,7 +96,7 @@ class Detail {
     this.usage.replaceChildren(
       ...(verdict.usage ? [section('What the site states about use', usageTable(verdict.usage))] : []),
     );
-    // Whoever sees the page sees the banner.
+    // The banner shows the verdict; the status line only announces it to screen readers.
     status.className = 'hidden';
     status.textContent = verdictWord(verdict) + ' for ' + verdict.agent;
   }
@@ -195,7 +195,7 @@ form.addEventListener('submit', (event) => {
   (mode() === 'site' ? askSite() : askText()).catch(tell);
 });
 document.addEventListener('keydown', (event) => {
-  // As in other tools: from a field of many lines, too.
+  // Submits from the multi-line field too, where Enter alone inserts a line break.
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
 });
 

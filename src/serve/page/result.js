@@ -1,7 +1,7 @@
 // @ts-check
-// What an answer is made of. Text goes in as text: there is no markup from anywhere else.
+// Makes the elements of an answer. Foreign text is inserted as text, never as markup.
 
-/** Makes an element. Children are elements or text. */
+/** Makes an element. Children are elements or strings. */
 export function element(name, attributes, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -11,13 +11,13 @@ export function element(name, attributes, ...children) {
   return made;
 }
 
-/** Characters that would turn the text about, or that nobody sees. */
+/** Characters that are invisible, or that change the direction of text. */
 const INVISIBLE =
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
 
 const numbered = (character) => 'U+' + character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
 
-/** Text from elsewhere, in pieces; what cannot be seen is shown by its number. */
+/** Splits foreign text into nodes. Invisible characters are shown as code points, such as `U+200B`. */
 export function visible(text) {
   const parts = [];
   let start = 0;
@@ -30,7 +30,7 @@ export function visible(text) {
   return parts.filter((part) => part !== '');
 }
 
-/** The same as text alone, for labels. */
+/** Does the same as `visible`, but returns a string, for labels. */
 export function plain(text) {
   return Array.from(text, (character) => (INVISIBLE.test(character) ? numbered(character) : character)).join(
     '',
@@ -41,7 +41,7 @@ export function section(title, ...children) {
   return element('section', {}, element('h2', {}, title), ...children);
 }
 
-/** Whether asking again may give another answer. */
+/** Whether a later request may give another answer. */
 const undecided = ({ reason }) => reason === 'unreachable';
 
 export function verdictWord(verdict) {
@@ -56,7 +56,7 @@ export function verdictClass(verdict) {
 
 const SIGN = { allowed: '✓', disallowed: '✕', undecided: '?' };
 
-/** The word with its sign: colour is not all that tells them apart. */
+/** The verdict as a word and a sign, so that it does not depend on colour. */
 export function verdictMark(verdict) {
   const kind = verdictClass(verdict);
   return element(
@@ -67,7 +67,7 @@ export function verdictMark(verdict) {
   );
 }
 
-/** Text from elsewhere, in a piece of its own that turns nothing else about. */
+/** Wraps foreign text in `bdi`, so that its direction does not affect the text around it. */
 export function foreign(text) {
   const cut = text.length > 300 ? text.slice(0, 300) + '…' : text;
   return element('bdi', { class: 'foreign' }, ...visible(cut));
@@ -100,7 +100,7 @@ const REASON = {
   override: 'overridden',
 };
 
-/** Why, in a sentence. */
+/** Explains a verdict in one sentence. */
 export function whyText({ reason, rule, state }) {
   const copy = state === 'last-good' ? ' (robots.txt is unreachable; the last good copy holds)' : '';
   return rule ? element('span', {}, ruleText(rule), ' decides' + copy) : REASON[reason] + copy;
@@ -113,7 +113,7 @@ const LOOKS = {
   html: 'a page',
 };
 
-/** What to know of the file before one relies on the verdict. */
+/** Warnings about the file that make the verdict less reliable. */
 function remarks({ truncated, suspect }) {
   return [
     ...(suspect ? ['The answer looks like ' + LOOKS[suspect] + ' rather than a robots.txt.'] : []),
@@ -121,7 +121,7 @@ function remarks({ truncated, suspect }) {
   ];
 }
 
-/** The head of a result: the verdict, for whom, why, and what is odd about the file (`robots`). */
+/** The heading of a result: the verdict, its agent, its reason, and warnings about the file (`robots`). */
 export function banner(verdict, url, robots) {
   const big = element('p', { class: 'big' }, verdictMark(verdict));
   return element(
@@ -172,7 +172,7 @@ export function verdictFacts({ group, runnerUp, crawlDelayMs, reason }) {
   ];
 }
 
-/** Fields of the answer that came. */
+/** Facts about the origin and its robots.txt. */
 export function originFacts({ policy, profile, lifetimeReason }) {
   const { attempt, file, robots, failure } = policy;
   const hops = attempt ? attempt.hops : [{ url: robots.url }];
@@ -210,7 +210,7 @@ function head(...cells) {
   );
 }
 
-/** Agents side by side. onPick is told which one was picked. */
+/** Table of the verdicts by agent. onPick receives the selected one. */
 export function agentTable(verdicts, onPick) {
   const rows = verdicts.map((verdict, index) => {
     const button = element(
@@ -239,7 +239,7 @@ export function agentTable(verdicts, onPick) {
   );
 }
 
-/** URLs down, agents across: each answer can be picked. */
+/** Table with a row per URL and a column per agent. onPick receives the selected verdict. */
 export function matrix(results, onPick) {
   const agents = (results.find(({ verdicts }) => verdicts) || { verdicts: [] }).verdicts.map(
     ({ agent }) => agent,
@@ -320,7 +320,7 @@ function away(at, now) {
   return at > now ? 'in ' + length : length + ' ago';
 }
 
-/** What happened, and what follows if nothing else does. */
+/** Lists past events, and future ones that follow if nothing else happens. */
 export function timelineList(events, now) {
   const items = [];
   let passed = false;
@@ -358,7 +358,7 @@ export function timelineList(events, now) {
 
 const PURPOSE = { 'train-ai': 'Training AI models', search: 'Search', 'ai-input': 'Input to AI answers' };
 
-/** What the site states about use. It allows and disallows no fetching. */
+/** Table of the usage preferences that the site states. They do not affect fetching. */
 export function usageTable(usage) {
   const rows = Object.entries(PURPOSE).map(([key, label]) =>
     element(
@@ -402,7 +402,7 @@ const STATES = {
   'disallow-all': 'disallows everything',
 };
 
-/** What other readings of the standards make of the same. */
+/** Table of the decisions under other profiles. */
 export function profileTable(profiles) {
   const rows = profiles.map(({ profile, state, allowed, line, reason }) =>
     element(
