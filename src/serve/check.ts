@@ -31,7 +31,7 @@ async function* untilAborted<Item>(
   try {
     while (!signal.aborted) {
       const reading = iterator.next();
-      // After an abort nobody awaits `reading`; its rejection must not count as unhandled.
+      // After an abort nobody awaits `reading`; the handler keeps its rejection from being unhandled.
       reading.catch(() => undefined);
       const next = await Promise.race([reading, aborted]);
       if (next === undefined || next.done === true) return;

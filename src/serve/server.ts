@@ -88,7 +88,7 @@ function answer(
   const reply = (whole: Reply | undefined): void => {
     if (whole === undefined) return;
     sendReply(exchange, whole);
-    // Ends a response that nobody reads. Node restarts this timeout on writes, and resets it for the next request.
+    // Ends a response that nobody reads. Node restarts the timeout when the peer accepts data or sends a new request.
     response.setTimeout(service.limits.stalledMs);
   };
   const fail = (error: unknown): void => {
