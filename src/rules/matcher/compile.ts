@@ -22,10 +22,10 @@ import { type SortedLiterals, sortedLiterals } from './sorted-literals.ts';
 const NOTHING = new Uint8Array(0);
 const NONE_SORTED: SortedLiterals = { literals: [], parents: [] };
 
-/** Up to here, trying rule after rule is quicker than searching among sorted ones. */
+/** Up to this number of rules, trying each rule is faster than a binary search among sorted rules. */
 const FEW = 256;
 
-/** Compiles what the file says to `agent` (octets, lower case). */
+/** Compiles the rules of the file that apply to `agent` (octets, lower case). */
 export function compile(
   bytes: Uint8Array,
   groups: Int32Array,

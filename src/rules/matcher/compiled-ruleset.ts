@@ -2,12 +2,12 @@ import { ANCHORED, NO_RULE, REWRITTEN, type RulesetParts } from './ruleset.ts';
 import { ListedRules } from './listed-rules.ts';
 
 /*
- * The rules that are tried one after the other stand first. In a large ruleset those are the wild ones. The literal ones
- * follow, sorted by their octets, the anchored behind the other of the same octets. One word each, behind the entries,
- * names the longest other rule that is a prefix of it: its parent.
+ * The listed rules, which are tried one after the other, come first. In a large ruleset these are the wild rules. The
+ * literal rules follow, sorted by octets; of two rules with the same octets the anchored one comes second. After the
+ * entries each literal rule has one word: the index of its parent, the longest other rule that is a prefix of it.
  *
- * Every rule that is a prefix of a target is the last rule that sorts not behind the target, or an ancestor of that. So
- * a question takes one binary search, and the few steps from parent to parent.
+ * Take the last rule that does not sort after the target. Every rule that is a prefix of the target is this rule or one
+ * of its ancestors. So a decision takes one binary search and a few steps from parent to parent.
  */
 export class CompiledRuleset extends ListedRules {
   private readonly listed: number;
@@ -30,7 +30,7 @@ export class CompiledRuleset extends ListedRules {
     const size = end - start;
     let low = listed;
     let high = this.count;
-    // Rules between two that share so many octets with the target share as many.
+    // When two rules share n octets with the target, all rules sorted between them share at least n.
     let sharedLow = 0;
     let sharedHigh = 0;
     while (low < high) {

@@ -2,21 +2,23 @@ import { Ruleset } from './ruleset.ts';
 import { startSearch } from './search.ts';
 
 /*
- * Rules to be tried one after the other: all of a small file, the wild ones of a large one. They stand best first, so the first that fits is the one. Three words tell most targets apart:
+ * Listed rules are tried one after the other: all rules of a small file, the wild rules of a large one. They are
+ * sorted best first, so the first rule that fits decides. Three words per rule exclude most rules without reading the
+ * pattern:
  *
- *   0  octets 1 to 4 of the pattern (`headOf`); number 0 is a slash in patterns that can fit at all
- *   1  which bits of those count: not all, when the pattern is shorter
- *   2  which octets a wild rule needs (byte mask)
+ *   0  octets 1 to 4 of the pattern (`headOf`); octet 0 is a slash in every pattern that can fit
+ *   1  mask of the bits of word 0 to compare: a pattern shorter than 5 octets has fewer
+ *   2  byte mask of the octets that a wild rule requires
  *
- * Sieves follow: 32 words for every 32 rules, one for each kind of beginning (`beginningOf`), whose bits are the rules
- * that a target beginning so may fit.
+ * The sieves follow: 32 words for every 32 rules, one word per kind of beginning (`beginningOf`). Bit n of a word is
+ * set when rule n may fit a target that begins in this way.
  */
 export const SHORT_TELL_WORDS = 3;
 
-/** What is told of a target that passed: its octet 0 and those of {@link headOf}. */
+/** The number of octets that {@link ListedRules} compares before it reads a pattern: octet 0 and {@link headOf}. */
 const HEAD_OCTETS = 5;
 
-/** How much of {@link headOf} counts for a pattern that has so many octets before its first wildcard. */
+/** The mask of {@link headOf}, by the number of octets before the first wildcard of the pattern. */
 const HEAD_MASK = Int32Array.of(0, 0, 0xff, 0xffff, 0xff_ffff, -1);
 
 export const headMaskOf: (length: number) => number = (length) => HEAD_MASK[Math.min(length, HEAD_OCTETS)]!;
@@ -35,13 +37,13 @@ export function headOf(octets: Uint8Array, start: number, length: number): numbe
 
 const SIEVE = 32;
 
-/** Words that the sieves of so many rules take. */
+/** The number of words in the sieves of `count` rules. */
 export const sieveWords: (count: number) => number = (count) => Math.ceil(count / SIEVE) * SIEVE;
 
-/** Which of the 32 kinds of beginnings octets 1 and 2 are. */
+/** A hash of octets 1 and 2: one of 32 kinds of beginnings. */
 const beginningOf = (first: number, second: number): number => (first * 5 + second * 11) & (SIEVE - 1);
 
-/** Adds a rule to the sieves at `base`: one whose first octets, with {@link headMaskOf} of them, are `head`. */
+/** Adds `rule` to the sieves at `base`. `head` and `mask` are words 0 and 1 of the rule. */
 export function addToSieve(words: Int32Array, base: number, rule: number, head: number, mask: number): void {
   const sieve = base + (rule & -SIEVE);
   const bit = 1 << (rule & (SIEVE - 1));
@@ -50,7 +52,7 @@ export function addToSieve(words: Int32Array, base: number, rule: number, head: 
 }
 
 export abstract class ListedRules extends Ruleset {
-  /** The rule that decides, of the first `count`, which stand best first, and of `best`, which fits. */
+  /** Returns the rule that decides among the first `count` rules (best first) and `best`, a rule known to fit. */
   protected decideListed(
     count: number,
     octets: Uint8Array,
@@ -63,7 +65,8 @@ export abstract class ListedRules extends Ruleset {
     const missing = ~byteMask;
     startSearch(octets, start, end);
     const { words } = this;
-    // Where a target is shorter, this is any kind: rules as short are in all of them, and longer ones do not fit.
+    // A target without octets 1 and 2 gives an arbitrary kind. That is correct: every sieve holds all rules as short as
+    // this target, and longer rules do not fit it.
     const kind = count * SHORT_TELL_WORDS + beginningOf(octets[start + 1]!, octets[start + 2]!);
     for (let first = 0; first < count; first += SIEVE) {
       for (let left = words[kind + first]!; left !== 0; left &= left - 1) {

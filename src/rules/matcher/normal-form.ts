@@ -6,31 +6,32 @@ import { DOLLAR, ENCODED, HEX, PERCENT, QUESTION, SLASH, STAR, UNRESERVED, URI_C
  * Patterns and targets are compared in a normal form, octet by octet:
  *
  * - rfc9309: ASCII. Unreserved octets are raw; reserved ones stay as they came, raw or as an upper-case escape;
- *   everything else is an escape. A literal `*` or `$`, raw or escaped, is a control character, for the bare
-
- * - google: the target as it is; in patterns octets above 0x7F are escapes, and hex digits upper case.
- * - the dialects of the 1990s: every escape is decoded but that of `/`, which is `%/`; `%` itself is `%` and 1.
+ *   everything else is an escape. A literal `*` or `$`, raw or escaped, is written as a control character, because a
+ *   bare `*` is the wildcard.
+ * - google: targets are unchanged; in patterns octets above 0x7F become escapes, and hex digits become upper case.
+ * - the dialects of the 1990s: every escape is decoded, except that `%2F` becomes `%/` and `%` becomes `%` and octet 1.
  *
- * Most patterns are their own normal form, and are compared where they stand in the file.
+ * Most patterns are their own normal form. They are compared in place, in the octets of the file.
  */
 
 /**
- * Equal to their escapes in a query: RFC 3986 §3.4 allows `: / ? @` there, and URL parsers write `'` as `%27`.
+ * Octets that equal their escapes in a query: RFC 3986 §3.4 allows `: / ? @` there, and URL parsers write `'` as
+ * `%27`.
  */
 export const FOLDABLE: readonly number[] = [0x3a, SLASH, QUESTION, 0x40, 0x27];
 
 /**
- * Stands for the escapes of `: / ? @ '` behind a `*` of a pattern, where only the target can tell whether they
- * are in its query: 0x80 and the index in {@link FOLDABLE}. A normal form has no other octet above 0x7F.
+ * Replaces an escape of `: / ? @ '` after a `*` of a pattern: 0x80 plus the index in {@link FOLDABLE}. Whether such an
+ * escape is in the query depends on the target. A normal form has no other octet above 0x7F.
  */
 export const FOLDING_ESCAPE = 0x80;
-/** The raw octet it stands for. */
+/** The raw octet that a {@link FOLDING_ESCAPE} represents. */
 export const foldedOctet: (symbol: number) => number = (symbol) => FOLDABLE[symbol - FOLDING_ESCAPE]!;
 
-/** A literal `*` and `$` in the rfc9309 normal form, where control characters are escapes otherwise. */
+/** A literal `*` and `$` in the rfc9309 normal form. Control characters are escapes there, so these are unambiguous. */
 const LITERAL_STAR = 1;
 const LITERAL_DOLLAR = 2;
-/** In a target: a `%` that starts no escape, though two digits follow once what is behind it is decoded. */
+/** A `%` of a target that starts no escape, but has two hex digits after it once the following escapes are decoded. */
 export const LITERAL_PERCENT = 3;
 
 /** 1 where an ASCII character of a target is its own normal form. */
@@ -46,7 +47,7 @@ export const NO_QUERY = 0x7fff_ffff;
 
 export const NO_STRAY = -9;
 
-/** A normal form. Reused from call to call: it grows as needed. */
+/** A growing buffer for normal forms. Callers reuse it, so that reading a target allocates nothing. */
 export class NormalForm {
   octets: Uint8Array = new Uint8Array(1024);
   length = 0;
@@ -56,7 +57,7 @@ export class NormalForm {
   byteMask = 0;
   /** Index of the last `%` that starts no escape. */
   stray: number = NO_STRAY;
-  /** What stands for a `%` that starts no escape. */
+  /** The octet to write for a `%` that starts no escape. */
   strayOctet: number = PERCENT;
 
   push(octet: number): void {
@@ -72,8 +73,8 @@ export class NormalForm {
   }
 
   /**
-   * An octet that is its own normal form. Escapes are read once, left to right: `%%433` is `%`, `C` and `3`, not
-   * the escape of 0xC3. A stray `%` before two octets that look like the digits of an escape is told from one.
+   * Appends an octet that is its own normal form. Escapes are decoded once, left to right: `%%433` is `%`, `C` and `3`,
+   * not the escape of 0xC3. So a stray `%` that is now followed by two hex digits becomes {@link LITERAL_PERCENT}.
    */
   pushPlain(octet: number): void {
     const { length, octets, stray } = this;
@@ -94,16 +95,16 @@ export class NormalForm {
 
 const hexDigit = (digit: number): number => (digit < 10 ? 0x30 : 0x37) + digit;
 
-/** Two digits, or what {@link HEX} gives for others → an octet, or -1. */
+/** The octet of two digits as {@link HEX} gives them; -1 when one of them is no hex digit. */
 const octetOf: (high: number, low: number) => number = (high, low) =>
   high > 15 || low > 15 ? -1 : (high << 4) | low;
 
-/** The octet that the escape at `at` stands for; -1 when its `%` starts none. */
+/** The octet that the escape at `at` encodes; -1 when the `%` there starts no escape. */
 export function escapeAt(octets: Uint8Array, at: number, end: number): number {
   return at + 2 >= end ? -1 : octetOf(HEX[octets[at + 1]!]!, HEX[octets[at + 2]!]!);
 }
 
-/** A raw octet other than `%`. */
+/** Appends a raw octet other than `%`. */
 export function pushRaw(into: NormalForm, octet: number, traits: DialectTraits): void {
   if (traits.escapes !== 'rfc9309') into.push(octet);
   else if (octet === STAR || octet === DOLLAR) pushLiteral(into, octet);
@@ -116,7 +117,7 @@ function pushLiteral(into: NormalForm, octet: number): void {
   into.push(octet === STAR ? LITERAL_STAR : LITERAL_DOLLAR);
 }
 
-/** An escape of `octet`, or a stray `%` when it is negative. */
+/** Appends an escape of `octet`, or a stray `%` when `octet` is negative. */
 export function pushEscaped(into: NormalForm, octet: number, traits: DialectTraits, inQuery: boolean): void {
   if (traits.escapes === 'decoded') {
     // Koster 1996: "If a %xx encoded octet is encountered it is unencoded prior to comparison, unless it is

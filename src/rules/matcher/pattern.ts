@@ -12,10 +12,10 @@ import {
   type NormalForm,
 } from './normal-form.ts';
 
-/** What an octet of a pattern means for its shape. */
+/** The octet is literal and its own normal form. */
 export const SHAPE_PLAIN = 0;
 const SHAPE_STAR = 1;
-/** The pattern is not its own normal form. */
+/** An octet that the normal form writes differently. */
 const SHAPE_OTHER = 2;
 export const SHAPE: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
   rfc9309: shapes((octet) => octet < 0x80 && PLAIN.rfc9309[octet] === 1 && octet !== PERCENT),
@@ -29,25 +29,25 @@ function shapes(isPlain: (octet: number) => boolean): Uint8Array {
   );
 }
 
-/** What {@link readPattern} learnt of a pattern. Reused from call to call. */
+/** The result of {@link readPattern}. Callers reuse it, so that reading a pattern allocates nothing. */
 export class PatternFacts {
   /** The pattern as written is its normal form. */
   inPlace = true;
-  /** Octets in normal form, `*` and `$` counting one each: the more, the more specific. */
+  /** The number of octets in normal form; `*` and `$` count one each. The larger number is more specific. */
   priority = 0;
   anchored = false;
-  /** A `*` that matters: followed by something other than `*` and the anchor. */
+  /** Whether a `*` is followed by something other than `*` and the anchor. Trailing wildcards change no match. */
   wild = false;
-  /** Octets before the first `*`. */
+  /** The number of octets before the first `*`. */
   literalLength = 0;
-  /** Holds a {@link FOLDING_ESCAPE}. */
+  /** Whether the normal form holds a {@link FOLDING_ESCAPE}. */
   folds = false;
   byteMask = 0;
 }
 
 /**
- * Pattern → facts and, when it is not its own normal form, that appended to `into` (wildcards as `*`, the
- * anchor left out).
+ * Reads a pattern into `facts`. When the pattern is not its own normal form, appends the normal form to `into`, with
+ * wildcards as `*` and without the anchor.
  */
 export function readPattern(
   bytes: Uint8Array,
@@ -75,7 +75,7 @@ export function readPattern(
   readShape(into.octets, from, into.length, star < 0 ? into.length : from + star, facts);
 }
 
-/** Where the first `*` of a pattern stands, `end` if nowhere, -1 if the pattern is not its own normal form. */
+/** The index of the first `*` of a pattern; `end` if there is none; -1 if the pattern is not its own normal form. */
 function firstStarOf(bytes: Uint8Array, start: number, end: number, shape: Uint8Array): number {
   let star = end;
   for (let at = start; at < end; at++) {
@@ -151,7 +151,7 @@ function pattern(
       if (wildcardSeen && foldable >= 0) {
         facts.folds = true;
         into.push(FOLDING_ESCAPE + foldable);
-        // Before the first `*` a raw `?` can only match the target's first one: what follows is its query.
+        // A raw `?` before the first `*` can only match the first `?` of the target. So the rest is in the query.
       } else pushEscaped(into, escaped, traits, querySeen);
     } else if (octet === STAR && traits.wildcards) {
       wildcardSeen = true;

@@ -8,8 +8,8 @@ import { type Selection, selectRules } from './select.ts';
 const INDEX_HTM = utf8.encode('/index.htm');
 
 /**
- * Reads the rules of `agent` (octets, lower case) into the table; if a target is given, only those that may fit it. That
- * is seen from the octets before the first wildcard or escape, and dismisses most.
+ * Reads the rules of `agent` (octets, lower case) into the table. If a target is given, skips rules that cannot fit it:
+ * the octets before the first wildcard or escape exclude most rules.
  */
 export function readRules(
   bytes: Uint8Array,
@@ -26,7 +26,7 @@ export function readRules(
     if (target === undefined || mayFit(bytes, start, end, target, targetStart, targetEnd, shape)) {
       addRow(bytes, start, end, start, end - start, allow, traits);
       if (forms.stray >= 0) {
-        // A stray `%` of a pattern matches any `%` of a target; its normal form has two octets for them.
+        // A stray `%` of a pattern matches any `%` of a target. Targets have two octets for it, so add a row for each.
         forms.strayOctet = LITERAL_PERCENT;
         addRow(bytes, start, end, start, end - start, allow, traits);
         forms.strayOctet = PERCENT;

@@ -15,11 +15,11 @@ import { startSearch } from './search.ts';
 import type { Selection } from './select.ts';
 
 /*
- * Rules tried one after the other, without compiling them: for the first question about a file, which is often the
- * last, and for explaining.
+ * Tries rules one after the other without compiling them. The first decision by a file uses this, because it is often
+ * the only one; so does explaining.
  */
 
-/** The rule that decides `octets[start, end)`, a target in normal form, for `agent` (octets, lower case). */
+/** Finds the rule that decides `octets[start, end)`, a target in normal form, for `agent` (octets, lower case). */
 export function firstAnswer(
   bytes: Uint8Array,
   groups: Int32Array,

@@ -5,29 +5,29 @@ import { PatternFacts, readPattern } from './pattern.ts';
 import { ALLOW, ANCHORED, FLAG_BITS, FOLDS, REWRITTEN, WILD } from './ruleset.ts';
 import { wildFits } from './search.ts';
 
-/** Columns of a table instead of objects: a file can have 60,000 rules. */
+/** A table of numbers takes less memory than objects: a file can have 60,000 rules. */
 const COLUMNS = 7;
-/** More than a file can have, and few enough that a priority beside a row fits a number. */
+/** More rows than a file can have. Small enough that a priority and a row together fit a number exactly. */
 const ROWS = 2 ** 24;
 const OFFSET = 0;
 const FACTS = 1;
 const LITERAL_LENGTH = 2;
 const PRIORITY = 3;
 const BYTE_MASKS = 4;
-/** Where the normal form stands: in the file, or in `forms` if REWRITTEN. */
+/** The offset of the normal form in the file, or in `forms` if REWRITTEN. */
 const TEXT = 5;
-/** Its octets: of wild rules all, of literal ones without trailing wildcards. */
+/** The length of the normal form in octets; for literal rules without trailing wildcards. */
 const TEXT_LENGTH = 6;
 
 /*
- * The rules of one agent while they are read, compiled, or tried once. There is one table, reused from file to file, so
- * that a file costs no garbage.
+ * The table holds the rules of one agent while they are read, compiled, or tried once. All files reuse the one table,
+ * so that reading a file leaves no garbage.
  */
-/** Rules in the table. */
+/** The number of rules in the table. */
 export let rowCount = 0;
 export let wildCount = 0;
 export let rewrittenCount = 0;
-/** Normal forms of the rewritten rules, one after the other. */
+/** The normal forms of all rewritten rules, concatenated. */
 export const forms: NormalForm = new NormalForm();
 let cells = new Int32Array(64 * COLUMNS);
 let bytes: Uint8Array = new Uint8Array(0);
@@ -35,7 +35,7 @@ let keys = new Float64Array(128);
 let byOrder = false;
 const facts = new PatternFacts();
 
-/** Empties the table, for rules of the file `file`. */
+/** Empties the table, before rules of `file` are added. */
 export function startTable(file: Uint8Array, traits: DialectTraits): void {
   bytes = file;
   byOrder = traits.decides === 'first';
@@ -43,9 +43,9 @@ export function startTable(file: Uint8Array, traits: DialectTraits): void {
 }
 
 /**
- * Adds the pattern `source[start, end)`, unless it can fit no target, which all start with a slash. `offset` and
- * `written` say where the pattern of its rule stands in the file, which is the same place unless the pattern was
- * derived from it.
+ * Adds the pattern `source[start, end)`. Skips it when it does not start with a slash or a wildcard: every target
+ * starts with a slash. `offset` and `written` are the offset and length of the rule's pattern in the file. They differ
+ * from `start` and `end - start` only when the pattern was derived from the one in the file.
  */
 export function addRow(
   source: Uint8Array,
@@ -102,11 +102,11 @@ export const byteMaskOf = (row: number): number => cells[row * COLUMNS + BYTE_MA
 export const textOf = (row: number): number => cells[row * COLUMNS + TEXT]!;
 export const textLengthOf = (row: number): number => cells[row * COLUMNS + TEXT_LENGTH]!;
 
-/** The octets among which the normal form of `row` stands. */
+/** The array that holds the normal form of `row`. */
 export const octetsOf = (row: number): Uint8Array =>
   (factsOf(row) & REWRITTEN) === 0 ? bytes : forms.octets;
 
-/** Negative when `a` wins over `b`, both fitting: the order of {@link Ruleset}. */
+/** Negative when `a` takes precedence over `b` where both fit: the order of {@link Ruleset}. */
 export function compareRows(a: number, b: number): number {
   if (!byOrder) {
     const more = priorityOf(b) - priorityOf(a);
@@ -117,7 +117,7 @@ export function compareRows(a: number, b: number): number {
   return offsetOf(a) - offsetOf(b);
 }
 
-/** All rows, or all wild ones, best first. Sorted as numbers, by the platform: comparing rows takes longer. */
+/** All rows, or all wild ones, best first. Sorts one number per row, which is faster than to compare rows. */
 export function bestFirst(wildOnly: boolean): number[] {
   if (keys.length < rowCount) keys = new Float64Array(rowCount * 2);
   let length = 0;
@@ -131,7 +131,7 @@ export function bestFirst(wildOnly: boolean): number[] {
   return order;
 }
 
-/** Whether the rule of `row` fits `octets[start, end)`, which is the target that is searched. */
+/** Whether the rule of `row` fits `octets[start, end)`, the target given to `startSearch`. */
 export function rowFits(row: number, octets: Uint8Array, start: number, end: number): boolean {
   const rule = factsOf(row);
   const text = octetsOf(row);
@@ -139,7 +139,7 @@ export function rowFits(row: number, octets: Uint8Array, start: number, end: num
   const size = textLengthOf(row);
   const anchored = (rule & ANCHORED) !== 0;
   if ((rule & WILD) !== 0) {
-    // A final `$` is the anchor even where a `*` before it makes it void.
+    // A final `$` is always the anchor, also after a `*`, where it has no effect.
     const last = from + size - ((rule & REWRITTEN) === 0 && text[from + size - 1] === DOLLAR ? 1 : 0);
     return wildFits(text, from, last, anchored, (rule & FOLDS) !== 0);
   }

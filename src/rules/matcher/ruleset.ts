@@ -4,16 +4,16 @@ import { wildFits } from './search.ts';
 import type { MatchedGroup, MatchedRule } from '../verdict.ts';
 
 /*
- * The rules of one agent in one file, compiled. One Int32Array holds them, because a crawler keeps many
- * thousands of files; README.md draws it. First comes what tells most targets apart, without a look at the file,
- * which is far away in memory. Then the rules, three words each:
+ * The compiled rules of one agent in one file. One Int32Array holds them, because a crawler keeps many thousands of
+ * files; README.md draws the layout. First come words that exclude most rules without reading the file, which would
+ * cost a cache miss. Then the rules, three words each:
  *
- *   0  where its pattern stands in the file
- *   1  flags; above them the octets as written or, if REWRITTEN, the index of its entry
- *   2  octets before the first wildcard, in normal form
+ *   0  offset of the pattern in the file
+ *   1  flags; in the bits above them the length as written or, if REWRITTEN, the index of the entry
+ *   2  number of octets before the first wildcard, in normal form
  *
- * A pattern that is not its own normal form (REWRITTEN) has an entry of four words, behind the rules: where the
- * normal form stands in `extra`, its octets, priority, octets as written.
+ * A pattern that is not its own normal form (REWRITTEN) has an entry of four words, after the rules: offset of the
+ * normal form in `extra`, its length, priority, length as written.
  */
 export const RULE_WORDS = 3;
 export const ENTRY_WORDS = 4;
@@ -25,49 +25,49 @@ export const FOLDS = 8;
 export const WILD = 16;
 export const FLAG_BITS = 5;
 
-/** Nothing decides. */
+/** No rule fits the target. */
 export const NO_RULE = -1;
 
-/** The memory that V8 uses for a described rule, in octets, its pattern apart. */
+/** The memory that V8 uses for a described rule without its pattern, in octets. */
 const EXPLAINED_RULE_BYTES = 110;
 
 /** A rule that fits a target. */
 export interface FittingRule {
   readonly allow: boolean;
-  /** Where its pattern stands in the file. */
+  /** Offset of its pattern in the file. */
   readonly offset: number;
-  /** Octets of its pattern as written, the anchor included. */
+  /** Length of its pattern as written, in octets, including the anchor. */
   readonly writtenLength: number;
-  /** Octets that count: the more, the more specific. */
+  /** The number of octets that count for precedence. The larger number is more specific. */
   readonly priority: number;
 }
 
 export interface RulesetParts {
-  /** Whom the rules were written for: the agent by name, all agents, or nobody that fits. */
+  /** `named`: groups that name the agent apply. `all`: the groups for `*`. `none`: no group applies. */
   readonly scope: 'named' | 'all' | 'none';
-  /** Of the groups that apply; -1 when they name none. */
+  /** The longest `Crawl-delay` of the groups that apply, in ms; -1 when there is none. */
   readonly crawlDelayMs: number;
-  /** Where the user-agent lines that name them start. */
+  /** Offsets of the user-agent lines that made the groups apply. */
   readonly agentLines: readonly number[];
   readonly bytes: Uint8Array;
   readonly traits: DialectTraits;
   readonly words: Int32Array;
-  /** Where the rules start. */
+  /** Index of the first rule in `words`. */
   readonly ruleBase: number;
   readonly extra: Uint8Array;
-  /** Rules, literal and wild. */
+  /** The number of rules, literal and wild. */
   readonly count: number;
 }
 
 export abstract class Ruleset {
   readonly scope: 'named' | 'all' | 'none';
   readonly crawlDelayMs: number;
-  /** Where the user-agent lines that name them start. */
+  /** Offsets of the user-agent lines that made the groups apply. */
   readonly agentLines: readonly number[];
   readonly count: number;
-  /** Filled by the file when somebody asks why. */
+  /** The description of the group. The file sets it when a verdict is first explained. */
   group: MatchedGroup | undefined = undefined;
-  /** Described rules by their numbers, as far as there is room. The file fills it. */
+  /** Descriptions by rule number, within the limit of {@link keepExplained}. */
   explained: Map<number, MatchedRule> | undefined = undefined;
   /** Estimated memory of {@link explained}, in octets. */
   explainedBytes = 0;
@@ -92,10 +92,10 @@ export abstract class Ruleset {
   }
 
   /**
-   * Number of the rule that decides `octets[start, end)`, a target in normal form; {@link NO_RULE} if none does.
+   * Returns the number of the rule that decides `octets[start, end)`, a target in normal form, or {@link NO_RULE}.
    * Allocates nothing.
    *
-   * @param byteMask At least the byte mask of the target.
+   * @param byteMask The byte mask of the target; extra bits are harmless.
    */
   abstract decide(octets: Uint8Array, start: number, end: number, byteMask: number): number;
 
@@ -107,7 +107,7 @@ export abstract class Ruleset {
     return (this.words[this.wordOf(rule) + 1]! & WILD) !== 0;
   }
 
-  /** Keeps the description of `rule`, within an eighth of the size of the file. */
+  /** Keeps the description of `rule`, while all descriptions take no more than an eighth of the file and 1 KiB. */
   keepExplained(rule: number, matched: MatchedRule): void {
     const bytes = this.explainedBytes + EXPLAINED_RULE_BYTES + matched.pattern.length;
     if (bytes > 1_024 + (this.bytes.length >> 3)) return;
@@ -115,7 +115,7 @@ export abstract class Ruleset {
     (this.explained ??= new Map()).set(rule, matched);
   }
 
-  /** Where the pattern of `rule` starts in the file. */
+  /** Offset of the pattern of `rule` in the file. */
   offsetOf(rule: number): number {
     return this.words[this.wordOf(rule)]!;
   }
@@ -126,7 +126,7 @@ export abstract class Ruleset {
     return (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 2]!;
   }
 
-  /** What describes `rule`. */
+  /** The type of `rule` and the position of its pattern in the file. */
   ruleAt(rule: number): Omit<FittingRule, 'priority'> {
     const facts = this.words[this.wordOf(rule) + 1]!;
     return {
@@ -136,7 +136,7 @@ export abstract class Ruleset {
     };
   }
 
-  /** Whether `rule` wins over `other`, both fitting. */
+  /** Whether `rule` takes precedence over `other` where both fit. */
   protected beats(rule: number, other: number): boolean {
     if (this.traits.decides === 'longest') {
       const more = this.priorityOf(rule) - this.priorityOf(other);
@@ -148,7 +148,7 @@ export abstract class Ruleset {
   }
 
   /**
-   * Whether a literal rule fits. The first `known` octets are the same, as far as the pattern has so many.
+   * Whether a literal rule fits. The caller has compared the first `known` octets already.
    */
   protected literalFits(
     rule: number,
@@ -168,12 +168,12 @@ export abstract class Ruleset {
       pattern = this.extra;
       from = this.words[this.entryOf(facts)]!;
     }
-    // Nearly all patterns start alike: they differ sooner from their end.
+    // Most patterns share a prefix, so comparing from the end finds a difference sooner.
     for (let at = size - 1; at >= known; at--) if (pattern[from + at] !== octets[start + at]) return false;
     return true;
   }
 
-  /** Whether a wild rule fits the target that is searched. */
+  /** Whether a wild rule fits the target given to `startSearch`. */
   protected wildFits(rule: number): boolean {
     const word = this.wordOf(rule);
     const facts = this.words[word + 1]!;
@@ -185,7 +185,7 @@ export abstract class Ruleset {
       pieces = this.extra;
       at = this.words[entry]!;
       last = at + this.words[entry + 1]!;
-      // A final `$` is the anchor even where a `*` before it makes it void.
+      // A final `$` is always the anchor, also after a `*`, where it has no effect.
     } else if (pieces[last - 1] === DOLLAR) last--;
     return wildFits(pieces, at, last, (facts & ANCHORED) !== 0, (facts & FOLDS) !== 0);
   }

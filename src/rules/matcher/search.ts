@@ -3,9 +3,9 @@ import { findIndexed, hasPairs, indexTarget } from './target-index.ts';
 import { FOLDING_ESCAPE, foldedOctet, NormalForm } from './normal-form.ts';
 
 /*
- * Finding a piece of a pattern in a target. A search starts as the plain one, which is fastest on anything real. The
- * octets looked at are counted over all searches in one target: past a small multiple of its length and those of the
- * rules, the target is indexed once, and every later search costs what its piece is long.
+ * Searches for a piece of a pattern in a target. The naive search comes first, because it is fastest on real targets.
+ * The comparisons of all searches in one target are counted. When they exceed `MOST_STEPS` plus 32 per octet of the
+ * target, the target is indexed once. Each later search then costs time in proportion to the length of its piece.
  */
 
 let steps = 0;
@@ -16,10 +16,10 @@ let targetEnd = 0;
 let query = -1;
 
 const MOST_STEPS = 32_768;
-/** Where the index is there, octets looked at before it is asked: places that are near are found sooner so. */
+/** Once the target is indexed, comparisons of the naive search before the index is used: it finds near hits sooner. */
 const NEAR = 24;
 
-/** What is searched until the next call is `octets[start, end)`. */
+/** Sets the target of all searches until the next call: `octets[start, end)`. */
 export function startSearch(octets: Uint8Array, start: number, end: number): void {
   steps = MOST_STEPS + 32 * (end - start);
   query = -1;
@@ -29,7 +29,7 @@ export function startSearch(octets: Uint8Array, start: number, end: number): voi
   targetEnd = end;
 }
 
-/** Where the first raw `?` of the target searched stands: its end if nowhere. */
+/** The index of the first raw `?` of the target; the end of the target if there is none. */
 function queryStart(): number {
   if (query < 0) {
     query = targetStart;
@@ -39,8 +39,8 @@ function queryStart(): number {
 }
 
 /**
- * Whether `pieces[at, last)`, a normal form with wildcards, fits the target searched. Leftmost search, piece by
- * piece, never going back: a later piece has the most room when every earlier one stands leftmost.
+ * Whether `pieces[at, last)`, a normal form with wildcards, fits the target. Each piece takes its leftmost hit, which
+ * leaves the most room for the later pieces. So no backtracking is needed.
  */
 export function wildFits(
   pieces: Uint8Array,
@@ -77,7 +77,7 @@ export function wildFits(
   }
 }
 
-/** Leftmost place of `piece[start, end)` in `text[from, to)`, a part of the target searched; -1 if none. */
+/** The leftmost index of `piece[start, end)` in `text[from, to)`, a part of the target; -1 if there is none. */
 function find(
   text: Uint8Array,
   from: number,
@@ -133,7 +133,7 @@ function same(text: Uint8Array, from: number, piece: Uint8Array, start: number, 
 const escaped = new NormalForm();
 const raw = new NormalForm();
 
-/** Reads `piece[start, end)` with its folding escapes as escapes, and as the raw octets a query shows. */
+/** Writes `piece[start, end)` to `escaped`, with folding escapes as escapes, and to `raw`, with them as raw octets. */
 function unfold(piece: Uint8Array, start: number, end: number): void {
   escaped.length = raw.length = 0;
   for (let at = start; at < end; at++) {
@@ -149,12 +149,12 @@ function unfold(piece: Uint8Array, start: number, end: number): void {
 }
 
 /**
- * {@link find} for a piece that holds escapes of `: / ? @ '`: before the target's query they match only
- * themselves, in it only the raw octets, which is how the target shows them there. So a hit lies wholly before
- * the delimiter, or spans it with its first raw `?`, or lies wholly behind. Returns where the leftmost hit
- * *ends*, -1 if there is none.
+ * {@link find} for a piece that holds escapes of `: / ? @ '`. Before the query of the target they match only escapes;
+ * in the query they match only raw octets, because the normal form of a target has raw octets there. So a hit lies
+ * wholly before the `?` that starts the query, or spans it with its own first raw `?`, or lies wholly after it.
  *
- * @param query Where that `?` stands; `to` if nowhere.
+ * @param query The index of that `?`; `to` if there is none.
+ * @returns the index of the *end* of the leftmost hit; -1 if there is none.
  */
 function findFolding(
   text: Uint8Array,
@@ -194,8 +194,8 @@ function endsWithFolding(
 }
 
 /**
- * Where `piece` ends when it spans the delimiter: its first raw `?` on the delimiter, escapes before it as escapes,
- * behind it raw; -1 if it does not fit so.
+ * The end of `piece` when its first raw `?` is placed on the `?` that starts the query, with escapes before it and raw
+ * octets after it; -1 if it does not fit there.
  */
 function spanning(
   text: Uint8Array,

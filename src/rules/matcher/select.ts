@@ -12,20 +12,20 @@ import { utf8 } from '../octets.ts';
 
 const CRAWL_DELAY = utf8.encode('crawl-delay');
 
-/** Called for each rule that applies, in file order: where its pattern stands, and whether it allows. */
+/** Called for each rule that applies, in file order, with the range of its pattern in the file. */
 export type OnRule = (start: number, end: number, allow: boolean) => void;
 
 export interface Selection {
-  /** Whom the groups that apply were written for. */
+  /** `named`: groups that name the agent apply. `all`: the groups for `*`. `none`: no group applies. */
   readonly scope: 'named' | 'all' | 'none';
-  /** The longest `Crawl-delay` of the blocks that name the agent; -1 when there is none. */
+  /** The longest `Crawl-delay` of the blocks that name the agent, in ms; -1 when there is none. */
   readonly crawlDelayMs: number;
-  /** Where the user-agent lines that made the groups apply start. */
+  /** Offsets of the user-agent lines that made the groups apply. */
   readonly agentLines: readonly number[];
 }
 
 /**
- * The rules that apply to `agent`, read from the groups that apply and no others.
+ * Calls `onRule` for each rule that applies to `agent`. Reads the rules of no other groups.
  *
  * RFC 9309 §2.2.1: "Crawlers MUST use case-insensitive matching to find the group that matches the product
  * token and then obey the rules of the group. If there is more than one group matching the user-agent, the
@@ -58,7 +58,7 @@ export function selectRules(
     : { scope: all.length > 0 ? 'all' : 'none', crawlDelayMs, agentLines: allLines };
 }
 
-/** Whom a group's user-agent lines name; adds where the lines that name the agent, or all, start. */
+/** The names in a group's user-agent lines, as flags. Adds the offsets of lines that name the agent, or `*`. */
 function namesOf(
   cursor: LineCursor,
   groups: Int32Array,
@@ -83,8 +83,9 @@ function namesOf(
 }
 
 /**
- * Tells of a group's rules; gives the longest crawl delay of its blocks that name whom is `wanted`, -1 if there
- * is none.
+ * Calls `onRule` for each rule of a group.
+ *
+ * @returns the longest `Crawl-delay` of the blocks with a name in `wanted`, in ms; -1 if there is none.
  */
 function readGroup(
   cursor: LineCursor,
@@ -97,7 +98,7 @@ function readGroup(
 ): number {
   const end = endOf(cursor, groups, group);
   let crawlDelayMs = -1;
-  // Whom the user-agent lines directly above name: a block, see `GroupWalk`.
+  // The names in the user-agent lines directly above, which start a block: see `GroupWalk`.
   let names = NAMES_NOBODY;
   let open = false;
   cursor.moveTo(groups[group]!);
@@ -126,15 +127,15 @@ function endOf(cursor: LineCursor, groups: Int32Array, group: number): number {
   return groups[group + 1] ?? cursor.bytes.length + 1;
 }
 
-/** Whether a line ends a run of user-agent lines: the next one starts another group. */
+/** Whether a line ends a run of user-agent lines, so that the next user-agent line starts another group. */
 function closesAgents(kind: number, traits: DialectTraits): boolean {
   // robotstxt.org: "you may not have blank lines in a record, as they are used to delimit multiple records".
   return kind === LINE_ALLOW || kind === LINE_DISALLOW || (kind === LINE_BLANK && traits.blankLineEndsRecord);
 }
 
 /**
- * Where the groups of a file start, by octets: all that has to be known of it before an agent asks. Rules before
- * the first user-agent line are in none.
+ * The offsets of the groups of a file, in octets. A parsed file keeps only these, until a verdict for an agent is asked
+ * for. Rules before the first user-agent line belong to no group.
  */
 export function findGroups(bytes: Uint8Array, traits: DialectTraits): Int32Array {
   const starts: number[] = [];
@@ -146,7 +147,7 @@ export function findGroups(bytes: Uint8Array, traits: DialectTraits): Int32Array
   return Int32Array.from(starts);
 }
 
-/** Decimal seconds → ms; -1 for anything else. Bounded: a year is as long as any delay gets. */
+/** Converts decimal seconds to ms, at most one year; -1 for any other text. */
 export function secondsToMs(bytes: Uint8Array, start: number, end: number): number {
   if (end - start > 32) return -1;
   const text = String.fromCharCode(...bytes.subarray(start, end));

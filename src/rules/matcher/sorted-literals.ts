@@ -9,14 +9,14 @@ import {
 } from './rule-table.ts';
 import { ANCHORED, WILD } from './ruleset.ts';
 
-/** Fewer rows are compared with each other. */
+/** Up to this number of rows a comparison sort is faster than the radix sort. */
 const FEW = 24;
 
-/** Literal rules, sorted by octets. Of rules that fit the same targets only the winner is kept. */
+/** Literal rules, sorted by octets. Of rules that fit the same targets only the one that decides is kept. */
 export interface SortedLiterals {
   /** Their rows. */
   readonly literals: number[];
-  /** Of each the index of the longest other rule that is its prefix and not anchored; -1 if there is none. */
+  /** For each row the index of the longest other rule that is its prefix and not anchored; -1 if there is none. */
   readonly parents: number[];
 }
 
@@ -44,15 +44,15 @@ export function sortedLiterals(): SortedLiterals {
   return { literals, parents };
 }
 
-/** Kinds of rows at a depth: those that end there, not anchored and anchored, then those of each octet. */
+/** Kinds of rows at a depth. 0: ends there, not anchored. 1: ends there, anchored. From 2: the next octet. */
 const KINDS = 258;
 
 let rows = new Int32Array(0);
 let sorted = rows;
 
 /**
- * Sorts `rows[low, high)`, which share their first `depth` octets, by one octet after the other: each is looked at a few
- * times, whatever the rules are.
+ * Sorts `rows[low, high)`, which share their first `depth` octets, by radix sort: each octet is read a few times only,
+ * however much the rules have in common.
  */
 function sort(low: number, high: number, depth: number): void {
   for (;;) {
@@ -72,7 +72,7 @@ function sort(low: number, high: number, depth: number): void {
   for (let kind = 1; kind <= KINDS; kind++) starts[kind]! += starts[kind - 1]!;
   for (let at = low; at < high; at++) sorted[low + starts[kindOf(at, depth)]!++] = rows[at]!;
   rows.set(sorted.subarray(low, high), low);
-  // Each start has moved to the next: of the first two kinds all are equal.
+  // Each start has moved to the start of the next kind. Rows of kinds 0 and 1 are equal and need no further sorting.
   for (let kind = 2; kind < KINDS; kind++) {
     const first = starts[kind - 1]!;
     if (starts[kind]! - first > 1) sort(low + first, low + starts[kind]!, depth + 1);
@@ -85,7 +85,7 @@ function kindOf(at: number, depth: number): number {
   return (factsOf(row) & ANCHORED) === 0 ? 0 : 1;
 }
 
-/** Compares two rows behind the first `depth` octets, which they share. */
+/** Compares two rows after their first `depth` octets, which they share. */
 function compareFrom(one: number, other: number, depth: number): number {
   const size = Math.min(literalLengthOf(one), literalLengthOf(other));
   const octets = octetsOf(one);

@@ -1,20 +1,20 @@
 /*
- * An index of one target, for files whose many wild rules would cost more than the file is long if each were tried
- * octet by octet. It is a suffix array, sorted by doubling prefixes: O(n log² n) at worst, whatever the octets are.
- * A piece of a pattern is then found in steps in proportion to its own octets and the logarithm of the target's.
+ * An index of one target. It bounds the time of files with many wild rules, where the naive search of each piece would
+ * take too long. It is a suffix array, sorted by prefix doubling: O(n log² n) at worst for any target. Finding a piece
+ * takes time in proportion to its length and the logarithm of the target's length.
  */
 
-/** Ranges up to so long are looked through one by one. */
+/** Ranges of up to this many suffixes are scanned. */
 const FEW = 24;
 
 let suffixes = new Int32Array(0);
 let ranks = new Int32Array(0);
 let spare = new Int32Array(0);
 let counts = new Int32Array(0);
-/** Where the suffixes that start with two given octets stand, by these two. */
+/** For each pair of octets the range of the suffixes that start with it: `first` to `behind`, exclusive. */
 const first = new Int32Array(65_536);
 const behind = new Int32Array(65_536);
-/** The places of pieces that have many, as bits. */
+/** For ranges longer than `FEW`: the positions of their suffixes as a bit set. */
 let places = new Map<number, Int32Array>();
 let text: Uint8Array = new Uint8Array(0);
 let start = 0;
@@ -48,7 +48,7 @@ function sortSuffixes(): void {
   countingSort(256);
   rankBy(0);
   for (let half = 1; half < length; half *= 2) {
-    // By the second half: suffixes too short to have one come first.
+    // Order by the second half. Suffixes too short to have one come first.
     let next = 0;
     for (let at = length - half; at < length; at++) spare[next++] = at;
     for (let at = 0; at < length; at++) if (suffixes[at]! >= half) spare[next++] = suffixes[at]! - half;
@@ -58,7 +58,7 @@ function sortSuffixes(): void {
   }
 }
 
-/** Sorts what stands in `spare` by rank, keeping the order of equals. */
+/** Sorts the suffixes in `spare` by rank into `suffixes`, with a stable sort. */
 function countingSort(classes: number): void {
   counts.fill(0, 0, classes);
   for (let at = 0; at < length; at++) counts[ranks[at]!]!++;
@@ -71,14 +71,14 @@ function countingSort(classes: number): void {
   for (let at = 0; at < length; at++) suffixes[counts[ranks[spare[at]!]!]!++] = spare[at]!;
 }
 
-/** Numbers the sorted suffixes by their first `2 * half` octets; gives how many kinds there are. */
+/** Ranks the sorted suffixes by their first `2 * half` octets. @returns the number of different ranks. */
 function rankBy(half: number): number {
   let rank = 0;
   spare[suffixes[0]!] = 0;
   for (let at = 1; at < length; at++) {
     const one = suffixes[at - 1]!;
     const other = suffixes[at]!;
-    // A suffix without a second half has no rank there.
+    // A suffix without a second half reads `undefined` there, which equals no rank.
     const same = ranks[one] === ranks[other] && (half === 0 || ranks[one + half] === ranks[other + half]);
     if (!same) rank++;
     spare[other] = rank;
@@ -87,7 +87,7 @@ function rankBy(half: number): number {
   return rank + 1;
 }
 
-/** Whether any two octets that follow each other in `piece[start, end)` do so in the target: most pieces fail here. */
+/** Whether each pair of adjacent octets of `piece[start, end)` occurs in the target. Excludes most pieces quickly. */
 export function hasPairs(piece: Uint8Array, start: number, end: number): boolean {
   for (let at = start + 1; at < end; at++) {
     if (behind[(piece[at - 1]! << 8) | piece[at]!] === 0) return false;
@@ -95,7 +95,7 @@ export function hasPairs(piece: Uint8Array, start: number, end: number): boolean
   return true;
 }
 
-/** Leftmost place of `piece[pieceStart, pieceEnd)` in the indexed target that is not before `from`; -1 if none. */
+/** The leftmost index, from `from` on, of `piece[pieceStart, pieceEnd)` in the indexed target; -1 if there is none. */
 export function findIndexed(from: number, piece: Uint8Array, pieceStart: number, pieceEnd: number): number {
   const size = pieceEnd - pieceStart;
   let low = 0;
@@ -114,7 +114,7 @@ export function findIndexed(from: number, piece: Uint8Array, pieceStart: number,
 }
 
 /**
- * Where the suffixes that start with the piece begin among `suffixes[low, high)`, or end if `past`.
+ * The start of the suffixes that begin with the piece within `suffixes[low, high)`; their end if `past`.
  */
 function bound(
   low: number,
@@ -124,7 +124,7 @@ function bound(
   size: number,
   past: boolean,
 ): number {
-  // Suffixes between two that share so many octets with the piece share as many.
+  // When two suffixes share n octets with the piece, all suffixes sorted between them share at least n.
   let sharedLow = 0;
   let sharedHigh = 0;
   while (low < high) {
@@ -157,7 +157,7 @@ function leastOf(low: number, high: number, least: number): number {
   return found;
 }
 
-/** The places of `suffixes[low, high)` as bits; kept, because many rules ask for the same. */
+/** The positions of `suffixes[low, high)` as a bit set. It is kept, because many rules share a piece. */
 function placesOf(low: number, high: number): Int32Array {
   const key = low * (length + 1) + high;
   let bits = places.get(key);

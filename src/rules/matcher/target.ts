@@ -3,19 +3,19 @@ import type { DialectTraits } from '../dialect.ts';
 import { PERCENT, QUESTION, utf8 } from '../octets.ts';
 import { escapeAt, NO_QUERY, NO_STRAY, NormalForm, PLAIN, pushEscaped, pushRaw } from './normal-form.ts';
 
-/** Targets are read into this one, call after call: nothing here is asynchronous. */
+/** All targets are read into this one buffer. That is safe, because matching is synchronous. */
 const forms = new NormalForm();
 
 /**
- * Target → normal form. RFC 9309 §2.2.2: octets "outside the range of the ASCII coded character set, and those
- * in the reserved range defined by RFC3986, MUST be percent-encoded … prior to comparison. If a percent-encoded
- * ASCII octet is encountered in the URI, it MUST be unencoded prior to comparison, unless it is a reserved
- * character".
+ * Converts a target to its normal form. RFC 9309 §2.2.2: octets "outside the range of the ASCII coded character set,
+ * and those in the reserved range defined by RFC3986, MUST be percent-encoded … prior to comparison. If a
+ * percent-encoded ASCII octet is encountered in the URI, it MUST be unencoded prior to comparison, unless it is a
+ * reserved character".
  *
- * The result is good until the next target is read.
+ * The result is valid until the next target is read.
  *
- * NOTE(rfc9309): encoding every reserved octet would encode "/" and "?" too, which no table of the RFC does.
- * Its table does it for `:` and `/` in a query; there the two forms are taken as equal.
+ * NOTE(rfc9309): encoding every reserved octet would encode "/" and "?" too, which no table of the RFC does. Its table
+ * encodes `:` and `/` in a query, so raw and encoded forms are equal there.
  */
 export function readTarget(text: string, start: number, end: number, traits: DialectTraits): NormalForm {
   const into = forms;
@@ -47,7 +47,7 @@ export function readTarget(text: string, start: number, end: number, traits: Dia
   return into;
 }
 
-/** What `readTarget` does from the first character that is not its own normal form. */
+/** Continues `readTarget` from the first character that is not its own normal form. */
 function readRest(rest: Uint8Array, traits: DialectTraits, into: NormalForm): void {
   for (let at = 0; at < rest.length; at++) {
     const octet = rest[at]!;
