@@ -1,5 +1,5 @@
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-/** RFC 822 §5.1, in hours. */
+/** Zones of RFC 822 §5.1: hours east of UTC. */
 const ZONE_HOURS: Readonly<Record<string, number>> = {
   z: 0,
   ut: 0,
@@ -24,18 +24,18 @@ const TIME = /(?:t|\s+)(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?![\d:.])/iy;
 const ZONE = /\s*(?:([+-])(\d{2}):?(\d{2})|([a-z]{1,3}))(?![\w+-])/iy;
 const NOTHING_ELSE = /\s*(?=,|$)/y;
 
-/** A date that was read, and where it ends. */
+/** The result of {@link readDate}. */
 export interface ReadDate {
   readonly epochMs: number;
   readonly end: number;
 }
 
 /**
- * The date at `start`, in one of the forms that `unavailable_after` may have: "widely adopted formats including, but not
- * limited to RFC 822, RFC 850, and ISO 8601" (Google's specification). Without a time it is the start of that day, and
- * without a zone UTC. A year of two digits is 1950 to 2049 (RFC 2822 §4.3).
+ * Reads the date at `start`, in one of the formats of `unavailable_after`: "widely adopted formats including, but not
+ * limited to RFC 822, RFC 850, and ISO 8601" (Google's specification). A date without a time is the start of that day.
+ * A time without a zone is UTC. A year of two digits is 1950 to 2049 (RFC 2822 §4.3).
  *
- * @returns `undefined` when there is none, or when something else follows in front of the next comma.
+ * @returns `undefined` when there is no date, or when other text follows it before the next comma.
  */
 export function readDate(text: string, start: number): ReadDate | undefined {
   let at = start;
@@ -67,9 +67,9 @@ function dayFirst(match: RegExpExecArray | null): number | undefined {
   return midnight(Number(year) + century, MONTHS.indexOf(month.toLowerCase()), Number(day));
 }
 
-/** `undefined` for a day that no month has. */
+/** The start of a day in UTC, in epoch ms; `undefined` when the month has no such day. */
 function midnight(year: number, month: number, day: number): number | undefined {
-  // `Date.UTC` takes a year below 100 for one of the twentieth century.
+  // `Date.UTC` adds 1900 to a year below 100.
   const date = new Date(0);
   date.setUTCFullYear(year, month, day);
   return date.getUTCMonth() === month && date.getUTCDate() === day ? date.getTime() : undefined;

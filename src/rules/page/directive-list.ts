@@ -2,17 +2,17 @@ import { readDate } from './date.ts';
 
 /** One directive of a list. */
 export interface Directive {
-  /** In lower case, the agent that the directive is for; absent when it is for all. */
+  /** The agent that the directive applies to, in lower case. Absent: it applies to all agents. */
   readonly agent?: string;
-  /** In lower case. */
+  /** The name of the directive, in lower case. */
   readonly name: string;
-  /** As written; absent when the directive has none. */
+  /** The value as written. Absent: the directive has none. */
   readonly value?: string;
-  /** Of `unavailable_after`, when its date could be read. */
+  /** The date of `unavailable_after` in epoch ms. Absent: another directive, or an invalid date. */
   readonly epochMs?: number;
 }
 
-/** Directives without a value. `noai` and `noimageai` are DeviantArt's, `nocache` is Bing's, the others are Google's. */
+/** Directives without a value: DeviantArt's `noai` and `noimageai`, Bing's `nocache`, and Google's. */
 const BARE: ReadonlySet<string> = new Set([
   'all',
   'none',
@@ -48,18 +48,18 @@ const WORD_VALUE = /\s*([^\s,]*)/y;
 const UNTIL_COMMA = /[^,]*/y;
 const WORD = /\s*([^\s,:]*)/y;
 
-/** Whether the directive stands alone and is known. */
+/** Whether the directive has no value and is known. */
 export function isBareDirective({ name, value }: Directive): boolean {
   return value === undefined && BARE.has(name);
 }
 
 /**
- * The directives of a robots meta tag or of an X-Robots-Tag line, in order. They are parted by commas or white space.
+ * Reads the directives of a robots meta tag or of an X-Robots-Tag line, in order. Commas or white space separate them.
  *
- * With `namesAgents` (the header) a name with a colon behind it that is no directive with a value is an agent, if it begins
- * the line or a known directive follows. It holds for what comes after it, up to the next agent: "googlebot: nofollow,
- * otherbot: noindex, nofollow". Lines that were joined with a comma look the same, so an unscoped line behind a scoped
- * one cannot be told apart, and is taken for a part of it.
+ * With `namesAgents` (the header), a name followed by a colon is an agent unless it is a directive with a value. It
+ * must start the line, or a known directive must follow. The agent applies to all directives up to the next agent:
+ * "googlebot: nofollow, otherbot: noindex, nofollow". When lines were joined with a comma, a line without an agent
+ * cannot be distinguished from a line with an agent before it, and is read as part of that line.
  */
 export function* readDirectives(text: string, namesAgents: boolean): Generator<Directive> {
   let at = 0;

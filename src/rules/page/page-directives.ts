@@ -2,28 +2,31 @@ import { productToken } from '../agent.ts';
 import { parseLinks } from '../usage/link-header.ts';
 import { type Directive, isBareDirective, readDirectives } from './directive-list.ts';
 
-/** The header of a page, as `fetch`, undici, got, axios and Node give it. Names in any case. */
+/** The header fields of a response, as `fetch`, undici, got, axios and Node return them. Names in any case. */
 export type PageHeaders =
   | Iterable<readonly [string, string | readonly string[]]>
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A `<meta name="…" content="…">` of a page, as an HTML parser found it. */
+/** A `<meta name="…" content="…">` tag of a page, as an HTML parser returns it. */
 export interface MetaTag {
   readonly name?: string | null | undefined;
   readonly content?: string | null | undefined;
 }
 
-/** What {@link pageDirectives} reads. */
+/** The input of {@link pageDirectives}. */
 export interface PageDirectivesInput {
-  /** The header of the response. */
+  /** The header fields of the response. */
   readonly headers?: PageHeaders | undefined;
-  /** The meta tags of the page. Those with other names are passed over. */
+  /** The meta tags of the page. Tags with unrelated names are ignored. */
   readonly meta?: Iterable<MetaTag> | undefined;
-  /** A product token, a User-Agent string, or a list of them: directives for each of them hold. Default: for all only. */
+  /**
+   * A product token, a User-Agent string, or a list of them. Directives for any of these agents apply.
+   * @default only directives for all agents apply
+   */
   readonly agent?: string | readonly string[] | undefined;
 }
 
-/** What a page says about its indexing and its use. Reported, never enforced. */
+/** The directives of a page about its indexing and use. They are reported, never enforced. */
 export interface PageDirectives {
   /** False by `noindex` and `none`. */
   readonly index: boolean;
@@ -39,11 +42,11 @@ export interface PageDirectives {
   readonly translate: boolean;
   /** True by `indexifembedded`: the content may be indexed where another page embeds it, in spite of `noindex`. */
   readonly indexIfEmbedded: boolean;
-  /** The most characters of a snippet. Absent: no limit. */
+  /** The maximum length of a snippet, in characters. Absent: no limit. */
   readonly maxSnippet?: number;
-  /** The largest preview of an image. Absent: nothing is said. */
+  /** The largest image preview allowed. Absent: the page does not say. */
   readonly maxImagePreview?: ImagePreview;
-  /** The most seconds of a preview of a video. Absent: no limit. */
+  /** The maximum length of a video preview, in seconds. Absent: no limit. */
   readonly maxVideoPreview?: number;
   /** Epoch ms from which the page should not be shown in results. Compare it with your clock. */
   readonly unavailableAfter?: number;
@@ -51,37 +54,37 @@ export interface PageDirectives {
   readonly ai: boolean;
   /** False by `noimageai`. */
   readonly imageAi: boolean;
-  /** True by `tdm-reservation: 1`: rights of text and data mining are reserved. */
+  /** True by `tdm-reservation: 1`: the rights to text and data mining are reserved. */
   readonly tdmReserved: boolean;
-  /** The URL of `tdm-policy`, as written: where mining may be agreed upon. */
+  /** The URL of `tdm-policy`, as written. It leads to the terms under which mining is allowed. */
   readonly tdmPolicy?: string;
   /** Targets of `Link` fields with `rel="license"`, as written: the first 100. */
   readonly licenses: readonly string[];
-  /** What all of this was read from, and what was not understood: the first 100. */
+  /** The directives found, including those that were not understood: the first 100. */
   readonly sources: readonly PageDirectiveSource[];
-  /** How many more sources there are. They count all the same. */
+  /** The number of directives left out of `sources`. They are applied nevertheless. */
   readonly omitted?: number;
 }
 
-/** `none` < `standard` < `large`. */
+/** The size of an image preview: `none` < `standard` < `large`. */
 export type ImagePreview = 'none' | 'standard' | 'large';
 
-/** One directive that is for the agent. */
+/** One directive that applies to the agent. */
 export interface PageDirectiveSource {
   readonly from: 'header' | 'meta';
-  /** In lower case, of the header field or the meta tag: `x-robots-tag`, `robots`, `googlebot`, `tdm-reservation`, … */
+  /** The header field or meta tag, in lower case: `x-robots-tag`, `robots`, `googlebot`, `tdm-reservation`, … */
   readonly field: string;
-  /** In lower case, the agent that an X-Robots-Tag line names. */
+  /** The agent that an X-Robots-Tag line names, in lower case. */
   readonly agent?: string;
-  /** In lower case, its first 1,000 characters. */
+  /** The name of the directive, in lower case: its first 1,000 characters. */
   readonly directive: string;
-  /** As written, its first 1,000 characters. */
+  /** The value as written: its first 1,000 characters. */
   readonly value?: string;
-  /** Whether it is known and its value could be read. What is not understood changes nothing. */
+  /** Whether the directive is known and its value valid. A directive that is not understood has no effect. */
   readonly understood: boolean;
 }
 
-/** What is shown is bounded, however much a page says; what counts is not. */
+/** Bounds the memory that `sources` takes. Directives past the bound are applied nevertheless. */
 const MOST_SOURCES = 100;
 const MOST_CHARACTERS = 1_000;
 
@@ -89,20 +92,21 @@ const FOR_ALL: readonly string[] = ['robots', '*'];
 const PREVIEWS: readonly ImagePreview[] = ['none', 'standard', 'large'];
 
 /**
- * What a page says about its indexing and its use, by the header of its response and its meta tags: `X-Robots-Tag` and
- * `<meta name="robots">` (Google's specification, with Bing's `nocache` and DeviantArt's `noai` and `noimageai`),
- * `tdm-reservation` and `tdm-policy` (TDM Reservation Protocol), `Link` with `rel="license"` (RFC 8288, RFC 4946).
+ * Reads the directives of a page about its indexing and use, from the header of its response and its meta tags:
+ * `X-Robots-Tag` and `<meta name="robots">` (Google's specification, with Bing's `nocache` and DeviantArt's `noai` and
+ * `noimageai`), `tdm-reservation` and `tdm-policy` (TDM Reservation Protocol), `Link` with `rel="license"` (RFC 8288,
+ * RFC 4946).
  *
- * - Of several statements the most restrictive counts: "the more restrictive rule applies" (Google). Of dates this is the
- *   earliest. Permissions such as `all` and `index` undo nothing.
- * - Directives for an agent (`X-Robots-Tag: examplebot: noindex`, `<meta name="examplebot">`) count besides those for all,
- *   when `agent` is that agent; case is no matter.
- * - An agent in an X-Robots-Tag line holds up to the next agent or the end of the line. `Headers`, and others that join
- *   lines with commas, make `googlebot: nofollow` and `noindex` look like one line for googlebot, and so it is read. Give
- *   the lines one by one where your client has them.
- * - What is unknown, or has a value that cannot be read, is kept in `sources` and means nothing.
+ * - When directives conflict, the most restrictive applies: "the more restrictive rule applies" (Google). Of dates this
+ *   is the earliest. Permissions such as `all` and `index` do not revoke a restriction.
+ * - Directives for one agent (`X-Robots-Tag: examplebot: noindex`, `<meta name="examplebot">`) apply in addition to
+ *   those for all agents, when `agent` is that agent. Names are compared without regard to case.
+ * - An agent in an X-Robots-Tag line applies up to the next agent or the end of the line. `Headers` joins lines with
+ *   commas, so the lines `googlebot: nofollow` and `noindex` are read as one line for googlebot. Pass the lines
+ *   separately where your client has them.
+ * - A directive that is unknown, or has an invalid value, is listed in `sources` and has no effect.
  *
- * Nothing here is enforced, and no HTML is parsed: the caller's parser finds the meta tags.
+ * Directives are not enforced, and no HTML is parsed: the caller's parser finds the meta tags.
  *
  * @example
  * ```ts
@@ -148,7 +152,7 @@ function isIterable(
 
 type Where = Pick<PageDirectiveSource, 'from' | 'field'>;
 
-/** Collects what one page says. */
+/** Collects the directives of one page. */
 class Page {
   readonly #agents: ReadonlySet<string>;
   readonly #stated = new Set<string>();
@@ -188,7 +192,7 @@ class Page {
     }
   }
 
-  /** Whether the directive was understood. */
+  /** Applies a directive. @returns whether it was understood. */
   #take(directive: Directive): boolean {
     const { name, value, epochMs } = directive;
     switch (name) {
@@ -212,7 +216,7 @@ class Page {
     return true;
   }
 
-  /** "-1": no limit. */
+  /** Applies a limit; "-1" means no limit. @returns whether the value was valid. */
   #limitOf(name: 'maxSnippet' | 'maxVideoPreview', value: string | undefined): boolean {
     if (value === '-1') return true;
     return this.#limit(name, value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : undefined);
@@ -226,7 +230,7 @@ class Page {
 
   #readTdm(where: Where, text: string): void {
     if (where.field === 'tdm-reservation') {
-      // Lines that were joined: "1, 1".
+      // Several lines may have been joined: "1, 1".
       for (const part of text.split(',')) {
         const value = part.trim();
         if (value === '1') this.#tdmReserved = true;
