@@ -9,20 +9,20 @@ import { Damage, type Meta, PageWalk, read, readPageNumber, readTree } from './d
  * pages, and B+ trees of branch, leaf and overflow pages. On other machines nothing is checked.
  */
 
-/** `sound`: nothing is wrong; also when there is no file, or an empty one, which LMDB fills. */
+/** `sound`: no damage was found. A missing or empty file is sound too, because LMDB creates its content. */
 export type FileCheck =
   | { readonly kind: 'sound' }
   | { readonly kind: 'damaged'; readonly reason: string }
   /** An intact database of a format that this version of LMDB cannot read. */
   | { readonly kind: 'foreign'; readonly reason: string }
-  /** Another process wrote meanwhile, so the pages read may belong to different snapshots. */
+  /** Another process wrote during the check, so the pages read may belong to different snapshots. */
   | { readonly kind: 'changing' };
 
 /** On other machines numbers are shorter, or big-endian. */
 const HAS_KNOWN_LAYOUT = ['x64', 'arm64', 'loong64', 'riscv64'].includes(process.arch);
 const MAGIC = 0xbeefc0de;
 const DATA_VERSION = 2;
-/** LMDB 0.9, and development versions. */
+/** The data format versions of LMDB 0.9 and of development versions. */
 const OTHER_VERSIONS: ReadonlySet<number> = new Set([1, 999]);
 const META_END = 168;
 

@@ -89,7 +89,7 @@ export class PageWalk {
     const room = this.meta.pageSize - PAGE_HEADER;
     if (!(lower <= upper && upper <= room && lower % 2 === 0))
       throw new Damage(`${where} has its bounds wrong`);
-    // Fixed-size keys without node headers occur in trees of duplicates only, which are not checked.
+    // Fixed-size keys without node headers occur only in trees of duplicates, which are not checked.
     if (!((flags & PAGE_FLAG.fixedSize) === 0)) throw new Damage(`${where} has flags that no page here has`);
     for (let index = 0; index < lower / 2; index++) {
       const at = PAGE_HEADER + page.readUInt16LE(PAGE_HEADER + 2 * index);

@@ -14,7 +14,7 @@ export type RecordKind = 'value' | 'lease' | 'slot';
 /** Prefixes by kind, so that names of one kind are adjacent. `x` is the index of all names by expiry. */
 const LETTERS: Readonly<Record<RecordKind, string>> = { value: 'v', lease: 'l', slot: 's' };
 
-/** LMDB takes 1,978 octets on pages of 4 KiB, fewer on smaller ones; the index needs some more beside the name. */
+/** LMDB accepts 1,978 octets on pages of 4 KiB, fewer on smaller ones. Index entries are longer than the name. */
 const MAX_NAME_BYTES = 400;
 
 /** Version of the layout, in the first octet. */

@@ -37,10 +37,10 @@ function filesAt(path: string): { readonly data: string; readonly lock: string }
 /**
  * Sets the database at `path` aside if it is damaged. Call it before the database is opened.
  *
- * A database that a process has open is never moved, and of processes that find the same damage one moves the file:
- * both need `/proc` of Linux. Elsewhere a damaged database is an error.
+ * A database that a process has open is never moved. When several processes find the same damage, only one moves the
+ * file. Both need `/proc` of Linux; on other systems a damaged database is an error.
  *
- * @returns what was moved, if anything was.
+ * @returns the database that was moved; `undefined` when it is sound.
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database is damaged and cannot be moved, or
  * is of a format that LMDB cannot read.
  */

@@ -14,7 +14,7 @@ import {
   wholeExpiry,
 } from './record.ts';
 
-/** Expired records taken away for each record that is put: more than the one it adds, so that they cannot pile up. */
+/** Expired records deleted for each record put. More than one, so that expired records cannot accumulate. */
 const SWEPT_PER_PUT = 4;
 
 /** Records per transaction, or per read, in operations on all of them. */
@@ -22,7 +22,7 @@ const PAGE = 256;
 
 const NOTHING = Buffer.alloc(0);
 
-/** The name of the last fencing token. */
+/** The name of the entry that holds the last fencing token. */
 const TOKEN = 't';
 const TOKEN_DIGITS = 16;
 
@@ -46,7 +46,7 @@ export class LmdbTable {
   private readonly database: LmdbDatabase;
   private readonly clock: Clock;
   private readonly batches: WriteBatches;
-  /** Records put in the transaction under way. */
+  /** The number of records put in the current transaction. */
   private puts = 0;
 
   constructor(database: LmdbDatabase, clock: Clock) {
@@ -66,12 +66,12 @@ export class LmdbTable {
     return record?.key === key && record.expiresAt > this.now() ? record : undefined;
   }
 
-  /** Runs `work` in a transaction with other writes, which also takes away a little of what has expired. */
+  /** Runs `work` in a transaction with other writes. The transaction also deletes a few expired records. */
   write<Result>(haste: Haste, work: (writer: LmdbWriter) => Result, isSmall = true): Promise<Result> {
     return this.batches.add({ haste, work: () => work(this.writer), isSmall });
   }
 
-  /** Writes what is waiting at once, and from now on whatever comes. */
+  /** Commits waiting writes without further delay, and from now on all later ones. */
   hurry(): void {
     this.batches.hurry();
   }

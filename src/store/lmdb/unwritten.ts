@@ -3,14 +3,14 @@ import { fenceOf, withFence } from '../record/fence.ts';
 import { milliseconds, type StoreSetOptions } from '../store.ts';
 import type { LmdbTable, LmdbWriter } from './table.ts';
 
-/** What a key is to have: no value when it is to be deleted. */
+/** A pending change of a key. Without a value the key is deleted. */
 interface Change {
   readonly value: string | undefined;
   readonly expiresAt: number;
   readonly fence: string | undefined;
 }
 
-/** Values that wait for their transaction. This process reads them at once, the others when they are committed. */
+/** Values that wait for their transaction. This process can read them already; others only after the commit. */
 export class Unwritten {
   private readonly table: LmdbTable;
   private readonly changes = new Map<string, Change>();
@@ -19,14 +19,14 @@ export class Unwritten {
     this.table = table;
   }
 
-  /** What is about to be under `key`, unless that is what is stored. */
+  /** The pending change of `key`; `undefined` when the stored value is current. */
   find(key: string): Change | undefined {
     const change = this.changes.get(key);
     if (change === undefined || change.expiresAt <= this.table.now()) return undefined;
     return isLate(this.table, key, change.fence) ? undefined : change;
   }
 
-  /** @param along is done in the same transaction, whether the value is written or too late. */
+  /** @param along Runs in the same transaction, also when the value is not written because its lease is too old. */
   async set(
     key: string,
     value: string,
@@ -60,7 +60,7 @@ export class Unwritten {
   }
 }
 
-/** Whether the value in force was written under a later lease than this one. */
+/** Whether the stored value was written under a later lease than `fence`. */
 function isLate(records: Pick<LmdbWriter, 'find'>, key: string, fence: string | undefined): boolean {
   if (fence === undefined) return false;
   const before = records.find('value', key);

@@ -1,15 +1,15 @@
 import { type LmdbDatabase, transact } from './database.ts';
 
-/** `now`: somebody waits for it. `soon`: it may wait for others to share a transaction with. */
+/** `now`: a caller waits for the write. `soon`: the write may wait for others, to share their transaction. */
 export type Haste = 'now' | 'soon';
 
-/** One write, made inside a transaction. */
+/** One write, which runs inside a transaction. */
 export interface BatchedWrite<Result> {
   readonly haste: Haste;
   readonly work: () => Result;
   /**
-   * Whether it is tried once more, without the others, when the transaction could not be committed: a small write does
-   * not fail because a large one beside it found the disk full.
+   * Whether the write is retried alone when its transaction could not be committed. So a small write does not fail
+   * because a large one in the same transaction found the disk full.
    */
   readonly isSmall: boolean;
 }
@@ -21,34 +21,34 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** How long a write waits for others at most. What a killed process had not written by then is lost. Milliseconds. */
+/** The longest time a write waits for others, in ms. A process that is killed loses the writes that still wait. */
 const GATHER_MS = 20;
 
-/** Writes in one transaction: other processes wait for its end, so it takes a few milliseconds at most. */
+/** The most writes in one transaction. It must take a few ms only, because other processes wait for its end. */
 const MAX_WRITES = 256;
 
 /**
- * Gathers writes into transactions: the cost of one is that of waking another thread, and of the disk, whatever it
- * holds. Writes are made in the order in which they were asked for.
+ * Groups writes into transactions. A transaction costs a thread switch and a disk sync, whatever its size. Writes run
+ * in the order in which they were added.
  */
 export class WriteBatches {
   private readonly database: LmdbDatabase;
   private readonly afterWrites: () => void;
   private waiting: Waiting[] = [];
-  /** Somebody waits for one of them. */
+  /** Whether a caller waits for one of the waiting writes. */
   private isUrgent = false;
-  /** One transaction at a time is asked for: until it begins it takes along whatever comes. */
+  /** Whether a transaction is requested. Only one is requested at a time: until it begins, further writes join it. */
   private isWriting = false;
   private timer: NodeJS.Timeout | undefined;
   private gatherMs = GATHER_MS;
 
-  /** @param afterWrites is called at the end of each transaction, inside it. */
+  /** @param afterWrites Called at the end of each transaction, inside it. */
   constructor(database: LmdbDatabase, afterWrites: () => void) {
     this.database = database;
     this.afterWrites = afterWrites;
   }
 
-  /** Resolves when the write is committed; rejects when it cannot be, or with what `work` throws. */
+  /** Resolves when the write is committed. Rejects when the commit fails, or with the error that `work` throws. */
   add<Result>({ haste, work, isSmall }: BatchedWrite<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       let settle = (): void => undefined;
@@ -66,7 +66,7 @@ export class WriteBatches {
     });
   }
 
-  /** From now on nothing waits for others: what is waiting is written, and what comes after it at once. */
+  /** Commits waiting writes without further delay. From now on no write waits for others. */
   hurry(): void {
     this.gatherMs = 0;
     this.isUrgent = true;
@@ -108,7 +108,7 @@ export class WriteBatches {
   private failed(taken: readonly Waiting[], reason: unknown): void {
     const again: Waiting[] = [];
     for (const each of taken) {
-      // Alone it would fail again.
+      // A write that was alone in its transaction would fail again.
       if (each.isSmall && taken.length > 1) again.push({ ...each, isSmall: false });
       else each.reject(reason);
     }
@@ -117,7 +117,7 @@ export class WriteBatches {
   }
 }
 
-/** What throws has written nothing, and the others go on. */
+/** Runs one write. If it throws, it has written nothing, and the other writes of the transaction continue. */
 function tryWork(each: Waiting): boolean {
   try {
     each.work();

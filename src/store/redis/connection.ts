@@ -8,7 +8,7 @@ export interface CallingConnection {
   callBuffer(command: string, ...args: RedisArgument[]): Promise<unknown>;
 }
 
-/** Options of a node-redis command: return bulk strings as octets. */
+/** Options of a node-redis command that make it return bulk strings as octets. */
 export interface NodeRedisReplies {
   readonly typeMapping: { readonly 36: BufferConstructor };
 }
@@ -46,7 +46,7 @@ export type SendCommand = (key: string, command: string, ...args: RedisArgument[
 const REPLIES: NodeRedisReplies = { typeMapping: { 36: Buffer } };
 
 /**
- * The function that sends a command over a connection of any supported library.
+ * Returns a function that sends commands over a connection of any supported library.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */

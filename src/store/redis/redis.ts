@@ -46,12 +46,12 @@ export interface RedisStore extends RobotsStore {
 const PREFIX = /^[!-z|~]{1,128}$/;
 
 /**
- * A store for a fleet, on Redis 6 or later or Valkey, over a connection the caller made with node-redis, ioredis or
- * iovalkey: to a server, a pool, a Sentinel or a Cluster. The connection stays the caller's: nothing listens on it, and
- * it is left open.
+ * Makes a store for a fleet, on Redis 6 or later or Valkey. The caller makes the connection with node-redis, ioredis or
+ * iovalkey: to a server, a pool, a Sentinel or a Cluster. The caller also owns it: the store adds no listeners to it
+ * and never closes it.
  *
- * Times are the server's own: expiry, leases and slots do not depend on the clocks of those who ask. A script
- * touches a key and what belongs to it. What a command of the connection rejects with, the store rejects with.
+ * All times are by the server's clock: expiry, leases and slots do not depend on the clocks of the clients. A script
+ * accesses only one key with its lease and slot. When a command rejects, the store rejects with the same error.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  *
@@ -90,7 +90,7 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       await send(name, 'DEL', name);
     },
     async lease(key, ttlMs, { valueKey } = {}) {
-      // One node of a cluster holds both only if they are named alike.
+      // The two keys are on one node of a cluster only if their hash tags are equal.
       const name = nameOf(prefix, valueKey ?? key, ':lease');
       const ttl = wholeMs(milliseconds('ttlMs', ttlMs));
       const valueName = valueKey === undefined ? undefined : nameOf(prefix, valueKey);
@@ -123,19 +123,19 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
   };
 }
 
-/** A part of a value, so that whatever grew under its name costs no more than the largest value would. */
+/** Reads of a value end here, so that an oversized foreign value costs no more than the largest valid one. */
 const LAST_OCTET = String(MAX_FENCE_BYTES + MAX_VALUE_BYTES + 1);
 
 /**
- * The server's name of a key. The part in braces is the hash tag of Redis Cluster, so that all keys of an origin are
- * on one node. Braces in the key, and what UTF-8 cannot encode, are escaped.
+ * The name of a key on the server. The part in braces is the hash tag of Redis Cluster, so that all keys of an origin
+ * are on one node. Braces, and lone surrogates, which UTF-8 cannot encode, are escaped.
  */
 function nameOf(prefix: string, key: string, part: '' | ':lease' | ':slot' = ''): string {
   const escaped = key.replaceAll(
     /[%{}\p{Surrogate}]/gu,
     (character) => `%${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  // An empty hash tag does not count; no other key is escaped to a single percent sign.
+  // Redis Cluster ignores an empty hash tag. No other key is escaped to a single percent sign.
   return `${prefix}{${escaped || '%'}}${part}`;
 }
 
@@ -148,7 +148,7 @@ function readPrefix(options: RedisStoreOptions): string {
   return prefix;
 }
 
-/** Redis takes whole milliseconds. Rounded up, so never shorter than asked for. */
+/** Redis accepts whole milliseconds only. Rounds up, so that a time is never shorter than requested. */
 const wholeMs = (ms: number): string => String(Math.ceil(ms));
 
 const micros = (ms: number): string => String(Math.ceil(ms * 1000));

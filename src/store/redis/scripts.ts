@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { RedisArgument, SendCommand } from './connection.ts';
 
 /**
- * Runs a Lua script about keys of one hash slot. Servers replicate what it did, not its text, so it may look at their
- * clock.
+ * Runs a Lua script on keys of one hash slot. Servers replicate the effects of a script, not its text, so it may read
+ * the server's clock.
  */
 export type RedisScript = (
   send: SendCommand,
@@ -26,10 +26,10 @@ function redisScript(source: string): RedisScript {
 }
 
 /**
- * KEYS[1] the lease, KEYS[2] the value, if it is to be read as well; ARGV[1] a name nobody else has, ARGV[2]
- * milliseconds, ARGV[3] octets of the value to be read. Gives the token and the value, or nothing.
+ * Takes a lease. KEYS[1] the lease, KEYS[2] the value, if it is read too; ARGV[1] the unique name of the holder,
+ * ARGV[2] the duration in ms, ARGV[3] the octets to read of the value. Returns the token and the value, or nothing.
  *
- * A client that lost a connection may send the command again: whoever holds the lease gets it again.
+ * The current holder gets the lease again, because a client that lost its connection may repeat the command.
  */
 export const takeLease: RedisScript = redisScript(`
 local token = redis.call('GET', KEYS[1])
@@ -46,16 +46,16 @@ if type(value) ~= 'string' then value = '' end
 return {token, value}
 `);
 
-/** KEYS[1] the lease; ARGV[1] the token it must have. */
+/** Releases a lease. KEYS[1] the lease; ARGV[1] the token it must have. */
 export const releaseLease: RedisScript = redisScript(`
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0
 `);
 
 /**
- * KEYS[1] the value, KEYS[2] the lease, if it is to be given back as well; ARGV[1] the next value, ARGV[2] the token it is
- * written under, ARGV[3] milliseconds. Writes the value unless the one in force was written under a later token, which
- * stands ahead of it (`record/fence.ts`).
+ * Writes a value, unless the stored one has a later token. The token is a prefix of the value (`record/fence.ts`).
+ * KEYS[1] the value, KEYS[2] the lease, if it is released too; ARGV[1] the new value, ARGV[2] the token it is written
+ * under, ARGV[3] its lifetime in ms.
  */
 export const setFenced: RedisScript = redisScript(`
 local later = false
@@ -69,8 +69,8 @@ return later and 0 or 1
 `);
 
 /**
- * KEYS[1] the last slot; ARGV[1] the delay of the next one, ARGV[2] how long to keep it after its time. All in
- * microseconds of the server's clock, because clients' clocks may differ. Returns the time until the slot.
+ * Books a slot. KEYS[1] the last slot; ARGV[1] the delay of the next one, ARGV[2] the time to keep the key after the
+ * slot. All in microseconds of the server's clock, because clients' clocks may differ. Returns the time until the slot.
  */
 export const bookSlot: RedisScript = redisScript(`
 local time = redis.call('TIME')
