@@ -26,7 +26,7 @@ interface Answer {
   readonly status: number;
   readonly headers: object;
   readonly config: Config;
-  /** Node's request, whose answer knows where redirects led. */
+  /** Node's request. Its response has the URL after redirects. */
   readonly request?: { readonly res?: { readonly responseUrl?: string } };
 }
 
@@ -50,17 +50,16 @@ interface Config {
 }
 
 /**
- * Adds a request interceptor to an axios instance: each request, and each redirect it meets, is held against the
+ * Adds a request interceptor to an axios instance. It checks each request, and each redirect it meets, against the
  * robots.txt of its own origin before it is sent.
  *
  * A request that may not be made rejects with `RobotsDisallowedError` (`ERR_ROBOTS_DISALLOWED`) or
  * `RobotsUnreachableError` (`ERR_ROBOTS_UNREACHABLE`, with `retryAt`); a redirect with an `AxiosError` that has
  * that error among its causes: `refusalIn(error)` finds it.
  *
- * axios decides about redirects synchronously, so it cannot wait for a robots.txt. A redirect to an origin of which
- * nothing is known is refused with `RobotsUndecidedError` (`ERR_ROBOTS_UNDECIDED`). With `adapter: 'fetch'` the
- * fetch of axios is guarded instead, which can wait. For the same reason `pacing` holds back requests, but not the
- * redirects they meet.
+ * axios handles redirects synchronously, so it cannot wait for a robots.txt. A redirect to an origin whose robots.txt
+ * is not in memory is refused with `RobotsUndecidedError` (`ERR_ROBOTS_UNDECIDED`). With `adapter: 'fetch'` the fetch
+ * of axios is guarded instead, which can wait. For the same reason `pacing` delays requests, but not their redirects.
  *
  * axios calls request interceptors in reverse order: add those that change the URL after this one. An `adapter` or
  * `transport` of your own may follow redirects that no guard sees.
@@ -89,7 +88,7 @@ export function guardAxios<Instance extends AxiosLike>(
   /** The decision about the last hop of a request. */
   const allowedBy = new WeakMap<Config, Decision>();
   const guardedFetches = new WeakMap<object, unknown>();
-  /** axios keeps what it builds for each `fetch` it sees, so it must see the same one every time. */
+  /** axios caches an adapter per `fetch` function, so one fetch must always give the same guarded fetch. */
   const guarded = (fetch: unknown): unknown => {
     const inner = (typeof fetch === 'function' ? fetch : globalThis.fetch) as typeof globalThis.fetch;
     const known = guardedFetches.get(inner) ?? guardFetch(inner, client, options);
@@ -113,7 +112,7 @@ export function guardAxios<Instance extends AxiosLike>(
     try {
       await guard.admit(url, { signal: config.signal, because, onDecision });
     } catch (error) {
-      // axios looks at the signal next, and rejects with an error of its own that `isCancel` knows.
+      // axios checks the signal next, and rejects with its own error, which `isCancel` recognizes.
       if (config.signal?.aborted !== true) throw error;
     }
     const { beforeRedirect } = config;
@@ -124,7 +123,7 @@ export function guardAxios<Instance extends AxiosLike>(
     return config;
   };
   const answered = ({ status, headers, config, request }: Answer): void => {
-    // The fetch that is guarded tells by itself.
+    // The guarded fetch reports by itself.
     if (usesFetch(config.adapter)) return;
     const url = request?.res?.responseUrl ?? instance.getUri(config);
     guard.answered(url, status, fieldsOf({ ...headers }));
@@ -155,7 +154,7 @@ export function guardAxios<Instance extends AxiosLike>(
 
 function identify({ identity }: Guard, url: URL, headers: AxiosHeadersLike | undefined): void {
   const given = headers?.get('User-Agent');
-  // axios leaves the field out for `false`: the caller said so.
+  // `false` makes axios send no such field, as the caller wants.
   if (headers === undefined || given === false) return;
   const userAgent = identity?.replaces(url, typeof given === 'string' ? given : undefined);
   if (userAgent !== undefined) headers.set('User-Agent', userAgent);
@@ -172,10 +171,10 @@ function admitRedirect(
   because: string | undefined,
   onDecision: ((decision: Decision) => void) | undefined,
 ): void {
-  // Nor can it wait for a slot.
+  // A redirect cannot wait for a slot either.
   const verdict = guard.refuses(url, { because, paced: false, onDecision });
   if (verdict instanceof Promise) {
-    // The client asks now, so that the request can be made again; a dry run hears of it then.
+    // The client fetches robots.txt now, so that a repeated request can be decided. A dry run is told of it then.
     verdict.catch(() => undefined);
     if (guard.enforces) throw new RobotsUndecidedError(url.href);
   } else if (verdict !== undefined) throw refusal(verdict);

@@ -14,13 +14,13 @@ export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
 export interface GotRequest {
   readonly url?: string | URL | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** By lower-case names. The guard sets `user-agent`. */
+  /** Header fields by lower-case name. The guard sets `user-agent`. */
   readonly headers?: Record<string, string | string[] | undefined>;
   /** `{ robots: { ignore: true, because: '…' } }` sends a request regardless. */
   readonly context?: Readonly<Record<string, unknown>>;
 }
 
-/** What `gotHooks` makes; the arrays are got's to merge. */
+/** The result of {@link gotHooks}. got merges the arrays with its own. */
 export interface GotHooks {
   readonly hooks: {
     beforeRequest: ((request: GotRequest) => Promise<void>)[];
@@ -46,12 +46,12 @@ export interface GotFailure {
 }
 
 /**
- * Hooks for `got.extend(...)`: each request, and each redirect it meets, is held against the robots.txt of its own
- * origin before it is sent.
+ * Makes hooks for `got.extend(...)`. They check each request, and each redirect it meets, against the robots.txt of its
+ * own origin before it is sent.
  *
- * A request that may not be made rejects with got's `RequestError`, whose `code` is `ERR_ROBOTS_DISALLOWED` or
+ * A request that is refused rejects with got's `RequestError`, whose `code` is `ERR_ROBOTS_DISALLOWED` or
  * `ERR_ROBOTS_UNREACHABLE` and whose `cause` is the refusal with its `decision` and `retryAt`. got does not
- * retry it. Hooks run in the order they were added, so add these behind any that change the URL.
+ * retry it. Hooks run in the order in which they were added, so add these after any that change the URL.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  *
@@ -69,11 +69,11 @@ export interface GotFailure {
 export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}): GotHooks {
   assertThrowing(options);
   const guard = new Guard(client, options, true);
-  /** got runs `beforeRequest` for a redirect too, which is decided and told of by then. */
+  /** URLs of redirects that are decided and reported already. got runs `beforeRequest` for a redirect again. */
   const decided = new WeakMap<GotRequest, string>();
   /** The decision about the last hop of a request. */
   const allowedBy = new WeakMap<GotRequest, Decision>();
-  /** What was thrown about a request, or about the redirect that an answer is. */
+  /** The error that a hook threw about a request, or about a redirect response. */
   const thrown = new WeakMap<object, unknown>();
 
   const admit = async (request: GotRequest, about: object): Promise<string> => {
@@ -131,7 +131,7 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
       beforeError: [
         (error) => {
           const { options, response } = error;
-          // Before version 14.4 got keeps the code and the message of what a hook throws, and forgets the error.
+          // Before version 14.4 got copies the code and the message of an error thrown by a hook, but sets no `cause`.
           if (error.cause === undefined) {
             const cause = thrown.get(options) ?? (isObject(response) ? thrown.get(response) : undefined);
             if (cause !== undefined)

@@ -10,11 +10,11 @@ import { type GuardOptions, type GuardSettings, readGuardOptions } from './optio
 import { Identity } from './identity.ts';
 import { refusal } from './refusal.ts';
 
-/** Error codes of Node, of undici, and of TLS as OpenSSL names them. */
+/** Error codes of network failures: of Node, undici, and TLS as OpenSSL names them. */
 const NETWORK_CODE =
   /^(?:E[A-Z]{2,}$|UND_ERR_(?:SOCKET|CONNECT_TIMEOUT|HEADERS_TIMEOUT|BODY_TIMEOUT)|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
-/** Whether an error, or one of its causes, has an error code of the network. */
+/** Whether an error, or one of its causes, has the code of a network failure. */
 function isNetworkError(error: unknown): boolean {
   for (const each of causesOf(error)) {
     const code: unknown = Reflect.get(each, 'code');
@@ -40,7 +40,7 @@ export interface GuardClient {
   ): Decision | Promise<Decision>;
   /** The policy for addresses of robots.txt requests. A guard with a stricter policy is refused. */
   readonly addressPolicy?: AddressPolicy;
-  /** Who asks, if requests are to be told who they are of. */
+  /** The client's agent. Needed for `identify` and `onIdentity` alone. */
   readonly agent?: Agent;
   report(url: string | URL, signal: { readonly reachable: boolean; readonly retryAfter?: string }): void;
   /** Needed for `purpose` alone. */
@@ -51,21 +51,21 @@ export interface GuardClient {
   takeSlot?(decision: Decision, options: SlotOptions): Promise<TakenSlot>;
 }
 
-/** The slot that a guard asks for. Milliseconds. */
+/** Options of the slot that a guard takes. All in ms. */
 interface SlotOptions {
   readonly minDelayMs: number;
   readonly maxDelayMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** What a guard needs to know of a request besides its URL. */
+/** The properties of a request that a guard needs besides its URL. */
 export interface GuardedRequest {
   readonly signal?: AbortSignal | undefined;
-  /** The reason to send the request without a question. */
+  /** The reason to send the request without a check of robots.txt. */
   readonly because?: string | undefined;
-  /** Is given what the client decided, for {@link Guard.refusesAnswer}. */
+  /** Called with the decision of the client. Keep it for {@link Guard.refusesAnswer}. */
   readonly onDecision?: ((decision: Decision) => void) | undefined;
-  /** Whether it can wait for its slot. Default `true`. */
+  /** Whether the request can wait for its slot. @default true */
   readonly paced?: boolean;
   /** Awaited after robots.txt was fetched, before the slot of the request. */
   readonly afterAsking?: () => Promise<unknown>;
@@ -80,7 +80,7 @@ export interface GuardedRequest {
 export class Guard<Answer = unknown> {
   readonly onDisallow: GuardSettings<Answer>['onDisallow'];
   readonly clock: Clock;
-  /** Who requests say they are; `undefined` when nothing is to be done about it. */
+  /** Sets and checks the `User-Agent` of requests; `undefined` when neither is needed. */
   readonly identity: Identity | undefined;
   private readonly client: GuardClient;
   readonly #seesHeaders: boolean;
@@ -250,16 +250,16 @@ export class Guard<Answer = unknown> {
     return this.settings.enforces ? decision : undefined;
   }
 
-  /** Whether pages are fetched for a purpose, so that their header fields are to be looked at. */
+  /** Whether pages are fetched for a purpose, so that {@link refusesAnswer} must check their header fields. */
   get hasPurpose(): boolean {
     return this.settings.purpose !== undefined;
   }
 
   /**
-   * The decision that keeps the body of an answer from being read, by what its header states about the use of the page.
-   * Call it when {@link hasPurpose}.
+   * The decision that refuses a response, because its header fields disallow the guard's purpose; `undefined` when its
+   * body may be read. Call it when {@link hasPurpose}.
    *
-   * @param decision The one that let the request go; none for what went unasked.
+   * @param decision The decision that allowed the request; `undefined` for a request that was not checked.
    */
   refusesAnswer(decision: Decision | undefined, headers: UsageOptions): Decision | undefined {
     return decision === undefined || !decision.allowed ? undefined : this.#weighUsage(decision, headers);
@@ -270,10 +270,10 @@ export class Guard<Answer = unknown> {
     if (purpose === undefined || decision.reason === 'robots-txt') return undefined;
     const usage = this.client.usageOf?.(decision, purpose, headers);
     if (usage === undefined || usage.preference === 'allow') return undefined;
-    // A header field may still allow it.
+    // Without a preference in robots.txt, a header field of the response may still allow the purpose.
     const isDecided = headers !== undefined || !this.#seesHeaders;
     if (usage.preference === 'unknown' && !(refusesUnknown && isDecided)) return undefined;
-    // A dry run was told before the request.
+    // In a dry run `onRefusal` was called before the request.
     if (headers !== undefined && usage.source?.line !== undefined && !this.settings.enforces)
       return undefined;
     const refused = { ...decision, usage };

@@ -2,29 +2,29 @@ import { LRUCache } from 'lru-cache';
 import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
 import { productToken } from '../rules/index.ts';
 
-/** A request whose own User-Agent names another token than the one that robots.txt was asked about. */
+/** A request whose own User-Agent names another token than the one that robots.txt was checked for. */
 export interface OtherIdentity {
   /** The URL of the first such request to its origin. */
   readonly url: string;
   /** The `User-Agent` of the request. */
   readonly userAgent: string;
-  /** The tokens that robots.txt is asked about, in order of preference. */
+  /** The tokens that robots.txt is checked for, in order of preference. */
   readonly agents: readonly string[];
 }
 
-/** Origins that `onIdentity` has heard of. Of more, the ones not met for longest are told of again. */
+/** Origins remembered as reported to `onIdentity`. Beyond this the least recently used are reported again. */
 const MAX_TOLD_ORIGINS = 10_000;
 
-/** What libraries send when their caller set nothing: the fetches of Node and undici, got, axios. */
+/** The `User-Agent` that libraries send by default: the fetches of Node and undici, got, axios. */
 const LIBRARY_DEFAULT =
   /^(?:node|undici|got \(https:\/\/github\.com\/sindresorhus\/got\)|axios\/\d+\.\d+\.\d+\S*)$/;
 
 /**
- * Who requests for pages say they are. RFC 9309 §2.2.1: the product token "SHOULD be a substring of the identification
- * string that the crawler sends to the service".
+ * Sets and checks the `User-Agent` of page requests. RFC 9309 §2.2.1: the product token "SHOULD be a substring of the
+ * identification string that the crawler sends to the service".
  */
 export class Identity {
-  /** What a request without a `User-Agent` is given. */
+  /** The `User-Agent` for requests without one. */
   readonly userAgent: string;
   readonly #fills: boolean;
   readonly #onIdentity: ((identity: OtherIdentity) => void) | undefined;
@@ -36,27 +36,27 @@ export class Identity {
     this.#tokens = agentTokens(agent);
     this.#names = new Set(this.#tokens.map((token) => token.toLowerCase()));
     this.userAgent = typeof agent === 'string' ? agent : (agent[0] ?? '');
-    // "*" asks for everybody, and names nobody.
+    // "*" stands for all agents, so it is no `User-Agent`.
     this.#fills = fills && this.userAgent !== '*';
     this.#onIdentity = onIdentity;
     this.#told = onIdentity && new LRUCache({ max: MAX_TOLD_ORIGINS });
   }
 
-  /** Whether there is nothing to do. */
+  /** Whether requests are neither changed nor reported. */
   get isIdle(): boolean {
     return !this.#fills && this.#onIdentity === undefined;
   }
 
-  /** Whether requests without a `User-Agent` are given one. */
+  /** Whether a `User-Agent` is added to requests without one. */
   get fills(): boolean {
     return this.#fills;
   }
 
   /**
-   * The `User-Agent` that a request is to be given; `undefined` when it stays as it is. Tells of one that is of somebody
-   * else.
+   * The `User-Agent` to set on a request; `undefined` when the request stays as it is. Reports a `User-Agent` that
+   * names another product token.
    *
-   * @param given What the request has. A default of its library counts as none.
+   * @param given The `User-Agent` of the request. The default of its library counts as none.
    */
   replaces(url: string | URL, given: string | null | undefined): string | undefined {
     const isUnset = given === null || given === undefined || given === '';

@@ -1,7 +1,7 @@
 import { invalid, RobotsInvalidOptionsError } from '../base/index.ts';
 
 /**
- * What a guarded request may say besides what its client takes. It is taken out before the request is sent.
+ * The member that the guard adds to the options of a request. The guard removes it before the request is sent.
  *
  * @example
  * ```ts
@@ -11,9 +11,9 @@ import { invalid, RobotsInvalidOptionsError } from '../base/index.ts';
  */
 export interface RobotsInit {
   readonly robots?: {
-    /** Whether to make this request, and the redirects it meets, without asking. */
+    /** Whether to make this request, and the redirects it meets, without a check of robots.txt. */
     readonly ignore: boolean;
-    /** Why. Told to `onIgnored`. */
+    /** The reason, which is passed to `onIgnored`. */
     readonly because: string;
   };
 }
@@ -21,9 +21,10 @@ export interface RobotsInit {
 const NAMES: ReadonlySet<string> = new Set(['ignore', 'because']);
 
 /**
- * Why robots.txt is not asked about one request; `undefined` when it is.
+ * The reason to ignore robots.txt for one request; `undefined` when it is checked.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): nobody ignores by a slip, or without a reason.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the member is malformed or gives no reason, so
+ * that nobody ignores robots.txt by mistake.
  */
 export function ignoredBecause(robots: unknown): string | undefined {
   if (robots === undefined) return undefined;

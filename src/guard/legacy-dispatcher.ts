@@ -1,23 +1,24 @@
 import { RobotsInvalidOptionsError } from '../base/index.ts';
 
-/** The one method of undici's handlers before version 7 that is needed to end a request. */
+/** A handler of undici 6. The guard needs only the method that ends a request with an error. */
 interface LegacyHandler {
   onError(error: unknown): void;
 }
 
 /**
- * Refuses a dispatcher of undici 6. It calls `onConnect`, `onHeaders` and `onError` of a handler; the handlers that the
- * interceptor passes on have `onRequestStart`, `onResponseStart` and `onResponseError`, so that no request would ever end.
+ * Refuses a dispatcher of undici 6. Such a dispatcher calls `onConnect`, `onHeaders` and `onError` of a handler. The
+ * interceptor's handlers have `onRequestStart`, `onResponseStart` and `onResponseError` instead, so no request would
+ * ever end.
  *
- * A function does not tell whose it is, so it is called with a request that is none: an agent, a pool and a client of any
- * version send nothing and tell the handler, by the method their version knows. Those that throw instead (`MockAgent`,
- * `ProxyAgent`, one that is composed already) are known by the handler of their first request: see
+ * The version of a `dispatch` function cannot be read, so it is called with an invalid request. An agent, a pool and a
+ * client send nothing, and call the error method that their version has. Dispatchers that throw instead (`MockAgent`,
+ * `ProxyAgent`, one that is already composed) are recognized by the handler of their first request: see
  * {@link isLegacyHandler}.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
 export function assertServed(dispatch: (request: never, handler: never) => boolean): void {
-  // What `compose` passes on of a dispatcher itself. Functions of others are not called for nothing.
+  // `compose` passes the dispatcher's own method bound. Other functions may have side effects, so they are not called.
   if (dispatch.name !== 'bound dispatch') return;
   let isLegacy = false;
   let isServed = false;
@@ -35,12 +36,12 @@ export function assertServed(dispatch: (request: never, handler: never) => boole
   if (isLegacy && !isServed) throw legacyDispatcher();
 }
 
-/** Whether `handler` is one of undici 6. From version 7 on `compose` gives each handler the method `onRequestStart`. */
+/** Whether `handler` is one of undici 6. From version 7 on, `compose` gives each handler an `onRequestStart`. */
 export function isLegacyHandler(handler: object): handler is LegacyHandler {
   return !('onRequestStart' in handler) && typeof Reflect.get(handler, 'onError') === 'function';
 }
 
-/** Why a dispatcher of undici 6 is refused. */
+/** The error for a dispatcher of undici 6. */
 export function legacyDispatcher(): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
     'Expected robotsInterceptor to be composed with a dispatcher of undici 7 or 8, got one of undici 6 ' +

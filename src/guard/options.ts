@@ -17,7 +17,7 @@ import { ADDRESS_POLICIES, type AddressPolicy } from '../net/address-policy.ts';
 import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
 import { type Pace, paceOf, type PacingOptions, pacingOptions } from '../pacing/index.ts';
 
-/** A request that was sent without a question, because the caller said so. */
+/** A request that was sent without a check of robots.txt, because the caller said so. */
 export interface IgnoredRequest {
   readonly url: string;
   /** The caller's reason, as given with the request. */
@@ -26,10 +26,10 @@ export interface IgnoredRequest {
 
 /** Options of every guard. `Answer` is the type that the guarded library resolves with. */
 export interface GuardOptions<Answer = unknown> {
-  /** The agent to ask about. @default the client's own agent */
+  /** The agent to decide for. @default the client's own agent */
   readonly agent?: Agent;
   /**
-   * `'report'` is a dry run: `onRefusal` is called for what would be refused, and the request is sent.
+   * `'report'` is a dry run: `onRefusal` is called for each request that would be refused, and the request is sent.
    * @default 'enforce'
    */
   readonly mode?: 'enforce' | 'report';
@@ -48,31 +48,33 @@ export interface GuardOptions<Answer = unknown> {
    */
   readonly onDisallow?: 'throw' | 'response' | ((decision: Decision) => Answer | Promise<Answer>);
   /**
-   * Whether a request that carries no `User-Agent` is given the one of `agent`, by default the client's: a site should
-   * see the name that its robots.txt was asked about (RFC 9309 §2.2.1). What the caller set stays. The defaults of
-   * libraries (`node`, `undici`, `got (https://…)`, `axios/1.2.3`) count as none. `false` leaves requests as they are.
-   * The guards of Crawlee, Playwright and Puppeteer leave them in any case: those choose a `User-Agent` of their own.
+   * Whether the guard adds `agent` (by default the client's) as `User-Agent` to a request without one: a site should
+   * see the name that its robots.txt was checked for (RFC 9309 §2.2.1). A `User-Agent` set by the caller is kept. The
+   * defaults of libraries (`node`, `undici`, `got (https://…)`, `axios/1.2.3`) are replaced. `false` changes nothing.
+   * The guards of Crawlee, Playwright and Puppeteer never change it, because those choose a `User-Agent` of their own.
    * @default true
    */
   readonly identify?: boolean;
   /**
-   * Is told of a request whose own `User-Agent` names another product token than `agent`, once an origin. What it throws
-   * rejects the request. Not of requests by Crawlee, Playwright and Puppeteer.
+   * Called once per origin for a request whose own `User-Agent` names another product token than `agent`. If it throws,
+   * the request rejects with that. Not called for requests by Crawlee, Playwright and Puppeteer.
+   * @default none
    */
   readonly onIdentity?: (identity: OtherIdentity) => void;
   /**
-   * What pages are fetched for. What the site disallows for that purpose (see `usage` of `canfetch/rules`) is refused with
-   * `RobotsUsageError` (`ERR_ROBOTS_USAGE`): by robots.txt before the request; by the `Content-Usage` and `Content-Signal`
-   * fields of an answer before its body is read, by `guardFetch` and `robotsInterceptor`, and after it by `gotHooks` and
-   * `guardAxios`. The guards of Crawlee, Playwright and Puppeteer do not see those fields.
-   * @default not asked
+   * The purpose for which pages are fetched. A page that the site disallows for this purpose (see `usage` of
+   * `canfetch/rules`) is refused with `RobotsUsageError` (`ERR_ROBOTS_USAGE`). Preferences in robots.txt are checked
+   * before the request. The `Content-Usage` and `Content-Signal` fields of a response are checked before its body is
+   * read by `guardFetch` and `robotsInterceptor`, and after it by `gotHooks` and `guardAxios`. The guards of Crawlee,
+   * Playwright and Puppeteer do not see these fields.
+   * @default not checked
    */
   readonly purpose?: Purpose;
-  /** Whether a page is refused when nobody says whether it may be used for `purpose`. @default 'allow' */
+  /** Whether a page is refused when the site states no preference about `purpose`. @default 'allow' */
   readonly onUnknownPurpose?: 'allow' | 'refuse';
   /**
-   * Return `false` for URLs that are no crawling. They are requested without a question. @default every URL is asked
-   * about
+   * Return `false` for URLs that are not crawled, such as those of an API. They are requested without a check.
+   * @default every URL is checked
    * @example
    * ```ts
    * const polite = guardFetch(fetch, robots, { filter: (url) => url.hostname !== 'api.example.com' });
@@ -121,7 +123,7 @@ export interface GuardOptions<Answer = unknown> {
   readonly lookup?: LookupFunction;
 }
 
-/** Options of guards that cannot answer instead of a site. They refuse by throwing. */
+/** Options of guards that cannot substitute a response. They refuse by throwing. */
 export type ThrowingGuardOptions = Omit<GuardOptions, 'onDisallow' | 'addressPolicy' | 'lookup'>;
 
 /** The options, checked, with all defaults. */

@@ -2,7 +2,7 @@ import type { Decision, DecisionUsage } from '../decision/index.ts';
 import { causesOf, isRobotsError, RobotsError } from '../base/index.ts';
 import type { RobotsDeferredError } from '../pacing/index.ts';
 
-/** An error by which a guard refuses a request. It has the decision. */
+/** An error with which a guard refuses a request. */
 export type Refusal = RobotsDisallowedError | RobotsUnreachableError | RobotsDeferredError | RobotsUsageError;
 
 const REFUSAL_CODES: ReadonlySet<unknown> = new Set<Refusal['code']>([
@@ -34,7 +34,7 @@ export class RobotsUnreachableError extends RobotsError {
   readonly code = 'ERR_ROBOTS_UNREACHABLE';
   /** The decision about the hop that was refused. */
   readonly decision: Decision;
-  /** Epoch ms from which asking again makes sense. */
+  /** Epoch ms from which to try again. */
   readonly retryAt: number | undefined;
 
   constructor(decision: Decision) {
@@ -68,13 +68,13 @@ export class RobotsUndecidedError extends RobotsError {
 }
 
 /**
- * A guard with a `purpose` refused a page, or its answer, because the site states that its content is not to be used so: a
- * preference, not a rule, for the page may be fetched for other purposes.
+ * A guard with a `purpose` refused a page, or its response, because the site states that its content must not be used
+ * for this purpose. The page may be fetched for other purposes.
  */
 export class RobotsUsageError extends RobotsError {
   override readonly name = 'RobotsUsageError';
   readonly code = 'ERR_ROBOTS_USAGE';
-  /** The decision about the hop that was refused, which allows fetching; its `usage` has the line or the header field. */
+  /** The decision about the hop that was refused. It allows fetching; its `usage` has the line or the header field. */
   readonly decision: Decision;
   readonly usage: DecisionUsage;
 
@@ -91,7 +91,7 @@ export class RobotsUsageError extends RobotsError {
   }
 }
 
-/** The error a guard refuses with. */
+/** The error for a decision that refuses a request. */
 export function refusal(
   decision: Decision,
 ): RobotsDisallowedError | RobotsUnreachableError | RobotsUsageError {
@@ -101,25 +101,26 @@ export function refusal(
     : new RobotsDisallowedError(decision);
 }
 
-/** Well known, so that another copy of this package in the process finds it too. */
+/** A registered symbol, so that another copy of this package in the process finds it too. */
 const REFUSAL: unique symbol = Symbol.for('canfetch.refusal');
 
-/** `response`, which answers in the place of a site, as one that {@link refusalIn} knows. */
+/** Marks `response`, which replaces the site's response, so that {@link refusalIn} finds the refusal. */
 export function answeringFor<Response extends object>(response: Response, refused: Refusal): Response {
   return Object.defineProperty(response, REFUSAL, { value: refused, configurable: true });
 }
 
 /**
- * The refusal behind what a client rejects with or answers. Clients wrap what a guard throws (`TypeError: fetch failed`,
- * got's `RequestError`, `AxiosError`) and keep it as `cause`. With `onDisallow: 'response'` the guard answers, and clients
- * throw what they throw for such a status, with the answer as `response` (ky's `HTTPError`, ofetch's `FetchError`).
+ * Finds the refusal in an error or a response of a client. Clients wrap the error of a guard
+ * (`TypeError: fetch failed`, got's `RequestError`, `AxiosError`) and keep it as `cause`. With `onDisallow: 'response'` the guard returns
+ * a response, and clients throw their error for its status, with the response as `response` (ky's `HTTPError`,
+ * ofetch's `FetchError`).
  *
- * @param value An error, or a `Response` (a clone is as good; one that was made of its body is not).
- * @returns `undefined` when it has nothing to do with robots.txt.
+ * @param value An error, or a `Response` or its clone. A new `Response` made from its body does not have the refusal.
+ * @returns `undefined` when no guard refused the request.
  */
 export function refusalIn(value: unknown): Refusal | undefined {
   for (const each of causesOf(value)) {
-    // Some wrappers take over the code, so the family is asked for too.
+    // Some wrappers copy the code, so the class of the error is checked too.
     if (REFUSAL_CODES.has(Reflect.get(each, 'code')) && isRobotsError(each)) return each as Refusal;
     const answered = refusalOf(each) ?? refusalOf(Reflect.get(each, 'response'));
     if (answered !== undefined) return answered;
@@ -127,7 +128,7 @@ export function refusalIn(value: unknown): Refusal | undefined {
   return undefined;
 }
 
-/** The refusal that a response answers for. */
+/** The refusal that a guard's response represents. */
 export function refusalOf(response: unknown): Refusal | undefined {
   if (typeof response !== 'object' || response === null || !(REFUSAL in response)) return undefined;
   return response[REFUSAL] as Refusal;

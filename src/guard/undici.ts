@@ -13,7 +13,7 @@ import { refusal } from './refusal.ts';
 import { stringify } from 'node:querystring';
 import { setImmediate } from 'node:timers/promises';
 
-/** The part of undici's `DispatchHandler` that is called with what a site answers. */
+/** The part of undici's `DispatchHandler` that receives the response. */
 interface AnswerHandler {
   onRequestStart?(controller: unknown, context: unknown): void;
   onRequestUpgrade?(controller: unknown, status: number, headers: NodeHeaders, socket: unknown): void;
@@ -23,13 +23,13 @@ interface AnswerHandler {
   onResponseError?(controller: unknown, error: unknown): void;
 }
 
-/** Passes everything on to `handler`, and tells the guard what the answer, or its absence, shows of the site. */
+/** Passes all events to `handler`, and reports to the guard whether the site answered and asked for a pause. */
 class ReportingHandler implements AnswerHandler {
   private readonly handler: AnswerHandler;
   private readonly guard: Guard;
   private readonly url: string;
   private readonly signal: AbortSignal | undefined;
-  /** The decision that let the request go, where the guard has a purpose. */
+  /** The decision that allowed the request, if the guard has a purpose. */
   private readonly decided: { readonly decision?: Decision } | undefined;
   private answered = false;
 
@@ -80,13 +80,13 @@ class ReportingHandler implements AnswerHandler {
   }
 
   onResponseError(controller: unknown, error: unknown): void {
-    // A body that breaks off came from a site that answers.
+    // A site whose body breaks off has answered, so it is reachable.
     if (!this.answered) this.guard.failed(this.url, error, this.signal);
     this.handler.onResponseError?.(controller, error);
   }
 }
 
-/** What undici takes for a signal: an AbortSignal, or an emitter of `abort` as Node had before. */
+/** A signal as undici accepts it: an AbortSignal, or an EventEmitter that emits `abort`. */
 type AbortSource = AbortSignal | AbortEmitter;
 
 interface AbortEmitter {
@@ -103,7 +103,7 @@ const nothing = (): void => undefined;
 
 const NO_SIGNAL: ListenedSignal = { signal: undefined, release: nothing };
 
-/** `source` as an AbortSignal; `release` ends the listening. */
+/** `source` as an AbortSignal. `release` removes the listener. */
 function signalOf(source: AbortSource | null | undefined): ListenedSignal {
   if (source === undefined || source === null) return NO_SIGNAL;
   if ('addEventListener' in source) return { signal: source, release: nothing };
@@ -113,7 +113,7 @@ function signalOf(source: AbortSource | null | undefined): ListenedSignal {
   return { signal: controller.signal, release: () => source.removeListener('abort', listener) };
 }
 
-/** The controller of a request that never was: handlers may look at it, and abort what has ended already. */
+/** The controller of a request that was never sent. Handlers may read it; aborting it has no effect. */
 function abortedController(error: unknown): object {
   return {
     aborted: true,
@@ -134,12 +134,12 @@ export type { RobotsInit } from './ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
 
 /**
- * `dispatch` of an undici Dispatcher, of version 7 or 8: its handlers may have an `onRequestStart`. Those of undici 6,
- * which may not, are no match.
+ * `dispatch` of an undici Dispatcher of version 7 or 8. Handlers of undici 6 have no `onRequestStart`, so its
+ * `dispatch` does not match this type.
  */
 type DispatchLike = (options: never, handler: { onRequestStart?(): void }) => boolean;
 
-/** What the guard reads of undici's `DispatchOptions`. */
+/** The part of undici's `DispatchOptions` that the guard reads. */
 interface RequestOptions {
   readonly origin?: string | URL;
   readonly path: string;
@@ -152,10 +152,10 @@ interface RequestOptions {
 }
 
 /**
- * An interceptor for `dispatcher.compose(...)`: each request that passes is held against the robots.txt of its
- * origin before it is sent. Works with undici 7 and 8. A dispatcher of undici 6 is refused with
- * `ERR_ROBOTS_INVALID_OPTIONS`: when it is composed, or, if it cannot be known by then (`MockAgent`, `ProxyAgent`, one
- * that is composed already), at each request.
+ * Makes an interceptor for `dispatcher.compose(...)`. It checks each request against the robots.txt of its origin
+ * before it is sent. Works with undici 7 and 8. A dispatcher of undici 6 is refused with `ERR_ROBOTS_INVALID_OPTIONS`
+ * when it is composed, or at each request if it cannot be recognized before (`MockAgent`, `ProxyAgent`, one that is
+ * already composed).
  *
  * Of the interceptors given to `compose` the *last* is called first. The only right order is
  * `compose(dns, guard, retry, redirect)`: a redirect interceptor given before the guard follows redirects below
@@ -196,9 +196,9 @@ export function robotsInterceptor(
   return <Dispatch extends DispatchLike>(next: Dispatch): Dispatch => {
     assertServed(next);
     const dispatch = next as unknown as (request: RequestOptions, handler: AnswerHandler) => boolean;
-    // `compose` looks at the number of parameters.
+    // `compose` checks the number of parameters.
     const guarded = (given: RequestOptions, handler: AnswerHandler): boolean => {
-      // A tunnel is no request for a page; what is sent through it passes here by itself.
+      // CONNECT opens a tunnel and requests no page. Requests through the tunnel are dispatched separately.
       if (given.method === 'CONNECT' || given[OWN_REQUEST] === true) return dispatch(given, handler);
       if (handler.onRequestStart === undefined && isLegacyHandler(handler)) {
         queueMicrotask(() => handler.onError(legacyDispatcher()));
@@ -226,24 +226,24 @@ export function robotsInterceptor(
           .catch(fail)
           .finally(release);
       } catch (error) {
-        // undici's own callers are not ready yet for an error from within `dispatch`.
+        // undici's callers cannot handle an error before `dispatch` returns.
         queueMicrotask(() => fail(error));
       }
-      // The answer of a dispatcher that takes further requests.
+      // `true` means that the dispatcher accepts further requests.
       return true;
     };
     return guarded as unknown as Dispatch;
   };
 }
 
-/** A request that says who it is of. */
+/** `request` with the `User-Agent` that it lacks. */
 function identified(request: RequestOptions, url: string, identity: Identity): RequestOptions {
   const { headers } = request;
   const userAgent = identity.replaces(url, headerOf(headers, 'user-agent'));
   return userAgent === undefined ? request : { ...request, headers: withUserAgent(headers, userAgent) };
 }
 
-/** Header fields in the form they came in. */
+/** `headers` with `userAgent`, in the form in which they were given: object, flat list or pairs. */
 function withUserAgent(headers: unknown, userAgent: string): unknown {
   if (headers === undefined || headers === null) return { 'user-agent': userAgent };
   if (typeof headers !== 'object') return headers;
@@ -257,16 +257,16 @@ function withUserAgent(headers: unknown, userAgent: string): unknown {
   return Object.fromEntries([...others, ['user-agent', userAgent]]);
 }
 
-/** Returns when a verdict that had to be waited for lets the request go. */
+/** Resolves when the request is allowed; rejects with the refusal. */
 async function admitted(verdict: Decision | Promise<Decision | undefined>): Promise<void> {
   const refused = await verdict;
   if (refused !== undefined) throw refusal(refused);
 }
 
-/** undici frees the connection robots.txt came by in an immediate of its own; the page is to go through it. */
+/** undici frees the connection of robots.txt in an immediate. Waiting for it lets the page reuse the connection. */
 const afterAsking = (): Promise<void> => setImmediate();
 
-/** The URL a request is for. Origins come in bundles: `serialised` is that of the one before. */
+/** The URL of a request. Requests to one origin often follow each other, so its serialised form is kept in `last`. */
 function urlOf({ origin, path, query, headers }: RequestOptions, last: LastOrigin): string {
   if (origin === undefined) {
     throw new RobotsInvalidOptionsError(
@@ -277,7 +277,7 @@ function urlOf({ origin, path, query, headers }: RequestOptions, last: LastOrigi
     last.serialised = new URL(origin).origin;
     last.given = origin;
   }
-  // Not `new URL(path, origin)`: there a path of "//other.example/" is another host.
+  // Not `new URL(path, origin)`, which reads a path of "//other.example/" as another host.
   let url = path.startsWith('/') ? last.serialised + path : path;
   if (query !== undefined && query !== null) {
     const search = stringify(query);
@@ -299,7 +299,7 @@ function withSearch(text: string, search: string): string {
   return url.href;
 }
 
-/** The mark of `compose(guard, dns)`: an address in the place of the name, which is in the header now. */
+/** Detects the wrong order `compose(guard, dns)`: the URL has an address, and only the `Host` field has the name. */
 function assertNamed(url: URL, host: string): void {
   if (!isAddress(url.hostname) || host.toLowerCase() === url.host) return;
   throw new RobotsInvalidOptionsError(
@@ -312,7 +312,7 @@ function isAddress(hostname: string): boolean {
   return hostname.startsWith('[') || /^\d+\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** undici takes header fields as an object, as a flat list, or as pairs. */
+/** Reads a header field. undici accepts fields as an object, as a flat list, or as pairs. */
 function headerOf(headers: unknown, name: string): string | undefined {
   if (typeof headers !== 'object' || headers === null) return undefined;
   if (Array.isArray(headers)) {

@@ -33,25 +33,26 @@ export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
 const WAIT_FOR_ROBOTS_SECS = 30;
 
 /**
- * A subclass of a crawler class of Crawlee 3 (3.14 or later) whose requests are held against the robots.txt of their
- * own origin, redirects too: of `BasicCrawler`, `HttpCrawler`, `CheerioCrawler` and their kin, and of
- * `PlaywrightCrawler` with Chromium.
+ * Makes a subclass of a crawler class of Crawlee 3 (3.14 or later). It checks requests and their redirects against the
+ * robots.txt of their own origin. Works with `BasicCrawler`, `HttpCrawler`, `CheerioCrawler` and other subclasses of
+ * these, and with `PlaywrightCrawler` on Chromium.
  *
- * What may not be requested is skipped: `onSkippedRequest({ url, reason: 'robotsTxt', decision })` is told (see
- * {@link SkippedRequest}), and the request is neither retried nor failed. Links and start URLs of which robots.txt is
- * known to disallow them do not get into the queue; adding never waits for a robots.txt. The others are decided when
- * their turn comes. While robots.txt is unreachable `decision.reason` is `'unreachable'`, and `decision.retryAt` says
- * from when on to crawl that URL again.
+ * A request that is refused is skipped: `onSkippedRequest({ url, reason: 'robotsTxt', decision })` is called (see
+ * {@link SkippedRequest}), and the request is neither retried nor failed. Links and start URLs that a robots.txt in
+ * memory disallows are not added to the queue; adding never waits for a robots.txt. Other URLs are decided when they
+ * are taken from the queue. While robots.txt is unreachable, `decision.reason` is `'unreachable'`, and
+ * `decision.retryAt` is the time from which to crawl that URL again.
  *
- * `context.sendRequest` is guarded likewise, and throws the refusal. A request with
- * `userData: { robots: { ignore: true, because: '…' } }`, or `sendRequest({ robots: … })`, goes unasked.
+ * `context.sendRequest` is guarded too, and throws the refusal. A request with
+ * `userData: { robots: { ignore: true, because: '…' } }`, or `sendRequest({ robots: … })`, is not checked.
  *
- * With `pacing` a request waits for its slot before its turn, which takes up one of the concurrent requests; a redirect
- * waits within Crawlee's `navigationTimeoutSecs`. What is deferred fails, once, with `RobotsDeferredError`.
+ * With `pacing` a request waits for its slot before it is handled, and counts as one of the concurrent requests while
+ * it waits. A redirect waits within Crawlee's `navigationTimeoutSecs`. A deferred request fails with
+ * `RobotsDeferredError` and is not retried.
  *
- * An `httpClient` of your own is asked for one hop at a time (`followRedirect: false`), and one that follows redirects
- * all the same is found out and refused. What a request handler fetches by other means is not seen: use `guardFetch`
- * for that.
+ * An `httpClient` of your own sends one hop at a time (`followRedirect: false`). A client that follows redirects
+ * nevertheless is detected and refused. Requests that a handler makes by other means are not checked: use `guardFetch`
+ * for them.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  *
@@ -77,10 +78,10 @@ export function withRobots<Class extends new (...args: never[]) => object>(
   const Base = crawlerClass(crawler);
   const steps = new AsyncLocalStorage<Step>();
   const contextGuards = new WeakMap<object, Promise<ContextGuard>>();
-  /** Queues that have been told that a request may wait. */
+  /** Queues whose `requestLockSecs` has been raised for requests that wait. */
   const patient = new WeakSet<object>();
 
-  /** The decision that keeps a URL out of the queue, from memory only. */
+  /** The decision that keeps a URL out of the queue. Uses only robots.txt files in memory. */
   const known = (text: string): Decision | undefined => {
     if (!URL.canParse(text) || !reachesSite(new URL(text))) return undefined;
     const decision = client.peek(text, options.agent);
@@ -104,7 +105,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
     const request = step?.request?.url === url ? step.request : undefined;
     try {
       const because = ignoredBecause(robotsOf(request));
-      // In a browser the guard of the page reports it.
+      // In a browser the guard of the page reports the request.
       if (inBrowser && (because !== undefined || !guard.enforces)) return true;
       const onSlot = (slot: TakenSlot): void => {
         step?.slot?.release();
@@ -132,7 +133,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
     const first = new URL(request.url).href;
     const own = step?.request && new URL(step.request.url).href === first ? step.request : undefined;
     const because = ignoredBecause(request.robots ?? robotsOf(own));
-    // The decision made when the request was taken from the queue counts once.
+    // The decision made when the request was taken from the queue is used once.
     let decided = own !== undefined && step?.decided === own.url && request.robots === undefined;
     if (decided) delete step?.decided;
     return {
@@ -149,7 +150,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
       },
       answered: (url, { statusCode, headers }) => guard.answered(url, statusCode, fieldsOf(headers)),
       failed: (url, error) => {
-        // The proxy may be what failed.
+        // With a proxy, the proxy may have failed rather than the site.
         if (request.proxyUrl === undefined) guard.failed(url, error, request.signal);
       },
     };
@@ -175,7 +176,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
   };
 
   const leavePage: NavigationHook = async () => {
-    // Later navigations of the handler are not the request.
+    // Later navigations by the handler do not belong to the request.
     delete running(steps)?.page;
   };
 

@@ -15,7 +15,7 @@ export interface HttpRequest {
   readonly followRedirect?: boolean | ((response: HttpResponse) => boolean);
   readonly maxRedirects?: number;
   readonly proxyUrl?: string | undefined;
-  /** Options of got: other clients leave them unread. */
+  /** Hooks of got. Other clients ignore them. */
   readonly hooks?: { readonly beforeRedirect?: readonly unknown[] };
   /** `{ ignore: true, because: '…' }`, as in `sendRequest({ robots })`. */
   readonly robots?: unknown;
@@ -43,9 +43,9 @@ export interface HttpClient {
   stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<HttpResponse>;
 }
 
-/** One request, and the redirects it meets. */
+/** The checks of one request and the redirects it meets. */
 export interface Passage {
-  /** Returns when `url` may be requested, rejects when not. */
+  /** Resolves when `url` may be requested; rejects with the refusal. */
   admit(url: URL): Promise<void>;
   answered(url: URL, response: Pick<HttpResponse, 'statusCode' | 'headers'>): void;
   failed(url: URL, error: unknown): void;
@@ -57,15 +57,15 @@ export type Enter = (request: HttpRequest, navigates: boolean) => Passage;
 type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
 /**
- * `client`, which asks before each request and before each redirect.
+ * Wraps `client`, so that each request and each redirect is checked before it is sent.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the client follows redirects by itself.
  */
 export function guardHttpClient(client: HttpClient, enter: Enter): HttpClient {
   const follow = takesHooks(client) ? followedByGot : followedHere;
-  // ImpitHttpClient has it, and does not look at the `followRedirect` of a request.
+  // ImpitHttpClient has this property, and ignores the `followRedirect` of a request.
   if (Reflect.get(client, 'followRedirects') === true) throw unseen('would follow redirects');
-  /** How it was found out that it follows redirects by itself: nothing more is sent by it. */
+  /** Set once the client was found to follow redirects by itself. All further requests reject with this error. */
   let heedless: unknown;
   const guarded = async (
     request: HttpRequest,
@@ -91,12 +91,12 @@ export function guardHttpClient(client: HttpClient, enter: Enter): HttpClient {
   };
 }
 
-/** Whether a client is the one Crawlee comes with, which hands what it is given to got. */
+/** Whether a client is Crawlee's own, which passes its options to got. */
 function takesHooks(client: HttpClient): boolean {
   return client.constructor.name === 'GotScrapingHttpClient';
 }
 
-/** got follows, and waits at each redirect for its hooks: for this one last, which so sees where they lead. */
+/** got follows redirects and awaits its hooks at each. The guard's hook runs last, so it sees the final URL. */
 async function followedByGot(send: Send, request: HttpRequest, passage: Passage): Promise<HttpResponse> {
   let seen = 0;
   let url = new URL(request.url);
@@ -122,7 +122,7 @@ async function followedByGot(send: Send, request: HttpRequest, passage: Passage)
   return response;
 }
 
-/** Any other client is asked for one hop at a time, by the steps of the Fetch standard. */
+/** Any other client sends one hop at a time. Redirects are followed here, by the steps of the Fetch standard. */
 async function followedHere(
   send: Send,
   request: HttpRequest,
@@ -153,7 +153,7 @@ async function followedHere(
     }
     hop = nextHop(hop, answer);
     const updated: UpdatedRequest = { url: hop.url, headers: Object.fromEntries(hop.headers) };
-    // Crawlee keeps the cookies of the answer, and adds those of the session for the hop as `Cookie`.
+    // Crawlee stores the cookies of the response, and sets `Cookie` for the next hop from its session.
     onRedirect?.(response, updated);
     if (updated.headers['Cookie'] !== undefined) delete updated.headers['cookie'];
     hop = { ...hop, url: new URL(updated.url) };
@@ -175,7 +175,7 @@ function firstHop({ url, method = 'GET', headers = {}, body }: HttpRequest): Hop
     method: method.toUpperCase(),
     headers: fields,
     body,
-    // Not 'none': Crawlee's own client follows a redirect that drops the body, also that of a stream.
+    // Not 'none': Crawlee's own client follows a redirect that drops the body, even if the body is a stream.
     bodySource: isOnceOnly ? 'unseen' : 'known',
     mode: undefined,
     firstOrigin: first.origin,
@@ -184,7 +184,7 @@ function firstHop({ url, method = 'GET', headers = {}, body }: HttpRequest): Hop
   };
 }
 
-/** A response, as guards look at it. */
+/** The part of a response that guards read. */
 function answerOf({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): Answer {
   return { status: statusCode, headers: fieldsOf(headers) };
 }

@@ -5,44 +5,44 @@ import type { PageLike, ContextGuard } from '../playwright/playwright.ts';
 import type { HttpClient } from './http-client.ts';
 import type { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What a crawler is at, in the asynchronous context at hand. */
+/** The current step of a crawler, kept in the asynchronous context. */
 export type Step = Adding | Running;
 
-/** Putting requests into the queue. */
+/** The crawler adds requests to the queue. */
 export interface Adding {
   readonly name: 'adding';
-  /** The request, or the options of `enqueueLinks`, that come next. */
+  /** The request being added, or the options of `enqueueLinks`. */
   source: unknown;
 }
 
-/** Making one request of the queue, with all its handler does. */
+/** The crawler processes one request of the queue, including its handler. */
 export interface Running {
   readonly name: 'running';
   request?: CrawlRequest | null;
-  /** Decided, and told of, when the turn of the request came. */
+  /** The URL that was decided, and reported, when the request was taken from the queue. */
   decided?: string;
-  /** With pacing: the slot it is to leave in. */
+  /** With pacing: the slot of the request. */
   slot?: TakenSlot;
-  /** What kept it from being decided: the request fails with it. */
+  /** The error that prevented a decision. The request fails with it. */
   failure?: { readonly error: unknown };
-  /** Why its navigation was refused. */
+  /** The decision that refused its navigation. */
   refused?: Decision;
   /** The page it navigates. */
   page?: { readonly page: PageLike; readonly guard: ContextGuard };
 }
 
-/** The request that is being made, in the asynchronous context at hand. */
+/** The request that the current asynchronous context processes. */
 export function running(steps: AsyncLocalStorage<Step>): Running | undefined {
   const step = steps.getStore();
   return step?.name === 'running' ? step : undefined;
 }
 
-/** What a request, as Crawlee takes it, says of robots.txt. */
+/** The member `robots` of a request in any form that Crawlee accepts. */
 export function robotsOf(source: unknown): unknown {
   return Reflect.get(Object(Reflect.get(Object(source), 'userData')), 'robots');
 }
 
-/** `requests`, each noted when it is taken: Crawlee asks about its URL alone, before it takes the next. */
+/** Wraps `requests` and sets `step.source` to each one read. Crawlee checks its URL before it reads the next. */
 export function noting(requests: unknown, step: Adding): unknown {
   if (typeof requests !== 'object' || requests === null) return requests;
   if (!(Symbol.iterator in requests) && !(Symbol.asyncIterator in requests)) return requests;
@@ -59,14 +59,14 @@ async function* noted(
   }
 }
 
-/** What Crawlee's `onSkippedRequest` is told by a guarded crawler. */
+/** The argument of Crawlee's `onSkippedRequest` in a guarded crawler. */
 export interface SkippedRequest {
   readonly url: string;
-  /** `'robotsTxt'` for what robots.txt refuses, on its own account or that of a redirect. */
+  /** `'robotsTxt'` when robots.txt refuses the request or one of its redirects. */
   readonly reason: string;
   /**
-   * About the URL that was refused, with `reason: 'robotsTxt'`. Where `decision.reason` is `'unreachable'` nothing is
-   * known of the site's rules: ask again from `decision.retryAt` on.
+   * The decision about the URL that was refused; set with `reason: 'robotsTxt'`. When `decision.reason` is
+   * `'unreachable'`, the rules of the site are unknown: crawl the URL again from `decision.retryAt` on.
    */
   readonly decision?: Decision;
 }
@@ -81,26 +81,26 @@ export interface CrawlRequest {
 
 export interface CrawlingContext {
   readonly request: CrawlRequest;
-  /** Of browser crawlers. */
+  /** Set by browser crawlers. */
   readonly page?: PageLike;
 }
 
 interface RequestQueue {
-  /** After so many seconds a request that was taken is given to somebody else. */
+  /** The seconds after which a request that was taken from the queue is given to another consumer. */
   requestLockSecs?: number;
 }
 
 export type NavigationHook = (context: CrawlingContext) => Promise<void>;
 
-/** The inside of a crawler of Crawlee 3, as far as the guard takes part in it. */
+/** The internal members of a crawler of Crawlee 3 that the guard uses. */
 export interface Crawler {
   httpClient: HttpClient;
   respectRobotsTxtFile: unknown;
   readonly log: { warning(message: string): void };
   readonly requestQueue?: RequestQueue;
-  /** Of browser crawlers alone. */
+  /** Set in browser crawlers only. */
   readonly browserPool?: object;
-  /** Of crawlers that navigate. */
+  /** Set in crawlers that navigate. */
   preNavigationHooks?: NavigationHook[];
   postNavigationHooks?: NavigationHook[];
 
@@ -116,7 +116,7 @@ export interface Crawler {
 
 export type CrawlerClass = new (...args: unknown[]) => Crawler;
 
-/** Without one of these a request could pass by the guard. `enqueueLinksWithCrawlDepth` came later, and may lack. */
+/** Methods without which requests could bypass the guard. Older versions lack `enqueueLinksWithCrawlDepth`. */
 const NEEDED = [
   'addRequests',
   'handleSkippedRequest',
@@ -128,7 +128,7 @@ const NEEDED = [
 ] as const satisfies readonly (keyof Crawler)[];
 
 /**
- * `given`, as the crawler class it is.
+ * Checks that `given` is a crawler class of Crawlee 3, and returns it.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */

@@ -27,28 +27,29 @@ import {
   usageHeaders,
 } from './response.ts';
 
-/** `Answer` is what the wrapped fetch resolves to: what a function given as `onDisallow` must answer with. */
+/** Options of {@link guardFetch}. The wrapped fetch and an `onDisallow` function resolve with an `Answer`. */
 export type GuardFetchOptions<Answer = unknown> = GuardOptions<Answer>;
 
 /** The wrapped fetch, with the types of the Fetch standard. */
 type Send = (input: string | RequestLike, init?: object) => Promise<ResponseLike>;
 
 /**
- * Wraps a `fetch`: each request, and each redirect it meets, is held against the robots.txt of its own origin
- * before it is sent. Everything else is as the wrapped fetch does it.
+ * Wraps a `fetch`. The guard checks each request, and each redirect it meets, against the robots.txt of its own origin
+ * before it is sent. Everything else works as in the wrapped fetch.
  *
- * A request that may not be made rejects with `RobotsDisallowedError` (`ERR_ROBOTS_DISALLOWED`) or
- * `RobotsUnreachableError` (`ERR_ROBOTS_UNREACHABLE`, with `retryAt`). `decision` tells about the hop refused.
- * `onDisallow` answers instead, `mode: 'report'` only tells. A single request goes unasked with
+ * A request that is refused rejects with `RobotsDisallowedError` (`ERR_ROBOTS_DISALLOWED`) or `RobotsUnreachableError`
+ * (`ERR_ROBOTS_UNREACHABLE`, with `retryAt`). Its `decision` is about the hop that was refused. With `onDisallow` it
+ * can resolve instead; with `mode: 'report'` refusals are only reported. A single request is sent without a check with
  * `{ robots: { ignore: true, because: '…' } }` in its init (see `RobotsInit`).
  *
  * Redirects are followed here, by the steps of the Fetch standard. `redirect: 'manual'` and `'error'` are left to
  * the wrapped fetch, which then makes a single request.
  *
- * Three things differ from the wrapped fetch where redirects are followed: the body of a `Request` cannot be sent a
- * second time (a 307 or 308 is a `TypeError`; hand over URL and init instead; a POST that a 301 or 302 makes a GET is
- * followed, even when the `Request` was made from a stream), a dispatcher built into a `Request` serves its first hop
- * only (one in `init` serves all), and `integrity` is held against redirects too.
+ * Three things differ from the wrapped fetch when redirects are followed:
+ * - The body of a `Request` cannot be sent a second time, so a 307 or 308 is a `TypeError`; pass URL and init instead.
+ *   A POST that a 301 or 302 turns into a GET is followed, even when the `Request` was made from a stream.
+ * - A dispatcher built into a `Request` serves its first hop only. A dispatcher in `init` serves all hops.
+ * - `integrity` is checked for redirect responses too.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  *
@@ -141,7 +142,7 @@ export function guardFetch(
         if (unusable !== undefined) return refuse(guard, unusable, hop ?? arrivalOf(url));
         return hop === undefined ? response : arrivedAt(response, hop);
       }
-      // Release the connection before the decision, which may take long.
+      // Release the connection before the decision, which may take a long time.
       discard(response);
       hop = nextHop(hop ?? firstHop(call), response);
       if (hops !== undefined) await admit(hops, guard, hop.url, signal);
@@ -154,12 +155,12 @@ export function guardFetch(
   };
 }
 
-/** Whether a fetch has gone on to another URL, or hides where to: a browser's `redirect: 'manual'` does. */
+/** Whether a fetch has followed a redirect, or hides its target, as `redirect: 'manual'` does in a browser. */
 function hasFollowed(response: ResponseLike, status: number): boolean {
   return response.redirected || (status === 0 && response.type === 'opaqueredirect');
 }
 
-/** The decision that keeps the body of `response` from being read, which is then cancelled. */
+/** The decision that refuses `response` because of its header fields. Its body is then cancelled. */
 function unusableFor(
   guard: Guard,
   decided: Decision | undefined,
@@ -175,7 +176,7 @@ function arrivalOf(url: string): Arrival {
   return { url: parseUrl(url), redirects: 0, crossedOrigins: false };
 }
 
-/** Refuses a request, as `onDisallow` says. */
+/** Refuses a request by the option `onDisallow`. */
 function refuse(guard: Guard, decision: Decision, arrival: Arrival): unknown {
   const { onDisallow } = guard;
   if (onDisallow === 'throw') throw refusal(decision);
@@ -183,7 +184,7 @@ function refuse(guard: Guard, decision: Decision, arrival: Arrival): unknown {
   return onDisallow(decision);
 }
 
-/** Sends a request whose redirects the caller does not want followed. */
+/** Sends a request with `redirect: 'manual'` or `'error'`, whose redirects are not followed. */
 async function sendOnly(
   guard: Guard,
   send: Send,
@@ -195,13 +196,13 @@ async function sendOnly(
     guard.answered(call.url, response.status, response.headers);
     return response;
   } catch (error) {
-    // With 'error' a redirect fails like a dead network, although the site has answered. So it is not reported.
+    // With 'error' a redirect fails like a network error, although the site has answered. So it is not reported.
     if (call.redirect !== 'error') guard.failed(call.url, error, call.signal);
     throw error;
   }
 }
 
-/** Sends a request as its address policy allows, if it has one. */
+/** Sends a request under its address policy, if it has one. */
 function sendBy(
   hops: PageHops | undefined,
   send: Send,
@@ -248,8 +249,8 @@ function initOf({ method, headers, body }: Hop, { request, init }: Call): object
 }
 
 /**
- * A fetch knows the Requests of its own realm only; of any other it makes the text "[object Request]", which is no
- * URL, and sends nothing. Those it is given as URL and init.
+ * A fetch accepts Requests of its own realm only. It converts any other to the text "[object Request]", which is no
+ * URL. So foreign Requests are passed as URL and init.
  */
 function acceptingForeignRequests(fetch: Send): Send {
   const foreign = new WeakSet<object>();

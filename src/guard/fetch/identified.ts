@@ -1,13 +1,13 @@
-/** Requests of a guarded fetch that say who they are of. */
+/** Adds the `User-Agent` to requests of a guarded fetch. */
 import type { Identity } from '../identity.ts';
 import type { Call, HeadersInput } from './request.ts';
 
-/** The `init` of a call that comes without one. */
+/** The `init` of a call without one: it sets the `User-Agent`. */
 export function initNaming(userAgent: string): Call['init'] {
   return Object.freeze({ headers: Object.freeze({ 'user-agent': userAgent }) });
 }
 
-/** `call`, with the `User-Agent` that it lacks. Its headers are copies, or those of a Request, which stay as they are. */
+/** `call` with the `User-Agent` that it lacks. The headers of a Request given by the caller are not changed. */
 export function identified(call: Call, identity: Identity): Call {
   const headers = call.init.headers ?? call.request?.headers;
   const userAgent = identity.replaces(call.url, userAgentOf(headers));

@@ -14,22 +14,22 @@ import {
 } from '../../net/index.ts';
 import type { ResponseLike } from './response.ts';
 
-/** What a hop adds to the init of a fetch. */
+/** The members that a hop adds to the init of a fetch. */
 interface Way {
   readonly dispatcher?: Agent;
 }
 
 /**
- * Over whose connections a request goes:
- * - `ours`: agents of this room, which check the address of every connection.
- * - `caller`: the dispatcher of the request's init. The caller knows where it leads.
- * - `global`: the global dispatcher that somebody has set, often a proxy. robots.txt goes through it, so pages do, too.
+ * The dispatcher whose connections a request uses:
+ * - `ours`: the agents of {@link PageAddresses}, which check the address of every connection.
+ * - `caller`: the dispatcher of the request's init. The caller is responsible for where it connects.
+ * - `global`: a global dispatcher that was set, often a proxy. robots.txt is requested through it, so pages are too.
  */
 type Connections = 'ours' | 'caller' | 'global';
 
 /**
- * The address policy of page requests. They go through agents of its own: one for hops that may lead anywhere, which
- * knows where they led, and one for those that may not, which never held a socket to a private address.
+ * Enforces the address policy of page requests with two agents. `anywhere` serves hops to any address, and records
+ * where it connected. `publicOnly` serves the other hops, so that these never reuse a socket to a private address.
  */
 export class PageAddresses {
   readonly policy: AddressPolicy;
@@ -45,15 +45,15 @@ export class PageAddresses {
     this.publicOnly = publicOnlyAgent({ lookup });
   }
 
-  /** For one request, whose init may have a dispatcher, and its redirects. */
+  /** The address checks of one request and its redirects. @param dispatcher The one in the init of the request. */
   hops(dispatcher: unknown): PageHops {
     if (dispatcher !== undefined && dispatcher !== null) return new PageHops(this, 'caller');
     return new PageHops(this, configuredGlobalDispatcher() === undefined ? 'ours' : 'global');
   }
 
   /**
-   * The refusal of a name that has none but private addresses. Any other failure is left to those who will ask
-   * for the name in earnest.
+   * The refusal of a host name that has only private addresses. Other lookup failures are ignored here: the request
+   * itself looks the name up again and reports them.
    */
   refusal(hostname: string): Promise<RobotsAddressRefusedError | undefined> {
     return new Promise((resolve) => {
@@ -62,7 +62,7 @@ export class PageAddresses {
   }
 }
 
-/** One request and its redirects. */
+/** The address checks of one request and its redirects. */
 export class PageHops {
   readonly #addresses: PageAddresses;
   readonly #hops: HopAddresses;
@@ -74,14 +74,14 @@ export class PageHops {
     this.#connections = connections;
   }
 
-  /** Other dispatchers connect to what they like: only what URLs show can be checked. */
+  /** Whether connections are checked. With other dispatchers only addresses in URLs can be checked. */
   get #seesConnections(): boolean {
     return this.#connections === 'ours';
   }
 
   /**
-   * Returns when the next hop is not refused yet. Comes before anybody asks for the robots.txt of `url`, which would
-   * be a request to the very address that is refused; so a name is looked up here, if its robots.txt is not known.
+   * Resolves when the policy does not refuse the next hop so far. Call it before robots.txt of `url` is requested,
+   * which would go to the refused address. So it looks the host name up, unless robots.txt is in memory.
    *
    * @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`), or the reason of an aborted signal.
    */
@@ -102,7 +102,7 @@ export class PageHops {
   }
 
   /**
-   * Sends a hop where the policy lets it go, and notes where that was.
+   * Sends a hop to an address that the policy allows, and records that address for later hops.
    *
    * @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`), or what `send` throws.
    */
@@ -114,7 +114,7 @@ export class PageHops {
       return response;
     }
     if (this.#hops.publicOnly) {
-      // Stays so for all further hops.
+      // This applies to all further hops.
       return send({ dispatcher: publicOnly }).catch((error: unknown) => {
         throw addressRefusalIn(error) ?? error;
       });
@@ -130,7 +130,7 @@ export class PageHops {
   }
 }
 
-/** A fetch says only that it failed; the refusal is the cause. */
+/** Finds the refusal among the causes of the error of a fetch. */
 function addressRefusalIn(error: unknown): RobotsAddressRefusedError | undefined {
   for (const each of causesOf(error)) if (each instanceof RobotsAddressRefusedError) return each;
   return undefined;

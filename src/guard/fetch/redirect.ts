@@ -5,7 +5,7 @@ import { type Call, isStream, parseUrl } from './request.ts';
 import type { Arrival, ResponseLike } from './response.ts';
 
 const MAX_REDIRECTS = 20;
-/** "Request-body-header name", and the length, which the standard's fetch sets by itself. */
+/** "Request-body-header name", and `content-length`, which the standard's fetch sets by itself. */
 const BODY_HEADERS = [
   'content-encoding',
   'content-language',
@@ -13,7 +13,7 @@ const BODY_HEADERS = [
   'content-type',
   'content-length',
 ];
-/** "CORS non-wildcard request-header name", and what a browser would not let a caller set. */
+/** "CORS non-wildcard request-header name", and credential fields that browsers do not let callers set. */
 const CREDENTIAL_HEADERS = ['authorization', 'proxy-authorization', 'cookie', 'host'];
 /** The methods that the standard's "normalize" puts in upper case; `patch` stays `patch`. */
 const NORMALIZED_METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT']);
@@ -24,18 +24,18 @@ const NORMALIZED_METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD'
  */
 type BodySource = 'known' | 'none' | 'unseen';
 
-/** A request as it stands before a hop. */
+/** The request of one hop. */
 export interface Hop extends Arrival {
   readonly method: string;
   readonly headers: Headers;
   readonly body: unknown;
   readonly bodySource: BodySource;
   readonly mode: string | undefined;
-  /** The origin of the URL that was given. */
+  /** The origin of the URL that the caller gave. */
   readonly firstOrigin: string;
 }
 
-/** What was sent first. */
+/** The request of the first hop. */
 export function firstHop({ url, request, init }: Call): Hop {
   const method = init.method ?? request?.method ?? 'GET';
   const upperCase = method.toUpperCase();
@@ -60,7 +60,7 @@ function sourceOf(ownBody: unknown, requestBody: unknown): BodySource {
   return isStream(ownBody) ? 'none' : 'known';
 }
 
-/** What a redirect is told by. */
+/** The part of a response that makes it a redirect. */
 export type Answer = Pick<ResponseLike, 'status' | 'headers'>;
 
 /** Step 4: "If locationURL is null, then return response." */
@@ -99,8 +99,8 @@ export function nextHop(hop: Hop, response: Answer): Hop {
     (status === 303 && hop.method !== 'GET' && hop.method !== 'HEAD');
   // Step 11: "If internalResponse's status is not 303, request's body is non-null, and request's body's source is
   // null, then return a network error."
-  // NOTE(fetch): the source of the body of a Request cannot be seen from here, and is text more often than a stream. So
-  // such a request is followed where step 12 drops the body, also when it was made from a stream.
+  // NOTE(fetch): the source of a Request's body cannot be read, and is text more often than a stream. So the redirect
+  // is followed when step 12 drops the body, even if the Request was made from a stream.
   const { bodySource } = hop;
   if (status !== 303 && (bodySource === 'none' || (bodySource === 'unseen' && !becomesGet))) {
     throw networkError(hop, `a ${status} asks for a stream to be sent again`);

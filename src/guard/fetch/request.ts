@@ -1,9 +1,9 @@
-/** Reads the arguments of a fetch once, so that the request asked about is the request sent. */
+/** Reads the arguments of a fetch once, so that the request checked is the request sent. */
 
-/** Whatever `new Headers()` takes. */
+/** The argument of `new Headers()`. */
 export type HeadersInput = ConstructorParameters<typeof Headers>[0];
 
-/** The `init` of a fetch, as far as a guard looks at it. */
+/** The part of the `init` of a fetch that a guard reads. */
 export interface FetchInit {
   readonly method?: string;
   readonly headers?: HeadersInput;
@@ -14,7 +14,7 @@ export interface FetchInit {
   readonly robots?: unknown;
 }
 
-/** A `Request`, of whatever realm. */
+/** A `Request` of any realm. */
 export interface RequestLike extends FetchInit {
   readonly url: string;
   readonly method: string;
@@ -23,20 +23,20 @@ export interface RequestLike extends FetchInit {
 
 /** One call of a guarded fetch. */
 export interface Call {
-  /** The URL as it was given, parsed by nobody yet. */
+  /** The URL as given, not parsed yet. */
   readonly url: string;
-  /** The Request that was given. */
+  /** The Request, if one was given. */
   readonly request: RequestLike | undefined;
-  /** What is handed on as the first argument. */
+  /** The first argument for the wrapped fetch. */
   readonly input: string | RequestLike;
-  /** What is handed on as the second, without `robots`. */
+  /** The second argument for the wrapped fetch, without `robots`. */
   readonly init: Omit<FetchInit, 'robots'>;
   readonly robots: unknown;
   readonly redirect: string;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The members of a Request that a request by URL takes as well; `method`, `headers` and `body` apart. */
+/** The members of a Request that an `init` has too, without `method`, `headers` and `body`. */
 const REQUEST_MEMBERS = [
   'cache',
   'credentials',
@@ -61,17 +61,17 @@ const INIT_MEMBERS = [
 /**
  * Reads the arguments of a fetch.
  *
- * The text of a URL is taken now: a `URL` changed while the decision is pending must not change what is requested.
- * The same goes for `init` and its headers; a body is not copied.
+ * Copies the text of a `URL`, `init` and its headers, so that changes while the decision is pending do not change the
+ * request. A body is not copied.
  *
- * @param plainInit The `init` of a call that comes without.
+ * @param plainInit The `init` of a call without one.
  */
 export function readCall(input: unknown, given: unknown, plainInit: Call['init'] = NO_INIT): Call {
   if (typeof input === 'string' && given === undefined) return plainCall(input, plainInit);
   const request = isRequest(input) ? input : undefined;
   const text = request?.url ?? String(input);
   const { robots, ...init } = readInit(given);
-  // A member of `init` that is there wins over the Request's, also when it is null.
+  // A member of `init` takes precedence over that of the Request, even when it is null.
   const signal = init.signal === undefined ? request?.signal : init.signal;
   return {
     url: text,
@@ -84,7 +84,7 @@ export function readCall(input: unknown, given: unknown, plainInit: Call['init']
   };
 }
 
-/** The `init` of a call that came without. */
+/** The `init` of a call without one. */
 export const NO_INIT: Call['init'] = Object.freeze({});
 
 function plainCall(url: string, init: Call['init']): Call {
@@ -99,7 +99,7 @@ function plainCall(url: string, init: Call['init']): Call {
   };
 }
 
-/** What a Request says besides method, headers and body, for requests that are made without it. */
+/** The members of a Request besides method, headers and body, for requests that are made without it. */
 export function membersOf(request: RequestLike): object {
   // A Request cannot be made with mode "navigate".
   return Object.fromEntries(
@@ -107,7 +107,7 @@ export function membersOf(request: RequestLike): object {
   );
 }
 
-/** The arguments that ask for the same as `request`, for a fetch that does not know Requests of its realm. */
+/** Arguments equivalent to `request`, for a fetch that does not accept Requests of another realm. */
 export function withoutRequest(request: RequestLike, init: object): [url: string, init: object] {
   const { url, method, headers, body } = request;
   const stream = body === null || body === undefined ? {} : { body, duplex: 'half' };
@@ -145,7 +145,7 @@ function pick(object: object, names: readonly string[]): [name: string, value: u
   });
 }
 
-/** Headers of the same kind, so that names go out spelt as they were given. */
+/** A copy of the headers, of the same type, so that names keep their upper and lower case. */
 function copyOf(headers: NonNullable<HeadersInput>): NonNullable<HeadersInput> {
   if (Array.isArray(headers)) return [...headers];
   if (typeof headers !== 'object' || headers === null) return headers;

@@ -3,22 +3,22 @@ import type { Decision } from '../../decision/index.ts';
 import type { UsageOptions } from '../../rules/index.ts';
 import { answeringFor, refusal, refusalOf } from '../refusal.ts';
 
-/** A `Response`, of whatever realm, as far as a guard looks at it. */
+/** The part of a `Response`, of any realm, that a guard reads. */
 export interface ResponseLike {
   readonly status: number;
   readonly type?: string;
   readonly url: string;
   readonly redirected: boolean;
   readonly headers: Fields;
-  /** A stream of the web, or one of Node, which node-fetch answers with. */
+  /** A web stream, or a Node stream as node-fetch returns it. */
   readonly body: { cancel(): Promise<void> } | { destroy(): unknown } | null;
   clone(): ResponseLike;
 }
 
-/** Headers as Node gives them: by lower-case names. */
+/** Headers as Node returns them: by lower-case name. */
 export type NodeHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Fields by lower-case names, of several with one name the first. */
+/** Header fields by lower-case name. Of several fields with one name, the first is returned. */
 export interface Fields {
   get(name: string): string | null;
 }
@@ -32,7 +32,7 @@ export function fieldsOf(headers: NodeHeaders): Fields {
   };
 }
 
-/** What a header states about the use of content: all lines of a field, as the standards join them. */
+/** The header fields about the use of content. All lines of a field are joined, as the standards require. */
 export function usageHeaders(headers: NodeHeaders | Fields): UsageOptions {
   const get = (name: string): string | null => {
     if (isFields(headers)) return headers.get(name);
@@ -46,23 +46,23 @@ function isFields(headers: NodeHeaders | Fields): headers is Fields {
   return typeof headers.get === 'function';
 }
 
-/** Frees the socket of an answer that nobody will read. Not waited for: what comes next does not depend on it. */
+/** Frees the socket of a response that nobody will read. Not awaited, because nothing depends on it. */
 export function discard({ body }: ResponseLike): void {
   if (body === null) return;
   if ('cancel' in body) body.cancel().catch(() => undefined);
   else body.destroy();
 }
 
-/** How a request came to where it was answered. */
+/** The URL of a response, and the redirects that led to it. */
 export interface Arrival {
   readonly url: URL;
-  /** How many redirects were followed. */
+  /** The number of redirects followed. */
   readonly redirects: number;
-  /** Whether one of them led to another origin than that of the first URL. */
+  /** Whether a redirect led to another origin than that of the first URL. */
   readonly crossedOrigins: boolean;
 }
 
-/** `response`, and every clone of it, as the last of a chain of redirects. */
+/** Sets `url`, `redirected` and `type` of `response`, and of its clones, as after a chain of redirects. */
 export function arrivedAt<Answer extends ResponseLike>(response: Answer, arrival: Arrival): Answer {
   const clone = response.clone.bind(response);
   const refused = refusalOf(response);
@@ -72,16 +72,16 @@ export function arrivedAt<Answer extends ResponseLike>(response: Answer, arrival
     // "The url getter steps are to return […] this's response's URL, serialized with exclude fragment set to true."
     url: { value: url === '' ? withoutFragment(arrival.url) : url, configurable: true },
     redirected: { value: arrival.redirects > 0, configurable: true },
-    // Each hop is a request of its own to the fetch that is wrapped, so of type "basic" there.
+    // Each hop is a separate request for the wrapped fetch, so its type is "basic" there.
     type: { value: type === 'basic' && arrival.crossedOrigins ? 'cors' : type, configurable: true },
     clone: { value: () => arrivedAt(cloneOf(), arrival), configurable: true },
   });
 }
 
-/** The answer that stands for a refusal: 403, or 503 while robots.txt is unreachable. */
+/** The response of a refusal: 403, or 503 while robots.txt is unreachable. */
 export function refusalResponse(decision: Decision, clock: Clock): Response {
   const { allowed, reason, rule, retryAt } = decision;
-  // What is allowed, and refused all the same, is so because of its use.
+  // A refusal whose decision allows fetching was made because of the purpose.
   const headers = new Headers({ 'x-robots-reason': allowed ? 'usage' : reason });
   if (rule !== undefined && !allowed) {
     headers.set('x-robots-rule', `line ${rule.line}: ${rule.directive}: ${headerSafe(rule.pattern)}`);
@@ -98,7 +98,7 @@ function synthetic(decision: Decision, status: number, statusText: string, heade
   return answeringFor(new Response(`${refused.message}\n`, { status, statusText, headers }), refused);
 }
 
-/** Patterns are foreign text: what is no visible ASCII goes percent-encoded, in UTF-8. */
+/** Encodes a pattern for a header field: characters other than visible ASCII are percent-encoded, in UTF-8. */
 function headerSafe(text: string): string {
   return Array.from(new TextEncoder().encode(text), (octet) =>
     octet >= 0x20 && octet <= 0x7e

@@ -2,16 +2,16 @@ import { LRUCache } from 'lru-cache';
 import { RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
 
-/** A request that Chromium holds back until it is told what to do (`Fetch.requestPaused`). */
+/** A request that Chromium holds back until the session continues or fails it (`Fetch.requestPaused`). */
 export interface PausedRequest {
   readonly requestId: string;
-  /** The frame, or the worker, that it is made for. */
+  /** The frame, or the worker, that makes the request. */
   readonly frameId: string;
   readonly request: { readonly url: string };
   readonly resourceType: string;
-  /** The hop before, where a redirect led here. */
+  /** The previous hop, if a redirect led here. */
   readonly redirectedRequestId?: string;
-  /** One of these two is there when not the request is held back, but its answer. */
+  /** Either this or `responseErrorReason` is set when the response is held back, not the request. */
   readonly responseStatusCode?: number;
   readonly responseErrorReason?: string;
   readonly responseHeaders?: readonly { readonly name: string; readonly value: string }[];
@@ -20,11 +20,11 @@ export interface PausedRequest {
 /** Decides about the requests of one context. */
 export interface RequestWatcher {
   readonly context: BrowserContextLike;
-  /** Whether it wants to be asked about more than navigations. */
+  /** Whether it decides about subresources too, not about navigations only. */
   readonly subresources: boolean;
-  /** Never rejects. */
+  /** Whether to block a request. Never rejects. */
   blocks(request: PausedRequest): Promise<boolean>;
-  /** Is told of the answer, or what came instead, to what it did not block. */
+  /** Called with the response, or the failure, of a request that it did not block. */
   answered(request: PausedRequest): void;
 }
 
@@ -49,7 +49,7 @@ interface FrameTree {
   readonly childFrames?: readonly FrameTree[];
 }
 
-/** Requests and their answers. */
+/** The stages at which requests are paused: before they are sent, and when the response arrives. */
 const STAGES = ['Request', 'Response'];
 const NAVIGATIONS = STAGES.map((requestStage) => ({
   urlPattern: '*',
@@ -57,13 +57,13 @@ const NAVIGATIONS = STAGES.map((requestStage) => ({
   requestStage,
 }));
 const EVERYTHING = STAGES.map((requestStage) => ({ urlPattern: '*', requestStage }));
-/** Speculation rules by way of the `Speculation-Rules` header are among these. */
+/** Matches the files of the `Speculation-Rules` header, which Chromium requests with this type. */
 const RULES = { urlPattern: '*', resourceType: 'Other', requestStage: 'Response' };
 const MAX_FRAMES = 10_000;
 
 /**
- * The requests of one browser. They are paused in the browser itself, after all routes of Playwright, so each hop of
- * each redirect is seen as it will be sent, of popups and foreign frames too.
+ * The requests of one browser. They are paused in the browser itself, after all routes of Playwright. So each hop of
+ * each redirect is seen as it will be sent, including those of popups and cross-origin frames.
  */
 export class BrowserRequests {
   private static readonly all = new WeakMap<BrowserLike, Promise<BrowserRequests>>();
@@ -106,7 +106,7 @@ export class BrowserRequests {
 
   async delete(watcher: RequestWatcher): Promise<void> {
     this.watchers.delete(watcher);
-    // The browser may be gone.
+    // The browser may be closed.
     await this.update().catch(() => undefined);
   }
 
@@ -127,7 +127,7 @@ export class BrowserRequests {
     const answered = blocked
       ? this.session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' })
       : this.session.send('Fetch.continueRequest', { requestId });
-    // A request that is no more, since its page was closed, needs no answer.
+    // A request whose page was closed is gone, and needs no command.
     await answered.catch(() => undefined);
   }
 
@@ -170,9 +170,9 @@ export class BrowserRequests {
     return owner;
   }
 
-  /** A frame in the process of its parent is no target of its own. */
+  /** Searches the pages for a frame. A frame in the process of its parent has no target of its own. */
   private async searchFrame(frameId: string): Promise<string | undefined> {
-    // All at once: a page that is about to navigate answers when it has.
+    // Ask all pages at once, because a page that is navigating answers only afterwards.
     const searches = this.browser.contexts().flatMap((context) =>
       context.pages().flatMap((page) =>
         [page, ...page.frames()].map(async (scope) => {
@@ -224,7 +224,7 @@ async function askOnce(context: BrowserContextLike, scope: object, method: strin
   try {
     const session = (await context.newCDPSession(scope as never)) as Session;
     const answer = await session.send(method);
-    // Not waited for: a page that is about to navigate answers when it has.
+    // Not awaited, because a page that is navigating answers only afterwards.
     session.detach().catch(() => undefined);
     return answer;
   } catch {

@@ -12,31 +12,31 @@ export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
 export type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
 
 export interface GuardContextOptions extends ThrowingGuardOptions {
-  /** Whether what pages load is asked about, too: images, scripts, `fetch` of pages and workers. @default false */
+  /** Whether subresources are checked too: images, scripts, `fetch` of pages and workers. @default false */
   readonly subresources?: boolean;
 }
 
 /** The guard of a browser context. */
 export interface ContextGuard extends AsyncDisposable {
   /**
-   * Why the last navigation of `page` was blocked: `RobotsDisallowedError`, `RobotsUnreachableError`, or what kept
-   * the guard from deciding. Playwright itself says `net::ERR_BLOCKED_BY_CLIENT` only.
+   * The error that blocked the last navigation of `page`: `RobotsDisallowedError`, `RobotsUnreachableError`, or the
+   * error that prevented a decision. Playwright itself reports `net::ERR_BLOCKED_BY_CLIENT` only.
    *
-   * @returns `undefined` when it was not blocked by the guard, and when the page is closed.
+   * @returns `undefined` when the guard did not block it, or the page is closed.
    */
   errorOf(page: PageLike): Promise<unknown>;
   /**
-   * From now on `page` goes where it likes unasked: for one page what `robots: { ignore: true, because }` is for one
-   * request. Frames in it, and pages it opens, are asked about.
+   * Stops checking the navigations of `page`, as `robots: { ignore: true, because }` does for one request. Frames in
+   * the page, and pages that it opens, are still checked.
    *
    * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): no reason is given.
    */
   ignore(page: PageLike, because: string): Promise<void>;
-  /** Stops guarding. What waits for a decision is blocked. */
+  /** Stops guarding. Requests that wait for a decision are blocked. */
   dispose(): Promise<void>;
 }
 
-/** Why a request failed, where that says nothing of the site. */
+/** Reasons of failure that do not show whether the site is reachable. */
 const LOCAL_REASONS: ReadonlySet<string> = new Set([
   'Aborted',
   'AccessDenied',
@@ -44,12 +44,12 @@ const LOCAL_REASONS: ReadonlySet<string> = new Set([
   'BlockedByResponse',
   'InternetDisconnected',
 ]);
-/** Errors are kept for so many frames. */
+/** The number of frames for which errors are kept. */
 const MAX_ERRORS = 1_000;
 
 /**
- * Run in each document before its own scripts. Service workers would answer navigations, and speculation rules make
- * the browser load pages ahead, where nothing can hold the requests back.
+ * A script that runs in each document before its own scripts. It disables service workers, which would answer
+ * navigations, and speculation rules, which make the browser load pages with requests that cannot be paused.
  */
 const KEEP_IN_SIGHT = `
 if (self.ServiceWorkerContainer) {
@@ -73,20 +73,20 @@ if (self.ServiceWorkerContainer) {
 `;
 
 /**
- * Guards a browser context of Playwright with Chromium: each navigation of its pages, popups and frames, and each
- * redirect it meets, is held against the robots.txt of its own origin before it is sent. `subresources: true` does so
- * with all that pages load.
+ * Guards a browser context of Playwright with Chromium. It checks each navigation of its pages, popups and frames, and
+ * each redirect it meets, against the robots.txt of its own origin before it is sent. `subresources: true` checks
+ * everything that pages load.
  *
- * A navigation that may not be made is aborted: `page.goto` rejects with `net::ERR_BLOCKED_BY_CLIENT`, and `errorOf`
- * tells why. Everything else, such as cookies, `page.url()` and the history, is the browser's own doing: requests are
- * held back, never made again. Routes of Playwright go before the guard, which sees what becomes of a request.
+ * A navigation that is refused is aborted: `page.goto` rejects with `net::ERR_BLOCKED_BY_CLIENT`, and `errorOf` returns
+ * the reason. The browser handles everything else, such as cookies, `page.url()` and the history: requests are paused,
+ * never repeated. Routes of Playwright run before the guard, which sees the resulting request.
  *
- * With `pacing` a navigation waits for its slot within its own timeout: let `maxDelayMs` be less.
+ * With `pacing` a navigation waits for its slot within its own timeout, so set `maxDelayMs` below that timeout.
  *
- * Service workers cannot be registered in the context any more, and speculation rules in documents and headers are
- * taken out, since they make requests that cannot be held back. Not seen: rules in shadow trees, service workers that
- * a persistent profile has from before, WebSockets, and `context.request`, which is no browser (use `guardFetch`).
- * Guard the context before it loads pages: of those there already only navigations are seen for certain.
+ * Service workers can no longer be registered in the context, and speculation rules in documents and headers are
+ * removed, because their requests cannot be paused. Not checked: rules in shadow trees, service workers that a
+ * persistent profile already has, WebSockets, and `context.request`, which does not use the browser (use `guardFetch`).
+ * Guard the context before it loads pages: for pages that are already open only navigations are certain to be checked.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): Firefox and WebKit follow redirects unseen, so
  *   their contexts are refused, as is one with service workers.
@@ -137,9 +137,9 @@ class Watcher implements ContextGuard, RequestWatcher {
   private readonly guard: Guard;
   private readonly requests: BrowserRequests;
   private readonly disposal = new AbortController();
-  /** By frame, what kept it from going where it was to go last. */
+  /** By frame, the error that blocked its last navigation. */
   private readonly errors = new LRUCache<string, { readonly error: unknown }>({ max: MAX_ERRORS });
-  /** By main frame, why its page is not asked about. */
+  /** By main frame, the reason why its page is not checked. */
   private readonly ignored = new Map<string, string>();
 
   constructor(context: BrowserContextLike, guard: Guard, subresources: boolean, requests: BrowserRequests) {
@@ -192,7 +192,7 @@ class Watcher implements ContextGuard, RequestWatcher {
 
   async dispose(): Promise<void> {
     this.disposal.abort(new DOMException('The context is no longer guarded', 'AbortError'));
-    // What waits is answered in this turn, before the browser lets go of what is left.
+    // Waiting requests are blocked in this turn, before the browser releases the remaining ones.
     await setImmediate();
     await this.requests.delete(this);
   }

@@ -1,11 +1,11 @@
-/** A page of Playwright, as far as the guard reads it. */
+/** The part of Playwright's `Page` that the guard uses. */
 export interface PageLike {
   context(): BrowserContextLike;
   frames(): readonly object[];
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** A browser context of Playwright, as far as the guard reads it. */
+/** The part of Playwright's `BrowserContext` that the guard uses. */
 export interface BrowserContextLike {
   browser(): BrowserLike | null;
   pages(): readonly PageLike[];
@@ -15,7 +15,7 @@ export interface BrowserContextLike {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** A browser of Playwright, as far as the guard reads it. */
+/** The part of Playwright's `Browser` that the guard uses. */
 export interface BrowserLike {
   contexts(): readonly BrowserContextLike[];
   newBrowserCDPSession(): Promise<unknown>;
