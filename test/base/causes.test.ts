@@ -39,6 +39,11 @@ describe('codeOf', () => {
       Object.assign(new Error('x'), { name: 'HTTPParserError' }),
       'ERR_ROBOTS_MALFORMED',
     ],
+    [
+      'the parser by its name, with any code',
+      Object.assign(coded('HPE_INVALID_CONSTANT'), { name: 'HTTPParserError' }),
+      'ERR_ROBOTS_MALFORMED',
+    ],
     ['nothing at all', undefined, 'ERR_ROBOTS_FETCH_FAILED'],
   ])('is %s', (_, thrown, code) => {
     expect(codeOf(thrown)).toBe(code);
