@@ -12,7 +12,7 @@ export interface MapOptions {
 type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
 
 /** The place of an item in the queue of results. It has no outcome while the item is in work. */
-interface Turn<Result> {
+interface Place<Result> {
   outcome?: Outcome<Result>;
 }
 
@@ -68,7 +68,7 @@ export async function* mapBatches<Item, Result>(
   signal?.throwIfAborted();
   const iterator = batches[Symbol.asyncIterator]();
   const stop = new AbortController();
-  const queue: Turn<Result>[] = [];
+  const queue: Place<Result>[] = [];
   let batch: readonly Item[] = [];
   let next = 0;
   let running = 0;
@@ -88,13 +88,13 @@ export async function* mapBatches<Item, Result>(
     else if (started !== undefined) queue.push({ outcome: { result: started } });
   };
   const wait = (pending: Promise<Result>): void => {
-    const turn: Turn<Result> = {};
-    if (ordered) queue.push(turn);
+    const place: Place<Result> = {};
+    if (ordered) queue.push(place);
     running++;
     const settle = (outcome: Outcome<Result>): void => {
       running--;
-      turn.outcome = outcome;
-      if (!ordered) queue.push(turn);
+      place.outcome = outcome;
+      if (!ordered) queue.push(place);
       wake();
     };
     pending.then(
@@ -151,7 +151,7 @@ export async function* mapBatches<Item, Result>(
 }
 
 /** Takes the results at the head of the queue; a failure stays there. */
-function takeReady<Result>(queue: Turn<Result>[]): Result[] {
+function takeReady<Result>(queue: Place<Result>[]): Result[] {
   const ready: Result[] = [];
   for (const { outcome } of queue) {
     if (outcome === undefined || 'error' in outcome) break;

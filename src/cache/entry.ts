@@ -1,5 +1,5 @@
 import {
-  type Answer,
+  type ConclusiveAnswer,
   type AnswerHeaders,
   type Copy,
   type Failure,
@@ -127,7 +127,7 @@ function copyBytes(copy: Copy | undefined, headers: AnswerHeaders = {}): number 
   return bytes;
 }
 
-function lastBytes(last: Answer | Failure | undefined): number {
+function lastBytes(last: ConclusiveAnswer | Failure | undefined): number {
   if (last === undefined) return 0;
   let bytes = LAST_BYTES + STRING_BYTES + last.finalUrl.length;
   if (last.headers !== undefined) {

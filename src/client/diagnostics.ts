@@ -35,11 +35,11 @@ export const channels: {
   ...cacheChannels,
 };
 
-export function tellDecision(decision: Decision): Decision {
+export function publishDecision(decision: Decision): Decision {
   if (channels.decision.hasSubscribers) channels.decision.publish({ decision });
   return decision;
 }
 
-export function tellCache(origin: string, event: CacheMessage['event']): void {
+export function publishCacheEvent(origin: string, event: CacheMessage['event']): void {
   if (channels.cache.hasSubscribers) channels.cache.publish({ origin, event });
 }

@@ -43,12 +43,12 @@ import {
 import type { AddressPolicy } from '../net/address-policy.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import { isRobotsTarget, locate, LocatedUrl, originOf } from '../url/index.ts';
-import { channels, tellCache, tellDecision } from './diagnostics.ts';
+import { channels, publishCacheEvent, publishDecision } from './diagnostics.ts';
 import { type RobotsClientOptions } from './options.ts';
 import { readOptions, type Settings } from './settings.ts';
 import { OriginSettings } from './overrides.ts';
 import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
-import type { Attempts } from './robots-requests.ts';
+import type { RobotsRequests } from './robots-requests.ts';
 import type { RobotsFile, UsageOptions } from '../rules/index.ts';
 import type {
   CheckOptions,
@@ -95,7 +95,7 @@ export class RobotsClient {
   private readonly overrides: OriginSettings['overrides'];
   private readonly agents: AgentTokens;
   /** Loaded at the first attempt: HTTP would take half of the import time of the package. */
-  private attempts: Promise<Attempts> | undefined;
+  private attempts: Promise<RobotsRequests> | undefined;
   private readonly cache: OriginCache;
   private readonly snapshots: SnapshotContext;
   private readonly pacer: Pacer;
@@ -123,7 +123,7 @@ export class RobotsClient {
       clock: settings.clock,
       random: settings.random,
       profileOf,
-      attempt: async (origin, known, signal) => (await this.loadAttempts()).make(origin, known, signal),
+      attempt: async (origin, known, signal) => (await this.loadRequests()).make(origin, known, signal),
       stored,
     });
     const assertOpen = (): void => this.assertOpen();
@@ -199,7 +199,7 @@ export class RobotsClient {
    */
   [RECALL](url: string | URL, agent?: Agent): Decision | undefined {
     const known = this.decideFromMemory(this.read(url, agent), true);
-    return known === undefined ? undefined : tellDecision(known);
+    return known === undefined ? undefined : publishDecision(known);
   }
 
   /**
@@ -210,7 +210,7 @@ export class RobotsClient {
    */
   peek(url: string | URL, agent?: Agent): Decision | undefined {
     const known = this.decideFromMemory(this.read(url, agent), false);
-    return known === undefined ? undefined : tellDecision(known);
+    return known === undefined ? undefined : publishDecision(known);
   }
 
   /**
@@ -412,10 +412,10 @@ export class RobotsClient {
     await Promise.all([written, this.attempts?.then((attempts) => attempts.close())]);
   }
 
-  private loadAttempts(): Promise<Attempts> {
-    this.attempts ??= import('./robots-requests.ts').then(({ Attempts }) => {
+  private loadRequests(): Promise<RobotsRequests> {
+    this.attempts ??= import('./robots-requests.ts').then(({ RobotsRequests }) => {
       const { profileOf } = this.origins;
-      return new Attempts(this.settings, { profileOf, recall: (origin) => this.cache.recall(origin) });
+      return new RobotsRequests(this.settings, { profileOf, recall: (origin) => this.cache.recall(origin) });
     });
     return this.attempts;
   }
@@ -445,7 +445,7 @@ export class RobotsClient {
 
   private decideLocated(tokens: Tokens, signal: AbortSignal | undefined): Decision | Promise<Decision> {
     const known = this.decideFromMemory(tokens, true);
-    return known === undefined ? this.decideAfterFetch(tokens, signal) : tellDecision(known);
+    return known === undefined ? this.decideAfterFetch(tokens, signal) : publishDecision(known);
   }
 
   /** The decision without I/O; `undefined` when an answer has to be fetched first. */
@@ -463,10 +463,10 @@ export class RobotsClient {
     if (!entry.isQuietAt(now)) {
       const due = attemptDue(entry.record, entry.profile, now);
       if (due === 'now') return undefined;
-      if (due === 'ahead' && mayRefresh && this.cache.refresh(origin)) tellCache(origin, 'refresh');
+      if (due === 'ahead' && mayRefresh && this.cache.refresh(origin)) publishCacheEvent(origin, 'refresh');
     }
     this.hits++;
-    tellCache(origin, 'hit');
+    publishCacheEvent(origin, 'hit');
     return decide(entry, tokens, located, now, 'memory');
   }
 
@@ -497,11 +497,11 @@ export class RobotsClient {
     const { located } = this;
     this.located = new LocatedUrl();
     this.misses++;
-    tellCache(located.origin, 'miss');
+    publishCacheEvent(located.origin, 'miss');
     const { entry, source } = await this.cache.fetch(located.origin, signal);
     const decision = decide(entry, tokens, located, this.settings.clock.now(), source);
     this.cache.reckon(entry);
-    return tellDecision(decision);
+    return publishDecision(decision);
   }
 
   /**

@@ -17,7 +17,7 @@ export interface AttemptContext {
 }
 
 /** Fetches robots.txt files with the client's settings. */
-export class Attempts {
+export class RobotsRequests {
   private readonly settings: Settings;
   private readonly context: AttemptContext;
   private readonly transport: Transport;

@@ -1,5 +1,5 @@
 import {
-  type Answer,
+  type ConclusiveAnswer,
   type Failure,
   freshness,
   JITTER_SHARE,
@@ -154,7 +154,7 @@ function attemptOf({ answer, failure }: OriginRecord): PolicyAttempt | undefined
 }
 
 function courseOf(
-  { redirects = [], headers = {}, finalUrl }: Answer | Failure,
+  { redirects = [], headers = {}, finalUrl }: ConclusiveAnswer | Failure,
   status: number | undefined,
 ): Pick<PolicyAttempt, 'hops' | 'headers'> {
   const { location } = headers;
@@ -166,7 +166,7 @@ function courseOf(
   return { hops: [...redirects, last], headers };
 }
 
-function lifetimeOf({ fetchedAt, staleAt, headers }: Answer, profile: Profile): PolicyLifetime {
+function lifetimeOf({ fetchedAt, staleAt, headers }: ConclusiveAnswer, profile: Profile): PolicyLifetime {
   const why = freshness(headers ?? {}, profile, fetchedAt);
   const jitterMs = why.lifetimeMs - (staleAt - fetchedAt);
   // The stored header fields do not explain the lifetime: the answer had others, or came under another profile.

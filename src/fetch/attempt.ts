@@ -12,7 +12,7 @@ import {
   type StatusMeaning,
   type Suspect,
   SUSPECT_OCTETS,
-  suspectOf,
+  detectSuspect,
   type UnavailableReason,
 } from '../lifecycle/index.ts';
 import { DEFAULT_ADDRESS_POLICY, HopAddresses, type AddressPolicy } from '../net/address-policy.ts';
@@ -28,7 +28,7 @@ import {
   STATUS,
 } from './failure.ts';
 import { framingFault } from './framing.ts';
-import { isProxyRefusal, refusedByProxy } from './proxy-refusal.ts';
+import { isProxyError, tunnelStatus } from './proxy-error.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
 import type { ResponseHeaders, TransportResponse, Transport } from './transport.ts';
 import type { LookupFunction } from 'node:net';
@@ -120,7 +120,7 @@ export class Attempt {
     } catch (error) {
       // RFC 9309 §2.3.1.4: "If the robots.txt file is unreachable due to server or network errors, this means
       // the robots.txt file is undefined and the crawler MUST assume complete disallow."
-      const proxyStatus = refusedByProxy(error);
+      const proxyStatus = tunnelStatus(error);
       if (proxyStatus === undefined) return this.unreachable(codeOf(error));
       this.#status = proxyStatus;
       return this.unreachable(PROXY);
@@ -167,7 +167,7 @@ export class Attempt {
     const headers = answerHeaders(response);
     this.#status = response.status;
     this.#headers = headers;
-    if (isProxyRefusal(response)) {
+    if (isProxyError(response)) {
       response.discard();
       return this.unreachable(PROXY, this.#retryAfter(headers));
     }
@@ -273,7 +273,7 @@ export class Attempt {
   }
 
   #suspect({ status, headers }: TransportResponse, start: Uint8Array): Suspect | undefined {
-    return suspectOf({ status, field: (name) => boundedField(headers, name), start, ...this.#route() });
+    return detectSuspect({ status, field: (name) => boundedField(headers, name), start, ...this.#route() });
   }
 
   #isFromGatekeeper(suspect: Suspect | undefined): boolean {

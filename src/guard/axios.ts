@@ -4,7 +4,7 @@ import { guardFetch } from './fetch/fetch.ts';
 import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
-import { refusal, RobotsUndecidedError } from './refusal.ts';
+import { refusalFor, RobotsUndecidedError } from './refusal.ts';
 import { fieldsOf, usageHeaders } from './fetch/response.ts';
 
 export type { GuardClient } from './guard.ts';
@@ -22,7 +22,7 @@ export interface AxiosLike {
 }
 
 /** The part of axios's response that the guard reads. */
-interface Answer {
+interface AxiosResponseLike {
   readonly status: number;
   readonly headers: object;
   readonly config: Config;
@@ -122,18 +122,18 @@ export function guardAxios<Instance extends AxiosLike>(
     };
     return config;
   };
-  const answered = ({ status, headers, config, request }: Answer): void => {
+  const answered = ({ status, headers, config, request }: AxiosResponseLike): void => {
     // The guarded fetch reports by itself.
     if (usesFetch(config.adapter)) return;
     const url = request?.res?.responseUrl ?? instance.getUri(config);
     guard.answered(url, status, fieldsOf({ ...headers }));
   };
-  const onAnswer = (response: Answer): Answer => {
+  const onResponse = (response: AxiosResponseLike): AxiosResponseLike => {
     answered(response);
     const { config, headers } = response;
     if (guard.hasPurpose && !usesFetch(config.adapter)) {
-      const refused = guard.refusesAnswer(allowedBy.get(config), usageHeaders({ ...headers }));
-      if (refused !== undefined) throw refusal(refused);
+      const refused = guard.refusesResponse(allowedBy.get(config), usageHeaders({ ...headers }));
+      if (refused !== undefined) throw refusalFor(refused);
     }
     return response;
   };
@@ -147,8 +147,11 @@ export function guardAxios<Instance extends AxiosLike>(
   };
   const { request, response } = instance.interceptors;
   (request.use as (onFulfilled: typeof onRequest) => number).call(request, onRequest);
-  const useResponse = response.use as (onFulfilled: typeof onAnswer, onRejected: typeof onFailure) => number;
-  useResponse.call(response, onAnswer, onFailure);
+  const useResponse = response.use as (
+    onFulfilled: typeof onResponse,
+    onRejected: typeof onFailure,
+  ) => number;
+  useResponse.call(response, onResponse, onFailure);
   return instance;
 }
 
@@ -160,7 +163,9 @@ function identify({ identity }: Guard, url: URL, headers: AxiosHeadersLike | und
   if (userAgent !== undefined) headers.set('User-Agent', userAgent);
 }
 
-function isAxiosFailure(error: unknown): error is { readonly config: Config; readonly response?: Answer } {
+function isAxiosFailure(
+  error: unknown,
+): error is { readonly config: Config; readonly response?: AxiosResponseLike } {
   const config: unknown = error instanceof Error ? Reflect.get(error, 'config') : undefined;
   return typeof config === 'object' && config !== null;
 }
@@ -177,7 +182,7 @@ function admitRedirect(
     // The client fetches robots.txt now, so that a repeated request can be decided. A dry run is told of it then.
     verdict.catch(() => undefined);
     if (guard.enforces) throw new RobotsUndecidedError(url.href);
-  } else if (verdict !== undefined) throw refusal(verdict);
+  } else if (verdict !== undefined) throw refusalFor(verdict);
 }
 
 /** Whether axios sends by `fetch`: it takes the first adapter that works, and in Node `xhr` does not. */

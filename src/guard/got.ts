@@ -2,7 +2,7 @@ import type { Decision } from '../decision/index.ts';
 import { Guard, type GuardClient } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
-import { refusal } from './refusal.ts';
+import { refusalFor } from './refusal.ts';
 import { fieldsOf, usageHeaders } from './fetch/response.ts';
 
 export type { GuardClient } from './guard.ts';
@@ -24,14 +24,14 @@ export interface GotRequest {
 export interface GotHooks {
   readonly hooks: {
     beforeRequest: ((request: GotRequest) => Promise<void>)[];
-    beforeRedirect: ((request: GotRequest, response: GotAnswer) => Promise<void>)[];
-    afterResponse: (<Answer extends GotAnswer>(response: Answer) => Answer)[];
+    beforeRedirect: ((request: GotRequest, response: GotResponse) => Promise<void>)[];
+    afterResponse: (<Response extends GotResponse>(response: Response) => Response)[];
     beforeError: (<Failure extends GotFailure>(error: Failure) => Failure)[];
   };
 }
 
 /** The part of got's `Response` that the guard reads. */
-export interface GotAnswer {
+export interface GotResponse {
   readonly url: string;
   readonly statusCode: number;
   readonly request: { readonly options: GotRequest };
@@ -97,7 +97,7 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
     const userAgent = guard.identity?.replaces(url, typeof given === 'string' ? given : given?.[0]);
     if (userAgent !== undefined) headers['user-agent'] = userAgent;
   };
-  const answered = ({ url, statusCode: status, headers }: GotAnswer): void =>
+  const answered = ({ url, statusCode: status, headers }: GotResponse): void =>
     guard.answered(url, status, fieldsOf(headers));
 
   return {
@@ -122,8 +122,8 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
           answered(response);
           if (guard.hasPurpose) {
             const decision = allowedBy.get(response.request.options);
-            const refused = guard.refusesAnswer(decision, usageHeaders(response.headers));
-            if (refused !== undefined) throw refusal(refused);
+            const refused = guard.refusesResponse(decision, usageHeaders(response.headers));
+            if (refused !== undefined) throw refusalFor(refused);
           }
           return response;
         },

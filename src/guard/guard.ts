@@ -8,7 +8,7 @@ import type { UsageOptions } from '../rules/index.ts';
 import type { Fields } from './fetch/response.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
 import { Identity } from './identity.ts';
-import { refusal } from './refusal.ts';
+import { refusalFor } from './refusal.ts';
 
 /** Error codes of network failures: of Node, undici, and TLS as OpenSSL names them. */
 const NETWORK_CODE =
@@ -63,7 +63,7 @@ export interface GuardedRequest {
   readonly signal?: AbortSignal | undefined;
   /** The reason to send the request without a check of robots.txt. */
   readonly because?: string | undefined;
-  /** Called with the decision of the client. Keep it for {@link Guard.refusesAnswer}. */
+  /** Called with the decision of the client. Keep it for {@link Guard.refusesResponse}. */
   readonly onDecision?: ((decision: Decision) => void) | undefined;
   /** Whether the request can wait for its slot. @default true */
   readonly paced?: boolean;
@@ -77,17 +77,17 @@ export interface GuardedRequest {
 }
 
 /** The logic that all guards share: whether a URL may be requested, and the refusal if not. */
-export class Guard<Answer = unknown> {
-  readonly onDisallow: GuardSettings<Answer>['onDisallow'];
+export class Guard<Result = unknown> {
+  readonly onDisallow: GuardSettings<Result>['onDisallow'];
   readonly clock: Clock;
   /** Sets and checks the `User-Agent` of requests; `undefined` when neither is needed. */
   readonly identity: Identity | undefined;
   private readonly client: GuardClient;
   readonly #seesHeaders: boolean;
-  private readonly settings: GuardSettings<Answer>;
+  private readonly settings: GuardSettings<Result>;
 
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
-  constructor(client: GuardClient, options: GuardOptions<Answer>, seesHeaders = false) {
+  constructor(client: GuardClient, options: GuardOptions<Result>, seesHeaders = false) {
     if (!isGuardClient(client)) throw invalid('the client', 'a RobotsClient', client);
     this.client = client;
     this.settings = readGuardOptions(options);
@@ -159,7 +159,7 @@ export class Guard<Answer = unknown> {
    */
   async admit(url: string | URL, request: GuardedRequest = {}): Promise<void> {
     const refused = await this.refuses(url, request);
-    if (refused !== undefined) throw refusal(refused);
+    if (refused !== undefined) throw refusalFor(refused);
   }
 
   /** Reports a response to the client: the site is reachable, and may ask for a pause. */
@@ -250,7 +250,7 @@ export class Guard<Answer = unknown> {
     return this.settings.enforces ? decision : undefined;
   }
 
-  /** Whether pages are fetched for a purpose, so that {@link refusesAnswer} must check their header fields. */
+  /** Whether pages are fetched for a purpose, so that {@link refusesResponse} must check their header fields. */
   get hasPurpose(): boolean {
     return this.settings.purpose !== undefined;
   }
@@ -261,7 +261,7 @@ export class Guard<Answer = unknown> {
    *
    * @param decision The decision that allowed the request; `undefined` for a request that was not checked.
    */
-  refusesAnswer(decision: Decision | undefined, headers: UsageOptions): Decision | undefined {
+  refusesResponse(decision: Decision | undefined, headers: UsageOptions): Decision | undefined {
     return decision === undefined || !decision.allowed ? undefined : this.#weighUsage(decision, headers);
   }
 

@@ -13,7 +13,7 @@ export interface OtherIdentity {
 }
 
 /** Origins remembered as reported to `onIdentity`. Beyond this the least recently used are reported again. */
-const MAX_TOLD_ORIGINS = 10_000;
+const MAX_WARNED_ORIGINS = 10_000;
 
 /** The `User-Agent` that libraries send by default: the fetches of Node and undici, got, axios. */
 const LIBRARY_DEFAULT =
@@ -30,7 +30,7 @@ export class Identity {
   readonly #onIdentity: ((identity: OtherIdentity) => void) | undefined;
   readonly #tokens: readonly string[];
   readonly #names: ReadonlySet<string>;
-  readonly #told: LRUCache<string, true> | undefined;
+  readonly #warned: LRUCache<string, true> | undefined;
 
   constructor(agent: Agent, fills: boolean, onIdentity: ((identity: OtherIdentity) => void) | undefined) {
     this.#tokens = agentTokens(agent);
@@ -39,7 +39,7 @@ export class Identity {
     // "*" stands for all agents, so it is no `User-Agent`.
     this.#fills = fills && this.userAgent !== '*';
     this.#onIdentity = onIdentity;
-    this.#told = onIdentity && new LRUCache({ max: MAX_TOLD_ORIGINS });
+    this.#warned = onIdentity && new LRUCache({ max: MAX_WARNED_ORIGINS });
   }
 
   /** Whether requests are neither changed nor reported. */
@@ -61,17 +61,17 @@ export class Identity {
   replaces(url: string | URL, given: string | null | undefined): string | undefined {
     const isUnset = given === null || given === undefined || given === '';
     if (this.#fills && (isUnset || LIBRARY_DEFAULT.test(given))) return this.userAgent;
-    if (!isUnset) this.#tell(url, given);
+    if (!isUnset) this.#warn(url, given);
     return undefined;
   }
 
-  #tell(url: string | URL, userAgent: string): void {
-    if (this.#told === undefined || this.#names.has('*')) return;
+  #warn(url: string | URL, userAgent: string): void {
+    if (this.#warned === undefined || this.#names.has('*')) return;
     const name = productToken(userAgent)?.toLowerCase();
     if (name !== undefined && this.#names.has(name)) return;
     const { href, origin } = new URL(url);
-    if (this.#told.get(origin) === true) return;
-    this.#told.set(origin, true);
+    if (this.#warned.get(origin) === true) return;
+    this.#warned.set(origin, true);
     this.#onIdentity?.({ url: href, userAgent, agents: this.#tokens });
   }
 }

@@ -24,8 +24,8 @@ export interface IgnoredRequest {
   readonly because: string;
 }
 
-/** Options of every guard. `Answer` is the type that the guarded library resolves with. */
-export interface GuardOptions<Answer = unknown> {
+/** Options of every guard. `Result` is the type that the guarded library resolves with. */
+export interface GuardOptions<Result = unknown> {
   /** The agent to decide for. @default the client's own agent */
   readonly agent?: Agent;
   /**
@@ -46,7 +46,7 @@ export interface GuardOptions<Answer = unknown> {
    * });
    * ```
    */
-  readonly onDisallow?: 'throw' | 'response' | ((decision: Decision) => Answer | Promise<Answer>);
+  readonly onDisallow?: 'throw' | 'response' | ((decision: Decision) => Result | Promise<Result>);
   /**
    * Whether the guard adds `agent` (by default the client's) as `User-Agent` to a request without one: a site should
    * see the name that its robots.txt was checked for (RFC 9309 §2.2.1). A `User-Agent` set by the caller is kept. The
@@ -127,10 +127,10 @@ export interface GuardOptions<Answer = unknown> {
 export type ThrowingGuardOptions = Omit<GuardOptions, 'onDisallow' | 'addressPolicy' | 'lookup'>;
 
 /** The options, checked, with all defaults. */
-export interface GuardSettings<Answer> {
+export interface GuardSettings<Result> {
   readonly agent: Agent | undefined;
   readonly enforces: boolean;
-  readonly onDisallow: NonNullable<GuardOptions<Answer>['onDisallow']>;
+  readonly onDisallow: NonNullable<GuardOptions<Result>['onDisallow']>;
   readonly filter: ((url: URL) => boolean) | undefined;
   readonly purpose: Purpose | undefined;
   readonly refusesUnknown: boolean;
@@ -175,7 +175,7 @@ const guardOptions: Check = optionTable({
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`). The message names the option, what was expected
  * and what came.
  */
-export function readGuardOptions<Answer>(given: GuardOptions<Answer>): GuardSettings<Answer> {
+export function readGuardOptions<Result>(given: GuardOptions<Result>): GuardSettings<Result> {
   guardOptions(given, '');
   const { agent, lookup, addressPolicy = 'any' } = given;
   if (lookup !== undefined && addressPolicy === 'any') {

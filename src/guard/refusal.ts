@@ -92,7 +92,7 @@ export class RobotsUsageError extends RobotsError {
 }
 
 /** The error for a decision that refuses a request. */
-export function refusal(
+export function refusalFor(
   decision: Decision,
 ): RobotsDisallowedError | RobotsUnreachableError | RobotsUsageError {
   if (decision.allowed && decision.usage !== undefined) return new RobotsUsageError(decision, decision.usage);

@@ -9,12 +9,12 @@ import type { Identity } from './identity.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertServed, isLegacyHandler, legacyDispatcher } from './legacy-dispatcher.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
-import { refusal } from './refusal.ts';
+import { refusalFor } from './refusal.ts';
 import { stringify } from 'node:querystring';
 import { setImmediate } from 'node:timers/promises';
 
 /** The part of undici's `DispatchHandler` that receives the response. */
-interface AnswerHandler {
+interface ResponseHandler {
   onRequestStart?(controller: unknown, context: unknown): void;
   onRequestUpgrade?(controller: unknown, status: number, headers: NodeHeaders, socket: unknown): void;
   onResponseStart?(controller: unknown, status: number, headers: NodeHeaders, statusMessage?: string): void;
@@ -24,8 +24,8 @@ interface AnswerHandler {
 }
 
 /** Passes all events to `handler`, and reports to the guard whether the site answered and asked for a pause. */
-class ReportingHandler implements AnswerHandler {
-  private readonly handler: AnswerHandler;
+class ReportingHandler implements ResponseHandler {
+  private readonly handler: ResponseHandler;
   private readonly guard: Guard;
   private readonly url: string;
   private readonly signal: AbortSignal | undefined;
@@ -34,7 +34,7 @@ class ReportingHandler implements AnswerHandler {
   private answered = false;
 
   constructor(
-    handler: AnswerHandler,
+    handler: ResponseHandler,
     guard: Guard,
     url: string,
     signal: AbortSignal | undefined,
@@ -61,9 +61,9 @@ class ReportingHandler implements AnswerHandler {
       this.answered = true;
       this.guard.answered(this.url, status, fieldsOf(headers));
       if (this.decided !== undefined && !isRedirect(status)) {
-        const refused = this.guard.refusesAnswer(this.decided?.decision, usageHeaders(headers));
+        const refused = this.guard.refusesResponse(this.decided?.decision, usageHeaders(headers));
         if (refused !== undefined) {
-          (controller as { abort(reason: Error): void }).abort(refusal(refused));
+          (controller as { abort(reason: Error): void }).abort(refusalFor(refused));
           return;
         }
       }
@@ -192,12 +192,12 @@ export function robotsInterceptor(
   assertThrowing(options);
   const guard = new Guard(client, options, true);
   const { identity } = guard;
-  const last: LastOrigin = { given: '', serialised: '' };
+  const last: LastSerialised = { given: '', serialised: '' };
   return <Dispatch extends DispatchLike>(next: Dispatch): Dispatch => {
     assertServed(next);
-    const dispatch = next as unknown as (request: RequestOptions, handler: AnswerHandler) => boolean;
+    const dispatch = next as unknown as (request: RequestOptions, handler: ResponseHandler) => boolean;
     // `compose` checks the number of parameters.
-    const guarded = (given: RequestOptions, handler: AnswerHandler): boolean => {
+    const guarded = (given: RequestOptions, handler: ResponseHandler): boolean => {
       // CONNECT opens a tunnel and requests no page. Requests through the tunnel are dispatched separately.
       if (given.method === 'CONNECT' || given[OWN_REQUEST] === true) return dispatch(given, handler);
       if (handler.onRequestStart === undefined && isLegacyHandler(handler)) {
@@ -260,14 +260,14 @@ function withUserAgent(headers: unknown, userAgent: string): unknown {
 /** Resolves when the request is allowed; rejects with the refusal. */
 async function admitted(verdict: Decision | Promise<Decision | undefined>): Promise<void> {
   const refused = await verdict;
-  if (refused !== undefined) throw refusal(refused);
+  if (refused !== undefined) throw refusalFor(refused);
 }
 
 /** undici frees the connection of robots.txt in an immediate. Waiting for it lets the page reuse the connection. */
 const afterAsking = (): Promise<void> => setImmediate();
 
 /** The URL of a request. Requests to one origin often follow each other, so its serialised form is kept in `last`. */
-function urlOf({ origin, path, query, headers }: RequestOptions, last: LastOrigin): string {
+function urlOf({ origin, path, query, headers }: RequestOptions, last: LastSerialised): string {
   if (origin === undefined) {
     throw new RobotsInvalidOptionsError(
       `Expected a request to name its \`origin\`, so that its robots.txt is known, got ${JSON.stringify(path)} alone`,
@@ -288,7 +288,7 @@ function urlOf({ origin, path, query, headers }: RequestOptions, last: LastOrigi
   return url;
 }
 
-interface LastOrigin {
+interface LastSerialised {
   given: string | URL;
   serialised: string;
 }

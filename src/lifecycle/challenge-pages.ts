@@ -101,7 +101,7 @@ export function mayBeSuspect(status: number): boolean {
  * Guesses the kind of an answer that does not look like a robots.txt; `undefined` when it looks like one. The guess
  * may be wrong: no decision depends on it unless the profile says so.
  */
-export function suspectOf({ status, field, start, finalUrl, hops }: Appearance): Suspect | undefined {
+export function detectSuspect({ status, field, start, finalUrl, hops }: Appearance): Suspect | undefined {
   for (const [name, values] of FIELDS) {
     const value = field(name)?.trim().toLowerCase();
     if (value !== undefined && Object.hasOwn(values, value)) return values[value];

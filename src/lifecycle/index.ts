@@ -4,10 +4,16 @@
  *
  * It must not import Node, a library, or another room. Exceptions: the type `Dialect` and the path `/robots.txt`.
  */
-export { isGatekeeper, mayBeSuspect, type Suspect, SUSPECT_OCTETS, suspectOf } from './challenge-pages.ts';
+export {
+  isGatekeeper,
+  mayBeSuspect,
+  type Suspect,
+  SUSPECT_OCTETS,
+  detectSuspect,
+} from './challenge-pages.ts';
 export { type Freshness, freshness, retryAfterMs, type StatedLifetime } from './freshness.ts';
 export { JITTER_SHARE, nextRecord, withSiteSignal } from './next-record.ts';
-export type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
+export type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
 export {
   type AnswerHeaders,
   meaningOfStatus,

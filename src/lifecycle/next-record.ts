@@ -1,5 +1,5 @@
 import { freshness } from './freshness.ts';
-import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
+import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import type { AnswerHeaders, Outcome } from './outcome.ts';
 import type { Profile } from './profile.ts';
 import type { Suspect } from './challenge-pages.ts';
@@ -35,7 +35,7 @@ export function nextRecord(attempt: EndedAttempt): OriginRecord {
         hops,
         ...lifetimeOf(attempt, outcome.headers),
         ...attemptDetails(outcome),
-        ...suspectMember(outcome),
+        ...suspectField(outcome),
       });
     }
     case 'unreachable':
@@ -53,15 +53,15 @@ export function withSiteSignal(
   return { ...record, origin, site: { reachable, at: now } };
 }
 
-type Of<Kind extends Outcome['kind']> = Extract<Outcome, { readonly kind: Kind }>;
+type OutcomeOf<Kind extends Outcome['kind']> = Extract<Outcome, { readonly kind: Kind }>;
 
 /**
  * RFC 9309 §2.3.1.1: "If the crawler successfully downloads the robots.txt file, the crawler MUST follow the parseable
  * rules."
  */
-function afterSuccess(attempt: EndedAttempt, outcome: Of<'success'>): OriginRecord {
+function afterSuccess(attempt: EndedAttempt, outcome: OutcomeOf<'success'>): OriginRecord {
   const { status, finalUrl, hops, body, truncated, headers } = outcome;
-  const answer: Answer = {
+  const answer: ConclusiveAnswer = {
     kind: 'rules',
     status,
     finalUrl,
@@ -78,7 +78,7 @@ function afterSuccess(attempt: EndedAttempt, outcome: Of<'success'>): OriginReco
     fetchedAt: attempt.now,
     ...validatorsOf(headers),
     ...(headers.contentType === undefined ? {} : { contentType: headers.contentType }),
-    ...suspectMember(outcome),
+    ...suspectField(outcome),
   });
 }
 
@@ -86,7 +86,7 @@ function afterSuccess(attempt: EndedAttempt, outcome: Of<'success'>): OriginReco
  * The copy is revalidated: same octets, new date. The 304 alone sets the lifetime. RFC 9110 §15.4.5 makes the server
  * repeat the `Cache-Control` and `Expires` "that would have been sent in a 200".
  */
-function afterNotModified(attempt: EndedAttempt, outcome: Of<'not-modified'>): OriginRecord {
+function afterNotModified(attempt: EndedAttempt, outcome: OutcomeOf<'not-modified'>): OriginRecord {
   const { finalUrl, hops, headers } = outcome;
   const held = attempt.previous?.copy;
   if (held === undefined) {
@@ -100,7 +100,7 @@ function afterNotModified(attempt: EndedAttempt, outcome: Of<'not-modified'>): O
       ...attemptDetails(outcome),
     });
   }
-  const answer: Answer = {
+  const answer: ConclusiveAnswer = {
     kind: 'rules',
     status: held.status,
     notModified: true,
@@ -117,11 +117,11 @@ function afterNotModified(attempt: EndedAttempt, outcome: Of<'not-modified'>): O
  * the crawler MAY access any resources on the server." The copy is discarded, unless the profile follows the draft
  * before the RFC, which added: "or MAY use a cached version of a robots.txt file for up to 24 hours".
  */
-function afterUnavailable(attempt: EndedAttempt, outcome: Of<'unavailable'>): OriginRecord {
+function afterUnavailable(attempt: EndedAttempt, outcome: OutcomeOf<'unavailable'>): OriginRecord {
   const { previous, profile, now } = attempt;
   const { status, finalUrl, hops, reason } = outcome;
   const since = previous?.answer?.kind === 'unavailable' ? previous.answer.since : now;
-  const answer: Answer = {
+  const answer: ConclusiveAnswer = {
     kind: 'unavailable',
     status,
     finalUrl,
@@ -130,7 +130,7 @@ function afterUnavailable(attempt: EndedAttempt, outcome: Of<'unavailable'>): Or
     since,
     ...(reason === undefined ? {} : { reason }),
     ...attemptDetails(outcome),
-    ...suspectMember(outcome),
+    ...suspectField(outcome),
   };
   const keepsCopy = now - since < profile.keepCopyOnUnavailableMs;
   return withAnswer(attempt, answer, keepsCopy ? previous?.copy : undefined);
@@ -141,7 +141,7 @@ function afterUnavailable(attempt: EndedAttempt, outcome: Of<'unavailable'>): Or
  * that use it. RFC 9309 §2.4: "Crawlers SHOULD NOT use the cached version for more than 24 hours, unless the
  * robots.txt file is unreachable."
  */
-function afterFailure(attempt: EndedAttempt, outcome: Of<'unreachable'>): OriginRecord {
+function afterFailure(attempt: EndedAttempt, outcome: OutcomeOf<'unreachable'>): OriginRecord {
   const { previous, origin, profile, now } = attempt;
   const { status, error, finalUrl, hops, retryAfterMs } = outcome;
   const attempts = (previous?.failure?.attempts ?? 0) + 1;
@@ -160,13 +160,13 @@ function afterFailure(attempt: EndedAttempt, outcome: Of<'unreachable'>): Origin
     finalUrl,
     hops,
     ...attemptDetails(outcome),
-    ...suspectMember(outcome),
+    ...suspectField(outcome),
   };
   return { ...previous, origin, failure };
 }
 
 /** A conclusive answer ends the failure. Only the site signal is carried over. */
-function withAnswer({ previous, origin }: EndedAttempt, answer: Answer, copy?: Copy): OriginRecord {
+function withAnswer({ previous, origin }: EndedAttempt, answer: ConclusiveAnswer, copy?: Copy): OriginRecord {
   return {
     origin,
     answer,
@@ -178,7 +178,7 @@ function withAnswer({ previous, origin }: EndedAttempt, answer: Answer, copy?: C
 function lifetimeOf(
   { profile, now, random }: EndedAttempt,
   headers: AnswerHeaders,
-): Pick<Answer, 'fetchedAt' | 'staleAt'> {
+): Pick<ConclusiveAnswer, 'fetchedAt' | 'staleAt'> {
   return { fetchedAt: now, staleAt: now + jittered(freshness(headers, profile, now).lifetimeMs, random) };
 }
 
@@ -191,14 +191,14 @@ function jittered(ms: number, random: number): number {
 }
 
 /** The details of the attempt. An empty header section is left out. */
-function attemptDetails({ redirects, headers }: Outcome): Pick<Answer, 'redirects' | 'headers'> {
+function attemptDetails({ redirects, headers }: Outcome): Pick<ConclusiveAnswer, 'redirects' | 'headers'> {
   return {
     ...(redirects === undefined ? {} : { redirects }),
     ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),
   };
 }
 
-function suspectMember({ suspect }: Outcome): { suspect?: Suspect } {
+function suspectField({ suspect }: Outcome): { suspect?: Suspect } {
   return suspect === undefined ? {} : { suspect };
 }
 

@@ -9,7 +9,7 @@ export interface OriginRecord {
   /** Scheme, host and port, as `URL.origin` serialises them (`https://example.com`). */
   readonly origin: string;
   /** The last conclusive answer. Absent when no attempt has had one. */
-  readonly answer?: Answer;
+  readonly answer?: ConclusiveAnswer;
   /**
    * The last good copy of the file. While `answer.kind` is `rules` it is the file in force. Otherwise it is kept only
    * as long as the profile can still use it.
@@ -21,7 +21,7 @@ export interface OriginRecord {
   readonly site?: { readonly reachable: boolean; readonly at: number };
 }
 
-interface WithSuspect {
+interface MayBeSuspect {
   /** Set when the answer does not look like a robots.txt, or not like an answer of the site. */
   readonly suspect?: Suspect;
 }
@@ -34,7 +34,7 @@ interface AttemptDetails {
   readonly headers?: AnswerHeaders;
 }
 
-interface AnswerBase extends AttemptDetails, WithSuspect {
+interface ConclusiveAnswerBase extends AttemptDetails, MayBeSuspect {
   /** Status of the last hop. */
   readonly status: number;
   readonly finalUrl: string;
@@ -45,22 +45,22 @@ interface AnswerBase extends AttemptDetails, WithSuspect {
   readonly staleAt: number;
 }
 
-export type Answer =
-  | (AnswerBase & {
+export type ConclusiveAnswer =
+  | (ConclusiveAnswerBase & {
       readonly kind: 'rules';
       /** Set when a 304 confirmed the copy. `status` is then the status of the copy. */
       readonly notModified?: true;
     })
-  | (AnswerBase & {
+  | (ConclusiveAnswerBase & {
       readonly kind: 'unavailable';
       readonly reason?: UnavailableReason;
       /** The first of the consecutive `unavailable` answers. `keepCopyOnUnavailableMs` counts from here. */
       readonly since: number;
     })
-  | (AnswerBase & { readonly kind: 'restricted' });
+  | (ConclusiveAnswerBase & { readonly kind: 'restricted' });
 
 /** A robots.txt body, with the validators to revalidate it. */
-export interface Copy extends WithSuspect {
+export interface Copy extends MayBeSuspect {
   readonly body: Uint8Array;
   readonly truncated: boolean;
   readonly status: number;
@@ -74,7 +74,7 @@ export interface Copy extends WithSuspect {
   readonly contentType?: string;
 }
 
-export interface Failure extends AttemptDetails, WithSuspect {
+export interface Failure extends AttemptDetails, MayBeSuspect {
   /** The first of the consecutive failures. The phases of a profile count from here. */
   readonly since: number;
   /** The latest failure. */

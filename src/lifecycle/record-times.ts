@@ -1,4 +1,4 @@
-import type { Answer, Failure, OriginRecord } from './origin-record.ts';
+import type { ConclusiveAnswer, Failure, OriginRecord } from './origin-record.ts';
 import type { Profile } from './profile.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -79,7 +79,7 @@ export function noLaterThan(record: OriginRecord, now: number): OriginRecord {
   };
 }
 
-function answerEarlier(answer: Answer, byMs: number): Answer {
+function answerEarlier(answer: ConclusiveAnswer, byMs: number): ConclusiveAnswer {
   const times = { fetchedAt: answer.fetchedAt - byMs, staleAt: answer.staleAt - byMs };
   return answer.kind === 'unavailable'
     ? { ...answer, ...times, since: answer.since - byMs }

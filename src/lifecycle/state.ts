@@ -1,4 +1,4 @@
-import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
+import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import type { Profile, UnreachablePhase, UnreachableTreatment } from './profile.ts';
 
 /** The state of an origin at a given time. `unknown`: no answer and no failure is in force, so a fetch is needed. */
@@ -46,7 +46,10 @@ export function attemptDue(record: OriginRecord | undefined, profile: Profile, n
 }
 
 /** The start of the last tenth of a lifetime. */
-export function refreshAheadAt({ fetchedAt, staleAt }: Pick<Answer, 'fetchedAt' | 'staleAt'>): number {
+export function refreshAheadAt({
+  fetchedAt,
+  staleAt,
+}: Pick<ConclusiveAnswer, 'fetchedAt' | 'staleAt'>): number {
   return staleAt - (staleAt - fetchedAt) * AHEAD_SHARE;
 }
 
@@ -64,14 +67,14 @@ function isPausing({ retryAt }: Failure, { backoff, retryAfter }: Profile, now: 
  * An answer from the future was written before the clock was set back. Its age is unknown, so it does not count. An
  * answer that was stale at the latest failure stays stale, whatever the clock says now.
  */
-function answerInForce({ answer, copy, failure }: OriginRecord, now: number): Answer | undefined {
+function answerInForce({ answer, copy, failure }: OriginRecord, now: number): ConclusiveAnswer | undefined {
   const latestMs = Math.max(now, failure?.at ?? now);
   if (answer === undefined || now < answer.fetchedAt || latestMs >= answer.staleAt) return undefined;
   // Rules without a body: an inconsistent record from a store.
   return answer.kind === 'rules' && copy === undefined ? undefined : answer;
 }
 
-function stateOfAnswer(answer: Answer, copy: Copy | undefined): KnownState {
+function stateOfAnswer(answer: ConclusiveAnswer, copy: Copy | undefined): KnownState {
   switch (answer.kind) {
     case 'rules':
       return copy === undefined ? { state: 'unknown' } : { state: 'rules', copy };

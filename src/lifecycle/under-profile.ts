@@ -1,4 +1,4 @@
-import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
+import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import { type AnswerHeaders, meaningOfStatus, type Outcome } from './outcome.ts';
 import type { Profile, StatusMeaning } from './profile.ts';
 import { stateOf, type KnownState } from './state.ts';
@@ -60,7 +60,7 @@ export function stateAlone(known: KnownState): StateUnderProfile {
 }
 
 /** The outcome of the recorded answer under `profile`. `undefined` when `profile` would have gone on fetching. */
-function asAnswered(answer: Answer, copy: Copy | undefined, profile: Profile): Outcome | undefined {
+function asAnswered(answer: ConclusiveAnswer, copy: Copy | undefined, profile: Profile): Outcome | undefined {
   const { status, headers = {} } = answer;
   const reason = answer.kind === 'unavailable' ? answer.reason : undefined;
   if (reason === 'too-many-redirects' && answer.hops < profile.maxRedirects) return undefined;
@@ -86,7 +86,7 @@ function asAnswered(answer: Answer, copy: Copy | undefined, profile: Profile): O
 
 /** The meaning of an HTTP status. `undefined` for FTP replies, which mean the same under every profile. */
 function meaningOf(
-  { finalUrl }: Answer | Failure,
+  { finalUrl }: ConclusiveAnswer | Failure,
   status: number | undefined,
   profile: Profile,
 ): StatusMeaning | undefined {
@@ -111,7 +111,7 @@ function asFailed(failure: Failure, profile: Profile): Outcome | undefined {
 }
 
 /** The outcome when `profile` follows fewer redirects than the recorded attempt did. */
-function cutShort(last: Answer | Failure, { tooManyRedirects }: Profile): Outcome {
+function cutShort(last: ConclusiveAnswer | Failure, { tooManyRedirects }: Profile): Outcome {
   const { status = 302, headers = {} } = last;
   return tooManyRedirects === 'unavailable'
     ? { kind: 'unavailable', status, headers, reason: 'too-many-redirects', ...routeOf(last) }
@@ -123,6 +123,6 @@ function successOf(copy: Copy, headers: AnswerHeaders): Outcome {
   return { kind: 'success', status, headers, body, truncated, ...routeOf(copy) };
 }
 
-function routeOf({ finalUrl, hops }: Answer | Failure | Copy): { finalUrl: string; hops: number } {
+function routeOf({ finalUrl, hops }: ConclusiveAnswer | Failure | Copy): { finalUrl: string; hops: number } {
   return { finalUrl, hops };
 }

@@ -1,5 +1,5 @@
 import { CLOCK_SKEW_MS, latestTime } from './record-times.ts';
-import type { Answer, Copy, Failure, OriginRecord } from './origin-record.ts';
+import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import { meaningOfStatus, type UnavailableReason } from './outcome.ts';
 import type { Profile } from './profile.ts';
 import { isGatekeeper, type Suspect } from './challenge-pages.ts';
@@ -33,7 +33,11 @@ export function validateRecord(record: OriginRecord, profile: Profile, now: numb
   );
 }
 
-function faultInAnswer(answer: Answer, copy: Copy | undefined, profile: Profile): RecordFault | undefined {
+function faultInAnswer(
+  answer: ConclusiveAnswer,
+  copy: Copy | undefined,
+  profile: Profile,
+): RecordFault | undefined {
   if (answer.staleAt - answer.fetchedAt > profile.lifetime.maxMs) return 'lifetime';
   if (answer.kind === 'rules' && copy === undefined) return 'inconsistent';
   if (isRefusedGatekeeper(answer.suspect, profile)) return 'profile';
@@ -46,7 +50,11 @@ function faultInAnswer(answer: Answer, copy: Copy | undefined, profile: Profile)
   return isOurs ? undefined : 'profile';
 }
 
-function faultInCopy(copy: Copy, answer: Answer | undefined, profile: Profile): RecordFault | undefined {
+function faultInCopy(
+  copy: Copy,
+  answer: ConclusiveAnswer | undefined,
+  profile: Profile,
+): RecordFault | undefined {
   if (copy.fetchedAt > (answer?.fetchedAt ?? Infinity)) return 'inconsistent';
   if (isRefusedGatekeeper(copy.suspect, profile)) return 'profile';
   const isOurs = meaningOfStatus(copy.status, profile) === 'rules' && copy.hops <= profile.maxRedirects;

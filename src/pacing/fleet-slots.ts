@@ -19,19 +19,19 @@ export interface FleetSlotRequest {
 }
 
 /** A slot that this process booked and has no use for yet. */
-interface Kept {
+interface SpareSlot {
   readonly at: number;
   readonly delayMs: number;
 }
 
 interface Timetable {
   /** In order of time. */
-  kept: Kept[];
-  last: Kept | undefined;
+  spare: SpareSlot[];
+  last: SpareSlot | undefined;
 }
 
-/** The most slots kept per origin. Further ones stay empty. */
-const MAX_KEPT = 1_000;
+/** The most spare slots per origin. Further ones stay empty. */
+const MAX_SPARE_SLOTS = 1_000;
 
 /**
  * Slots of origins that a whole fleet shares. A slot booked there cannot be given back, so an unused one is kept for
@@ -76,7 +76,7 @@ export class FleetSlots {
   private async bookInTurn(origin: string, request: FleetSlotRequest): Promise<Slot | undefined> {
     if (request.signal?.aborted === true) return undefined;
     const timetable = this.timetableOf(origin);
-    const slot = this.takeKept(timetable, request) ?? (await this.bookNew(origin, timetable, request));
+    const slot = this.takeSpare(timetable, request) ?? (await this.bookNew(origin, timetable, request));
     if (slot === undefined) return undefined;
     const { at } = slot;
     if (at - this.clock.now() > request.maxWaitMs) {
@@ -95,7 +95,7 @@ export class FleetSlots {
     origin: string,
     timetable: Timetable,
     { delayMs, notBefore }: FleetSlotRequest,
-  ): Promise<Kept | undefined> {
+  ): Promise<SpareSlot | undefined> {
     const book = async (behindMs: number): Promise<number | undefined> => {
       const waitMs = await this.reserve(origin, behindMs);
       return waitMs === undefined ? undefined : this.clock.now() + waitMs;
@@ -110,25 +110,25 @@ export class FleetSlots {
     return timetable.last;
   }
 
-  private takeKept(timetable: Timetable, { delayMs, notBefore }: FleetSlotRequest): Kept | undefined {
+  private takeSpare(timetable: Timetable, { delayMs, notBefore }: FleetSlotRequest): SpareSlot | undefined {
     const now = this.clock.now();
-    timetable.kept = timetable.kept.filter((kept) => kept.at >= now - toleratedLateMs(kept.delayMs));
+    timetable.spare = timetable.spare.filter((slot) => slot.at >= now - toleratedLateMs(slot.delayMs));
     const earliest = notBefore();
     // A slot booked with a shorter delay may be too close behind the one before it.
-    const index = timetable.kept.findIndex((kept) => kept.at >= earliest && kept.delayMs >= delayMs);
-    const [kept] = index < 0 ? [] : timetable.kept.splice(index, 1);
-    return kept && { ...kept, at: Math.max(kept.at, now) };
+    const index = timetable.spare.findIndex((slot) => slot.at >= earliest && slot.delayMs >= delayMs);
+    const [slot] = index < 0 ? [] : timetable.spare.splice(index, 1);
+    return slot && { ...slot, at: Math.max(slot.at, now) };
   }
 
-  private keep(timetable: Timetable, slot: Kept): void {
-    const kept = [...timetable.kept, slot].sort((one, other) => one.at - other.at);
-    timetable.kept = kept.slice(0, MAX_KEPT);
+  private keep(timetable: Timetable, slot: SpareSlot): void {
+    const slots = [...timetable.spare, slot].sort((one, other) => one.at - other.at);
+    timetable.spare = slots.slice(0, MAX_SPARE_SLOTS);
   }
 
   private timetableOf(origin: string): Timetable {
     let timetable = this.origins.get(origin);
     if (timetable === undefined) {
-      timetable = { kept: [], last: undefined };
+      timetable = { spare: [], last: undefined };
       this.origins.set(origin, timetable);
     }
     return timetable;

@@ -1,11 +1,17 @@
 import type { Readable } from 'node:stream';
-import { suspectOf } from '../lifecycle/challenge-pages.ts';
+import { detectSuspect } from '../lifecycle/challenge-pages.ts';
 import { type ProfileName, profiles } from '../lifecycle/profile.ts';
 import { isRobotsError } from '../base/index.ts';
 import { productToken } from '../rules/agent.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { parseRobots } from '../rules/parse.ts';
-import { type Answer, type Decider, type FileSource, type InputError, tooLongError } from './answer.ts';
+import {
+  type TargetResult,
+  type Decider,
+  type FileSource,
+  type InputError,
+  tooLongError,
+} from './target-result.ts';
 import { printable, quoted } from './text/printable.ts';
 import { readRobots } from './input/read-robots.ts';
 import type { Target } from './input/targets.ts';
@@ -50,7 +56,7 @@ export function truncationWarning(file: string): string {
 
 /** Describes the file that decisions are made with. */
 export function fileSource(file: string, body: Uint8Array, truncated: boolean): FileSource {
-  const suspect = suspectOf({ status: 200, field: () => undefined, start: body, finalUrl: '', hops: 0 });
+  const suspect = detectSuspect({ status: 200, field: () => undefined, start: body, finalUrl: '', hops: 0 });
   return {
     file,
     ...(truncated ? { truncated } : {}),
@@ -63,7 +69,7 @@ export function fileSource(file: string, body: Uint8Array, truncated: boolean): 
 export function deciderByFile(
   rules: RobotsFile,
   { agents, profile, robots }: Pick<FileSettings, 'agents' | 'profile'> & { readonly robots: FileSource },
-): (target: Target) => Answer {
+): (target: Target) => TargetResult {
   const agent = rules.chooseAgent(tokensOf(agents));
   const crawlDelayMs = rules.crawlDelay(agent);
   const delay = crawlDelayMs === undefined ? {} : { crawlDelayMs };

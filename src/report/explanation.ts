@@ -2,7 +2,7 @@ import { type Dialect, explain, type Explanation, type RobotsFile } from '../rul
 import { parseRobots } from '../rules/parse.ts';
 import { profileNames, profiles } from '../lifecycle/profile.ts';
 import type { OriginPolicy, ProfileState } from '../decision/index.ts';
-import type { ReportedDecision } from './answer.ts';
+import type { ReportedDecision } from './target-result.ts';
 
 /** A decision with everything that it depends on. */
 export interface UrlExplanation {

@@ -15,12 +15,12 @@ export {
 export { explainFile, explainServed, type ProfileDecision, type UrlExplanation } from './explanation.ts';
 export { policyRecord } from './policy-json.ts';
 export {
-  type Answer,
+  type TargetResult,
   type Decider,
   type InputError,
   isUndecided,
   type ReportedDecision,
   tooLongError,
-} from './answer.ts';
+} from './target-result.ts';
 export type { Session } from './session.ts';
 export { UsageError } from './usage-error.ts';

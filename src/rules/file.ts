@@ -11,7 +11,7 @@ import {
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
 import { LineIndex } from './line-index.ts';
 import { compile } from './matcher/compile.ts';
-import { firstAnswer } from './matcher/rule-scan.ts';
+import { matchOnce } from './matcher/rule-scan.ts';
 import { type FittingRule, NO_RULE, type Ruleset } from './matcher/ruleset.ts';
 import { findGroups, type Selection } from './matcher/select.ts';
 import { readTarget } from './matcher/target.ts';
@@ -105,7 +105,7 @@ export class RobotsFile {
     const { bytes, groupStarts, traits } = this;
     const agent = callerAgent(token, traits);
     const { octets, length, byteMask } = readTarget(text, start, end, traits);
-    const { selection, rule } = firstAnswer(bytes, groupStarts, agent, traits, octets, 0, length, byteMask);
+    const { selection, rule } = matchOnce(bytes, groupStarts, agent, traits, octets, 0, length, byteMask);
     const group = this.describeGroup(selection, agent);
     if (group === undefined) return { allowed: true, reason: 'no-group' };
     if (rule === undefined) return { allowed: true, reason: 'no-rule', group };

@@ -33,10 +33,10 @@ export interface RunningServer {
 /** Starts the service. Rejects when it cannot listen on the address. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { service } = options;
-  const underWay = new ExchangesUnderWay();
+  const openExchanges = new OpenExchanges();
   // No limit on the duration of a body, because a stream of questions may last; idle connections are closed below.
   const server = createServer({ requestTimeout: 0, headersTimeout: 10_000 }, (request, response) => {
-    answer(new Exchange(request, response, service), underWay, options);
+    answer(new Exchange(request, response, service), openExchanges, options);
   });
   server.timeout = IDLE_MS;
   server.maxConnections = 1_024;
@@ -46,7 +46,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   server.on('error', options.onError);
   setMaxListeners(0, service.stopping);
-  service.stopping.addEventListener('abort', () => underWay.endAfterwards(), { once: true });
+  service.stopping.addEventListener('abort', () => openExchanges.endAfterwards(), { once: true });
   return { url: urlOf(server), close: () => close(server) };
 }
 
@@ -70,16 +70,16 @@ function close(server: Server): Promise<void> {
 
 function answer(
   exchange: Exchange,
-  underWay: ExchangesUnderWay,
+  openExchanges: OpenExchanges,
   { hosts, service, onError }: ServerOptions,
 ): void {
   const startedAt = performance.now();
   const { request, response, path } = exchange;
   // A request that the peer cut off emits an error, which needs no handling.
   request.on('error', () => undefined);
-  underWay.add(exchange);
+  openExchanges.add(exchange);
   response.on('close', () => {
-    underWay.remove(exchange);
+    openExchanges.remove(exchange);
     const route = routes.has(path) ? path : 'none';
     const { method = '' } = request;
     const known = METHODS.has(method) ? method : 'other';
@@ -112,7 +112,7 @@ function answer(
 }
 
 /** Exchanges in progress, by connection. */
-class ExchangesUnderWay {
+class OpenExchanges {
   private readonly byConnection = new Map<Socket, Set<Exchange>>();
 
   add(exchange: Exchange): void {

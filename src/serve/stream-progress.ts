@@ -1,5 +1,5 @@
 /** Callbacks for a stream that makes no progress. */
-interface Stalled {
+interface StallHandlers {
   /** Called when no complete question arrived, and no question waits for its answer. */
   readonly onSilent: () => void;
   /** Called when the requester does not read the answers. */
@@ -16,7 +16,7 @@ export class StreamProgress {
   #unanswered = 0;
   #isWriting = false;
 
-  constructor(limitMs: number, { onSilent, onUnread }: Stalled) {
+  constructor(limitMs: number, { onSilent, onUnread }: StallHandlers) {
     this.#timer = setTimeout(() => {
       if (this.#isWriting) onUnread();
       else if (this.#unanswered === 0) onSilent();

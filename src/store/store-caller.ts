@@ -4,7 +4,7 @@ import { Breaker } from './circuit-breaker.ts';
 import { type StoreCalls, type StoreEvent, type StoreOperation, cacheChannels } from './store.ts';
 
 /** The value of a call, or that it failed. An event has told why. */
-export type Called<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false };
+export type CallResult<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false };
 
 export interface StoreCallerOptions {
   /** Milliseconds of real time for each call. */
@@ -41,12 +41,12 @@ export class StoreCaller {
     this.breakers = { reads: breaker('reads'), writes: breaker('writes') };
   }
 
-  async call<Value>(call: StoreCall<Value>): Promise<Called<Value>> {
+  async call<Value>(call: StoreCall<Value>): Promise<CallResult<Value>> {
     const { operation, origin } = call;
     const breaker = this.breakers[operation === 'get' ? 'reads' : 'writes'];
     const permit = breaker.enter(this.options.clock.now());
     if (permit === undefined && call.regardless !== true) return FAILED;
-    const fail = (event: StoreEvent): Called<Value> => {
+    const fail = (event: StoreEvent): CallResult<Value> => {
       if (permit !== undefined) breaker.failed(permit, this.options.clock.now());
       this.report(event);
       return FAILED;

@@ -2,7 +2,7 @@ import { abortSignalOf, type Clock, sleepBy, type StopSignal } from '../base/ind
 import { type OriginRecord, newest, type Profile, recordedAt, retentionMs } from '../lifecycle/index.ts';
 import { inTime } from './call-deadline.ts';
 import type { RecordCodec } from './record/record-codec.ts';
-import { type Called, StoreCaller } from './store-caller.ts';
+import { type CallResult, StoreCaller } from './store-caller.ts';
 import { slotKey, storeKey } from './store-key.ts';
 import type { RobotsStore, StoreLease, StoreEvent } from './store.ts';
 import { type HeldLease, type Write, WriteBehind } from './write-behind.ts';
@@ -23,7 +23,7 @@ export interface StoredOriginsOptions {
 }
 
 /** The result of a search in the store. */
-export type Found =
+export type SearchResult =
   | { readonly kind: 'answered'; readonly record: OriginRecord }
   /** The origin must be fetched. `record`: an older record, if any. `lease`: the lease to hold meanwhile. */
   | { readonly kind: 'to-ask'; readonly record?: OriginRecord | undefined; readonly lease?: HeldLease };
@@ -87,7 +87,11 @@ export class StoredOrigins {
    *
    * @throws the reason of an aborted signal.
    */
-  async find(origin: string, answers: (record: OriginRecord) => boolean, signal: StopSignal): Promise<Found> {
+  async find(
+    origin: string,
+    answers: (record: OriginRecord) => boolean,
+    signal: StopSignal,
+  ): Promise<SearchResult> {
     if (origin.length > MAX_ORIGIN_LENGTH) return { kind: 'to-ask' };
     const { leaseMs, store } = this.options;
     this.writes.nudge();
@@ -139,7 +143,7 @@ export class StoredOrigins {
     answers: (record: OriginRecord) => boolean,
     { value, ...lease }: TakenLease,
     before: Read,
-  ): Promise<Found> {
+  ): Promise<SearchResult> {
     const { record = before.record } =
       value === undefined
         ? await this.read(origin, before)
@@ -161,7 +165,7 @@ export class StoredOrigins {
   }
 
   /** What a value, read by whatever call, tells of the origin. */
-  private async reading(origin: string, called: Called<unknown>, before?: Read): Promise<Read> {
+  private async reading(origin: string, called: CallResult<unknown>, before?: Read): Promise<Read> {
     const value = called.ok ? called.value : undefined;
     const isKnown = before?.ok === true && value === before.value;
     const stored = isKnown ? before.stored : await this.decode(origin, value);

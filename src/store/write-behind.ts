@@ -35,14 +35,14 @@ interface Queued {
   /** Number of successful writes at the time of the last failure. */
   failedAfter: number;
   /** Number of failures between which other writes succeeded. */
-  refusals: number;
+  failuresAlone: number;
 }
 
 const MAX_QUEUED = 1_000;
 const MAX_QUEUED_OCTETS = 16 * 1_048_576;
 const MAX_AT_ONCE = 32;
 /** A write that keeps failing while others succeed is itself the problem. */
-const MAX_REFUSALS = 3;
+const MAX_FAILURES_ALONE = 3;
 
 /**
  * A queue of writes in the background. At most one write per origin is in flight, and a later one replaces a queued
@@ -52,7 +52,7 @@ export class WriteBehind {
   private readonly options: WriteBehindOptions;
   /** In the order of their next try. */
   private readonly queue = new Map<string, Queued>();
-  private readonly underWay = new Map<string, Queued>();
+  private readonly inFlight = new Map<string, Queued>();
   private queuedOctets = 0;
   private made = 0;
   private flushed: (() => void) | undefined;
@@ -63,7 +63,7 @@ export class WriteBehind {
 
   /** The write of `origin` that is queued or in flight. */
   pending(origin: string): Write | undefined {
-    return (this.queue.get(origin) ?? this.underWay.get(origin))?.write;
+    return (this.queue.get(origin) ?? this.inFlight.get(origin))?.write;
   }
 
   /** Resolves when the write, or a later one of the origin, was tried, or waits because the store is suspended. */
@@ -78,10 +78,10 @@ export class WriteBehind {
           replaced?.settle();
         },
         failedAfter: Infinity,
-        refusals: 0,
+        failuresAlone: 0,
       });
       this.nudge();
-      if (this.underWay.size === 0) this.settleQueued();
+      if (this.inFlight.size === 0) this.settleQueued();
     });
   }
 
@@ -89,8 +89,8 @@ export class WriteBehind {
   nudge(): void {
     let room = this.flushed === undefined ? this.options.allowance() : Infinity;
     for (const [origin, queued] of this.queue) {
-      if (room <= 0 || this.underWay.size >= MAX_AT_ONCE) return;
-      if (this.underWay.has(origin)) continue;
+      if (room <= 0 || this.inFlight.size >= MAX_AT_ONCE) return;
+      if (this.inFlight.has(origin)) continue;
       room--;
       void this.send(origin, queued);
     }
@@ -107,8 +107,8 @@ export class WriteBehind {
 
   /** Drops all queued writes. */
   abandon(): void {
-    for (const [origin, queued] of [...this.underWay, ...this.queue]) this.drop(origin, queued);
-    this.underWay.clear();
+    for (const [origin, queued] of [...this.inFlight, ...this.queue]) this.drop(origin, queued);
+    this.inFlight.clear();
     this.queue.clear();
     this.queuedOctets = 0;
     this.endFlush();
@@ -116,11 +116,11 @@ export class WriteBehind {
 
   private async send(origin: string, queued: Queued): Promise<void> {
     this.dequeue(origin, queued);
-    this.underWay.set(origin, queued);
+    this.inFlight.set(origin, queued);
     const isMade = await this.options.send(origin, queued.write, queued.failedAfter === Infinity);
     // It may have been abandoned meanwhile.
-    if (this.underWay.get(origin) !== queued) return;
-    this.underWay.delete(origin);
+    if (this.inFlight.get(origin) !== queued) return;
+    this.inFlight.delete(origin);
     if (isMade) {
       this.made++;
       queued.settle();
@@ -134,9 +134,9 @@ export class WriteBehind {
     this.settleQueued();
     // A later write of the origin replaces it.
     if (this.queue.has(origin)) return;
-    if (this.made > queued.failedAfter) queued.refusals++;
+    if (this.made > queued.failedAfter) queued.failuresAlone++;
     queued.failedAfter = this.made;
-    if (this.flushed !== undefined || queued.refusals >= MAX_REFUSALS) this.drop(origin, queued);
+    if (this.flushed !== undefined || queued.failuresAlone >= MAX_FAILURES_ALONE) this.drop(origin, queued);
     else this.enqueue(origin, queued);
   }
 
@@ -174,7 +174,7 @@ export class WriteBehind {
   }
 
   private endFlush(): void {
-    if (this.queue.size === 0 && this.underWay.size === 0) this.flushed?.();
+    if (this.queue.size === 0 && this.inFlight.size === 0) this.flushed?.();
   }
 }
 

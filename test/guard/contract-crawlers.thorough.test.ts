@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { type SkippedRequest, withRobots } from '../../src/guard/crawlee/crawlee.ts';
 import { guardContext } from '../../src/guard/playwright/playwright.ts';
-import { refusal } from '../../src/guard/refusal.ts';
+import { refusalFor } from '../../src/guard/refusal.ts';
 import type { Decision } from '../../src/index.ts';
 import { describeWithChromium, launchChromium } from '../support/chromium.ts';
 import { inMemory } from '../support/crawlee.ts';
@@ -37,7 +37,7 @@ const byCrawlee =
       await crawler.run([{ url, method, useExtendedUniqueKey: true, ...payload }]);
       if (answer !== undefined) return answer;
       // A crawler that skips rejects nothing: `onSkippedRequest` has the decision.
-      throw refused === undefined ? failure : refusal(refused);
+      throw refused === undefined ? failure : refusalFor(refused);
     },
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   answeringFor,
-  refusal,
+  refusalFor,
   refusalIn,
   refusalOf,
   RobotsDisallowedError,
@@ -35,7 +35,7 @@ const RESTRICTED: Decision = { ...BASE, state: 'disallow-all', allowed: false, r
 
 describe('the error a guard refuses with', () => {
   it('names the rule, or else the reason', () => {
-    const error = refusal(DISALLOWED);
+    const error = refusalFor(DISALLOWED);
     expect(error).toBeInstanceOf(RobotsDisallowedError);
     expect(error).toMatchObject({
       name: 'RobotsDisallowedError',
@@ -44,7 +44,7 @@ describe('the error a guard refuses with', () => {
       message:
         'robots.txt of https://example.com disallows https://example.com/private for ExampleBot (line 2: "disallow: /private")',
     });
-    expect(refusal(RESTRICTED)).toMatchObject({
+    expect(refusalFor(RESTRICTED)).toMatchObject({
       code: 'ERR_ROBOTS_DISALLOWED',
       message: expect.stringMatching(/\(restricted\)$/),
     });
@@ -55,7 +55,7 @@ describe('the error a guard refuses with', () => {
     [{ error: 'ENOTFOUND' }, 'ENOTFOUND'],
     [{ error: 'ERR_ROBOTS_STATUS', status: 503 }, '503'],
   ])('tells what came in place of robots.txt: %j', (robots, what) => {
-    const error = refusal({ ...UNREACHABLE, robots: { ...BASE.robots, ...robots } } as Decision);
+    const error = refusalFor({ ...UNREACHABLE, robots: { ...BASE.robots, ...robots } } as Decision);
     expect(error).toBeInstanceOf(RobotsUnreachableError);
     expect(error).toMatchObject({ code: 'ERR_ROBOTS_UNREACHABLE', retryAt: undefined });
     expect(error.message).toBe(
@@ -65,7 +65,7 @@ describe('the error a guard refuses with', () => {
 
   it('tells when to try again', () => {
     const retryAt = Date.UTC(2026, 0, 15, 12);
-    const error = refusal({ ...UNREACHABLE, retryAt } as Decision);
+    const error = refusalFor({ ...UNREACHABLE, retryAt } as Decision);
     expect(error).toMatchObject({ retryAt });
     expect(error.message).toMatch(/; retry after 2026-01-15T12:00:00\.000Z$/);
   });
@@ -80,7 +80,7 @@ describe('the error a guard refuses with', () => {
 });
 
 describe('the refusal behind', () => {
-  const refused = refusal(DISALLOWED);
+  const refused = refusalFor(DISALLOWED);
 
   it('an error is itself, or a cause of it, however deep', () => {
     expect(refusalIn(refused)).toBe(refused);
@@ -96,7 +96,7 @@ describe('the refusal behind', () => {
     expect(refusalIn(failed)).toBe(refused);
     expect(refusalIn(new Error('again', { cause: failed }))).toBe(refused);
     // A clone is marked like the response that was cloned.
-    const second = refusal(UNREACHABLE);
+    const second = refusalFor(UNREACHABLE);
     expect(refusalOf(answeringFor(response, second as typeof refused))).toBe(second);
     expect(Object.keys(response)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SUSPECT_OCTETS, type Suspect, suspectOf } from '../../src/lifecycle/challenge-pages.ts';
+import { SUSPECT_OCTETS, type Suspect, detectSuspect } from '../../src/lifecycle/challenge-pages.ts';
 
 interface Answer {
   readonly status?: number;
@@ -10,7 +10,7 @@ interface Answer {
 }
 
 function suspect({ status = 200, fields = {}, body = '', redirectedTo }: Answer): Suspect | undefined {
-  return suspectOf({
+  return detectSuspect({
     status,
     field: (name) => fields[name],
     start: typeof body === 'string' ? new TextEncoder().encode(body) : body,

@@ -13,7 +13,7 @@ import {
 import type { StoredItem } from './command-store.ts';
 
 /** Renders a record as a line of NDJSON. `whole` adds the text of its file. */
-export function keptAsJson(
+export function itemJson(
   { namespace, origin, expiresAt, record, rejected }: StoredItem,
   whole: boolean,
 ): string {
@@ -28,51 +28,51 @@ function copyAsJson({ body, ...rest }: Copy, whole: boolean): object {
 }
 
 /** The table row of a record. It leaves the file out, because the files of a store may not fit into memory. */
-export function keptRow(kept: StoredItem, now: number): readonly string[] {
-  const { origin, namespace, expiresAt, record } = kept;
+export function tableRow(item: StoredItem, now: number): readonly string[] {
+  const { origin, namespace, expiresAt, record } = item;
   const fetchedAt = (record?.answer ?? record?.copy)?.fetchedAt;
   return [
     printable(origin),
     printable(namespace.token),
-    inShort(kept),
+    inShort(item),
     record?.copy === undefined ? '' : count(record.copy.body.length, 'octet'),
     fetchedAt === undefined ? '' : ago(fetchedAt, now),
     duration(expiresAt - now),
   ];
 }
 
-export function keptTable(rows: readonly (readonly string[])[], colours: Palette): string {
+export function renderTable(rows: readonly (readonly string[])[], colours: Palette): string {
   const head = ['origin', 'agent', 'answer', 'file', 'fetched', 'kept for'];
   return `${grid([head, ...rows], colours.strong).join('\n')}\n`;
 }
 
 /** Renders the record of an origin for people, with the file below it. */
-export function keptForPeople(
-  kept: StoredItem,
+export function renderItem(
+  item: StoredItem,
   colours: Palette,
   width: number | undefined,
   now: number,
 ): string {
-  const { answer, copy, failure }: Partial<OriginRecord> = kept.record ?? {};
-  const rows: (readonly [string, string])[] = [
-    ['agent', `${printable(kept.namespace.token)}, addresses ${printable(kept.namespace.addressPolicy)}`],
-    ['answer', inShort(kept)],
+  const { answer, copy, failure }: Partial<OriginRecord> = item.record ?? {};
+  const fields: (readonly [string, string])[] = [
+    ['agent', `${printable(item.namespace.token)}, addresses ${printable(item.namespace.addressPolicy)}`],
+    ['answer', inShort(item)],
   ];
   if (answer !== undefined) {
-    rows.push(['robots', printable(answer.finalUrl)], ['fetched', ago(answer.fetchedAt, now)]);
-    rows.push(['stale', answer.staleAt <= now ? ago(answer.staleAt, now) : ahead(answer.staleAt, now)]);
+    fields.push(['robots', printable(answer.finalUrl)], ['fetched', ago(answer.fetchedAt, now)]);
+    fields.push(['stale', answer.staleAt <= now ? ago(answer.staleAt, now) : ahead(answer.staleAt, now)]);
   }
   if (failure !== undefined)
-    rows.push(['failing', `since ${ago(failure.since, now)}, next try ${ahead(failure.retryAt, now)}`]);
-  rows.push(['kept', `for ${duration(kept.expiresAt - now)}`]);
-  const heading = colours.strong(printable(kept.origin));
+    fields.push(['failing', `since ${ago(failure.since, now)}, next try ${ahead(failure.retryAt, now)}`]);
+  fields.push(['kept', `for ${duration(item.expiresAt - now)}`]);
+  const heading = colours.strong(printable(item.origin));
   const file =
     copy === undefined
       ? []
       : textOf(copy.body)
           .split('\n')
           .map((line) => `  | ${printable(line)}`);
-  return `${[heading, ...definitions(rows, width, colours.faint), ...file].join('\n')}\n`;
+  return `${[heading, ...definitions(fields, width, colours.faint), ...file].join('\n')}\n`;
 }
 
 function inShort({ record, rejected }: StoredItem): string {

@@ -10,16 +10,16 @@ import { cacheActions } from '../frame/choices.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { tellSetAside } from '../frame/open-client.ts';
+import { warnSetAside } from '../frame/open-client.ts';
 import { readAgents, readProfile } from '../frame/settings.ts';
 import { importSnapshot } from './import.ts';
-import { keptAsJson, keptForPeople, keptRow, keptTable } from './render.ts';
+import { itemJson, renderItem, tableRow, renderTable } from './render.ts';
 import { type StoredItem, openCommandStore, type CommandStore } from './command-store.ts';
 import { createInterface } from 'node:readline';
 
 type Action = (typeof cacheActions)[number];
 
-interface Work {
+interface ActionContext {
   readonly opened: CommandStore;
   readonly given: ParsedArguments;
   readonly session: Session;
@@ -39,7 +39,7 @@ export async function runCache(given: ParsedArguments, session: Session): Promis
     );
   }
   await using opened = openCommandStore(given, action === 'import');
-  tellSetAside(opened.store, session);
+  warnSetAside(opened.store, session);
   return await interruptible(session, { readsStdin: action === 'import' }, async (signal) => {
     const output = new Output(session.stdout);
     const code = await actions[action]({ opened, given, session, output, whose, origins, signal });
@@ -48,7 +48,7 @@ export async function runCache(given: ParsedArguments, session: Session): Promis
   });
 }
 
-const actions: Readonly<Record<Action, (work: Work) => Promise<ExitCode>>> = {
+const actions: Readonly<Record<Action, (context: ActionContext) => Promise<ExitCode>>> = {
   ls: list,
   show,
   clear,
@@ -56,57 +56,57 @@ const actions: Readonly<Record<Action, (work: Work) => Promise<ExitCode>>> = {
   import: importAll,
 };
 
-async function list(work: Work): Promise<ExitCode> {
-  const { given, session, output } = work;
-  if (isForMachines(work)) {
-    for await (const kept of records(work)) await output.write(keptAsJson(kept, false));
+async function list(context: ActionContext): Promise<ExitCode> {
+  const { given, session, output } = context;
+  if (isForMachines(context)) {
+    for await (const item of records(context)) await output.write(itemJson(item, false));
     return exitCode.success;
   }
   const rows: (readonly string[])[] = [];
-  for await (const kept of records(work)) rows.push(keptRow(kept, Date.now()));
-  await output.write(keptTable(rows, paletteFor(session, colourChoice(given))));
+  for await (const item of records(context)) rows.push(tableRow(item, Date.now()));
+  await output.write(renderTable(rows, paletteFor(session, colourChoice(given))));
   return exitCode.success;
 }
 
-async function show(work: Work): Promise<ExitCode> {
-  const { given, session, output, origins } = work;
+async function show(context: ActionContext): Promise<ExitCode> {
+  const { given, session, output, origins } = context;
   const found = new Set<string>();
-  for await (const kept of records(work)) {
-    if (!origins.includes(kept.origin)) continue;
-    found.add(kept.origin);
-    const text = isForMachines(work)
-      ? keptAsJson(kept, true)
-      : keptForPeople(kept, paletteFor(session, colourChoice(given)), widthOf(session.stdout), Date.now());
+  for await (const item of records(context)) {
+    if (!origins.includes(item.origin)) continue;
+    found.add(item.origin);
+    const text = isForMachines(context)
+      ? itemJson(item, true)
+      : renderItem(item, paletteFor(session, colourChoice(given)), widthOf(session.stdout), Date.now());
     await output.write(text);
   }
-  return tellMissing(work, found);
+  return warnMissing(context, found);
 }
 
-async function clear(work: Work): Promise<ExitCode> {
-  const { opened, whose, origins } = work;
+async function clear(context: ActionContext): Promise<ExitCode> {
+  const { opened, whose, origins } = context;
   if (origins.length === 0 && Object.keys(whose).length === 0) {
     await opened.store.clear();
     return exitCode.success;
   }
   const found = new Set<string>();
-  for await (const { key, origin } of records(work)) {
+  for await (const { key, origin } of records(context)) {
     if (origins.length > 0 && !origins.includes(origin)) continue;
     found.add(origin);
     await opened.store.delete(key);
   }
-  return tellMissing(work, found);
+  return warnMissing(context, found);
 }
 
 /**
  * Reads the store twice: first to count the records and check that they share one namespace, then to write them.
  * Only the keys are held in memory.
  */
-async function exportAll(work: Work): Promise<ExitCode> {
-  const { opened, session, output, signal } = work;
+async function exportAll(context: ActionContext): Promise<ExitCode> {
+  const { opened, session, output, signal } = context;
   const keys: string[] = [];
   const namespaces = new Set<string>();
   let unread = 0;
-  for await (const { key, namespace, record } of records(work)) {
+  for await (const { key, namespace, record } of records(context)) {
     if (record === undefined) unread++;
     else {
       keys.push(key);
@@ -130,7 +130,7 @@ async function exportAll(work: Work): Promise<ExitCode> {
   return exitCode.success;
 }
 
-async function importAll({ opened, given, session, output, whose }: Work): Promise<ExitCode> {
+async function importAll({ opened, given, session, output, whose }: ActionContext): Promise<ExitCode> {
   const lines = createInterface({ input: session.stdin });
   const namespace = { token: '', addressPolicy: DEFAULT_ADDRESS_POLICY, ...whose };
   const done = await importSnapshot(lines, opened, { namespace, profile: readProfile(given) });
@@ -138,20 +138,20 @@ async function importAll({ opened, given, session, output, whose }: Work): Promi
   return done.rejected + done.missing === 0 ? exitCode.success : exitCode.negative;
 }
 
-async function* records({ opened, whose, signal }: Work): AsyncGenerator<StoredItem> {
-  for await (const kept of opened.records(whose)) {
+async function* records({ opened, whose, signal }: ActionContext): AsyncGenerator<StoredItem> {
+  for await (const item of opened.records(whose)) {
     signal.throwIfAborted();
-    yield kept;
+    yield item;
   }
 }
 
-function tellMissing({ origins, session }: Work, found: ReadonlySet<string>): ExitCode {
+function warnMissing({ origins, session }: ActionContext, found: ReadonlySet<string>): ExitCode {
   const missing = origins.filter((origin) => !found.has(origin));
   for (const origin of missing) session.stderr.write(`canfetch: nothing is kept of ${printable(origin)}\n`);
   return missing.length === 0 ? exitCode.success : exitCode.negative;
 }
 
-function isForMachines({ given, session }: Work): boolean {
+function isForMachines({ given, session }: ActionContext): boolean {
   return given.switches.has('json') || session.stdout.isTTY !== true;
 }
 

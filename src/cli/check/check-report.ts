@@ -1,5 +1,5 @@
 import { colourChoice } from '../frame/settings.ts';
-import { type Answer, isUndecided, type Session } from '../../report/index.ts';
+import { type TargetResult, isUndecided, type Session } from '../../report/index.ts';
 import {
   count,
   Output,
@@ -14,7 +14,7 @@ import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
 import { renderInputError, renderDecision } from './render.ts';
 
-/** Counts of the answers so far. */
+/** Counts of the results so far. */
 interface Tally {
   allowed: number;
   disallowed: number;
@@ -22,7 +22,7 @@ interface Tally {
   invalid: number;
 }
 
-/** Writes the answers of `check` in the form that the options select, and counts them. */
+/** Writes the results of `check` in the form that the options select, and counts them. */
 export class CheckReport {
   private readonly session: Session;
   private readonly output: Output;
@@ -47,19 +47,19 @@ export class CheckReport {
         : undefined;
   }
 
-  /** Writes answers. Resolves when the output has room for more. */
-  async add(answers: readonly Answer[]): Promise<void> {
+  /** Writes results. Resolves when the output has room for more. */
+  async add(results: readonly TargetResult[]): Promise<void> {
     let text = '';
-    for (const answer of answers) {
-      const outcome = outcomeOf(answer);
+    for (const result of results) {
+      const outcome = outcomeOf(result);
       this.tally[outcome]++;
       this.code = graver(this.code, codeOf[outcome]);
-      // Clears the progress line before an error, or an answer on the same terminal, is written.
-      if ('error' in answer || this.session.stdout.isTTY === true) this.progress?.clear();
-      text += this.rendered(answer);
+      // Clears the progress line before an error, or a decision on the same terminal, is written.
+      if ('error' in result || this.session.stdout.isTTY === true) this.progress?.clear();
+      text += this.rendered(result);
     }
     if (text !== '') await this.output.write(text);
-    this.lastLine = answers.at(-1)?.target.line ?? this.lastLine;
+    this.lastLine = results.at(-1)?.target.line ?? this.lastLine;
     this.progress?.show(done(this.tally), () => summary(this.tally));
   }
 
@@ -70,8 +70,8 @@ export class CheckReport {
   }
 
   /**
-   * Reports after Ctrl-C how far the run came and how to continue it. Answers are written in order, so every line
-   * before that point has its answer.
+   * Reports after Ctrl-C how far the run came and how to continue it. Results are written in order, so every line
+   * before that point has its result.
    */
   interrupted(): void {
     const { lastLine } = this;
@@ -89,10 +89,10 @@ export class CheckReport {
   }
 
   /** The text for standard output. Errors for people go to standard error instead. */
-  private rendered(answer: Answer): string {
-    if (this.form === 'json') return renderRecord(answer);
-    if ('error' in answer) this.session.stderr.write(renderInputError(answer.target, answer.error));
-    else if (this.form === 'human') return renderDecision(answer.decision, this.colours, Date.now());
+  private rendered(result: TargetResult): string {
+    if (this.form === 'json') return renderRecord(result);
+    if ('error' in result) this.session.stderr.write(renderInputError(result.target, result.error));
+    else if (this.form === 'human') return renderDecision(result.decision, this.colours, Date.now());
     return '';
   }
 }
@@ -104,10 +104,10 @@ const codeOf: Readonly<Record<keyof Tally, AnswerExitCode>> = {
   invalid: exitCode.usage,
 };
 
-function outcomeOf(answer: Answer): keyof Tally {
-  if ('error' in answer) return 'invalid';
-  if (isUndecided(answer.decision)) return 'undecided';
-  return answer.decision.allowed ? 'allowed' : 'disallowed';
+function outcomeOf(result: TargetResult): keyof Tally {
+  if ('error' in result) return 'invalid';
+  if (isUndecided(result.decision)) return 'undecided';
+  return result.decision.allowed ? 'allowed' : 'disallowed';
 }
 
 function done({ allowed, disallowed, undecided, invalid }: Tally): number {

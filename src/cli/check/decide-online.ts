@@ -1,6 +1,6 @@
 import { isRobotsError } from '../../base/index.ts';
 import { RECALL } from '../../decision/index.ts';
-import { type Answer, type Decider, type Session, tooLongError } from '../../report/index.ts';
+import { type TargetResult, type Decider, type Session, tooLongError } from '../../report/index.ts';
 import { type OnlineSettings, openClient } from '../frame/open-client.ts';
 import type { Target } from '../../report/input/index.ts';
 
@@ -14,7 +14,7 @@ export async function decideOnline(
   const { client } = opened;
   const asked = settings.agents.length === 0 ? undefined : settings.agents;
   return {
-    decide(target: Target): Answer | Promise<Answer> {
+    decide(target: Target): TargetResult | Promise<TargetResult> {
       const { input, tooLong } = target;
       if (tooLong === true) return { target, error: tooLongError };
       try {

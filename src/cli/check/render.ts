@@ -17,23 +17,23 @@ import {
 import { didYouMean, type Target } from '../../report/input/index.ts';
 
 /** One line of the explanation: a label and its text. */
-export type Row = readonly [label: string, text: string];
+export type Field = readonly [label: string, text: string];
 
 /** Renders a decision for people: the verdict, and below it the agent, the deciding rule and the robots.txt. */
 export function renderDecision(decision: ReportedDecision, colours: Palette, now: number): string {
-  const rows: readonly (Row | undefined)[] = [
-    agentRow(decision),
-    ruleRow(decision),
-    whyRow(decision),
-    robotsRow(decision),
-    looksRow(decision),
-    fileRow(decision),
-    cacheRow(decision, now),
-    delayRow(decision),
-    retryRow(decision, now),
+  const fields: readonly (Field | undefined)[] = [
+    agentField(decision),
+    ruleField(decision),
+    whyField(decision),
+    robotsField(decision),
+    looksField(decision),
+    fileField(decision),
+    cacheField(decision, now),
+    delayField(decision),
+    retryField(decision, now),
   ];
-  const lines = rows.flatMap((row) =>
-    row === undefined ? [] : [`  ${colours.faint(row[0].padEnd(7))} ${row[1]}`],
+  const lines = fields.flatMap((field) =>
+    field === undefined ? [] : [`  ${colours.faint(field[0].padEnd(7))} ${field[1]}`],
   );
   return `${[verdictLine(decision, colours), ...lines].join('\n')}\n`;
 }
@@ -51,21 +51,21 @@ export function verdictLine(decision: ReportedDecision, colours: Palette): strin
   return decision.allowed ? `${colours.good('ALLOWED')}     ${url}` : `${colours.bad('DISALLOWED')}  ${url}`;
 }
 
-export function agentRow({ agent, group, reason }: ReportedDecision): Row {
+export function agentField({ agent, group, reason }: ReportedDecision): Field {
   return ['agent', agentSentence(agent, group, reason === 'no-group')];
 }
 
-export function ruleRow({ rule, reason }: ReportedDecision): Row | undefined {
+export function ruleField({ rule, reason }: ReportedDecision): Field | undefined {
   if (rule !== undefined) return ['rule', ruleText(rule)];
   return reason === 'no-rule' ? ['rule', 'none of the group matches, so it is allowed'] : undefined;
 }
 
-function whyRow(decision: ReportedDecision): Row | undefined {
+function whyField(decision: ReportedDecision): Field | undefined {
   const why = whySentence(decision);
   return why === undefined ? undefined : ['why', why];
 }
 
-function robotsRow({ robots, reason }: ReportedDecision): Row | undefined {
+function robotsField({ robots, reason }: ReportedDecision): Field | undefined {
   if (!('finalUrl' in robots)) return ['robots', fileName(robots.file)];
   if (reason === 'robots-txt') return undefined;
   const way = robots.hops === 0 ? [] : [`${count(robots.hops, 'redirect')} from ${printable(robots.url)}`];
@@ -73,15 +73,15 @@ function robotsRow({ robots, reason }: ReportedDecision): Row | undefined {
   return ['robots', [printable(robots.finalUrl), ...status, ...way].join('  ')];
 }
 
-export function looksRow({ robots: { suspect } }: ReportedDecision): Row | undefined {
+export function looksField({ robots: { suspect } }: ReportedDecision): Field | undefined {
   return suspect === undefined ? undefined : ['looks', looksSentence(suspect)];
 }
 
-export function fileRow({ robots: { truncated } }: ReportedDecision): Row | undefined {
+export function fileField({ robots: { truncated } }: ReportedDecision): Field | undefined {
   return truncated === undefined ? undefined : ['file', truncatedSentence()];
 }
 
-function cacheRow({ robots }: ReportedDecision, now: number): Row | undefined {
+function cacheField({ robots }: ReportedDecision, now: number): Field | undefined {
   if (!('finalUrl' in robots) || robots.fetchedAt === undefined) return undefined;
   const { fetchedAt, staleAt } = robots;
   const fresh =
@@ -89,11 +89,11 @@ function cacheRow({ robots }: ReportedDecision, now: number): Row | undefined {
   return ['cache', `fetched ${ago(fetchedAt, now)}${fresh}`];
 }
 
-export function delayRow({ crawlDelayMs }: ReportedDecision): Row | undefined {
+export function delayField({ crawlDelayMs }: ReportedDecision): Field | undefined {
   return crawlDelayMs === undefined ? undefined : ['delay', delaySentence(crawlDelayMs)];
 }
 
-function retryRow(decision: ReportedDecision, now: number): Row | undefined {
+function retryField(decision: ReportedDecision, now: number): Field | undefined {
   if (decision.reason !== 'unreachable' || decision.retryAt === undefined) return undefined;
   return ['retry', `next try ${ahead(decision.retryAt, now)}`];
 }

@@ -13,7 +13,7 @@ const STDIN = '-';
 
 /** Answers each URL, in input order. */
 export async function checkUrls(given: ParsedArguments, session: Session): Promise<ExitCode> {
-  const readsStdin = assertUsable(given);
+  const readsStdin = readsStandardInput(given);
   return interruptible(session, { readsStdin }, async (signal) => {
     const report = new CheckReport(given, session);
     let decider: Decider | undefined;
@@ -21,8 +21,8 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
       const ready = await deciderFor(given, session, signal);
       decider = ready;
       const inputs = targets(given.operands, session.stdin);
-      for await (const answers of mapBatches(inputs, IN_ORDER, (target) => ready.decide(target))) {
-        await report.add(answers);
+      for await (const results of mapBatches(inputs, IN_ORDER, (target) => ready.decide(target))) {
+        await report.add(results);
       }
       signal.throwIfAborted();
       return await report.finish();
@@ -42,7 +42,7 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
  * @returns Whether the command reads standard input.
  * @throws UsageError when they cannot.
  */
-function assertUsable({ operands, switches, values }: ParsedArguments): boolean {
+function readsStandardInput({ operands, switches, values }: ParsedArguments): boolean {
   if (operands.length === 0) {
     throw new UsageError('Expected at least one URL, or "-" to read them from standard input, got none');
   }

@@ -11,7 +11,7 @@ export interface RecordChange {
 }
 
 /** A URL whose verdict changed. */
-export interface Flip {
+export interface VerdictChange {
   readonly target: string;
   readonly before: SideVerdict;
   readonly after: SideVerdict;
@@ -33,7 +33,7 @@ export interface AgentDifference {
   readonly rules: readonly RuleChange[];
   readonly records: readonly RecordChange[];
   /** The first URLs that changed from allowed to disallowed or back, at most `MAX_FLIPS`. */
-  readonly flips: Flip[];
+  readonly flips: VerdictChange[];
   /** Number of all such URLs. */
   flipCount: number;
   /** Number of URLs that another rule decides with the same result. */

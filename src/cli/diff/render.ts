@@ -1,6 +1,6 @@
 import type { RobotsFile } from '../../rules/index.ts';
 import { count, fileName, type Palette, printable, quoted, ruleText } from '../../report/text/index.ts';
-import type { AgentDifference, FileComparison, Flip, RecordChange, SideVerdict } from './compare.ts';
+import type { AgentDifference, FileComparison, VerdictChange, RecordChange, SideVerdict } from './compare.ts';
 import type { RuleChange } from './rule-changes.ts';
 
 /** One of the two compared files. */
@@ -89,7 +89,7 @@ function recordLine({ kind, record }: RecordChange, colours: Palette): string {
   return kind === 'added' ? colours.good(`  + ${text}`) : colours.bad(`  - ${text}`);
 }
 
-function flipLine({ target, before, after }: Flip, colours: Palette): string {
+function flipLine({ target, before, after }: VerdictChange, colours: Palette): string {
   const style = after.allowed ? colours.good : colours.bad;
   return `    ${printable(target)}  ${verdict(before)} → ${style(verdict(after))}`;
 }

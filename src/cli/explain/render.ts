@@ -15,9 +15,23 @@ import {
   ruleText,
 } from '../../report/text/index.ts';
 import { type RobotsFile, usage } from '../../rules/index.ts';
-import { agentRow, delayRow, fileRow, looksRow, type Row, ruleRow, verdictLine } from '../check/render.ts';
+import {
+  agentField,
+  delayField,
+  fileField,
+  looksField,
+  type Field,
+  ruleField,
+  verdictLine,
+} from '../check/render.ts';
 import { verboseHops } from '../policy/hops.ts';
-import { answerRows, otherProfiles, stateSentence, type PolicyView, sizeSentence } from '../policy/render.ts';
+import {
+  answerFields,
+  otherProfiles,
+  stateSentence,
+  type PolicyView,
+  sizeSentence,
+} from '../policy/render.ts';
 
 const PURPOSES = ['train-ai', 'ai-use', 'ai-input', 'search'] as const;
 
@@ -48,20 +62,20 @@ export interface ExplanationView extends PolicyView {
 export function renderExplanation(explanation: UrlExplanation, view: ExplanationView): string {
   const { decision, policy, underProfiles, file } = explanation;
   const { colours, width, verbose } = view;
-  const rows = [
-    agentRow(decision),
-    ruleRow(decision),
-    rivalRow(explanation),
-    ...originRows(explanation, view),
-    delayRow(decision),
-    usageRow(explanation),
+  const fields = [
+    agentField(decision),
+    ruleField(decision),
+    rivalField(explanation),
+    ...originFields(explanation, view),
+    delayField(decision),
+    usageField(explanation),
   ];
   const hops = verbose && policy?.attempt !== undefined ? verboseHops(policy.attempt) : [];
-  const others = underProfiles.map((each): Row => [each.profile, profileSentence(each)]);
+  const others = underProfiles.map((each): Field => [each.profile, profileSentence(each)]);
   return `${[
     verdictLine(decision, colours),
     ...definitions(
-      rows.filter((row) => row !== undefined),
+      fields.filter((field) => field !== undefined),
       width,
       colours.faint,
     ),
@@ -71,13 +85,13 @@ export function renderExplanation(explanation: UrlExplanation, view: Explanation
   ].join('\n')}\n`;
 }
 
-function rivalRow({ runnerUp }: UrlExplanation): Row | undefined {
+function rivalField({ runnerUp }: UrlExplanation): Field | undefined {
   if (runnerUp === undefined) return undefined;
   const { rule, lost } = runnerUp;
   return ['beats', `${ruleText(rule)}, ${whyLost[lost]}`];
 }
 
-function usageRow(explanation: UrlExplanation): Row | undefined {
+function usageField(explanation: UrlExplanation): Field | undefined {
   const stated = usageSentence(explanation);
   return stated === undefined ? undefined : ['use', stated];
 }
@@ -88,15 +102,18 @@ const whyLost = {
   later: 'which comes later: the first match decides',
 } as const;
 
-function originRows({ decision, policy }: UrlExplanation, { now }: ExplanationView): Row[] {
+function originFields({ decision, policy }: UrlExplanation, { now }: ExplanationView): Field[] {
   if (policy === undefined) {
     if ('finalUrl' in decision.robots) return [];
-    const rows = [looksRow(decision), fileRow(decision)].filter((row) => row !== undefined);
-    return [['robots', fileName(decision.robots.file)], ...rows];
+    const fields = [looksField(decision), fileField(decision)].filter((field) => field !== undefined);
+    return [['robots', fileName(decision.robots.file)], ...fields];
   }
   if (decision.reason === 'robots-txt') return [['why', '/robots.txt itself may always be fetched']];
   const { file } = policy;
-  return [...answerRows(policy, now), ...(file === undefined ? [] : [['file', sizeSentence(file)] as const])];
+  return [
+    ...answerFields(policy, now),
+    ...(file === undefined ? [] : [['file', sizeSentence(file)] as const]),
+  ];
 }
 
 function fileLines(

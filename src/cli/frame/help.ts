@@ -4,15 +4,15 @@ import { definitions } from '../../report/text/index.ts';
 
 const CLAIM = 'canfetch answers: may this agent fetch this URL, and why?';
 
-type Rows = readonly (readonly [string, string])[];
+type Definitions = readonly (readonly [string, string])[];
 
-const programExitCodes: Rows = [
+const programExitCodes: Definitions = [
   [String(exitCode.success), 'yes: allowed, nothing found, no difference'],
   [String(exitCode.negative), 'no: disallowed, something found, a difference'],
   [String(exitCode.usage), 'wrong usage, or input that is not what it must be'],
   [String(exitCode.undecided), 'undecided, because a robots.txt is unreachable'],
 ];
-const commonExitCodes: Rows = [
+const commonExitCodes: Definitions = [
   [String(exitCode.failure), 'something broke that should not have'],
   [String(exitCode.interrupted), 'interrupted by Ctrl-C'],
   [String(exitCode.brokenPipe), 'whoever read the output went away'],
@@ -33,7 +33,7 @@ export function programHelp(commands: readonly Command[], defaultCommand: Comman
     [
       `Without a command it is \`${defaultCommand.name}\`. Each has its own page: canfetch ${defaultCommand.name} --help`,
     ],
-    ['Options:', ...definitions(commonOptions.map(optionRow), width)],
+    ['Options:', ...definitions(commonOptions.map(optionDefinition), width)],
     ['Examples:', ...commands.flatMap(({ examples }) => exampleLines(examples.slice(0, 1)))],
     [
       'Exit codes (what they say in particular is on the page of each command):',
@@ -49,14 +49,14 @@ export function commandHelp(command: Command, width?: number): string {
     [`${command.summary}.`],
     ['Usage:', `  canfetch ${command.name} [OPTION…] ${command.operands}`],
     [command.operandsHelp],
-    ['Options:', ...definitions([...command.options, ...commonOptions].map(optionRow), width)],
+    ['Options:', ...definitions([...command.options, ...commonOptions].map(optionDefinition), width)],
     ['Examples:', ...exampleLines(command.examples)],
     ['Exit codes:', ...definitions([...ownExitCodes, ...commonExitCodes], width)],
     command.notes,
   ]);
 }
 
-function optionRow({
+function optionDefinition({
   name,
   short,
   value,

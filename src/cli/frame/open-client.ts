@@ -94,7 +94,7 @@ export async function openClient(
   const { RobotsClient } = await import('../../client/index.ts');
   const store =
     path === undefined ? undefined : (await import('../../store/lmdb/lmdb.ts')).lmdbStore({ path });
-  if (store !== undefined) tellSetAside(store, session);
+  if (store !== undefined) warnSetAside(store, session);
   const troubles = new StoreTroubles(session);
   // "*" is not a product token, so requests cannot carry it in User-Agent.
   const names = agents.filter((agent) => agent !== '*');
@@ -110,7 +110,7 @@ export async function openClient(
 }
 
 /** Warns that a damaged store was renamed, because its answers are then missing. */
-export function tellSetAside({ setAside }: LmdbStore, session: Session): void {
+export function warnSetAside({ setAside }: LmdbStore, session: Session): void {
   if (setAside === undefined) return;
   const { movedTo, reason } = setAside;
   session.stderr.write(

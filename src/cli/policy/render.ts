@@ -16,7 +16,7 @@ import {
   quoted,
   whySentence,
 } from '../../report/text/index.ts';
-import type { Row } from '../check/render.ts';
+import type { Field } from '../check/render.ts';
 import { shortHops, verboseHops } from './hops.ts';
 
 export interface PolicyView {
@@ -30,13 +30,13 @@ export interface PolicyView {
 /** Renders a policy for people. */
 export function renderPolicy(policy: OriginPolicy, { colours, now, width, verbose }: PolicyView): string {
   const { attempt, profile, origin } = policy;
-  const rows = [...answerRows(policy, now), ...fileRows(policy, now)];
+  const fields = [...answerFields(policy, now), ...fileFields(policy, now)];
   const others = policy.underProfiles
     .filter((each) => each.profile !== profile)
-    .map((each): Row => [each.profile, stateSentence(each)]);
+    .map((each): Field => [each.profile, stateSentence(each)]);
   return `${[
     `${stateMark(policy, colours)}  ${printable(origin)}  ${colours.faint(`profile ${printable(profile)}`)}`,
-    ...definitions(rows, width, colours.faint),
+    ...definitions(fields, width, colours.faint),
     ...(verbose && attempt !== undefined ? ['', ...verboseHops(attempt).map((line) => `  ${line}`)] : []),
     ...otherProfiles(others, { colours, width }),
   ].join('\n')}\n`;
@@ -48,25 +48,25 @@ function stateMark({ state, reason }: OriginPolicy, colours: Palette): string {
   return state === 'disallow-all' ? colours.bad(text) : colours.good(text);
 }
 
-/** Rows on the outcome of the last attempt and its lifetime. */
-export function answerRows(policy: OriginPolicy, now: number): Row[] {
+/** Fields on the outcome of the last attempt and its lifetime. */
+export function answerFields(policy: OriginPolicy, now: number): Field[] {
   const { attempt, robots, lifetime, nextAttempt, failure, site, suspect } = policy;
   const why = whySentence(policy);
   const because = lifetime === undefined ? undefined : lifetimeReason(lifetime);
   return [
-    ...row('why', why),
+    ...field('why', why),
     ['robots', attempt === undefined ? printable(robots.url) : shortHops(attempt.hops)],
-    ...row('looks', suspect && looksSentence(suspect)),
-    ...row('fetched', lifetime && `${ago(lifetime.fetchedAt, now)} (${instant(lifetime.fetchedAt)})`),
-    ...row('fresh', lifetime && freshness(lifetime.staleAt, now)),
-    ...row('because', because),
-    ...row(
+    ...field('looks', suspect && looksSentence(suspect)),
+    ...field('fetched', lifetime && `${ago(lifetime.fetchedAt, now)} (${instant(lifetime.fetchedAt)})`),
+    ...field('fresh', lifetime && freshness(lifetime.staleAt, now)),
+    ...field('because', because),
+    ...field(
       'failed',
       failure &&
         `${count(failure.attempts, 'time')} in a row since ${instant(failure.since)}, at last ${ago(failure.at, now)} (${cause(robots)})`,
     ),
-    ...row('next', nextAttempt && nextAttemptReason(nextAttempt, now)),
-    ...row('site', site && `${site.reachable ? 'reachable' : 'not reachable'} ${ago(site.at, now)}`),
+    ...field('next', nextAttempt && nextAttemptReason(nextAttempt, now)),
+    ...field('site', site && `${site.reachable ? 'reachable' : 'not reachable'} ${ago(site.at, now)}`),
   ];
 }
 
@@ -74,18 +74,18 @@ function freshness(staleAt: number, now: number): string {
   return staleAt <= now ? `no more (since ${instant(staleAt)})` : `until it ends ${ahead(staleAt, now)}`;
 }
 
-function fileRows(policy: OriginPolicy, now: number): Row[] {
+function fileFields(policy: OriginPolicy, now: number): Field[] {
   const { file, rules, agent, group, crawlDelayMs, requestRateMs, sitemaps } = policy;
   if (rules === undefined) return [['agent', printable(agent)]];
   return [
-    ...row('file', file && sizeSentence(file)),
-    ...row(
+    ...field('file', file && sizeSentence(file)),
+    ...field(
       'copy',
       file && policy.state === 'last-good' ? `the last good one, ${ago(file.fetchedAt, now)}` : undefined,
     ),
     ['agent', agentSentence(agent, group, true)],
-    ...row('delay', crawlDelayMs === undefined ? undefined : delaySentence(crawlDelayMs)),
-    ...row(
+    ...field('delay', crawlDelayMs === undefined ? undefined : delaySentence(crawlDelayMs)),
+    ...field(
       'rate',
       requestRateMs === undefined
         ? undefined
@@ -132,13 +132,13 @@ function shortList(items: readonly string[]): string {
 
 /** Describes the results under other profiles: a line for each, or one line when all agree. */
 export function otherProfiles(
-  rows: readonly Row[],
+  fields: readonly Field[],
   { colours, width }: Omit<PolicyView, 'now' | 'verbose'>,
 ): string[] {
-  const [first] = rows;
+  const [first] = fields;
   if (first === undefined) return [];
-  const agreed = rows.every(([, text]) => text === first[1]);
-  const shown = agreed ? [['all', first[1]] as const] : rows;
+  const agreed = fields.every(([, text]) => text === first[1]);
+  const shown = agreed ? [['all', first[1]] as const] : fields;
   return ['', '  What other profiles would say:', ...definitions(shown, width, colours.faint)];
 }
 
@@ -151,6 +151,6 @@ export function stateSentence(known: ProfileState): string {
     : 'unknown: it would have gone on where this one stopped';
 }
 
-function row(label: string, text: string | undefined): Row[] {
+function field(label: string, text: string | undefined): Field[] {
   return text === undefined ? [] : [[label, text]];
 }

@@ -4,7 +4,7 @@ import { NameLookup, publicOnlyLookup } from '../../net/index.ts';
 import { productToken } from '../../rules/index.ts';
 import { FetchFailure, STATUS } from '../failure.ts';
 import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from '../transport.ts';
-import { FtpRefusal, type FtpRetrieval, FtpSession } from './session.ts';
+import { FtpReplyError, type FtpRetrieval, FtpSession } from './session.ts';
 import type * as BasicFtp from 'basic-ftp';
 import { createRequire } from 'node:module';
 
@@ -86,7 +86,7 @@ class OverBasicFtp implements Transport {
       return new FtpResponse(session, TRANSFERRED, 'rules', await session.retrieve(url.pathname));
     } catch (error) {
       // 550 is about the file only in answer to RETR.
-      const isFile = error instanceof FtpRefusal && error.reply === FILE_UNAVAILABLE;
+      const isFile = error instanceof FtpReplyError && error.reply === FILE_UNAVAILABLE;
       return refused(session, error, isFile ? 'unavailable' : 'unreachable');
     }
   }
@@ -105,7 +105,7 @@ class OverBasicFtp implements Transport {
 
 function refused(session: FtpSession, error: unknown, meaning: FtpMeaning): TransportResponse {
   session.close();
-  if (error instanceof FtpRefusal) return new FtpResponse(session, error.reply, meaning);
+  if (error instanceof FtpReplyError) return new FtpResponse(session, error.reply, meaning);
   throw error;
 }
 
@@ -136,7 +136,7 @@ class FtpResponse implements TransportResponse {
       yield* retrieval.octets;
       await retrieval.confirmed;
     } catch (error) {
-      if (!(error instanceof FtpRefusal)) throw error;
+      if (!(error instanceof FtpReplyError)) throw error;
       this.status = error.reply;
       throw new FetchFailure(STATUS, { cause: error });
     } finally {

@@ -38,7 +38,7 @@ export class ControlSocket extends Socket {
 }
 
 /** An FTP reply other than the expected one. RFC 959 §4.2 defines the codes. */
-export class FtpRefusal extends Error {
+export class FtpReplyError extends Error {
   override readonly name = 'FtpRefusal';
   readonly reply: number;
 
@@ -126,7 +126,7 @@ export class FtpSession {
       confirmed = ftp.handle(`RETR ${path}`, (response, task) => {
         const reply = this.#read(response);
         if (reply instanceof Error) task.reject(reply);
-        else if (reply.code >= 300) task.reject(new FtpRefusal(reply.code));
+        else if (reply.code >= 300) task.reject(new FtpReplyError(reply.code));
         else {
           begin();
           if (reply.code >= 200) task.resolve(reply);
@@ -167,7 +167,7 @@ export class FtpSession {
     const extended = await this.#reply('EPSV');
     if (isCompletion(extended.code)) return portOfEpsv(extended.message);
     // An older server does not know EPSV. PASV has room for the four octets of IPv4 only.
-    if (extended.code < 500 || !isIPv4(host.replace(/^::ffff:/, ''))) throw new FtpRefusal(extended.code);
+    if (extended.code < 500 || !isIPv4(host.replace(/^::ffff:/, ''))) throw new FtpReplyError(extended.code);
     const passive = await this.#reply('PASV');
     return portOfPasv(completed(passive).message);
   }
@@ -184,7 +184,7 @@ function isCompletion(code: number): boolean {
 }
 
 function completed(reply: BasicFtp.FTPResponse): BasicFtp.FTPResponse {
-  if (!isCompletion(reply.code)) throw new FtpRefusal(reply.code);
+  if (!isCompletion(reply.code)) throw new FtpReplyError(reply.code);
   return reply;
 }
 

@@ -7,8 +7,8 @@ import { ignoredBecause } from '../ignore.ts';
 import type { TakenSlot } from '../../pacing/index.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
 import { type ContextGuard, guardContext } from '../playwright/playwright.ts';
-import { refusal, refusalIn } from '../refusal.ts';
-import { type Enter, guardHttpClient } from './http-client.ts';
+import { refusalFor, refusalIn } from '../refusal.ts';
+import { type BeginChecks, guardHttpClient } from './http-client.ts';
 import {
   crawlerClass,
   type CrawlingContext,
@@ -20,7 +20,7 @@ import {
   robotsOf,
   type Running,
   running,
-  type Step,
+  type CrawlerStep,
 } from './types.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 
@@ -76,10 +76,10 @@ export function withRobots<Class extends new (...args: never[]) => object>(
   assertThrowing(options);
   const guard = new Guard(client, options);
   const Base = crawlerClass(crawler);
-  const steps = new AsyncLocalStorage<Step>();
+  const steps = new AsyncLocalStorage<CrawlerStep>();
   const contextGuards = new WeakMap<object, Promise<ContextGuard>>();
   /** Queues whose `requestLockSecs` has been raised for requests that wait. */
-  const patient = new WeakSet<object>();
+  const extendedQueues = new WeakSet<object>();
 
   /** The decision that keeps a URL out of the queue. Uses only robots.txt files in memory. */
   const known = (text: string): Decision | undefined => {
@@ -128,7 +128,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
     }
   };
 
-  const enter: Enter = (request, navigates) => {
+  const beginChecks: BeginChecks = (request, navigates) => {
     const step = running(steps);
     const first = new URL(request.url).href;
     const own = step?.request && new URL(step.request.url).href === first ? step.request : undefined;
@@ -146,7 +146,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
         const refused = await guard.refuses(url, { signal: request.signal, because });
         if (refused === undefined) return;
         if (navigates && step !== undefined) step.refused = refused;
-        throw refusal(refused);
+        throw refusalFor(refused);
       },
       answered: (url, { statusCode, headers }) => guard.answered(url, statusCode, fieldsOf(headers)),
       failed: (url, error) => {
@@ -191,7 +191,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
       }
       // Without it Crawlee does not check links.
       this.respectRobotsTxtFile = true;
-      this.httpClient = guardHttpClient(this.httpClient, enter);
+      this.httpClient = guardHttpClient(this.httpClient, beginChecks);
       if (this.browserPool !== undefined) {
         this.preNavigationHooks = [...(this.preNavigationHooks ?? []), enterPage];
         this.postNavigationHooks = [leavePage, ...(this.postNavigationHooks ?? [])];
@@ -232,8 +232,8 @@ export function withRobots<Class extends new (...args: never[]) => object>(
 
     override async _fetchNextRequest(): Promise<CrawlRequest | null> {
       const { requestQueue } = this;
-      if (requestQueue?.requestLockSecs !== undefined && !patient.has(requestQueue)) {
-        patient.add(requestQueue);
+      if (requestQueue?.requestLockSecs !== undefined && !extendedQueues.has(requestQueue)) {
+        extendedQueues.add(requestQueue);
         requestQueue.requestLockSecs += WAIT_FOR_ROBOTS_SECS + Math.ceil(guard.maxDelayMs / 1000);
       }
       const request = await super._fetchNextRequest();
@@ -258,7 +258,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
         }
         if (step === undefined || refused === undefined) throw error;
         step.refused = refused;
-        this.log.warning(`Skipping request ${request.url} (${request.id}): ${refusal(refused).message}`);
+        this.log.warning(`Skipping request ${request.url} (${request.id}): ${refusalFor(refused).message}`);
         await this.handleSkippedRequest({ url: request.url, reason: 'robotsTxt' });
       }
     }

@@ -1,5 +1,5 @@
 import { RobotsInvalidOptionsError } from '../../base/index.ts';
-import { type Answer, type Hop, nextHop, redirects } from '../fetch/redirect.ts';
+import { type ResponseHead, type Hop, nextHop, redirects } from '../fetch/redirect.ts';
 import { isStream } from '../fetch/request.ts';
 import { fieldsOf } from '../fetch/response.ts';
 
@@ -44,15 +44,15 @@ export interface HttpClient {
 }
 
 /** The checks of one request and the redirects it meets. */
-export interface Passage {
+export interface RequestChecks {
   /** Resolves when `url` may be requested; rejects with the refusal. */
   admit(url: URL): Promise<void>;
   answered(url: URL, response: Pick<HttpResponse, 'statusCode' | 'headers'>): void;
   failed(url: URL, error: unknown): void;
 }
 
-/** Begins the passage of a request. */
-export type Enter = (request: HttpRequest, navigates: boolean) => Passage;
+/** Begins the checks of a request. */
+export type BeginChecks = (request: HttpRequest, navigates: boolean) => RequestChecks;
 
 type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
@@ -61,26 +61,26 @@ type Send = (request: HttpRequest) => Promise<HttpResponse>;
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the client follows redirects by itself.
  */
-export function guardHttpClient(client: HttpClient, enter: Enter): HttpClient {
+export function guardHttpClient(client: HttpClient, beginChecks: BeginChecks): HttpClient {
   const follow = takesHooks(client) ? followedByGot : followedHere;
   // ImpitHttpClient has this property, and ignores the `followRedirect` of a request.
   if (Reflect.get(client, 'followRedirects') === true) throw unseen('would follow redirects');
   /** Set once the client was found to follow redirects by itself. All further requests reject with this error. */
-  let heedless: unknown;
+  let redirectError: unknown;
   const guarded = async (
     request: HttpRequest,
     navigates: boolean,
     send: Send,
     onRedirect?: RedirectHandler,
   ): Promise<HttpResponse> => {
-    const passage = enter(request, navigates);
-    await passage.admit(new URL(request.url));
-    if (heedless !== undefined) throw heedless;
+    const checks = beginChecks(request, navigates);
+    await checks.admit(new URL(request.url));
+    if (redirectError !== undefined) throw redirectError;
     const { robots: _, ...rest } = request;
     try {
-      return await follow(send, rest, passage, onRedirect);
+      return await follow(send, rest, checks, onRedirect);
     } catch (error) {
-      if (error instanceof RobotsInvalidOptionsError) heedless = error;
+      if (error instanceof RobotsInvalidOptionsError) redirectError = error;
       throw error;
     }
   };
@@ -97,7 +97,7 @@ function takesHooks(client: HttpClient): boolean {
 }
 
 /** got follows redirects and awaits its hooks at each. The guard's hook runs last, so it sees the final URL. */
-async function followedByGot(send: Send, request: HttpRequest, passage: Passage): Promise<HttpResponse> {
+async function followedByGot(send: Send, request: HttpRequest, checks: RequestChecks): Promise<HttpResponse> {
   let seen = 0;
   let url = new URL(request.url);
   const beforeRedirect = async (
@@ -105,20 +105,20 @@ async function followedByGot(send: Send, request: HttpRequest, passage: Passage)
     response: Pick<HttpResponse, 'statusCode' | 'headers'>,
   ): Promise<void> => {
     seen += 1;
-    passage.answered(url, response);
+    checks.answered(url, response);
     url = new URL(updated.url);
-    await passage.admit(url);
+    await checks.admit(url);
   };
   const { hooks } = request;
   const response = await send({
     ...request,
     hooks: { ...hooks, beforeRedirect: [...(hooks?.beforeRedirect ?? []), beforeRedirect] },
   }).catch((error: unknown) => {
-    passage.failed(url, error);
+    checks.failed(url, error);
     throw error;
   });
   if ((response.redirectUrls?.length ?? 0) > seen) throw followedUnseen(response, url);
-  passage.answered(url, response);
+  checks.answered(url, response);
   return response;
 }
 
@@ -126,7 +126,7 @@ async function followedByGot(send: Send, request: HttpRequest, passage: Passage)
 async function followedHere(
   send: Send,
   request: HttpRequest,
-  passage: Passage,
+  checks: RequestChecks,
   onRedirect?: RedirectHandler,
 ): Promise<HttpResponse> {
   const { followRedirect = true, maxRedirects = Infinity } = request;
@@ -137,27 +137,27 @@ async function followedHere(
     const { url, method, body } = hop;
     const sent = { ...request, url: url.href, method, headers, body, followRedirect: false };
     const response = await send(sent).catch((error: unknown) => {
-      passage.failed(url, error);
+      checks.failed(url, error);
       throw error;
     });
     if (hasFollowed(response, url)) throw followedUnseen(response, url);
-    passage.answered(url, response);
-    const answer = answerOf(response);
+    checks.answered(url, response);
+    const head = headOf(response);
     const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect;
-    if (!follows || !redirects(answer)) {
+    if (!follows || !redirects(head)) {
       return Object.defineProperty(response, 'redirectUrls', { value: redirectUrls, configurable: true });
     }
     response.stream?.destroy();
     if (redirectUrls.length >= maxRedirects) {
       throw new Error(`Redirected ${maxRedirects} times, by ${url.href} at last`);
     }
-    hop = nextHop(hop, answer);
+    hop = nextHop(hop, head);
     const updated: UpdatedRequest = { url: hop.url, headers: Object.fromEntries(hop.headers) };
     // Crawlee stores the cookies of the response, and sets `Cookie` for the next hop from its session.
     onRedirect?.(response, updated);
     if (updated.headers['Cookie'] !== undefined) delete updated.headers['cookie'];
     hop = { ...hop, url: new URL(updated.url) };
-    await passage.admit(hop.url);
+    await checks.admit(hop.url);
     redirectUrls.push(hop.url);
     headers = updated.headers;
   }
@@ -185,7 +185,7 @@ function firstHop({ url, method = 'GET', headers = {}, body }: HttpRequest): Hop
 }
 
 /** The part of a response that guards read. */
-function answerOf({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): Answer {
+function headOf({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): ResponseHead {
   return { status: statusCode, headers: fieldsOf(headers) };
 }
 

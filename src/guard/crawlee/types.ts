@@ -6,7 +6,7 @@ import type { HttpClient } from './http-client.ts';
 import type { AsyncLocalStorage } from 'node:async_hooks';
 
 /** The current step of a crawler, kept in the asynchronous context. */
-export type Step = Adding | Running;
+export type CrawlerStep = Adding | Running;
 
 /** The crawler adds requests to the queue. */
 export interface Adding {
@@ -32,7 +32,7 @@ export interface Running {
 }
 
 /** The request that the current asynchronous context processes. */
-export function running(steps: AsyncLocalStorage<Step>): Running | undefined {
+export function running(steps: AsyncLocalStorage<CrawlerStep>): Running | undefined {
   const step = steps.getStore();
   return step?.name === 'running' ? step : undefined;
 }

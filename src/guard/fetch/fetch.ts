@@ -5,7 +5,7 @@ import type { TakenSlot } from '../../pacing/index.ts';
 import { identified, initNaming } from './identified.ts';
 import { ignoredBecause } from '../ignore.ts';
 import type { GuardOptions } from '../options.ts';
-import { refusal } from '../refusal.ts';
+import { refusalFor } from '../refusal.ts';
 import type { PageAddresses, PageHops } from './page-addresses.ts';
 import { isRedirect } from '../../fetch/redirect.ts';
 import { firstHop, type Hop, nextHop, redirects } from './redirect.ts';
@@ -27,8 +27,8 @@ import {
   usageHeaders,
 } from './response.ts';
 
-/** Options of {@link guardFetch}. The wrapped fetch and an `onDisallow` function resolve with an `Answer`. */
-export type GuardFetchOptions<Answer = unknown> = GuardOptions<Answer>;
+/** Options of {@link guardFetch}. The wrapped fetch and an `onDisallow` function resolve with a `Result`. */
+export type GuardFetchOptions<Result = unknown> = GuardOptions<Result>;
 
 /** The wrapped fetch, with the types of the Fetch standard. */
 type Send = (input: string | RequestLike, init?: object) => Promise<ResponseLike>;
@@ -167,7 +167,7 @@ function unusableFor(
   response: ResponseLike,
 ): Decision | undefined {
   if (!guard.hasPurpose || isRedirect(response.status)) return undefined;
-  const refused = guard.refusesAnswer(decided, usageHeaders(response.headers));
+  const refused = guard.refusesResponse(decided, usageHeaders(response.headers));
   if (refused !== undefined) discard(response);
   return refused;
 }
@@ -179,7 +179,7 @@ function arrivalOf(url: string): Arrival {
 /** Refuses a request by the option `onDisallow`. */
 function refuse(guard: Guard, decision: Decision, arrival: Arrival): unknown {
   const { onDisallow } = guard;
-  if (onDisallow === 'throw') throw refusal(decision);
+  if (onDisallow === 'throw') throw refusalFor(decision);
   if (onDisallow === 'response') return arrivedAt(refusalResponse(decision, guard.clock), arrival);
   return onDisallow(decision);
 }

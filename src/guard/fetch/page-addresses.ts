@@ -15,7 +15,7 @@ import {
 import type { ResponseLike } from './response.ts';
 
 /** The members that a hop adds to the init of a fetch. */
-interface Way {
+interface HopInit {
   readonly dispatcher?: Agent;
 }
 
@@ -57,7 +57,7 @@ export class PageAddresses {
    */
   refusal(hostname: string): Promise<RobotsAddressRefusedError | undefined> {
     return new Promise((resolve) => {
-      this.#lookup(hostname, { all: true }, (error) => resolve(addressRefusalIn(error)));
+      this.#lookup(hostname, { all: true }, (error) => resolve(addressErrorIn(error)));
     });
   }
 }
@@ -106,7 +106,7 @@ export class PageHops {
    *
    * @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`), or what `send` throws.
    */
-  async send(url: URL, send: (way: Way) => Promise<ResponseLike>): Promise<ResponseLike> {
+  async send(url: URL, send: (init: HopInit) => Promise<ResponseLike>): Promise<ResponseLike> {
     const { anywhere, publicOnly, reached } = this.#addresses;
     if (!this.#seesConnections) {
       const response = await send({});
@@ -116,7 +116,7 @@ export class PageHops {
     if (this.#hops.publicOnly) {
       // This applies to all further hops.
       return send({ dispatcher: publicOnly }).catch((error: unknown) => {
-        throw addressRefusalIn(error) ?? error;
+        throw addressErrorIn(error) ?? error;
       });
     }
     reached.begin(url.origin);
@@ -131,7 +131,7 @@ export class PageHops {
 }
 
 /** Finds the refusal among the causes of the error of a fetch. */
-function addressRefusalIn(error: unknown): RobotsAddressRefusedError | undefined {
+function addressErrorIn(error: unknown): RobotsAddressRefusedError | undefined {
   for (const each of causesOf(error)) if (each instanceof RobotsAddressRefusedError) return each;
   return undefined;
 }

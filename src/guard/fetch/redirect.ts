@@ -61,10 +61,10 @@ function sourceOf(ownBody: unknown, requestBody: unknown): BodySource {
 }
 
 /** The part of a response that makes it a redirect. */
-export type Answer = Pick<ResponseLike, 'status' | 'headers'>;
+export type ResponseHead = Pick<ResponseLike, 'status' | 'headers'>;
 
 /** Step 4: "If locationURL is null, then return response." */
-export function redirects({ status, headers }: Answer): boolean {
+export function redirects({ status, headers }: ResponseHead): boolean {
   return isRedirect(status) && headers.get('location') !== null;
 }
 
@@ -73,7 +73,7 @@ export function redirects({ status, headers }: Answer): boolean {
  *
  * @throws TypeError where the standard returns a network error.
  */
-export function nextHop(hop: Hop, response: Answer): Hop {
+export function nextHop(hop: Hop, response: ResponseHead): Hop {
   const { status } = response;
   const url = locationOf(hop, response);
   // Step 6: "If locationURL's scheme is not an HTTP(S) scheme, then return a network error."
@@ -127,7 +127,7 @@ export function nextHop(hop: Hop, response: Answer): Hop {
 }
 
 /** A response's "location URL". */
-function locationOf(hop: Hop, response: Answer): URL {
+function locationOf(hop: Hop, response: ResponseHead): URL {
   const location = locationText(response.headers.get('location') ?? '');
   let url: URL;
   try {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/index.ts';
 import type { Decision } from '../../decision/index.ts';
 import type { UsageOptions } from '../../rules/index.ts';
-import { answeringFor, refusal, refusalOf } from '../refusal.ts';
+import { answeringFor, refusalFor, refusalOf } from '../refusal.ts';
 
 /** The part of a `Response`, of any realm, that a guard reads. */
 export interface ResponseLike {
@@ -63,7 +63,7 @@ export interface Arrival {
 }
 
 /** Sets `url`, `redirected` and `type` of `response`, and of its clones, as after a chain of redirects. */
-export function arrivedAt<Answer extends ResponseLike>(response: Answer, arrival: Arrival): Answer {
+export function arrivedAt<Response extends ResponseLike>(response: Response, arrival: Arrival): Response {
   const clone = response.clone.bind(response);
   const refused = refusalOf(response);
   const cloneOf = (): ResponseLike => (refused === undefined ? clone() : answeringFor(clone(), refused));
@@ -94,7 +94,7 @@ export function refusalResponse(decision: Decision, clock: Clock): Response {
 }
 
 function synthetic(decision: Decision, status: number, statusText: string, headers: Headers): Response {
-  const refused = refusal(decision);
+  const refused = refusalFor(decision);
   return answeringFor(new Response(`${refused.message}\n`, { status, statusText, headers }), refused);
 }
 

@@ -40,7 +40,7 @@ interface Target {
   readonly browserContextId?: string;
 }
 
-interface FrameTreeAnswer {
+interface FrameTreeResult {
   readonly frameTree: FrameTree;
 }
 
@@ -136,7 +136,7 @@ export class BrowserRequests {
     const concerned = watchers.filter(
       ({ subresources }) => subresources || paused.resourceType === 'Document',
     );
-    if (isAnswer(paused)) {
+    if (isResponse(paused)) {
       for (const watcher of concerned) watcher.answered(paused);
       return watchers.length > 0 && isSpeculationRules(paused);
     }
@@ -176,7 +176,7 @@ export class BrowserRequests {
     const searches = this.browser.contexts().flatMap((context) =>
       context.pages().flatMap((page) =>
         [page, ...page.frames()].map(async (scope) => {
-          const tree = (await askOnce(context, scope, 'Page.getFrameTree')) as FrameTreeAnswer | undefined;
+          const tree = (await askOnce(context, scope, 'Page.getFrameTree')) as FrameTreeResult | undefined;
           if (tree === undefined || !includes(tree.frameTree, frameId)) throw new Error('not here');
           return this.contextId(context);
         }),
@@ -198,7 +198,7 @@ export class BrowserRequests {
   }
 }
 
-function isAnswer({ responseStatusCode, responseErrorReason }: PausedRequest): boolean {
+function isResponse({ responseStatusCode, responseErrorReason }: PausedRequest): boolean {
   return responseStatusCode !== undefined || responseErrorReason !== undefined;
 }
 

@@ -51,7 +51,7 @@ const MAX_ERRORS = 1_000;
  * A script that runs in each document before its own scripts. It disables service workers, which would answer
  * navigations, and speculation rules, which make the browser load pages with requests that cannot be paused.
  */
-const KEEP_IN_SIGHT = `
+const INIT_SCRIPT = `
 if (self.ServiceWorkerContainer) {
   ServiceWorkerContainer.prototype.register = async () => {
     throw new DOMException('Service workers are off: robots.txt could not be asked about their requests', 'SecurityError');
@@ -124,14 +124,14 @@ export async function guardContext(
     );
   }
   const requests = await BrowserRequests.of(browser);
-  await context.addInitScript({ content: KEEP_IN_SIGHT });
-  const watcher = new Watcher(context, guard, subresources, requests);
+  await context.addInitScript({ content: INIT_SCRIPT });
+  const watcher = new ContextWatcher(context, guard, subresources, requests);
   await requests.add(watcher);
   context.once('close', () => void watcher.dispose());
   return watcher;
 }
 
-class Watcher implements ContextGuard, RequestWatcher {
+class ContextWatcher implements ContextGuard, RequestWatcher {
   readonly context: BrowserContextLike;
   readonly subresources: boolean;
   private readonly guard: Guard;

@@ -2,7 +2,7 @@ import { codeOf } from '../../base/index.ts';
 import type { Resolver } from 'node:dns';
 
 /** The addresses of a name, or the error. */
-export interface Answer {
+export interface DnsAnswer {
   readonly ipv4: readonly string[];
   readonly ipv6: readonly string[];
   /** Error code, when no address was found. */
@@ -22,7 +22,7 @@ export interface Families {
 const RESOLUTION_DELAY_MS = 50;
 
 /** Queries A and AAAA records in parallel. Never rejects. */
-export function queryAddresses(resolver: Resolver, name: string, families: Families): Promise<Answer> {
+export function queryAddresses(resolver: Resolver, name: string, families: Families): Promise<DnsAnswer> {
   return new Promise((resolve) => {
     const found: { ipv4: readonly string[]; ipv6: readonly string[] } = { ipv4: [], ipv6: [] };
     const errors: string[] = [];

@@ -1,5 +1,5 @@
 import { isLocalhost } from '../addresses.ts';
-import { type Answer, type Families, queryAddresses } from './address-queries.ts';
+import { type DnsAnswer, type Families, queryAddresses } from './address-queries.ts';
 import { LocalAddresses } from './local-addresses.ts';
 import { selectAddresses, hasHint, wantedFamilies } from './lookup-options.ts';
 import {
@@ -77,7 +77,7 @@ export class NameLookup {
   readonly #hosts: SystemFile<Hosts>;
   readonly #configuration: SystemFile<ResolverConfiguration>;
   readonly #own: LocalAddresses;
-  readonly #underWay = new Map<string, Promise<Answer>>();
+  readonly #pending = new Map<string, Promise<DnsAnswer>>();
   #resolver: dns.Resolver | undefined;
   #resolverIsFor: ResolverConfiguration | undefined;
 
@@ -146,9 +146,9 @@ export class NameLookup {
   }
 
   /** Queries the name and its search-domain variants in order, until one has addresses. */
-  async #ask(name: string, families: Families): Promise<Answer> {
+  async #ask(name: string, families: Families): Promise<DnsAnswer> {
     const configuration = this.#configuration.read() ?? NO_CONFIGURATION;
-    let failure: Answer | undefined;
+    let failure: DnsAnswer | undefined;
     for (const candidate of candidates(name, configuration)) {
       const answer = await this.#share(candidate, families, configuration);
       if (answer.error === undefined || !NOT_HERE.has(answer.error)) return answer;
@@ -158,13 +158,13 @@ export class NameLookup {
     return failure ?? { ipv4: [], ipv6: [], error: 'ENOTFOUND' };
   }
 
-  #share(name: string, families: Families, configuration: ResolverConfiguration): Promise<Answer> {
+  #share(name: string, families: Families, configuration: ResolverConfiguration): Promise<DnsAnswer> {
     const key = `${Number(families.ipv4)}${Number(families.ipv6)} ${name}`;
-    const known = this.#underWay.get(key);
+    const known = this.#pending.get(key);
     if (known !== undefined) return known;
     const answer = queryAddresses(this.#resolverFor(configuration), name, families);
-    this.#underWay.set(key, answer);
-    void answer.then(() => this.#underWay.delete(key));
+    this.#pending.set(key, answer);
+    void answer.then(() => this.#pending.delete(key));
     return answer;
   }
 

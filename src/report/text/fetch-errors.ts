@@ -1,4 +1,4 @@
-import type { ReportedDecision } from '../answer.ts';
+import type { ReportedDecision } from '../target-result.ts';
 import { printable } from './printable.ts';
 import { count } from './durations.ts';
 

@@ -1,15 +1,15 @@
-import type { Answer } from '../answer.ts';
+import type { TargetResult } from '../target-result.ts';
 
 /**
- * Renders an answer as a line of NDJSON: `schemaVersion`, `input` (the URL as written), `line` when it came from
+ * Renders a result as a line of NDJSON: `schemaVersion`, `input` (the URL as written), `line` when it came from
  * standard input, and then either all fields of the decision or `error: { code, message }`.
  */
-export function renderRecord(answer: Answer): string {
-  const { input, line } = answer.target;
+export function renderRecord(result: TargetResult): string {
+  const { input, line } = result.target;
   const inputJson = textJson(input);
   const head = `{"schemaVersion":${SCHEMA_VERSION},"input":${inputJson}${line === undefined ? '' : `,"line":${line}`}`;
-  if ('error' in answer) return `${head},"error":${objectJson(answer.error)}}\n`;
-  return `${head}${fieldsJson(answer.decision, input, inputJson)}}\n`;
+  if ('error' in result) return `${head},"error":${objectJson(result.error)}}\n`;
+  return `${head}${fieldsJson(result.decision, input, inputJson)}}\n`;
 }
 
 /** Renders the fields of `record`, each after a comma. `knownJson` saves rendering the frequent value `known` again. */
@@ -55,18 +55,18 @@ function textJson(text: string): string {
 
 function valueJson(value: unknown): string {
   if (typeof value === 'string') return textJson(value);
-  return typeof value === 'object' && value !== null ? keptJson(value) : JSON.stringify(value);
+  return typeof value === 'object' && value !== null ? sharedJson(value) : JSON.stringify(value);
 }
 
 /**
  * JSON of the objects that decisions of an origin share: rule, group and robots.txt source. Each object is rendered
  * once. The map is weak, so that the text is freed with its object.
  */
-const kept = new WeakMap<object, string>();
+const sharedTexts = new WeakMap<object, string>();
 
-function keptJson(value: object): string {
-  let json = kept.get(value);
-  if (json === undefined) kept.set(value, (json = objectJson(value)));
+function sharedJson(value: object): string {
+  let json = sharedTexts.get(value);
+  if (json === undefined) sharedTexts.set(value, (json = objectJson(value)));
   return json;
 }
 

@@ -31,13 +31,13 @@ const MIN_WRAPPED = 24;
 
 /** Lays out labels and texts in two columns; the second wraps. `style` is applied to the padded label. */
 export function definitions(
-  rows: readonly (readonly [label: string, text: string])[],
+  entries: readonly (readonly [label: string, text: string])[],
   width?: number,
   style: (label: string) => string = (label) => label,
 ): string[] {
-  const left = Math.max(0, ...rows.map(([label]) => label.length));
+  const left = Math.max(0, ...entries.map(([label]) => label.length));
   const room = width === undefined || width - left - 4 < MIN_WRAPPED ? undefined : width - left - 4;
-  return rows.flatMap(([label, text]) =>
+  return entries.flatMap(([label, text]) =>
     wrap(text, room).map((line, index) =>
       `  ${style((index === 0 ? label : '').padEnd(left))}  ${line}`.trimEnd(),
     ),

@@ -3,7 +3,7 @@ import { cut, widthOf } from './layout.ts';
 import type { Sink } from '../session.ts';
 
 const REDRAW_EVERY_MS = 100;
-const TELL_EVERY_MS = 10_000;
+const LOG_EVERY_MS = 10_000;
 const CLEAR_LINE = '\r\u001B[2K';
 
 /** Shows the progress of a long run. */
@@ -63,7 +63,7 @@ class ProgressLog implements Progress {
 
   show(done: number, parts: () => readonly string[]): void {
     const now = performance.now();
-    if (now - this.toldAt < TELL_EVERY_MS) return;
+    if (now - this.toldAt < LOG_EVERY_MS) return;
     this.toldAt = now;
     const tookMs = now - this.startedAt;
     const perSecond = Math.round((done / tookMs) * 1_000);

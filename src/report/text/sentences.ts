@@ -1,7 +1,7 @@
 import type { Decision } from '../../decision/index.ts';
 import type { Suspect } from '../../lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule } from '../../rules/index.ts';
-import type { ReportedDecision } from '../answer.ts';
+import type { ReportedDecision } from '../target-result.ts';
 import { cause } from './fetch-errors.ts';
 import { printable } from './printable.ts';
 

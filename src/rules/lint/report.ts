@@ -16,12 +16,12 @@ export interface Span {
   readonly end: number;
 }
 
-type Shown = { -readonly [Field in keyof Diagnostic]: Diagnostic[Field] };
+type MutableDiagnostic = { -readonly [Field in keyof Diagnostic]: Diagnostic[Field] };
 
 /** Collects diagnostics, within bounds: a file may have a quarter of a million bad lines. */
 export class Report {
   readonly #bytes: Uint8Array;
-  readonly #kinds = new Map<string, Shown[]>();
+  readonly #kinds = new Map<string, MutableDiagnostic[]>();
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;

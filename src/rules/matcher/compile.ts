@@ -11,11 +11,11 @@ import {
   offsetOf,
   priorityOf,
   rewrittenCount,
-  rowCount,
+  ruleCount,
   textLengthOf,
   textOf,
 } from './rule-table.ts';
-import { addToSieve, headMaskOf, headOf, SHORT_TELL_WORDS, sieveWords } from './listed-rules.ts';
+import { addToSieve, headMaskOf, headOf, FILTER_WORDS, sieveWords } from './listed-rules.ts';
 import { CompiledRuleset } from './compiled-ruleset.ts';
 import { type SortedLiterals, sortedLiterals } from './sorted-literals.ts';
 
@@ -33,23 +33,23 @@ export function compile(
   traits: DialectTraits,
 ): Ruleset {
   const { scope, crawlDelayMs, agentLines } = readRules(bytes, groups, agent, traits);
-  const sorts = rowCount > FEW;
+  const sorts = ruleCount > FEW;
   const order = bestFirst(sorts);
   const listed = order.length;
   const { literals, parents } = sorts ? sortedLiterals() : NONE_SORTED;
-  for (const row of literals) order.push(row);
+  for (const tableEntry of literals) order.push(tableEntry);
   const count = order.length;
-  const sieveBase = listed * SHORT_TELL_WORDS;
+  const sieveBase = listed * FILTER_WORDS;
   const ruleBase = sieveBase + sieveWords(listed);
   const parentBase = ruleBase + count * RULE_WORDS + rewrittenCount * ENTRY_WORDS;
   const words = new Int32Array(parentBase + literals.length);
-  for (let rule = 0, tell = 0; rule < listed; rule++) {
-    const row = order[rule]!;
-    const head = headOf(octetsOf(row), textOf(row), literalLengthOf(row));
-    const mask = headMaskOf(literalLengthOf(row));
-    words[tell++] = head;
-    words[tell++] = mask;
-    words[tell++] = byteMaskOf(row);
+  for (let rule = 0, filter = 0; rule < listed; rule++) {
+    const tableEntry = order[rule]!;
+    const head = headOf(octetsOf(tableEntry), textOf(tableEntry), literalLengthOf(tableEntry));
+    const mask = headMaskOf(literalLengthOf(tableEntry));
+    words[filter++] = head;
+    words[filter++] = mask;
+    words[filter++] = byteMaskOf(tableEntry);
     addToSieve(words, sieveBase, rule, head, mask);
   }
   writeRules(words, order, ruleBase);
@@ -67,19 +67,19 @@ function writeRules(words: Int32Array, order: readonly number[], ruleBase: numbe
   const entryBase = ruleBase + order.length * RULE_WORDS;
   let entry = 0;
   for (let rule = 0; rule < order.length; rule++) {
-    const row = order[rule]!;
-    let facts = factsOf(row);
+    const tableEntry = order[rule]!;
+    let facts = factsOf(tableEntry);
     if ((facts & REWRITTEN) !== 0) {
       const at = entryBase + entry * ENTRY_WORDS;
-      words[at] = textOf(row);
-      words[at + 1] = textLengthOf(row);
-      words[at + 2] = priorityOf(row);
+      words[at] = textOf(tableEntry);
+      words[at + 1] = textLengthOf(tableEntry);
+      words[at + 2] = priorityOf(tableEntry);
       words[at + 3] = facts >>> FLAG_BITS;
       facts = (entry++ << FLAG_BITS) | (facts & ((1 << FLAG_BITS) - 1));
     }
     const word = ruleBase + rule * RULE_WORDS;
-    words[word] = offsetOf(row);
+    words[word] = offsetOf(tableEntry);
     words[word + 1] = facts;
-    words[word + 2] = literalLengthOf(row);
+    words[word + 2] = literalLengthOf(tableEntry);
   }
 }

@@ -13,7 +13,7 @@ import { startSearch } from './search.ts';
  * The sieves follow: 32 words for every 32 rules, one word per kind of beginning (`beginningOf`). Bit n of a word is
  * set when rule n may fit a target that begins in this way.
  */
-export const SHORT_TELL_WORDS = 3;
+export const FILTER_WORDS = 3;
 
 /** The number of octets that {@link ListedRules} compares before it reads a pattern: octet 0 and {@link headOf}. */
 const HEAD_OCTETS = 5;
@@ -67,7 +67,7 @@ export abstract class ListedRules extends Ruleset {
     const { words } = this;
     // A target without octets 1 and 2 gives an arbitrary kind. That is correct: every sieve holds all rules as short as
     // this target, and longer rules do not fit it.
-    const kind = count * SHORT_TELL_WORDS + beginningOf(octets[start + 1]!, octets[start + 2]!);
+    const kind = count * FILTER_WORDS + beginningOf(octets[start + 1]!, octets[start + 2]!);
     for (let first = 0; first < count; first += SIEVE) {
       for (let left = words[kind + first]!; left !== 0; left &= left - 1) {
         const rule = first + 31 - Math.clz32(left & -left);
@@ -81,8 +81,8 @@ export abstract class ListedRules extends Ruleset {
 
   private mayFit(rule: number, head: number, missing: number): boolean {
     const { words } = this;
-    const tell = rule * SHORT_TELL_WORDS;
-    return (((words[tell]! ^ head) & words[tell + 1]!) | (words[tell + 2]! & missing)) === 0;
+    const filter = rule * FILTER_WORDS;
+    return (((words[filter]! ^ head) & words[filter + 1]!) | (words[filter + 2]! & missing)) === 0;
   }
 
   private fitsBehindHead(rule: number, octets: Uint8Array, start: number, end: number): boolean {

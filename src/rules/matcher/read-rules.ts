@@ -2,7 +2,7 @@ import type { DialectTraits } from '../dialect.ts';
 import { DOLLAR, PERCENT, SLASH, utf8 } from '../octets.ts';
 import { LITERAL_PERCENT } from './normal-form.ts';
 import { SHAPE, SHAPE_PLAIN } from './pattern.ts';
-import { addRow, forms, startTable } from './rule-table.ts';
+import { addRule, forms, startTable } from './rule-table.ts';
 import { type Selection, selectRules } from './select.ts';
 
 const INDEX_HTM = utf8.encode('/index.htm');
@@ -24,11 +24,11 @@ export function readRules(
   startTable(bytes, traits);
   return selectRules(bytes, groups, agent, traits, (start, end, allow) => {
     if (target === undefined || mayFit(bytes, start, end, target, targetStart, targetEnd, shape)) {
-      addRow(bytes, start, end, start, end - start, allow, traits);
+      addRule(bytes, start, end, start, end - start, allow, traits);
       if (forms.stray >= 0) {
-        // A stray `%` of a pattern matches any `%` of a target. Targets have two octets for it, so add a row for each.
+        // A stray `%` of a pattern matches any `%` of a target. Targets have two octets for it, so add an entry for each.
         forms.strayOctet = LITERAL_PERCENT;
-        addRow(bytes, start, end, start, end - start, allow, traits);
+        addRule(bytes, start, end, start, end - start, allow, traits);
         forms.strayOctet = PERCENT;
       }
     }
@@ -43,7 +43,7 @@ function addDirectory(bytes: Uint8Array, start: number, end: number, traits: Dia
   for (let at = 0; at < INDEX_HTM.length; at++) if (bytes[slash + at] !== INDEX_HTM[at]) return;
   const pattern = new Uint8Array(bytes.subarray(start, slash + 2));
   pattern[slash + 1 - start] = DOLLAR;
-  addRow(pattern, 0, pattern.length, start, end - start, true, traits);
+  addRule(pattern, 0, pattern.length, start, end - start, true, traits);
 }
 
 function mayFit(

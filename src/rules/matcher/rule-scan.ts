@@ -3,12 +3,12 @@ import { readRules } from './read-rules.ts';
 import {
   bestFirst,
   byteMaskOf,
-  compareRows,
+  comparePrecedence,
   factsOf,
   offsetOf,
   priorityOf,
-  rowCount,
-  rowFits,
+  ruleCount,
+  entryFits,
 } from './rule-table.ts';
 import { ALLOW, FLAG_BITS, type FittingRule } from './ruleset.ts';
 import { startSearch } from './search.ts';
@@ -20,7 +20,7 @@ import type { Selection } from './select.ts';
  */
 
 /** Finds the rule that decides `octets[start, end)`, a target in normal form, for `agent` (octets, lower case). */
-export function firstAnswer(
+export function matchOnce(
   bytes: Uint8Array,
   groups: Int32Array,
   agent: Uint8Array,
@@ -33,9 +33,9 @@ export function firstAnswer(
   const selection = readRules(bytes, groups, agent, traits, octets, start, end);
   let best = -1;
   startSearch(octets, start, end);
-  for (let row = 0; row < rowCount; row++) {
-    if ((byteMaskOf(row) & ~byteMask) !== 0 || (best >= 0 && compareRows(row, best) > 0)) continue;
-    if (rowFits(row, octets, start, end)) best = row;
+  for (let entry = 0; entry < ruleCount; entry++) {
+    if ((byteMaskOf(entry) & ~byteMask) !== 0 || (best >= 0 && comparePrecedence(entry, best) > 0)) continue;
+    if (entryFits(entry, octets, start, end)) best = entry;
   }
   return { selection, rule: best < 0 ? undefined : ruleOf(best) };
 }
@@ -52,16 +52,16 @@ export function fittingRules(
   readRules(bytes, groups, agent, traits);
   startSearch(octets, 0, end);
   return bestFirst(false)
-    .filter((row) => rowFits(row, octets, 0, end))
+    .filter((entry) => entryFits(entry, octets, 0, end))
     .map(ruleOf);
 }
 
-function ruleOf(row: number): FittingRule {
-  const facts = factsOf(row);
+function ruleOf(entry: number): FittingRule {
+  const facts = factsOf(entry);
   return {
     allow: (facts & ALLOW) !== 0,
-    offset: offsetOf(row),
+    offset: offsetOf(entry),
     writtenLength: facts >>> FLAG_BITS,
-    priority: priorityOf(row),
+    priority: priorityOf(entry),
   };
 }

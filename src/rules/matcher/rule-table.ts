@@ -7,8 +7,8 @@ import { wildFits } from './search.ts';
 
 /** A table of numbers takes less memory than objects: a file can have 60,000 rules. */
 const COLUMNS = 7;
-/** More rows than a file can have. Small enough that a priority and a row together fit a number exactly. */
-const ROWS = 2 ** 24;
+/** More rules than a file can have. Small enough that a priority and an entry together fit a number exactly. */
+const MAX_ENTRIES = 2 ** 24;
 const OFFSET = 0;
 const FACTS = 1;
 const LITERAL_LENGTH = 2;
@@ -24,7 +24,7 @@ const TEXT_LENGTH = 6;
  * so that reading a file leaves no garbage.
  */
 /** The number of rules in the table. */
-export let rowCount = 0;
+export let ruleCount = 0;
 export let wildCount = 0;
 export let rewrittenCount = 0;
 /** The normal forms of all rewritten rules, concatenated. */
@@ -39,7 +39,7 @@ const facts = new PatternFacts();
 export function startTable(file: Uint8Array, traits: DialectTraits): void {
   bytes = file;
   byOrder = traits.decides === 'first';
-  rowCount = wildCount = rewrittenCount = forms.length = 0;
+  ruleCount = wildCount = rewrittenCount = forms.length = 0;
 }
 
 /**
@@ -47,7 +47,7 @@ export function startTable(file: Uint8Array, traits: DialectTraits): void {
  * starts with a slash. `offset` and `written` are the offset and length of the rule's pattern in the file. They differ
  * from `start` and `end - start` only when the pattern was derived from the one in the file.
  */
-export function addRow(
+export function addRule(
   source: Uint8Array,
   start: number,
   end: number,
@@ -67,7 +67,7 @@ export function addRow(
     const last = source[end - 1] === DOLLAR ? end - 1 : end;
     for (let at = start; at < last; at++) forms.push(source[at]!);
   }
-  const at = rowCount++ * COLUMNS;
+  const at = ruleCount++ * COLUMNS;
   if (at + COLUMNS > cells.length) {
     const grown = new Int32Array(cells.length * 2);
     grown.set(cells);
@@ -94,20 +94,20 @@ export function addRow(
   if (rewritten) rewrittenCount++;
 }
 
-export const offsetOf = (row: number): number => cells[row * COLUMNS + OFFSET]!;
-export const factsOf = (row: number): number => cells[row * COLUMNS + FACTS]!;
-export const literalLengthOf = (row: number): number => cells[row * COLUMNS + LITERAL_LENGTH]!;
-export const priorityOf = (row: number): number => cells[row * COLUMNS + PRIORITY]!;
-export const byteMaskOf = (row: number): number => cells[row * COLUMNS + BYTE_MASKS]!;
-export const textOf = (row: number): number => cells[row * COLUMNS + TEXT]!;
-export const textLengthOf = (row: number): number => cells[row * COLUMNS + TEXT_LENGTH]!;
+export const offsetOf = (entry: number): number => cells[entry * COLUMNS + OFFSET]!;
+export const factsOf = (entry: number): number => cells[entry * COLUMNS + FACTS]!;
+export const literalLengthOf = (entry: number): number => cells[entry * COLUMNS + LITERAL_LENGTH]!;
+export const priorityOf = (entry: number): number => cells[entry * COLUMNS + PRIORITY]!;
+export const byteMaskOf = (entry: number): number => cells[entry * COLUMNS + BYTE_MASKS]!;
+export const textOf = (entry: number): number => cells[entry * COLUMNS + TEXT]!;
+export const textLengthOf = (entry: number): number => cells[entry * COLUMNS + TEXT_LENGTH]!;
 
-/** The array that holds the normal form of `row`. */
-export const octetsOf = (row: number): Uint8Array =>
-  (factsOf(row) & REWRITTEN) === 0 ? bytes : forms.octets;
+/** The array that holds the normal form of `entry`. */
+export const octetsOf = (entry: number): Uint8Array =>
+  (factsOf(entry) & REWRITTEN) === 0 ? bytes : forms.octets;
 
 /** Negative when `a` takes precedence over `b` where both fit: the order of {@link Ruleset}. */
-export function compareRows(a: number, b: number): number {
+export function comparePrecedence(a: number, b: number): number {
   if (!byOrder) {
     const more = priorityOf(b) - priorityOf(a);
     if (more !== 0) return more;
@@ -117,26 +117,26 @@ export function compareRows(a: number, b: number): number {
   return offsetOf(a) - offsetOf(b);
 }
 
-/** All rows, or all wild ones, best first. Sorts one number per row, which is faster than to compare rows. */
+/** All entries, or all wild ones, best first. Sorts one number per entry, which is faster than to compare entries. */
 export function bestFirst(wildOnly: boolean): number[] {
-  if (keys.length < rowCount) keys = new Float64Array(rowCount * 2);
+  if (keys.length < ruleCount) keys = new Float64Array(ruleCount * 2);
   let length = 0;
-  for (let row = 0; row < rowCount; row++) {
-    if (wildOnly && (factsOf(row) & WILD) === 0) continue;
-    const rank = byOrder ? 0 : priorityOf(row) * 2 + (factsOf(row) & ALLOW);
-    keys[length++] = -(rank * ROWS + (ROWS - 1 - row));
+  for (let entry = 0; entry < ruleCount; entry++) {
+    if (wildOnly && (factsOf(entry) & WILD) === 0) continue;
+    const rank = byOrder ? 0 : priorityOf(entry) * 2 + (factsOf(entry) & ALLOW);
+    keys[length++] = -(rank * MAX_ENTRIES + (MAX_ENTRIES - 1 - entry));
   }
   const order: number[] = [];
-  for (const key of keys.subarray(0, length).sort()) order.push(ROWS - 1 - (-key % ROWS));
+  for (const key of keys.subarray(0, length).sort()) order.push(MAX_ENTRIES - 1 - (-key % MAX_ENTRIES));
   return order;
 }
 
-/** Whether the rule of `row` fits `octets[start, end)`, the target given to `startSearch`. */
-export function rowFits(row: number, octets: Uint8Array, start: number, end: number): boolean {
-  const rule = factsOf(row);
-  const text = octetsOf(row);
-  const from = textOf(row);
-  const size = textLengthOf(row);
+/** Whether the rule of `entry` fits `octets[start, end)`, the target given to `startSearch`. */
+export function entryFits(entry: number, octets: Uint8Array, start: number, end: number): boolean {
+  const rule = factsOf(entry);
+  const text = octetsOf(entry);
+  const from = textOf(entry);
+  const size = textLengthOf(entry);
   const anchored = (rule & ANCHORED) !== 0;
   if ((rule & WILD) !== 0) {
     // A final `$` is always the anchor, also after a `*`, where it has no effect.

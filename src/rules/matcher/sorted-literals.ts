@@ -1,63 +1,63 @@
 import {
-  compareRows,
+  comparePrecedence,
   factsOf,
   literalLengthOf,
   octetsOf,
-  rowCount,
+  ruleCount,
   textOf,
   wildCount,
 } from './rule-table.ts';
 import { ANCHORED, WILD } from './ruleset.ts';
 
-/** Up to this number of rows a comparison sort is faster than the radix sort. */
+/** Up to this number of entries a comparison sort is faster than the radix sort. */
 const FEW = 24;
 
 /** Literal rules, sorted by octets. Of rules that fit the same targets only the one that decides is kept. */
 export interface SortedLiterals {
-  /** Their rows. */
+  /** Their entries. */
   readonly literals: number[];
-  /** For each row the index of the longest other rule that is its prefix and not anchored; -1 if there is none. */
+  /** For each entry the index of the longest other rule that is its prefix and not anchored; -1 if there is none. */
   readonly parents: number[];
 }
 
 export function sortedLiterals(): SortedLiterals {
-  rows = new Int32Array(rowCount - wildCount);
-  sorted = new Int32Array(rows.length);
+  entries = new Int32Array(ruleCount - wildCount);
+  sorted = new Int32Array(entries.length);
   let next = 0;
-  for (let row = 0; row < rowCount; row++) if ((factsOf(row) & WILD) === 0) rows[next++] = row;
-  sort(0, rows.length, 0);
+  for (let entry = 0; entry < ruleCount; entry++) if ((factsOf(entry) & WILD) === 0) entries[next++] = entry;
+  sort(0, entries.length, 0);
 
   const literals: number[] = [];
   const parents: number[] = [];
   let parent = -1;
-  for (const row of rows) {
+  for (const entry of entries) {
     const previous = literals.length - 1;
-    if (previous >= 0 && compareFrom(literals[previous]!, row, 0) === 0) {
-      if (compareRows(row, literals[previous]!) < 0) literals[previous] = row;
+    if (previous >= 0 && compareFrom(literals[previous]!, entry, 0) === 0) {
+      if (comparePrecedence(entry, literals[previous]!) < 0) literals[previous] = entry;
       continue;
     }
-    while (parent >= 0 && !isPrefix(literals[parent]!, row)) parent = parents[parent]!;
+    while (parent >= 0 && !isPrefix(literals[parent]!, entry)) parent = parents[parent]!;
     parents.push(parent);
-    literals.push(row);
-    if ((factsOf(row) & ANCHORED) === 0) parent = literals.length - 1;
+    literals.push(entry);
+    if ((factsOf(entry) & ANCHORED) === 0) parent = literals.length - 1;
   }
   return { literals, parents };
 }
 
-/** Kinds of rows at a depth. 0: ends there, not anchored. 1: ends there, anchored. From 2: the next octet. */
+/** Kinds of entries at a depth. 0: ends there, not anchored. 1: ends there, anchored. From 2: the next octet. */
 const KINDS = 258;
 
-let rows = new Int32Array(0);
-let sorted = rows;
+let entries = new Int32Array(0);
+let sorted = entries;
 
 /**
- * Sorts `rows[low, high)`, which share their first `depth` octets, by radix sort: each octet is read a few times only,
+ * Sorts `entries[low, high)`, which share their first `depth` octets, by radix sort: each octet is read a few times only,
  * however much the rules have in common.
  */
 function sort(low: number, high: number, depth: number): void {
   for (;;) {
     if (high - low <= FEW) {
-      rows.subarray(low, high).sort((one, other) => compareFrom(one, other, depth));
+      entries.subarray(low, high).sort((one, other) => compareFrom(one, other, depth));
       return;
     }
     const kind = kindOf(low, depth);
@@ -70,9 +70,9 @@ function sort(low: number, high: number, depth: number): void {
   const starts = new Int32Array(KINDS + 1);
   for (let at = low; at < high; at++) starts[kindOf(at, depth) + 1]!++;
   for (let kind = 1; kind <= KINDS; kind++) starts[kind]! += starts[kind - 1]!;
-  for (let at = low; at < high; at++) sorted[low + starts[kindOf(at, depth)]!++] = rows[at]!;
-  rows.set(sorted.subarray(low, high), low);
-  // Each start has moved to the start of the next kind. Rows of kinds 0 and 1 are equal and need no further sorting.
+  for (let at = low; at < high; at++) sorted[low + starts[kindOf(at, depth)]!++] = entries[at]!;
+  entries.set(sorted.subarray(low, high), low);
+  // Each start has moved to the start of the next kind. Entries of kinds 0 and 1 are equal and need no further sorting.
   for (let kind = 2; kind < KINDS; kind++) {
     const first = starts[kind - 1]!;
     if (starts[kind]! - first > 1) sort(low + first, low + starts[kind]!, depth + 1);
@@ -80,12 +80,12 @@ function sort(low: number, high: number, depth: number): void {
 }
 
 function kindOf(at: number, depth: number): number {
-  const row = rows[at]!;
-  if (depth < literalLengthOf(row)) return octetsOf(row)[textOf(row) + depth]! + 2;
-  return (factsOf(row) & ANCHORED) === 0 ? 0 : 1;
+  const entry = entries[at]!;
+  if (depth < literalLengthOf(entry)) return octetsOf(entry)[textOf(entry) + depth]! + 2;
+  return (factsOf(entry) & ANCHORED) === 0 ? 0 : 1;
 }
 
-/** Compares two rows after their first `depth` octets, which they share. */
+/** Compares two entries after their first `depth` octets, which they share. */
 function compareFrom(one: number, other: number, depth: number): number {
   const size = Math.min(literalLengthOf(one), literalLengthOf(other));
   const octets = octetsOf(one);
@@ -99,13 +99,13 @@ function compareFrom(one: number, other: number, depth: number): number {
   return longer === 0 ? (factsOf(one) & ANCHORED) - (factsOf(other) & ANCHORED) : longer;
 }
 
-function isPrefix(prefix: number, row: number): boolean {
+function isPrefix(prefix: number, entry: number): boolean {
   const size = literalLengthOf(prefix);
-  if (size > literalLengthOf(row)) return false;
+  if (size > literalLengthOf(entry)) return false;
   const octets = octetsOf(prefix);
-  const others = octetsOf(row);
+  const others = octetsOf(entry);
   const from = textOf(prefix);
-  const otherFrom = textOf(row);
+  const otherFrom = textOf(entry);
   for (let at = 0; at < size; at++) if (octets[from + at] !== others[otherFrom + at]) return false;
   return true;
 }

@@ -150,7 +150,7 @@ function isIterable(
   return Symbol.iterator in headers;
 }
 
-type Where = Pick<PageDirectiveSource, 'from' | 'field'>;
+type FieldPlace = Pick<PageDirectiveSource, 'from' | 'field'>;
 
 /** Collects the directives of one page. */
 class Page {
@@ -172,19 +172,19 @@ class Page {
   }
 
   readHeader(field: string, value: string): void {
-    const where: Where = { from: 'header', field };
+    const where: FieldPlace = { from: 'header', field };
     if (field === 'x-robots-tag') this.#readList(where, value, true);
     else if (field === 'link') this.#readLinks(where, value);
     else this.#readTdm(where, value);
   }
 
   readMeta(field: string, content: string): void {
-    const where: Where = { from: 'meta', field };
+    const where: FieldPlace = { from: 'meta', field };
     if (this.#agents.has(field)) this.#readList(where, content, false);
     else this.#readTdm(where, content);
   }
 
-  #readList(where: Where, text: string, namesAgents: boolean): void {
+  #readList(where: FieldPlace, text: string, namesAgents: boolean): void {
     for (const directive of readDirectives(text, namesAgents)) {
       const { agent, name, value } = directive;
       if (agent !== undefined && !this.#agents.has(agent)) continue;
@@ -228,7 +228,7 @@ class Page {
     return true;
   }
 
-  #readTdm(where: Where, text: string): void {
+  #readTdm(where: FieldPlace, text: string): void {
     if (where.field === 'tdm-reservation') {
       // Several lines may have been joined: "1, 1".
       for (const part of text.split(',')) {
@@ -243,7 +243,7 @@ class Page {
     }
   }
 
-  #readLinks(where: Where, text: string): void {
+  #readLinks(where: FieldPlace, text: string): void {
     for (const { target, relations } of parseLinks(text)) {
       if (!relations.includes('license')) continue;
       if (this.#licenses.length < MOST_SOURCES) this.#licenses.push(target);
@@ -252,7 +252,7 @@ class Page {
   }
 
   #note(
-    where: Where,
+    where: FieldPlace,
     directive: string,
     value: string | undefined,
     understood: boolean,

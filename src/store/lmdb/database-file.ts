@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
-import { Damage, type Meta, PageWalk, read, readPageNumber, readTree } from './database-pages.ts';
+import { DamageError, type Meta, PageWalk, read, readPageNumber, readTree } from './database-pages.ts';
 
 /**
  * Checks the file of an LMDB database before LMDB maps it into memory: LMDB trusts the numbers in its pages, so a
@@ -30,7 +30,7 @@ const META_PAGE = 8;
 const OVERLAPPING_SYNC = 0x1000;
 
 /** A database of another data format. */
-class Foreign extends Error {}
+class ForeignFormatError extends Error {}
 
 /** Checks a database file. `how`: the two meta pages only, or every page. */
 export function checkDatabaseFile(file: string, how: 'header' | 'pages'): FileCheck {
@@ -58,8 +58,8 @@ function checkOpened(descriptor: number, how: 'header' | 'pages'): FileCheck {
     if (how === 'pages') new PageWalk(descriptor, stats.size, meta).walk();
     return { kind: 'sound' };
   } catch (error) {
-    if (error instanceof Foreign) return { kind: 'foreign', reason: error.message };
-    if (!(error instanceof Damage)) throw error;
+    if (error instanceof ForeignFormatError) return { kind: 'foreign', reason: error.message };
+    if (!(error instanceof DamageError)) throw error;
     return meta !== undefined && hasChanged(descriptor, meta)
       ? { kind: 'changing' }
       : { kind: 'damaged', reason: error.message };
@@ -79,35 +79,40 @@ function latestMeta(descriptor: number, fileBytes: number): Meta {
   const head = read(descriptor, 0, META_END, 'the first meta page');
   const first = readMeta(head, 0, fileBytes);
   const second = readMeta(read(descriptor, first.pageSize, META_END, 'the second meta page'), 1, fileBytes);
-  if (!(second.pageSize === first.pageSize)) throw new Damage('its meta pages differ in the size of pages');
+  if (!(second.pageSize === first.pageSize))
+    throw new DamageError('its meta pages differ in the size of pages');
   const [older, newer] = first.transaction < second.transaction ? [first, second] : [second, first];
   // "Transaction N writes meta page #(N % 2)", so that the last two are there. Overlapping syncs roll back.
   const mayRollBack = ((first.environmentFlags | second.environmentFlags) & OVERLAPPING_SYNC) !== 0;
   if (!(mayRollBack || newer.transaction === 0 || newer.transaction === older.transaction + 1))
-    throw new Damage(`its meta pages are of the transactions ${first.transaction} and ${second.transaction}`);
+    throw new DamageError(
+      `its meta pages are of the transactions ${first.transaction} and ${second.transaction}`,
+    );
   return newer;
 }
 
 function readMeta(page: Buffer, number: 0 | 1, fileBytes: number): Meta {
   const name = number === 0 ? 'the first meta page' : 'the second meta page';
-  if (!((page.readUInt16LE(18) & META_PAGE) !== 0)) throw new Damage(`${name} is none`);
-  if (!(page.readUInt32LE(24) === MAGIC)) throw new Damage(`${name} does not begin as LMDB's do`);
+  if (!((page.readUInt16LE(18) & META_PAGE) !== 0)) throw new DamageError(`${name} is none`);
+  if (!(page.readUInt32LE(24) === MAGIC)) throw new DamageError(`${name} does not begin as LMDB's do`);
   const version = page.readUInt32LE(28) & 0xffff;
   if (OTHER_VERSIONS.has(version)) {
-    throw new Foreign(`it is an LMDB database of the data format ${version}, expected ${DATA_VERSION}`);
+    throw new ForeignFormatError(
+      `it is an LMDB database of the data format ${version}, expected ${DATA_VERSION}`,
+    );
   }
-  if (version !== DATA_VERSION) throw new Damage(`${name} is of the data format ${version}`);
-  if (!(readPageNumber(page, 0) === number)) throw new Damage(`${name} has another number`);
+  if (version !== DATA_VERSION) throw new DamageError(`${name} is of the data format ${version}`);
+  if (!(readPageNumber(page, 0) === number)) throw new DamageError(`${name} has another number`);
   const pageSize = page.readUInt32LE(48);
   if (!(pageSize >= 512 && pageSize <= 65_536 && (pageSize & (pageSize - 1)) === 0))
-    throw new Damage(`${name} tells a page size of ${pageSize}`);
+    throw new DamageError(`${name} tells a page size of ${pageSize}`);
   const lastPage = readPageNumber(page, 144);
   // The last pages may have been freed before they were written, but not many times the size of the file.
   const mostPages = (2 * fileBytes) / pageSize + 65_536;
-  if (!(lastPage >= 1 && lastPage <= mostPages)) throw new Damage(`${name} tells of ${lastPage} pages`);
+  if (!(lastPage >= 1 && lastPage <= mostPages)) throw new DamageError(`${name} tells of ${lastPage} pages`);
   const transaction = readPageNumber(page, 152);
   if (!(transaction === 0 || transaction % 2 === number))
-    throw new Damage(`${name} is of the transaction ${transaction}`);
+    throw new DamageError(`${name} is of the transaction ${transaction}`);
   return {
     pageSize,
     environmentFlags: page.readUInt16LE(52),

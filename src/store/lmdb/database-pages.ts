@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 
 /** The file is damaged. The message says how. */
-export class Damage extends Error {}
+export class DamageError extends Error {}
 
 /** A B+ tree of an LMDB database. */
 export interface Tree {
@@ -66,7 +66,7 @@ export class PageWalk {
     onData: ((data: Buffer, where: string) => void) | undefined,
   ): void {
     if (root === undefined) return;
-    if (!(depth >= 1 && depth <= MAX_DEPTH)) throw new Damage(`${where} has a depth of ${depth}`);
+    if (!(depth >= 1 && depth <= MAX_DEPTH)) throw new DamageError(`${where} has a depth of ${depth}`);
     this.page(root, depth, flags, where, onData);
   }
 
@@ -84,20 +84,21 @@ export class PageWalk {
     const page = this.header(number, where);
     const flags = page.readUInt16LE(18);
     const kind = isLeaf ? PAGE_FLAG.leaf : PAGE_FLAG.branch;
-    if (!((flags & 0xf) === kind)) throw new Damage(`${where} is no ${isLeaf ? 'leaf' : 'branch'} page`);
+    if (!((flags & 0xf) === kind)) throw new DamageError(`${where} is no ${isLeaf ? 'leaf' : 'branch'} page`);
     const [lower, upper] = [page.readUInt16LE(20), page.readUInt16LE(22)];
     const room = this.meta.pageSize - PAGE_HEADER;
     if (!(lower <= upper && upper <= room && lower % 2 === 0))
-      throw new Damage(`${where} has its bounds wrong`);
+      throw new DamageError(`${where} has its bounds wrong`);
     // Fixed-size keys without node headers occur only in trees of duplicates, which are not checked.
-    if (!((flags & PAGE_FLAG.fixedSize) === 0)) throw new Damage(`${where} has flags that no page here has`);
+    if (!((flags & PAGE_FLAG.fixedSize) === 0))
+      throw new DamageError(`${where} has flags that no page here has`);
     for (let index = 0; index < lower / 2; index++) {
       const at = PAGE_HEADER + page.readUInt16LE(PAGE_HEADER + 2 * index);
       const ends = at + NODE_HEADER;
       if (!(at >= PAGE_HEADER + lower && ends <= page.length && at % 2 === 0))
-        throw new Damage(`${where} has a node outside`);
+        throw new DamageError(`${where} has a node outside`);
       const dataAt = ends + page.readUInt16LE(at + 6);
-      if (!(dataAt <= page.length)) throw new Damage(`${where} has a key that does not end in it`);
+      if (!(dataAt <= page.length)) throw new DamageError(`${where} has a key that does not end in it`);
       if (isLeaf) this.leafNode(page, at, dataAt, treeFlags, where, onData);
       else {
         const child =
@@ -117,20 +118,20 @@ export class PageWalk {
   ): void {
     const size = page.readUInt32LE(at);
     const flags = page.readUInt16LE(at + 4);
-    if (!(flags <= 7)) throw new Damage(`${where} has a node with flags that none has`);
+    if (!(flags <= 7)) throw new DamageError(`${where} has a node with flags that none has`);
     if ((flags & NODE_FLAG.duplicates) !== 0) {
       // A named database of another user, with duplicates. Its content is not checked.
       if (!((treeFlags & DUPLICATES_IN_TREE) !== 0))
-        throw new Damage(`${where} has duplicates where there are none`);
+        throw new DamageError(`${where} has duplicates where there are none`);
       return;
     }
     const isBig = (flags & NODE_FLAG.big) !== 0;
     const isTree = (flags & NODE_FLAG.tree) !== 0;
-    if (isBig && isTree) throw new Damage(`${where} has a node with flags that none has`);
+    if (isBig && isTree) throw new DamageError(`${where} has a node with flags that none has`);
     if (!(dataAt + (isBig ? OVERFLOW_REFERENCE_BYTES : size) <= page.length))
-      throw new Damage(`${where} has a value that does not end in it`);
+      throw new DamageError(`${where} has a value that does not end in it`);
     if (isTree) {
-      if (!(size === TREE_BYTES)) throw new Damage(`${where} has a tree that is none`);
+      if (!(size === TREE_BYTES)) throw new DamageError(`${where} has a tree that is none`);
       const tree = readTree(page, dataAt);
       if ((tree.flags & DUPLICATES_IN_TREE) === 0) this.tree(tree, 'a named tree', undefined);
     } else if (isBig) this.overflow(page, dataAt, size, where, onData);
@@ -148,11 +149,11 @@ export class PageWalk {
     const count = readPageNumber(page, at + 16);
     const where = `page ${number}, a value of ${from},`;
     if (!(count === Math.floor((PAGE_HEADER - 1 + size) / this.meta.pageSize) + 1))
-      throw new Damage(`${where} is not as long as it should be`);
+      throw new DamageError(`${where} is not as long as it should be`);
     this.claim(number, count, where);
     const header = this.header(number, where, PAGE_HEADER);
-    if (!(header.readUInt16LE(18) === PAGE_FLAG.overflow)) throw new Damage(`${where} is none`);
-    if (!(header.readUInt32LE(20) === count)) throw new Damage(`${where} tells another length`);
+    if (!(header.readUInt16LE(18) === PAGE_FLAG.overflow)) throw new DamageError(`${where} is none`);
+    if (!(header.readUInt32LE(20) === count)) throw new DamageError(`${where} tells another length`);
     onData?.(read(this.descriptor, number * this.meta.pageSize + PAGE_HEADER, size, where), where);
   }
 
@@ -161,10 +162,10 @@ export class PageWalk {
    * on.
    */
   private freePages(list: Buffer, where: string): void {
-    if (!(list.length >= 8)) throw new Damage(`${where} has a list of free pages without its length`);
+    if (!(list.length >= 8)) throw new DamageError(`${where} has a list of free pages without its length`);
     const length = Number(list.readBigInt64LE(0));
     if (!(length >= 0 && 8 * (length + 1) <= list.length))
-      throw new Damage(`${where} has a list of free pages that does not end in it`);
+      throw new DamageError(`${where} has a list of free pages that does not end in it`);
     let count = 1;
     for (let index = 1; index <= length; index++) {
       const entry = Number(list.readBigInt64LE(8 * index));
@@ -172,7 +173,7 @@ export class PageWalk {
       else if (entry > 0) {
         const last = entry + count - 1;
         if (!(entry >= FIRST_DATA_PAGE && last <= this.meta.lastPage))
-          throw new Damage(`${where} lists free pages outside`);
+          throw new DamageError(`${where} lists free pages outside`);
         this.mark(entry, count, where);
         count = 1;
       }
@@ -181,16 +182,16 @@ export class PageWalk {
 
   private header(number: number, where: string, bytes: number = this.meta.pageSize): Buffer {
     const page = read(this.descriptor, number * this.meta.pageSize, bytes, where);
-    if (!(readPageNumber(page, 0) === number)) throw new Damage(`${where} has another number`);
+    if (!(readPageNumber(page, 0) === number)) throw new DamageError(`${where} has another number`);
     // LMDB would take a page newer than the snapshot for its own and write to the map, which is read-only.
     if (!(readPageNumber(page, 8) <= this.meta.transaction))
-      throw new Damage(`${where} is newer than the database`);
+      throw new DamageError(`${where} is newer than the database`);
     return page;
   }
 
   private claim(number: number, count: number, where: string): void {
     const isInside = number >= FIRST_DATA_PAGE && count >= 1 && number + count <= this.pages;
-    if (!isInside) throw new Damage(`${where} is not in the file`);
+    if (!isInside) throw new DamageError(`${where} is not in the file`);
     this.mark(number, count, where);
   }
 
@@ -198,7 +199,7 @@ export class PageWalk {
     for (let page = number; page < number + count; page++) {
       const [at, bit] = [page >>> 3, 1 << (page & 7)];
       const octet = this.seen[at] ?? 0;
-      if (!((octet & bit) === 0)) throw new Damage(`${where} is used twice`);
+      if (!((octet & bit) === 0)) throw new DamageError(`${where} is used twice`);
       this.seen[at] = octet | bit;
     }
   }
@@ -218,7 +219,7 @@ export function read(descriptor: number, position: number, length: number, where
   const octets = Buffer.allocUnsafe(length);
   for (let done = 0; done < length;) {
     const count = readSync(descriptor, octets, done, length - done, position + done);
-    if (!(count > 0)) throw new Damage(`${where} is not in the file`);
+    if (!(count > 0)) throw new DamageError(`${where} is not in the file`);
     done += count;
   }
   return octets;

@@ -21,7 +21,7 @@ import {
 import { checkDatabase, type LmdbDatabase, openDatabase } from './database.ts';
 import type { SetAside } from './set-aside.ts';
 import { LmdbTable, type LmdbWriter } from './table.ts';
-import { Unwritten } from './unwritten.ts';
+import { PendingChanges } from './pending-changes.ts';
 
 export type { FencedLease } from '../store.ts';
 export type { LmdbDatabase, LmdbEntry, LmdbRange } from './database.ts';
@@ -110,7 +110,7 @@ export function lmdbStore(source: LmdbStoreOptions | LmdbDatabase): LmdbStore {
 
 function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Promise<void>): LmdbStore {
   const table = new LmdbTable(database, clock);
-  const unwritten = new Unwritten(table);
+  const pendingChanges = new PendingChanges(table);
   const pending = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
 
@@ -138,13 +138,13 @@ function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Prom
   return {
     get: (key) =>
       open(async () => {
-        const waiting = unwritten.find(key);
+        const waiting = pendingChanges.find(key);
         if (waiting !== undefined) return waiting.value;
         const record = table.find('value', key);
         return record && decompress(withoutFence(record.content));
       }),
-    set: (key, value, options) => open(() => unwritten.set(key, value, options)),
-    delete: (key) => open(() => unwritten.delete(key)),
+    set: (key, value, options) => open(() => pendingChanges.set(key, value, options)),
+    delete: (key) => open(() => pendingChanges.delete(key)),
     lease: (key, ttlMs, { valueKey } = {}) =>
       open(async () => {
         const ttl = milliseconds('ttlMs', ttlMs);
@@ -165,7 +165,7 @@ function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Prom
           value: (content && (await decompress(withoutFence(content)))) ?? null,
           setAndRelease: (value, { ttlMs: valueTtlMs }) =>
             open(() =>
-              unwritten.set(valueKey, value, { ttlMs: valueTtlMs, fence: token }, (writer) =>
+              pendingChanges.set(valueKey, value, { ttlMs: valueTtlMs, fence: token }, (writer) =>
                 giveBack(writer, key, token),
               ),
             ),

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/index.ts';
 import { type LmdbDatabase, type LmdbEntry, type LmdbRange } from './database.ts';
-import { type Haste, WriteBatches } from './write-batch.ts';
+import { type Urgency, WriteBatches } from './write-batch.ts';
 import {
   decodeRecord,
   encodeRecord,
@@ -67,8 +67,8 @@ export class LmdbTable {
   }
 
   /** Runs `work` in a transaction with other writes. The transaction also deletes a few expired records. */
-  write<Result>(haste: Haste, work: (writer: LmdbWriter) => Result, isSmall = true): Promise<Result> {
-    return this.batches.add({ haste, work: () => work(this.writer), isSmall });
+  write<Result>(urgency: Urgency, work: (writer: LmdbWriter) => Result, isSmall = true): Promise<Result> {
+    return this.batches.add({ urgency, work: () => work(this.writer), isSmall });
   }
 
   /** Commits waiting writes without further delay, and from now on all later ones. */

@@ -1,11 +1,11 @@
 import { type LmdbDatabase, transact } from './database.ts';
 
 /** `now`: a caller waits for the write. `soon`: the write may wait for others, to share their transaction. */
-export type Haste = 'now' | 'soon';
+export type Urgency = 'now' | 'soon';
 
 /** One write, which runs inside a transaction. */
 export interface BatchedWrite<Result> {
-  readonly haste: Haste;
+  readonly urgency: Urgency;
   readonly work: () => Result;
   /**
    * Whether the write is retried alone when its transaction could not be committed. So a small write does not fail
@@ -49,7 +49,7 @@ export class WriteBatches {
   }
 
   /** Resolves when the write is committed. Rejects when the commit fails, or with the error that `work` throws. */
-  add<Result>({ haste, work, isSmall }: BatchedWrite<Result>): Promise<Result> {
+  add<Result>({ urgency, work, isSmall }: BatchedWrite<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       let settle = (): void => undefined;
       this.waiting.push({
@@ -61,7 +61,7 @@ export class WriteBatches {
         settle: () => settle(),
         reject,
       });
-      if (haste === 'now') this.isUrgent = true;
+      if (urgency === 'now') this.isUrgent = true;
       this.schedule();
     });
   }

@@ -26,9 +26,9 @@ describe('writes in transactions', () => {
   let transactions: Transactions;
   let batches: WriteBatches;
 
-  const write = (name: string, haste: 'now' | 'soon', isSmall = true): Promise<string> =>
+  const write = (name: string, urgency: 'now' | 'soon', isSmall = true): Promise<string> =>
     batches.add({
-      haste,
+      urgency,
       isSmall,
       work: () => {
         transactions.done.push(name);
@@ -104,7 +104,7 @@ describe('writes in transactions', () => {
 
   it('that throw fail alone', async () => {
     const failing = batches.add({
-      haste: 'now',
+      urgency: 'now',
       isSmall: true,
       work: () => {
         throw new Error('of its own');

@@ -28,7 +28,7 @@ export interface FileSource extends Pick<RobotsSource, 'truncated' | 'suspect'> 
 export type ReportedDecision = Decision | FileDecision;
 
 /** The result for one target. */
-export type Answer =
+export type TargetResult =
   | { readonly target: Target; readonly decision: ReportedDecision }
   | { readonly target: Target; readonly error: InputError };
 
@@ -51,7 +51,7 @@ export interface Decider {
    * Returns a promise only when robots.txt must be fetched first. The promise rejects only when the run is
    * interrupted, or because of a bug.
    */
-  decide(target: Target): Answer | Promise<Answer>;
+  decide(target: Target): TargetResult | Promise<TargetResult>;
   close(): Promise<void>;
 }
 

@@ -11,7 +11,7 @@ interface Change {
 }
 
 /** Values that wait for their transaction. This process can read them already; others only after the commit. */
-export class Unwritten {
+export class PendingChanges {
   private readonly table: LmdbTable;
   private readonly changes = new Map<string, Change>();
 

@@ -4,9 +4,9 @@ import type { TransportResponse } from './transport.ts';
 
 /**
  * The status with which a proxy refused to open a tunnel (also 407 to a request in absolute form), read from undici's
- * error. undici has the status in the message only.
+ * error, which has it in the message only.
  */
-export function refusedByProxy(error: unknown): number | undefined {
+export function tunnelStatus(error: unknown): number | undefined {
   for (const each of causesOf(error)) {
     const message = String(Reflect.get(each, 'message'));
     const status = /^Proxy response \((\d{3})\)|^Proxy Authentication Required \((407)\)$/.exec(message);
@@ -20,7 +20,7 @@ export function refusedByProxy(error: unknown): number | undefined {
  * authenticate itself in order to use a proxy"), `Proxy-Status` with `error` (RFC 9209 §2.1.1: "When present, it
  * indicates that an intermediary encountered an issue when obtaining this response"), or Squid's own field.
  */
-export function isProxyRefusal({ status, headers, proxyMayAnswer }: TransportResponse): boolean {
+export function isProxyError({ status, headers, proxyMayAnswer }: TransportResponse): boolean {
   if (proxyMayAnswer !== true) return false;
   if (status === 407 || headers.get('x-squid-error') !== undefined) return true;
   const proxyStatus = boundedField(headers, 'proxy-status')?.replace(QUOTED, '');
