@@ -4,14 +4,14 @@ import { completionCommand } from './completion/command.ts';
 import { diffCommand } from './diff/command.ts';
 import { explainCommand } from './explain/command.ts';
 import type { Command } from './frame/command.ts';
+import { helpCommand } from './help/command.ts';
 import { lintCommand } from './lint/command.ts';
 import { policyCommand } from './policy/command.ts';
 import { prefetchCommand } from './prefetch/command.ts';
 import { profilesCommand } from './profiles/command.ts';
 import { serveCommand } from './serve/command.ts';
 
-/** Every command, in the order `--help` lists them. */
-export const commands: readonly Command[] = [
+const answering: readonly Command[] = [
   check,
   explainCommand,
   policyCommand,
@@ -23,6 +23,9 @@ export const commands: readonly Command[] = [
   serveCommand,
   completionCommand,
 ];
+
+/** Every command, in the order `--help` lists them. */
+export const commands: readonly Command[] = [...answering, helpCommand(answering.map(({ name }) => name))];
 
 /** The command that runs when the first argument names none: `canfetch https://example.com/`. */
 export const defaultCommand: Command = check;

@@ -1,12 +1,13 @@
-import { isNear, isRobotsError, VERSION } from '../base/index.ts';
+import { isRobotsError, VERSION } from '../base/index.ts';
 import { readArguments } from './frame/arguments.ts';
 import type { Command } from './frame/command.ts';
 import { commands, defaultCommand } from './commands.ts';
 import { type ExitCode, exitCode } from './frame/exit-code.ts';
 import { commandHelp, programHelp } from './frame/help.ts';
-import { BrokenPipeError, Output, printable, quoted, widthOf } from '../report/text/index.ts';
+import { BrokenPipeError, Output, printable, widthOf } from '../report/text/index.ts';
 import type { Session } from '../report/index.ts';
 import { UsageError } from '../report/usage-error.ts';
+import { notAmong } from './frame/suggestion.ts';
 
 /** Runs `canfetch` with the arguments of `session`. Never rejects: it reports errors and resolves with an exit code. */
 export async function run(session: Session): Promise<ExitCode> {
@@ -23,13 +24,21 @@ export async function run(session: Session): Promise<ExitCode> {
 }
 
 async function dispatch(session: Session): Promise<ExitCode> {
-  const [first = '', ...rest] = session.argv;
+  const { argv, stdout } = session;
+  const [first = '', ...rest] = argv;
   const named = commands.find(({ name }) => name === first);
   if (named === undefined && /^[a-z][a-z-]*$/i.test(first)) throw unknownCommand(first);
   const command = named ?? defaultCommand;
-  const given = readArguments(command, named === undefined ? session.argv : rest);
-  if (given.switches.has('help')) return print(session, helpFor(named, widthOf(session.stdout)));
-  if (given.switches.has('version')) return print(session, `${VERSION}\n`);
+  const given = readArguments(command, named === undefined ? argv : rest);
+  if (argv.length === 0 || given.switches.has('help')) {
+    await print(session, helpFor(named, widthOf(stdout)));
+    // 0 would mean "allowed" to a script whose list of URLs turned out empty.
+    return argv.length === 0 ? exitCode.usage : exitCode.success;
+  }
+  if (given.switches.has('version')) {
+    await print(session, `${VERSION}\n`);
+    return exitCode.success;
+  }
   return command.run(given, session, { commands, defaultCommand });
 }
 
@@ -37,25 +46,15 @@ function helpFor(named: Command | undefined, width: number | undefined): string 
   return named === undefined ? programHelp(commands, defaultCommand, width) : commandHelp(named, width);
 }
 
-async function print({ stdout }: Session, text: string): Promise<ExitCode> {
+async function print({ stdout }: Session, text: string): Promise<void> {
   const output = new Output(stdout);
   await output.write(text);
   await output.release();
-  return exitCode.success;
 }
 
 function unknownCommand(word: string): UsageError {
   const names = commands.map(({ name }) => name);
-  const near = names.find((name) => isMeant(word.toLowerCase(), name));
-  const todo = near === undefined ? 'canfetch --help shows how it is used' : `did you mean ${near}?`;
-  return new UsageError(
-    `Expected a command (${names.join(', ')}) or an absolute URL, got ${quoted(word)}; ${todo}`,
-  );
-}
-
-/** Whether `word` is a prefix of `name`, or `name` with one typing error. */
-function isMeant(word: string, name: string): boolean {
-  return (word.length >= 2 && name.startsWith(word)) || isNear(word, name, 1);
+  return notAmong('an absolute URL, or a command', names, word, 'canfetch help shows how it is used');
 }
 
 function isUsage(error: unknown): boolean {

@@ -121,9 +121,9 @@ describe('exit code', () => {
   });
 });
 
-describe('--format ndjson', () => {
+describe('--format json', () => {
   it('is one diagnostic a line, in words too', async () => {
-    const { stdout } = await cli(['lint', '--format', 'ndjson', bad, site.origin]);
+    const { stdout } = await cli(['lint', '--format', 'json', bad, site.origin]);
     const found = records(stdout);
     expect(found.map(({ file, code, line }) => [file, code, line])).toEqual(
       [bad, site.origin].flatMap((file) => [

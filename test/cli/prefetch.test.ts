@@ -74,6 +74,19 @@ describe('prefetch', () => {
     });
   });
 
+  it('tells it to people with --format text, and wrong lines apart', async () => {
+    const urls = [site.url('/a'), broken.url('/'), missing.url('/'), 'example.com'].join('\n');
+    const { code, stdout, stderr } = await cli(['prefetch', '--format', 'text', '-'], { stdin: urls });
+    expect(code).toBe(2);
+    expect(stdout.split('\n').sort()).toEqual([
+      '',
+      `OPEN         ${missing.origin}  404`,
+      `RULES        ${site.origin}  200`,
+      `UNREACHABLE  ${broken.origin}  503`,
+    ]);
+    expect(stderr).toMatch(/^canfetch: line 4: .*; did you mean "https:\/\/example\.com"\?\n$/);
+  });
+
   it('reads a file, and goes on past lines that are no URL', async () => {
     const list = join(folder, 'urls.txt');
     await writeFile(list, `nonsense\n${site.url('/')}\n`);

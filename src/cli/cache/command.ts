@@ -1,17 +1,17 @@
 import { ADDRESS_POLICIES } from '../../net/address-policy.ts';
-import { cacheActions } from '../frame/choices.ts';
+import { cacheActions, formats } from '../frame/choices.ts';
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { agentOption, jsonOption, profileOption } from '../frame/options.ts';
+import { agentOption, formatOptions, profileOption } from '../frame/options.ts';
 
 /** `canfetch cache`: lists, shows, clears, exports and imports the records of a store on this machine. */
 export const cacheCommand: Command = {
   name: 'cache',
   summary: 'Look into a store of robots.txt on this machine, empty it, or carry it elsewhere',
-  operands: 'ls|show|clear|export|import [URL…]',
+  operands: 'ACTION [URL…]',
   operandChoices: cacheActions,
   operandsHelp:
-    'ls lists the origins; show URL… tells all that is kept of an origin, its file too; clear takes everything away,\n' +
+    'ACTION is one of these: ls lists the origins; show URL… tells all that is kept of an origin, its file too; clear takes everything away,\n' +
     'or with URL… those origins; export prints the store, import reads that from standard input.',
   options: [
     { name: 'store', value: 'FOLDER', help: 'the folder of the store, as given to lmdbStore({ path })' },
@@ -27,7 +27,7 @@ export const cacheCommand: Command = {
       help: 'the records of crawlers with this policy; import takes no-public-to-private by default',
     },
     profileOption,
-    jsonOption,
+    ...formatOptions(formats, 'text on a terminal, json elsewhere'),
   ],
   examples: [
     { line: 'canfetch cache ls --store ./robots-cache', does: 'what is known of which origins' },
@@ -49,7 +49,7 @@ export const cacheCommand: Command = {
     { code: exitCode.usage, says: 'wrong usage, or a store that cannot be opened' },
   ],
   notes: [
-    'ls and show print a table for people on a terminal, and a line of JSON an origin elsewhere or with --json.',
+    'ls and show print a table for people, or a line of JSON an origin.',
     'Crawlers may use the store meanwhile; what is in their memory stays there. It needs the package lmdb.',
     'export prints what snapshot() does, for restore() and import; of one agent, so name it where there are several.',
   ],

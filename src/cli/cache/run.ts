@@ -1,4 +1,3 @@
-import { colourChoice } from '../frame/settings.ts';
 import { snapshotHeader } from '../../cache/index.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../../net/address-policy.ts';
 import { readOrigin } from '../../report/input/index.ts';
@@ -11,7 +10,8 @@ import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { warnSetAside } from '../frame/open-client.ts';
-import { readAgents, readProfile } from '../frame/settings.ts';
+import { colourChoice, readAgents, readFormat, readProfile } from '../frame/settings.ts';
+import { notAmong } from '../frame/suggestion.ts';
 import { importSnapshot } from './import.ts';
 import { itemJson, renderItem, tableRow, renderTable } from './render.ts';
 import { type StoredItem, openCommandStore, type CommandStore } from './command-store.ts';
@@ -152,15 +152,12 @@ function warnMissing({ origins, session }: ActionContext, found: ReadonlySet<str
 }
 
 function isForMachines({ given, session }: ActionContext): boolean {
-  return given.switches.has('json') || session.stdout.isTTY !== true;
+  return readFormat(given, session.stdout.isTTY === true ? 'text' : 'json') === 'json';
 }
 
 function readOperands({ operands: [word, ...urls] }: ParsedArguments): { action: Action; origins: string[] } {
   const action = cacheActions.find((each) => each === word);
-  if (action === undefined) {
-    const got = word === undefined ? 'none' : quoted(word);
-    throw new UsageError(`Expected what to do with the store (${cacheActions.join(', ')}), got ${got}`);
-  }
+  if (action === undefined) throw notAmong('what to do with the store', cacheActions, word);
   const takesUrls = action === 'show' || action === 'clear';
   if (!takesUrls && urls.length > 0) {
     throw new UsageError(`Expected nothing after ${action}, got ${quoted(urls[0] ?? '')}; leave it out`);

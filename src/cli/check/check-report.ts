@@ -10,6 +10,7 @@ import {
   renderRecord,
 } from '../../report/text/index.ts';
 import { listShare } from '../../report/input/index.ts';
+import type { Format } from '../frame/choices.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
 import { renderInputError, renderDecision } from './render.ts';
@@ -26,23 +27,22 @@ interface Tally {
 export class CheckReport {
   private readonly session: Session;
   private readonly output: Output;
-  private readonly form: 'json' | 'quiet' | 'human';
+  private readonly form: Format | 'quiet';
   private readonly colours: Palette;
   private readonly progress: Progress | undefined;
   private lastLine = 0;
   private readonly tally: Tally = { allowed: 0, disallowed: 0, undecided: 0, invalid: 0 };
   private code: AnswerExitCode = exitCode.success;
 
-  constructor(given: ParsedArguments, session: Session) {
-    const { switches, operands } = given;
+  constructor(form: Format | 'quiet', given: ParsedArguments, session: Session) {
     this.session = session;
     this.output = new Output(session.stdout);
-    this.form = switches.has('json') ? 'json' : switches.has('quiet') ? 'quiet' : 'human';
+    this.form = form;
     this.colours = paletteFor(session, colourChoice(given));
     // On a terminal, progress lines would mix with the JSON.
-    const showsProgress = this.form === 'human' || (this.form === 'json' && session.stderr.isTTY !== true);
+    const showsProgress = this.form === 'text' || (this.form === 'json' && session.stderr.isTTY !== true);
     this.progress =
-      showsProgress && operands.includes('-')
+      showsProgress && given.operands.includes('-')
         ? progressOn(session.stderr, listShare(session.stdin))
         : undefined;
   }
@@ -92,7 +92,7 @@ export class CheckReport {
   private rendered(result: TargetResult): string {
     if (this.form === 'json') return renderRecord(result);
     if ('error' in result) this.session.stderr.write(renderInputError(result.target, result.error));
-    else if (this.form === 'human') return renderDecision(result.decision, this.colours, Date.now());
+    else if (this.form === 'text') return renderDecision(result.decision, this.colours, Date.now());
     return '';
   }
 }

@@ -3,6 +3,7 @@ import { exitCode } from '../frame/exit-code.ts';
 import {
   agentOption,
   deadlineOption,
+  formatOptions,
   profileOption,
   proxyOption,
   robotsOption,
@@ -24,7 +25,7 @@ export const check: Command = {
     deadlineOption,
     proxyOption,
     storeOption,
-    { name: 'json', help: 'one JSON object per line instead of text for people' },
+    ...formatOptions(),
     { name: 'quiet', short: 'q', help: 'print no answers; the exit code tells' },
   ],
   examples: [

@@ -5,6 +5,7 @@ import type { ParsedArguments } from '../frame/command.ts';
 import type { ExitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings } from '../frame/open-client.ts';
+import { readForm } from '../frame/settings.ts';
 import { CheckReport } from './check-report.ts';
 
 /** At most 512 URLs are in progress at once. The client limits its fetches; this limits the URLs that wait for them. */
@@ -14,8 +15,9 @@ const STDIN = '-';
 /** Answers each URL, in input order. */
 export async function checkUrls(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const readsStdin = readsStandardInput(given);
+  const form = readForm(given);
   return interruptible(session, { readsStdin }, async (signal) => {
-    const report = new CheckReport(given, session);
+    const report = new CheckReport(form, given, session);
     let decider: Decider | undefined;
     try {
       const ready = await deciderFor(given, session, signal);
@@ -42,12 +44,9 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
  * @returns Whether the command reads standard input.
  * @throws UsageError when they cannot.
  */
-function readsStandardInput({ operands, switches, values }: ParsedArguments): boolean {
+function readsStandardInput({ operands, values }: ParsedArguments): boolean {
   if (operands.length === 0) {
     throw new UsageError('Expected at least one URL, or "-" to read them from standard input, got none');
-  }
-  if (switches.has('json') && switches.has('quiet')) {
-    throw new UsageError('Expected either --json or --quiet, got both; leave one of them out');
   }
   const fromStdin = operands.filter((operand) => operand === STDIN).length;
   if (fromStdin > 1)

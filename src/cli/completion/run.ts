@@ -1,9 +1,10 @@
-import { type Session, UsageError } from '../../report/index.ts';
-import { Output, quoted } from '../../report/text/index.ts';
+import type { Session } from '../../report/index.ts';
+import { Output } from '../../report/text/index.ts';
 import { shells } from '../frame/choices.ts';
 import type { ParsedArguments, Program } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { onlyOperand } from '../frame/settings.ts';
+import { notAmong } from '../frame/suggestion.ts';
 import { bashCompletion } from './bash.ts';
 import { fishCompletion } from './fish.ts';
 import { zshCompletion } from './zsh.ts';
@@ -22,9 +23,7 @@ export async function printCompletion(
 ): Promise<ExitCode> {
   const wanted = onlyOperand(given, `a shell (${shells.join(', ')})`);
   const shell = shells.find((each) => each === wanted);
-  if (shell === undefined) {
-    throw new UsageError(`Expected a shell (${shells.join(', ')}), got ${quoted(wanted)}`);
-  }
+  if (shell === undefined) throw notAmong('a shell', shells, wanted);
   const output = new Output(session.stdout);
   await output.write(scripts[shell](program));
   await output.release();

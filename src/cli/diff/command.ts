@@ -1,6 +1,6 @@
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { agentOption, deadlineOption, jsonOption, profileOption, proxyOption } from '../frame/options.ts';
+import { agentOption, deadlineOption, formatOptions, profileOption, proxyOption } from '../frame/options.ts';
 
 /** `canfetch diff`: shows which rules and decisions differ between two robots.txt files. */
 export const diffCommand: Command = {
@@ -26,7 +26,7 @@ export const diffCommand: Command = {
     profileOption,
     deadlineOption,
     proxyOption,
-    jsonOption,
+    ...formatOptions(),
   ],
   examples: [
     {

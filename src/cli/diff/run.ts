@@ -1,4 +1,4 @@
-import { colourChoice } from '../frame/settings.ts';
+import { colourChoice, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
 import { isRobotsError } from '../../base/index.ts';
 import { type Dialect, parseRobots, type RobotsFile } from '../../rules/index.ts';
@@ -48,7 +48,7 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
     signal.throwIfAborted();
     const output = new Output(session.stdout);
     await output.write(
-      given.switches.has('json')
+      readFormat(given) === 'json'
         ? jsonLine(comparisonRecord(before, after, comparison))
         : renderComparison(before, after, comparison, paletteFor(session, colourChoice(given))),
     );

@@ -4,7 +4,7 @@ import {
   agentOption,
   deadlineOption,
   proxyOption,
-  jsonOption,
+  formatOptions,
   profileOption,
   robotsOption,
   storeOption,
@@ -28,7 +28,7 @@ export const explainCommand: Command = {
     storeOption,
     verboseOption,
     { name: 'all', help: 'show every line of a long file' },
-    jsonOption,
+    ...formatOptions(),
   ],
   examples: [
     {

@@ -1,4 +1,3 @@
-import { colourChoice } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
 import { parseRobots } from '../../rules/index.ts';
 import {
@@ -19,7 +18,7 @@ import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { type OnlineSettings, onlineSettings, openClient } from '../frame/open-client.ts';
 import { readOrigin, readRobots } from '../../report/input/index.ts';
-import { onlyOperand } from '../frame/settings.ts';
+import { colourChoice, onlyOperand, readFormat } from '../frame/settings.ts';
 import { renderExplanation } from './render.ts';
 
 /** Decides one URL, and prints the decision with everything that it depends on. */
@@ -35,7 +34,7 @@ export async function explain(given: ParsedArguments, session: Session): Promise
         : await readAndExplain(url, settings, file, session);
     const output = new Output(session.stdout);
     await output.write(
-      given.switches.has('json')
+      readFormat(given) === 'json'
         ? jsonLine(explanationRecord(url, explanation))
         : renderExplanation(explanation, {
             colours: paletteFor(session, colourChoice(given)),

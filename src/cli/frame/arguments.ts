@@ -2,6 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { type Command, type CommandOption, commonOptions, type ParsedArguments } from './command.ts';
 import { quoted } from '../../report/text/index.ts';
 import { UsageError } from '../../report/usage-error.ts';
+import { nearest } from './suggestion.ts';
 
 /**
  * Parses the arguments of `command` with the option table of the command.
@@ -26,6 +27,7 @@ export function readArguments(command: Command, argv: readonly string[]): Parsed
     if (token.kind === 'positional') operands.push(token.value);
     if (token.kind !== 'option') continue;
     const option = table.find(({ name }) => name === token.name);
+    if (!token.rawName.startsWith('--')) assertTwoDashes(table, argv[token.index] ?? '');
     if (option === undefined) throw unknownOption(command, table, token.rawName);
     if (option.value === undefined) {
       if (token.value !== undefined) {
@@ -65,17 +67,34 @@ function checkedValue(option: CommandOption, value: string | undefined, given: r
     );
   }
   if (choices !== undefined && !choices.includes(value)) {
-    throw new UsageError(`Expected --${name} to be one of ${choices.join(', ')}, got ${quoted(value)}`);
+    const near = nearest(value, choices);
+    const todo = near === undefined ? '' : `; did you mean ${near}?`;
+    throw new UsageError(
+      `Expected --${name} to be one of ${choices.join(', ')}, got ${quoted(value)}${todo}`,
+    );
   }
   return value;
 }
 
-function unknownOption(command: Command, table: readonly CommandOption[], got: string): UsageError {
-  const name = got.replace(/^-+/, '');
-  const near = table.find(
-    (option) => name.length > 1 && (option.name.startsWith(name) || name.startsWith(option.name)),
+/**
+ * Refuses `-agent NAME`, which would otherwise be read as `-a gent` followed by an operand.
+ *
+ * @throws UsageError when `argument` is one dash and the long name of an option.
+ */
+function assertTwoDashes(table: readonly CommandOption[], argument: string): void {
+  const [written = ''] = argument.slice(1).split('=');
+  const meant = table.find(({ name }) => name === written);
+  if (meant === undefined) return;
+  throw new UsageError(
+    `Expected two dashes before the long name of an option, got ${quoted(argument)}; did you mean --${meant.name}?`,
   );
-  const todo =
-    near === undefined ? `canfetch ${command.name} --help lists them` : `did you mean --${near.name}?`;
+}
+
+function unknownOption(command: Command, table: readonly CommandOption[], got: string): UsageError {
+  const near = nearest(
+    got.replace(/^-+/, ''),
+    table.map(({ name }) => name),
+  );
+  const todo = near === undefined ? `canfetch help ${command.name} lists them` : `did you mean --${near}?`;
   return new UsageError(`Expected an option that \`${command.name}\` has, got ${quoted(got)}; ${todo}`);
 }

@@ -1,6 +1,12 @@
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
-export const lintFormats = ['human', 'ndjson', 'sarif'] as const;
+/** The formats of every command that prints answers. `json` is one object per line. */
+export const formats = ['text', 'json'] as const;
+
+/** The formats of commands whose findings belong to lines of a file. */
+export const findingFormats = [...formats, 'sarif'] as const;
+
+export type Format = (typeof findingFormats)[number];
 
 export const severities = ['error', 'warning', 'info'] as const;
 

@@ -60,5 +60,5 @@ export const commonOptions: readonly CommandOption[] = [
   },
   { name: 'no-color', help: 'the same as --color never' },
   { name: 'help', short: 'h', help: 'show this' },
-  { name: 'version', help: 'show the version' },
+  { name: 'version', short: 'V', help: 'show the version' },
 ];

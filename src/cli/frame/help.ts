@@ -1,10 +1,19 @@
 import { type Command, type CommandOption, commonOptions } from './command.ts';
 import { exitCode } from './exit-code.ts';
-import { definitions } from '../../report/text/index.ts';
+import { wrap } from '../../report/text/index.ts';
 
 const CLAIM = 'canfetch answers: may this agent fetch this URL, and why?';
 
-type Definitions = readonly (readonly [string, string])[];
+/** Below this width tables would be harder to read than lines that the terminal breaks. */
+const MIN_WIDTH = 60;
+/** Longer lines of prose are hard to read. */
+const MAX_WIDTH = 100;
+/** For files and pipes: what a pager shows in the usual terminal. */
+const DEFAULT_WIDTH = 80;
+/** A label longer than this stands on a line of its own. */
+const MAX_LABEL = 24;
+
+type Definitions = readonly (readonly [label: string, text: string])[];
 
 const programExitCodes: Definitions = [
   [String(exitCode.success), 'yes: allowed, nothing found, no difference'],
@@ -18,42 +27,51 @@ const commonExitCodes: Definitions = [
   [String(exitCode.brokenPipe), 'whoever read the output went away'],
 ];
 
-/** The text of `canfetch --help`. */
+/** The text of `canfetch help`. `width` is that of the terminal; absent for files and pipes. */
 export function programHelp(commands: readonly Command[], defaultCommand: Command, width?: number): string {
+  const room = roomIn(width);
   return page([
     [CLAIM],
     ['Usage:', `  canfetch [COMMAND] [OPTION…] ${defaultCommand.operands}`],
     [
       'Commands:',
-      ...definitions(
-        commands.map(({ name, summary, operands }) => [`${name} ${operands}`, summary]),
-        width,
+      ...table(
+        commands.map(({ name, summary }) => [name, summary]),
+        room,
       ),
     ],
+    wrap(
+      `Without a command it is \`${defaultCommand.name}\`. Each has its own page: canfetch help ${defaultCommand.name}`,
+      room,
+    ),
+    ['Options:', ...table(commonOptions.map(optionDefinition), room)],
+    ['Examples:', ...commands.flatMap(({ examples }) => exampleLines(examples.slice(0, 1), room))],
     [
-      `Without a command it is \`${defaultCommand.name}\`. Each has its own page: canfetch ${defaultCommand.name} --help`,
-    ],
-    ['Options:', ...definitions(commonOptions.map(optionDefinition), width)],
-    ['Examples:', ...commands.flatMap(({ examples }) => exampleLines(examples.slice(0, 1)))],
-    [
-      'Exit codes (what they say in particular is on the page of each command):',
-      ...definitions([...programExitCodes, ...commonExitCodes], width),
+      ...wrap('Exit codes (what they say in particular is on the page of each command):', room),
+      ...table([...programExitCodes, ...commonExitCodes], room),
     ],
   ]);
 }
 
-/** The text of `canfetch COMMAND --help`. */
+/** The text of `canfetch help COMMAND`. `width` is that of the terminal; absent for files and pipes. */
 export function commandHelp(command: Command, width?: number): string {
-  const ownExitCodes = command.exitCodes.map(({ code, says }) => [String(code), says] as const);
+  const room = roomIn(width);
+  const ownExitCodes = [...command.exitCodes]
+    .sort((one, other) => one.code - other.code)
+    .map(({ code, says }) => [String(code), says] as const);
   return page([
-    [`${command.summary}.`],
-    ['Usage:', `  canfetch ${command.name} [OPTION…] ${command.operands}`],
-    [command.operandsHelp],
-    ['Options:', ...definitions([...command.options, ...commonOptions].map(optionDefinition), width)],
-    ['Examples:', ...exampleLines(command.examples)],
-    ['Exit codes:', ...definitions([...ownExitCodes, ...commonExitCodes], width)],
-    command.notes,
+    wrap(`${command.summary}.`, room),
+    ['Usage:', `  canfetch ${command.name} [OPTION…] ${command.operands}`.trimEnd()],
+    wrap(command.operandsHelp.replaceAll('\n', ' '), room),
+    ['Options:', ...table([...command.options, ...commonOptions].map(optionDefinition), room)],
+    ['Examples:', ...exampleLines(command.examples, room)],
+    ['Exit codes:', ...table([...ownExitCodes, ...commonExitCodes], room)],
+    command.notes.flatMap((note) => wrap(note, room)),
   ]);
+}
+
+function roomIn(width: number | undefined): number {
+  return width === undefined ? DEFAULT_WIDTH : Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width));
 }
 
 function optionDefinition({
@@ -72,8 +90,23 @@ function optionDefinition({
   return [left, extra.length === 0 ? help : `${help} (${extra.join('; ')})`];
 }
 
-function exampleLines(examples: Command['examples']): string[] {
-  return examples.flatMap(({ line, does }) => [`  # ${does}`, `  ${line}`]);
+/** Lays out labels and texts in two columns within `room` columns. */
+function table(rows: Definitions, room: number): string[] {
+  const left = Math.max(...rows.map(([label]) => label.length).filter((length) => length <= MAX_LABEL));
+  return rows.flatMap(([label, text]) => {
+    const lines = wrap(text, room - left - 4);
+    const labels = label.length > left ? [label, ...lines.map(() => '')] : [label];
+    const texts = label.length > left ? ['', ...lines] : lines;
+    return texts.map((line, index) => `  ${(labels[index] ?? '').padEnd(left)}  ${line}`.trimEnd());
+  });
+}
+
+/** Examples may be wider than the room, because a command must stay on one line to be copied. */
+function exampleLines(examples: Command['examples'], room: number): string[] {
+  return examples.flatMap(({ line, does }) => [
+    ...wrap(does, room - 4).map((text) => `  # ${text}`),
+    `  ${line}`,
+  ]);
 }
 
 function page(sections: readonly (readonly string[])[]): string {

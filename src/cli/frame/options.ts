@@ -1,4 +1,5 @@
 import { profileNames } from '../../lifecycle/profile.ts';
+import { type Format, formats } from './choices.ts';
 import type { CommandOption } from './command.ts';
 
 /** Options that several commands share. */
@@ -36,7 +37,21 @@ export const robotsOption: CommandOption = {
   help: 'decide by this robots.txt, without network; "-" reads standard input',
 };
 
-export const jsonOption: CommandOption = { name: 'json', help: 'JSON instead of text for people' };
+/** `--format`, and `--json` as its short form. */
+export function formatOptions(
+  choices: readonly Format[] = formats,
+  byDefault = 'text',
+): readonly CommandOption[] {
+  return [
+    {
+      name: 'format',
+      value: 'FORMAT',
+      choices,
+      help: `how it is printed; json is one object per line; ${byDefault} by default`,
+    },
+    { name: 'json', help: 'the same as --format json' },
+  ];
+}
 
 export const verboseOption: CommandOption = {
   name: 'verbose',

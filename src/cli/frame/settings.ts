@@ -1,6 +1,7 @@
 import { type ColourChoice, quoted } from '../../report/text/index.ts';
 import { type ProfileName, profileNames, profiles } from '../../lifecycle/profile.ts';
 import { productToken } from '../../rules/agent.ts';
+import { type Format, findingFormats } from './choices.ts';
 import type { ParsedArguments } from './command.ts';
 import { UsageError } from '../../report/usage-error.ts';
 
@@ -59,4 +60,28 @@ export function colourChoice({ switches, values }: ParsedArguments): ColourChoic
   if (switches.has('no-color')) return 'never';
   const when = values.get('color')?.[0];
   return when === 'always' || when === 'never' ? when : 'auto';
+}
+
+/**
+ * Reads `--format`, `--json` and `--quiet`.
+ *
+ * @throws UsageError when two of them contradict each other.
+ */
+export function readForm(given: ParsedArguments, byDefault?: Format): Format | 'quiet' {
+  const format = readFormat(given, byDefault);
+  if (!given.switches.has('quiet')) return format;
+  if (!given.switches.has('json') && !given.values.has('format')) return 'quiet';
+  throw new UsageError(`Expected either --format or --quiet, got both; leave one of them out`);
+}
+
+/**
+ * Reads `--format` and its short form `--json`.
+ *
+ * @throws UsageError when both are given and differ.
+ */
+export function readFormat({ switches, values }: ParsedArguments, byDefault: Format = 'text'): Format {
+  const given = findingFormats.find((format) => format === values.get('format')?.[0]);
+  if (!switches.has('json')) return given ?? byDefault;
+  if (given === undefined || given === 'json') return 'json';
+  throw new UsageError(`Expected either --json or --format ${given}, got both; leave one of them out`);
 }

@@ -1,7 +1,7 @@
-import { lintFormats, severities } from '../frame/choices.ts';
+import { findingFormats, severities } from '../frame/choices.ts';
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { deadlineOption, profileOption, proxyOption } from '../frame/options.ts';
+import { deadlineOption, formatOptions, profileOption, proxyOption } from '../frame/options.ts';
 
 /** `canfetch lint`: reports problems in robots.txt files. */
 export const lintCommand: Command = {
@@ -13,7 +13,7 @@ export const lintCommand: Command = {
     '"-" standard input.',
   options: [
     profileOption,
-    { name: 'format', value: 'FORMAT', choices: lintFormats, help: 'how it is printed; human by default' },
+    ...formatOptions(findingFormats),
     {
       name: 'fail-on',
       value: 'SEVERITY',

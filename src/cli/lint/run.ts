@@ -1,10 +1,10 @@
-import { colourChoice } from '../frame/settings.ts';
+import { colourChoice, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
 import { absenceOf, readsStdin, RobotsLoader } from '../../report/input/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import { jsonLine, Output, paletteFor, widthOf } from '../../report/text/index.ts';
 import type { Severity } from '../../rules/index.ts';
-import { lintFormats, severities } from '../frame/choices.ts';
+import { severities } from '../frame/choices.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, type ExitCode, exitCode, graver } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
@@ -21,7 +21,7 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
   if (operands.length === 0) {
     throw new UsageError('Expected a file, an origin, or "-" for standard input, got none');
   }
-  const format = lintFormats.find((each) => each === given.values.get('format')?.[0]) ?? 'human';
+  const format = readFormat(given);
   const settings = onlineSettings(given);
   const { dialect } = profiles[settings.profile];
   const colours = paletteFor(session, colourChoice(given));
@@ -40,10 +40,10 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
       linted.push(file);
       const absence = absenceOf(file.loaded);
       if (absence !== undefined && format !== 'sarif') session.stderr.write(`canfetch: ${absence}\n`);
-      if (format === 'human') await output.write(renderFile(file, colours, width));
-      if (format === 'ndjson') for (const finding of file.findings) await output.write(jsonLine(finding));
+      if (format === 'text') await output.write(renderFile(file, colours, width));
+      if (format === 'json') for (const finding of file.findings) await output.write(jsonLine(finding));
     }
-    if (format === 'human') await output.write(renderSummary(linted));
+    if (format === 'text') await output.write(renderSummary(linted));
     if (format === 'sarif') await output.write(sarifLog(linted));
     await output.release();
     return codeOf(linted, given.values.get('fail-on')?.[0] ?? 'warning');

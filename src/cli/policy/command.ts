@@ -4,7 +4,7 @@ import {
   agentOption,
   deadlineOption,
   proxyOption,
-  jsonOption,
+  formatOptions,
   profileOption,
   storeOption,
   verboseOption,
@@ -17,7 +17,15 @@ export const policyCommand: Command = {
     'Show everything about the robots.txt of an origin: how it answered, for how long that holds, and why',
   operands: 'ORIGIN',
   operandsHelp: 'ORIGIN is an absolute http, https or ftp URL, of any page.',
-  options: [agentOption, profileOption, deadlineOption, proxyOption, storeOption, verboseOption, jsonOption],
+  options: [
+    agentOption,
+    profileOption,
+    deadlineOption,
+    proxyOption,
+    storeOption,
+    verboseOption,
+    ...formatOptions(),
+  ],
   examples: [
     { line: 'canfetch policy https://example.com', does: 'what holds for a site, and until when?' },
     {

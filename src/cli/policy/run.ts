@@ -1,4 +1,3 @@
-import { colourChoice } from '../frame/settings.ts';
 import type { OriginPolicy } from '../../decision/index.ts';
 import { jsonLine, Output, paletteFor, widthOf } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
@@ -7,7 +6,7 @@ import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
 import { readOrigin } from '../../report/input/index.ts';
 import { policyRecord, type Session } from '../../report/index.ts';
-import { onlyOperand } from '../frame/settings.ts';
+import { colourChoice, onlyOperand, readFormat } from '../frame/settings.ts';
 import { renderPolicy } from './render.ts';
 
 /** Fetches the robots.txt of an origin, and prints the resulting policy. */
@@ -23,14 +22,15 @@ export async function showPolicy(given: ParsedArguments, session: Session): Prom
       ...(agents.length === 0 ? {} : { agent: agents }),
     });
     const output = new Output(session.stdout);
-    const text = given.switches.has('json')
-      ? jsonLine(policyRecord(policy))
-      : renderPolicy(policy, {
-          colours: paletteFor(session, colourChoice(given)),
-          now: Date.now(),
-          width: widthOf(session.stdout),
-          verbose: given.switches.has('verbose'),
-        });
+    const text =
+      readFormat(given) === 'json'
+        ? jsonLine(policyRecord(policy))
+        : renderPolicy(policy, {
+            colours: paletteFor(session, colourChoice(given)),
+            now: Date.now(),
+            width: widthOf(session.stdout),
+            verbose: given.switches.has('verbose'),
+          });
     await output.write(text);
     await output.release();
     return codeOf(policy);

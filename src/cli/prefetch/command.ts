@@ -1,6 +1,14 @@
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { agentOption, deadlineOption, profileOption, proxyOption, storeOption } from '../frame/options.ts';
+import { formats } from '../frame/choices.ts';
+import {
+  agentOption,
+  deadlineOption,
+  formatOptions,
+  profileOption,
+  proxyOption,
+  storeOption,
+} from '../frame/options.ts';
 
 /** `canfetch prefetch`: fetches the robots.txt of every origin in a list of URLs. */
 export const prefetchCommand: Command = {
@@ -16,6 +24,7 @@ export const prefetchCommand: Command = {
     deadlineOption,
     proxyOption,
     storeOption,
+    ...formatOptions(formats, 'json'),
     { name: 'concurrency', value: 'N', help: 'origins asked at a time; 32 by default' },
     { name: 'quiet', short: 'q', help: 'print no lines; the exit code tells' },
   ],
@@ -42,8 +51,8 @@ export const prefetchCommand: Command = {
     },
   ],
   notes: [
-    'Each origin is asked once, and is a line of JSON on standard output as soon as its answer is there:',
-    'origin, state, reason (when no rules are in force), status, error, hops, finalUrl, fetchedAt, staleAt, retryAt.',
+    'Each origin is asked once, and is a line on standard output as soon as its answer is there. The fields of JSON: ' +
+      'origin, state, reason (when no rules are in force), status, error, hops, finalUrl, fetchedAt, staleAt, retryAt.',
     'Of a list with more than a million origins, those that come again after so many others are asked again.',
   ],
   run: async (given, session) => (await import('./run.ts')).prefetchOrigins(given, session),

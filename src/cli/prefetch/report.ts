@@ -2,10 +2,23 @@ import { isRobotsError } from '../../base/index.ts';
 import type { Decision } from '../../decision/index.ts';
 import { listShare, type Target } from '../../report/input/index.ts';
 import { type InputError, isUndecided, type Session, tooLongError } from '../../report/index.ts';
-import { count, jsonLine, Output, type Progress, progressOn } from '../../report/text/index.ts';
+import {
+  cause,
+  count,
+  jsonLine,
+  Output,
+  type Palette,
+  paletteFor,
+  printable,
+  type Progress,
+  progressOn,
+} from '../../report/text/index.ts';
 import { originOf } from '../../url/index.ts';
+import { renderInputError } from '../check/render.ts';
+import type { Format } from '../frame/choices.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
+import { colourChoice } from '../frame/settings.ts';
 
 /** An origin to fetch from, or the error of a line that names no origin. */
 export type OriginTarget =
@@ -29,19 +42,21 @@ export type Prefetched = Decision | Extract<OriginTarget, { readonly error: unkn
 export class PrefetchReport {
   private readonly session: Session;
   private readonly output: Output;
-  private readonly quiet: boolean;
+  private readonly form: Format | 'quiet';
+  private readonly colours: Palette;
   private readonly keeps: boolean;
   private readonly progress: Progress | undefined;
   private readonly tally = { urls: 0, origins: 0, rules: 0, open: 0, closed: 0, unreachable: 0, invalid: 0 };
   private code: AnswerExitCode = exitCode.success;
 
   /** @param list The stream that the list is read from; progress is measured on it. */
-  constructor({ switches, values }: ParsedArguments, session: Session, list: object) {
+  constructor(form: Format | 'quiet', given: ParsedArguments, session: Session, list: object) {
     this.session = session;
-    this.keeps = values.has('store');
+    this.keeps = given.values.has('store');
     this.output = new Output(session.stdout);
-    this.quiet = switches.has('quiet');
-    this.progress = this.quiet ? undefined : progressOn(session.stderr, listShare(list));
+    this.form = form;
+    this.colours = paletteFor(session, colourChoice(given));
+    this.progress = this.form === 'quiet' ? undefined : progressOn(session.stderr, listShare(list));
   }
 
   /** Counts a line of the list. */
@@ -53,9 +68,9 @@ export class PrefetchReport {
   /** Writes results. Resolves when the output has room for more. */
   async add(all: readonly Prefetched[]): Promise<void> {
     for (const prefetched of all) this.count(prefetched);
-    if (!this.quiet) {
+    if (this.form !== 'quiet') {
       if (this.session.stdout.isTTY === true) this.progress?.clear();
-      await this.output.write(all.map((each) => jsonLine(prefetchRecord(each))).join(''));
+      await this.output.write(all.map((each) => this.rendered(each)).join(''));
     }
     this.showProgress();
   }
@@ -84,6 +99,14 @@ export class PrefetchReport {
   /** Clears the progress line, whether the run succeeded or failed. */
   leave(): void {
     this.progress?.clear();
+  }
+
+  /** The line for standard output. Errors for people go to standard error instead. */
+  private rendered(prefetched: Prefetched): string {
+    if (this.form === 'json') return jsonLine(prefetchRecord(prefetched));
+    if (!('error' in prefetched)) return renderPrefetched(prefetched, this.colours);
+    this.session.stderr.write(renderInputError(prefetched.target, prefetched.error));
+    return '';
   }
 
   private count(prefetched: Prefetched): void {
@@ -120,6 +143,16 @@ function kindOf(decision: Decision): 'rules' | 'open' | 'closed' | 'unreachable'
   if (isUndecided(decision)) return 'unreachable';
   if (decision.state === 'rules' || decision.state === 'last-good') return 'rules';
   return decision.state === 'allow-all' ? 'open' : 'closed';
+}
+
+const LABELS = { rules: 'RULES', open: 'OPEN', closed: 'CLOSED', unreachable: 'UNREACHABLE' } as const;
+const STYLES = { rules: 'good', open: 'good', closed: 'bad', unreachable: 'unsure' } as const;
+
+/** Renders the result for one origin for people: what holds there, and the status or the error of its robots.txt. */
+function renderPrefetched(decision: Decision, colours: Palette): string {
+  const kind = kindOf(decision);
+  const label = colours[STYLES[kind]](LABELS[kind].padEnd(11));
+  return `${label}  ${printable(decision.origin)}  ${cause(decision.robots)}\n`;
 }
 
 function prefetchRecord(prefetched: Prefetched): object {

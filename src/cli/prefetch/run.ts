@@ -6,7 +6,7 @@ import type { ParsedArguments } from '../frame/command.ts';
 import type { ExitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
-import { onlyOperand } from '../frame/settings.ts';
+import { onlyOperand, readForm } from '../frame/settings.ts';
 import { DistinctOrigins } from '../../url/index.ts';
 import { originTarget, PrefetchReport, type Prefetched } from './report.ts';
 import { open } from 'node:fs/promises';
@@ -22,13 +22,14 @@ const CACHE = { maxOrigins: 10_000, maxBytes: 32 * 1_048_576 };
 /** Fetches the robots.txt of each origin once, and prints a line for each. */
 export async function prefetchOrigins(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const list = onlyOperand(given, 'a file of URLs, or "-" for standard input');
+  const form = readForm(given, 'json');
   const concurrency = readConcurrency(given);
   const settings = onlineSettings(given);
   return interruptible(session, { readsStdin: list === STDIN }, async (signal) => {
     const stream = await openList(list, session, signal);
     await using opened = await openClient(settings, session, { concurrency, cache: CACHE });
     const { client } = opened;
-    const report = new PrefetchReport(given, session, stream);
+    const report = new PrefetchReport(form, given, session, stream);
     try {
       const origins = new DistinctOrigins();
       const ask = (line: Target, stop: AbortSignal): Prefetched | Promise<Prefetched> | undefined => {

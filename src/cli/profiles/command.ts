@@ -1,7 +1,7 @@
 import { profileNames } from '../../lifecycle/profile.ts';
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { jsonOption } from '../frame/options.ts';
+import { formatOptions } from '../frame/options.ts';
 
 /** `canfetch profiles`: prints the semantics of the profiles as tables. */
 export const profilesCommand: Command = {
@@ -10,7 +10,7 @@ export const profilesCommand: Command = {
   operands: '[NAME]',
   operandChoices: profileNames,
   operandsHelp: 'NAME is a profile; without one all are compared.',
-  options: [jsonOption],
+  options: formatOptions(),
   examples: [
     { line: 'canfetch profiles', does: 'compare the profiles' },
     {

@@ -1,4 +1,4 @@
-import { colourChoice } from '../frame/settings.ts';
+import { colourChoice, readFormat } from '../frame/settings.ts';
 import { type Profile, type ProfileName, profileNames, profiles } from '../../lifecycle/index.ts';
 import { dialects } from '../../rules/dialect.ts';
 import {
@@ -14,13 +14,14 @@ import {
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { type Session, UsageError } from '../../report/index.ts';
+import { notAmong } from '../frame/suggestion.ts';
 import { type Facts, phaseFacts, profileFacts, readingFacts } from './facts.ts';
 
 /** Prints one profile, or all of them side by side. */
 export async function showProfiles(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const wanted = readNames(given);
   const output = new Output(session.stdout);
-  if (given.switches.has('json')) {
+  if (readFormat(given) === 'json') {
     for (const name of wanted) await output.write(jsonLine(asData(profiles[name])));
   } else
     await output.write(forPeople(wanted, paletteFor(session, colourChoice(given)), widthOf(session.stdout)));
@@ -36,7 +37,7 @@ function readNames({ operands }: ParsedArguments): readonly ProfileName[] {
   if (wanted === undefined) return profileNames;
   const name = profileNames.find((each) => each === wanted);
   if (name !== undefined) return [name];
-  throw new UsageError(`Expected a profile (${profileNames.join(', ')}), got ${quoted(wanted)}`);
+  throw notAmong('a profile', profileNames, wanted);
 }
 
 /** Converts a profile to plain data, and adds the traits of its dialect. */
