@@ -44,15 +44,27 @@ const VALUES: Readonly<Record<string, string>> = {
   '512,000 control characters in JSON': JSON.stringify('\0'.repeat(512_000)),
 };
 
-/** What every store owes, wherever it keeps things. */
-export function storeContract(name: string, open: () => Promise<StoreUnderTest>): void {
+/**
+ * What every store owes, wherever it keeps things.
+ *
+ * @param has `fleet`: leases and slots too; `values`: values alone
+ */
+export function storeContract(
+  name: string,
+  open: () => Promise<StoreUnderTest>,
+  has: 'fleet' | 'values' = 'fleet',
+): void {
+  const describeFleet = (part: string, tests: () => void): void => {
+    if (has === 'fleet') describe(part, tests);
+  };
+
   describe(`the contract of stores: ${name}`, () => {
     let tested: StoreUnderTest;
     let store: Required<RobotsStore>;
 
     beforeEach(async () => {
       tested = await open();
-      store = complete(tested.store);
+      store = complete(tested.store, has);
     });
 
     afterEach(() => tested.close());
@@ -140,7 +152,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       });
     });
 
-    describe('leases', () => {
+    describeFleet('leases', () => {
       const heldAmong = (leases: readonly unknown[]): number =>
         leases.filter((lease) => lease !== undefined).length;
 
@@ -277,7 +289,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       });
     });
 
-    describe('slots', () => {
+    describeFleet('slots', () => {
       it('the first is now', async () => {
         expect(await store.reserve('k', HOUR)).toBe(0);
       });
@@ -327,10 +339,14 @@ function timeLost(waitMs: number, delayMs: number): number {
   return Math.ceil(waitMs / delayMs) * delayMs - waitMs;
 }
 
-/** The store, which must be able to do all that a store can. */
-function complete(store: RobotsStore): Required<RobotsStore> {
-  const { lease, reserve } = store;
-  if (lease === undefined || reserve === undefined) throw new Error('The store has no leases, or no slots');
+/** The store, which must be able to do all that it should, and no more. */
+function complete(store: RobotsStore, has: 'fleet' | 'values'): Required<RobotsStore> {
+  const none = (): never => {
+    throw new Error('The store has no leases, or no slots');
+  };
+  if (has === 'values') expect([store.lease, store.reserve]).toEqual([undefined, undefined]);
+  const { lease = none, reserve = none } = store;
+  if (has === 'fleet') expect([store.lease, store.reserve]).not.toContain(undefined);
   return {
     get: (key) => store.get(key),
     set: (key, value, options) => store.set(key, value, options),

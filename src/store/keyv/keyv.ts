@@ -1,0 +1,87 @@
+import { quote, RobotsInvalidOptionsError } from '../../base/index.ts';
+import { milliseconds, type RobotsStore } from '../store.ts';
+import { KeyvErrors, type KeyvInstance } from './keyv-errors.ts';
+
+export type { KeyvInstance } from './keyv-errors.ts';
+export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../store.ts';
+
+/**
+ * A store without `lease` and `reserve`: a Keyv backend has no operation that only one of many callers wins. Each
+ * process of a fleet fetches a robots.txt that the store does not have yet, and paces its own requests.
+ */
+export interface KeyvStore extends RobotsStore {
+  get(key: string): Promise<string | undefined>;
+  set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void>;
+  delete(key: string): Promise<void>;
+  readonly lease?: never;
+  readonly reserve?: never;
+}
+
+/**
+ * Makes a store over a Keyv instance, and so over each of its backends. The caller makes the instance and closes it.
+ *
+ * Records are texts with a TTL in whole milliseconds. The backend may keep them longer: what is out of date is fetched
+ * again. `lease` and `reserve` are absent ({@link KeyvStore}).
+ *
+ * The store rejects when the backend fails, so that the client can report it. Keyv 5 hides failed reads unless it is
+ * made with `throwOnErrors: true`, so that is required. Keyv 6 hides failures when its event `error` has a listener;
+ * the store listens too while it calls. With a backend that hides its own failures, a failed read is a cache miss.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when `keyv` is no Keyv instance, or hides failures.
+ *
+ * @example
+ * ```ts
+ * import Keyv from 'keyv';
+ * import { RobotsClient } from 'canfetch';
+ * import { keyvStore } from 'canfetch/keyv';
+ *
+ * const store = keyvStore(new Keyv({ throwOnErrors: true }));
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0', store });
+ * ```
+ */
+export function keyvStore(keyv: KeyvInstance): KeyvStore {
+  checkKeyv(keyv);
+  const errors = new KeyvErrors(keyv);
+  return {
+    async get(key) {
+      const value = await errors.of(
+        () => keyv.get(key),
+        (found) => found === undefined || found === null,
+      );
+      // A value of another type is not ours, so there is none of ours.
+      return typeof value === 'string' ? value : undefined;
+    },
+    async set(key, value, { ttlMs }) {
+      // Some backends take whole milliseconds only. Rounded up, so that a time is never shorter than requested.
+      const ttl = Math.ceil(milliseconds('ttlMs', ttlMs));
+      const isKept = await errors.of(
+        () => keyv.set(key, value, ttl),
+        (kept) => kept === false,
+      );
+      if (isKept === false) throw new Error(`Keyv did not keep the value of ${quote(key)}`);
+    },
+    async delete(key) {
+      // `false` also when there was nothing to delete.
+      await errors.of(
+        () => keyv.delete(key),
+        (deleted) => deleted === false,
+      );
+    },
+  };
+}
+
+function checkKeyv(keyv: KeyvInstance): void {
+  const given: Partial<KeyvInstance> = Object(keyv);
+  for (const method of ['get', 'set', 'delete'] as const) {
+    if (typeof given[method] === 'function') continue;
+    throw new RobotsInvalidOptionsError(
+      `Expected an instance of Keyv, got ${quote(keyv)}, which has no method \`${method}\``,
+    );
+  }
+  if (given.throwOnErrors === false) {
+    throw new RobotsInvalidOptionsError(
+      'Expected a Keyv that rejects when its backend fails, got one that hides it; ' +
+        'make it with `new Keyv({ throwOnErrors: true })`',
+    );
+  }
+}
