@@ -21,8 +21,8 @@ export class CacheEntry {
   private answerHeld = false;
   private copyHeld = false;
   /** The value of {@link sizeBytes} when the cache last read it. */
-  reckonedBytes = 0;
-  private reckonedChanges: number | undefined;
+  countedBytes = 0;
+  private countedChanges: number | undefined;
   private readonly recordBytes: number;
   /** Start and end of the time in which fresh rules are in force and no refresh is due. */
   private readonly quietFrom: number;
@@ -77,14 +77,14 @@ export class CacheEntry {
   }
 
   /** Stores {@link sizeBytes} and returns it. */
-  reckon(): number {
-    this.reckonedChanges = this.parsed?.changes;
-    return (this.reckonedBytes = this.sizeBytes);
+  updateSize(): number {
+    this.countedChanges = this.parsed?.changes;
+    return (this.countedBytes = this.sizeBytes);
   }
 
-  /** Whether {@link sizeBytes} may have changed since {@link reckon}. */
+  /** Whether {@link sizeBytes} may have changed since {@link updateSize}. */
   get hasChanged(): boolean {
-    return this.parsed?.changes !== this.reckonedChanges;
+    return this.parsed?.changes !== this.countedChanges;
   }
 
   /** Estimated memory of the entry. It grows when the file is parsed and when rules are compiled. */

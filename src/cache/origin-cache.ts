@@ -65,7 +65,7 @@ export class OriginCache {
       max: options.maxOrigins,
       maxSize: options.maxBytes,
       // A single file larger than the whole bound is kept, alone.
-      sizeCalculation: (entry) => Math.min(entry.reckon(), options.maxBytes),
+      sizeCalculation: (entry) => Math.min(entry.updateSize(), options.maxBytes),
       dispose: (entry, origin, reason) => {
         if (entry === this.lastEntry) this.lastEntry = undefined;
         if (reason === 'evict' && cacheChannels.cache.hasSubscribers) {
@@ -81,7 +81,7 @@ export class OriginCache {
     const last = this.lastEntry;
     if (last !== undefined) {
       if (origin === this.lastOrigin) return last;
-      this.reckon(last);
+      this.updateSize(last);
     }
     this.lastEntry = this.entries.get(origin);
     this.lastOrigin = origin;
@@ -92,7 +92,7 @@ export class OriginCache {
    * Reckons an entry anew, when rules were compiled for an agent since, or descriptions kept. Questions do this for the
    * entry that was asked before: nothing need be looked at as long as they are about one origin.
    */
-  reckon(entry: CacheEntry): void {
+  updateSize(entry: CacheEntry): void {
     if (!entry.hasChanged) return;
     const { origin } = entry.record;
     if (this.entries.peek(origin) !== entry) return;
@@ -154,7 +154,7 @@ export class OriginCache {
     const known = this.entries.peek(record.origin);
     if (known !== undefined && recordedAt(known.record) >= recordedAt(record)) return undefined;
     const before = this.entries.size;
-    this.learn(record, true);
+    this.enter(record, true);
     return before + (known === undefined ? 1 : 0) - this.entries.size;
   }
 
@@ -182,7 +182,7 @@ export class OriginCache {
     const { stored } = this.options;
     if (stored === undefined) return this.ask(origin, this.entries.peek(origin), signal, isCurrent);
     const found = await stored.find(origin, (record) => this.improves(record), signal);
-    const known = found.record === undefined ? undefined : this.learn(found.record, isCurrent());
+    const known = found.record === undefined ? undefined : this.enter(found.record, isCurrent());
     if (found.kind === 'answered' && known !== undefined) return { entry: known, source: 'store' };
     const lease = found.kind === 'to-ask' ? found.lease : undefined;
     return this.ask(origin, known ?? this.entries.peek(origin), signal, isCurrent, lease);
@@ -200,7 +200,7 @@ export class OriginCache {
   }
 
   /** Makes an entry from the record in memory and a record from outside. */
-  private learn(record: OriginRecord, isCurrent: boolean): CacheEntry {
+  private enter(record: OriginRecord, isCurrent: boolean): CacheEntry {
     const known = isCurrent ? this.entries.peek(record.origin) : undefined;
     const merged = known === undefined ? record : newest(known.record, record);
     if (known !== undefined && merged === known.record) return known;
@@ -227,7 +227,7 @@ export class OriginCache {
       const previous =
         known === undefined && isCurrent()
           ? this.entries.peek(origin)
-          : known && this.learn(known.record, isCurrent());
+          : known && this.enter(known.record, isCurrent());
       const record = this.advance(origin, previous, outcome);
       if (!isCurrent()) {
         return {

@@ -44,7 +44,7 @@ export interface SnapshotContext {
 }
 
 /** Characters processed before other work gets a turn. */
-const TURN_LENGTH = 256 * 1_024;
+const YIELD_EVERY_CHARACTERS = 256 * 1_024;
 const HEADER = '{"snapshot":';
 
 /**
@@ -60,7 +60,7 @@ export async function* writeSnapshot(context: SnapshotContext): AsyncGenerator<s
     const line = context.codec.encode(record);
     yield `${line}\n`;
     length += line.length;
-    if (length < TURN_LENGTH) continue;
+    if (length < YIELD_EVERY_CHARACTERS) continue;
     length = 0;
     await turn();
     // A snapshot that ended early would look complete.
@@ -107,7 +107,7 @@ export async function readSnapshot(
       context.assertOpen();
       await reader.read(line.trimEnd());
       length += line.length;
-      if (length < TURN_LENGTH) continue;
+      if (length < YIELD_EVERY_CHARACTERS) continue;
       length = 0;
       await turn();
     }

@@ -242,7 +242,7 @@ export class RobotsClient {
     const { clock, maxBodyBytes } = this.settings;
     const { entry, source } = await this.recallOrFetch(origin, options?.signal);
     const policy = describeEntry(entry, { tokens, maxBodyBytes, now: clock.now() }, source);
-    this.cache.reckon(entry);
+    this.cache.updateSize(entry);
     return policy;
   }
 
@@ -500,7 +500,7 @@ export class RobotsClient {
     publishCacheEvent(located.origin, 'miss');
     const { entry, source } = await this.cache.fetch(located.origin, signal);
     const decision = decide(entry, tokens, located, this.settings.clock.now(), source);
-    this.cache.reckon(entry);
+    this.cache.updateSize(entry);
     return publishDecision(decision);
   }
 

@@ -190,7 +190,7 @@ function robotsTxtDecision(
     agent: tokens[0],
     profile: profile.name,
     state,
-    robots: entry?.source('memory', answerHolds(entry, now), isByCopy(state)) ?? unasked(located.origin),
+    robots: entry?.source('memory', answerHolds(entry, now), isByCopy(state)) ?? neverFetched(located.origin),
     reason: 'robots-txt',
     allowed: true,
   };
@@ -232,12 +232,12 @@ export function answerHolds({ record: { answer } }: CacheEntry, now: number): bo
 }
 
 /** The source of a decision about an origin that was not fetched. */
-function unasked(origin: string): RobotsSource {
+function neverFetched(origin: string): RobotsSource {
   const url = origin + ROBOTS_PATH;
   return { url, finalUrl: url, hops: 0, source: 'memory' };
 }
 
 /** The source of a decision about an `ftp:` origin without a transport. */
 export function noFtpTransport(origin: string): RobotsSource {
-  return { ...unasked(origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
+  return { ...neverFetched(origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
 }

@@ -132,28 +132,28 @@ function suspectIn({ answer, copy, failure }: OriginRecord): Suspect | undefined
 function attemptOf({ answer, failure }: OriginRecord): PolicyAttempt | undefined {
   if (failure !== undefined) {
     const { at, error } = failure;
-    return { kind: 'unreachable', at, ...courseOf(failure, failure.status), error };
+    return { kind: 'unreachable', at, ...routeOf(failure, failure.status), error };
   }
   if (answer === undefined) return undefined;
   const { kind, fetchedAt: at, status } = answer;
   switch (kind) {
     case 'rules':
       return answer.notModified === true
-        ? { kind: 'not-modified', at, ...courseOf(answer, 304) }
-        : { kind: 'success', at, ...courseOf(answer, status) };
+        ? { kind: 'not-modified', at, ...routeOf(answer, 304) }
+        : { kind: 'success', at, ...routeOf(answer, status) };
     case 'unavailable':
       return {
         kind,
         at,
-        ...courseOf(answer, status),
+        ...routeOf(answer, status),
         ...(answer.reason === undefined ? {} : { unavailable: answer.reason }),
       };
     case 'restricted':
-      return { kind, at, ...courseOf(answer, status) };
+      return { kind, at, ...routeOf(answer, status) };
   }
 }
 
-function courseOf(
+function routeOf(
   { redirects = [], headers = {}, finalUrl }: ConclusiveAnswer | Failure,
   status: number | undefined,
 ): Pick<PolicyAttempt, 'hops' | 'headers'> {

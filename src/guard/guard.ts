@@ -133,8 +133,8 @@ export class Guard<Result = unknown> {
     const text = typeof url === 'string' ? url : url.href;
     const decision = this.decide(text, request);
     return decision instanceof Promise
-      ? decision.then((late) => this.weigh(late, request))
-      : this.weigh(decision, request);
+      ? decision.then((late) => this.refusedOf(late, request))
+      : this.refusedOf(decision, request);
   }
 
   /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
@@ -210,13 +210,13 @@ export class Guard<Result = unknown> {
   private async paced(url: string | URL, pace: Pace, request: GuardedRequest): Promise<Decision | undefined> {
     const { signal, onSlot } = request;
     const decision = await this.decide(url, request);
-    const refused = this.weigh(decision, request);
+    const refused = this.refusedOf(decision, request);
     if (refused !== undefined) return refused;
     const slot = await this.takeSlot(decision, pace, signal);
     try {
       // The rules may have changed during a long wait. A dry run reports a refusal once.
       if (slot.waitedMs > 0 && decision.allowed) {
-        const changed = this.weigh(await this.decide(url, request), request);
+        const changed = this.refusedOf(await this.decide(url, request), request);
         if (changed !== undefined) {
           slot.release();
           return changed;
@@ -243,9 +243,10 @@ export class Guard<Result = unknown> {
     return { waitedMs, leaveNow: () => true, leave: () => Promise.resolve(), release: () => undefined };
   }
 
-  private weigh(decision: Decision, { onDecision }: GuardedRequest): Decision | undefined {
+  private refusedOf(decision: Decision, { onDecision }: GuardedRequest): Decision | undefined {
     onDecision?.(decision);
-    if (decision.allowed) return this.settings.purpose === undefined ? undefined : this.#weighUsage(decision);
+    if (decision.allowed)
+      return this.settings.purpose === undefined ? undefined : this.#refusedByUsage(decision);
     this.settings.onRefusal?.(decision);
     return this.settings.enforces ? decision : undefined;
   }
@@ -262,10 +263,10 @@ export class Guard<Result = unknown> {
    * @param decision The decision that allowed the request; `undefined` for a request that was not checked.
    */
   refusesResponse(decision: Decision | undefined, headers: UsageOptions): Decision | undefined {
-    return decision === undefined || !decision.allowed ? undefined : this.#weighUsage(decision, headers);
+    return decision === undefined || !decision.allowed ? undefined : this.#refusedByUsage(decision, headers);
   }
 
-  #weighUsage(decision: Decision, headers?: UsageOptions): Decision | undefined {
+  #refusedByUsage(decision: Decision, headers?: UsageOptions): Decision | undefined {
     const { purpose, refusesUnknown } = this.settings;
     if (purpose === undefined || decision.reason === 'robots-txt') return undefined;
     const usage = this.client.usageOf?.(decision, purpose, headers);

@@ -4,7 +4,7 @@ import type { Profile } from './profile.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A record that can serve without end is kept for this long after the latest attempt. */
-const OUTLASTS_MS = 30 * DAY_MS;
+const ENDLESS_RETENTION_MS = 30 * DAY_MS;
 
 /** Upper bound, for profiles with very long phases. */
 const MAX_MS = 10 * 365 * DAY_MS;
@@ -19,8 +19,8 @@ export function retentionMs(record: OriginRecord, profile: Profile, now: number)
   const { answer, copy, failure, site } = record;
   const heldUntil = Math.max(answer?.staleAt ?? -Infinity, failure?.retryAt ?? -Infinity);
   const outlasts = copy !== undefined || failure !== undefined;
-  const untilMs = outlasts ? heldUntil - now + lastPhaseMs(profile) + OUTLASTS_MS : heldUntil - now;
-  const siteMs = site === undefined ? 0 : site.at + OUTLASTS_MS - now;
+  const untilMs = outlasts ? heldUntil - now + lastPhaseMs(profile) + ENDLESS_RETENTION_MS : heldUntil - now;
+  const siteMs = site === undefined ? 0 : site.at + ENDLESS_RETENTION_MS - now;
   return Math.ceil(Math.min(Math.max(untilMs, siteMs, 0), MAX_MS));
 }
 

@@ -64,7 +64,7 @@ export class PacedRequest implements TakenSlot {
    *
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
-  async come(signal: AbortSignal | undefined): Promise<void> {
+  async waitForSlot(signal: AbortSignal | undefined): Promise<void> {
     await this.whenDue(signal);
     this.waitedMs = this.context.now() - this.since;
   }

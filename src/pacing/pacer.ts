@@ -124,7 +124,7 @@ export class Pacer {
    */
   async take(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Promise<TakenSlot> {
     const request = this.requestFor(decision, pace);
-    await request.come(signal);
+    await request.waitForSlot(signal);
     return request;
   }
 

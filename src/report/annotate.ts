@@ -22,7 +22,7 @@ export interface Gap {
 const SHORT_FILE = 60;
 const CONTEXT = 2;
 /** When the group is spread over more places than this, only the first are shown. */
-const MOST_PLACES = 20;
+const MAX_PLACES = 20;
 
 /** Annotates the lines of a file. Of a long file only the lines around the deciding ones are kept, unless `all`. */
 export function annotate(
@@ -41,7 +41,7 @@ export function annotate(
   const places = [
     ...[decision.rule?.line, runnerUp?.rule.line].filter((line) => line !== undefined),
     ...(decision.group?.lines ?? []),
-  ].slice(0, MOST_PLACES);
+  ].slice(0, MAX_PLACES);
   return around(lines, places);
 }
 

@@ -124,7 +124,7 @@ export class LineCursor {
   private lineEnd(at: number): number {
     const { bytes } = this;
     const { length } = bytes;
-    if (length >= WORTH_WORDS) {
+    if (length >= MIN_WORD_SCAN_OCTETS) {
       const words = (this.words ??= wordsOf(bytes));
       const first = -bytes.byteOffset & 3;
       while (((at - first) & 3) !== 0 && at < length && !isLineEnd(bytes[at]!)) at++;
@@ -227,7 +227,7 @@ export class LineCursor {
 }
 
 /** Below this file size the search octet by octet is faster. */
-const WORTH_WORDS = 1024;
+const MIN_WORD_SCAN_OCTETS = 1024;
 const LINE_FEEDS = 0x0a0a_0a0a;
 const CARRIAGE_RETURNS = 0x0d0d_0d0d;
 const LOW_BITS = 0x0101_0101;

@@ -12,7 +12,7 @@ import {
 import { listShare } from '../../report/input/index.ts';
 import type { Format } from '../frame/choices.ts';
 import type { ParsedArguments } from '../frame/command.ts';
-import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
+import { type AnswerExitCode, exitCode, worseOf } from '../frame/exit-code.ts';
 import { renderInputError, renderDecision } from './render.ts';
 
 /** Counts of the results so far. */
@@ -53,7 +53,7 @@ export class CheckReport {
     for (const result of results) {
       const outcome = outcomeOf(result);
       this.tally[outcome]++;
-      this.code = graver(this.code, codeOf[outcome]);
+      this.code = worseOf(this.code, codeOf[outcome]);
       // Clears the progress line before an error, or a decision on the same terminal, is written.
       if ('error' in result || this.session.stdout.isTTY === true) this.progress?.clear();
       text += this.rendered(result);

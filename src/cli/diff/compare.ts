@@ -55,7 +55,7 @@ const MAX_FLIPS = 1_000;
 export class FileComparison {
   readonly differences: readonly AgentDifference[];
   /** Changed `Sitemap` records and other records outside of groups, which apply to every agent. */
-  readonly everybody: readonly RecordChange[];
+  readonly outsideGroups: readonly RecordChange[];
   /** Number of named agents that were not compared because the files name more than `MAX_AGENTS`. */
   readonly agentsLeftOut: number;
   private readonly before: RobotsFile;
@@ -66,12 +66,12 @@ export class FileComparison {
     this.after = after;
     const wanted = agents.length > 0 ? { agents, more: 0 } : namedAgents([before, after], MAX_AGENTS);
     this.agentsLeftOut = wanted.more;
-    this.everybody = recordChanges(forEverybody(before), forEverybody(after));
+    this.outsideGroups = recordChanges(forEverybody(before), forEverybody(after));
     this.differences = this.pairs(wanted.agents).flatMap((pair) => this.differenceOf(pair) ?? []);
   }
 
   get same(): boolean {
-    return this.differences.length === 0 && this.everybody.length === 0;
+    return this.differences.length === 0 && this.outsideGroups.length === 0;
   }
 
   /**

@@ -22,13 +22,13 @@ export function renderComparison(
   comparison: FileComparison,
   colours: Palette,
 ): string {
-  const { differences, everybody, agentsLeftOut, same } = comparison;
+  const { differences, outsideGroups, agentsLeftOut, same } = comparison;
   const lines = [
     colours.bad(`--- ${nameOf(before)}`),
     colours.good(`+++ ${nameOf(after)}`),
     ...differences.flatMap((difference) => ['', ...differenceLines(difference, colours)]),
-    ...(everybody.length === 0 ? [] : ['', colours.strong('for everybody')]),
-    ...shown(everybody, (change) => recordLine(change, colours)),
+    ...(outsideGroups.length === 0 ? [] : ['', colours.strong('for everybody')]),
+    ...shown(outsideGroups, (change) => recordLine(change, colours)),
     ...(same ? ['No difference for any agent'] : []),
     ...(agentsLeftOut === 0
       ? []

@@ -101,7 +101,7 @@ function tryTarget(comparison: FileComparison, { input, line, tooLong }: Target)
 
 /** Converts a comparison to plain data for JSON. */
 function comparisonRecord(before: Side, after: Side, comparison: FileComparison): object {
-  const { same, differences, everybody, agentsLeftOut } = comparison;
+  const { same, differences, outsideGroups: everybody, agentsLeftOut } = comparison;
   const described = ({ name, because }: Side): object => ({
     name,
     ...(because === undefined ? {} : { because }),

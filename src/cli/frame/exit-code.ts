@@ -35,6 +35,6 @@ const lightestFirst: readonly AnswerExitCode[] = [
  * Returns the code with the higher rank: invalid input outranks every answer, and an undecided answer outranks a
  * final one.
  */
-export function graver(one: AnswerExitCode, other: AnswerExitCode): AnswerExitCode {
+export function worseOf(one: AnswerExitCode, other: AnswerExitCode): AnswerExitCode {
   return lightestFirst.indexOf(one) > lightestFirst.indexOf(other) ? one : other;
 }

@@ -6,7 +6,7 @@ import { jsonLine, Output, paletteFor, widthOf } from '../../report/text/index.t
 import type { Severity } from '../../rules/index.ts';
 import { severities } from '../frame/choices.ts';
 import type { ParsedArguments } from '../frame/command.ts';
-import { type AnswerExitCode, type ExitCode, exitCode, graver } from '../frame/exit-code.ts';
+import { type AnswerExitCode, type ExitCode, exitCode, worseOf } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
 import { renderFile, renderSummary, type LintedFile, lintLoaded } from './render.ts';
@@ -55,9 +55,9 @@ function codeOf(linted: readonly LintedFile[], failOn: string): AnswerExitCode {
     failOn === 'never' ? [] : severities.slice(0, severities.findIndex((each) => each === failOn) + 1);
   let code: AnswerExitCode = exitCode.success;
   for (const { loaded, findings } of linted) {
-    if (findings.some(({ severity }) => bad.includes(severity))) code = graver(code, exitCode.negative);
+    if (findings.some(({ severity }) => bad.includes(severity))) code = worseOf(code, exitCode.negative);
     if (loaded.kind === 'none' && loaded.policy.reason === 'unreachable')
-      code = graver(code, exitCode.undecided);
+      code = worseOf(code, exitCode.undecided);
   }
   return code;
 }

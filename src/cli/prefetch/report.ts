@@ -17,7 +17,7 @@ import { originOf } from '../../url/index.ts';
 import { renderInputError } from '../check/render.ts';
 import type { Format } from '../frame/choices.ts';
 import type { ParsedArguments } from '../frame/command.ts';
-import { type AnswerExitCode, exitCode, graver } from '../frame/exit-code.ts';
+import { type AnswerExitCode, exitCode, worseOf } from '../frame/exit-code.ts';
 import { colourChoice } from '../frame/settings.ts';
 
 /** An origin to fetch from, or the error of a line that names no origin. */
@@ -112,11 +112,11 @@ export class PrefetchReport {
   private count(prefetched: Prefetched): void {
     if ('error' in prefetched) {
       this.tally.invalid++;
-      this.code = graver(this.code, exitCode.usage);
+      this.code = worseOf(this.code, exitCode.usage);
     } else {
       this.tally.origins++;
       this.tally[kindOf(prefetched)]++;
-      if (isUndecided(prefetched)) this.code = graver(this.code, exitCode.undecided);
+      if (isUndecided(prefetched)) this.code = worseOf(this.code, exitCode.undecided);
     }
   }
 

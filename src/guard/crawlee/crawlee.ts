@@ -16,7 +16,7 @@ import {
   type NavigationHook,
   type SkippedRequest,
   type Adding,
-  noting,
+  withSource,
   robotsOf,
   type Running,
   running,
@@ -200,7 +200,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
 
     override addRequests(requests: unknown, ...rest: unknown[]): Promise<unknown> {
       const step: Adding = { name: 'adding', source: undefined };
-      return steps.run(step, () => super.addRequests(noting(requests, step), ...rest));
+      return steps.run(step, () => super.addRequests(withSource(requests, step), ...rest));
     }
 
     override enqueueLinksWithCrawlDepth(links: object, ...rest: unknown[]): Promise<unknown> {

@@ -62,9 +62,9 @@ type Send = (request: HttpRequest) => Promise<HttpResponse>;
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the client follows redirects by itself.
  */
 export function guardHttpClient(client: HttpClient, beginChecks: BeginChecks): HttpClient {
-  const follow = takesHooks(client) ? followedByGot : followedHere;
+  const follow = takesHooks(client) ? followedByGot : followedByGuard;
   // ImpitHttpClient has this property, and ignores the `followRedirect` of a request.
-  if (Reflect.get(client, 'followRedirects') === true) throw unseen('would follow redirects');
+  if (Reflect.get(client, 'followRedirects') === true) throw followsUnchecked('would follow redirects');
   /** Set once the client was found to follow redirects by itself. All further requests reject with this error. */
   let redirectError: unknown;
   const guarded = async (
@@ -117,13 +117,13 @@ async function followedByGot(send: Send, request: HttpRequest, checks: RequestCh
     checks.failed(url, error);
     throw error;
   });
-  if ((response.redirectUrls?.length ?? 0) > seen) throw followedUnseen(response, url);
+  if ((response.redirectUrls?.length ?? 0) > seen) throw followedUnchecked(response, url);
   checks.answered(url, response);
   return response;
 }
 
 /** Any other client sends one hop at a time. Redirects are followed here, by the steps of the Fetch standard. */
-async function followedHere(
+async function followedByGuard(
   send: Send,
   request: HttpRequest,
   checks: RequestChecks,
@@ -140,7 +140,7 @@ async function followedHere(
       checks.failed(url, error);
       throw error;
     });
-    if (hasFollowed(response, url)) throw followedUnseen(response, url);
+    if (hasFollowed(response, url)) throw followedUnchecked(response, url);
     checks.answered(url, response);
     const head = headOf(response);
     const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect;
@@ -199,12 +199,12 @@ function withoutFragment(url: string | URL): string {
   return new URL(url).href.split('#', 1)[0] ?? '';
 }
 
-function followedUnseen(response: HttpResponse, requested: URL): RobotsInvalidOptionsError {
+function followedUnchecked(response: HttpResponse, requested: URL): RobotsInvalidOptionsError {
   response.stream?.destroy();
-  return unseen(`followed a redirect of ${requested.href}`);
+  return followsUnchecked(`followed a redirect of ${requested.href}`);
 }
 
-function unseen(what: string): RobotsInvalidOptionsError {
+function followsUnchecked(what: string): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
     `Expected the \`httpClient\` to heed \`followRedirect: false\`, but it ${what} where none can be checked; ` +
       'turn them off where it is made (`new ImpitHttpClient({ followRedirects: false })`)',

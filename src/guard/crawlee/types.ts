@@ -43,7 +43,7 @@ export function robotsOf(source: unknown): unknown {
 }
 
 /** Wraps `requests` and sets `step.source` to each one read. Crawlee checks its URL before it reads the next. */
-export function noting(requests: unknown, step: Adding): unknown {
+export function withSource(requests: unknown, step: Adding): unknown {
   if (typeof requests !== 'object' || requests === null) return requests;
   if (!(Symbol.iterator in requests) && !(Symbol.asyncIterator in requests)) return requests;
   return noted(requests as Iterable<unknown> | AsyncIterable<unknown>, step);

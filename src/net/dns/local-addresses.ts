@@ -38,13 +38,13 @@ export class LocalAddresses {
     const now = this.#now();
     if (now - this.#checkedAt < RECHECK_MS) return;
     this.#checkedAt = now;
-    const outward = this.#addresses().filter(
+    const external = this.#addresses().filter(
       ({ internal, address }) => !internal && !LINK_LOCAL.test(address),
     );
-    const ipv4 = outward.some(({ family }) => family === 'IPv4');
-    const ipv6 = outward.some(({ family }) => family === 'IPv6');
+    const ipv4 = external.some(({ family }) => family === 'IPv4');
+    const ipv6 = external.some(({ family }) => family === 'IPv6');
     this.#families = ipv4 || ipv6 ? { ipv4, ipv6 } : { ipv4: true, ipv6: true };
-    this.#prefersIPv6 = outward.some(({ family, address }) => family === 'IPv6' && isPublicAddress(address));
+    this.#prefersIPv6 = external.some(({ family, address }) => family === 'IPv6' && isPublicAddress(address));
   }
 
   #addresses(): readonly { address: string; family: string; internal: boolean }[] {

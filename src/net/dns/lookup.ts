@@ -39,7 +39,7 @@ export interface NameLookupOptions {
  * Errors of c-ares or of its settings, not of the name: the system's lookup may succeed. The unlisted one means that
  * there is no name server at all.
  */
-const NOT_ABOUT_NAME: ReadonlySet<string> = new Set([
+const RESOLVER_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EBADRESP',
   'EFORMERR',
@@ -47,10 +47,10 @@ const NOT_ABOUT_NAME: ReadonlySet<string> = new Set([
   'UNKNOWN_ARES_ERROR',
 ]);
 /** Errors after which the C library tries the next search domain. */
-const NOT_HERE: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL']);
+const ABSENT_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL']);
 
 /** RFC 6761 §6.4, RFC 7686 §2: names that must never be queried. */
-const NEVER_ASKED = /(?:^|\.)(?:invalid|onion)$/;
+const NEVER_QUERIED = /(?:^|\.)(?:invalid|onion)$/;
 /** RFC 6762 §3: "Any DNS query for a name ending with ".local." MUST be sent to the mDNS […] multicast address". */
 const MULTICAST_DNS = /\.local$/;
 
@@ -115,25 +115,25 @@ export class NameLookup {
   async #resolve(hostname: string, options: dns.LookupOptions): Promise<Resolved> {
     const name = hostname.toLowerCase();
     const bare = name.endsWith('.') ? name.slice(0, -1) : name;
-    const arranged = (addresses: readonly string[]): readonly dns.LookupAddress[] | 'ENOTFOUND' => {
+    const selected = (addresses: readonly string[]): readonly dns.LookupAddress[] | 'ENOTFOUND' => {
       const found = selectAddresses(addresses, options, this.#own.prefersIPv6);
       return found.length === 0 ? 'ENOTFOUND' : found;
     };
-    if (isIP(bare) !== 0) return arranged([bare]);
+    if (isIP(bare) !== 0) return selected([bare]);
     // RFC 6761 §6.3: "Name resolution APIs and libraries SHOULD recognize localhost names as special and SHOULD always
     // return the IP loopback address for address queries".
-    if (isLocalhost(bare)) return arranged(['127.0.0.1', '::1']);
+    if (isLocalhost(bare)) return selected(['127.0.0.1', '::1']);
     const hosts = this.#hosts.read();
     if (hosts === undefined) return undefined;
-    const listed = arranged(hosts.get(bare) ?? []);
+    const listed = selected(hosts.get(bare) ?? []);
     if (listed !== 'ENOTFOUND') return listed;
-    if (NEVER_ASKED.test(bare) || bare === '') return 'ENOTFOUND';
+    if (NEVER_QUERIED.test(bare) || bare === '') return 'ENOTFOUND';
     if (!bare.includes('.') || MULTICAST_DNS.test(bare)) return undefined;
 
     const { ipv4, ipv6, error } = await this.#ask(name, this.#familiesFor(options));
-    if (error === undefined) return arranged([...ipv4, ...ipv6]);
+    if (error === undefined) return selected([...ipv4, ...ipv6]);
     const isAbsent = error === 'ENOTFOUND' || error === 'ENODATA';
-    return NOT_ABOUT_NAME.has(error) || (isAbsent && this.#systemKnowsMore) ? undefined : error;
+    return RESOLVER_CODES.has(error) || (isAbsent && this.#systemKnowsMore) ? undefined : error;
   }
 
   /** The records to query. With `ADDRCONFIG`, only families that this machine has an address of. */
@@ -151,7 +151,7 @@ export class NameLookup {
     let failure: DnsAnswer | undefined;
     for (const candidate of candidates(name, configuration)) {
       const answer = await this.#share(candidate, families, configuration);
-      if (answer.error === undefined || !NOT_HERE.has(answer.error)) return answer;
+      if (answer.error === undefined || !ABSENT_CODES.has(answer.error)) return answer;
       // A name server that failed may know the name, so the name must not count as absent.
       if (failure === undefined || answer.error === 'ESERVFAIL') failure = answer;
     }

@@ -6,24 +6,24 @@ import { ahead, count, duration } from './durations.ts';
 export function lifetimeReason({ why, jitterMs = 0 }: PolicyLifetime): string | undefined {
   if (why === undefined) return undefined;
   const jitter = jitterMs < 1 ? [] : [`${duration(jitterMs)} taken off at random`];
-  return [`${stated(why)}${clamped(why)}`, ...jitter].join(', ');
+  return [`${statedReason(why)}${clamped(why)}`, ...jitter].join(', ');
 }
 
-function stated(said: StatedLifetime & Pick<Freshness, 'lifetimeMs'>): string {
-  switch (said.source) {
+function statedReason(stated: StatedLifetime & Pick<Freshness, 'lifetimeMs'>): string {
+  switch (stated.source) {
     case 's-maxage':
     case 'max-age':
-      return said.seconds === undefined
-        ? `${said.source} is no whole number, which counts as 0`
-        : `${said.source}=${said.seconds}${less(said.ageSeconds)}`;
+      return stated.seconds === undefined
+        ? `${stated.source} is no whole number, which counts as 0`
+        : `${stated.source}=${stated.seconds}${less(stated.ageSeconds)}`;
     case 'expires':
-      if (said.expiresAt === undefined) return 'Expires is no date, which counts as past';
-      return `Expires ${fromTo(said.servedAt, said.expiresAt)}${less(said.servedAt === undefined ? 0 : said.ageSeconds)}`;
+      if (stated.expiresAt === undefined) return 'Expires is no date, which counts as past';
+      return `Expires ${fromTo(stated.servedAt, stated.expiresAt)}${less(stated.servedAt === undefined ? 0 : stated.ageSeconds)}`;
     case 'no-store':
     case 'no-cache':
-      return said.source;
+      return stated.source;
     case 'default':
-      return `the answer says nothing, so the profile's ${duration(said.lifetimeMs)}`;
+      return `the answer says nothing, so the profile's ${duration(stated.lifetimeMs)}`;
   }
 }
 

@@ -42,7 +42,7 @@ const TOP: Span = { line: 1, column: 1, start: 0, end: 0 };
 const KEY_OCTETS = KEYS.map((key) => utf8.encode(key));
 /** RFC 9309 §2.2.1: "only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". */
 const TOKEN_OR_STAR = /^(?:[A-Za-z_-]+|\*)$/;
-const MOST_AGENTS_SHOWN = 10;
+const MAX_AGENTS_SHOWN = 10;
 /**
  * Records for the agents of a block. Outside any block they count for nobody. (`License` counts for everybody there.)
  */
@@ -191,7 +191,7 @@ class Linter {
     let names = [written];
     if (!TOKEN_OR_STAR.test(written)) {
       names = agentNames(written, this.#traits);
-      const meant = names.slice(0, MOST_AGENTS_SHOWN).join(', ');
+      const meant = names.slice(0, MAX_AGENTS_SHOWN).join(', ');
       const severity = meant === '' ? 'error' : meant === written ? 'info' : 'warning';
       report.add('agent-not-token', severity, value, { meant });
     }

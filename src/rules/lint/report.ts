@@ -2,10 +2,10 @@ import type { Diagnostic, DiagnosticCode, Severity } from './diagnostic.ts';
 import { fromUtf8 } from '../octets.ts';
 
 /** The most diagnostics of one code. The last one has the number of those omitted. */
-const MOST_OF_A_CODE = 100;
+const MAX_PER_CODE = 100;
 /** The most subjects that are tracked per code. */
-const MOST_THINGS = 500;
-const MOST_TEXT_OCTETS = 100;
+const MAX_SUBJECTS = 500;
+const MAX_TEXT_OCTETS = 100;
 
 /** Octets that a diagnostic is about, as line and offsets. */
 export interface Span {
@@ -36,11 +36,11 @@ export class Report {
     thing?: string,
   ): void {
     let kind: string = code;
-    if (thing !== undefined && (this.#kinds.has(code + thing) || this.#kinds.size < MOST_THINGS))
+    if (thing !== undefined && (this.#kinds.has(code + thing) || this.#kinds.size < MAX_SUBJECTS))
       kind += thing;
     const shown = this.#kinds.get(kind) ?? [];
-    if (shown.length < (kind === code ? MOST_OF_A_CODE : 1)) {
-      const text = fromUtf8.decode(this.#bytes.subarray(start, Math.min(end, start + MOST_TEXT_OCTETS)));
+    if (shown.length < (kind === code ? MAX_PER_CODE : 1)) {
+      const text = fromUtf8.decode(this.#bytes.subarray(start, Math.min(end, start + MAX_TEXT_OCTETS)));
       shown.push({ code, severity, line, column, text, ...more });
       this.#kinds.set(kind, shown);
     } else {

@@ -10,7 +10,7 @@ interface RewrittenPiece {
 }
 
 /** The part of a pattern that is certainly in the path: a `*` may match the `?` too. */
-const SURELY_PATH = /^[^*?]*\??/;
+const PATH_PART = /^[^*?]*\??/;
 /**
  * "." and "..", in any spelling, as a whole segment (URL Standard, path state). A pattern may match beyond its end.
  */
@@ -30,7 +30,7 @@ const BRACKET = /[[\]]|%5[bd]/i;
  * given, in which a parser has escaped them.
  */
 export function rewrittenInUrls(pattern: string, { escapes }: DialectTraits): RewrittenPiece[] {
-  const path = SURELY_PATH.exec(pattern)?.[0] ?? '';
+  const path = PATH_PART.exec(pattern)?.[0] ?? '';
   const found: RewrittenPiece[] = [];
   const look = (text: string, piece: RegExp, meant?: (written: string) => string): void => {
     const match = piece.exec(text);

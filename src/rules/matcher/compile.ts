@@ -23,7 +23,7 @@ const NOTHING = new Uint8Array(0);
 const NONE_SORTED: SortedLiterals = { literals: [], parents: [] };
 
 /** Up to this number of rules, trying each rule is faster than a binary search among sorted rules. */
-const FEW = 256;
+const MAX_LISTED_RULES = 256;
 
 /** Compiles the rules of the file that apply to `agent` (octets, lower case). */
 export function compile(
@@ -33,7 +33,7 @@ export function compile(
   traits: DialectTraits,
 ): Ruleset {
   const { scope, crawlDelayMs, agentLines } = readRules(bytes, groups, agent, traits);
-  const sorts = ruleCount > FEW;
+  const sorts = ruleCount > MAX_LISTED_RULES;
   const order = bestFirst(sorts);
   const listed = order.length;
   const { literals, parents } = sorts ? sortedLiterals() : NONE_SORTED;

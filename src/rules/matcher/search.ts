@@ -15,13 +15,13 @@ let targetStart = 0;
 let targetEnd = 0;
 let query = -1;
 
-const MOST_STEPS = 32_768;
+const MAX_STEPS = 32_768;
 /** Once the target is indexed, comparisons of the naive search before the index is used: it finds near hits sooner. */
 const NEAR = 24;
 
 /** Sets the target of all searches until the next call: `octets[start, end)`. */
 export function startSearch(octets: Uint8Array, start: number, end: number): void {
-  steps = MOST_STEPS + 32 * (end - start);
+  steps = MAX_STEPS + 32 * (end - start);
   query = -1;
   indexed = false;
   target = octets;

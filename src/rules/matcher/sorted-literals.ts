@@ -10,7 +10,7 @@ import {
 import { ANCHORED, WILD } from './ruleset.ts';
 
 /** Up to this number of entries a comparison sort is faster than the radix sort. */
-const FEW = 24;
+const MAX_COMPARISON_SORT = 24;
 
 /** Literal rules, sorted by octets. Of rules that fit the same targets only the one that decides is kept. */
 export interface SortedLiterals {
@@ -56,7 +56,7 @@ let sorted = entries;
  */
 function sort(low: number, high: number, depth: number): void {
   for (;;) {
-    if (high - low <= FEW) {
+    if (high - low <= MAX_COMPARISON_SORT) {
       entries.subarray(low, high).sort((one, other) => compareFrom(one, other, depth));
       return;
     }

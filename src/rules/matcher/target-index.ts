@@ -5,7 +5,7 @@
  */
 
 /** Ranges of up to this many suffixes are scanned. */
-const FEW = 24;
+const MAX_LINEAR_SUFFIXES = 24;
 
 let suffixes = new Int32Array(0);
 let ranks = new Int32Array(0);
@@ -109,7 +109,8 @@ export function findIndexed(from: number, piece: Uint8Array, pieceStart: number,
   high = bound(low, high, piece, pieceStart, size, true);
   if (low === high) return -1;
   const least = from - start;
-  const found = high - low <= FEW ? leastOf(low, high, least) : nextBit(placesOf(low, high), least);
+  const found =
+    high - low <= MAX_LINEAR_SUFFIXES ? leastOf(low, high, least) : nextBit(placesOf(low, high), least);
   return found < 0 ? -1 : start + found;
 }
 

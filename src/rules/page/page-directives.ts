@@ -85,8 +85,8 @@ export interface PageDirectiveSource {
 }
 
 /** Bounds the memory that `sources` takes. Directives past the bound are applied nevertheless. */
-const MOST_SOURCES = 100;
-const MOST_CHARACTERS = 1_000;
+const MAX_SOURCES = 100;
+const MAX_CHARACTERS = 1_000;
 
 const FOR_ALL: readonly string[] = ['robots', '*'];
 const PREVIEWS: readonly ImagePreview[] = ['none', 'standard', 'large'];
@@ -246,7 +246,7 @@ class Page {
   #readLinks(where: FieldPlace, text: string): void {
     for (const { target, relations } of parseLinks(text)) {
       if (!relations.includes('license')) continue;
-      if (this.#licenses.length < MOST_SOURCES) this.#licenses.push(target);
+      if (this.#licenses.length < MAX_SOURCES) this.#licenses.push(target);
       this.#note(where, 'license', target, true);
     }
   }
@@ -259,12 +259,12 @@ class Page {
     agent?: string,
   ): void {
     this.#found++;
-    if (this.#sources.length === MOST_SOURCES) return;
+    if (this.#sources.length === MAX_SOURCES) return;
     this.#sources.push({
       ...where,
       ...(agent !== undefined && { agent }),
-      directive: directive.slice(0, MOST_CHARACTERS),
-      ...(value !== undefined && { value: value.slice(0, MOST_CHARACTERS) }),
+      directive: directive.slice(0, MAX_CHARACTERS),
+      ...(value !== undefined && { value: value.slice(0, MAX_CHARACTERS) }),
       understood,
     });
   }
@@ -288,7 +288,7 @@ class Page {
       ...(this.#tdmPolicy !== undefined && { tdmPolicy: this.#tdmPolicy }),
       licenses: this.#licenses,
       sources: this.#sources,
-      ...(this.#found > MOST_SOURCES && { omitted: this.#found - MOST_SOURCES }),
+      ...(this.#found > MAX_SOURCES && { omitted: this.#found - MAX_SOURCES }),
     };
   }
 }

@@ -97,11 +97,11 @@ const MAX_URL_LENGTH = 8_000;
 const RSL_TYPE = 'application/rsl+xml';
 
 /** Bounds what is reported. All statements count. */
-const MOST_SOURCES = 100;
-const MOST_CHARACTERS = 1_000;
-const MOST_LABELS = 50;
+const MAX_SOURCES = 100;
+const MAX_CHARACTERS = 1_000;
+const MAX_LABELS = 50;
 /** RFC 9651 §3.1.2: keys of 64 characters have to be supported. */
-const MOST_LABEL_CHARACTERS = 64;
+const MAX_LABEL_CHARACTERS = 64;
 
 interface AgentLines {
   readonly agent: string;
@@ -170,10 +170,10 @@ export function usage(
     ...(use && { use }),
     licenses: licensing
       .filter(({ malformed }) => malformed !== true)
-      .slice(0, MOST_SOURCES)
+      .slice(0, MAX_SOURCES)
       .map(({ value }) => value),
-    sources: shown.slice(0, MOST_SOURCES).map(bounded),
-    ...(shown.length > MOST_SOURCES && { omitted: shown.length - MOST_SOURCES }),
+    sources: shown.slice(0, MAX_SOURCES).map(bounded),
+    ...(shown.length > MAX_SOURCES && { omitted: shown.length - MAX_SOURCES }),
   };
 }
 
@@ -181,12 +181,12 @@ export function usage(
 function bounded(source: UsageSource): UsageSource {
   const { path, preferences, value } = source;
   const isLicense = source.directive === 'license' || source.directive === 'link';
-  const labels = Object.entries(preferences).filter(([label]) => label.length <= MOST_LABEL_CHARACTERS);
+  const labels = Object.entries(preferences).filter(([label]) => label.length <= MAX_LABEL_CHARACTERS);
   return {
     ...source,
-    ...(path !== undefined && { path: path.slice(0, MOST_CHARACTERS) }),
-    value: isLicense && source.malformed !== true ? value : value.slice(0, MOST_CHARACTERS),
-    preferences: Object.fromEntries(labels.slice(0, MOST_LABELS)),
+    ...(path !== undefined && { path: path.slice(0, MAX_CHARACTERS) }),
+    value: isLicense && source.malformed !== true ? value : value.slice(0, MAX_CHARACTERS),
+    preferences: Object.fromEntries(labels.slice(0, MAX_LABELS)),
   };
 }
 

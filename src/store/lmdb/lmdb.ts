@@ -127,7 +127,7 @@ function storeOn(database: LmdbDatabase, clock: Clock, closeDatabase: () => Prom
   };
 
   const close = (): Promise<void> => {
-    table.hurry();
+    table.writeNow();
     closed ??= Promise.all(pending).then(closeDatabase);
     return closed;
   };

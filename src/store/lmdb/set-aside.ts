@@ -53,7 +53,7 @@ export function setAsideIfDamaged(path: string): SetAside | undefined {
     // Another process may have set it aside and opened a new one meanwhile.
     const reason = damageOf(data, lock);
     if (reason === undefined) return undefined;
-    if (isOpenSomewhere(lock)) throw cannotMove(data, reason, 'a process has it open');
+    if (isOpenSomewhere(lock)) throw moveError(data, reason, 'a process has it open');
     const movedTo = unusedName(data);
     renameSync(data, movedTo);
     return { path: data, movedTo, reason };
@@ -68,7 +68,7 @@ function damageOf(data: string, lock: string): string | undefined {
     // Pages change under a reader that LMDB does not know. A process that has the database open has checked them.
     const check = checkDatabaseFile(data, isOpenSomewhere(lock) ? 'header' : 'pages');
     if (check.kind === 'sound') return undefined;
-    if (check.kind === 'foreign') throw cannotMove(data, check.reason, 'it may belong to another program');
+    if (check.kind === 'foreign') throw moveError(data, check.reason, 'it may belong to another program');
     if (triesLeft <= 1) return check.kind === 'damaged' ? check.reason : undefined;
     pause(PAUSE_MS);
   }
@@ -94,7 +94,7 @@ function isOpenSomewhere(lock: string): boolean {
  * The claim of a dead process is skipped by creating the next one, so that no two processes ever replace it.
  */
 function claimRenaming(data: string, reason: string): string {
-  if (process.platform !== 'linux') throw cannotMove(data, reason, 'only Linux tells whether it is in use');
+  if (process.platform !== 'linux') throw moveError(data, reason, 'only Linux tells whether it is in use');
   const owner = `${process.pid} ${startOf(process.pid)}`;
   const until = performance.now() + MAX_WAIT_MS;
   for (let number = 1; ;) {
@@ -107,7 +107,7 @@ function claimRenaming(data: string, reason: string): string {
     }
     if (!mayBeAlive(claim)) number++;
     else if (performance.now() < until) pause(PAUSE_MS);
-    else throw cannotMove(data, reason, `the process that made ${quote(claim)} does not end its work`);
+    else throw moveError(data, reason, `the process that made ${quote(claim)} does not end its work`);
   }
 }
 
@@ -141,7 +141,7 @@ function unusedName(data: string): string {
   }
 }
 
-function cannotMove(data: string, damage: string, why: string): RobotsInvalidOptionsError {
+function moveError(data: string, damage: string, why: string): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
     `Expected the LMDB database ${quote(data)} to be whole, but ${damage}. It is not set aside, because ${why}. ` +
       'Close what uses it, and move the file away or name another `path`',

@@ -72,8 +72,8 @@ export class LmdbTable {
   }
 
   /** Commits waiting writes without further delay, and from now on all later ones. */
-  hurry(): void {
-    this.batches.hurry();
+  writeNow(): void {
+    this.batches.writeNow();
   }
 
   /** Deletes all expired records, a page at a time. @returns how many. */

@@ -67,7 +67,7 @@ export class WriteBatches {
   }
 
   /** Commits waiting writes without further delay. From now on no write waits for others. */
-  hurry(): void {
+  writeNow(): void {
     this.gatherMs = 0;
     this.isUrgent = true;
     this.schedule();

@@ -21,7 +21,7 @@ const COMPRESS_ABOVE_BYTES = 1024;
 /**
  * Values up to this size are compressed synchronously, in well under a millisecond; larger ones off the event loop.
  */
-const AT_ONCE_BYTES = 64 * 1024;
+const SYNCHRONOUS_BYTES = 64 * 1024;
 
 /** The first octet is the format: the letter for the encoding, a capital for compressed. */
 const UTF8 = 't'.charCodeAt(0);
@@ -56,7 +56,7 @@ export async function compress(value: string): Promise<Buffer> {
   if (octets.length > COMPRESS_ABOVE_BYTES) {
     const options = compression(octets.length);
     const compressed =
-      octets.length <= AT_ONCE_BYTES
+      octets.length <= SYNCHRONOUS_BYTES
         ? brotliCompressSync(octets, options)
         : await compressBrotli(octets, options);
     if (compressed.length < octets.length) return marked(encoding - CAPITAL, compressed);
@@ -75,7 +75,7 @@ export async function decompress(stored: Uint8Array): Promise<string | undefined
     if (encoding !== UTF8 && encoding !== UTF16) return undefined;
     return decode(
       encoding,
-      octets.length <= AT_ONCE_BYTES
+      octets.length <= SYNCHRONOUS_BYTES
         ? brotliDecompressSync(octets, bounded)
         : await decompressBrotli(octets, bounded),
     );

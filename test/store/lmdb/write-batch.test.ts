@@ -81,7 +81,7 @@ describe('writes in transactions', () => {
 
   it('in a hurry do not wait, nor do later ones', async () => {
     const first = write('a', 'soon');
-    batches.hurry();
+    batches.writeNow();
     await first;
     await write('b', 'soon');
     expect(transactions.committed).toEqual([['a'], ['b']]);
