@@ -21,6 +21,7 @@ import {
   describeUnaskable,
   type OriginPolicy,
   type DecisionUsage,
+  isPurpose,
   permits,
   type Purpose,
   PURPOSES,
@@ -534,5 +535,5 @@ export class RobotsClient {
 }
 
 function assertPurpose(purpose: Purpose): void {
-  if (!PURPOSES.includes(purpose)) throw invalid('`purpose`', `one of ${PURPOSES.join(', ')}`, purpose);
+  if (!isPurpose(purpose)) throw invalid('`purpose`', `one of ${PURPOSES.join(', ')}`, purpose);
 }

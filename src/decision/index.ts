@@ -12,7 +12,8 @@ export {
   permits,
 } from './decide.ts';
 export type { Decision } from './decision.ts';
-export { type DecisionUsage, type Purpose, PURPOSES, usageOf } from './usage-decision.ts';
+export { isPurpose, type Purpose, PURPOSES } from './purpose.ts';
+export { type DecisionUsage, usageOf } from './usage-decision.ts';
 export { describeEntry, describeOverride, describeUnaskable } from './describe-policy.ts';
 export type {
   OriginPolicy,

@@ -8,11 +8,7 @@ import {
   type UsageOptions,
   type UsageSource,
 } from '../rules/index.ts';
-
-/** What a page is fetched for, in the words of AIPREF and of Cloudflare's `ai-input`. */
-export type Purpose = 'train-ai' | 'ai-use' | 'ai-input' | 'search';
-
-export const PURPOSES: readonly Purpose[] = ['train-ai', 'ai-use', 'ai-input', 'search'];
+import type { Purpose } from './purpose.ts';
 
 /** What a site states about the use of a page, and what follows for the purpose that was asked about. */
 export interface DecisionUsage extends Usage {

@@ -3,11 +3,13 @@ import { detectSuspect } from '../lifecycle/challenge-pages.ts';
 import { type ProfileName, profiles } from '../lifecycle/profile.ts';
 import { isRobotsError } from '../base/index.ts';
 import { productToken } from '../rules/agent.ts';
+import type { Purpose } from '../decision/index.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { parseRobots } from '../rules/parse.ts';
 import {
   type TargetResult,
   type Decider,
+  type FileDecision,
   type FileSource,
   type InputError,
   tooLongError,
@@ -24,10 +26,15 @@ export interface FileSettings {
   readonly file: string;
 }
 
+/** Adds what a file states about the use of a page to the decision about it. */
+type AddUsage = (decision: FileDecision, file: RobotsFile) => FileDecision;
+
 export interface OfflineOptions extends FileSettings {
   readonly stdin: Readable;
   /** Receives each warning about the file, one line per call. */
   readonly warn: (message: string) => void;
+  /** What the pages are fetched for. Decisions then have `usage`. */
+  readonly purpose?: Purpose | undefined;
 }
 
 const DEFAULT_AGENT = 'canfetch';
@@ -38,16 +45,22 @@ const DEFAULT_AGENT = 'canfetch';
  *
  * @throws UsageError when the file cannot be read.
  */
-export async function decideOffline({ stdin, warn, ...settings }: OfflineOptions): Promise<Decider> {
+export async function decideOffline({ stdin, warn, purpose, ...settings }: OfflineOptions): Promise<Decider> {
   const { agents, file, profile } = settings;
   const { body, truncated } = await readRobots(file, stdin, '--robots');
   if (truncated) warn(truncationWarning(file));
   const rules = parseRobots(body, { dialect: profiles[profile].dialect });
   const robots = fileSource(file, body, truncated);
   return {
-    decide: deciderByFile(rules, { agents, profile, robots }),
+    decide: deciderByFile(rules, { agents, profile, robots }, purpose && (await usageFor(purpose))),
     close: () => Promise.resolve(),
   };
+}
+
+/** Loaded only when a purpose is given: a decision about fetching needs less of the rules. */
+async function usageFor(purpose: Purpose): Promise<AddUsage> {
+  const { usageOf } = await import('../decision/usage-decision.ts');
+  return (decision, file) => ({ ...decision, usage: usageOf(decision, file, purpose) });
 }
 
 export function truncationWarning(file: string): string {
@@ -69,6 +82,7 @@ export function fileSource(file: string, body: Uint8Array, truncated: boolean): 
 export function deciderByFile(
   rules: RobotsFile,
   { agents, profile, robots }: Pick<FileSettings, 'agents' | 'profile'> & { readonly robots: FileSource },
+  addUsage?: AddUsage,
 ): (target: Target) => TargetResult {
   const agent = rules.chooseAgent(tokensOf(agents));
   const crawlDelayMs = rules.crawlDelay(agent);
@@ -78,14 +92,10 @@ export function deciderByFile(
     if (tooLong === true) return { target, error: tooLongError };
     try {
       const verdict = rules.check(input, agent);
-      const decision = { url: input, agent, profile, state: 'rules', robots, ...verdict } as const;
-      return {
-        target,
-        decision:
-          crawlDelayMs === undefined || verdict.reason === 'robots-txt'
-            ? decision
-            : { ...decision, ...delay },
-      };
+      const plain = { url: input, agent, profile, state: 'rules', robots, ...verdict } as const;
+      const decision =
+        crawlDelayMs === undefined || verdict.reason === 'robots-txt' ? plain : { ...plain, ...delay };
+      return { target, decision: addUsage === undefined ? decision : addUsage(decision, rules) };
     } catch (error) {
       return { target, error: notATarget(error, input) };
     }

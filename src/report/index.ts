@@ -19,6 +19,7 @@ export {
   type Decider,
   type InputError,
   isUndecided,
+  isUnwanted,
   type ReportedDecision,
   tooLongError,
 } from './target-result.ts';

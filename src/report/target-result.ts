@@ -1,4 +1,4 @@
-import type { Decision } from '../decision/index.ts';
+import type { Decision, DecisionUsage } from '../decision/index.ts';
 import type { RobotsSource } from '../lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, Verdict } from '../rules/index.ts';
 import { MAX_LINE_LENGTH, type Target } from './input/targets.ts';
@@ -16,6 +16,8 @@ export interface FileDecision {
   readonly group?: MatchedGroup;
   readonly crawlDelayMs?: number;
   readonly robots: FileSource;
+  /** What the file states about the use of the page, when the question named a purpose. */
+  readonly usage?: DecisionUsage;
 }
 
 /** The file that rules were read from, with warnings about it. */
@@ -53,6 +55,14 @@ export interface Decider {
    */
   decide(target: Target): TargetResult | Promise<TargetResult>;
   close(): Promise<void>;
+}
+
+/**
+ * Whether the page may be fetched, but the site disallows its use for the purpose of the question. Never for
+ * `/robots.txt`, which is fetched for the rules in it.
+ */
+export function isUnwanted({ allowed, reason, usage }: ReportedDecision): boolean {
+  return allowed && reason !== 'robots-txt' && usage?.preference === 'disallow';
 }
 
 /** Whether robots.txt was unreachable, so that the decision may change when it becomes reachable. */

@@ -2,15 +2,16 @@ import { mapBatches, orAborted, quote } from '../base/index.ts';
 import { type Target, targetLines } from '../report/input/index.ts';
 import { tooLongError } from '../report/index.ts';
 import { jsonLine, Output, renderRecord } from '../report/text/index.ts';
+import type { PurposeOptions } from '../client/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { assertPlain } from './body.ts';
-import { type Decision, RECALL } from '../decision/index.ts';
+import { type Decision, type Purpose, RECALL } from '../decision/index.ts';
 import type { Exchange } from './exchange.ts';
 import { type Handler, JSON_TYPE, NDJSON_TYPE } from './handler.ts';
 import type { Service } from './service.ts';
 import { type Reply, writeHead } from './reply.ts';
 import { Problem, problemOf } from './problem.ts';
-import { onlyKnown, onlyOne, readAgents, soleParameter } from './query.ts';
+import { asPurpose, onlyKnown, onlyOne, readAgents, readPurpose, soleParameter } from './query.ts';
 import { StreamProgress } from './stream-progress.ts';
 import pLimit from 'p-limit';
 
@@ -55,32 +56,52 @@ export function agentFor(asked: readonly string[], { agents }: Service): Agent |
   return chosen.length === 0 ? undefined : chosen;
 }
 
-/** `GET /v1/check?url=…&agent=…`. Answers synchronously when the origin is cached in memory. */
+/** The options of a question to the client. */
+function checkOptions(signal: AbortSignal, purpose: Purpose | undefined): PurposeOptions {
+  return purpose === undefined ? { signal } : { signal, purpose };
+}
+
+/** The decision from memory; with `purpose`, with what the site states about the use of the page. */
+function recall(
+  { client }: Service,
+  url: string,
+  agent: Agent | undefined,
+  purpose: Purpose | undefined,
+): Decision | undefined {
+  const known = client[RECALL](url, agent);
+  return known === undefined || purpose === undefined
+    ? known
+    : { ...known, usage: client.usageOf(known, purpose) };
+}
+
+/** `GET /v1/check?url=…&agent=…&purpose=…`. Answers synchronously when the origin is cached in memory. */
 export const checkOne: Handler = (exchange) => {
   const { service } = exchange;
   const sole = soleParameter(exchange.search, 'url');
-  const { url, agents } = sole === undefined ? readCheck(exchange) : { url: sole, agents: [] };
+  const { url, agents, purpose } =
+    sole === undefined ? readCheck(exchange) : { url: sole, agents: [], purpose: undefined };
   const agent = agentFor(agents, service);
   const reply = (decision: Decision): Reply => ({
     type: JSON_TYPE,
     body: renderRecord({ target: { input: url }, decision }),
   });
-  const { client } = service;
-  const known = client[RECALL](url, agent);
-  return known === undefined ? client.check(url, agent, exchange).then(reply) : reply(known);
+  const known = recall(service, url, agent, purpose);
+  return known === undefined
+    ? service.client.check(url, agent, checkOptions(exchange.signal, purpose)).then(reply)
+    : reply(known);
 };
 
-function readCheck({ query }: Exchange): { readonly url: string; readonly agents: readonly string[] } {
-  onlyKnown(query, ['url', 'agent']);
+function readCheck({ query }: Exchange): Question & { readonly agents: readonly string[] } {
+  onlyKnown(query, ['url', 'agent', 'purpose']);
   const url = onlyOne(query, 'url', 'https://example.com/page');
-  return { url, agents: readAgents(query.getAll('agent')) };
+  return { url, agents: readAgents(query.getAll('agent')), purpose: readPurpose(query) };
 }
 
 /** `POST /v1/check`: one question per line, one answer per line in the same order, streamed in both directions. */
 export const checkMany: Handler = async (exchange) => {
   const { request, response, query, service, signal } = exchange;
-  onlyKnown(query, ['agent']);
-  const agents = readAgents(query.getAll('agent'));
+  onlyKnown(query, ['agent', 'purpose']);
+  const defaults = { agents: readAgents(query.getAll('agent')), purpose: readPurpose(query) };
   assertPlain(request);
   if (service.streams >= MAX_STREAMS) {
     throw new Problem(
@@ -95,17 +116,14 @@ export const checkMany: Handler = async (exchange) => {
     writeHead(response, 200, ['content-type', NDJSON_TYPE]);
     response.flushHeaders();
     // A pipelined response emits no `close` when the connection closes during the response before it.
-    await orAborted(stream(exchange, agents), signal);
+    await orAborted(stream(exchange, defaults), signal);
   } finally {
     service.streams--;
   }
   return undefined;
 };
 
-async function stream(
-  { request, response, service, signal }: Exchange,
-  agents: readonly string[],
-): Promise<void> {
+async function stream({ request, response, service, signal }: Exchange, defaults: Defaults): Promise<void> {
   const output = new Output(response);
   const limit = pLimit(STREAM_CONCURRENCY);
   const ending = new AbortController();
@@ -119,7 +137,7 @@ async function stream(
   signal.addEventListener('abort', () => progress.end(), { once: true });
   try {
     const lines = untilAborted(targetLines(request), ending.signal);
-    const answer = answering(agents, service, limit, signal);
+    const answer = answering(defaults, service, limit, signal);
     const ask = (line: Target): string | Promise<string> => {
       progress.asked();
       return answer(line);
@@ -152,26 +170,34 @@ interface Question {
   readonly url: string;
   /** `undefined` selects the agents of the request. */
   readonly agents: readonly string[] | undefined;
+  /** `undefined` selects the purpose of the request. */
+  readonly purpose: Purpose | undefined;
+}
+
+/** What the query of a stream says for all lines that do not say otherwise. */
+interface Defaults {
+  readonly agents: readonly string[];
+  readonly purpose: Purpose | undefined;
 }
 
 /** Makes the function that answers a line. It answers synchronously when the origin is cached in memory. */
 function answering(
-  defaults: readonly string[],
+  defaults: Defaults,
   service: Service,
   limit: ReturnType<typeof pLimit>,
   signal: AbortSignal,
 ): (line: Target) => string | Promise<string> {
   const { client } = service;
-  const usual = agentFor(defaults, service);
+  const usual = agentFor(defaults.agents, service);
   return (target) => {
     try {
       if (target.tooLong === true) return renderRecord({ target: cutTarget(target), error: tooLongError });
-      const { url, agents } = readQuestion(target.input);
+      const { url, agents, purpose = defaults.purpose } = readQuestion(target.input);
       const agent = agents === undefined ? usual : agentFor(agents, service);
       const answered = url === target.input ? target : { ...target, input: url };
-      const decision = client[RECALL](url, agent);
+      const decision = recall(service, url, agent, purpose);
       if (decision !== undefined) return renderRecord({ target: answered, decision });
-      return limit(() => client.check(url, agent, { signal })).then(
+      return limit(() => client.check(url, agent, checkOptions(signal, purpose))).then(
         (checked) => renderRecord({ target: answered, decision: checked }),
         (error: unknown) => failedRecord(target, error, signal),
       );
@@ -190,22 +216,28 @@ function failedRecord(target: Target, error: unknown, signal: AbortSignal): stri
   });
 }
 
-/** Parses a line: a URL, a JSON string that holds one, or a JSON object with `url` and `agent`. */
+/** Parses a line: a URL, a JSON string that holds one, or a JSON object with `url`, `agent` and `purpose`. */
 function readQuestion(line: string): Question {
-  if (!line.startsWith('"') && !line.startsWith('{')) return { url: line, agents: undefined };
+  if (!line.startsWith('"') && !line.startsWith('{')) return plainQuestion(line);
   const value = parsed(line);
-  if (typeof value === 'string') return { url: value, agents: undefined };
-  const { url, agent, ...others } = fields(value);
+  if (typeof value === 'string') return plainQuestion(value);
+  const { url, agent, purpose: given, ...others } = fields(value);
   const [unknown] = Object.keys(others);
   if (typeof url !== 'string') throw invalid(`Expected \`url\` to be a string, got ${quote(url)}`);
-  if (unknown !== undefined) throw invalid(`Expected \`url\` and \`agent\` only, got ${quote(unknown)}`);
-  if (agent === undefined) return { url, agents: undefined };
+  if (unknown !== undefined)
+    throw invalid(`Expected \`url\`, \`agent\` and \`purpose\` only, got ${quote(unknown)}`);
+  const purpose = given === undefined ? undefined : asPurpose(given);
+  if (agent === undefined) return { url, agents: undefined, purpose };
   const agents: unknown[] = Array.isArray(agent) ? agent : [agent];
   const names = agents.filter((each) => typeof each === 'string');
   if (names.length < agents.length || names.length === 0) {
     throw invalid(`Expected \`agent\` to be a string or a list of strings, got ${quote(agent)}`);
   }
-  return { url, agents: readAgents(names) };
+  return { url, agents: readAgents(names), purpose };
+}
+
+function plainQuestion(url: string): Question {
+  return { url, agents: undefined, purpose: undefined };
 }
 
 function parsed(line: string): unknown {

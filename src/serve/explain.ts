@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { type Purpose, PURPOSES } from '../decision/index.ts';
 import { profileNames, profiles } from '../lifecycle/index.ts';
 import { targetOf } from '../url/index.ts';
 import { parseRobots, type RobotsFile } from '../rules/index.ts';
@@ -19,9 +20,9 @@ import { readJson } from './body.ts';
 import { agentFor } from './check.ts';
 import { type Handler, JSON_TYPE } from './handler.ts';
 import { Problem } from './problem.ts';
-import { MAX_AGENTS, onlyKnown, onlyOne, readAgents } from './query.ts';
+import { MAX_AGENTS, onlyKnown, onlyOne, readAgents, readPurpose } from './query.ts';
 import { timeline } from './timeline.ts';
-import { type AgentVerdict, diagnosticsOf, usageOf, verdictBy, verdictOf } from './verdicts.ts';
+import { type AgentVerdict, diagnosticsOf, statedUsage, verdictBy, verdictOf } from './verdicts.ts';
 
 /** `GET /v1/policy?origin=…&agent=…` */
 export const policy: Handler = async ({ query, service, signal }) => {
@@ -37,17 +38,18 @@ export const policy: Handler = async ({ query, service, signal }) => {
     ...policyRecord(known),
     timeline: timeline(known, profiles[service.profile]),
     diagnostics: rules === undefined ? [] : diagnosticsOf(rules),
-    ...(rules === undefined ? {} : usageOf(rules, targetOf(url), known.agent)),
+    ...statedUsage(rules, targetOf(url), known.agent),
   });
   return { type: JSON_TYPE, body };
 };
 
-/** `GET /v1/explain?url=…&agent=…&compare=…` */
+/** `GET /v1/explain?url=…&agent=…&compare=…&purpose=…` */
 export const explainOne: Handler = async ({ query, service, signal }) => {
-  onlyKnown(query, ['url', 'agent', 'compare']);
+  onlyKnown(query, ['url', 'agent', 'compare', 'purpose']);
   const url = onlyOne(query, 'url', 'https://example.com/page');
   const agent = agentFor(readAgents(query.getAll('agent')), service);
   const others = readAgents(query.getAll('compare'));
+  const purpose = readPurpose(query);
   const { client, profile } = service;
   const known = await client.policy(url, {
     signal,
@@ -56,7 +58,7 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
   const decision = await client.check(url, agent, { signal });
   const { runnerUp, file, underProfiles } = explainServed(decision, known);
   const verdicts = await Promise.all(
-    others.map(async (other) => verdictOf(await client.check(url, other, { signal }), file)),
+    others.map(async (other) => verdictOf(await client.check(url, other, { signal }), file, purpose)),
   );
   const because = known.lifetime && lifetimeReason(known.lifetime);
   const body = jsonLine({
@@ -64,7 +66,7 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
     now: Date.now(),
     ...decision,
     ...(runnerUp && { runnerUp }),
-    verdicts: [verdictOf(decision, file), ...verdicts],
+    verdicts: [verdictOf(decision, file, purpose), ...verdicts],
     underProfiles,
     timeline: timeline(known, profiles[profile]),
     ...(because === undefined ? {} : { lifetimeReason: because }),
@@ -74,7 +76,7 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
       groupLines:
         decision.group === undefined ? [] : [...groupLines(file, decision.agent)].sort((a, b) => a - b),
     }),
-    ...(file && usageOf(file, url, decision.agent)),
+    ...statedUsage(file, url, decision.agent, purpose),
   });
   return { type: JSON_TYPE, body };
 };
@@ -94,6 +96,7 @@ const pasted = z.strictObject({
   urls: strings.max(MAX_VERDICTS),
   agents: strings.max(MAX_AGENTS).optional(),
   profile: z.enum(profileNames).optional(),
+  purpose: z.enum(PURPOSES).optional(),
 });
 
 /** `POST /v1/explain`: checks URLs against the robots.txt in the body. Uses no network. */
@@ -101,7 +104,7 @@ export const explainPasted: Handler = async ({ request, query, service, signal }
   onlyKnown(query, []);
   const read = pasted.safeParse(await readJson(request, MAX_BODY_BYTES));
   if (!read.success) throw invalid(z.prettifyError(read.error).replaceAll('\n', ' '));
-  const { robots, urls, profile = service.profile } = read.data;
+  const { robots, urls, profile = service.profile, purpose } = read.data;
   const agents = tokensOf(readAgents(read.data.agents ?? service.agents));
   if (urls.length * agents.length > MAX_VERDICTS) {
     throw invalid(
@@ -111,7 +114,7 @@ export const explainPasted: Handler = async ({ request, query, service, signal }
   const { body, truncated } = await readRobots('-', Readable.from([Buffer.from(robots)]), 'robots');
   const file = parseRobots(body, { dialect: profiles[profile].dialect });
   const { suspect } = fileSource('-', body, truncated);
-  const results = await verdictsFor(file, urls, agents, signal);
+  const results = await verdictsFor(file, { urls, agents, purpose }, signal);
   return {
     type: JSON_TYPE,
     body: jsonLine({
@@ -125,14 +128,19 @@ export const explainPasted: Handler = async ({ request, query, service, signal }
   };
 };
 
+interface PastedQuestions {
+  readonly urls: readonly string[];
+  readonly agents: readonly string[];
+  readonly purpose: Purpose | undefined;
+}
+
 type UrlVerdicts =
   | { readonly input: string; readonly verdicts: readonly AgentVerdict[] }
   | { readonly input: string; readonly error: InputError };
 
 async function verdictsFor(
   file: RobotsFile,
-  urls: readonly string[],
-  agents: readonly string[],
+  { urls, agents, purpose }: PastedQuestions,
   signal: AbortSignal,
 ): Promise<UrlVerdicts[]> {
   const verdicts = urls.map((): AgentVerdict[] => []);
@@ -148,7 +156,7 @@ async function verdictsFor(
         turnEnds = performance.now() + TURN_MS;
       }
       try {
-        const verdict = verdictBy(file, url, agent);
+        const verdict = verdictBy(file, url, agent, purpose);
         characters += JSON.stringify(verdict).length;
         verdicts[index]?.push(verdict);
       } catch (error) {

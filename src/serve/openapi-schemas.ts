@@ -1,3 +1,5 @@
+import { PURPOSES } from '../decision/index.ts';
+
 /** Schemas in JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 
 type SchemaName =
@@ -5,6 +7,7 @@ type SchemaName =
   | 'Decision'
   | 'LineError'
   | 'Verdict'
+  | 'Usage'
   | 'Diagnostic'
   | 'Policy'
   | 'Explanation'
@@ -19,6 +22,7 @@ export const text: object = { type: 'string' };
 const flag = { type: 'boolean' };
 const line = { type: 'integer', minimum: 1 };
 const epochMs = { type: 'number', description: 'Epoch milliseconds' };
+export const purpose: object = { enum: PURPOSES };
 const anything = { type: 'object' };
 const schemaVersion = { const: 1 };
 const list = (items: object): object => ({ type: 'array', items });
@@ -41,6 +45,11 @@ const reason = {
     'override',
   ],
 };
+const preference = { enum: ['allow', 'disallow', 'unknown'] };
+const usageSource = object(
+  { directive: text, specification: text, value: text, preferences: anything },
+  { line, path: text, use: text, malformed: flag },
+);
 const suspect = { enum: ['challenge', 'blocked', 'login', 'html'] };
 const state = { enum: ['rules', 'last-good', 'allow-all', 'disallow-all', 'unknown'] };
 const rule = object({ directive: { enum: ['allow', 'disallow'] }, pattern: text, line });
@@ -77,13 +86,32 @@ export const schemas: Readonly<Record<SchemaName, object>> = {
           'Where the answer comes from, and until when it holds; whether rules may lie behind the limit, and what it looks like, if not like a robots.txt',
       },
     },
-    { rule, group, crawlDelayMs: { type: 'number' }, retryAt: epochMs, because: text },
+    {
+      rule,
+      group,
+      crawlDelayMs: { type: 'number' },
+      retryAt: epochMs,
+      because: text,
+      usage: reference('Usage'),
+    },
   ),
   LineError: object({ schemaVersion, error }, { input: text, line }),
   Verdict: object(
     { agent: text, allowed: flag, reason },
-    { rule, group, crawlDelayMs: { type: 'number' }, runnerUp, usage: anything },
+    { rule, group, crawlDelayMs: { type: 'number' }, runnerUp, usage: reference('Usage') },
   ),
+  Usage: {
+    ...object(
+      {
+        ...Object.fromEntries(PURPOSES.map((name) => [name, preference])),
+        licenses: list(text),
+        sources: list(usageSource),
+      },
+      { purpose, preference, source: usageSource, use: text, omitted: line },
+    ),
+    description:
+      'What robots.txt states about the use of the page. Given a purpose, `preference` is what it says of that one, and `source` where',
+  },
   Diagnostic: object({
     code: text,
     severity: { enum: ['error', 'warning', 'info'] },
@@ -96,7 +124,7 @@ export const schemas: Readonly<Record<SchemaName, object>> = {
   }),
   Policy: object(
     { schemaVersion, origin: text, profile: text, state, agent: text, ...fileParts, timeline },
-    { reason: text, usage: anything },
+    { reason: text, usage: reference('Usage') },
   ),
   Explanation: {
     allOf: [
@@ -109,18 +137,18 @@ export const schemas: Readonly<Record<SchemaName, object>> = {
           runnerUp,
           groupLines: list(line),
           lifetimeReason: text,
-          usage: anything,
+          usage: reference('Usage'),
         },
       ),
     ],
   },
-  Question: { oneOf: [text, object({ url: text }, { agent: { oneOf: [text, list(text)] } })] },
+  Question: { oneOf: [text, object({ url: text }, { agent: { oneOf: [text, list(text)] }, purpose })] },
   PastedFile: object(
     {
       robots: { type: 'string', description: 'The text of a robots.txt' },
       urls: { ...list(text), description: 'URLs, or paths that start with "/"' },
     },
-    { agents: list(text), profile: text },
+    { agents: list(text), profile: text, purpose },
   ),
   PastedVerdicts: object(
     {

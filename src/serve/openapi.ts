@@ -1,6 +1,6 @@
 import { VERSION } from '../base/index.ts';
 import { MAX_STREAMS } from './check.ts';
-import { object, reference, schemas, text } from './openapi-schemas.ts';
+import { object, purpose as purposeSchema, reference, schemas, text } from './openapi-schemas.ts';
 import { MAX_AGENTS } from './query.ts';
 
 const content = (type: string, schema: object): object => ({ content: { [type]: { schema } } });
@@ -34,6 +34,14 @@ const agent = agents(
   'Who asks: a product token or a whole User-Agent string. Of several, in order of preference, the first that some ' +
     'group names counts.',
 );
+const purpose = {
+  name: 'purpose',
+  in: 'query',
+  description:
+    'What the pages are fetched for. `usage` then has `preference`, whether the site wants them used so, and `source`, the ' +
+    'line that says it. `allowed` stays as it is.',
+  schema: purposeSchema,
+};
 const wrongHost = { '421': problem('The Host is none that the service goes by.') };
 const wrong = {
   '400': problem('Something given is not what it must be; `code` and `detail` say what.'),
@@ -70,7 +78,7 @@ export const openApi: {
     '/v1/check': {
       get: {
         summary: 'Decide about one URL',
-        parameters: [url, agent],
+        parameters: [url, agent, purpose],
         responses: {
           '200': json('The decision, be it for or against', reference('Decision')),
           ...wrong,
@@ -78,7 +86,7 @@ export const openApi: {
       },
       post: {
         summary: 'Decide about any number of URLs: a line each, answered in order while they still come',
-        parameters: [agent],
+        parameters: [agent, purpose],
         requestBody: {
           required: true,
           ...content('application/x-ndjson', reference('Question')),
@@ -109,7 +117,12 @@ export const openApi: {
       get: {
         summary:
           'One decision with all that it rests on: the file, the rules that compete, what is wrong, what others get',
-        parameters: [url, agent, agents('compare', 'Agents whose verdicts stand beside it, each by itself')],
+        parameters: [
+          url,
+          agent,
+          agents('compare', 'Agents whose verdicts stand beside it, each by itself'),
+          purpose,
+        ],
         responses: {
           '200': json('The explanation', reference('Explanation')),
           ...wrong,

@@ -1,5 +1,6 @@
 import { agentTokens } from '../rules/agent-tokens.ts';
 import { quote } from '../base/index.ts';
+import { isPurpose, type Purpose, PURPOSES } from '../decision/index.ts';
 import { Problem } from './problem.ts';
 
 /** Maximum number of agents per request, because each one matches all rules of the file. */
@@ -42,6 +43,21 @@ export function readAgents(agents: readonly string[]): readonly string[] {
   }
   if (agents.length > 0) agentTokens(agents);
   return agents;
+}
+
+/** @throws Problem when the query has several purposes, or one that is none. */
+export function readPurpose(query: URLSearchParams): Purpose | undefined {
+  return query.has('purpose') ? asPurpose(onlyOne(query, 'purpose', 'train-ai')) : undefined;
+}
+
+/** @throws Problem when `value` is no purpose. */
+export function asPurpose(value: unknown): Purpose {
+  if (isPurpose(value)) return value;
+  throw new Problem(
+    400,
+    'ERR_ROBOTS_INVALID_REQUEST',
+    `Expected \`purpose\` to be one of ${PURPOSES.join(', ')}, got ${quote(value)}`,
+  );
 }
 
 /**

@@ -1,6 +1,14 @@
-import type { Decision } from '../decision/index.ts';
+import { type Decision, type DecisionUsage, type Purpose, usageOf } from '../decision/index.ts';
 import { describeDiagnostic } from '../rules/lint/describe-diagnostic.ts';
-import { explain, lint, type Explanation, type RobotsFile, usage, type Usage, type Verdict } from '../rules/index.ts';
+import {
+  explain,
+  lint,
+  type Explanation,
+  type RobotsFile,
+  usage,
+  type Usage,
+  type Verdict,
+} from '../rules/index.ts';
 
 /** The verdict for one agent; responses list several. */
 export interface AgentVerdict {
@@ -11,18 +19,26 @@ export interface AgentVerdict {
   readonly group?: Decision['group'];
   readonly crawlDelayMs?: number;
   readonly runnerUp?: Explanation['runnerUp'];
-  /** What the site states about the use of the resource; absent when it states nothing. */
-  readonly usage?: Usage;
+  /**
+   * What the site states about the use of the resource; absent when it states nothing and the question named no
+   * purpose.
+   */
+  readonly usage?: Usage | DecisionUsage;
 }
 
 /** Makes the verdict of a file for `agent`. `target` is a URL, or a path that starts with `/`. */
-export function verdictBy(file: RobotsFile, target: string, agent: string): AgentVerdict {
+export function verdictBy(
+  file: RobotsFile,
+  target: string,
+  agent: string,
+  purpose: Purpose | undefined,
+): AgentVerdict {
   const { verdict, runnerUp } = explain(file, target, agent);
   return {
     agent,
     ...partsOf(verdict, file, agent),
     ...(runnerUp && { runnerUp }),
-    ...usageOf(file, target, agent),
+    ...statedUsage(file, target, agent, purpose),
   };
 }
 
@@ -35,7 +51,11 @@ function partsOf(verdict: Verdict, file: RobotsFile, agent: string): Omit<AgentV
 }
 
 /** Converts a decision to the shape of a verdict. `file` is the file that the decision was made with, if any. */
-export function verdictOf(decision: Decision, file: RobotsFile | undefined): AgentVerdict {
+export function verdictOf(
+  decision: Decision,
+  file: RobotsFile | undefined,
+  purpose: Purpose | undefined,
+): AgentVerdict {
   const { agent, allowed, reason, rule, group, crawlDelayMs, url } = decision;
   const runnerUp = reason === 'rule' && file ? explain(file, url, agent).runnerUp : undefined;
   return {
@@ -46,11 +66,19 @@ export function verdictOf(decision: Decision, file: RobotsFile | undefined): Age
     ...(group && { group }),
     ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
     ...(runnerUp && { runnerUp }),
-    ...(file && usageOf(file, url, agent)),
+    ...statedUsage(file, url, agent, purpose),
   };
 }
 
-export function usageOf(file: RobotsFile, target: string, agent: string): { readonly usage?: Usage } {
+/** What `file` states about the use of `target`. Without a purpose only when it states something. */
+export function statedUsage(
+  file: RobotsFile | undefined,
+  target: string,
+  agent: string,
+  purpose?: Purpose,
+): { readonly usage?: Usage | DecisionUsage } {
+  if (purpose !== undefined) return { usage: usageOf({ url: target, agent }, file, purpose) };
+  if (file === undefined) return {};
   const stated = usage(file, target, agent);
   return stated.sources.length === 0 ? {} : { usage: stated };
 }

@@ -1,5 +1,5 @@
 import { colourChoice } from '../frame/settings.ts';
-import { type TargetResult, isUndecided, type Session } from '../../report/index.ts';
+import { type TargetResult, isUndecided, isUnwanted, type Session } from '../../report/index.ts';
 import {
   count,
   Output,
@@ -19,6 +19,8 @@ import { renderInputError, renderDecision } from './render.ts';
 interface Tally {
   allowed: number;
   disallowed: number;
+  /** Allowed, but not wanted for the purpose. */
+  unwanted: number;
   undecided: number;
   invalid: number;
 }
@@ -31,7 +33,7 @@ export class CheckReport {
   private readonly colours: Palette;
   private readonly progress: Progress | undefined;
   private lastLine = 0;
-  private readonly tally: Tally = { allowed: 0, disallowed: 0, undecided: 0, invalid: 0 };
+  private readonly tally: Tally = { allowed: 0, disallowed: 0, unwanted: 0, undecided: 0, invalid: 0 };
   private code: AnswerExitCode = exitCode.success;
 
   constructor(form: Format | 'quiet', given: ParsedArguments, session: Session) {
@@ -100,6 +102,7 @@ export class CheckReport {
 const codeOf: Readonly<Record<keyof Tally, AnswerExitCode>> = {
   allowed: exitCode.success,
   disallowed: exitCode.negative,
+  unwanted: exitCode.negative,
   undecided: exitCode.undecided,
   invalid: exitCode.usage,
 };
@@ -107,17 +110,19 @@ const codeOf: Readonly<Record<keyof Tally, AnswerExitCode>> = {
 function outcomeOf(result: TargetResult): keyof Tally {
   if ('error' in result) return 'invalid';
   if (isUndecided(result.decision)) return 'undecided';
+  if (isUnwanted(result.decision)) return 'unwanted';
   return result.decision.allowed ? 'allowed' : 'disallowed';
 }
 
-function done({ allowed, disallowed, undecided, invalid }: Tally): number {
-  return allowed + disallowed + undecided + invalid;
+function done({ allowed, disallowed, unwanted, undecided, invalid }: Tally): number {
+  return allowed + disallowed + unwanted + undecided + invalid;
 }
 
 function summary(tally: Tally): string[] {
   return [
     count(done(tally), 'URL'),
     `${tally.disallowed.toLocaleString('en')} disallowed`,
+    ...(tally.unwanted === 0 ? [] : [`${tally.unwanted.toLocaleString('en')} not wanted`]),
     `${tally.undecided.toLocaleString('en')} undecided`,
     ...(tally.invalid === 0 ? [] : [`${tally.invalid.toLocaleString('en')} invalid`]),
   ];

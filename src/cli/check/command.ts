@@ -6,6 +6,7 @@ import {
   formatOptions,
   profileOption,
   proxyOption,
+  purposeOption,
   robotsOption,
   storeOption,
 } from '../frame/options.ts';
@@ -20,6 +21,7 @@ export const check: Command = {
     'without blank lines and lines that start with "#". With --robots it may also be a path such as /a?b.',
   options: [
     agentOption,
+    purposeOption,
     robotsOption,
     profileOption,
     deadlineOption,
@@ -35,10 +37,17 @@ export const check: Command = {
       line: 'canfetch check --robots draft.txt -a ExampleBot /private/a',
       does: 'try a robots.txt before it is served',
     },
+    {
+      line: 'canfetch check --purpose train-ai https://example.com/page',
+      does: 'may it be fetched, and does the site want models trained with it?',
+    },
   ],
   exitCodes: [
     { code: exitCode.success, says: 'every URL is allowed' },
-    { code: exitCode.negative, says: 'at least one is disallowed' },
+    {
+      code: exitCode.negative,
+      says: 'at least one is disallowed, or robots.txt says that it is not wanted for --purpose',
+    },
     {
       code: exitCode.undecided,
       says: 'at least one is undecided, because robots.txt is unreachable (outranks 1)',
@@ -48,6 +57,9 @@ export const check: Command = {
       says: 'wrong usage, or a URL that is none; the others are still answered (outranks 1 and 3)',
     },
   ],
-  notes: [],
+  notes: [
+    'With --purpose a page may be ALLOWED and yet NOT WANTED for the purpose. That is a preference of the site, not a',
+    'rule: the page may be fetched for other purposes. Header fields of pages are not read: explain --page does that.',
+  ],
   run: async (given, session) => (await import('./run.ts')).checkUrls(given, session),
 };

@@ -1,17 +1,19 @@
 import { isRobotsError } from '../../base/index.ts';
-import { RECALL } from '../../decision/index.ts';
+import { type Purpose, RECALL } from '../../decision/index.ts';
 import { type TargetResult, type Decider, type Session, tooLongError } from '../../report/index.ts';
 import { type OnlineSettings, openClient } from '../frame/open-client.ts';
 import type { Target } from '../../report/input/index.ts';
 
-/** Decides by fetching robots.txt from the origins. An abort of `signal` rejects pending decisions. */
+/** Decides by fetching robots.txt from the origins. With `purpose`, decisions have `usage`. An abort of `signal` rejects pending decisions. */
 export async function decideOnline(
   settings: OnlineSettings,
   session: Session,
   signal: AbortSignal,
+  purpose: Purpose | undefined,
 ): Promise<Decider> {
   const opened = await openClient(settings, session);
   const { client } = opened;
+  const options = purpose === undefined ? { signal } : { signal, purpose };
   const asked = settings.agents.length === 0 ? undefined : settings.agents;
   return {
     decide(target: Target): TargetResult | Promise<TargetResult> {
@@ -19,12 +21,15 @@ export async function decideOnline(
       if (tooLong === true) return { target, error: tooLongError };
       try {
         const decision = client[RECALL](input, asked);
-        if (decision !== undefined) return { target, decision };
+        if (decision !== undefined) {
+          if (purpose === undefined) return { target, decision };
+          return { target, decision: { ...decision, usage: client.usageOf(decision, purpose) } };
+        }
       } catch (error) {
         if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
         return { target, error: { code: error.code, message: error.message } };
       }
-      return client.check(input, asked, { signal }).then((decision) => ({ target, decision }));
+      return client.check(input, asked, options).then((decision) => ({ target, decision }));
     },
     close: () => opened[Symbol.asyncDispose](),
   };

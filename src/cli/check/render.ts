@@ -1,4 +1,4 @@
-import { type InputError, isUndecided, type ReportedDecision } from '../../report/index.ts';
+import { type InputError, isUndecided, isUnwanted, type ReportedDecision } from '../../report/index.ts';
 import {
   agentSentence,
   ago,
@@ -10,6 +10,7 @@ import {
   looksSentence,
   type Palette,
   printable,
+  purposeSentence,
   ruleText,
   truncatedSentence,
   whySentence,
@@ -24,6 +25,7 @@ export function renderDecision(decision: ReportedDecision, colours: Palette, now
   const fields: readonly (Field | undefined)[] = [
     agentField(decision),
     ruleField(decision),
+    purposeField(decision),
     whyField(decision),
     robotsField(decision),
     looksField(decision),
@@ -48,6 +50,7 @@ export function renderInputError(target: Target, error: InputError): string {
 export function verdictLine(decision: ReportedDecision, colours: Palette): string {
   const url = printable(decision.url);
   if (isUndecided(decision)) return `${colours.unsure('UNDECIDED')}   ${url}`;
+  if (isUnwanted(decision)) return `${colours.bad('NOT WANTED')}  ${url}`;
   return decision.allowed ? `${colours.good('ALLOWED')}     ${url}` : `${colours.bad('DISALLOWED')}  ${url}`;
 }
 
@@ -87,6 +90,11 @@ function cacheField({ robots }: ReportedDecision, now: number): Field | undefine
   const fresh =
     staleAt === undefined ? '' : staleAt > now ? `, fresh for ${duration(staleAt - now)}` : ', stale';
   return ['cache', `fetched ${ago(fetchedAt, now)}${fresh}`];
+}
+
+export function purposeField({ allowed, reason, usage }: ReportedDecision): Field | undefined {
+  if (usage === undefined || !allowed || reason === 'robots-txt') return undefined;
+  return ['use', purposeSentence(usage)];
 }
 
 export function delayField({ crawlDelayMs }: ReportedDecision): Field | undefined {

@@ -5,7 +5,7 @@ import type { ParsedArguments } from '../frame/command.ts';
 import type { ExitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings } from '../frame/open-client.ts';
-import { readForm } from '../frame/settings.ts';
+import { readForm, readPurpose } from '../frame/settings.ts';
 import { CheckReport } from './check-report.ts';
 
 /** At most 512 URLs are in progress at once. The client limits its fetches; this limits the URLs that wait for them. */
@@ -63,8 +63,11 @@ function readsStandardInput({ operands, values }: ParsedArguments): boolean {
 async function deciderFor(given: ParsedArguments, session: Session, signal: AbortSignal): Promise<Decider> {
   const settings = onlineSettings(given);
   const file = given.values.get('robots')?.[0];
-  if (file === undefined) return (await import('./decide-online.ts')).decideOnline(settings, session, signal);
+  const purpose = readPurpose(given);
+  if (file === undefined) {
+    return (await import('./decide-online.ts')).decideOnline(settings, session, signal, purpose);
+  }
   const warn = (message: string): void => void session.stderr.write(`canfetch: ${message}\n`);
   const { agents, profile } = settings;
-  return decideOffline({ agents, profile, file, stdin: session.stdin, warn });
+  return decideOffline({ agents, profile, file, stdin: session.stdin, warn, purpose });
 }

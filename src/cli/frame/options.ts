@@ -1,4 +1,5 @@
 import { profileNames } from '../../lifecycle/profile.ts';
+import { PURPOSES } from '../../decision/purpose.ts';
 import { type Format, formats } from './choices.ts';
 import type { CommandOption } from './command.ts';
 
@@ -35,6 +36,13 @@ export const robotsOption: CommandOption = {
   name: 'robots',
   value: 'FILE',
   help: 'decide by this robots.txt, without network; "-" reads standard input',
+};
+
+export const purposeOption: CommandOption = {
+  name: 'purpose',
+  value: 'PURPOSE',
+  choices: PURPOSES,
+  help: 'what the pages are fetched for; also say whether the site wants them used so',
 };
 
 /** `--format`, and `--json` as its short form. */

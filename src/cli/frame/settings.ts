@@ -1,4 +1,5 @@
 import { type ColourChoice, quoted } from '../../report/text/index.ts';
+import { isPurpose, type Purpose } from '../../decision/purpose.ts';
 import { type ProfileName, profileNames, profiles } from '../../lifecycle/profile.ts';
 import { productToken } from '../../rules/agent.ts';
 import { type Format, findingFormats } from './choices.ts';
@@ -30,6 +31,12 @@ export function readAgents(given: ParsedArguments): readonly string[] {
     );
   }
   return agents;
+}
+
+/** Reads `--purpose`, whose choices were checked already. */
+export function readPurpose(given: ParsedArguments): Purpose | undefined {
+  const purpose = given.values.get('purpose')?.[0];
+  return isPurpose(purpose) ? purpose : undefined;
 }
 
 const MAX_DEADLINE_MS = 2 ** 31 - 1;

@@ -14,6 +14,8 @@ export { type Progress, progressOn } from './progress.ts';
 export {
   agentSentence,
   delaySentence,
+  purposeSentence,
+  statementText,
   ruleText,
   whySentence,
   looksSentence,

@@ -1,8 +1,9 @@
-import type { Decision } from '../../decision/index.ts';
+import type { Decision, DecisionUsage } from '../../decision/index.ts';
 import type { Suspect } from '../../lifecycle/index.ts';
-import type { MatchedGroup, MatchedRule } from '../../rules/index.ts';
+import type { MatchedGroup, MatchedRule, UsageSource } from '../../rules/index.ts';
 import type { ReportedDecision } from '../target-result.ts';
 import { cause } from './fetch-errors.ts';
+import { cut } from './layout.ts';
 import { printable } from './printable.ts';
 
 /** The fields that the sentences use; decisions and policies both have them. */
@@ -71,6 +72,23 @@ export function truncatedSentence(): string {
 
 export function delaySentence(crawlDelayMs: number): string {
   return `Crawl-delay ${crawlDelayMs / 1_000} s (reported, not enforced)`;
+}
+
+/** Says what the site states about the purpose of the question, and where. */
+export function purposeSentence({ purpose, preference, source }: DecisionUsage): string {
+  if (source === undefined) return `${purpose}: the site does not say`;
+  const says = preference === 'disallow' ? 'not wanted' : 'welcome';
+  return `${purpose}: ${says}, by ${statementText(source)}`;
+}
+
+const MAX_STATEMENT = 200;
+
+/** Formats a statement with its place: `line 3  Content-Usage: /a train-ai=n`, or `header Content-Usage: train-ai=n`. */
+export function statementText({ line, directive, path, value }: UsageSource): string {
+  const name = directive.replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase());
+  const place = line === undefined ? 'the header field' : `line ${line} `;
+  const text = path === undefined ? value : `${path} ${value}`;
+  return `${place} ${name}: ${cut(printable(text), MAX_STATEMENT)}`;
 }
 
 const MAX_LISTED_LINES = 5;

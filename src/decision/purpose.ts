@@ -1,0 +1,9 @@
+/** What a page is fetched for, in the words of AIPREF and of Cloudflare's `ai-input`. */
+export type Purpose = 'train-ai' | 'ai-use' | 'ai-input' | 'search';
+
+/** All purposes. In a file of its own, because `--help` of the command lists them and must load little. */
+export const PURPOSES: readonly Purpose[] = ['train-ai', 'ai-use', 'ai-input', 'search'];
+
+export function isPurpose(value: unknown): value is Purpose {
+  return PURPOSES.some((purpose) => purpose === value);
+}

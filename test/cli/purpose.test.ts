@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Site, startSite } from '../support/site.ts';
+import { cli, records } from './session.ts';
+
+const ROBOTS = `User-agent: *
+Allow: /
+Disallow: /off
+Content-Usage: /no/ train-ai=n
+Content-Signal: ai-train=yes
+`;
+
+let site: Site;
+beforeAll(async () => {
+  site = await startSite({ '/robots.txt': { body: ROBOTS } });
+});
+afterAll(() => site.close());
+
+const check = (...argv: readonly string[]): ReturnType<typeof cli> =>
+  cli(['check', '--purpose', 'train-ai', ...argv]);
+
+describe('check --purpose', () => {
+  it('exits with 1 when the site does not want the page used so, and shows the line', async () => {
+    const { code, stdout } = await check(site.url('/no/a'));
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^NOT WANTED {2}http\S+\/no\/a\n/);
+    expect(stdout).toContain('\n  use     train-ai: not wanted, by line 4  Content-Usage: /no/ train-ai=n\n');
+  });
+
+  it('exits with 0 when it does, and when it does not say', async () => {
+    const welcome = await check(site.url('/a'));
+    expect(welcome).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('  use     train-ai: welcome, by line 5  Content-Signal: ai-train=yes'),
+    });
+    expect(await cli(['check', '--purpose', 'search', site.url('/no/a')])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('  use     search: the site does not say\n'),
+    });
+  });
+
+  it('a page that may not be fetched is disallowed, and robots.txt itself never unwanted', async () => {
+    const disallowed = await check(site.url('/off'));
+    expect(disallowed).toMatchObject({ code: 1, stdout: expect.stringMatching(/^DISALLOWED/) });
+    expect(disallowed.stdout).not.toContain('  use ');
+    const text = 'User-agent: *\nAllow: /\nContent-Usage: train-ai=n\n';
+    await using everywhere = await startSite({ '/robots.txt': { body: text } });
+    expect((await check(everywhere.url('/robots.txt'))).code).toBe(0);
+    expect((await check(everywhere.url('/'))).code).toBe(1);
+  });
+
+  it('JSON has the statement, and `allowed` as without a purpose', async () => {
+    const { code, stdout } = await check('--json', site.url('/no/a'));
+    expect(code).toBe(1);
+    expect(records(stdout)).toMatchObject([
+      {
+        allowed: true,
+        usage: { purpose: 'train-ai', preference: 'disallow', source: { line: 4, value: 'train-ai=n' } },
+      },
+    ]);
+    expect(records((await cli(['check', '--json', site.url('/no/a')])).stdout)[0]).not.toHaveProperty(
+      'usage',
+    );
+  });
+
+  it('decides by a file, too, and counts what is not wanted', async () => {
+    const given = await cli(
+      ['check', '--purpose', 'train-ai', '--robots', '-', '--json', '/no/a', '/a', '/off'],
+      {
+        stdin: ROBOTS,
+      },
+    );
+    expect(given.code).toBe(1);
+    expect(records(given.stdout)).toMatchObject([
+      { allowed: true, usage: { preference: 'disallow', source: { line: 4 } } },
+      { allowed: true, usage: { preference: 'allow' } },
+      { allowed: false },
+    ]);
+    const quiet = await cli(['check', '-q', '--purpose', 'train-ai', '--robots', '-', '/no/a'], {
+      stdin: ROBOTS,
+    });
+    expect(quiet).toEqual({ code: 1, stdout: '', stderr: '' });
+  });
+
+  it('does not send control characters of a file to the terminal', async () => {
+    const stdin = 'User-agent: *\nAllow: /\nContent-Usage: train-ai=n, \u001B[31m\u202Ex=y\n';
+    for (const form of [[], ['--json']]) {
+      const { stdout } = await cli(['check', '--purpose', 'train-ai', '--robots', '-', ...form, '/a'], {
+        stdin,
+      });
+      expect(stdout).not.toMatch(/[\u001B\u202E]/);
+    }
+  });
+
+  it('refuses a purpose that is none', async () => {
+    expect(await cli(['check', '--purpose', 'fun', '/a'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('one of train-ai, ai-use, ai-input, search, got "fun"'),
+    });
+  });
+});
