@@ -10,12 +10,14 @@ import { policyCommand } from './policy/command.ts';
 import { prefetchCommand } from './prefetch/command.ts';
 import { profilesCommand } from './profiles/command.ts';
 import { serveCommand } from './serve/command.ts';
+import { testCommand } from './test/command.ts';
 
 const answering: readonly Command[] = [
   check,
   explainCommand,
   policyCommand,
   lintCommand,
+  testCommand,
   diffCommand,
   prefetchCommand,
   profilesCommand,

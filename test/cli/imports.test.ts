@@ -38,7 +38,7 @@ describe('the command', () => {
     }
   });
 
-  it.each(['lint', 'diff', 'profiles', 'completion'])(
+  it.each(['lint', 'test', 'diff', 'profiles', 'completion', 'help'])(
     '%s loads no library while it asks nobody',
     async (name) => {
       const modules = await loadedBy(new URL(`../../src/cli/${name}/run.ts`, import.meta.url));

@@ -55,7 +55,16 @@ const settled = (output: string): string =>
 describe('the guides', () => {
   it('shows every command', () => {
     const shown = new Set(runs.map(({ command }) => command.split(' ')[1]));
-    expect([...shown].sort()).toEqual(['check', 'diff', 'explain', 'lint', 'policy', 'prefetch', 'profiles']);
+    expect([...shown].sort()).toEqual([
+      'check',
+      'diff',
+      'explain',
+      'lint',
+      'policy',
+      'prefetch',
+      'profiles',
+      'test',
+    ]);
   });
 
   it.each(runs)('$command', async ({ command, output }) => {

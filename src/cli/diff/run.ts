@@ -1,21 +1,14 @@
 import { colourChoice, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
 import { isRobotsError } from '../../base/index.ts';
-import { type Dialect, parseRobots, type RobotsFile } from '../../rules/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { jsonLine, Output, paletteFor, quoted } from '../../report/text/index.ts';
 import { type Session, tokensOf, UsageError } from '../../report/index.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import {
-  absenceOf,
-  type LoadedRobots,
-  readsStdin,
-  RobotsLoader,
-  type Target,
-  targets,
-} from '../../report/input/index.ts';
+import { absenceOf, readsStdin, RobotsLoader, type Target, targets } from '../../report/input/index.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
+import { rulesInForce } from '../frame/rules-in-force.ts';
 import { FileComparison } from './compare.ts';
 import { renderComparison, type Side } from './render.ts';
 
@@ -34,8 +27,8 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
     const sides: Side[] = [];
     for (const operand of operands) {
       const loaded = await loader.load(operand);
-      const side = sideOf(loaded, dialect);
-      if (side !== undefined) sides.push(side);
+      const rules = rulesInForce(loaded, dialect);
+      if (rules !== undefined) sides.push({ name: loaded.name, ...rules });
       else session.stderr.write(`canfetch: ${absenceOf(loaded) ?? ''}\n`);
     }
     const [before, after] = sides;
@@ -66,22 +59,6 @@ function readOperands({ operands }: ParsedArguments): readonly [string, string] 
     throw new UsageError(`Expected two files or origins, got ${quoted(another)} too; leave one of them out`);
   }
   return [before, after];
-}
-
-const CLOSED = 'User-agent: *\nDisallow: /\n';
-
-/**
- * Substitutes an empty file for a missing robots.txt and `Disallow: /` for a restricted one. Returns `undefined`
- * for an outage, because the rules are then unknown.
- */
-function sideOf(loaded: LoadedRobots, dialect: Dialect): Side | undefined {
-  const { name } = loaded;
-  const read = (body: Uint8Array | string): RobotsFile => parseRobots(body, { dialect });
-  if (loaded.kind === 'file') return { name, file: read(loaded.body) };
-  const { state, reason } = loaded.policy;
-  const because = absenceOf(loaded) ?? '';
-  if (state === 'allow-all') return { name, file: read(''), because };
-  return reason === 'restricted' ? { name, file: read(CLOSED), because } : undefined;
 }
 
 function tryTarget(comparison: FileComparison, { input, line, tooLong }: Target): void {

@@ -4,7 +4,7 @@ export const shells = ['bash', 'zsh', 'fish'] as const;
 export const formats = ['text', 'json'] as const;
 
 /** The formats of commands whose findings belong to lines of a file. */
-export const findingFormats = [...formats, 'sarif'] as const;
+export const findingFormats = ['text', 'json', 'sarif'] as const;
 
 export type Format = (typeof findingFormats)[number];
 

@@ -24,7 +24,7 @@ export function readProfile(given: ParsedArguments): ProfileName {
 export function readAgents(given: ParsedArguments): readonly string[] {
   const agents = given.values.get('agent') ?? [];
   for (const agent of agents) {
-    if (agent === '*' || (productToken(agent) !== undefined && !/[\r\n]/.test(agent))) continue;
+    if (isAgent(agent)) continue;
     throw new UsageError(
       `Expected --agent to hold a product token, got ${quoted(agent)}; ` +
         'write a name such as ExampleBot, or a User-Agent string such as "ExampleBot/1.0 (+https://example.com/bot)"',
@@ -37,6 +37,11 @@ export function readAgents(given: ParsedArguments): readonly string[] {
 export function readPurpose(given: ParsedArguments): Purpose | undefined {
   const purpose = given.values.get('purpose')?.[0];
   return isPurpose(purpose) ? purpose : undefined;
+}
+
+/** Whether `agent` is `*`, a product token or a User-Agent string with a product token. */
+export function isAgent(agent: string): boolean {
+  return agent === '*' || (productToken(agent) !== undefined && !/[\r\n]/.test(agent));
 }
 
 const MAX_DEADLINE_MS = 2 ** 31 - 1;

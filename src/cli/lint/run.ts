@@ -10,7 +10,7 @@ import { type AnswerExitCode, type ExitCode, exitCode, worseOf } from '../frame/
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
 import { renderFile, renderSummary, type LintedFile, lintLoaded } from './render.ts';
-import { sarifLog } from './sarif.ts';
+import { lintSarif } from './sarif.ts';
 
 /** Ten times the octets that crawlers read. Linting more would only repeat for each line that crawlers ignore it. */
 const LINTED_BYTES = 5_120_000;
@@ -44,7 +44,7 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
       if (format === 'json') for (const finding of file.findings) await output.write(jsonLine(finding));
     }
     if (format === 'text') await output.write(renderSummary(linted));
-    if (format === 'sarif') await output.write(sarifLog(linted));
+    if (format === 'sarif') await output.write(lintSarif(linted));
     await output.release();
     return codeOf(linted, given.values.get('fail-on')?.[0] ?? 'warning');
   });

@@ -1,11 +1,8 @@
-import { VERSION } from '../../base/index.ts';
-import { absenceOf, type LoadedRobots } from '../../report/input/index.ts';
-import { escapeForTerminal } from '../../report/text/index.ts';
+import { absenceOf } from '../../report/input/index.ts';
 import type { Severity } from '../../rules/index.ts';
 import { describeDiagnostic } from '../../rules/lint/describe-diagnostic.ts';
+import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';
 import type { Finding, LintedFile } from './render.ts';
-import { isAbsolute, relative, sep } from 'node:path';
-import { pathToFileURL } from 'node:url';
 
 const LF = 0x0a;
 
@@ -37,62 +34,38 @@ class Utf16Columns {
   }
 }
 
-/** Renders findings as a SARIF 2.1.0 log (OASIS standard of 2020), the format of code scanning services. */
-export function sarifLog(linted: readonly LintedFile[]): string {
+/** Renders findings as a SARIF log. */
+export function lintSarif(linted: readonly LintedFile[]): string {
   const rules = rulesOf(linted);
+  const ruleIds = rules.map(({ id }) => id);
   const files = linted.filter(({ loaded }) => loaded.kind === 'file');
-  const failures = linted.flatMap(({ loaded }) => {
-    const failed = loaded.kind === 'none' && loaded.policy.reason === 'unreachable';
-    return failed ? [{ level: 'error', message: { text: absenceOf(loaded) ?? '' } }] : [];
-  });
-  const run = {
-    tool: { driver: { name: 'canfetch', version: VERSION, rules } },
-    invocations: [
-      {
-        executionSuccessful: failures.length === 0,
-        ...(failures.length === 0 ? {} : { toolExecutionNotifications: failures }),
-      },
-    ],
-    // SARIF §3.14.17: columns are counted in UTF-16 code units, as editors do.
-    columnKind: 'utf16CodeUnits',
-    artifacts: files.map(({ loaded }) => ({ location: { uri: uriOf(loaded) } })),
-    results: files.flatMap((file, index) =>
-      resultsOf(
-        file,
-        index,
-        rules.map(({ id }) => id),
-      ),
+  return sarifLog({
+    rules,
+    artifacts: files.map(({ loaded }) => artifactUri(loaded)),
+    results: files.flatMap((file, index) => resultsOf(file, index, ruleIds)),
+    failures: linted.flatMap(({ loaded }) =>
+      loaded.kind === 'none' && loaded.policy.reason === 'unreachable' ? [absenceOf(loaded) ?? ''] : [],
     ),
-  };
-  const log = { $schema: SCHEMA, version: '2.1.0', runs: [run] };
-  return `${escapeForTerminal(JSON.stringify(log, undefined, 2))}\n`;
+  });
 }
 
-const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
-
-const levels: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = {
+const levels: Readonly<Record<Severity, SarifRule['level']>> = {
   error: 'error',
   warning: 'warning',
   info: 'note',
 };
 
 /** The diagnostic codes among the findings, each with its description. */
-function rulesOf(linted: readonly LintedFile[]): { readonly id: string; readonly fullDescription: object }[] {
+function rulesOf(linted: readonly LintedFile[]): readonly SarifRule[] {
   const first = new Map<string, Finding>();
   for (const { findings } of linted) {
     for (const finding of findings) if (!first.has(finding.code)) first.set(finding.code, finding);
   }
   return [...first].map(([id, finding]) => ({
     id,
-    shortDescription: { text: sentence(id) },
-    fullDescription: { text: describeDiagnostic(finding).explanation },
-    defaultConfiguration: { level: levels[finding.severity] },
+    explanation: describeDiagnostic(finding).explanation,
+    level: levels[finding.severity],
   }));
-}
-
-/** `forgiven-key` → `Forgiven key`. */
-function sentence(code: string): string {
-  return `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('-', ' ')}`;
 }
 
 function resultsOf(
@@ -113,19 +86,7 @@ function resultsOf(
       ruleIndex: ruleIds.indexOf(code),
       level: levels[severity],
       message: { text: `${message} ${hint}` },
-      locations: [{ physicalLocation: { artifactLocation: { uri: uriOf(loaded), index }, region } }],
+      locations: [{ physicalLocation: { artifactLocation: { uri: artifactUri(loaded), index }, region } }],
     };
   });
-}
-
-/**
- * The URI reference of a file. It is relative for files below the working directory, because code scanning services
- * match it with paths of the repository.
- */
-function uriOf(loaded: LoadedRobots): string {
-  if (loaded.kind === 'file' && loaded.url !== undefined) return loaded.url;
-  if (loaded.name === '-') return 'stdin';
-  const path = relative(process.cwd(), loaded.name);
-  if (path.startsWith('..') || isAbsolute(path)) return pathToFileURL(loaded.name).href;
-  return path.split(sep).map(encodeURIComponent).join('/');
 }

@@ -1,16 +1,15 @@
 import { DEFAULT_CONCURRENCY, mapBatches } from '../../base/index.ts';
-import { type Target, targetLines, whyUnreadable } from '../../report/input/index.ts';
+import { type Target, targetLines } from '../../report/input/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import { quoted } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import type { ExitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
+import { openList } from '../frame/open-list.ts';
 import { onlyOperand, readForm } from '../frame/settings.ts';
 import { DistinctOrigins } from '../../url/index.ts';
 import { originTarget, PrefetchReport, type Prefetched } from './report.ts';
-import { open } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
 
 const STDIN = '-';
 
@@ -26,7 +25,7 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
   const concurrency = readConcurrency(given);
   const settings = onlineSettings(given);
   return interruptible(session, { readsStdin: list === STDIN }, async (signal) => {
-    const stream = await openList(list, session, signal);
+    const stream = await openList(list, 'a file of URLs', session, signal);
     await using opened = await openClient(settings, session, { concurrency, cache: CACHE });
     const { client } = opened;
     const report = new PrefetchReport(form, given, session, stream);
@@ -53,26 +52,6 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
       report.leave();
     }
   });
-}
-
-/** @throws UsageError when the file cannot be opened. */
-async function openList(list: string, { stdin }: Session, signal: AbortSignal): Promise<Readable> {
-  if (list === STDIN) return stdin;
-  try {
-    const file = await open(list);
-    if ((await file.stat()).isDirectory()) {
-      await file.close();
-      throw Object.assign(new Error('A directory'), { code: 'EISDIR' });
-    }
-    return file.createReadStream({ signal });
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-    if (code === undefined) throw error;
-    throw new UsageError(
-      `Expected a file of URLs, got ${quoted(list)} (${whyUnreadable(code)}); check the path`,
-      { cause: error },
-    );
-  }
 }
 
 /** @throws UsageError when the value is not a whole number within the accepted range. */

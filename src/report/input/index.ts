@@ -4,6 +4,6 @@
  */
 export { absenceOf, type LoadedRobots, type PolicyClient, readsStdin, RobotsLoader } from './load-robots.ts';
 export { listShare } from './list-share.ts';
-export { didYouMean, readOrigin } from './read-origin.ts';
+export { didYouMean, isUrl, readOrigin } from './read-origin.ts';
 export { readRobots, whyUnreadable } from './read-robots.ts';
 export { type Target, targetLines, targets } from './targets.ts';

@@ -1,0 +1,271 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Site, startSite } from '../support/site.ts';
+import { cli, records } from './session.ts';
+
+const ROBOTS = 'User-agent: *\nDisallow: /private\nAllow: /p\n\nUser-agent: GPTBot\nDisallow: /\n';
+
+let folder: string;
+let file: string;
+let site: Site;
+let missing: Site;
+let forbidden: Site;
+let broken: Site;
+let page: Site;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'canfetch-test-'));
+  file = join(folder, 'robots.txt');
+  await writeFile(file, ROBOTS);
+  site = await startSite({ '/robots.txt': { body: ROBOTS } });
+  missing = await startSite({});
+  forbidden = await startSite({ '/robots.txt': { status: 403 } });
+  broken = await startSite({ '/robots.txt': { status: 503 } });
+  page = await startSite({ '/robots.txt': { body: '<!doctype html><html><title>Shop</title></html>' } });
+});
+
+afterAll(async () => {
+  await Promise.all([site, missing, forbidden, broken, page].map((each) => each.close()));
+  await rm(folder, { recursive: true });
+});
+
+/** Tests a robots.txt with the expectations on standard input. */
+const test = (expectations: string, robots = file, ...options: string[]): ReturnType<typeof cli> =>
+  cli(['test', robots, '--expect', '-', ...options], { stdin: expectations });
+
+describe('test', () => {
+  it('exits with 0 when every expectation is met, of a file and of an origin', async () => {
+    const expectations = [
+      '\uFEFF# what we promise',
+      '',
+      'allow ExampleBot /page\r',
+      'disallow * /private/report  # nobody',
+      ' DISALLOW\tMozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)   /x',
+      'allow GPTBot /robots.txt',
+      'allow ExampleBot /a#b',
+    ].join('\n');
+    for (const robots of [file, site.origin]) {
+      expect(await test(expectations, robots)).toEqual({
+        code: 0,
+        stdout: '5 expectations met\n',
+        stderr: '',
+      });
+    }
+  });
+
+  it('exits with 1, and shows the line that decides, when one is not', async () => {
+    const list = join(folder, 'robots.expect');
+    await writeFile(
+      list,
+      'allow ExampleBot /page\nallow ExampleBot /private/a\ndisallow Other /x\ndisallow * /robots.txt\n',
+    );
+    const { code, stdout, stderr } = await cli(['test', file, '-e', list]);
+    expect([code, stderr]).toEqual([1, '']);
+    expect(stdout.split('\n')).toEqual([
+      `FAILED  ${list}:2  allow ExampleBot /private/a`,
+      `  decides ${file}:2  Disallow: /private`,
+      '  agent   ExampleBot → group "*" at line 1',
+      `FAILED  ${list}:3  disallow Other /x`,
+      '  decides no rule matches, so it is allowed',
+      '  agent   Other → group "*" at line 1',
+      `FAILED  ${list}:4  disallow * /robots.txt`,
+      '  decides /robots.txt itself may always be fetched',
+      '3 of 4 expectations not met',
+      '',
+    ]);
+  });
+
+  it('reads by the dialect of the profile', async () => {
+    const robots = join(folder, 'star.txt');
+    await writeFile(robots, 'User-agent: *\nDisallow: /*.pdf$\n');
+    expect((await test('disallow * /a.pdf', robots)).code).toBe(0);
+    expect((await test('disallow * /a.pdf', robots, '--profile', 'koster-1996')).code).toBe(1);
+  });
+
+  it('allows everything where there is no robots.txt, and says so', async () => {
+    expect((await test('allow * /x', missing.origin)).code).toBe(0);
+    const { code, stdout } = await test('disallow * /x', missing.origin);
+    expect(code).toBe(1);
+    expect(stdout).toContain(`  decides ${missing.origin}: robots.txt is unavailable (404), so everything`);
+    expect(stdout).not.toContain('agent ');
+  });
+
+  it('disallows everything where robots.txt is restricted, under a profile that says so', async () => {
+    const koster = ['--profile', 'koster-1996'];
+    expect((await test('disallow * /x', forbidden.origin, ...koster)).code).toBe(0);
+    const { code, stdout } = await test('allow * /x', forbidden.origin, ...koster);
+    expect(code).toBe(1);
+    expect(stdout).toContain('robots.txt is access restricted (403), so the whole site is disallowed');
+  });
+
+  it('exits with 3 when robots.txt is unreachable, whatever is expected', async () => {
+    for (const expectation of ['allow * /x', 'disallow * /x']) {
+      const { code, stdout, stderr } = await test(expectation, broken.origin);
+      expect([code, stdout]).toEqual([3, '']);
+      expect(stderr).toContain('robots.txt is unreachable (503)');
+    }
+  });
+
+  it('warns of a file that is a page, or longer than what crawlers read', async () => {
+    expect((await test('allow * /x', page.origin)).stderr).toContain(
+      'looks like a page rather than a robots.txt',
+    );
+    const long = join(folder, 'long.txt');
+    await writeFile(
+      long,
+      `User-agent: *\n${'Disallow: /aaaaaaaaaaaaaaaaaa\n'.repeat(20_000)}Disallow: /late\n`,
+    );
+    const { code, stderr } = await test('disallow * /late', long);
+    expect(code).toBe(1);
+    expect(stderr).toContain('long.txt is longer than crawlers must read');
+  });
+});
+
+describe('what is no expectation is told with its line, and exits with 2', () => {
+  it.each([
+    [
+      'no expectation',
+      '# none yet\n',
+      'Expected lines such as "allow Googlebot /p" in standard input, got none',
+    ],
+    ['an empty list', '', 'got none; add at least one'],
+    ['another word', 'allow * /a\nalow * /x\n', 'on line 2 of standard input, got "alow * /x"'],
+    ['no agent', 'allow /x\n', 'Expected "allow AGENT URL" or "disallow AGENT URL" on line 1'],
+    ['an agent without a token', 'allow ??? /x\n', 'got "allow ??? /x"'],
+    ['a path without a slash', '\nallow * x\n', 'got "x" on line 2 of standard input'],
+    ['a URL that is none', 'allow * https://[x\n', 'got "https://[x" on line 1'],
+    [
+      'a line without end',
+      `allow * /${'x'.repeat(70_000)}\n`,
+      'on line 1 of standard input, got "allow * /xx',
+    ],
+    ['a robots.txt', ROBOTS, 'got "User-agent: *"'],
+    ['a terminal escape', 'allow \u001B[31m /x\n', String.raw`got "allow \x1b[31m /x"`],
+  ])('%s', async (_, expectations, message) => {
+    const { code, stdout, stderr } = await test(expectations);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^canfetch: .*\n$/);
+    expect(stderr).toContain(message);
+  });
+
+  it.each<[string, string[], string]>([
+    ['no file', ['--expect', '-'], 'Expected a file, an origin, or "-" for standard input, got nothing'],
+    ['no expectations', ['robots.txt'], 'Expected --expect with the file of expectations, got none'],
+    ['standard input twice', ['-', '--expect', '-'], 'Expected "-" once'],
+    [
+      'no such list',
+      ['robots.txt', '-e', '/nowhere'],
+      'Expected a file of expectations, got "/nowhere" (no such file)',
+    ],
+    ['a folder', ['robots.txt', '-e', '/tmp'], '(a directory)'],
+  ])('%s', async (_, argv, message) => {
+    const { code, stderr } = await cli(['test', ...argv], { stdin: 'allow * /x' });
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  it('a URL of another origin than the one that is tested, but not of one that has only a file', async () => {
+    const { code, stderr } = await test('allow * https://elsewhere.example/x', site.origin);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      `Expected a path, or a URL of ${site.origin}, got "https://elsewhere.example/x" on line 1`,
+    );
+    expect((await test(`allow * ${site.url('/x')}`, site.origin)).code).toBe(0);
+    expect((await test('allow * https://elsewhere.example/x')).code).toBe(0);
+  });
+});
+
+describe('for programs', () => {
+  it('is a line of JSON an expectation, met or not', async () => {
+    const { code, stdout } = await test(
+      'allow ExampleBot /page\nallow ExampleBot /private/a\n',
+      file,
+      '--json',
+    );
+    expect(code).toBe(1);
+    const group = { agent: '*', lines: [1] };
+    const common = {
+      schemaVersion: 1,
+      file: '-',
+      expected: 'allow',
+      agent: 'ExampleBot',
+      robots: file,
+      group,
+    };
+    expect(records(stdout)).toEqual([
+      {
+        ...common,
+        line: 1,
+        input: '/page',
+        met: true,
+        allowed: true,
+        reason: 'rule',
+        rule: { directive: 'allow', pattern: '/p', line: 3 },
+      },
+      {
+        ...common,
+        line: 2,
+        input: '/private/a',
+        met: false,
+        allowed: false,
+        reason: 'rule',
+        rule: { directive: 'disallow', pattern: '/private', line: 2 },
+      },
+    ]);
+  });
+
+  it('is SARIF at the line that decides, with the expectation beside it', async () => {
+    const { code, stdout } = await test(
+      'allow ExampleBot /private/a\ndisallow Other /x\nallow * /p\n',
+      file,
+      '--format',
+      'sarif',
+    );
+    expect(code).toBe(1);
+    const log = JSON.parse(stdout);
+    expect(log).toMatchObject({ version: '2.1.0', runs: [{ invocations: [{ executionSuccessful: true }] }] });
+    const [{ tool, artifacts, results }] = log.runs;
+    const uri = pathToFileURL(file).href;
+    expect(artifacts).toEqual([{ location: { uri } }, { location: { uri: 'stdin' } }]);
+    const physicalLocation = (index: number, startLine: number): object => ({
+      physicalLocation: {
+        artifactLocation: { uri: index === 0 ? uri : 'stdin', index },
+        region: { startLine },
+      },
+    });
+    expect(results).toMatchObject([
+      {
+        ruleId: 'unexpected-disallow',
+        level: 'error',
+        message: {
+          text:
+            'Expected "allow ExampleBot /private/a" (standard input:1), but it is disallowed: ' +
+            `${file}:2  Disallow: /private; ExampleBot → group "*" at line 1.`,
+        },
+        locations: [physicalLocation(0, 2)],
+        relatedLocations: [{ message: { text: 'The expectation' }, ...physicalLocation(1, 1) }],
+      },
+      { ruleId: 'unexpected-allow', locations: [physicalLocation(0, 1)] },
+    ]);
+    for (const { ruleId, ruleIndex } of results) {
+      // SARIF 2.1.0 §3.27.6: the index is that of the rule with this id.
+      expect(tool.driver.rules[ruleIndex].id).toBe(ruleId);
+    }
+  });
+
+  it('is SARIF that tells of an unreachable origin', async () => {
+    const { code, stdout } = await test('allow * /x', broken.origin, '--format', 'sarif');
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout).runs[0].invocations).toEqual([
+      {
+        executionSuccessful: false,
+        toolExecutionNotifications: [
+          { level: 'error', message: { text: expect.stringContaining('robots.txt is unreachable (503)') } },
+        ],
+      },
+    ]);
+  });
+});
