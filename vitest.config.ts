@@ -1,8 +1,15 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 const THOROUGH = 'test/**/*.thorough.test.ts';
 
+/** The `imports` of package.json lead to what is built; tests run the source. */
+export const platformAlias = {
+  '#platform': fileURLToPath(new URL('src/fetch/platform/undici.ts', import.meta.url)),
+};
+
 export default defineConfig({
+  resolve: { alias: platformAlias },
   test: {
     // Vitest alone leaves a core for whoever watches: of two it would use one.
     maxWorkers: '100%',

@@ -2,6 +2,8 @@
  * What every room may use: errors, the clock, abort signals, defaults that several rooms share. It must not import any
  * other room, a library, or Node; one idea a file, so that it does not become a drawer.
  */
+export { builtin } from './builtin.ts';
+export { channel, type Publisher } from './channel.ts';
 export { type Clock, sleepBy, systemClock } from './clock.ts';
 export { DEFAULT_CONCURRENCY, DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from './defaults.ts';
 export { codeOf, FETCH_FAILED, MALFORMED } from './error-code.ts';
@@ -19,6 +21,7 @@ export { alternatives, assertKnownOptions, invalid } from './invalid-options.ts'
 export { onAbort, orAborted } from './on-abort.ts';
 export { abortSignalOf, StopController, type StopSignal } from './stop-signal.ts';
 export { VERSION } from './version.ts';
+export { nextTurn } from './next-turn.ts';
 export { isNear } from './is-near.ts';
 export {
   aFunction,

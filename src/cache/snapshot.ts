@@ -1,5 +1,13 @@
 import { type OriginRecord, type Profile, retentionMs } from '../lifecycle/index.ts';
-import { aFunction, anAbortSignal, type Check, type Clock, invalid, optionTable } from '../base/index.ts';
+import {
+  aFunction,
+  anAbortSignal,
+  type Check,
+  type Clock,
+  invalid,
+  nextTurn,
+  optionTable,
+} from '../base/index.ts';
 import type { OriginCache } from './origin-cache.ts';
 import { RECORD_VERSION, type RecordCodec, type Rejection } from '../store/index.ts';
 
@@ -62,7 +70,7 @@ export async function* writeSnapshot(context: SnapshotContext): AsyncGenerator<s
     length += line.length;
     if (length < YIELD_EVERY_CHARACTERS) continue;
     length = 0;
-    await turn();
+    await nextTurn();
     // A snapshot that ended early would look complete.
     context.assertOpen();
   }
@@ -109,7 +117,7 @@ export async function readSnapshot(
       length += line.length;
       if (length < YIELD_EVERY_CHARACTERS) continue;
       length = 0;
-      await turn();
+      await nextTurn();
     }
   }
   signal?.throwIfAborted();
@@ -184,8 +192,4 @@ class SnapshotReader {
 /** Whether the record is of no more use. The age of a copy alone is no reason: the profile may use it without end. */
 export function isExpired(record: OriginRecord, profile: Profile, now: number): boolean {
   return record.copy === undefined && retentionMs(record, profile, now) === 0;
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

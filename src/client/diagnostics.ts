@@ -1,7 +1,7 @@
 /** The channels of `node:diagnostics_channel`. A message is made only while its channel has a subscriber. */
-import { channel } from 'node:diagnostics_channel';
+import { channel, type Publisher } from '../base/index.ts';
 import type { Outcome } from '../lifecycle/index.ts';
-import { cacheChannels, type CacheMessage, type Publisher } from '../store/index.ts';
+import { cacheChannels, type CacheMessage } from '../store/index.ts';
 import type { Decision } from '../decision/index.ts';
 
 export type { CacheMessage, PolicyChangeMessage } from '../store/index.ts';

@@ -416,7 +416,7 @@ export class RobotsClient {
   private loadRequests(): Promise<RobotsRequests> {
     this.attempts ??= import('./robots-requests.ts').then(({ RobotsRequests }) => {
       const { profileOf } = this.origins;
-      return new RobotsRequests(this.settings, { profileOf, recall: (origin) => this.cache.recall(origin) });
+      return RobotsRequests.open(this.settings, { profileOf, recall: (origin) => this.cache.recall(origin) });
     });
     return this.attempts;
   }

@@ -1,7 +1,8 @@
 import type { StopSignal } from '../base/index.ts';
 import type { CacheEntry } from '../cache/index.ts';
 import { decide } from '../decision/index.ts';
-import { fetchRobots, fetchTransport, undiciTransport, type Validators } from '../fetch/index.ts';
+import { platform } from '#platform';
+import { fetchRobots, fetchTransport, type Validators } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import { attemptDue, type OriginRecord, type Outcome, type Profile } from '../lifecycle/index.ts';
 import { isRobotsTarget, locate, LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
@@ -22,15 +23,21 @@ export class RobotsRequests {
   private readonly context: AttemptContext;
   private readonly transport: Transport;
 
-  constructor(settings: Settings, context: AttemptContext) {
-    const { fetch, dispatcher, lookup, deadlineMs: connectTimeoutMs } = settings;
-    const publicOnly = settings.addressPolicy === 'public-only';
+  private constructor(settings: Settings, context: AttemptContext, transport: Transport) {
     this.settings = settings;
     this.context = context;
-    this.transport =
+    this.transport = transport;
+  }
+
+  /** Loads the transport, and undici with it, if the settings need it. */
+  static async open(settings: Settings, context: AttemptContext): Promise<RobotsRequests> {
+    const { fetch, dispatcher, lookup, deadlineMs: connectTimeoutMs } = settings;
+    const publicOnly = settings.addressPolicy === 'public-only';
+    const transport =
       fetch === undefined
-        ? undiciTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs })
+        ? await platform.openTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs })
         : fetchTransport(fetch);
+    return new RobotsRequests(settings, context, transport);
   }
 
   /** Makes one attempt, and publishes its end. */

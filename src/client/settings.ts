@@ -8,6 +8,7 @@ import {
   systemClock,
   VERSION,
 } from '../base/index.ts';
+import { platform } from '#platform';
 import type { RobotsStore, StoreEvent } from '../store/index.ts';
 import type { FetchFunction } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
@@ -63,6 +64,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
       `Expected either \`lookup\` or \`${other}\`, which looks up names by itself, got both`,
     );
   }
+  if (options.transport === undefined && platform.transport !== 'undici') assertFetchSuffices(options);
   const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   const maxBytes = options.cache?.maxBytes ?? 128 * 1_048_576;
   if (maxBytes < 2 * maxBodyBytes) {
@@ -94,6 +96,30 @@ export function readOptions(options: RobotsClientOptions): Settings {
     headersForRobots: options.headersForRobots,
     overrides: readOverrides(options.overrides ?? {}),
   };
+}
+
+/**
+ * Refuses what the `fetch` of the platform cannot do, rather than to ignore it.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+function assertFetchSuffices({ addressPolicy, dispatcher, lookup }: RobotsClientOptions): void {
+  if (platform.transport === undefined) {
+    throw new RobotsInvalidOptionsError(
+      'Expected `transport: { fetch }`, because this platform has no global fetch, got no transport',
+    );
+  }
+  if (addressPolicy === 'public-only') {
+    throw new RobotsInvalidOptionsError(
+      'Expected `addressPolicy` to be "no-public-to-private" or "any", got "public-only": the fetch of this platform does ' +
+        'not show which addresses it connects to. Pass `transport: { fetch }` with a fetch that connects to public addresses only',
+    );
+  }
+  const name = dispatcher !== undefined ? 'dispatcher' : lookup !== undefined ? 'lookup' : undefined;
+  if (name === undefined) return;
+  throw new RobotsInvalidOptionsError(
+    `Expected no \`${name}\`, which needs undici, and undici does not work whole on this platform. Pass \`transport: { fetch }\` instead`,
+  );
 }
 
 /**

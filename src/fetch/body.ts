@@ -1,7 +1,7 @@
-import { contentCodings, decode } from './content-coding.ts';
+import { contentCodings } from './content-coding.ts';
 import { FetchFailure, CONTENT_CODING, FETCH_FAILED } from './failure.ts';
 import type { TransportResponse } from './transport.ts';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 
 interface ReadBody {
   /** The decoded octets, in a buffer of exactly their size. */
@@ -116,12 +116,13 @@ export async function readStart(
 }
 
 async function fill(octets: GrowingOctets, response: TransportResponse, limit: number): Promise<void> {
-  const codings = response.alreadyDecoded ? [] : contentCodings(response.headers.get('content-encoding'));
+  const { decode } = response;
+  const codings = decode === undefined ? [] : contentCodings(response.headers.get('content-encoding'));
   if (codings === undefined) {
     response.discard();
     throw new FetchFailure(CONTENT_CODING);
   }
-  if (codings.length === 0) {
+  if (decode === undefined || codings.length === 0) {
     await fillPlain(octets, response.body);
   } else {
     const mayBeEmpty = isEmpty(response);
@@ -141,7 +142,7 @@ function isEmpty({ status, headers }: TransportResponse): boolean {
 }
 
 async function fillPlain(octets: GrowingOctets, body: AsyncIterable<Uint8Array>): Promise<void> {
-  if (body instanceof Readable) return fillFromStream(octets, body);
+  if (isNodeStream(body)) return fillFromStream(octets, body);
   try {
     for await (const chunk of body) {
       if (octets.add(chunk)) return;
@@ -149,6 +150,11 @@ async function fillPlain(octets: GrowingOctets, body: AsyncIterable<Uint8Array>)
   } catch (error) {
     octets.broken(error);
   }
+}
+
+/** A stream of Node, which a `Readable` of undici is. Not by `instanceof`, which other platforms lack. */
+function isNodeStream(body: AsyncIterable<Uint8Array>): body is Readable {
+  return 'destroy' in body && 'once' in body;
 }
 
 /** Does the same as iterating over the stream, without its promises and listeners. */

@@ -84,7 +84,6 @@ function toResponse(response: FetchedResponse, { protocol }: URL): TransportResp
     status: response.status,
     headers,
     body: octets(response.body, headers),
-    alreadyDecoded: true,
     proxyMayAnswer: protocol === 'http:',
     discard: () => discard(response.body),
   };

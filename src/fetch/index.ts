@@ -2,8 +2,9 @@
  * One attempt to get the robots.txt of an origin, hop by hop. The result is an `Outcome`; `lifecycle/` decides what
  * it means over time. It must not import `store/`, `cache/` or any room above.
  *
- * This door loads undici. `redirect.ts`, `body.ts` and `transport.ts` do not, and are doors of their own. Only `ftp/`
- * loads `basic-ftp`, when it is called.
+ * `undici-transport.ts` is the only file here that imports undici. It is loaded by `platform/undici.ts` alone, which
+ * the package imports as `#platform`, and which other platforms replace by `platform/fetch.ts`. Only `ftp/` loads
+ * `basic-ftp`, when it is called.
  */
 export type { Validators } from './attempt.ts';
 export {
@@ -13,4 +14,3 @@ export {
   fetchTransport,
 } from './fetch-transport.ts';
 export { fetchRobots } from './robots-fetcher.ts';
-export { undiciTransport } from './undici-transport.ts';

@@ -1,6 +1,7 @@
 import type { StopSignal } from '../base/index.ts';
 import type { LookupFunction } from 'node:net';
 import type { StatusMeaning } from '../lifecycle/index.ts';
+import type { ContentCoding } from './content-coding.ts';
 
 /**
  * Marks a robots.txt request of a client in undici's dispatch options. A guard on the same dispatcher lets it pass.
@@ -32,6 +33,13 @@ export interface TransportRequest {
   readonly publicOnly: boolean;
 }
 
+/** Undoes content codings. Not part of reading a body, because decoders are modules of Node. */
+export type Decode = (
+  source: AsyncIterable<Uint8Array>,
+  codings: readonly ContentCoding[],
+  limits: { readonly maxOctetsIn: number; readonly mayBeEmpty: boolean },
+) => AsyncIterable<Uint8Array>;
+
 /** The owner must read `body` to the end, leave the iteration early, abort the signal, or call `discard`. */
 export interface TransportResponse {
   /** For protocols that report the result after the body: the status that holds unless another follows. */
@@ -40,8 +48,8 @@ export interface TransportResponse {
   readonly meaning?: Exclude<StatusMeaning, 'restricted'>;
   readonly headers: ResponseHeaders;
   readonly body: AsyncIterable<Uint8Array>;
-  /** Whether the content codings in {@link headers} are already undone. */
-  readonly alreadyDecoded: boolean;
+  /** Undoes the content codings in {@link headers}. Absent when the transport has undone them. */
+  readonly decode?: Decode;
   /** Whether a public address answered. Absent when the transport does not know. */
   readonly isPublic?: boolean;
   /**

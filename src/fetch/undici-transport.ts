@@ -6,11 +6,12 @@ import {
   notingConnector,
   publicOnlyConnector,
   configuredGlobalDispatcher,
-  isPublicHost,
   isWrapped,
   ProxyDispatcher,
   ReachedOrigins,
 } from '../net/index.ts';
+import { isPublicHost } from '../net/address-policy.ts';
+import { decode } from './decode.ts';
 import { ADDRESS_UNKNOWN, FetchFailure, MALFORMED } from './failure.ts';
 import { ReusedSockets } from './reused-sockets.ts';
 import {
@@ -43,7 +44,7 @@ function toResponse(
     status: statusCode,
     headers: new UndiciHeaders(headers),
     body,
-    alreadyDecoded: false,
+    decode,
     discard: () => drain(body),
     ...known,
   };

@@ -1,4 +1,7 @@
-import { isPublicHost } from './addresses.ts';
+import { causesOf, RobotsAddressRefusedError } from '../base/index.ts';
+import { isLocalhost, isPublicHost, specialPurposeOf } from './addresses.ts';
+
+export { isPublicHost };
 
 /**
  * The addresses that may be connected to.
@@ -27,6 +30,19 @@ const STRICTNESS: Readonly<Record<AddressPolicy, number>> = {
 /** Whether `policy` refuses addresses that `other` allows. */
 export function isStricter(policy: AddressPolicy, other: AddressPolicy): boolean {
   return STRICTNESS[policy] > STRICTNESS[other];
+}
+
+/** The error for a host that is not public by its URL: a literal address, or `localhost`. */
+export function refusedHost(hostname: string): RobotsAddressRefusedError {
+  const address = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  const what = isLocalhost(hostname) ? 'loopback' : (specialPurposeOf(address) ?? 'public');
+  return new RobotsAddressRefusedError(hostname, what);
+}
+
+/** Finds the refusal among the causes of the error of a fetch. */
+export function addressRefusalIn(error: unknown): RobotsAddressRefusedError | undefined {
+  for (const each of causesOf(error)) if (each instanceof RobotsAddressRefusedError) return each;
+  return undefined;
 }
 
 /** Applies a policy to the hops of one attempt. Under the default, all hops after a public one must be public. */

@@ -1,7 +1,8 @@
 import { buildConnector } from 'undici';
 import { RobotsAddressRefusedError } from '../base/index.ts';
 import { isPublicHost, specialPurposeOf } from './addresses.ts';
-import { publicOnlyLookup, refusedHost } from './public-lookup.ts';
+import { refusedHost } from './address-policy.ts';
+import { publicOnlyLookup } from './public-lookup.ts';
 import type { ReachedOrigins } from './reached-origins.ts';
 import type { LookupFunction } from 'node:net';
 

@@ -1,12 +1,12 @@
 /**
  * Addresses and names: which addresses are public, name lookup, and connections to public addresses only. It imports
- * undici. Import `address-policy.ts` where undici must not be loaded. It must not import `fetch/` or any room above.
+ * undici. Import `address-policy.ts` and `global-dispatcher.ts` where undici must not be loaded. It must not import `fetch/` or any room above.
  */
-export { isPublicHost } from './addresses.ts';
 export { type BuildConnector, type Connector, notingConnector, publicOnlyConnector } from './connectors.ts';
 export { NameLookup } from './dns/lookup.ts';
 export { configuredGlobalDispatcher, isWrapped } from './global-dispatcher.ts';
+export { PageAgents } from './page-agents.ts';
 export { ProxyDispatcher, type ProxySettings } from './proxy-dispatcher.ts';
-export { publicOnlyLookup, refusedHost } from './public-lookup.ts';
+export { publicOnlyLookup } from './public-lookup.ts';
 export { publicOnlyAgent, type PublicOnlyAgentOptions } from './public-only-agent.ts';
 export { ReachedOrigins } from './reached-origins.ts';

@@ -2,13 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { RobotsAddressRefusedError } from '../base/index.ts';
 import { isLocalhost, isPublicAddress, specialPurposeOf } from './addresses.ts';
-
-/** The error for a host that is not public by its URL: a literal address, or `localhost`. */
-export function refusedHost(hostname: string): RobotsAddressRefusedError {
-  const address = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  const what = isLocalhost(hostname) ? 'loopback' : (specialPurposeOf(address) ?? 'public');
-  return new RobotsAddressRefusedError(hostname, what);
-}
+import { refusedHost } from './address-policy.ts';
 
 /**
  * Wraps `lookup` and drops all addresses that are not public. Sockets connect to the returned addresses, so that DNS

@@ -1,3 +1,5 @@
+import { nextTurn } from '../base/index.ts';
+
 /** The result of a call, or that it did not end in time. */
 export type Timed<Value> = { readonly ended: true; readonly value: Value } | { readonly ended: false };
 
@@ -21,15 +23,16 @@ export function inTime<Value>(
   return new Promise((resolve, reject) => {
     let stepsLeft = Math.min(STEPS, ms);
     const stepMs = ms / stepsLeft;
-    let timer: NodeJS.Timeout;
+    let timer: ReturnType<typeof setTimeout>;
     const step = (): void => {
       timer = setTimeout(() => {
         stepsLeft--;
         if (stepsLeft > 0) step();
         // Timers run before the answers that have arrived meanwhile, so allow those one more turn.
-        else setImmediate(() => resolve({ ended: false }));
+        else void nextTurn().then(() => resolve({ ended: false }));
       }, stepMs);
-      if (!keepsAlive) timer.unref();
+      // Timers of browsers and Workers are numbers, and keep nothing alive.
+      if (!keepsAlive && typeof timer === 'object') timer.unref();
     };
     step();
     work.then(

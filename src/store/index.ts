@@ -11,7 +11,6 @@ export {
   cacheChannels,
   type CacheMessage,
   type PolicyChangeMessage,
-  type Publisher,
   type RobotsStore,
   type StoreCalls,
   type StoreEvent,

@@ -74,7 +74,7 @@ export class StoreCaller {
     try {
       this.options.onEvent(event);
     } catch (error) {
-      process.nextTick(() => {
+      queueMicrotask(() => {
         throw error;
       });
     }

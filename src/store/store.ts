@@ -1,7 +1,6 @@
-import { quote, RobotsInvalidOptionsError } from '../base/index.ts';
+import { channel, type Publisher, quote, RobotsInvalidOptionsError } from '../base/index.ts';
 import type { OriginState } from '../lifecycle/index.ts';
 import type { Rejection } from './record/record-codec.ts';
-import { channel } from 'node:diagnostics_channel';
 
 /** `canfetch:cache`: a question met the memory cache. */
 export interface CacheMessage {
@@ -25,12 +24,6 @@ export interface PolicyChangeMessage {
   readonly fileChanged: boolean;
   /** Epoch milliseconds. */
   readonly at: number;
-}
-
-/** One channel of `node:diagnostics_channel`. */
-export interface Publisher<Message> {
-  readonly hasSubscribers: boolean;
-  publish(message: Message): void;
 }
 
 /** The channels of this room. */

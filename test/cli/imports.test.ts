@@ -14,7 +14,13 @@ async function loadedBy(entry: URL): Promise<Set<string>> {
     if (!next.startsWith('file:')) continue;
     const source = await readFile(new URL(next), 'utf8');
     for (const [, specifier = ''] of source.matchAll(IMPORT)) {
-      waiting.push(specifier.startsWith('.') ? new URL(specifier, next).href : specifier);
+      waiting.push(
+        specifier === '#platform'
+          ? new URL('../../src/fetch/platform/undici.ts', import.meta.url).href
+          : specifier.startsWith('.')
+            ? new URL(specifier, next).href
+            : specifier,
+      );
     }
   }
   return seen;
@@ -67,8 +73,11 @@ describe('the command', () => {
   it('and the package loads no HTTP before a client has something to fetch, but then it does', async () => {
     const modules = await loadedBy(new URL('../../src/index.ts', import.meta.url));
     expect(libraries(modules)).not.toContain('undici');
-    const attempts = await loadedBy(new URL('../../src/client/robots-requests.ts', import.meta.url));
-    expect(libraries(attempts)).toContain('undici');
+    // Not for `transport: { fetch }` either.
+    const requests = await loadedBy(new URL('../../src/client/robots-requests.ts', import.meta.url));
+    expect(libraries(requests)).not.toContain('undici');
+    const transport = await loadedBy(new URL('../../src/fetch/undici-transport.ts', import.meta.url));
+    expect(libraries(transport)).toContain('undici');
   });
 
   it('can be run as a program', async () => {

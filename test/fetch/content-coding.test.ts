@@ -1,6 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type ContentCoding, contentCodings, decode } from '../../src/fetch/content-coding.ts';
+import { type ContentCoding, contentCodings } from '../../src/fetch/content-coding.ts';
+import { decode } from '../../src/fetch/decode.ts';
 
 const TEXT = 'User-agent: *\nDisallow: /x\n'.repeat(20);
 const ENCODE = {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Outcome, nextRecord, profiles, stateOf } from '../../src/lifecycle/index.ts';
+import { decode } from '../../src/fetch/decode.ts';
 import { fetchRobots } from '../../src/fetch/index.ts';
 import type { Transport, TransportResponse } from '../../src/fetch/transport.ts';
 import { RobotsClient } from '../../src/index.ts';
@@ -70,7 +71,7 @@ async function attempt(answers: readonly FuzzAnswer[]): Promise<{ outcome: Outco
         status,
         headers: { get: (name) => fields.get(name) },
         body: bodyOf(chunks, breaks),
-        alreadyDecoded: false,
+        decode,
         discard() {},
       };
     },

@@ -99,7 +99,6 @@ export function web(files: Readonly<Record<string, string>>): {
         meaning: file === undefined ? 'unavailable' : 'rules',
         headers: { get: () => undefined },
         body: octets(file ?? ''),
-        alreadyDecoded: true,
         discard: () => undefined,
       });
     },

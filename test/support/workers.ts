@@ -8,8 +8,11 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const rootUrl = new URL('../../', import.meta.url);
+const root = fileURLToPath(rootUrl);
 const RELATIVE_IMPORT = /^(?:import|export)\s+(?!type\b)(?:[^'";]*?\sfrom\s+)?'(\.[^']+)';/gm;
+/** `#platform` as Node has it. */
+const PLATFORM = 'src/fetch/platform/undici';
 const RELATIVE_LOAD = /\bimport\('(\.[^']+)'\)/g;
 
 /** A script and all of ours that it imports, as JavaScript: Node 20 does not run TypeScript. */
@@ -36,7 +39,8 @@ export function compileScript(source: URL, where: 'inside' | 'outside' = 'inside
   const parent = where === 'inside' ? join(root, 'build') : folderWithoutPackages();
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'script-'));
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  const imports = { '#platform': `./${PLATFORM}.js` };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', imports }));
   const placeOf = (url: URL): string =>
     join(folder, relative(root, fileURLToPath(url)).replace(/\.ts$/, '.js'));
 
@@ -49,6 +53,7 @@ export function compileScript(source: URL, where: 'inside' | 'outside' = 'inside
     for (const [, specifier = ''] of [...text.matchAll(RELATIVE_IMPORT), ...text.matchAll(RELATIVE_LOAD)]) {
       waiting.push(new URL(specifier, next));
     }
+    if (text.includes("'#platform'")) waiting.push(new URL(`${PLATFORM}.ts`, rootUrl));
     const { outputText } = ts.transpileModule(text, {
       compilerOptions: {
         target: ts.ScriptTarget.ES2022,

@@ -115,7 +115,6 @@ class FtpResponse implements TransportResponse {
   status: number;
   readonly meaning: FtpMeaning;
   readonly headers: ResponseHeaders = { get: () => undefined };
-  readonly alreadyDecoded = true;
   readonly body: AsyncIterable<Uint8Array>;
   readonly #session: FtpSession;
 

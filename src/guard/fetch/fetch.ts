@@ -6,7 +6,9 @@ import { identified, initNaming } from './identified.ts';
 import { ignoredBecause } from '../ignore.ts';
 import type { GuardOptions } from '../options.ts';
 import { refusalFor } from '../refusal.ts';
-import type { PageAddresses, PageHops } from './page-addresses.ts';
+import { connectionsOf, PageHops } from './page-addresses.ts';
+import { platform } from '#platform';
+import type { AddressPolicy } from '../../net/address-policy.ts';
 import { isRedirect } from '../../fetch/redirect.ts';
 import { firstHop, type Hop, nextHop, redirects } from './redirect.ts';
 import {
@@ -220,20 +222,36 @@ function admit(hops: PageHops, guard: Guard, url: URL, signal: AbortSignal | und
   return hops.admit(url, () => guard.knows(url), signal);
 }
 
-/** The address checks for the hops of a call. Loaded when first needed, because undici is loaded with them. */
+/** The address checks for the hops of a call. The agents are made when first needed, because undici is loaded with them. */
 function addressChecks({
   addressPolicy = 'any',
   lookup,
 }: GuardFetchOptions): ((call: Call) => Promise<PageHops>) | undefined {
   if (addressPolicy === 'any') return undefined;
-  let loading: Promise<PageAddresses> | undefined;
+  if (platform.transport !== 'undici') assertUrlsSuffice(addressPolicy, lookup);
+  let agents: ReturnType<typeof platform.openPageAgents> | undefined;
   return async ({ init }) => {
-    loading ??= import('./page-addresses.ts').then(
-      ({ PageAddresses }) => new PageAddresses(addressPolicy, lookup),
-    );
-    const addresses = await loading;
-    return addresses.hops(Reflect.get(init, 'dispatcher'));
+    agents ??= platform.openPageAgents(lookup);
+    return new PageHops(addressPolicy, connectionsOf(Reflect.get(init, 'dispatcher'), await agents));
   };
+}
+
+/**
+ * Refuses what cannot be held over a `fetch` that takes no dispatcher.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+function assertUrlsSuffice(addressPolicy: AddressPolicy, lookup: unknown): void {
+  if (addressPolicy === 'public-only') {
+    throw new RobotsInvalidOptionsError(
+      'Expected `addressPolicy` to be "no-public-to-private" or "any", got "public-only": the fetch of this platform does ' +
+        'not show which addresses it connects to. Guard a fetch that connects to public addresses only',
+    );
+  }
+  if (lookup === undefined) return;
+  throw new RobotsInvalidOptionsError(
+    'Expected no `lookup`: the fetch of this platform looks up names by itself',
+  );
 }
 
 /** The init of a hop: the caller's, with the changes of the redirect. */

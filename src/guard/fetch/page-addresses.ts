@@ -1,82 +1,50 @@
-import type { LookupFunction } from 'node:net';
-import { Agent } from 'undici';
-import { causesOf, orAborted, RobotsAddressRefusedError } from '../../base/index.ts';
-import { type AddressPolicy, HopAddresses } from '../../net/address-policy.ts';
+import { orAborted, RobotsAddressRefusedError } from '../../base/index.ts';
 import {
-  configuredGlobalDispatcher,
+  addressRefusalIn,
+  type AddressPolicy,
+  HopAddresses,
   isPublicHost,
-  NameLookup,
-  notingConnector,
-  publicOnlyAgent,
-  publicOnlyLookup,
-  ReachedOrigins,
   refusedHost,
-} from '../../net/index.ts';
+} from '../../net/address-policy.ts';
+import type { PageAgents } from '../../net/index.ts';
 import type { ResponseLike } from './response.ts';
 
 /** The members that a hop adds to the init of a fetch. */
-interface HopInit {
-  readonly dispatcher?: Agent;
+interface Way {
+  readonly dispatcher?: PageAgents['anywhere'];
 }
 
 /**
- * The dispatcher whose connections a request uses:
- * - `ours`: the agents of {@link PageAddresses}, which check the address of every connection.
- * - `caller`: the dispatcher of the request's init. The caller is responsible for where it connects.
- * - `global`: a global dispatcher that was set, often a proxy. robots.txt is requested through it, so pages are too.
+ * The connections that a request uses:
+ * - `PageAgents`: those of our agents, which check the address of every connection.
+ * - `'unseen'`: those of a dispatcher in the request's init, for which the caller is responsible, or of a platform
+ *   whose `fetch` takes no dispatcher.
+ * - `'global'`: those of a global dispatcher that was set, often a proxy. robots.txt is requested through it, so pages
+ *   are too.
  */
-type Connections = 'ours' | 'caller' | 'global';
+type Connections = PageAgents | 'unseen' | 'global';
 
-/**
- * Enforces the address policy of page requests with two agents. `anywhere` serves hops to any address, and records
- * where it connected. `publicOnly` serves the other hops, so that these never reuse a socket to a private address.
- */
-export class PageAddresses {
-  readonly policy: AddressPolicy;
-  readonly reached: ReachedOrigins = new ReachedOrigins();
-  readonly anywhere: Agent;
-  readonly publicOnly: Agent;
-  readonly #lookup: LookupFunction;
-
-  constructor(policy: AddressPolicy, lookup: LookupFunction = new NameLookup().lookup) {
-    this.policy = policy;
-    this.#lookup = publicOnlyLookup(lookup);
-    this.anywhere = new Agent({ connect: notingConnector({}, lookup, this.reached) });
-    this.publicOnly = publicOnlyAgent({ lookup });
-  }
-
-  /** The address checks of one request and its redirects. @param dispatcher The one in the init of the request. */
-  hops(dispatcher: unknown): PageHops {
-    if (dispatcher !== undefined && dispatcher !== null) return new PageHops(this, 'caller');
-    return new PageHops(this, configuredGlobalDispatcher() === undefined ? 'ours' : 'global');
-  }
-
-  /**
-   * The refusal of a host name that has only private addresses. Other lookup failures are ignored here: the request
-   * itself looks the name up again and reports them.
-   */
-  refusal(hostname: string): Promise<RobotsAddressRefusedError | undefined> {
-    return new Promise((resolve) => {
-      this.#lookup(hostname, { all: true }, (error) => resolve(addressErrorIn(error)));
-    });
-  }
+/** The connections of a request. @param dispatcher The one in the init of the request. */
+export function connectionsOf(dispatcher: unknown, agents: PageAgents | undefined): Connections {
+  if ((dispatcher !== undefined && dispatcher !== null) || agents === undefined) return 'unseen';
+  return agents.hasGlobalDispatcher ? 'global' : agents;
 }
 
 /** The address checks of one request and its redirects. */
 export class PageHops {
-  readonly #addresses: PageAddresses;
+  readonly #policy: AddressPolicy;
   readonly #hops: HopAddresses;
   readonly #connections: Connections;
 
-  constructor(addresses: PageAddresses, connections: Connections) {
-    this.#addresses = addresses;
-    this.#hops = new HopAddresses(addresses.policy);
+  constructor(policy: AddressPolicy, connections: Connections) {
+    this.#policy = policy;
+    this.#hops = new HopAddresses(policy);
     this.#connections = connections;
   }
 
-  /** Whether connections are checked. With other dispatchers only addresses in URLs can be checked. */
-  get #seesConnections(): boolean {
-    return this.#connections === 'ours';
+  /** The agents that check connections. With other connections only addresses in URLs can be checked. */
+  get #agents(): PageAgents | undefined {
+    return typeof this.#connections === 'string' ? undefined : this.#connections;
   }
 
   /**
@@ -87,16 +55,13 @@ export class PageHops {
    */
   async admit(url: URL, isKnown: () => boolean, signal: AbortSignal | undefined): Promise<void> {
     if (this.#hops.refuses(url)) throw refusedHost(url.hostname);
-    if (
-      this.#connections === 'global' &&
-      this.#addresses.policy === 'public-only' &&
-      isPublicHost(url.hostname) !== true
-    ) {
+    const isPublic = isPublicHost(url.hostname);
+    if (this.#connections === 'global' && this.#policy === 'public-only' && isPublic !== true) {
       throw new RobotsAddressRefusedError(url.hostname, 'a name that the global dispatcher resolves');
     }
-    if (!this.#hops.publicOnly || !this.#seesConnections || isPublicHost(url.hostname) === true || isKnown())
-      return;
-    const pending = this.#addresses.refusal(url.hostname);
+    const agents = this.#agents;
+    if (!this.#hops.publicOnly || agents === undefined || isPublic === true || isKnown()) return;
+    const pending = agents.refusal(url.hostname);
     const refused = await (signal === undefined ? pending : orAborted(pending, signal));
     if (refused !== undefined) throw refused;
   }
@@ -106,17 +71,18 @@ export class PageHops {
    *
    * @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`), or what `send` throws.
    */
-  async send(url: URL, send: (init: HopInit) => Promise<ResponseLike>): Promise<ResponseLike> {
-    const { anywhere, publicOnly, reached } = this.#addresses;
-    if (!this.#seesConnections) {
+  async send(url: URL, send: (way: Way) => Promise<ResponseLike>): Promise<ResponseLike> {
+    const agents = this.#agents;
+    if (agents === undefined) {
       const response = await send({});
       this.#hops.answered(url, undefined);
       return response;
     }
+    const { anywhere, publicOnly, reached } = agents;
     if (this.#hops.publicOnly) {
       // This applies to all further hops.
       return send({ dispatcher: publicOnly }).catch((error: unknown) => {
-        throw addressErrorIn(error) ?? error;
+        throw addressRefusalIn(error) ?? error;
       });
     }
     reached.begin(url.origin);
@@ -128,10 +94,4 @@ export class PageHops {
       reached.end(url.origin);
     }
   }
-}
-
-/** Finds the refusal among the causes of the error of a fetch. */
-function addressErrorIn(error: unknown): RobotsAddressRefusedError | undefined {
-  for (const each of causesOf(error)) if (each instanceof RobotsAddressRefusedError) return each;
-  return undefined;
 }

@@ -27,7 +27,7 @@ export async function readRobots(
   try {
     const body = file === '-' ? stdin : (await open(file)).createReadStream();
     const headers = { get: () => undefined };
-    return await readBody({ status: 200, headers, body, alreadyDecoded: true, discard: () => {} }, maxBytes);
+    return await readBody({ status: 200, headers, body, discard: () => {} }, maxBytes);
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error)) throw error;
     const todo = error.code === 'ENOENT' ? 'check the path' : 'give a file that can be read';

@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import {
   noLaterThan,
   validateRecord,
@@ -7,6 +6,8 @@ import {
   type Profile,
 } from '../../lifecycle/index.ts';
 import { originOf } from '../../url/index.ts';
+import { base64OfOctets } from './base64.ts';
+import { crc32 } from './crc32.ts';
 import type { StoredEntry } from './record-schema.ts';
 
 /** Raise this when an older reader would misread a newer record. It is part of every key. */
@@ -98,17 +99,18 @@ let schemaModule: Promise<typeof import('./record-schema.ts')> | undefined;
 
 /** A BOM is part of the file. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const encoder = new TextEncoder();
 
 /** The body as text if, JSON escapes included, that is not longer than base64. A store may compress it. */
 function storedBody(body: Uint8Array): string | { readonly base64: string } {
   const base64Length = Math.ceil(body.length / 3) * 4 + 2;
   try {
     const text = utf8.decode(body);
-    if (Buffer.byteLength(JSON.stringify(text)) <= base64Length) return text;
+    if (encoder.encode(JSON.stringify(text)).length <= base64Length) return text;
   } catch {
     // Not valid UTF-8.
   }
-  return { base64: Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('base64') };
+  return { base64: base64OfOctets(body) };
 }
 
 function versionOf(entry: string): number | undefined {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { OriginRecord } from '../../lifecycle/index.ts';
+import { octetsOfBase64 } from './base64.ts';
 
 /** A stored record, with the settings of its writer that a reader must know. */
 export interface StoredEntry {
@@ -110,9 +111,4 @@ const utf8 = new TextEncoder();
 
 function octetsOfText(text: string): Uint8Array {
   return utf8.encode(text);
-}
-
-function octetsOfBase64(text: string): Uint8Array {
-  // A copy, because small `Buffer`s share a large one and would keep it in memory.
-  return new Uint8Array(Buffer.from(text, 'base64'));
 }

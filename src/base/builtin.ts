@@ -1,0 +1,16 @@
+import type diagnosticsChannel from 'node:diagnostics_channel';
+import type zlib from 'node:zlib';
+
+interface Builtins {
+  readonly 'node:diagnostics_channel': typeof diagnosticsChannel;
+  readonly 'node:zlib': typeof zlib;
+}
+
+/**
+ * A module of Node, on platforms that have it: Node, Bun, Deno. `undefined` in browsers, and in Workers without
+ * `nodejs_compat`. Without an `import` of it, bundles for those platforms need no replacement.
+ */
+export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] | undefined {
+  const { process }: { process?: { getBuiltinModule?(id: Name): Builtins[Name] | undefined } } = globalThis;
+  return process?.getBuiltinModule?.(name);
+}

@@ -1,0 +1,93 @@
+import {
+  type BrotliDecompress,
+  createBrotliDecompress,
+  createInflate,
+  createInflateRaw,
+  type Inflate,
+  type InflateRaw,
+} from 'node:zlib';
+import { CodedOctets } from './coded-octets.ts';
+import type { ContentCoding } from './content-coding.ts';
+import { FetchFailure, TRAILING_OCTETS } from './failure.ts';
+import { decodeMember } from './gzip-member.ts';
+import type { Decode } from './transport.ts';
+
+/**
+ * Undoes `codings`, the last applied first. Each must be exactly one whole stream. No octets at all are accepted only
+ * when `mayBeEmpty`. No stage reads more than `maxOctetsIn`.
+ */
+export const decode: Decode = (source, codings, { maxOctetsIn, mayBeEmpty }) =>
+  codings.reduceRight(
+    (octets, coding) => undo(new CodedOctets(octets, maxOctetsIn), coding, mayBeEmpty),
+    source,
+  );
+
+async function* undo(
+  octets: CodedOctets,
+  coding: ContentCoding,
+  mayBeEmpty: boolean,
+): AsyncGenerator<Uint8Array> {
+  try {
+    const start = await octets.peek();
+    if (start === undefined && mayBeEmpty) return;
+    if (coding === 'gzip') yield* decodeMember(octets, (deflated) => run(deflated, createInflateRaw()));
+    else if (coding === 'br') yield* run(octets, createBrotliDecompress());
+    else yield* run(octets, isZlib(start) ? createInflate() : createInflateRaw());
+    if ((await octets.peek()) !== undefined) throw new FetchFailure(TRAILING_OCTETS);
+  } finally {
+    octets.close();
+  }
+}
+
+/**
+ * Whether a "deflate" body has the zlib format. The name stands for zlib, but many servers send raw deflate. The low
+ * half of the first octet is 8 in a zlib header; raw deflate could start so only with a stored block with padding
+ * bits set.
+ */
+function isZlib(start: Uint8Array | undefined): boolean {
+  return ((start?.[0] ?? 0) & 0x0f) === 8;
+}
+
+type Decoder = Inflate | InflateRaw | BrotliDecompress;
+
+/** Runs `decoder` over one stream. Octets behind the stream are left unread. */
+async function* run(octets: CodedOctets, decoder: Decoder): AsyncGenerator<Uint8Array> {
+  // Ending the iteration early destroys the decoder and removes its other listeners.
+  decoder.on('error', ignore);
+  const fed = feed(octets, decoder).catch((error: Error) => void decoder.destroy(error));
+  yield* decoder;
+  await fed;
+}
+
+async function feed(octets: CodedOctets, decoder: Decoder): Promise<void> {
+  let given = 0;
+  for (;;) {
+    const chunk = await octets.next();
+    if (decoder.destroyed) return;
+    if (chunk === undefined) {
+      decoder.end();
+      return;
+    }
+    given += chunk.byteLength;
+    await written(decoder, chunk);
+    if (decoder.destroyed) return;
+    const untouched = given - decoder.bytesWritten;
+    if (untouched === 0) continue;
+    octets.unread(chunk.subarray(chunk.byteLength - untouched));
+    return;
+  }
+}
+
+/** Writes a chunk. A destroyed decoder never calls back, so its end is awaited too. */
+function written(decoder: Decoder, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      decoder.off('close', done);
+      resolve();
+    };
+    decoder.once('close', done);
+    decoder.write(chunk, done);
+  });
+}
+
+function ignore(): void {}

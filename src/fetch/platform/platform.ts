@@ -1,0 +1,22 @@
+import type { LookupFunction } from 'node:net';
+import type { PageAgents } from '../../net/index.ts';
+import type { Transport } from '../transport.ts';
+import type { UndiciTransportOptions } from '../undici-transport.ts';
+
+/** How requests are sent where the caller hands over neither `transport` nor `dispatcher`. */
+export interface Platform {
+  /**
+   * `'undici'`: over connections of our own, whose addresses are checked. `'fetch'`: by the `fetch` of the platform,
+   * which does not show them. `undefined`: there is neither.
+   */
+  readonly transport: 'undici' | 'fetch' | undefined;
+  /**
+   * Whether the address of every connection can be checked now. With a global dispatcher that somebody has set it
+   * cannot.
+   */
+  checksConnections(): boolean;
+  /** The transport for robots.txt. */
+  openTransport(options: UndiciTransportOptions): Promise<Transport>;
+  /** The agents for the page requests of `guardFetch`; `undefined` where `fetch` takes no dispatcher. */
+  openPageAgents(lookup: LookupFunction | undefined): Promise<PageAgents | undefined>;
+}

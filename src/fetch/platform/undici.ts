@@ -1,0 +1,23 @@
+/**
+ * The platform where undici is whole: Node and Deno. `package.json` has `#platform` for it, and by condition `fetch.ts`
+ * for other platforms, so that their bundles have neither undici nor modules of Node.
+ */
+import { configuredGlobalDispatcher } from '../../net/global-dispatcher.ts';
+import { platform as platformWithFetch } from './fetch.ts';
+import type { Platform } from './platform.ts';
+
+const nodeOrDeno: Platform = {
+  transport: 'undici',
+  checksConnections: () => configuredGlobalDispatcher() === undefined,
+  async openTransport(options) {
+    const { undiciTransport } = await import('../undici-transport.ts');
+    return undiciTransport(options);
+  },
+  async openPageAgents(lookup) {
+    const { PageAgents } = await import('../../net/index.ts');
+    return new PageAgents(lookup);
+  },
+};
+
+/** Bun answers every import of undici with a part of it. A bundle made for Node may run there without its condition. */
+export const platform: Platform = 'Bun' in globalThis ? platformWithFetch : nodeOrDeno;

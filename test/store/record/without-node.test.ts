@@ -1,0 +1,28 @@
+import { crc32 as crc32OfNode } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { base64OfOctets, octetsOfBase64 } from '../../../src/store/record/base64.ts';
+import { crc32, crc32OfText } from '../../../src/store/record/crc32.ts';
+
+describe('what a record needs where there is no Node', () => {
+  it('is the checksum that Node computes, so that a snapshot can be read elsewhere', () => {
+    expect(crc32).toBe(crc32OfNode);
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(crc32OfText(text)).toBe(crc32OfNode(text));
+      }),
+    );
+  });
+
+  it('is the base64 that Node writes', () => {
+    fc.assert(
+      // Octets are converted 8,192 at a time.
+      fc.property(fc.constantFrom(0, 8_190, 16_384), fc.uint8Array(), (before, octets) => {
+        const file = Buffer.concat([Buffer.alloc(before, 0xfe), octets]);
+        const text = base64OfOctets(file);
+        expect(text).toBe(file.toString('base64'));
+        expect(file.equals(octetsOfBase64(text))).toBe(true);
+      }),
+    );
+  });
+});
