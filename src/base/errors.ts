@@ -57,7 +57,7 @@ export class RobotsClosedError extends RobotsError {
   readonly code = 'ERR_ROBOTS_CLOSED';
 
   constructor(what = 'RobotsClient') {
-    super(`The ${what} is closed; make a new one to go on asking`);
+    super(`The ${what} is closed; create a new one to continue`);
   }
 }
 
@@ -77,7 +77,7 @@ export class RobotsAddressRefusedError extends RobotsError {
   constructor(host: string, what: string, address?: string) {
     const at = address === undefined ? '' : ` at ${quote(address)}`;
     super(
-      `Refused to connect to ${quote(host)}${at} (${what}): the address policy asks for a public address`,
+      `Refused to connect to ${quote(host)}${at} (${what}): the address policy requires a public address`,
     );
     this.host = host;
     this.address = address;

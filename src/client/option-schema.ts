@@ -79,7 +79,7 @@ const phase: Check = fields({
   whenSiteReachable: optional(treatment),
 });
 
-const ASCENDING = 'phases in ascending order, of which the last alone has `untilMs: null`';
+const ASCENDING = 'phases in ascending order, with `untilMs: null` in the last one only';
 
 /** Whether each phase ends later than the one before, and the last has no end. */
 function ascends(phases: unknown): boolean {
@@ -114,7 +114,7 @@ const profileObject: Check = fields(
     whileUnreachable: allOf(listOf(phase, ASCENDING, 1), expecting(ASCENDING, ascends)),
     lifetime: allOf(
       fields({ defaultMs: lifetimeMs, minMs: lifetimeMs, maxMs: lifetimeMs }),
-      expecting('bounds with `minMs` up to `maxMs`', hasOrderedBounds),
+      expecting('bounds with `minMs` at most `maxMs`', hasOrderedBounds),
     ),
     conditionalRequests: expecting('true or false', (value) => typeof value === 'boolean'),
     backoff: fields({ initialMs: pauseMs, maxMs: pauseMs }),
@@ -169,13 +169,13 @@ export const clientOptions: Check = optionTable({
   dispatcher: anObjectWith('dispatch', 'an undici Dispatcher'),
   transport: fields({ fetch: aFunction('like fetch') }, 'an object with a `fetch`'),
   ftp: anObjectWith('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp'),
-  clock: anObjectWith('now', 'an object whose `now()` gives epoch milliseconds'),
-  random: aFunction('that gives numbers in [0, 1)'),
+  clock: anObjectWith('now', 'an object whose `now()` returns epoch milliseconds'),
+  random: aFunction('that returns numbers in [0, 1)'),
   cache: optionTable({
     maxOrigins: wholeNumber(1, 2 ** 31 - 1, 'a whole number, at least 1'),
     maxBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER, 'a whole number of octets, at least 1 MiB'),
   }),
-  store: expecting('a store with `get`, `set` and `delete`, and `lease` and `reserve` if it can', isStore),
+  store: expecting('a store with `get`, `set` and `delete`, and optionally `lease` and `reserve`', isStore),
   storeDeadlineMs: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000'),
   onStoreEvent: aFunction('that takes an event'),
   headersForRobots: aFunction('from an origin to header fields'),

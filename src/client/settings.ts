@@ -158,7 +158,7 @@ function readOverrides(overrides: Readonly<Record<string, OriginOverride>>): Map
     const origin = overrideOrigin(key);
     if (byOrigin.has(origin)) {
       throw new RobotsInvalidOptionsError(
-        `Expected one override an origin, got several for ${quote(origin)}`,
+        `Expected one override per origin, got several for ${quote(origin)}`,
       );
     }
     byOrigin.set(origin, override);

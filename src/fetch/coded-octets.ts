@@ -23,7 +23,7 @@ export class CodedOctets {
       const { done, value } = await this.#chunks.next();
       if (done === true) return undefined;
       this.#left -= value.byteLength;
-      if (this.#left < 0) throw new RangeError('Too many octets that decode to too few');
+      if (this.#left < 0) throw new RangeError('The coded body is too long for the limit of decoded octets');
       if (value.byteLength > 0) return value;
     }
   }

@@ -27,7 +27,7 @@ export async function* decodeMember(
   }
   const trailer = new DataView((await octets.take(8)).buffer);
   if (trailer.getUint32(0, true) !== checksum || trailer.getUint32(4, true) !== length % 2 ** 32) {
-    throw new RangeError('Expected the checksum and the length of what was decoded, got others');
+    throw new RangeError('Expected the checksum and length of the decoded octets, got others');
   }
 }
 
@@ -50,7 +50,8 @@ async function skipHeader(octets: CodedOctets): Promise<void> {
 async function skipText(octets: CodedOctets): Promise<void> {
   for (;;) {
     const chunk = await octets.next();
-    if (chunk === undefined) throw new RangeError('Expected the rest of a gzip header, got its end');
+    if (chunk === undefined)
+      throw new RangeError('Expected the rest of a gzip header, got the end of the body');
     const zero = chunk.indexOf(0);
     if (zero < 0) continue;
     octets.unread(chunk.subarray(zero + 1));

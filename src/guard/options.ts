@@ -161,7 +161,7 @@ const guardOptions: Check = optionTable({
   filter: aFunction(),
   onRefusal: aFunction(),
   onIgnored: aFunction(),
-  clock: anObjectWith('now', 'an object whose `now()` gives epoch milliseconds'),
+  clock: anObjectWith('now', 'an object whose `now()` returns epoch milliseconds'),
   pacing: (value, path) => {
     if (typeof value !== 'boolean') pacingOptions(value, path);
   },
@@ -180,7 +180,7 @@ export function readGuardOptions<Result>(given: GuardOptions<Result>): GuardSett
   const { agent, lookup, addressPolicy = 'any' } = given;
   if (lookup !== undefined && addressPolicy === 'any') {
     throw new RobotsInvalidOptionsError(
-      'Expected `lookup` with an `addressPolicy` that checks what it gives, got `lookup` alone',
+      'Expected `lookup` together with an `addressPolicy` other than "any", got `lookup` alone',
     );
   }
   if (agent !== undefined) agentTokens(agent);
@@ -202,7 +202,7 @@ export function readGuardOptions<Result>(given: GuardOptions<Result>): GuardSett
 }
 
 const ONLY_FETCH = {
-  onDisallow: 'can answer in the place of a site',
+  onDisallow: 'can respond in place of a site',
   addressPolicy: 'knows where its requests are sent',
   lookup: 'looks up names',
 };

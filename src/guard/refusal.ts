@@ -60,8 +60,8 @@ export class RobotsUndecidedError extends RobotsError {
 
   constructor(url: string) {
     super(
-      `Nothing is known of the robots.txt for ${url}, and a redirect to it cannot wait; ` +
-        'ask client.check() about that URL, then make the request again',
+      `The robots.txt for ${url} is not in memory, and this redirect cannot wait until it is fetched; ` +
+        'call client.check() with that URL, then repeat the request',
     );
     this.url = url;
   }

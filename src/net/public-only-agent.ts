@@ -49,13 +49,13 @@ export function publicOnlyAgent(options: PublicOnlyAgentOptions = {}): Agent {
   const { connect = {}, lookup = new NameLookup().lookup, ...rest } = options;
   if (typeof connect !== 'object') {
     throw new RobotsInvalidOptionsError(
-      `Expected \`connect\` to be connector options, got a ${typeof connect}: what it connects to cannot be checked`,
+      `Expected \`connect\` to be connector options, got a ${typeof connect}: the addresses it connects to cannot be checked`,
     );
   }
   for (const name of ['socketPath', 'path', 'lookup', 'socket']) {
     if (Reflect.get(connect, name) === undefined) continue;
     throw new RobotsInvalidOptionsError(
-      `Expected \`connect\` to leave open what is connected to, got \`connect.${name}\``,
+      `Expected \`connect\` options that do not choose the address, got \`connect.${name}\``,
     );
   }
   return new Agent({ ...rest, connect: publicOnlyConnector(connect, lookup) });

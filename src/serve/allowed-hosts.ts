@@ -29,7 +29,7 @@ export class AllowedHosts {
     throw new Problem(
       421,
       'ERR_ROBOTS_FOREIGN_HOST',
-      `Expected a Host that this service goes by, got ${quote(host)}; if it is one, start it with --allow-host`,
+      `Expected a Host that this service accepts, got ${quote(host)}; to accept it, start the service with --allow-host`,
     );
   }
 }
@@ -63,7 +63,7 @@ export function assertOwnSite({ method, headers }: IncomingMessage, path: string
   throw new Problem(
     403,
     'ERR_ROBOTS_FOREIGN_SITE',
-    `Expected a request of our own page, or of no page, got one of ${quote(origin ?? site ?? 'another site')}`,
+    `Expected a request from the page of this service, or from no page, got one from ${quote(origin ?? site ?? 'another site')}`,
   );
 }
 

@@ -15,7 +15,7 @@ export function assertPlain({ headers }: IncomingMessage): void {
   throw new Problem(
     415,
     'ERR_ROBOTS_INVALID_REQUEST',
-    'Expected a body without Content-Encoding; send it as it is',
+    'Expected a body without Content-Encoding; send it uncompressed',
   );
 }
 
@@ -26,7 +26,7 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', 'Expected a body of JSON, got something else', {
+    throw new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', 'Expected a JSON body, got something else', {
       cause,
     });
   }

@@ -107,7 +107,7 @@ export const checkMany: Handler = async (exchange) => {
     throw new Problem(
       503,
       'ERR_ROBOTS_BUSY',
-      `Expected at most ${MAX_STREAMS} streams of questions at a time, got one more; send several over one`,
+      `Expected at most ${MAX_STREAMS} streams of questions at a time, got one more; send several questions over one stream`,
       { headers: { 'retry-after': '1', connection: 'close' } },
     );
   }
@@ -160,9 +160,13 @@ async function stream({ request, response, service, signal }: Exchange, defaults
 
 function whyEnded({ stopping, limits }: Service): Problem {
   if (stopping.aborted) {
-    return new Problem(503, 'ERR_ROBOTS_CLOSED', 'The service ends; ask for the rest again');
+    return new Problem(
+      503,
+      'ERR_ROBOTS_CLOSED',
+      'The service is stopping; send the remaining questions again',
+    );
   }
-  const expected = `Expected a question within ${limits.stalledMs} ms, got none; open a stream again for more`;
+  const expected = `Expected a question within ${limits.stalledMs} ms, got none; open a new stream to ask more`;
   return new Problem(408, 'ERR_ROBOTS_REQUEST_TIMEOUT', expected);
 }
 

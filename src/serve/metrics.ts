@@ -90,9 +90,11 @@ export class Metrics {
       'method',
       'status',
     ]);
-    this.requestSeconds = seconds('canfetch_http_request_duration_seconds', 'Time to the end of an answer.', [
-      'route',
-    ]);
+    this.requestSeconds = seconds(
+      'canfetch_http_request_duration_seconds',
+      'Time to the end of a response.',
+      ['route'],
+    );
     const decisions = counts('canfetch_decisions_total', 'Decisions.', ['allowed', 'reason']);
     const fetches = counts('canfetch_fetches_total', 'Attempts to fetch a robots.txt.', ['outcome']);
     const fetchSeconds = seconds(
@@ -100,18 +102,16 @@ export class Metrics {
       'Duration of attempts, redirects included.',
       ['outcome'],
     );
-    const cache = counts('canfetch_cache_events_total', 'What memory did about an origin.', ['event']);
-    const changes = counts('canfetch_policy_changes_total', 'Origins that came under other rules.', [
+    const cache = counts('canfetch_cache_events_total', 'Cache events of origins: hits, misses, refreshes.', [
+      'event',
+    ]);
+    const changes = counts('canfetch_policy_changes_total', 'Changes of the rules in force for an origin.', [
       'after',
     ]);
-    const store = counts('canfetch_store_events_total', 'Trouble with the store, and its end.', ['type']);
+    const store = counts('canfetch_store_events_total', 'Failures and recoveries of the store.', ['type']);
     gauge('canfetch_origins', 'Origins in memory.', () => client.stats().origins);
-    gauge(
-      'canfetch_memory_bytes',
-      'What the origins in memory are reckoned to take.',
-      () => client.stats().bytes,
-    );
-    gauge('canfetch_fetches_in_flight', 'Attempts under way or queued.', () => client.stats().inFlight);
+    gauge('canfetch_memory_bytes', 'Estimated size of the origins in memory.', () => client.stats().bytes);
+    gauge('canfetch_fetches_in_flight', 'Attempts in flight or queued.', () => client.stats().inFlight);
 
     this.leave = [
       listen<DecisionMessage>('canfetch:decision', ({ decision: { allowed, reason } }) =>

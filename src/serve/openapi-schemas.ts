@@ -83,7 +83,7 @@ export const schemas: Readonly<Record<SchemaName, object>> = {
       robots: {
         ...object({}, { truncated: flag, suspect }),
         description:
-          'Where the answer comes from, and until when it holds; whether rules may lie behind the limit, and what it looks like, if not like a robots.txt',
+          'The source of the decision and until when it is fresh; `truncated` when rules past the size limit were not read; `suspect` when the file does not look like a robots.txt',
       },
     },
     {

@@ -31,8 +31,8 @@ const agents = (name: string, description: string): object => ({
 const url = required('url', 'An absolute http, https or ftp URL');
 const agent = agents(
   'agent',
-  'Who asks: a product token or a whole User-Agent string. Of several, in order of preference, the first that some ' +
-    'group names counts.',
+  'The crawler: a product token or a full User-Agent string. Of several, in order of preference, the first that ' +
+    'some group names is used.',
 );
 const purpose = {
   name: 'purpose',
@@ -42,9 +42,9 @@ const purpose = {
     'line that says it. `allowed` stays as it is.',
   schema: purposeSchema,
 };
-const wrongHost = { '421': problem('The Host is none that the service goes by.') };
+const wrongHost = { '421': problem('The service does not accept this Host.') };
 const wrong = {
-  '400': problem('Something given is not what it must be; `code` and `detail` say what.'),
+  '400': problem('A parameter or the body is invalid; `code` and `detail` say which.'),
   ...wrongHost,
 };
 const wrongPost = {
@@ -80,12 +80,13 @@ export const openApi: {
         summary: 'Decide about one URL',
         parameters: [url, agent, purpose],
         responses: {
-          '200': json('The decision, be it for or against', reference('Decision')),
+          '200': json('The decision, whether it allows or disallows', reference('Decision')),
           ...wrong,
         },
       },
       post: {
-        summary: 'Decide about any number of URLs: a line each, answered in order while they still come',
+        summary:
+          'Decide about any number of URLs, one per line; results are sent in order while lines still arrive',
         parameters: [agent, purpose],
         requestBody: {
           required: true,
@@ -93,20 +94,20 @@ export const openApi: {
         },
         responses: {
           '200': {
-            description: 'A line for each: a decision, or what is wrong with the question',
+            description: 'One line for each question: a decision, or an error',
             ...content('application/x-ndjson', {
               oneOf: [reference('Decision'), reference('LineError')],
             }),
           },
           ...wrongPost,
-          '503': problem(`${MAX_STREAMS} such requests are under way already.`),
+          '503': problem(`${MAX_STREAMS} such requests are in progress already.`),
         },
       },
     },
     '/v1/policy': {
       get: {
-        summary: 'Everything known of an origin, and why it is so',
-        parameters: [required('origin', 'An absolute URL, of any page'), agent],
+        summary: 'The state of an origin, and how it came about',
+        parameters: [required('origin', 'The origin, or the absolute URL of any of its pages'), agent],
         responses: {
           '200': json('The policy', reference('Policy')),
           ...wrong,
@@ -116,20 +117,15 @@ export const openApi: {
     '/v1/explain': {
       get: {
         summary:
-          'One decision with all that it rests on: the file, the rules that compete, what is wrong, what others get',
-        parameters: [
-          url,
-          agent,
-          agents('compare', 'Agents whose verdicts stand beside it, each by itself'),
-          purpose,
-        ],
+          'One decision with its reasons: the file, the matching rules, diagnostics, and the verdicts of other agents',
+        parameters: [url, agent, agents('compare', 'Further agents to show verdicts for'), purpose],
         responses: {
           '200': json('The explanation', reference('Explanation')),
           ...wrong,
         },
       },
       post: {
-        summary: 'Hold URLs against a robots.txt that is given, for several agents; nothing is fetched',
+        summary: 'Check URLs against the robots.txt in the body, for several agents; nothing is fetched',
         requestBody: {
           required: true,
           ...content('application/json', reference('PastedFile')),
@@ -157,7 +153,7 @@ export const openApi: {
     },
     '/openapi.json': {
       get: {
-        summary: 'This',
+        summary: 'This description',
         responses: {
           '200': json('An OpenAPI description', { type: 'object' }),
           ...wrongHost,
@@ -166,9 +162,9 @@ export const openApi: {
     },
     '/healthz': {
       get: {
-        summary: 'Whether the service runs',
+        summary: 'Whether the service is running',
         responses: {
-          '200': json('It does', object({ status: { const: 'ok' }, version: text })),
+          '200': json('It is running', object({ status: { const: 'ok' }, version: text })),
           ...wrongHost,
         },
       },

@@ -21,7 +21,7 @@ export function onlyKnown(query: URLSearchParams, names: readonly string[]): voi
 export function onlyOne(query: URLSearchParams, name: string, example: string): string {
   const [value, ...others] = query.getAll(name);
   if (value !== undefined && value !== '' && others.length === 0) return value;
-  const got = others.length > 0 ? `${others.length + 1} of them` : 'none';
+  const got = others.length > 0 ? `${others.length + 1}` : 'none';
   throw new Problem(
     400,
     'ERR_ROBOTS_INVALID_REQUEST',

@@ -72,7 +72,7 @@ export function unexpected(cause: unknown): Problem {
   return new Problem(
     500,
     'ERR_ROBOTS_INTERNAL',
-    'Something broke that should not have; the service has told why on its standard error',
+    'An internal error, which is a bug; the standard error output of the service has the details',
     { cause },
   );
 }

@@ -32,7 +32,7 @@ const metrics: Handler = async ({ query, service }) => {
     throw new Problem(
       501,
       'ERR_ROBOTS_NO_METRICS',
-      'Expected the package prom-client, which is not installed; npm install prom-client, and start again',
+      'Expected the package prom-client to be installed; run `npm install prom-client` and restart the service',
     );
   }
   return {
@@ -53,7 +53,7 @@ const explains =
       throw new Problem(
         503,
         'ERR_ROBOTS_BUSY',
-        `Expected at most ${explanations} explanations at a time, got one more; read those that were asked for`,
+        `Expected at most ${explanations} explanations at a time, got one more; read the pending responses first`,
         { headers: { 'retry-after': '1' } },
       );
     }

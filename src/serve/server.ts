@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setMaxListeners } from 'node:events';
+import { quote } from '../base/index.ts';
 import { type AllowedHosts, assertOwnSite } from './allowed-hosts.ts';
 import { Exchange } from './exchange.ts';
 import type { Service } from './service.ts';
@@ -152,7 +153,7 @@ function handlerFor(path: string, { method = '' }: IncomingMessage): Route['GET'
     throw new Problem(
       404,
       'ERR_ROBOTS_NOT_FOUND',
-      'Expected a path that there is; /openapi.json describes them',
+      `Expected a known path, got ${quote(path)}; /openapi.json lists them`,
     );
   }
   if (method === 'GET' || method === 'HEAD') return route.GET;

@@ -55,7 +55,7 @@ export class StoreCaller {
       const timed = await this.inTime(call);
       if (!timed.ended) return fail({ type: 'timeout', operation, origin });
       const expected = call.expectedValue?.(timed.value);
-      if (expected !== undefined) throw new TypeError(`Expected \`${operation}\` to give ${expected}`);
+      if (expected !== undefined) throw new TypeError(`Expected \`${operation}\` to return ${expected}`);
       if (permit !== undefined) breaker.succeeded(permit);
       return { ok: true, value: timed.value };
     } catch (error) {

@@ -194,7 +194,7 @@ export class StoredOrigins {
       expectedValue: (lease) =>
         lease === undefined || lease === null || typeof lease.release === 'function'
           ? undefined
-          : 'a lease, or undefined while another has it',
+          : 'a lease, or undefined while another client holds it',
       // Release a lease that arrives late: it would block all processes until it expires.
       late: (lease) => void (lease && this.hold(origin, lease).release()),
     });

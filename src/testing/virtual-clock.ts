@@ -93,7 +93,7 @@ class SteppingClock implements VirtualClock {
     });
 
   async advance(ms: number): Promise<void> {
-    if (!(ms >= 0)) throw invalid('`ms`', 'milliseconds from 0 on', ms);
+    if (!(ms >= 0)) throw invalid('`ms`', 'milliseconds, 0 or more', ms);
     const target = this.time + ms;
     // Callers that can go on at once do so before the first step.
     if (this.sleepers.size > 0) await turn();

@@ -98,7 +98,7 @@ describe('cache show', () => {
   it('exits with 1 for an origin that is not there', async () => {
     await crawl();
     const { code, stderr } = await cache('show', ['https://example.com/']);
-    expect([code, stderr]).toEqual([1, 'canfetch: nothing is kept of https://example.com\n']);
+    expect([code, stderr]).toEqual([1, 'canfetch: the store has no record of https://example.com\n']);
   });
 });
 

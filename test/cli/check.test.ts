@@ -91,7 +91,7 @@ describe('for people', () => {
     await using long = await startSite({ '/robots.txt': { body } });
     await using home = await startSite({ '/robots.txt': { body: page } });
     expect((await cli(['check', long.url('/a')])).stdout).toMatch(
-      /^ALLOWED [^]*\n {2}file +goes on past the limit of what is read; rules there do not count\n/,
+      /^ALLOWED [^]*\n {2}file +is longer than what is read; rules after that limit are ignored\n/,
     );
     expect((await cli(['check', home.url('/a')])).stdout).toMatch(
       /^ALLOWED [^]*\n {2}looks +like a page rather than a robots.txt\n/,
@@ -128,7 +128,7 @@ describe('for people', () => {
   it('ends an attempt at the deadline', async () => {
     const { code, stdout } = await cli(['--deadline-ms', '100', hanging.url('/')]);
     expect(code).toBe(3);
-    expect(stdout).toContain('no whole answer within the deadline, ERR_ROBOTS_DEADLINE');
+    expect(stdout).toContain('no complete response within the deadline, ERR_ROBOTS_DEADLINE');
   });
 
   it('prints nothing with --quiet but what is wrong', async () => {

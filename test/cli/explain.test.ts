@@ -50,7 +50,7 @@ describe('explain', () => {
       '  fetched  just now (TIME)',
       '  fresh    until it ends in TIME (TIME)',
       '  because …',
-      '  next     in TIME (TIME), ahead of the end, when somebody asks',
+      '  next     in TIME (TIME), before it is stale, at the next question',
       `  file     ${ROBOTS.length} octets of the 512,000 that are read (0.02 %)`,
       '',
       '  > GET https://example.com/robots.txt',
@@ -65,7 +65,7 @@ describe('explain', () => {
       '    6 │ User-agent: OtherBot',
       '    7 │ Disallow: /',
       '',
-      '  What other profiles would say:',
+      '  Under other profiles:',
       '  all  disallowed by line 3',
       '',
     ]);
@@ -104,7 +104,7 @@ describe('explain', () => {
     const path = await file('User-agent: *\nDisallow: /a*c\nAllow: /ab\n');
     const { code, stdout } = await cli(['explain', '--robots', path, '/abc']);
     expect(code).toBe(1);
-    expect(stdout.split('What other profiles would say:\n')[1]?.split('\n')).toEqual([
+    expect(stdout.split('Under other profiles:\n')[1]?.split('\n')).toEqual([
       '  google          disallowed by line 2',
       '  google-legacy   disallowed by line 2',
       '  koster-1996     allowed by line 3',

@@ -61,7 +61,7 @@ describe('--robots', () => {
     const { code, stdout } = await cli(['--robots', file, '/private']);
     expect(code).toBe(0);
     expect(stdout).toBe(
-      `ALLOWED     /private\n  agent   canfetch → no group names it, and there is none for "*"\n  robots  ${file}\n`,
+      `ALLOWED     /private\n  agent   canfetch → no group names it, and there is no "*" group\n  robots  ${file}\n`,
     );
   });
 

@@ -44,7 +44,7 @@ describe('policy', () => {
       '  fetched   just now (TIME)',
       '  fresh     until it ends in TIME (TIME)',
       expect.stringMatching(/^ {2}because {3}max-age=60 raised to the floor of 10 min/),
-      '  next      in TIME (TIME), ahead of the end, when somebody asks',
+      '  next      in TIME (TIME), before it is stale, at the next question',
       `  file      ${ROBOTS.length} octets of the 512,000 that are read (0.03 %), text/plain`,
       '  agent     canfetch → group "*" at line 1',
       '  delay     Crawl-delay 2 s (reported, not enforced)',
@@ -62,7 +62,7 @@ describe('policy', () => {
       '  < date: DATE',
       '  < etag: "1"',
       '',
-      '  What other profiles would say:',
+      '  Under other profiles:',
       '  all  rules',
       '',
     ]);
@@ -79,7 +79,7 @@ describe('policy', () => {
       '  next    in TIME (TIME), as Retry-After asks: 2 min',
       '  agent   canfetch',
       '',
-      '  What other profiles would say:',
+      '  Under other profiles:',
       '  google          disallow-all, unreachable',
       '  google-legacy   allow-all, unavailable',
       '  koster-1996     disallow-all, unreachable',
@@ -165,14 +165,18 @@ describe('why an answer holds for as long as it does', () => {
   const http = (ms: number): string => new Date(ms).toUTCString();
 
   it.each<[string, Record<string, string>, RegExp]>([
-    ['nothing said', {}, /the answer says nothing, so the profile's 24 h/],
+    ['nothing said', {}, /the response does not set it, so the profile's 24 h/],
     ['no-store', { 'cache-control': 'no-store' }, /no-store raised to the floor of 10 min/],
     ['Age', { 'cache-control': 's-maxage=7200', age: '600' }, /s-maxage=7200 less Age 600(?:,|$)/],
-    ['nonsense', { 'cache-control': 'max-age=soon' }, /max-age is no whole number, which counts as 0 raised/],
+    [
+      'nonsense',
+      { 'cache-control': 'max-age=soon' },
+      /max-age is not a whole number, which counts as 0 raised/,
+    ],
     ['too long', { 'cache-control': 'max-age=999999' }, /max-age=999999 cut to the ceiling of 24 h/],
     ['Expires', { date: http(now), expires: http(now + 7_200_000) }, /Expires 2 h after Date(?:,|$)/],
     ['Expires in the past', { date: http(now), expires: http(now - 1_000) }, /Expires not after Date raised/],
-    ['Expires: 0', { expires: '0' }, /Expires is no date, which counts as past raised/],
+    ['Expires: 0', { expires: '0' }, /Expires is not a date, which counts as past raised/],
   ])('%s', async (_, headers, reason) => {
     await using server = await startSite({ '/robots.txt': { body: ROBOTS, headers } });
     const { stdout } = await cli(['policy', server.origin]);

@@ -215,7 +215,7 @@ describe('--store', () => {
     });
     expect([code, stderr]).toEqual([
       130,
-      'canfetch: interrupted after 1 origin; run it again with the same --store, and it asks the rest\n',
+      'canfetch: interrupted after 1 origin; run it again with the same --store to fetch the rest\n',
     ]);
     const again = await cli(['prefetch', '--store', store, '-'], { stdin: missing.url('/') });
     expect(records(again.stdout)).toMatchObject([{ source: 'store' }]);

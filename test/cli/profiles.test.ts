@@ -14,7 +14,7 @@ describe('profiles', () => {
     expect(row('429')).toEqual(['unreachable', 'unreachable', 'allow-all', 'unreachable', 'unreachable']);
     expect(row('redirects followed')).toEqual(['5', '5', '5', '20', '20']);
     expect(row('lifetime by default')).toEqual(['24 h', '24 h', '24 h', '7 d', '7 d']);
-    expect(row('the rule that decides')).toEqual(['longest', 'longest', 'longest', 'first', 'first']);
+    expect(row('deciding rule')).toEqual(['longest', 'longest', 'longest', 'first', 'first']);
     expect(row('google')).toEqual([
       'until 12 h: disallow-all; until 30 d: last-good, without a copy allow-all; ' +
         'after that: disallow-all, if the site answers otherwise allow-all',

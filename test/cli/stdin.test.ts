@@ -141,8 +141,8 @@ describe('Ctrl-C in a list', () => {
     const lines = records(written).map(({ line }) => Number(line));
     expect(code).toBe(130);
     expect(stderr).toBe(
-      `canfetch: interrupted; the lines up to ${lines.at(-1)} are answered, ` +
-        `and \`tail -n +${Number(lines.at(-1)) + 1}\` of the list gives the rest\n`,
+      `canfetch: interrupted after line ${lines.at(-1)} of the list; ` +
+        `\`tail -n +${Number(lines.at(-1)) + 1}\` prints the rest of it\n`,
     );
   });
 });

@@ -219,7 +219,7 @@ describe('a store that cannot reserve', () => {
         type: 'failed',
         operation: 'reserve',
         origin: SITE,
-        error: { message: 'Expected `reserve` to give milliseconds from now until the slot' },
+        error: { message: 'Expected `reserve` to return milliseconds from now until the slot' },
       });
     },
   );

@@ -192,7 +192,7 @@ describe('a lease', () => {
     const { robots, events } = startProcess(store, clock);
     expect(await robots.canFetch(site.url('/private'))).toBe(false);
     expect(events).toMatchObject([
-      { type: 'failed', operation: 'lease', error: { message: expect.stringContaining('to give a lease') } },
+      { type: 'failed', operation: 'lease', error: { message: expect.stringContaining('to return a lease') } },
     ]);
   });
 

@@ -38,7 +38,7 @@ const wrong: readonly [name: string, options: unknown, message: RegExp][] = [
   [
     'a profile whose bounds are the wrong way round',
     { profile: { ...profiles.rfc9309, lifetime: { defaultMs: 5_000, minMs: 9_000, maxMs: 5_000 } } },
-    /`profile\.lifetime` to be bounds with `minMs` up to `maxMs`/,
+    /`profile\.lifetime` to be bounds with `minMs` at most `maxMs`/,
   ],
   [
     'a profile without a field',
@@ -142,7 +142,7 @@ const wrong: readonly [name: string, options: unknown, message: RegExp][] = [
   [
     'two overrides of one origin',
     { overrides: { 'https://a.example': { text: '' }, 'https://A.example': { text: '' } } },
-    /one override an origin/,
+    /one override per origin/,
   ],
   [
     'an unknown verdict',

@@ -82,13 +82,13 @@ describe('the options of a guard', () => {
     [{ filter: 'x' }, /`filter` to be a function/],
     [{ onRefusal: 1 }, /`onRefusal` to be a function/],
     [{ onIgnored: 1 }, /`onIgnored` to be a function/],
-    [{ clock: {} }, /`clock` to be an object whose `now\(\)` gives epoch milliseconds/],
+    [{ clock: {} }, /`clock` to be an object whose `now\(\)` returns epoch milliseconds/],
     [{ pacing: 1 }, /`pacing`/],
     [{ pacing: { maxDelay: 1 } }, /`pacing.maxDelay`/],
     [{ addressPolicy: 'private' }, /`addressPolicy` to be/],
     [{ addressPolicy: 'public-only', lookup: 1 }, /`lookup` to be a function like dns.lookup/],
-    [{ lookup: () => undefined }, /`lookup` with an `addressPolicy`.*got `lookup` alone/],
-    [{ lookup: () => undefined, addressPolicy: 'any' }, /`lookup` with an `addressPolicy`/],
+    [{ lookup: () => undefined }, /`lookup` together with an `addressPolicy`.*got `lookup` alone/],
+    [{ lookup: () => undefined, addressPolicy: 'any' }, /`lookup` together with an `addressPolicy`/],
     [{ onDisalow: 'throw' }, /`onDisalow`; did you mean `onDisallow`/],
     [null, /options to be an object/],
   ])('are checked: %j', (given, message) => {
@@ -101,7 +101,7 @@ describe('a guard that can only throw', () => {
   it.each([
     [
       { onDisallow: 'throw' },
-      'Expected only known options, got `onDisallow`: only guardFetch can answer in the place of a site',
+      'Expected only known options, got `onDisallow`: only guardFetch can respond in place of a site',
     ],
     [
       { addressPolicy: undefined },

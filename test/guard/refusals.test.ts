@@ -239,7 +239,10 @@ describe('guardFetch', () => {
     [{ filter: /x/ }, 'Expected `filter` to be a function, got an object'],
     [{ onRefusal: null }, 'Expected `onRefusal` to be a function, got null'],
     [{ onIgnored: [] }, 'Expected `onIgnored` to be a function, got a list'],
-    [{ clock: {} }, 'Expected `clock` to be an object whose `now()` gives epoch milliseconds, got an object'],
+    [
+      { clock: {} },
+      'Expected `clock` to be an object whose `now()` returns epoch milliseconds, got an object',
+    ],
     [{ agent: 1 }, 'Expected `agent` to be a string or a list of strings, got "1" (number)'],
     [{ agnt: 'x', toString: 1 }, 'Expected only known options, got `agnt`, `toString`'],
     [null, 'Expected the options to be an object, got null'],

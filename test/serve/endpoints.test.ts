@@ -392,7 +392,7 @@ describe('the rest', () => {
     });
     expect(await cli(['serve', '--port', String(service.port)])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('it is taken'),
+      stderr: expect.stringContaining('the port is in use'),
     });
   });
 });

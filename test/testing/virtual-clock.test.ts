@@ -71,7 +71,7 @@ describe('virtualClock', () => {
       'Expected only known options, got `start`',
     );
     await expect(virtualClock().advance(-1)).rejects.toThrow(
-      /`ms` to be milliseconds from 0 on, got "-1" \(number\)/,
+      /`ms` to be milliseconds, 0 or more, got "-1" \(number\)/,
     );
   });
 });

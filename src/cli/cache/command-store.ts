@@ -37,13 +37,11 @@ export function openCommandStore(given: ParsedArguments, mayBeMade: boolean): Co
   const path = given.values.get('store')?.[0];
   if (path === undefined) {
     throw new UsageError(
-      'Expected --store FOLDER, got none; name the folder that lmdbStore({ path }) is given',
+      'Expected --store FOLDER, got none; give the folder that is the `path` of lmdbStore()',
     );
   }
   if (!mayBeMade && !existsSync(path)) {
-    throw new UsageError(
-      `Expected --store to be the folder of a store, got ${quoted(path)}; there is no such`,
-    );
+    throw new UsageError(`Expected --store to be an existing folder, got ${quoted(path)}; check the path`);
   }
   const profile = profiles[readProfile(given)];
   const store = lmdbStore({ path });

@@ -7,51 +7,51 @@ import { agentOption, formatOptions, profileOption } from '../frame/options.ts';
 /** `canfetch cache`: lists, shows, clears, exports and imports the records of a store on this machine. */
 export const cacheCommand: Command = {
   name: 'cache',
-  summary: 'Look into a store of robots.txt on this machine, empty it, or carry it elsewhere',
+  summary: 'List, show, clear, export or import the records of a store on this machine',
   operands: 'ACTION [URL…]',
   operandChoices: cacheActions,
   operandsHelp:
-    'ACTION is one of these: ls lists the origins; show URL… tells all that is kept of an origin, its file too; clear takes everything away,\n' +
-    'or with URL… those origins; export prints the store, import reads that from standard input.',
+    'ACTION is ls (list the origins), show URL… (show the record of each origin, with its file), clear (delete all records, ' +
+    'or with URL… those of these origins), export (print all records) or import (read exported records from standard input).',
   options: [
-    { name: 'store', value: 'FOLDER', help: 'the folder of the store, as given to lmdbStore({ path })' },
+    { name: 'store', value: 'FOLDER', help: 'the folder of the store: the `path` of lmdbStore()' },
     {
       ...agentOption,
       repeatable: false,
-      help: 'whose records; import needs to know, the others take everybody’s',
+      help: 'the agent whose records are meant; required for import, all agents by default otherwise',
     },
     {
       name: 'address-policy',
       value: 'NAME',
       choices: ADDRESS_POLICIES,
-      help: 'the records of crawlers with this policy; import takes no-public-to-private by default',
+      help: 'only records of clients with this address policy; import uses no-public-to-private by default',
     },
     profileOption,
     ...formatOptions(formats, 'text on a terminal, json elsewhere'),
   ],
   examples: [
-    { line: 'canfetch cache ls --store ./robots-cache', does: 'what is known of which origins' },
+    { line: 'canfetch cache ls --store ./robots-cache', does: 'list the origins in a store' },
     {
       line: 'canfetch cache clear --store ./robots-cache https://example.com/',
-      does: 'ask that origin anew the next time',
+      does: 'fetch the robots.txt of that origin again at the next question',
     },
     {
       line: 'canfetch cache export --store ./old | canfetch cache import --store ./new -a ExampleBot',
-      does: 'carry what is known elsewhere',
+      does: 'copy the records to another store',
     },
   ],
   exitCodes: [
     { code: exitCode.success, says: 'done' },
     {
       code: exitCode.negative,
-      says: 'show or clear: nothing is kept of an origin; import: a line was not taken',
+      says: 'show or clear: the store has no record of an origin; import: a line was rejected',
     },
-    { code: exitCode.usage, says: 'wrong usage, or a store that cannot be opened' },
+    { code: exitCode.usage, says: 'wrong usage, or the store cannot be opened' },
   ],
   notes: [
-    'ls and show print a table for people, or a line of JSON an origin.',
-    'Crawlers may use the store meanwhile; what is in their memory stays there. It needs the package lmdb.',
-    'export prints what snapshot() does, for restore() and import; of one agent, so name it where there are several.',
+    'ls and show print a table, or with --format json one line per origin.',
+    'Crawlers may use the store at the same time; what they have in memory does not change. Needs the package lmdb.',
+    'export prints the format of snapshot(), which restore() and import read. It covers one agent: give --agent if the store has several.',
   ],
   run: async (given, session) => (await import('./run.ts')).runCache(given, session),
 };

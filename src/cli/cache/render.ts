@@ -76,11 +76,11 @@ export function renderItem(
 }
 
 function inShort({ record, rejected }: StoredItem): string {
-  if (record === undefined) return `not taken: ${rejected ?? 'damaged'}`;
+  if (record === undefined) return `rejected: ${rejected ?? 'damaged'}`;
   const { answer, failure } = record;
   const said = answer === undefined ? [] : [`${answer.kind} (${answer.status})`];
   const failing = failure === undefined ? [] : [`failing (${failure.status ?? printable(failure.error)})`];
-  return [...said, ...failing].join(', ') || 'a site signal';
+  return [...said, ...failing].join(', ') || 'site signal only';
 }
 
 const textOf = (body: Uint8Array): string => new TextDecoder().decode(body);

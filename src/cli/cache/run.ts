@@ -34,9 +34,7 @@ export async function runCache(given: ParsedArguments, session: Session): Promis
   const { action, origins } = readOperands(given);
   const whose = readNamespace(given);
   if (action === 'import' && whose.token === undefined) {
-    throw new UsageError(
-      'Expected --agent for whom to import, got none; snapshots do not say whose they are',
-    );
+    throw new UsageError('Expected --agent with import, got none; a snapshot does not contain its agent');
   }
   await using opened = openCommandStore(given, action === 'import');
   warnSetAside(opened.store, session);
@@ -115,8 +113,8 @@ async function exportAll(context: ActionContext): Promise<ExitCode> {
   }
   if (namespaces.size > 1) {
     throw new UsageError(
-      'Expected --agent and --address-policy, as the store has records of several ' +
-        `(${[...namespaces].map((namespace) => printable(namespace)).join(', ')}); name one`,
+      'Expected --agent and --address-policy, because the store has records of several ' +
+        `(${[...namespaces].map((namespace) => printable(namespace)).join(', ')}); give one of them`,
     );
   }
   await output.write(snapshotHeader(keys.length, Date.now()));
@@ -126,7 +124,7 @@ async function exportAll(context: ActionContext): Promise<ExitCode> {
     if (record !== undefined) await output.write(`${opened.codec.encode(record)}\n`);
   }
   if (unread > 0)
-    session.stderr.write(`canfetch: left out ${count(unread, 'record')} that no client would take\n`);
+    session.stderr.write(`canfetch: left out ${count(unread, 'record')} that no client would accept\n`);
   return exitCode.success;
 }
 
@@ -147,7 +145,8 @@ async function* records({ opened, whose, signal }: ActionContext): AsyncGenerato
 
 function warnMissing({ origins, session }: ActionContext, found: ReadonlySet<string>): ExitCode {
   const missing = origins.filter((origin) => !found.has(origin));
-  for (const origin of missing) session.stderr.write(`canfetch: nothing is kept of ${printable(origin)}\n`);
+  for (const origin of missing)
+    session.stderr.write(`canfetch: the store has no record of ${printable(origin)}\n`);
   return missing.length === 0 ? exitCode.success : exitCode.negative;
 }
 
@@ -157,13 +156,13 @@ function isForMachines({ given, session }: ActionContext): boolean {
 
 function readOperands({ operands: [word, ...urls] }: ParsedArguments): { action: Action; origins: string[] } {
   const action = cacheActions.find((each) => each === word);
-  if (action === undefined) throw notAmong('what to do with the store', cacheActions, word);
+  if (action === undefined) throw notAmong('an action', cacheActions, word);
   const takesUrls = action === 'show' || action === 'clear';
   if (!takesUrls && urls.length > 0) {
     throw new UsageError(`Expected nothing after ${action}, got ${quoted(urls[0] ?? '')}; leave it out`);
   }
   if (action === 'show' && urls.length === 0) {
-    throw new UsageError('Expected the URL of an origin after show, got none; ls lists them');
+    throw new UsageError('Expected a URL after show, got none; `canfetch cache ls` lists the origins');
   }
   return { action, origins: [...new Set(urls.map(readOrigin))] };
 }
@@ -174,7 +173,7 @@ function readNamespace(given: ParsedArguments): Partial<CacheNamespace> {
   const addressPolicy = given.values.get('address-policy')?.[0];
   const token = agent === undefined ? undefined : productToken(agent)?.toLowerCase();
   if (agent !== undefined && token === undefined) {
-    throw new UsageError('Expected --agent to name one, got "*"; leave it out for all');
+    throw new UsageError('Expected --agent to name an agent, got "*"; leave it out to select all agents');
   }
   return {
     ...(token === undefined ? {} : { token }),

@@ -80,8 +80,8 @@ export class CheckReport {
     if (lastLine === 0) return;
     this.progress?.clear();
     this.session.stderr.write(
-      `canfetch: interrupted; the lines up to ${lastLine} are answered, ` +
-        `and \`tail -n +${lastLine + 1}\` of the list gives the rest\n`,
+      `canfetch: interrupted after line ${lastLine} of the list; ` +
+        `\`tail -n +${lastLine + 1}\` prints the rest of it\n`,
     );
   }
 

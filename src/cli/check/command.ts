@@ -14,11 +14,11 @@ import {
 /** `canfetch check`: one answer per URL, in the order of the URLs. */
 export const check: Command = {
   name: 'check',
-  summary: 'Say of each URL whether the agent may fetch it, and why',
+  summary: 'Decide for each URL whether the agent may fetch it, and why',
   operands: 'URL…',
   operandsHelp:
-    'URL is an absolute http, https or ftp URL; "-" reads them from standard input, one per line,\n' +
-    'without blank lines and lines that start with "#". With --robots it may also be a path such as /a?b.',
+    'URL is an absolute http, https or ftp URL; "-" reads URLs from standard input, one per line; blank lines and ' +
+    'lines that start with "#" are skipped. With --robots it may also be a path such as /a?b.',
   options: [
     agentOption,
     purposeOption,
@@ -28,14 +28,14 @@ export const check: Command = {
     proxyOption,
     storeOption,
     ...formatOptions(),
-    { name: 'quiet', short: 'q', help: 'print no answers; the exit code tells' },
+    { name: 'quiet', short: 'q', help: 'print nothing; use the exit code' },
   ],
   examples: [
     { line: 'canfetch -a ExampleBot/1.0 https://example.com/page', does: 'may ExampleBot fetch this page?' },
     { line: 'canfetch check --json - < urls.txt > decisions.ndjson', does: 'decide a list of URLs' },
     {
       line: 'canfetch check --robots draft.txt -a ExampleBot /private/a',
-      does: 'try a robots.txt before it is served',
+      does: 'try a robots.txt before you publish it',
     },
     {
       line: 'canfetch check --purpose train-ai https://example.com/page',
@@ -54,7 +54,7 @@ export const check: Command = {
     },
     {
       code: exitCode.usage,
-      says: 'wrong usage, or a URL that is none; the others are still answered (outranks 1 and 3)',
+      says: 'wrong usage, or an invalid URL; the other URLs are still decided (outranks 1 and 3)',
     },
   ],
   notes: [

@@ -60,7 +60,7 @@ export function agentField({ agent, group, reason }: ReportedDecision): Field {
 
 export function ruleField({ rule, reason }: ReportedDecision): Field | undefined {
   if (rule !== undefined) return ['rule', ruleText(rule)];
-  return reason === 'no-rule' ? ['rule', 'none of the group matches, so it is allowed'] : undefined;
+  return reason === 'no-rule' ? ['rule', 'no rule of the group matches, so the URL is allowed'] : undefined;
 }
 
 function whyField(decision: ReportedDecision): Field | undefined {

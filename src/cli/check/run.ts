@@ -54,7 +54,7 @@ function readsStandardInput({ operands, values }: ParsedArguments): boolean {
   const robotsFromStdin = values.get('robots')?.[0] === STDIN;
   if (fromStdin > 0 && robotsFromStdin) {
     throw new UsageError(
-      'Expected "-" either for --robots or for the URLs, got both; put one of them into a file',
+      'Expected "-" either for --robots or for the URLs, got both; read one of them from a file',
     );
   }
   return fromStdin > 0 || robotsFromStdin;

@@ -16,7 +16,7 @@ export const completionCommand: Command = {
   ],
   exitCodes: [
     { code: exitCode.success, says: 'printed' },
-    { code: exitCode.usage, says: 'wrong usage, or another shell' },
+    { code: exitCode.usage, says: 'wrong usage, or an unknown shell' },
   ],
   notes: [],
   run: async (given, session, program) => (await import('./run.ts')).printCompletion(given, session, program),

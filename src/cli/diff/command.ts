@@ -5,23 +5,24 @@ import { agentOption, deadlineOption, formatOptions, profileOption, proxyOption 
 /** `canfetch diff`: shows which rules and decisions differ between two robots.txt files. */
 export const diffCommand: Command = {
   name: 'diff',
-  summary: 'Say what changed from one robots.txt to another: for whom, which rules, and which URLs flip',
+  summary:
+    'Compare two robots.txt files: which rules changed, for which agents, and which URLs are decided differently',
   operands: 'FILE|ORIGIN|- FILE|ORIGIN|-',
   operandsHelp:
-    'The one before, and the one after. FILE is a robots.txt on a disk, such as a snapshot of an earlier one, ORIGIN\n' +
-    'an absolute http, https or ftp URL whose robots.txt is fetched, "-" standard input. Comments, layout and the\n' +
-    'order of groups make no difference. URLs to try are made from the rules of both files; give your own besides.',
+    'First the old file, then the new one. FILE is a robots.txt on disk; ORIGIN is an absolute http, https or ftp URL ' +
+    'whose robots.txt is fetched; "-" is standard input. Comments, layout and the order of groups make no ' +
+    'difference. The URLs to compare are derived from the rules of both files; --url adds your own.',
   options: [
     {
       ...agentOption,
-      help: 'for whom: a product token or a whole User-Agent; all that the files name, and *, when not given',
+      help: 'the agent to compare for: a product token or a full User-Agent; by default * and all agents that the files name',
     },
     {
       name: 'url',
       short: 'u',
       value: 'URL',
       repeatable: true,
-      help: 'a URL, or a path, to try; "-" reads them from standard input',
+      help: 'a URL or path to compare; "-" reads them from standard input',
     },
     profileOption,
     deadlineOption,
@@ -31,19 +32,19 @@ export const diffCommand: Command = {
   examples: [
     {
       line: 'canfetch diff https://example.com public/robots.txt',
-      does: 'what will change when this is deployed?',
+      does: 'what will change when this file is published?',
     },
     {
       line: 'canfetch diff -a Googlebot -u - old.txt new.txt < urls.txt',
-      does: 'which of these URLs flip for Googlebot?',
+      does: 'which of these URLs change for Googlebot?',
     },
   ],
   exitCodes: [
-    { code: exitCode.success, says: 'they say the same' },
-    { code: exitCode.negative, says: 'they do not' },
+    { code: exitCode.success, says: 'no difference' },
+    { code: exitCode.negative, says: 'a difference' },
     {
       code: exitCode.usage,
-      says: 'trouble: wrong usage, a file that cannot be read, a URL that is none, or a robots.txt that is unreachable',
+      says: 'wrong usage, an unreadable file, an invalid URL, or an unreachable robots.txt',
     },
   ],
   notes: [],

@@ -27,12 +27,12 @@ export function renderComparison(
     colours.bad(`--- ${nameOf(before)}`),
     colours.good(`+++ ${nameOf(after)}`),
     ...differences.flatMap((difference) => ['', ...differenceLines(difference, colours)]),
-    ...(outsideGroups.length === 0 ? [] : ['', colours.strong('for everybody')]),
+    ...(outsideGroups.length === 0 ? [] : ['', colours.strong('outside of groups')]),
     ...shown(outsideGroups, (change) => recordLine(change, colours)),
     ...(same ? ['No difference for any agent'] : []),
     ...(agentsLeftOut === 0
       ? []
-      : ['', `${count(agentsLeftOut, 'other agent')} not compared; give --agent to do so`]),
+      : ['', `${count(agentsLeftOut, 'other agent')} not compared; compare them with --agent`]),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -49,10 +49,12 @@ function differenceLines(difference: AgentDifference, colours: Palette): string[
     ...groupLines(difference),
     ...shown(rules, (change) => ruleLine(change, colours)),
     ...shown(records, (change) => recordLine(change, colours)),
-    ...(flipCount === 0 ? [] : ['  URLs that flip:']),
+    ...(flipCount === 0 ? [] : ['  URLs decided differently:']),
     ...flipLines,
     ...(flipCount > flipLines.length ? [`    and ${count(flipCount - flipLines.length, 'other')}`] : []),
-    ...(redecidedCount === 0 ? [] : [`  ${count(redecidedCount, 'URL')} as before, by another rule`]),
+    ...(redecidedCount === 0
+      ? []
+      : [`  ${count(redecidedCount, 'URL')} with the same decision by another rule`]),
   ];
 }
 

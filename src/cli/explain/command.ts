@@ -15,7 +15,7 @@ import {
 export const explainCommand: Command = {
   name: 'explain',
   summary:
-    'Show why a URL is allowed or not: the file line by line, the rules that compete, and what it all rests on',
+    'Show why a URL is allowed or disallowed: the lines of the file, the matching rules, and the state of the origin',
   operands: 'URL',
   operandsHelp:
     'URL is an absolute http, https or ftp URL; with --robots it may also be a path such as /a?b.',
@@ -33,19 +33,22 @@ export const explainCommand: Command = {
   examples: [
     {
       line: 'canfetch explain -a ExampleBot https://example.com/page',
-      does: 'which line decides, and which lost?',
+      does: 'which line decides, and which other rules match?',
     },
     {
       line: 'canfetch explain -v https://example.com/',
-      does: 'with the requests for robots.txt and their answers',
+      does: 'show the requests for robots.txt and their responses too',
     },
-    { line: 'canfetch explain --robots draft.txt /private/a', does: 'try a robots.txt before it is served' },
+    {
+      line: 'canfetch explain --robots draft.txt /private/a',
+      does: 'try a robots.txt before you publish it',
+    },
   ],
   exitCodes: [
     { code: exitCode.success, says: 'the URL is allowed' },
-    { code: exitCode.negative, says: 'it is disallowed' },
-    { code: exitCode.undecided, says: 'it is undecided, because robots.txt is unreachable' },
-    { code: exitCode.usage, says: 'wrong usage, or a URL that is none' },
+    { code: exitCode.negative, says: 'the URL is disallowed' },
+    { code: exitCode.undecided, says: 'the URL is undecided, because robots.txt is unreachable' },
+    { code: exitCode.usage, says: 'wrong usage, or an invalid URL' },
   ],
   notes: [],
   run: async (given, session) => (await import('./run.ts')).explain(given, session),

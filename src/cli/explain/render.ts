@@ -49,7 +49,7 @@ function usageSentence({ file, decision }: UrlExplanation): string | undefined {
     ...(stated.use === undefined ? [] : [`use ${stated.use}`]),
     ...stated.licenses.slice(0, 3).map((license) => `licence ${printable(license)}`),
   ];
-  const what = parts.length === 0 ? 'nothing that can be read' : parts.join(', ');
+  const what = parts.length === 0 ? 'nothing readable' : parts.join(', ');
   return `${what} (${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 5).join(', ')}; reported, not enforced)`;
 }
 

@@ -56,9 +56,9 @@ export const commonOptions: readonly CommandOption[] = [
     name: 'color',
     value: 'WHEN',
     choices: ['auto', 'always', 'never'],
-    help: 'when to colour; auto heeds FORCE_COLOR, NO_COLOR and whether the output is a terminal',
+    help: 'when to use colours; auto follows FORCE_COLOR and NO_COLOR, and whether the output is a terminal',
   },
   { name: 'no-color', help: 'the same as --color never' },
-  { name: 'help', short: 'h', help: 'show this' },
+  { name: 'help', short: 'h', help: 'show this help' },
   { name: 'version', short: 'V', help: 'show the version' },
 ];

@@ -18,13 +18,13 @@ type Definitions = readonly (readonly [label: string, text: string])[];
 const programExitCodes: Definitions = [
   [String(exitCode.success), 'yes: allowed, nothing found, no difference'],
   [String(exitCode.negative), 'no: disallowed, something found, a difference'],
-  [String(exitCode.usage), 'wrong usage, or input that is not what it must be'],
+  [String(exitCode.usage), 'wrong usage, or invalid input'],
   [String(exitCode.undecided), 'undecided, because a robots.txt is unreachable'],
 ];
 const commonExitCodes: Definitions = [
-  [String(exitCode.failure), 'something broke that should not have'],
+  [String(exitCode.failure), 'an internal error, which is a bug'],
   [String(exitCode.interrupted), 'interrupted by Ctrl-C'],
-  [String(exitCode.brokenPipe), 'whoever read the output went away'],
+  [String(exitCode.brokenPipe), 'the reader of the output closed it'],
 ];
 
 /** The text of `canfetch help`. `width` is that of the terminal; absent for files and pipes. */
@@ -41,13 +41,13 @@ export function programHelp(commands: readonly Command[], defaultCommand: Comman
       ),
     ],
     wrap(
-      `Without a command it is \`${defaultCommand.name}\`. Each has its own page: canfetch help ${defaultCommand.name}`,
+      `Without a command, \`${defaultCommand.name}\` runs. Each command has its own help: canfetch help ${defaultCommand.name}`,
       room,
     ),
     ['Options:', ...table(commonOptions.map(optionDefinition), room)],
     ['Examples:', ...commands.flatMap(({ examples }) => exampleLines(examples.slice(0, 1), room))],
     [
-      ...wrap('Exit codes (what they say in particular is on the page of each command):', room),
+      ...wrap('Exit codes (the help of each command has the details):', room),
       ...table([...programExitCodes, ...commonExitCodes], room),
     ],
   ]);

@@ -86,8 +86,8 @@ export async function openClient(
   const proxies = readProxies(proxy, session.env);
   if (proxies !== undefined && more.addressPolicy === 'public-only') {
     throw new UsageError(
-      'Expected no proxy, got one from --proxy or the environment: which addresses it connects to cannot be checked; ' +
-        'give --allow-private if the proxy keeps to public addresses by itself, or set NO_PROXY=* to ask without it',
+      'Expected no proxy, got one from --proxy or the environment: the addresses it connects to cannot be checked; ' +
+        'give --allow-private if the proxy itself refuses private addresses, or set NO_PROXY=* to connect without it',
     );
   }
   const dispatcher = proxies && new (await import('../../net/index.ts')).ProxyDispatcher(proxies);
@@ -114,7 +114,7 @@ export function warnSetAside({ setAside }: LmdbStore, session: Session): void {
   if (setAside === undefined) return;
   const { movedTo, reason } = setAside;
   session.stderr.write(
-    `canfetch: the store was damaged (${printable(reason)}); it is kept as ${printable(movedTo)}, and a new one begins\n`,
+    `canfetch: the store was damaged (${printable(reason)}); it was renamed to ${printable(movedTo)}, and a new one was created\n`,
   );
 }
 
@@ -137,9 +137,9 @@ class StoreTroubles {
   tell(): void {
     const { cause, dropped } = this;
     if (cause === undefined && dropped === 0) return;
-    const lost = dropped === 0 ? '' : `; ${count(dropped, 'record')} did not reach it`;
+    const lost = dropped === 0 ? '' : `; ${count(dropped, 'record')} were not written`;
     this.session.stderr.write(
-      `canfetch: there was trouble with the store (${printable(cause ?? 'it did not keep up')})${lost}\n`,
+      `canfetch: the store failed (${printable(cause ?? 'it was too slow')})${lost}\n`,
     );
   }
 }

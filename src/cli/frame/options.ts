@@ -10,14 +10,14 @@ export const agentOption: CommandOption = {
   short: 'a',
   value: 'AGENT',
   repeatable: true,
-  help: 'who asks: a product token or a whole User-Agent; of several the first that a group names counts',
+  help: 'the crawler: a product token or a full User-Agent; of several, the first that some group names is used',
 };
 
 export const profileOption: CommandOption = {
   name: 'profile',
   value: 'NAME',
   choices: profileNames,
-  help: 'what answers and failures mean',
+  help: 'the rules for responses and failures; see `canfetch profiles`',
 };
 
 export const deadlineOption: CommandOption = {
@@ -29,13 +29,13 @@ export const deadlineOption: CommandOption = {
 export const proxyOption: CommandOption = {
   name: 'proxy',
   value: 'URL',
-  help: 'http or https proxy for all requests; else HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY count, as for curl',
+  help: 'http or https proxy for all requests; by default as in curl: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY',
 };
 
 export const robotsOption: CommandOption = {
   name: 'robots',
   value: 'FILE',
-  help: 'decide by this robots.txt, without network; "-" reads standard input',
+  help: 'decide by this file, without network requests; "-" reads standard input',
 };
 
 export const purposeOption: CommandOption = {
@@ -55,7 +55,7 @@ export function formatOptions(
       name: 'format',
       value: 'FORMAT',
       choices,
-      help: `how it is printed; json is one object per line; ${byDefault} by default`,
+      help: `the output format; json is one object per line; ${byDefault} by default`,
     },
     { name: 'json', help: 'the same as --format json' },
   ];
@@ -64,11 +64,11 @@ export function formatOptions(
 export const verboseOption: CommandOption = {
   name: 'verbose',
   short: 'v',
-  help: 'show every request for robots.txt, its answer and the fields that matter, as curl -v does',
+  help: 'show every request for robots.txt, with the response and its relevant header fields',
 };
 
 export const storeOption: CommandOption = {
   name: 'store',
   value: 'FOLDER',
-  help: 'keep answers here for the next run, and use those of others (needs the package lmdb)',
+  help: 'read and keep robots.txt records in this folder, for the next run and for other processes (needs the package lmdb)',
 };

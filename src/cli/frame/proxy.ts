@@ -39,7 +39,7 @@ function readProxyUrl(name: string, value: string): string {
     if ((protocol === 'http:' || protocol === 'https:') && hostname !== '') return href;
     throw new UsageError(
       `Expected ${name} to be the URL of an http or https proxy, got one of ${protocol}; ` +
-        'write http://proxy.example:3128, or set NO_PROXY=* to ask without a proxy',
+        'write http://proxy.example:3128, or set NO_PROXY=* to connect without a proxy',
     );
   }
   throw new UsageError(

@@ -5,7 +5,7 @@ import { exitCode } from '../frame/exit-code.ts';
 export function helpCommand(names: readonly string[]): Command {
   return {
     name: 'help',
-    summary: 'Show how canfetch, or one of its commands, is used',
+    summary: 'Show the help of canfetch or of one command',
     operands: '[COMMAND]',
     operandChoices: names,
     operandsHelp: 'COMMAND is the name of a command; without one, all commands are listed.',

@@ -6,11 +6,11 @@ import { deadlineOption, formatOptions, profileOption, proxyOption } from '../fr
 /** `canfetch lint`: reports problems in robots.txt files. */
 export const lintCommand: Command = {
   name: 'lint',
-  summary: 'Say what is the matter with a robots.txt, line by line',
+  summary: 'Report problems of robots.txt files, line by line',
   operands: 'FILE|ORIGIN|-…',
   operandsHelp:
-    'FILE is a robots.txt on a disk, ORIGIN an absolute http, https or ftp URL whose robots.txt is fetched,\n' +
-    '"-" standard input.',
+    'FILE is a robots.txt on disk; ORIGIN is an absolute http, https or ftp URL whose robots.txt is fetched; ' +
+    '"-" is standard input.',
   options: [
     profileOption,
     ...formatOptions(findingFormats),
@@ -18,24 +18,27 @@ export const lintCommand: Command = {
       name: 'fail-on',
       value: 'SEVERITY',
       choices: [...severities, 'never'],
-      help: 'exit with 1 for this and worse; warning by default',
+      help: 'exit with 1 for findings of this severity or worse; warning by default',
     },
     deadlineOption,
     proxyOption,
   ],
   examples: [
-    { line: 'canfetch lint public/robots.txt', does: 'before it is deployed' },
-    { line: 'canfetch lint --fail-on error https://example.com', does: 'what is served now' },
+    { line: 'canfetch lint public/robots.txt', does: 'check a file before you publish it' },
+    {
+      line: 'canfetch lint --fail-on error https://example.com',
+      does: 'check the file that a site serves now',
+    },
     {
       line: 'canfetch lint --format sarif public/robots.txt > robots.sarif',
-      does: 'for code scanning, which shows it beside the lines',
+      does: 'make a report for code scanning',
     },
   ],
   exitCodes: [
-    { code: exitCode.success, says: 'nothing as bad as --fail-on says; also when a site has no robots.txt' },
-    { code: exitCode.negative, says: 'something is' },
+    { code: exitCode.success, says: 'no finding as severe as --fail-on, or the site has no robots.txt' },
+    { code: exitCode.negative, says: 'a finding as severe as --fail-on' },
     { code: exitCode.undecided, says: 'a robots.txt is unreachable (outranks 1)' },
-    { code: exitCode.usage, says: 'wrong usage, a file that cannot be read, or a URL that is none' },
+    { code: exitCode.usage, says: 'wrong usage, an unreadable file, or an invalid URL' },
   ],
   notes: [],
   run: async (given, session) => (await import('./run.ts')).lintFiles(given, session),

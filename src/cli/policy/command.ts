@@ -13,10 +13,9 @@ import {
 /** `canfetch policy`: shows the state of an origin and how it came about. */
 export const policyCommand: Command = {
   name: 'policy',
-  summary:
-    'Show everything about the robots.txt of an origin: how it answered, for how long that holds, and why',
+  summary: 'Show the state of an origin: the response for robots.txt, how long it is used, and why',
   operands: 'ORIGIN',
-  operandsHelp: 'ORIGIN is an absolute http, https or ftp URL, of any page.',
+  operandsHelp: 'ORIGIN is the origin, or the absolute http, https or ftp URL of any of its pages.',
   options: [
     agentOption,
     profileOption,
@@ -27,16 +26,16 @@ export const policyCommand: Command = {
     ...formatOptions(),
   ],
   examples: [
-    { line: 'canfetch policy https://example.com', does: 'what holds for a site, and until when?' },
+    { line: 'canfetch policy https://example.com', does: 'what is in force for a site, and until when?' },
     {
       line: "canfetch policy https://example.com --json | jq '.sitemaps[].url'",
-      does: 'its sitemaps',
+      does: 'list its sitemaps',
     },
   ],
   exitCodes: [
-    { code: exitCode.success, says: 'robots.txt gave an answer, be it that there is none' },
-    { code: exitCode.undecided, says: 'it is unreachable' },
-    { code: exitCode.usage, says: 'wrong usage, or a URL that is none' },
+    { code: exitCode.success, says: 'robots.txt was fetched, or there is none' },
+    { code: exitCode.undecided, says: 'robots.txt is unreachable' },
+    { code: exitCode.usage, says: 'wrong usage, or an invalid URL' },
   ],
   notes: [],
   run: async (given, session) => (await import('./run.ts')).showPolicy(given, session),

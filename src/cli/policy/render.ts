@@ -71,7 +71,7 @@ export function answerFields(policy: OriginPolicy, now: number): Field[] {
 }
 
 function freshness(staleAt: number, now: number): string {
-  return staleAt <= now ? `no more (since ${instant(staleAt)})` : `until it ends ${ahead(staleAt, now)}`;
+  return staleAt <= now ? `no longer (since ${instant(staleAt)})` : `until it ends ${ahead(staleAt, now)}`;
 }
 
 function fileFields(policy: OriginPolicy, now: number): Field[] {
@@ -106,7 +106,7 @@ export function sizeSentence({
   const share = (100 * sizeBytes) / limitBytes;
   const percent = share >= 1 || sizeBytes === 0 ? Math.round(share) : share.toPrecision(1);
   const size = truncated
-    ? `goes on past the ${limitBytes.toLocaleString('en')} octets that are read; the rest is ignored`
+    ? `is longer than the ${limitBytes.toLocaleString('en')} octets that are read; the rest is ignored`
     : `${count(sizeBytes, 'octet')} of the ${limitBytes.toLocaleString('en')} that are read (${percent} %)`;
   return contentType === undefined ? size : `${size}, ${printable(contentType)}`;
 }
@@ -139,7 +139,7 @@ export function otherProfiles(
   if (first === undefined) return [];
   const agreed = fields.every(([, text]) => text === first[1]);
   const shown = agreed ? [['all', first[1]] as const] : fields;
-  return ['', '  What other profiles would say:', ...definitions(shown, width, colours.faint)];
+  return ['', '  Under other profiles:', ...definitions(shown, width, colours.faint)];
 }
 
 export function stateSentence(known: ProfileState): string {
@@ -147,8 +147,8 @@ export function stateSentence(known: ProfileState): string {
     return 'reason' in known ? `${known.state}, ${known.reason}` : known.state;
   }
   return known.reason === 'stale'
-    ? 'would ask again: the answer has had its time'
-    : 'unknown: it would have gone on where this one stopped';
+    ? 'would fetch again: the response is stale'
+    : 'unknown: it would have followed a redirect that this profile did not';
 }
 
 function field(label: string, text: string | undefined): Field[] {

@@ -13,11 +13,11 @@ import {
 /** `canfetch prefetch`: fetches the robots.txt of every origin in a list of URLs. */
 export const prefetchCommand: Command = {
   name: 'prefetch',
-  summary: 'Ask every origin in a list of URLs for its robots.txt, and tell what came of it',
+  summary: 'Fetch the robots.txt of every origin in a list of URLs',
   operands: 'FILE|-',
   operandsHelp:
-    'A file with an absolute http, https or ftp URL on each line, or "-" for standard input. Blank lines and lines\n' +
-    'that start with "#" are passed over. Lists may be as long as you like: they are read as fast as answers come.',
+    'FILE has an absolute http, https or ftp URL on each line; "-" is standard input. Blank lines and lines that ' +
+    'start with "#" are skipped. The list is read as it is worked on, so it may have any length.',
   options: [
     agentOption,
     profileOption,
@@ -25,8 +25,8 @@ export const prefetchCommand: Command = {
     proxyOption,
     storeOption,
     ...formatOptions(formats, 'json'),
-    { name: 'concurrency', value: 'N', help: 'origins asked at a time; 32 by default' },
-    { name: 'quiet', short: 'q', help: 'print no lines; the exit code tells' },
+    { name: 'concurrency', value: 'N', help: 'origins fetched at the same time; 32 by default' },
+    { name: 'quiet', short: 'q', help: 'print nothing; use the exit code' },
   ],
   examples: [
     {
@@ -35,25 +35,25 @@ export const prefetchCommand: Command = {
     },
     {
       line: 'canfetch prefetch -a ExampleBot/1.0 --store robots urls.txt > origins.ndjson',
-      does: 'and keep the answers: run it again after an interruption, and it asks for the rest alone',
+      does: 'keep the records; a second run after an interruption fetches only the rest',
     },
     {
       line: 'canfetch prefetch - < urls.txt | jq -r \'select(.reason == "unreachable") | .origin\'',
-      does: 'those that cannot be crawled now',
+      does: 'list the origins that cannot be crawled now',
     },
   ],
   exitCodes: [
-    { code: exitCode.success, says: 'every origin gave an answer' },
-    { code: exitCode.undecided, says: 'the robots.txt of at least one is unreachable' },
+    { code: exitCode.success, says: 'no robots.txt is unreachable' },
+    { code: exitCode.undecided, says: 'at least one robots.txt is unreachable' },
     {
       code: exitCode.usage,
-      says: 'wrong usage, or a line that is no URL; the others are still asked (outranks 3)',
+      says: 'wrong usage, or a line that is not a URL; the other lines are still processed (outranks 3)',
     },
   ],
   notes: [
-    'Each origin is asked once, and is a line on standard output as soon as its answer is there. The fields of JSON: ' +
+    'Each origin is fetched once, and gives one line of output as soon as it is done. The fields of the JSON: ' +
       'origin, state, reason (when no rules are in force), status, error, hops, finalUrl, fetchedAt, staleAt, retryAt.',
-    'Of a list with more than a million origins, those that come again after so many others are asked again.',
+    'In a list of more than a million origins, an origin may be reported again when it reappears.',
   ],
   run: async (given, session) => (await import('./run.ts')).prefetchOrigins(given, session),
 };

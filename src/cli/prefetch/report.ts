@@ -91,7 +91,7 @@ export class PrefetchReport {
     if (origins === 0) return;
     this.progress?.clear();
     const todo = this.keeps
-      ? 'run it again with the same --store, and it asks the rest'
+      ? 'run it again with the same --store to fetch the rest'
       : 'with --store FOLDER a run can be continued';
     this.session.stderr.write(`canfetch: interrupted after ${count(origins, 'origin')}; ${todo}\n`);
   }

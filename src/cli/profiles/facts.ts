@@ -16,30 +16,30 @@ export function profileFacts(profile: Profile): Facts {
     ['5xx, network failure', meaning(503, profile)],
     ['other statuses', meaning(600, profile)],
     ['redirects followed', String(profile.maxRedirects)],
-    ['one more', profile.tooManyRedirects],
-    ['a hop that is disallowed', profile.disallowedRedirect],
+    ['one redirect more', profile.tooManyRedirects],
+    ['a disallowed redirect', profile.disallowedRedirect],
     ['a challenge page', profile.challenge === 'as-status' ? 'by its status' : 'unreachable'],
     ['lifetime by default', duration(lifetime.defaultMs)],
-    ['never less, never more', `${duration(lifetime.minMs)}, ${duration(lifetime.maxMs)}`],
-    ['asks whether it changed', yesOrNo(profile.conditionalRequests)],
+    ['least, most', `${duration(lifetime.minMs)}, ${duration(lifetime.maxMs)}`],
+    ['revalidates the copy', yesOrNo(profile.conditionalRequests)],
     [
-      'after a 4xx a copy serves',
+      'copy used after a 4xx',
       profile.keepCopyOnUnavailableMs === 0 ? 'no' : duration(profile.keepCopyOnUnavailableMs),
     ],
     ['pause after a failure', `${duration(backoff.initialMs)} to ${duration(backoff.maxMs)}`],
-    ['Retry-After heeded', `${duration(retryAfter.minMs)} to ${duration(retryAfter.maxMs)}`],
+    ['Retry-After', `${duration(retryAfter.minMs)} to ${duration(retryAfter.maxMs)}`],
   ];
 }
 
 /** How a dialect parses and matches the file. */
 export function readingFacts(traits: DialectTraits): Facts {
   return [
-    ['the rule that decides', traits.decides === 'longest' ? 'longest' : 'first'],
+    ['deciding rule', traits.decides === 'longest' ? 'longest' : 'first'],
     ['Allow', yesOrNo(traits.allowIsAKey)],
     ['* and $', traits.wildcards ? 'wildcard, end' : 'literal'],
-    ['held against', traits.targetHasQuery ? 'path, query' : 'path'],
+    ['compared with', traits.targetHasQuery ? 'path, query' : 'path'],
     ['a group ends', traits.blankLineEndsRecord ? 'at a blank line' : 'at the next one'],
-    ['agent names', traits.agentMatch === 'whole' ? 'match whole' : 'match within'],
+    ['agent names', traits.agentMatch === 'whole' ? 'match exactly' : 'match as substring'],
     ['misspelt keys', traits.lenient ? 'forgiven' : 'unknown'],
   ];
 }

@@ -84,7 +84,8 @@ async function listen(options: ServerOptions): Promise<RunningServer> {
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error)) throw error;
     const { host, port } = options;
-    const todo = error.code === 'EADDRINUSE' ? 'it is taken: give another --port, or 0' : String(error.code);
+    const todo =
+      error.code === 'EADDRINUSE' ? 'the port is in use; give another --port, or 0' : String(error.code);
     throw new UsageError(`Expected an address to listen on, got ${quoted(host)} port ${port}; ${todo}`, {
       cause: error,
     });

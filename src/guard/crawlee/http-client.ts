@@ -64,7 +64,7 @@ type Send = (request: HttpRequest) => Promise<HttpResponse>;
 export function guardHttpClient(client: HttpClient, beginChecks: BeginChecks): HttpClient {
   const follow = takesHooks(client) ? followedByGot : followedByGuard;
   // ImpitHttpClient has this property, and ignores the `followRedirect` of a request.
-  if (Reflect.get(client, 'followRedirects') === true) throw followsUnchecked('would follow redirects');
+  if (Reflect.get(client, 'followRedirects') === true) throw followsUnchecked('is set to follow them');
   /** Set once the client was found to follow redirects by itself. All further requests reject with this error. */
   let redirectError: unknown;
   const guarded = async (
@@ -149,7 +149,7 @@ async function followedByGuard(
     }
     response.stream?.destroy();
     if (redirectUrls.length >= maxRedirects) {
-      throw new Error(`Redirected ${maxRedirects} times, by ${url.href} at last`);
+      throw new Error(`Expected at most ${maxRedirects} redirects, got another one from ${url.href}`);
     }
     hop = nextHop(hop, head);
     const updated: UpdatedRequest = { url: hop.url, headers: Object.fromEntries(hop.headers) };
@@ -201,12 +201,12 @@ function withoutFragment(url: string | URL): string {
 
 function followedUnchecked(response: HttpResponse, requested: URL): RobotsInvalidOptionsError {
   response.stream?.destroy();
-  return followsUnchecked(`followed a redirect of ${requested.href}`);
+  return followsUnchecked(`followed one from ${requested.href}`);
 }
 
 function followsUnchecked(what: string): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
-    `Expected the \`httpClient\` to heed \`followRedirect: false\`, but it ${what} where none can be checked; ` +
-      'turn them off where it is made (`new ImpitHttpClient({ followRedirects: false })`)',
+    `Expected an \`httpClient\` that leaves redirects to the guard, but it ${what} unchecked; ` +
+      'turn redirects off where the client is created (`new ImpitHttpClient({ followRedirects: false })`)',
   );
 }

@@ -135,7 +135,7 @@ export function guardFetch(
       if (hasFollowed(response, status)) {
         discard(response);
         throw new TypeError(
-          `The fetch that is guarded does not heed \`redirect: 'manual'\`, so the redirects of ${url} cannot be checked`,
+          `Expected the guarded fetch to obey \`redirect: 'manual'\`, but it followed a redirect of ${url} unchecked`,
         );
       }
       guard.answered(url, status, response.headers);

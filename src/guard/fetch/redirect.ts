@@ -78,12 +78,13 @@ export function nextHop(hop: Hop, response: ResponseHead): Hop {
   const url = locationOf(hop, response);
   // Step 6: "If locationURL's scheme is not an HTTP(S) scheme, then return a network error."
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw networkError(hop, `${JSON.stringify(url.href)} is no http or https URL`);
+    throw networkError(hop, `${JSON.stringify(url.href)} is not an http or https URL`);
   // Step 7: "If request's redirect count is 20, then return a network error."
   if (hop.redirects >= MAX_REDIRECTS) throw networkError(hop, `more than ${MAX_REDIRECTS} redirects`);
   // Step 9: "If request's mode is "cors", locationURL includes credentials, and request's origin is not same origin
   // with locationURL's origin, then return a network error." Outside a browser no origin is the same.
-  if (url.username !== '' || url.password !== '') throw networkError(hop, 'the Location holds credentials');
+  if (url.username !== '' || url.password !== '')
+    throw networkError(hop, 'the Location contains credentials');
 
   // "Main fetch", which comes next: "request's mode is "same-origin": return a network error", unless the URL is of
   // "request's origin". Outside a browser that is the origin of the URL that was given.
@@ -103,7 +104,7 @@ export function nextHop(hop: Hop, response: ResponseHead): Hop {
   // is followed when step 12 drops the body, even if the Request was made from a stream.
   const { bodySource } = hop;
   if (status !== 303 && (bodySource === 'none' || (bodySource === 'unseen' && !becomesGet))) {
-    throw networkError(hop, `a ${status} asks for a stream to be sent again`);
+    throw networkError(hop, `a ${status} requires a stream to be sent again`);
   }
   const headers = new Headers(hop.headers);
   // Step 12: "Set request's method to `GET` and request's body to null. For each headerName of request-body-header
@@ -134,7 +135,7 @@ function locationOf(hop: Hop, response: ResponseHead): URL {
     url = new URL(location, hop.url);
   } catch (cause) {
     // Step 5: "If locationURL is failure, then return a network error."
-    throw networkError(hop, `Location ${JSON.stringify(location)} is no URL`, cause);
+    throw networkError(hop, `Location ${JSON.stringify(location)} is not a URL`, cause);
   }
   // "If location is a URL whose fragment is null, then set location's fragment to requestFragment." An empty fragment
   // is not null.

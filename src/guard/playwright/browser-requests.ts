@@ -87,7 +87,7 @@ export class BrowserRequests {
     } catch (cause) {
       this.all.delete(browser);
       throw new RobotsInvalidOptionsError(
-        'Expected the browser to be Chromium: others follow redirects where no guard sees them',
+        'Expected the browser to be Chromium: redirects of other browsers cannot be checked',
         { cause },
       );
     }

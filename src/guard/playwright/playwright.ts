@@ -54,7 +54,7 @@ const MAX_ERRORS = 1_000;
 const INIT_SCRIPT = `
 if (self.ServiceWorkerContainer) {
   ServiceWorkerContainer.prototype.register = async () => {
-    throw new DOMException('Service workers are off: robots.txt could not be asked about their requests', 'SecurityError');
+    throw new DOMException('Service workers are disabled: their requests cannot be checked against robots.txt', 'SecurityError');
   };
 }
 {
@@ -119,8 +119,8 @@ export async function guardContext(
   const browser = browserOf(context);
   if (context.serviceWorkers().length > 0) {
     throw new RobotsInvalidOptionsError(
-      'Expected a context without service workers, whose requests cannot be held back; ' +
-        "make it with `serviceWorkers: 'block'`, or guard it before it loads pages",
+      'Expected a context without service workers, because their requests cannot be checked; ' +
+        "create it with `serviceWorkers: 'block'`, or guard it before it loads pages",
     );
   }
   const requests = await BrowserRequests.of(browser);

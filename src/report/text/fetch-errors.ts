@@ -4,19 +4,18 @@ import { count } from './durations.ts';
 
 /** Descriptions of common error codes. The code is shown with the description, so that people can search for it. */
 const words: Readonly<Record<string, string>> = {
-  ERR_ROBOTS_DEADLINE: 'no whole answer within the deadline',
-  ERR_ROBOTS_NO_FTP_TRANSPORT: 'nothing here can fetch over FTP',
-  ERR_ROBOTS_REDIRECT_LOCATION: 'it redirects to no URL',
-  ERR_ROBOTS_REDIRECT_SCHEME: 'it redirects to something else than http or https',
+  ERR_ROBOTS_DEADLINE: 'no complete response within the deadline',
+  ERR_ROBOTS_NO_FTP_TRANSPORT: 'there is no FTP transport',
+  ERR_ROBOTS_REDIRECT_LOCATION: 'it redirects to an invalid URL',
+  ERR_ROBOTS_REDIRECT_SCHEME: 'it redirects to a scheme other than http and https',
   ERR_ROBOTS_ADDRESS_REFUSED: 'it redirects from a public to a private address',
-  ERR_ROBOTS_ADDRESS_UNKNOWN:
-    'public addresses alone are asked, and a proxy does not tell which it connects to',
+  ERR_ROBOTS_ADDRESS_UNKNOWN: 'only public addresses are allowed, and the address behind a proxy is unknown',
   ERR_ROBOTS_PROXY: 'a proxy refused to pass the request on',
-  ERR_ROBOTS_CHALLENGE: 'a gatekeeper answered in its place',
-  ERR_ROBOTS_CONTENT_CODING: 'its body does not decode',
-  ERR_ROBOTS_TRAILING_OCTETS: 'octets follow its coded body',
+  ERR_ROBOTS_CHALLENGE: 'a gatekeeper answered instead of the site',
+  ERR_ROBOTS_CONTENT_CODING: 'its body cannot be decoded',
+  ERR_ROBOTS_TRAILING_OCTETS: 'extra octets follow its coded body',
   ERR_ROBOTS_TRANSFER_CODING: 'its body has a transfer coding other than chunked',
-  ERR_ROBOTS_PARTIAL_CONTENT: 'only a part of the file came',
+  ERR_ROBOTS_PARTIAL_CONTENT: 'only a part of the file arrived',
   ENOTFOUND: 'the host name does not resolve',
   EAI_AGAIN: 'the host name cannot be resolved for now',
   ESERVFAIL: 'the name servers of the host failed',

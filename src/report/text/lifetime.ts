@@ -14,16 +14,16 @@ function statedReason(stated: StatedLifetime & Pick<Freshness, 'lifetimeMs'>): s
     case 's-maxage':
     case 'max-age':
       return stated.seconds === undefined
-        ? `${stated.source} is no whole number, which counts as 0`
+        ? `${stated.source} is not a whole number, which counts as 0`
         : `${stated.source}=${stated.seconds}${less(stated.ageSeconds)}`;
     case 'expires':
-      if (stated.expiresAt === undefined) return 'Expires is no date, which counts as past';
+      if (stated.expiresAt === undefined) return 'Expires is not a date, which counts as past';
       return `Expires ${fromTo(stated.servedAt, stated.expiresAt)}${less(stated.servedAt === undefined ? 0 : stated.ageSeconds)}`;
     case 'no-store':
     case 'no-cache':
       return stated.source;
     case 'default':
-      return `the answer says nothing, so the profile's ${duration(stated.lifetimeMs)}`;
+      return `the response does not set it, so the profile's ${duration(stated.lifetimeMs)}`;
   }
 }
 
@@ -48,9 +48,9 @@ export function nextAttemptReason(next: PolicyNextAttempt, now: number): string 
   const when = ahead(next.at, now);
   switch (next.why) {
     case 'refresh-ahead':
-      return `${when}, ahead of the end, when somebody asks`;
+      return `${when}, before it is stale, at the next question`;
     case 'backoff':
-      return `${when}, our own pause after ${count(next.failures, 'failure')} in a row`;
+      return `${when}, our own backoff after ${count(next.failures, 'failure')} in a row`;
     case 'retry-after':
       return `${when}, as Retry-After asks: ${duration(next.pauseMs)}`;
   }

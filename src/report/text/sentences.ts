@@ -26,7 +26,7 @@ export function whySentence({ reason, state, robots, because }: KnownState): str
     case 'unreachable-expired':
       return `robots.txt has been unreachable for so long (${cause(robots)}) that it counts as absent`;
     case 'restricted':
-      return `robots.txt is access restricted (${cause(robots)}), so the whole site is disallowed`;
+      return `access to robots.txt is restricted (${cause(robots)}), so the whole site is disallowed`;
     case 'override':
       return `overridden${because === undefined ? '' : `: ${printable(because)}`}`;
     case 'rule':
@@ -34,7 +34,7 @@ export function whySentence({ reason, state, robots, because }: KnownState): str
     case 'no-group':
     case undefined:
       return state === 'last-good'
-        ? `robots.txt is unreachable (${cause(robots)}); the last good copy holds`
+        ? `robots.txt is unreachable (${cause(robots)}); the last good copy is used`
         : undefined;
   }
 }
@@ -46,7 +46,7 @@ export function agentSentence(agent: string, group: MatchedGroup | undefined, ha
     const lines = group.lines.length === 1 ? 'line' : 'lines';
     return `${name} → group "${printable(group.agent)}" at ${lines} ${shortList(group.lines)}`;
   }
-  return hasNoGroup ? `${name} → no group names it, and there is none for "*"` : name;
+  return hasNoGroup ? `${name} → no group names it, and there is no "*" group` : name;
 }
 
 /** Formats a rule with its line number: `line 3  Disallow: /private`. */
@@ -60,14 +60,14 @@ export function looksSentence(suspect: Suspect): string {
 }
 
 const looks: Readonly<Record<Suspect, string>> = {
-  challenge: 'the challenge of a gatekeeper that wants to see a browser',
-  blocked: 'the page of a firewall that lets nobody through',
+  challenge: 'the challenge page of a gatekeeper',
+  blocked: 'the block page of a firewall',
   login: 'a login page',
   html: 'a page',
 };
 
 export function truncatedSentence(): string {
-  return 'goes on past the limit of what is read; rules there do not count';
+  return 'is longer than what is read; rules after that limit are ignored';
 }
 
 export function delaySentence(crawlDelayMs: number): string {

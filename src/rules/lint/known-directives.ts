@@ -1,13 +1,13 @@
 /** Directives outside RFC 9309 that occur in real files: their origin and status. */
 const ORIGINS: Readonly<Record<string, string>> = {
   'crawl-delay':
-    'a pause between two requests, in seconds; Bing, Common Crawl and Anthropic heed it, Google and (since 2018) Yandex do not; canfetch paces by it',
-  'request-rate': 'documents per time, from a proposal of 1996; few crawlers heed it; canfetch reports it',
-  'visit-time': 'hours (UTC) for visits, from a proposal of 1996; hardly any crawler heeds it',
-  'cache-delay': 'a pause between requests for cached copies; no crawler of note heeds it',
-  'revisit-after': 'a wish borrowed from an HTML meta element; no crawler heeds it',
+    'a pause between two requests, in seconds; Bing, Common Crawl and Anthropic obey it, Google and (since 2018) Yandex do not; canfetch paces by it',
+  'request-rate': 'documents per time, from a proposal of 1996; few crawlers obey it; canfetch reports it',
+  'visit-time': 'hours (UTC) for visits, from a proposal of 1996; hardly any crawler obeys it',
+  'cache-delay': 'a pause between requests for cached copies; no known crawler uses it',
+  'revisit-after': 'a wish borrowed from an HTML meta element; no crawler obeys it',
   host: 'the preferred mirror of a site for Yandex, which dropped it in 2018',
-  domain: 'the preferred domain of a site; no crawler of note heeds it',
+  domain: 'the preferred domain of a site; no known crawler uses it',
   'clean-param':
     'query parameters that do not change a page, for Yandex; it merges URLs and disallows nothing',
   noindex: 'never part of any standard; Google stopped reading it in 2019',
@@ -24,7 +24,7 @@ const ORIGINS: Readonly<Record<string, string>> = {
   allowaitraining: "from an expired Internet draft; Google's parser reads it as `Allow`",
   'user-agent-purpose': 'from an expired Internet draft about purposes of crawling',
   'signature-agent': 'from a dropped Internet draft about signed agents',
-  schemamap: 'the URL of a map of structured data; no crawler of note heeds it',
+  schemamap: 'the URL of a map of structured data; no known crawler uses it',
   'llms-txt': 'the URL of an `llms.txt` file; no specification says what it means here',
   'llm-policy': 'the URL of an `llms.txt` file; no specification says what it means here',
   'tdm-reservation': 'a reservation of text and data mining rights, which belongs in an HTTP header',

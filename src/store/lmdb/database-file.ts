@@ -80,39 +80,43 @@ function latestMeta(descriptor: number, fileBytes: number): Meta {
   const first = readMeta(head, 0, fileBytes);
   const second = readMeta(read(descriptor, first.pageSize, META_END, 'the second meta page'), 1, fileBytes);
   if (!(second.pageSize === first.pageSize))
-    throw new DamageError('its meta pages differ in the size of pages');
+    throw new DamageError('its meta pages have different page sizes');
   const [older, newer] = first.transaction < second.transaction ? [first, second] : [second, first];
   // "Transaction N writes meta page #(N % 2)", so that the last two are there. Overlapping syncs roll back.
   const mayRollBack = ((first.environmentFlags | second.environmentFlags) & OVERLAPPING_SYNC) !== 0;
   if (!(mayRollBack || newer.transaction === 0 || newer.transaction === older.transaction + 1))
     throw new DamageError(
-      `its meta pages are of the transactions ${first.transaction} and ${second.transaction}`,
+      `its meta pages have transaction numbers ${first.transaction} and ${second.transaction}, which do not follow each other`,
     );
   return newer;
 }
 
 function readMeta(page: Buffer, number: 0 | 1, fileBytes: number): Meta {
   const name = number === 0 ? 'the first meta page' : 'the second meta page';
-  if (!((page.readUInt16LE(18) & META_PAGE) !== 0)) throw new DamageError(`${name} is none`);
-  if (!(page.readUInt32LE(24) === MAGIC)) throw new DamageError(`${name} does not begin as LMDB's do`);
+  if (!((page.readUInt16LE(18) & META_PAGE) !== 0))
+    throw new DamageError(`${name} is not marked as a meta page`);
+  if (!(page.readUInt32LE(24) === MAGIC)) throw new DamageError(`${name} does not have LMDB's magic number`);
   const version = page.readUInt32LE(28) & 0xffff;
   if (OTHER_VERSIONS.has(version)) {
     throw new ForeignFormatError(
-      `it is an LMDB database of the data format ${version}, expected ${DATA_VERSION}`,
+      `it is an LMDB database with data format ${version}, expected ${DATA_VERSION}`,
     );
   }
-  if (version !== DATA_VERSION) throw new DamageError(`${name} is of the data format ${version}`);
-  if (!(readPageNumber(page, 0) === number)) throw new DamageError(`${name} has another number`);
+  if (version !== DATA_VERSION) throw new DamageError(`${name} has data format ${version}`);
+  if (!(readPageNumber(page, 0) === number)) throw new DamageError(`${name} has the wrong page number`);
   const pageSize = page.readUInt32LE(48);
   if (!(pageSize >= 512 && pageSize <= 65_536 && (pageSize & (pageSize - 1)) === 0))
-    throw new DamageError(`${name} tells a page size of ${pageSize}`);
+    throw new DamageError(`${name} has an invalid page size of ${pageSize}`);
   const lastPage = readPageNumber(page, 144);
   // The last pages may have been freed before they were written, but not many times the size of the file.
   const mostPages = (2 * fileBytes) / pageSize + 65_536;
-  if (!(lastPage >= 1 && lastPage <= mostPages)) throw new DamageError(`${name} tells of ${lastPage} pages`);
+  if (!(lastPage >= 1 && lastPage <= mostPages))
+    throw new DamageError(`${name} has an invalid last page number of ${lastPage}`);
   const transaction = readPageNumber(page, 152);
   if (!(transaction === 0 || transaction % 2 === number))
-    throw new DamageError(`${name} is of the transaction ${transaction}`);
+    throw new DamageError(
+      `${name} has transaction number ${transaction}, which belongs to the other meta page`,
+    );
   return {
     pageSize,
     environmentFlags: page.readUInt16LE(52),

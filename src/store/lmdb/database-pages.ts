@@ -84,21 +84,21 @@ export class PageWalk {
     const page = this.header(number, where);
     const flags = page.readUInt16LE(18);
     const kind = isLeaf ? PAGE_FLAG.leaf : PAGE_FLAG.branch;
-    if (!((flags & 0xf) === kind)) throw new DamageError(`${where} is no ${isLeaf ? 'leaf' : 'branch'} page`);
+    if (!((flags & 0xf) === kind))
+      throw new DamageError(`${where} is not a ${isLeaf ? 'leaf' : 'branch'} page`);
     const [lower, upper] = [page.readUInt16LE(20), page.readUInt16LE(22)];
     const room = this.meta.pageSize - PAGE_HEADER;
     if (!(lower <= upper && upper <= room && lower % 2 === 0))
-      throw new DamageError(`${where} has its bounds wrong`);
+      throw new DamageError(`${where} has invalid bounds`);
     // Fixed-size keys without node headers occur only in trees of duplicates, which are not checked.
-    if (!((flags & PAGE_FLAG.fixedSize) === 0))
-      throw new DamageError(`${where} has flags that no page here has`);
+    if (!((flags & PAGE_FLAG.fixedSize) === 0)) throw new DamageError(`${where} has unexpected page flags`);
     for (let index = 0; index < lower / 2; index++) {
       const at = PAGE_HEADER + page.readUInt16LE(PAGE_HEADER + 2 * index);
       const ends = at + NODE_HEADER;
       if (!(at >= PAGE_HEADER + lower && ends <= page.length && at % 2 === 0))
-        throw new DamageError(`${where} has a node outside`);
+        throw new DamageError(`${where} has a node outside its bounds`);
       const dataAt = ends + page.readUInt16LE(at + 6);
-      if (!(dataAt <= page.length)) throw new DamageError(`${where} has a key that does not end in it`);
+      if (!(dataAt <= page.length)) throw new DamageError(`${where} has a key that extends past its end`);
       if (isLeaf) this.leafNode(page, at, dataAt, treeFlags, where, onData);
       else {
         const child =
@@ -118,20 +118,20 @@ export class PageWalk {
   ): void {
     const size = page.readUInt32LE(at);
     const flags = page.readUInt16LE(at + 4);
-    if (!(flags <= 7)) throw new DamageError(`${where} has a node with flags that none has`);
+    if (!(flags <= 7)) throw new DamageError(`${where} has a node with invalid flags`);
     if ((flags & NODE_FLAG.duplicates) !== 0) {
       // A named database of another user, with duplicates. Its content is not checked.
       if (!((treeFlags & DUPLICATES_IN_TREE) !== 0))
-        throw new DamageError(`${where} has duplicates where there are none`);
+        throw new DamageError(`${where} has duplicate values in a tree without duplicates`);
       return;
     }
     const isBig = (flags & NODE_FLAG.big) !== 0;
     const isTree = (flags & NODE_FLAG.tree) !== 0;
-    if (isBig && isTree) throw new DamageError(`${where} has a node with flags that none has`);
+    if (isBig && isTree) throw new DamageError(`${where} has a node with invalid flags`);
     if (!(dataAt + (isBig ? OVERFLOW_REFERENCE_BYTES : size) <= page.length))
-      throw new DamageError(`${where} has a value that does not end in it`);
+      throw new DamageError(`${where} has a value that extends past its end`);
     if (isTree) {
-      if (!(size === TREE_BYTES)) throw new DamageError(`${where} has a tree that is none`);
+      if (!(size === TREE_BYTES)) throw new DamageError(`${where} has a tree of the wrong size`);
       const tree = readTree(page, dataAt);
       if ((tree.flags & DUPLICATES_IN_TREE) === 0) this.tree(tree, 'a named tree', undefined);
     } else if (isBig) this.overflow(page, dataAt, size, where, onData);
@@ -149,11 +149,13 @@ export class PageWalk {
     const count = readPageNumber(page, at + 16);
     const where = `page ${number}, a value of ${from},`;
     if (!(count === Math.floor((PAGE_HEADER - 1 + size) / this.meta.pageSize) + 1))
-      throw new DamageError(`${where} is not as long as it should be`);
+      throw new DamageError(`${where} does not have the length of its value`);
     this.claim(number, count, where);
     const header = this.header(number, where, PAGE_HEADER);
-    if (!(header.readUInt16LE(18) === PAGE_FLAG.overflow)) throw new DamageError(`${where} is none`);
-    if (!(header.readUInt32LE(20) === count)) throw new DamageError(`${where} tells another length`);
+    if (!(header.readUInt16LE(18) === PAGE_FLAG.overflow))
+      throw new DamageError(`${where} is not an overflow page`);
+    if (!(header.readUInt32LE(20) === count))
+      throw new DamageError(`${where} has another length in its header`);
     onData?.(read(this.descriptor, number * this.meta.pageSize + PAGE_HEADER, size, where), where);
   }
 
@@ -162,10 +164,10 @@ export class PageWalk {
    * on.
    */
   private freePages(list: Buffer, where: string): void {
-    if (!(list.length >= 8)) throw new DamageError(`${where} has a list of free pages without its length`);
+    if (!(list.length >= 8)) throw new DamageError(`${where} has a list of free pages without a length`);
     const length = Number(list.readBigInt64LE(0));
     if (!(length >= 0 && 8 * (length + 1) <= list.length))
-      throw new DamageError(`${where} has a list of free pages that does not end in it`);
+      throw new DamageError(`${where} has a list of free pages that extends past its end`);
     let count = 1;
     for (let index = 1; index <= length; index++) {
       const entry = Number(list.readBigInt64LE(8 * index));
@@ -173,7 +175,7 @@ export class PageWalk {
       else if (entry > 0) {
         const last = entry + count - 1;
         if (!(entry >= FIRST_DATA_PAGE && last <= this.meta.lastPage))
-          throw new DamageError(`${where} lists free pages outside`);
+          throw new DamageError(`${where} lists free pages outside the file`);
         this.mark(entry, count, where);
         count = 1;
       }
@@ -182,7 +184,7 @@ export class PageWalk {
 
   private header(number: number, where: string, bytes: number = this.meta.pageSize): Buffer {
     const page = read(this.descriptor, number * this.meta.pageSize, bytes, where);
-    if (!(readPageNumber(page, 0) === number)) throw new DamageError(`${where} has another number`);
+    if (!(readPageNumber(page, 0) === number)) throw new DamageError(`${where} has the wrong page number`);
     // LMDB would take a page newer than the snapshot for its own and write to the map, which is read-only.
     if (!(readPageNumber(page, 8) <= this.meta.transaction))
       throw new DamageError(`${where} is newer than the database`);

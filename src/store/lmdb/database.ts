@@ -65,7 +65,7 @@ export function openDatabase(path: string): OpenedDatabase {
   } catch (cause) {
     if (isRobotsError(cause)) throw cause;
     throw new RobotsInvalidOptionsError(
-      `Expected \`path\` to be a place where an LMDB database can be kept, got ${quote(path)}: ${messageOf(cause)}`,
+      `Expected \`path\` to be a folder that can hold an LMDB database, got ${quote(path)}: ${messageOf(cause)}`,
       { cause },
     );
   }
@@ -78,7 +78,7 @@ function loadLmdb(): Lmdb {
     return library;
   } catch (cause) {
     throw new RobotsInvalidOptionsError(
-      `Expected the package \`lmdb\` to be there; install it with \`npm install lmdb\`: ${messageOf(cause)}`,
+      `Expected the package \`lmdb\` to be installed; run \`npm install lmdb\`: ${messageOf(cause)}`,
       { cause },
     );
   }

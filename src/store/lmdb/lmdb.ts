@@ -222,7 +222,7 @@ function readOptions(options: LmdbStoreOptions): Required<LmdbStoreOptions> {
     );
   }
   if (typeof clock?.now !== 'function') {
-    throw invalid('`clock`', 'an object whose `now()` gives epoch milliseconds', clock);
+    throw invalid('`clock`', 'an object whose `now()` returns epoch milliseconds', clock);
   }
   return { path, clock };
 }

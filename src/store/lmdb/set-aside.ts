@@ -94,7 +94,8 @@ function isOpenSomewhere(lock: string): boolean {
  * The claim of a dead process is skipped by creating the next one, so that no two processes ever replace it.
  */
 function claimRenaming(data: string, reason: string): string {
-  if (process.platform !== 'linux') throw moveError(data, reason, 'only Linux tells whether it is in use');
+  if (process.platform !== 'linux')
+    throw moveError(data, reason, 'only on Linux can be found out whether it is in use');
   const owner = `${process.pid} ${startOf(process.pid)}`;
   const until = performance.now() + MAX_WAIT_MS;
   for (let number = 1; ;) {
@@ -107,7 +108,7 @@ function claimRenaming(data: string, reason: string): string {
     }
     if (!mayBeAlive(claim)) number++;
     else if (performance.now() < until) pause(PAUSE_MS);
-    else throw moveError(data, reason, `the process that made ${quote(claim)} does not end its work`);
+    else throw moveError(data, reason, `the process that made ${quote(claim)} has not finished`);
   }
 }
 
@@ -143,8 +144,8 @@ function unusedName(data: string): string {
 
 function moveError(data: string, damage: string, why: string): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
-    `Expected the LMDB database ${quote(data)} to be whole, but ${damage}. It is not set aside, because ${why}. ` +
-      'Close what uses it, and move the file away or name another `path`',
+    `Expected the LMDB database ${quote(data)} to be undamaged, but ${damage}. It was not moved aside, because ${why}. ` +
+      'Close the programs that use it, and move the file away or use another `path`',
   );
 }
 

@@ -163,5 +163,5 @@ function octets(reply: unknown): Buffer {
 function readWait(reply: unknown): number {
   const waitMicros = Number(String(reply));
   if (Number.isFinite(waitMicros) && waitMicros >= 0) return waitMicros / 1000;
-  throw new Error(`Expected the server to tell the time until a slot, got ${quote(reply)}`);
+  throw new Error(`Expected the server to return the time until a slot, got ${quote(reply)}`);
 }

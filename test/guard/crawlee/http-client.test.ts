@@ -119,7 +119,7 @@ describe('withRobots, with an httpClient of its own', () => {
     );
     await crawler.run([server.url('/to?/to?/page')]);
     if (loaded === undefined)
-      expect(failed).toMatchObject([{ message: expect.stringContaining('Redirected 1 times') }]);
+      expect(failed).toMatchObject([{ message: expect.stringContaining('Expected at most 1 redirects') }]);
     else expect(arrived).toBe(server.url(loaded));
   });
 
@@ -147,7 +147,7 @@ describe('withRobots, with an httpClient of its own', () => {
     const httpClient = Object.assign(new OwnClient(), { followRedirects: true });
     const guarded = withRobots(HttpCrawler, client());
     expect(() => new guarded({ ...record().options, httpClient }, inMemory())).toThrow(
-      /Expected the `httpClient` to heed `followRedirect: false`, but it would follow redirects/,
+      /Expected an `httpClient` that leaves redirects to the guard, but it is set to follow them unchecked/,
     );
   });
 });

@@ -391,7 +391,7 @@ describe('LMDB', () => {
       for (const answer of asked) {
         await expect(answer).rejects.toMatchObject({
           code: 'ERR_ROBOTS_CLOSED',
-          message: 'The LMDB store is closed; make a new one to go on asking',
+          message: 'The LMDB store is closed; create a new one to continue',
         });
       }
     });
@@ -402,7 +402,7 @@ describe('LMDB', () => {
       expect.objectContaining({
         code: 'ERR_ROBOTS_INVALID_OPTIONS',
         message: expect.stringContaining(
-          'Expected `path` to be a place where an LMDB database can be kept, got',
+          'Expected `path` to be a folder that can hold an LMDB database, got',
         ),
         cause: expect.any(Error),
       }),
@@ -416,7 +416,7 @@ describe('LMDB', () => {
     [{ path: join(tmpdir(), 'canfetch-nowhere'), ttlMs: 5 }, 'Expected only known options, got `ttlMs`'],
     [
       { path: join(tmpdir(), 'canfetch-nowhere'), clock: {} },
-      'Expected `clock` to be an object whose `now()` gives epoch milliseconds',
+      'Expected `clock` to be an object whose `now()` returns epoch milliseconds',
     ],
   ])('is not to be had for %j', (options, message) => {
     // @ts-expect-error: these are no options
@@ -463,7 +463,7 @@ describe('LMDB in trouble', () => {
     const worker = startWorker(script, [join(path, 'database')]);
     expect(await worker.next()).toEqual({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
-      message: expect.stringContaining('install it with `npm install lmdb`'),
+      message: expect.stringContaining('run `npm install lmdb`'),
     });
     await worker.ended();
     rmSync(path, { recursive: true });
