@@ -36,7 +36,7 @@ export function isRobotsError(value: unknown): value is RobotsError {
 export class RobotsInvalidUrlError extends RobotsError {
   override readonly name = 'RobotsInvalidUrlError';
   readonly code = 'ERR_ROBOTS_INVALID_URL';
-  /** What was given, as text. */
+  /** The given value, as text. */
   readonly input: string;
 
   constructor(input: string, options?: ErrorOptions) {
@@ -70,7 +70,7 @@ export class RobotsAddressRefusedError extends RobotsError {
   readonly code = 'ERR_ROBOTS_ADDRESS_REFUSED';
   /** The host of the URL: a name, or a literal address. */
   readonly host: string;
-  /** What the host resolved to, where it had to be resolved: the first of the addresses that were refused. */
+  /** The address that the host resolved to: the first refused one. Absent when nothing was resolved. */
   readonly address: string | undefined;
 
   /** @param what The purpose of the address in the IANA registries, or why it cannot be known. */
@@ -84,7 +84,7 @@ export class RobotsAddressRefusedError extends RobotsError {
   }
 }
 
-/** Values are foreign: shown quoted and cut, so that a message stays one readable line. */
+/** Quotes and cuts a value from outside, so that a message stays one readable line. */
 export function quote(value: unknown): string {
   const text = typeof value === 'string' ? value : String(value);
   return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);

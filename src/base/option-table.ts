@@ -73,7 +73,7 @@ export function fields(table: Readonly<Record<string, Check>>, expected = 'an ob
   };
 }
 
-/** As {@link fields}, with every field optional. */
+/** Like {@link fields}, with every field optional. */
 export function optionTable(table: Readonly<Record<string, Check>>, expected = 'an object'): Check {
   return fields(
     Object.fromEntries(Object.entries(table).map(([name, check]) => [name, optional(check)])),

@@ -89,7 +89,7 @@ export class OriginCache {
   }
 
   /**
-   * Reckons an entry anew, when rules were compiled for an agent since, or descriptions kept. Questions do this for the
+   * Updates the size of an entry after rules were compiled for an agent, or descriptions cached. Questions do this for the
    * entry that was asked before: nothing need be looked at as long as they are about one origin.
    */
   updateSize(entry: CacheEntry): void {

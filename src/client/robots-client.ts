@@ -69,7 +69,7 @@ const isAllowed = ({ allowed }: Decision): boolean => allowed;
 /**
  * Answers, before every request of a crawler: may this agent fetch this URL, and why?
  *
- * What an answer for `/robots.txt` means (default profile, RFC 9309):
+ * The meaning of a response for `/robots.txt` (default profile, RFC 9309):
  *
  * - 2xx: its rules hold, for up to 24 hours.
  * - 4xx but 429, or more than five redirects: everything is allowed.
@@ -172,7 +172,7 @@ export class RobotsClient {
     }
   }
 
-  /** As {@link canFetch}, with the reason; with `purpose` also with what the site states about the use of the page. */
+  /** Like {@link canFetch}, with the reason; with `purpose` also with what the site states about the use of the page. */
   async check(url: string | URL, agent?: Agent, options?: PurposeOptions): Promise<Decision> {
     const purpose = options?.purpose;
     if (purpose === undefined) return this[DECIDE](url, agent, options);
@@ -182,7 +182,7 @@ export class RobotsClient {
   }
 
   /**
-   * As {@link check}, but returns a promise only when something has to be fetched. Guards call this, so that their
+   * Like {@link check}, but returns a promise only when something has to be fetched. Guards call this, so that their
    * request starts synchronously when the origin is known.
    *
    * @internal
@@ -481,7 +481,7 @@ export class RobotsClient {
     return stateOf(entry.record, entry.profile, this.settings.clock.now()).state;
   }
 
-  /** What memory holds of `origin`, unless an attempt is due. */
+  /** The entry of `origin` in memory, unless an attempt is due. */
   private async recallOrFetch(
     origin: string,
     signal: AbortSignal | undefined,

@@ -22,7 +22,7 @@ export interface DecisionUsage extends Usage {
 let nothingStated: RobotsFile | undefined;
 
 /**
- * What is stated about the use of the page of a decision.
+ * Finds what the site states about the use of a page.
  *
  * @param file The file the decision rests on; without one the header fields alone are read.
  */

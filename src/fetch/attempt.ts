@@ -45,7 +45,7 @@ export type FetchProfile = Pick<
   | 'retryAfter'
 >;
 
-/** What is needed to revalidate a copy. */
+/** The validators of a copy, to revalidate it. */
 export interface Validators {
   /** The URL that issued the validators (`finalUrl` of the copy). They are sent to no other URL. */
   readonly url: string;

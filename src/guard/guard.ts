@@ -117,7 +117,7 @@ export class Guard<Result = unknown> {
     return reachesSite(url) ? this.refusesSite(url, request) : undefined;
   }
 
-  /** As {@link refuses}, for a URL that {@link reachesSite}. */
+  /** Like {@link refuses}, for a URL that {@link reachesSite}. */
   refusesSite(
     url: string | URL,
     request: GuardedRequest,
@@ -206,7 +206,7 @@ export class Guard<Result = unknown> {
     return orAborted(Promise.resolve(client.check(url, agent, { signal })), signal);
   }
 
-  /** As {@link refuses}, after waiting for the slot of the request. */
+  /** Like {@link refuses}, after waiting for the slot of the request. */
   private async paced(url: string | URL, pace: Pace, request: GuardedRequest): Promise<Decision | undefined> {
     const { signal, onSlot } = request;
     const decision = await this.decide(url, request);

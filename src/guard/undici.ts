@@ -157,7 +157,7 @@ interface RequestOptions {
  * when it is composed, or at each request if it cannot be recognized before (`MockAgent`, `ProxyAgent`, one that is
  * already composed).
  *
- * Of the interceptors given to `compose` the *last* is called first. The only right order is
+ * The *last* interceptor given to `compose` is called first. The only right order is
  * `compose(dns, guard, retry, redirect)`: a redirect interceptor given before the guard follows redirects below
  * it, where the guard sees none of them; a dns interceptor given after it hides the name of the host.
  *

@@ -33,7 +33,7 @@ export interface OfflineOptions extends FileSettings {
   readonly stdin: Readable;
   /** Receives each warning about the file, one line per call. */
   readonly warn: (message: string) => void;
-  /** What the pages are fetched for. Decisions then have `usage`. */
+  /** The purpose of fetching the pages. Decisions then have `usage`. */
   readonly purpose?: Purpose | undefined;
 }
 

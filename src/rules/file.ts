@@ -63,7 +63,7 @@ export class RobotsFile {
   }
 
   /**
-   * What the file says about `target` for `agent`.
+   * Decides about `target` for `agent`.
    *
    * @param target An absolute URL, or path and query starting with `/`, taken as given up to its first `#`.
    * @param agent A product token, a User-Agent string, or tokens in order of preference: the first that some
@@ -186,7 +186,7 @@ export class RobotsFile {
   }
 
   /**
-   * As {@link decide}, for a located URL. Most need no further parsing.
+   * Like {@link decide}, for a located URL. Most need no further parsing.
    *
    * @internal
    */

@@ -16,7 +16,7 @@ export interface MatchedGroup {
   readonly agent: string;
   /** 1-based line numbers of the user-agent lines of the group: the first 100. */
   readonly lines: readonly number[];
-  /** How many more lines there are. */
+  /** The number of further lines. */
   readonly omitted?: number;
 }
 

@@ -178,7 +178,7 @@ interface Question {
   readonly purpose: Purpose | undefined;
 }
 
-/** What the query of a stream says for all lines that do not say otherwise. */
+/** The query of a stream: the defaults of its lines. */
 interface Defaults {
   readonly agents: readonly string[];
   readonly purpose: Purpose | undefined;

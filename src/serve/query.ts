@@ -45,7 +45,7 @@ export function readAgents(agents: readonly string[]): readonly string[] {
   return agents;
 }
 
-/** @throws Problem when the query has several purposes, or one that is none. */
+/** @throws Problem when the query has several purposes, or an unknown one. */
 export function readPurpose(query: URLSearchParams): Purpose | undefined {
   return query.has('purpose') ? asPurpose(onlyOne(query, 'purpose', 'train-ai')) : undefined;
 }

@@ -69,7 +69,7 @@ export type StoreEvent =
       readonly type: 'failed' | 'timeout';
       readonly operation: StoreOperation;
       readonly origin: string;
-      /** What the store threw. */
+      /** The error of the store. */
       readonly error?: unknown;
     }
   | {
@@ -109,7 +109,7 @@ export interface FencedLease extends StoreLease {
 }
 
 export interface StoreSetOptions {
-  /** How long to keep the value, in milliseconds. */
+  /** The time to keep the value, in milliseconds. */
   readonly ttlMs: number;
   /**
    * Fencing token of the lease under which the value was learnt. A store with fencing ignores the write if the stored

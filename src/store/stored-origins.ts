@@ -164,7 +164,7 @@ export class StoredOrigins {
     return this.reading(origin, called, before);
   }
 
-  /** What a value, read by whatever call, tells of the origin. */
+  /** Decodes a value of the origin that any call read. */
   private async reading(origin: string, called: CallResult<unknown>, before?: Read): Promise<Read> {
     const value = called.ok ? called.value : undefined;
     const isKnown = before?.ok === true && value === before.value;

@@ -21,7 +21,7 @@ export type Write =
   | { readonly kind: 'delete'; readonly at: number };
 
 export interface WriteBehindOptions {
-  /** Makes one write, for the first time or again; tells whether it was made. */
+  /** Makes one write, for the first time or again; resolves with whether it succeeded. */
   readonly send: (origin: string, write: Write, isFirst: boolean) => Promise<boolean>;
   /** The number of writes that may be sent now. */
   readonly allowance: () => number;

@@ -83,7 +83,7 @@ function drip(response: ServerResponse, body: string, everyMs: number): void {
 
 const KINDS = new Set(['reset', 'truncate', 'hang', 'drip']);
 
-/** What a valid answer would be, when this one is invalid: tests are not always type-checked. */
+/** Describes a valid answer, when this one is invalid: tests are not always type-checked. */
 export function expectedAnswer(answer: unknown): string | undefined {
   if (typeof answer === 'string') return undefined;
   if (typeof answer !== 'object' || answer === null) return 'a string or an object';

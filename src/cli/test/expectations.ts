@@ -22,7 +22,7 @@ export interface Expectation {
  * Reads expectations, one per line: `allow AGENT URL` or `disallow AGENT URL`.
  *
  * @param name The name of the file, for error messages.
- * @throws UsageError for a line that is no expectation, and when there is none.
+ * @throws UsageError for a line that is not an expectation, and when there is no expectation.
  */
 export async function readExpectations(lines: Readable, name: string): Promise<readonly Expectation[]> {
   const expectations: Expectation[] = [];

@@ -3,7 +3,7 @@ import type { PageAgents } from '../../net/index.ts';
 import type { Transport } from '../transport.ts';
 import type { UndiciTransportOptions } from '../undici-transport.ts';
 
-/** How requests are sent where the caller hands over neither `transport` nor `dispatcher`. */
+/** The transport of clients that are given neither `transport` nor `dispatcher`. */
 export interface Platform {
   /**
    * `'undici'`: over connections of our own, whose addresses are checked. `'fetch'`: by the `fetch` of the platform,

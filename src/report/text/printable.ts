@@ -2,7 +2,7 @@
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const MAX_LENGTH = 400;
 
-/** Makes foreign text (patterns, agents, paths) safe for a terminal: one line, truncated to `maxLength`. */
+/** Makes text from outside (patterns, agents, paths) safe for a terminal: one line, truncated to `maxLength`. */
 export function printable(text: string, maxLength: number = MAX_LENGTH): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
   return cut.replace(UNPRINTABLE, (character) => {
@@ -16,7 +16,7 @@ export function fileName(name: string): string {
   return name === '-' ? 'standard input' : printable(name);
 }
 
-/** Quotes foreign text. */
+/** Quotes text from outside. */
 export function quoted(text: string): string {
   return `"${printable(text)}"`;
 }

@@ -56,7 +56,7 @@ export interface Diagnostic {
   readonly text: string;
   /** The agent that the problem concerns. */
   readonly agent?: string;
-  /** How it is read, or what was probably intended. */
+  /** The text as it is read, or as it was probably intended. */
   readonly meant?: string;
   /** A second line involved: the rule that wins, the first group, or the line between. */
   readonly otherLine?: number;

@@ -46,7 +46,7 @@ export interface Usage {
   readonly licenses: readonly string[];
   /** The lines and headers that state this: the first 100. */
   readonly sources: readonly UsageSource[];
-  /** How many more sources there are. They count too. */
+  /** The number of further sources. They count too. */
   readonly omitted?: number;
 }
 
@@ -114,7 +114,7 @@ interface AgentLines {
 const known = new WeakMap<RobotsFile, AgentLines>();
 
 /**
- * What a site states about the use of `target` by `agent`: AIPREF `Content-Usage` (IETF drafts), Cloudflare's
+ * Finds what a site states about the use of `target` by `agent`: AIPREF `Content-Usage` (IETF drafts), Cloudflare's
  * `Content-Signal`, RSL `License`. Reported, never enforced: whether the resource may be fetched is `file.check`'s
  * business alone.
  *
