@@ -118,6 +118,7 @@ export function guardAxios<Instance extends AxiosLike>(
     const { beforeRedirect } = config;
     config.beforeRedirect = (redirect, ...details) => {
       beforeRedirect?.(redirect, ...details);
+      allowedBy.delete(config);
       admitRedirect(guard, urlOf(redirect.href ?? ''), because, onDecision);
     };
     return config;

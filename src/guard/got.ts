@@ -84,6 +84,8 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
       const onDecision = guard.hasPurpose
         ? (decision: Decision): void => void allowedBy.set(request, decision)
         : undefined;
+      // A URL that `filter` leaves out has no decision.
+      if (onDecision !== undefined) allowedBy.delete(request);
       await guard.admit(url, { signal: request.signal, because, onDecision });
       return url.href;
     } catch (error) {
@@ -123,7 +125,11 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
           if (guard.hasPurpose) {
             const decision = allowedBy.get(response.request.options);
             const refused = guard.refusesResponse(decision, usageHeaders(response.headers));
-            if (refused !== undefined) throw refusalFor(refused);
+            if (refused !== undefined) {
+              const error = refusalFor(refused);
+              thrown.set(response.request.options, error);
+              throw error;
+            }
           }
           return response;
         },

@@ -24,6 +24,8 @@ async function contractFrom(
   });
 }
 
+const GOT = 'the hooks of got see responses that were read';
+const AXIOS = 'the interceptors of axios see responses that were read';
 const ANY_NODE = [20, 19] as const;
 
 /** The part of any fetch that the contract uses: their types differ in name only. */
@@ -105,6 +107,7 @@ for (const [version, node, load] of [
     const { default: got } = (await load()) as typeof import('got');
     return {
       waitsAtRedirects: true,
+      readsBodyFirst: GOT,
       ...(version === '12.0' ? { unabortable: 'its requests take no signal' } : {}),
       make: (robots, options) => {
         const guarded = got.extend(gotHooks(robots, options), { retry: { limit: 0 } });
@@ -139,6 +142,7 @@ await contractFrom(ANY_NODE, 'guardAxios of axios 1.1', async () => {
   const { default: axios } = await import('axios-1.1');
   return {
     waitsAtRedirects: false,
+    readsBodyFirst: AXIOS,
     make: (robots, options) => ({ get: byAxios(axios as unknown as Axios, robots, undefined, options) }),
   };
 });
@@ -148,6 +152,7 @@ for (const adapter of ['http', 'fetch'] as const) {
     const { default: axios } = await import('axios');
     return {
       waitsAtRedirects: adapter === 'fetch',
+      ...(adapter === 'http' ? { readsBodyFirst: AXIOS } : {}),
       make: (robots, options) => ({ get: byAxios(axios, robots, adapter, options) }),
     };
   });

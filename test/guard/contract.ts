@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type PacingOptions, refusalIn, RobotsClient } from '../../src/index.ts';
+import { type PacingOptions, type Purpose, refusalIn, RobotsClient } from '../../src/index.ts';
 import { testClient } from '../support/client.ts';
 import { lateClock } from '../support/late-clock.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
@@ -28,10 +28,12 @@ export interface GuardedClient {
   readonly unabortable?: string;
   /** Why a request whose signal was aborted beforehand is sent all the same, by a client that does so unguarded, too. */
   readonly hearsAbortsOnly?: string;
+  /** Why the whole body is read before its header fields are checked, by a client that has no other way. */
+  readonly readsBodyFirst?: string;
   /** Makes the client, one that does not try again by itself; `close` is called when the test is over. */
   make(
     robots: RobotsClient,
-    options?: { readonly pacing: PacingOptions },
+    options?: { readonly pacing?: PacingOptions; readonly purpose?: Purpose },
   ): { readonly get: GetPage; close?(): Promise<void> };
 }
 
@@ -345,6 +347,72 @@ export function guardContract(guarded: GuardedClient): void {
         expect(pagesOf(server)).toEqual(['GET /busy']);
         await clock.advance(30_000);
         expect(await next).toMatchObject({ status: 200 });
+      });
+    });
+
+    describe('with a purpose', () => {
+      const preferences: Handler = (_, response) =>
+        answer(response, { body: 'User-agent: *\nAllow: /\nContent-Usage: /page/no train-ai=n\n' });
+      let training: GetPage;
+
+      beforeEach(() => {
+        const made = guarded.make(robots, { purpose: 'train-ai' });
+        training = made.get;
+        if (made.close !== undefined) open.unshift(made.close);
+      });
+
+      /** A site whose pages under `/signal` say in the header that they are not for training, at some hop. */
+      async function signalling(page: Handler): Promise<Site> {
+        const started = await startSite((request, response) => {
+          if (request.url === '/robots.txt') preferences(request, response);
+          else if (request.url?.startsWith('/signal') === true) page(request, response);
+          else pages(request, response);
+        });
+        open.push(() => started.close());
+        return started;
+      }
+      const SIGNAL = { 'content-type': 'text/html', 'content-signal': ['search=yes', 'ai-train=no'] };
+
+      it('refused by robots.txt before the request, at the first hop or a later one', async () => {
+        const server = await site(preferences);
+        expect(refusalIn(await failure(training(server.url('/page/no'))))).toMatchObject({
+          code: 'ERR_ROBOTS_USAGE',
+          decision: { url: server.url('/page/no'), allowed: true },
+          usage: { purpose: 'train-ai', source: { line: 3 } },
+        });
+        expect(seenBy(server)).toEqual(['GET /robots.txt']);
+        expect(refusalIn(await failure(training(server.url('/to?/page/no'))))).toMatchObject({
+          code: 'ERR_ROBOTS_USAGE',
+        });
+        expect(seenBy(server)).toEqual(['GET /robots.txt', 'GET /to?/page/no']);
+        expect(await training(server.url('/page/yes'))).toEqual({ status: 200, body: 'a page' });
+        expect(await get(server.url('/page/no'))).toEqual({ status: 200, body: 'a page' });
+      });
+
+      it('refused by a header field of the response, on any of its lines', async () => {
+        const server = await signalling((_, response) =>
+          answer(response, { headers: SIGNAL, body: 'a page' }),
+        );
+        expect(refusalIn(await failure(training(server.url('/to?/signal'))))).toMatchObject({
+          code: 'ERR_ROBOTS_USAGE',
+          decision: { url: server.url('/signal'), allowed: true },
+          usage: { preference: 'disallow', source: { directive: 'content-signal' } },
+        });
+        expect(seenBy(server)).toEqual(['GET /robots.txt', 'GET /to?/signal', 'GET /signal']);
+        expect(await get(server.url('/signal'))).toEqual({ status: 200, body: 'a page' });
+      });
+
+      it('refused before its body is read: the connection of an endless one is closed', async (test) => {
+        if (guarded.readsBodyFirst !== undefined) test.skip(guarded.readsBodyFirst);
+        const closed = moment();
+        const server = await signalling((_, response) => {
+          response.on('close', closed.now);
+          response.writeHead(200, SIGNAL);
+          response.write('the first octets');
+        });
+        const refused = failure(training(server.url('/signal')));
+        expect(refusalIn(await refused)).toMatchObject({ code: 'ERR_ROBOTS_USAGE' });
+        await closed.come;
       });
     });
 

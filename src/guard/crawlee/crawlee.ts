@@ -1,13 +1,13 @@
 /* oxlint-disable no-underscore-dangle -- the methods of Crawlee have such names */
 import { isRobotsError, RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { Decision } from '../../decision/index.ts';
-import { fieldsOf } from '../fetch/response.ts';
+import { fieldsOf, usageHeaders } from '../fetch/response.ts';
 import { Guard, type GuardClient, reachesSite } from '../guard.ts';
 import { ignoredBecause } from '../ignore.ts';
 import type { TakenSlot } from '../../pacing/index.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
 import { type ContextGuard, guardContext } from '../playwright/playwright.ts';
-import { refusalFor, refusalIn } from '../refusal.ts';
+import { type Refusal, refusalFor, refusalIn } from '../refusal.ts';
 import { type BeginChecks, guardHttpClient } from './http-client.ts';
 import {
   crawlerClass,
@@ -74,7 +74,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
   options: ThrowingGuardOptions = {},
 ): Class {
   assertThrowing(options);
-  const guard = new Guard(client, options);
+  const guard = new Guard(client, options, true);
   const Base = crawlerClass(crawler);
   const steps = new AsyncLocalStorage<CrawlerStep>();
   const contextGuards = new WeakMap<object, Promise<ContextGuard>>();
@@ -103,6 +103,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
   const mayRun = async (url: string, inBrowser: boolean): Promise<boolean> => {
     const step = running(steps);
     const request = step?.request?.url === url ? step.request : undefined;
+    let allowedBy: Decision | undefined;
     try {
       const because = ignoredBecause(robotsOf(request));
       // In a browser the guard of the page reports the request.
@@ -114,10 +115,11 @@ export function withRobots<Class extends new (...args: never[]) => object>(
       const refused = await guard.refuses(new URL(url), {
         because,
         paced: !inBrowser,
+        onDecision: guard.hasPurpose ? (decision) => void (allowedBy = decision) : undefined,
         ...(step === undefined ? {} : { onSlot }),
       });
       if (step !== undefined) {
-        step.decided = url;
+        step.decided = { url, allowedBy };
         if (refused !== undefined) step.refused = refused;
       }
       return refused === undefined;
@@ -134,24 +136,36 @@ export function withRobots<Class extends new (...args: never[]) => object>(
     const own = step?.request && new URL(step.request.url).href === first ? step.request : undefined;
     const because = ignoredBecause(request.robots ?? robotsOf(own));
     // The decision made when the request was taken from the queue is used once.
-    let decided = own !== undefined && step?.decided === own.url && request.robots === undefined;
-    if (decided) delete step?.decided;
+    const isDecided = own !== undefined && step?.decided?.url === own.url && request.robots === undefined;
+    let decided = isDecided ? step.decided : undefined;
+    let allowedBy = decided?.allowedBy;
+    if (decided !== undefined) delete step?.decided;
+    const onDecision = guard.hasPurpose ? (decision: Decision) => void (allowedBy = decision) : undefined;
+    const refuse = (refused: Decision): Refusal => {
+      if (navigates && step !== undefined) step.refused = refused;
+      return refusalFor(refused);
+    };
     return {
       admit: async (url) => {
-        if (decided) {
-          decided = false;
+        if (decided !== undefined) {
+          decided = undefined;
           if (step?.slot?.leaveNow() === false) await step.slot.leave(request.signal);
           return;
         }
-        const refused = await guard.refuses(url, { signal: request.signal, because });
-        if (refused === undefined) return;
-        if (navigates && step !== undefined) step.refused = refused;
-        throw refusalFor(refused);
+        // A URL that `filter` leaves out has no decision.
+        allowedBy = undefined;
+        const refused = await guard.refuses(url, { signal: request.signal, because, onDecision });
+        if (refused !== undefined) throw refuse(refused);
       },
       answered: (url, { statusCode, headers }) => guard.answered(url, statusCode, fieldsOf(headers)),
       failed: (url, error) => {
         // With a proxy, the proxy may have failed rather than the site.
         if (request.proxyUrl === undefined) guard.failed(url, error, request.signal);
+      },
+      refusesResponse: (headers) => {
+        if (!guard.hasPurpose) return undefined;
+        const refused = guard.refusesResponse(allowedBy, usageHeaders(headers));
+        return refused && refuse(refused);
       },
     };
   };

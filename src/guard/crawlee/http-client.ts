@@ -2,6 +2,7 @@ import { RobotsInvalidOptionsError } from '../../base/index.ts';
 import { type ResponseHead, type Hop, nextHop, redirects } from '../fetch/redirect.ts';
 import { isStream } from '../fetch/request.ts';
 import { fieldsOf } from '../fetch/response.ts';
+import type { Refusal } from '../refusal.ts';
 
 type HeaderRecord = Record<string, string | string[] | undefined>;
 
@@ -49,6 +50,8 @@ export interface RequestChecks {
   admit(url: URL): Promise<void>;
   answered(url: URL, response: Pick<HttpResponse, 'statusCode' | 'headers'>): void;
   failed(url: URL, error: unknown): void;
+  /** The refusal of a response whose header fields disallow the purpose. Its body must not be read. */
+  refusesResponse(headers: HttpResponse['headers']): Refusal | undefined;
 }
 
 /** Begins the checks of a request. */
@@ -119,6 +122,7 @@ async function followedByGot(send: Send, request: HttpRequest, checks: RequestCh
   });
   if ((response.redirectUrls?.length ?? 0) > seen) throw followedUnchecked(response, url);
   checks.answered(url, response);
+  assertUsable(response, checks);
   return response;
 }
 
@@ -145,6 +149,7 @@ async function followedByGuard(
     const head = headOf(response);
     const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect;
     if (!follows || !redirects(head)) {
+      if (!redirects(head)) assertUsable(response, checks);
       return Object.defineProperty(response, 'redirectUrls', { value: redirectUrls, configurable: true });
     }
     response.stream?.destroy();
@@ -161,6 +166,14 @@ async function followedByGuard(
     redirectUrls.push(hop.url);
     headers = updated.headers;
   }
+}
+
+/** @throws RobotsUsageError (`ERR_ROBOTS_USAGE`) after closing the response. */
+function assertUsable(response: HttpResponse, checks: RequestChecks): void {
+  const refused = checks.refusesResponse(response.headers);
+  if (refused === undefined) return;
+  response.stream?.destroy();
+  throw refused;
 }
 
 function firstHop({ url, method = 'GET', headers = {}, body }: HttpRequest): Hop {

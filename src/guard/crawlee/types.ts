@@ -19,8 +19,8 @@ export interface Adding {
 export interface Running {
   readonly name: 'running';
   request?: CrawlRequest | null;
-  /** The URL that was decided, and reported, when the request was taken from the queue. */
-  decided?: string;
+  /** The URL that was decided, and reported, when the request was taken from the queue; with a purpose, also how. */
+  decided?: { readonly url: string; readonly allowedBy: Decision | undefined };
   /** With pacing: the slot of the request. */
   slot?: TakenSlot;
   /** The error that prevented a decision. The request fails with it. */
@@ -62,11 +62,12 @@ async function* noted(
 /** The argument of Crawlee's `onSkippedRequest` in a guarded crawler. */
 export interface SkippedRequest {
   readonly url: string;
-  /** `'robotsTxt'` when robots.txt refuses the request or one of its redirects. */
+  /** `'robotsTxt'` when robots.txt, or the purpose of the guard, refuses the request or one of its redirects. */
   readonly reason: string;
   /**
    * The decision about the URL that was refused; set with `reason: 'robotsTxt'`. When `decision.reason` is
-   * `'unreachable'`, the rules of the site are unknown: crawl the URL again from `decision.retryAt` on.
+   * `'unreachable'`, the rules of the site are unknown: crawl the URL again from `decision.retryAt` on. When
+   * `decision.allowed` is true, the site disallows the purpose: `decision.usage` has the line or the header field.
    */
   readonly decision?: Decision;
 }

@@ -148,6 +148,7 @@ export function guardFetch(
       discard(response);
       hop = nextHop(hop ?? firstHop(call), response);
       if (hops !== undefined) await admit(hops, guard, hop.url, signal);
+      decided = undefined;
       const refusedHop = await guard.refuses(hop.url, { signal, because, onSlot, onDecision });
       if (refusedHop !== undefined) return refuse(guard, refusedHop, hop);
       if (slot?.leaveNow() === false) await slot.leave(signal);

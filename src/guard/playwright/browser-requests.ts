@@ -9,7 +9,7 @@ export interface PausedRequest {
   readonly frameId: string;
   readonly request: { readonly url: string };
   readonly resourceType: string;
-  /** The previous hop, if a redirect led here. */
+  /** The previous hop, if a redirect led here. Its id is another one; that of a response is that of its request. */
   readonly redirectedRequestId?: string;
   /** Either this or `responseErrorReason` is set when the response is held back, not the request. */
   readonly responseStatusCode?: number;
@@ -24,8 +24,11 @@ export interface RequestWatcher {
   readonly subresources: boolean;
   /** Whether to block a request. Never rejects. */
   blocks(request: PausedRequest): Promise<boolean>;
-  /** Called with the response, or the failure, of a request that it did not block. */
-  answered(request: PausedRequest): void;
+  /**
+   * Called with the response, or the failure, of a request that it did not block. Returns whether to block the
+   * response. Its body has not been read then.
+   */
+  blocksResponse(response: PausedRequest): boolean;
 }
 
 /** A session of the DevTools protocol. */
@@ -137,8 +140,8 @@ export class BrowserRequests {
       ({ subresources }) => subresources || paused.resourceType === 'Document',
     );
     if (isResponse(paused)) {
-      for (const watcher of concerned) watcher.answered(paused);
-      return watchers.length > 0 && isSpeculationRules(paused);
+      const blocked = concerned.filter((watcher) => watcher.blocksResponse(paused));
+      return blocked.length > 0 || (watchers.length > 0 && isSpeculationRules(paused));
     }
     const verdicts = await Promise.all(concerned.map((watcher) => watcher.blocks(paused)));
     return verdicts.includes(true);

@@ -2,7 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { invalid, RobotsInvalidOptionsError } from '../../base/index.ts';
 import { BrowserRequests, type PausedRequest, type RequestWatcher, targetOf } from './browser-requests.ts';
+import type { Decision } from '../../decision/index.ts';
+import { redirects } from '../fetch/redirect.ts';
+import { type Fields, usageHeaders } from '../fetch/response.ts';
 import { Guard, type GuardClient } from '../guard.ts';
+import { refusalFor } from '../refusal.ts';
 import { ignoredBecause } from '../ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
 import type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
@@ -44,6 +48,8 @@ const LOCAL_REASONS: ReadonlySet<string> = new Set([
   'BlockedByResponse',
   'InternetDisconnected',
 ]);
+/** The number of requests whose response is checked for a purpose. A browser has far fewer in flight. */
+const MAX_PENDING = 10_000;
 /** The number of frames for which errors are kept. */
 const MAX_ERRORS = 1_000;
 
@@ -114,7 +120,7 @@ export async function guardContext(
   if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
   const { subresources = false, ...rest } = options;
   assertThrowing(rest);
-  const guard = new Guard(client, rest);
+  const guard = new Guard(client, rest, true);
   if (typeof subresources !== 'boolean') throw invalid('`subresources`', 'true or false', subresources);
   const browser = browserOf(context);
   if (context.serviceWorkers().length > 0) {
@@ -139,6 +145,8 @@ class ContextWatcher implements ContextGuard, RequestWatcher {
   private readonly disposal = new AbortController();
   /** By frame, the error that blocked its last navigation. */
   private readonly errors = new LRUCache<string, { readonly error: unknown }>({ max: MAX_ERRORS });
+  /** With a purpose: the decisions that allowed requests whose responses have not arrived, by request. */
+  private readonly allowedBy = new LRUCache<string, Decision>({ max: MAX_PENDING });
   /** By main frame, the reason why its page is not checked. */
   private readonly ignored = new Map<string, string>();
 
@@ -149,13 +157,22 @@ class ContextWatcher implements ContextGuard, RequestWatcher {
     this.requests = requests;
   }
 
-  async blocks({ frameId, request, resourceType, redirectedRequestId }: PausedRequest): Promise<boolean> {
+  async blocks({
+    requestId,
+    frameId,
+    request,
+    resourceType,
+    redirectedRequestId,
+  }: PausedRequest): Promise<boolean> {
     const navigates = resourceType === 'Document';
     if (navigates && redirectedRequestId === undefined) this.errors.delete(frameId);
     try {
       await this.guard.admit(new URL(request.url), {
         signal: this.disposal.signal,
         because: this.ignored.get(frameId),
+        onDecision: this.guard.hasPurpose
+          ? (decision) => void this.allowedBy.set(requestId, decision)
+          : undefined,
       });
       return false;
     } catch (error) {
@@ -164,16 +181,37 @@ class ContextWatcher implements ContextGuard, RequestWatcher {
     }
   }
 
-  answered({
-    request,
-    responseStatusCode: status,
-    responseErrorReason,
-    responseHeaders,
-  }: PausedRequest): void {
+  blocksResponse(response: PausedRequest): boolean {
+    const { request, responseStatusCode: status, responseErrorReason, responseHeaders } = response;
     if (status !== undefined) {
       this.guard.answered(request.url, status, readerOf(responseHeaders));
-    } else if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
+      return this.guard.hasPurpose && this.refusesUse(response);
+    }
+    if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
       this.guard.unanswered(request.url);
+    }
+    return false;
+  }
+
+  /** Whether the header fields of a response disallow the purpose. Those of a redirect are about no page. */
+  private refusesUse({
+    requestId,
+    frameId,
+    resourceType,
+    responseStatusCode: status = 0,
+    responseHeaders,
+  }: PausedRequest): boolean {
+    const decision = this.allowedBy.get(requestId);
+    this.allowedBy.delete(requestId);
+    const fields = allLinesOf(responseHeaders);
+    if (redirects({ status, headers: fields })) return false;
+    try {
+      const refused = this.guard.refusesResponse(decision, usageHeaders(fields));
+      if (refused !== undefined) throw refusalFor(refused);
+      return false;
+    } catch (error) {
+      if (resourceType === 'Document') this.errors.set(frameId, { error });
+      return true;
     }
   }
 
@@ -202,9 +240,19 @@ class ContextWatcher implements ContextGuard, RequestWatcher {
   }
 }
 
-function readerOf(fields: PausedRequest['responseHeaders'] = []): { get(name: string): string | null } {
+function readerOf(fields: PausedRequest['responseHeaders'] = []): Fields {
   return {
     get: (name) => fields.find((field) => field.name.toLowerCase() === name)?.value ?? null,
+  };
+}
+
+/** Reads fields with all their lines joined, as RFC 9110 §5.3 allows. */
+function allLinesOf(fields: PausedRequest['responseHeaders'] = []): Fields {
+  return {
+    get(name) {
+      const lines = fields.filter((field) => field.name.toLowerCase() === name);
+      return lines.length === 0 ? null : lines.map(({ value }) => value).join(', ');
+    },
   };
 }
 

@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { withRobots } from '../../../src/guard/crawlee/crawlee.ts';
 import { describeWithChromium, launchChromium } from '../../support/chromium.ts';
 import { inMemory } from '../../support/crawlee.ts';
-import { because, client, pagesOf, record, robots, site, SlotClient } from './support.ts';
+import { startSite } from '../../support/site.ts';
+import { because, client, closing, pagesOf, record, robots, site, SlotClient } from './support.ts';
 
 type BrowserCrawlingContext = BasicCrawlingContext & { page: Page; browserController: object };
 type Hook = (context: BrowserCrawlingContext) => Promise<void>;
@@ -46,6 +47,24 @@ describeWithChromium('withRobots of a browser crawler', () => {
     context = await browser.newContext();
   });
   afterEach(() => context.close());
+
+  it('skips what is disallowed for the purpose, by robots.txt or by a header field', async () => {
+    const server = await startSite({
+      '/robots.txt': { body: 'User-agent: *\nAllow: /\nContent-Usage: /no train-ai=n\n' },
+      '/page': { headers: { 'content-type': 'text/html' }, body: 'a page' },
+      '/header': { headers: { 'content-type': 'text/html', 'content-usage': 'train-ai=n' }, body: 'a page' },
+    });
+    closing(server);
+    const { options, handled, skipped, failed } = record();
+    const crawler = new (withRobots(PageCrawler, client(), { purpose: 'train-ai' }))(options);
+    await crawler.run([server.url('/page'), server.url('/no'), server.url('/header')]);
+    expect([handled, failed]).toEqual([[server.url('/page')], []]);
+    expect(skipped.map(({ url, decision }) => [url, decision?.usage?.source])).toMatchObject([
+      [server.url('/no'), { line: 3 }],
+      [server.url('/header'), { directive: 'content-usage', value: 'train-ai=n' }],
+    ]);
+    expect(pagesOf(server)).toEqual(['/page', '/header']);
+  });
 
   it('skips what is disallowed, at once or after redirects', async () => {
     const server = await site();

@@ -27,6 +27,7 @@ class Scripted implements HttpClient {
         if (href === this.refused) throw new Error(`refused ${href}`);
       },
       answered: ({ href }, { statusCode }) => void this.passed.push(`${statusCode} ${href}`),
+      refusesResponse: () => undefined,
       failed: ({ href }) => void this.passed.push(`failed ${href}`),
     }));
   }
