@@ -10,8 +10,10 @@ import {
 } from '../cache/index.ts';
 import { openStore, RecordCodec } from '../store/index.ts';
 import {
+  ALLOWED_ORIGIN,
   DECIDE,
   RECALL,
+  REPORT_ORIGIN,
   decide,
   decideByOverride,
   type Decision,
@@ -191,6 +193,26 @@ export class RobotsClient {
   [DECIDE](url: string | URL, agent?: Agent, options?: CheckOptions): Decision | Promise<Decision> {
     options?.signal?.throwIfAborted();
     return this.decideLocated(this.read(url, agent), options?.signal);
+  }
+
+  /**
+   * The origin of `url` when {@link permits} is true. Guards call this, so that a request needs its URL read once.
+   *
+   * @internal
+   */
+  [ALLOWED_ORIGIN](url: string, agent?: Agent): string | undefined {
+    const tokens = this.read(url, agent);
+    // A refusal is counted by the question for its reasons.
+    return this.allows(tokens) === true ? (this.hits++, this.located.origin) : undefined;
+  }
+
+  /**
+   * {@link report} for an origin that was asked about.
+   *
+   * @internal
+   */
+  [REPORT_ORIGIN](origin: string, reachable: boolean): void {
+    if (!this.closed && this.origins.canAsk(origin)) this.cache.reportSite(origin, reachable);
   }
 
   /**
@@ -434,14 +456,19 @@ export class RobotsClient {
   }
 
   private permitsLocated(tokens: Tokens): boolean | undefined {
+    const allowed = this.allows(tokens);
+    if (allowed !== undefined) this.hits++;
+    return allowed;
+  }
+
+  /** What {@link permits} answers for `this.located`, not counted. */
+  private allows(tokens: Tokens): boolean | undefined {
     const { located } = this;
     if (channels.decision.hasSubscribers || channels.cache.hasSubscribers) return undefined;
     if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
     const entry = this.cache.recall(located.origin);
     if (entry === undefined) return undefined;
-    const allowed = permits(entry, tokens, located, this.settings.clock.now());
-    if (allowed !== undefined) this.hits++;
-    return allowed;
+    return permits(entry, tokens, located, this.settings.clock.now());
   }
 
   private decideLocated(tokens: Tokens, signal: AbortSignal | undefined): Decision | Promise<Decision> {

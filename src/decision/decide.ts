@@ -17,6 +17,10 @@ export const DECIDE: unique symbol = Symbol('canfetch.decide');
 /** The method of a client that the service and the command ask first: what memory knows, without a promise or a signal. */
 export const RECALL: unique symbol = Symbol('canfetch.recall');
 
+/** The methods of a client that guards call for a request that memory allows: one before it, one after it. */
+export const ALLOWED_ORIGIN: unique symbol = Symbol('canfetch.allowedOrigin');
+export const REPORT_ORIGIN: unique symbol = Symbol('canfetch.reportOrigin');
+
 /** An origin for which the caller gave a robots.txt or a verdict. Nothing is fetched for it. */
 export interface OverriddenOrigin {
   readonly origin: string;

@@ -31,6 +31,8 @@ class ReportingHandler implements ResponseHandler {
   private readonly signal: AbortSignal | undefined;
   /** The decision that allowed the request, if the guard has a purpose. */
   private readonly decided: { readonly decision?: Decision } | undefined;
+  /** The origin, if {@link Guard.allowedOrigin} returned it. */
+  private readonly origin: string | undefined;
   private answered = false;
 
   constructor(
@@ -39,7 +41,9 @@ class ReportingHandler implements ResponseHandler {
     url: string,
     signal: AbortSignal | undefined,
     decided: { readonly decision?: Decision } | undefined,
+    origin?: string,
   ) {
+    this.origin = origin;
     this.handler = handler;
     this.decided = decided;
     this.guard = guard;
@@ -59,7 +63,8 @@ class ReportingHandler implements ResponseHandler {
     // RFC 9110 §15.2: "A client MUST be able to parse one or more 1xx responses received prior to a final response".
     if (status >= 200) {
       this.answered = true;
-      this.guard.answered(this.url, status, fieldsOf(headers));
+      if (this.origin === undefined) this.guard.answered(this.url, status, fieldsOf(headers));
+      else this.guard.originAnswered(this.origin, status, fieldsOf(headers));
       if (this.decided !== undefined && !isRedirect(status)) {
         const refused = this.guard.refusesResponse(this.decided?.decision, usageHeaders(headers));
         if (refused !== undefined) {
@@ -208,6 +213,15 @@ export function robotsInterceptor(
       try {
         const url = urlOf(given, last);
         const request = identity === undefined ? given : identified(given, url, identity);
+        if (request.signal === undefined && request.robots === undefined) {
+          const allowed = guard.allowedOrigin(url);
+          if (allowed !== undefined) {
+            return dispatch(
+              request,
+              new ReportingHandler(handler, guard, url, undefined, undefined, allowed),
+            );
+          }
+        }
         const because = ignoredBecause(request.robots);
         const { signal, release } = signalOf(request.signal);
         let slot: TakenSlot | undefined;
