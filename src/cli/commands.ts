@@ -6,6 +6,7 @@ import { explainCommand } from './explain/command.ts';
 import type { Command } from './frame/command.ts';
 import { helpCommand } from './help/command.ts';
 import { lintCommand } from './lint/command.ts';
+import { mcpCommand } from './mcp/command.ts';
 import { policyCommand } from './policy/command.ts';
 import { prefetchCommand } from './prefetch/command.ts';
 import { profilesCommand } from './profiles/command.ts';
@@ -23,6 +24,7 @@ const answering: readonly Command[] = [
   profilesCommand,
   cacheCommand,
   serveCommand,
+  mcpCommand,
   completionCommand,
 ];
 

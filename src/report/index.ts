@@ -1,5 +1,5 @@
 /**
- * Renders decisions and files as text and JSON, for `cli/` and `serve/`. `text/` and `input/` have entrances of their
+ * Renders decisions and files as text and JSON, for `cli/`, `serve/` and `mcp/`. `text/` and `input/` have entrances of their
  * own. This room must not import the client, a room above it or a library, so that `canfetch --help` and
  * `canfetch --robots` stay fast.
  */

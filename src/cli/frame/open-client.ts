@@ -42,7 +42,8 @@ export function onlineSettings(given: ParsedArguments): OnlineSettings {
 /** A client with the store that was opened for it. Disposing it closes both. */
 export class OpenedClient implements PolicyClient {
   readonly client: RobotsClient;
-  private readonly dispatcher: ProxyDispatcher | undefined;
+  /** The proxies, when requests use any. */
+  readonly dispatcher: ProxyDispatcher | undefined;
   private readonly store: LmdbStore | undefined;
   private readonly troubles: StoreTroubles;
 

@@ -1,0 +1,42 @@
+import type { Command } from '../frame/command.ts';
+import { exitCode } from '../frame/exit-code.ts';
+import { agentOption, deadlineOption, profileOption, proxyOption, storeOption } from '../frame/options.ts';
+
+/** `canfetch mcp`: gives the same answers to AI agents, and fetches pages for them, over the Model Context Protocol. */
+export const mcpCommand: Command = {
+  name: 'mcp',
+  summary: 'Answer AI agents over the Model Context Protocol, and fetch pages for them',
+  operands: '',
+  operandsHelp:
+    'It takes no operands. A host (an editor, a chat program) starts it and talks to it over standard input and\n' +
+    'output. Its tools are check_url, explain_url, site_policy and fetch_page.',
+  options: [
+    { ...agentOption, help: 'who the agent is: pages and robots.txt are requested in this name' },
+    {
+      name: 'purpose',
+      value: 'PURPOSE',
+      choices: ['train-ai', 'ai-use', 'ai-input', 'search'],
+      help: 'what pages are fetched for; fetch_page refuses pages that the site does not want used for it',
+    },
+    {
+      name: 'allow-private',
+      help: 'ask and fetch from private, loopback and link-local addresses too, not public ones alone',
+    },
+    profileOption,
+    deadlineOption,
+    proxyOption,
+    storeOption,
+  ],
+  examples: [
+    {
+      line: 'canfetch mcp -a "ExampleAgent/1.0 (+https://example.com/agent)"',
+      does: 'the line for the configuration of a host',
+    },
+  ],
+  exitCodes: [
+    { code: exitCode.success, says: 'the host has closed standard input, or it was ended by SIGTERM' },
+    { code: exitCode.usage, says: 'wrong usage, or the package @modelcontextprotocol/sdk is not installed' },
+  ],
+  notes: ['It needs the package @modelcontextprotocol/sdk: npm install @modelcontextprotocol/sdk'],
+  run: async (given, session) => (await import('./run.ts')).serveAgents(given, session),
+};

@@ -1,0 +1,82 @@
+import { VERSION } from '../../base/index.ts';
+import { type Purpose, PURPOSES } from '../../decision/index.ts';
+import { connectStdio, loadSdk, makePageFetch, makeTools } from '../../mcp/index.ts';
+import { type Session, UsageError } from '../../report/index.ts';
+import { printable, quoted } from '../../report/text/index.ts';
+import type { ParsedArguments } from '../frame/command.ts';
+import { type ExitCode, exitCode } from '../frame/exit-code.ts';
+import { interruptible } from '../frame/interruptible.ts';
+import { onlineSettings, openClient } from '../frame/open-client.ts';
+
+/** Serves a host until it closes standard input (exit code 0), Ctrl-C (130) or SIGTERM (0). */
+export async function serveAgents(
+  given: ParsedArguments,
+  session: Session,
+  load: typeof loadSdk = loadSdk,
+): Promise<ExitCode> {
+  const [operand] = given.operands;
+  if (operand !== undefined) throw new UsageError(`Expected no operand, got ${quoted(operand)}`);
+  const settings = onlineSettings(given);
+  if (settings.agents.includes('*')) {
+    throw new UsageError(
+      'Expected --agent to name who fetches pages, got "*"; write a name such as ExampleAgent',
+    );
+  }
+  const sdk = await load();
+  if (sdk === undefined) {
+    throw new UsageError(
+      'Expected the package @modelcontextprotocol/sdk, which is not installed; npm install @modelcontextprotocol/sdk',
+    );
+  }
+  const agent = settings.agents[0] ?? `canfetch/${VERSION}`;
+  const purpose = readPurpose(given);
+  // A model, or a page that it has read, chooses the URLs. They must not lead into the network of this machine.
+  const addressPolicy = given.switches.has('allow-private') ? 'any' : 'public-only';
+  return interruptible(session, { readsStdin: true }, async (signal) => {
+    await using opened = await openClient(settings, session, { addressPolicy });
+    const { client, dispatcher } = opened;
+    const fetch = await makePageFetch(client, { addressPolicy, purpose, dispatcher });
+    const connection = await connectStdio(session, {
+      sdk,
+      tools: makeTools({ client, fetch, purpose }),
+      agent,
+      onError: (error) => logError(error, session),
+    });
+    greet(agent, session);
+    await Promise.race([connection.ended, ended(session, signal)]);
+    await connection.close();
+    return exitCode.success;
+  });
+}
+
+function readPurpose(given: ParsedArguments): Purpose | undefined {
+  const name = given.values.get('purpose')?.[0];
+  return PURPOSES.find((purpose) => purpose === name);
+}
+
+/** Tells people who start it by hand what it waits for. Hosts show standard error as a log, so they are told nothing. */
+function greet(agent: string, { stdin, stderr }: Session): void {
+  if (Reflect.get(stdin, 'isTTY') !== true) return;
+  stderr.write(
+    `canfetch: waits for an MCP host on standard input, as ${printable(agent)}; canfetch mcp --help tells more\n`,
+  );
+}
+
+/** Standard output is for messages of the protocol alone. */
+function logError(error: unknown, { stderr }: Session): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  stderr.write(`canfetch: ${text}\n`);
+}
+
+/** Resolves on Ctrl-C, and on SIGTERM. */
+function ended({ onTerminate }: Session, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const forget = onTerminate?.(resolve);
+    const interrupt = (): void => {
+      forget?.();
+      resolve();
+    };
+    if (signal.aborted) interrupt();
+    else signal.addEventListener('abort', interrupt, { once: true });
+  });
+}

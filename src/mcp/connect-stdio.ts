@@ -1,0 +1,107 @@
+/* oxlint-disable unicorn/prefer-add-event-listener -- the server of the SDK is no EventTarget */
+import type { Readable, Writable } from 'node:stream';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { VERSION } from '../base/index.ts';
+import type { Sdk } from './sdk.ts';
+import type { Tool } from './tool.ts';
+
+/** The streams of a host. Nothing but messages of the protocol is written to `stdout`. */
+interface StdioStreams {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+}
+
+interface StdioOptions {
+  readonly sdk: Sdk;
+  readonly tools: readonly Tool[];
+  /** The agent in whose name pages are fetched, for the model. */
+  readonly agent: string;
+  /** Receives what goes wrong apart from the calls, such as messages that cannot be read. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** A connection to a host. */
+export interface HostConnection {
+  /** Resolves when the host has closed its end, and calls in progress have ended or had {@link GRACE_MS}. */
+  readonly ended: Promise<void>;
+  /** Aborts the calls in progress and ends the connection. */
+  close(): Promise<void>;
+}
+
+/** Hosts close standard input first, and kill the process two seconds later. */
+const GRACE_MS = 1_500;
+
+const INSTRUCTIONS = (agent: string): string =>
+  `These tools fetch pages politely, in the name of ${agent}: robots.txt is checked before each request, and cannot be ` +
+  'ignored. Ask check_url before you fetch a page with another tool. When a page is refused, say so and why; do not ' +
+  'try to get it from another URL, with another agent or another tool. Times are milliseconds since 1970-01-01 UTC.';
+
+/** Connects the tools to a host over its streams. */
+export async function connectStdio(
+  { stdin, stdout }: StdioStreams,
+  { sdk, tools, agent, onError }: StdioOptions,
+): Promise<HostConnection> {
+  const server = new sdk.Server(
+    { name: 'canfetch', title: 'canfetch: robots.txt for agents', version: VERSION },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS(agent) },
+  );
+  const byName = new Map(tools.map((tool) => [tool.description.name, tool]));
+  const calls = new Calls();
+  server.setRequestHandler(sdk.ListToolsRequestSchema, () => ({
+    tools: tools.map(({ description }) => description),
+  }));
+  server.setRequestHandler(sdk.CallToolRequestSchema, ({ params }, { signal }) => {
+    const tool = byName.get(params.name);
+    if (tool === undefined) {
+      const names = [...byName.keys()].join(', ');
+      throw new sdk.McpError(sdk.ErrorCode.InvalidParams, `Expected one of the tools ${names}, got another`);
+    }
+    return calls.add(
+      tool.call(params.arguments, signal).catch((error: unknown) => {
+        if (!signal.aborted) onError(error);
+        throw error;
+      }),
+    );
+  });
+  server.onerror = onError;
+  const transport = new sdk.StdioServerTransport(stdin, stdout);
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = resolve;
+  });
+  const gone = new Promise<void>((resolve) => {
+    // A host that does not read any more has gone, too.
+    stdout.on('error', () => resolve());
+    stdout.once('close', resolve);
+  });
+  const finished = new Promise<void>((resolve) => {
+    stdin.once('end', resolve).once('close', resolve);
+  }).then(() => calls.settled(GRACE_MS));
+  await server.connect(transport);
+  return { ended: Promise.race([closed, gone, finished]), close: () => server.close() };
+}
+
+/** The calls in progress. */
+class Calls {
+  readonly #pending = new Set<Promise<unknown>>();
+
+  add<Result>(call: Promise<Result>): Promise<Result> {
+    const settled = call.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#pending.add(settled);
+    void settled.then(() => this.#pending.delete(settled));
+    return call;
+  }
+
+  /** Resolves when the calls of all messages so far have been answered, at the latest after `ms`. */
+  async settled(ms: number): Promise<void> {
+    // The SDK begins a call some microtasks after its message has come, and answers it some after it has settled.
+    await setImmediate();
+    const giveUp = new AbortController();
+    const late = setTimeout(ms, undefined, { signal: giveUp.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(this.#pending), late]);
+    giveUp.abort();
+    await setImmediate();
+  }
+}

@@ -1,0 +1,32 @@
+import type { Dispatcher } from 'undici';
+import type { RobotsClient } from '../client/index.ts';
+import type { Purpose } from '../decision/index.ts';
+import { guardFetch } from '../guard/index.ts';
+import type { PageFetch } from './fetch-page.ts';
+
+/** The settings of a fetch for pages. */
+export interface PageFetchOptions {
+  /** Must be that of the client. */
+  readonly addressPolicy: 'any' | 'public-only';
+  /** What the agent fetches pages for. */
+  readonly purpose: Purpose | undefined;
+  /** A proxy for the requests, only with the policy `'any'`: a proxy chooses addresses by itself. */
+  readonly dispatcher: Dispatcher | undefined;
+}
+
+/** A call that would wait longer for its slot is refused with the time of the slot: hosts give up after a minute. */
+const MAX_DELAY_MS = 20_000;
+
+/** Makes the guarded fetch for pages. It uses undici's own, whose dispatchers check addresses on every Node. */
+export async function makePageFetch(
+  client: RobotsClient,
+  { addressPolicy, purpose, dispatcher }: PageFetchOptions,
+): Promise<PageFetch> {
+  const { fetch } = await import('undici');
+  const guarded = guardFetch(fetch, client, {
+    addressPolicy,
+    pacing: { maxDelayMs: MAX_DELAY_MS },
+    ...(purpose === undefined ? {} : { purpose }),
+  });
+  return (url, init) => guarded(url, dispatcher === undefined ? init : { ...init, dispatcher });
+}

@@ -1,0 +1,147 @@
+import { TextDecoder } from 'node:util';
+import { notText } from './page-type.ts';
+
+/** A part of the text of a page. Positions are octets of the text in UTF-8. */
+export interface TextPart {
+  readonly text: string;
+  /** The label of the character encoding that the octets were decoded with. */
+  readonly charset: string;
+  readonly start: number;
+  readonly end: number;
+  /** Whether text follows. */
+  readonly more: boolean;
+}
+
+interface PartOptions {
+  readonly contentType: string | undefined;
+  /** The first octet that is wanted. */
+  readonly start: number;
+  readonly maxOctets: number;
+}
+
+/** How many octets are examined for the encoding, as browsers do. */
+const HEAD_OCTETS = 1_024;
+
+/**
+ * Decodes a body, and returns `maxOctets` of its text from `start` on, in whole characters. It stops to read as soon as
+ * these are complete. What precedes them is decoded and dropped, so the memory does not depend on `start`.
+ *
+ * @throws ToolError when the content is not text, or what the body throws.
+ */
+export async function readText(
+  body: AsyncIterable<Uint8Array>,
+  { contentType, start, maxOctets }: PartOptions,
+): Promise<TextPart> {
+  const kept: Buffer[] = [];
+  let keptOctets = 0;
+  let octets = 0;
+  let decoder: TextDecoder | undefined;
+  let head = Buffer.alloc(0);
+  const keep = (text: string): void => {
+    const encoded = Buffer.from(text);
+    const wanted = encoded.subarray(Math.max(0, start - octets));
+    octets += encoded.length;
+    if (wanted.length === 0) return;
+    kept.push(wanted);
+    keptOctets += wanted.length;
+  };
+  for await (const chunk of body) {
+    if (decoder === undefined) {
+      head = Buffer.concat([head, chunk]);
+      if (head.length < HEAD_OCTETS) continue;
+      decoder = decoderFor(head, contentType);
+      keep(decoder.decode(head, { stream: true }));
+    } else {
+      keep(decoder.decode(chunk, { stream: true }));
+    }
+    // One more octet tells that there is more.
+    if (keptOctets > maxOctets) break;
+  }
+  if (keptOctets <= maxOctets) {
+    keep(decoder === undefined ? (decoder = decoderFor(head, contentType)).decode(head) : decoder.decode());
+  }
+  const text = Buffer.concat(kept);
+  const from = charactersFrom(text, 0);
+  const more = text.length - from > maxOctets;
+  const to = more ? wholeCharacters(text, from + maxOctets) : text.length;
+  const begin = Math.min(start, octets) + from;
+  return {
+    text: text.toString('utf8', from, to),
+    charset: decoder?.encoding ?? 'utf-8',
+    start: begin,
+    end: begin + to - from,
+    more,
+  };
+}
+
+/** The first position from `at` on where a character begins. */
+function charactersFrom(text: Buffer, at: number): number {
+  let position = at;
+  while (isContinuation(text[position])) position++;
+  return position;
+}
+
+/** The last position up to `at` where a character begins, so that none is cut. */
+function wholeCharacters(text: Buffer, at: number): number {
+  let position = at;
+  while (isContinuation(text[position])) position--;
+  return position;
+}
+
+/** Whether an octet of UTF-8 continues a character: `10xxxxxx`. */
+function isContinuation(octet: number | undefined): boolean {
+  return octet !== undefined && (octet & 0xc0) === 0x80;
+}
+
+/**
+ * The decoder of a body: by its byte order mark, else by the `charset` of `Content-Type`, else by what an HTML or XML
+ * document declares. Without any of them it is UTF-8, or windows-1252 where the octets are not UTF-8.
+ *
+ * @throws ToolError when the octets are not text.
+ */
+function decoderFor(head: Buffer, contentType: string | undefined): TextDecoder {
+  const marked = byOrderMark(head);
+  if (marked !== undefined) return new TextDecoder(marked);
+  const start = head.subarray(0, HEAD_OCTETS);
+  const isWhole = start.length < HEAD_OCTETS;
+  const declared =
+    supported(/;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType ?? '')?.[1]) ??
+    supported(declaredIn(start));
+  if (declared?.encoding.startsWith('utf-16') !== true && start.includes(0)) throw notText('binary content');
+  return declared ?? new TextDecoder(isUtf8(start, isWhole) ? 'utf-8' : 'windows-1252');
+}
+
+function byOrderMark(head: Buffer): string | undefined {
+  const [first, second, third] = head;
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  return first === 0xff && second === 0xfe ? 'utf-16le' : undefined;
+}
+
+/** The encoding that a document declares. HTML: a document whose declaration can be read so is not in UTF-16. */
+function declaredIn(head: Buffer): string | undefined {
+  const text = head.toString('latin1');
+  const label =
+    /^\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([\w.:-]+)/.exec(text)?.[1] ??
+    /<meta\s[^>]{0,300}?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(text)?.[1];
+  return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
+}
+
+function supported(label: string | undefined): TextDecoder | undefined {
+  if (label === undefined) return undefined;
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return undefined;
+  }
+}
+
+function isUtf8(octets: Buffer, isWhole: boolean): boolean {
+  try {
+    // With `stream` a character that is cut at the end is no error.
+    new TextDecoder('utf-8', { fatal: true }).decode(octets, { stream: !isWhole });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,21 @@
+import type { RobotsClient } from '../client/index.ts';
+import type { Purpose } from '../decision/index.ts';
+import { checkUrl } from './check-url.ts';
+import { explainUrl } from './explain-url.ts';
+import { fetchPage, type PageFetch } from './fetch-page.ts';
+import { sitePolicy } from './site-policy.ts';
+import type { Tool } from './tool.ts';
+
+/** What the tools use. */
+interface AgentTools {
+  readonly client: RobotsClient;
+  /** A guarded fetch for pages. */
+  readonly fetch: PageFetch;
+  /** What the agent fetches pages for. */
+  readonly purpose: Purpose | undefined;
+}
+
+/** All tools of the server, in the order in which it lists them. */
+export function makeTools({ client, fetch, purpose }: AgentTools): readonly Tool[] {
+  return [checkUrl(client, purpose), explainUrl(client), sitePolicy(client), fetchPage(fetch)];
+}

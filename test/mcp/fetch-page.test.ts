@@ -1,0 +1,331 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { answer, startSite } from '../support/site.ts';
+import { startHost, textsOf } from './host.ts';
+
+const AGENT = 'ExampleAgent/1.0 (+https://example.com/agent)';
+const LOCAL = ['-a', AGENT, '--allow-private'];
+const ROBOTS = { body: 'User-agent: *\nDisallow: /private\n' };
+const text = (body: string | Uint8Array, type = 'text/plain') => ({
+  body,
+  headers: { 'content-type': type },
+});
+
+describe('fetch_page', () => {
+  it('returns the text of an allowed page, in the name of the agent', async () => {
+    await using site = await startSite({
+      '/robots.txt': ROBOTS,
+      '/page': text('a page', 'text/html; charset=utf-8'),
+    });
+    await using host = await startHost(LOCAL);
+    const result = await host.call('fetch_page', { url: site.url('/page#part') });
+    expect(result.structuredContent).toEqual({
+      url: site.url('/page'),
+      status: 200,
+      contentType: 'text/html; charset=utf-8',
+      charset: 'utf-8',
+      text: 'a page',
+      start: 0,
+      truncated: false,
+    });
+    expect(textsOf(result)).toEqual([
+      `HTTP 200 from ${site.url('/page')} (text/html; charset=utf-8).`,
+      'a page',
+    ]);
+    expect(site.requests.map(({ url, headers }) => [url, headers['user-agent']])).toEqual([
+      ['/robots.txt', AGENT],
+      ['/page', AGENT],
+    ]);
+  });
+
+  it('is refused with the rule where robots.txt disallows', async () => {
+    await using site = await startSite({ '/robots.txt': ROBOTS, '/private': text('secret') });
+    await using host = await startHost(LOCAL);
+    const result = await host.call('fetch_page', { url: site.url('/private') });
+    expect(result.isError).toBe(true);
+    expect(result.structuredContent).toEqual({
+      code: 'ERR_ROBOTS_DISALLOWED',
+      why: `robots.txt of ${site.origin} disallows ${site.url('/private')} for ExampleAgent (line 2: "disallow: /private")`,
+      rule: { directive: 'disallow', pattern: '/private', line: 2 },
+    });
+    expect(textsOf(result)).toEqual([JSON.stringify(result.structuredContent)]);
+    expect(site.requests.map(({ url }) => url)).toEqual(['/robots.txt']);
+  });
+
+  it('is refused with the time to come again where robots.txt is unreachable', async () => {
+    await using site = await startSite({
+      '/robots.txt': { status: 503, headers: { 'retry-after': '120' }, body: 'User-agent: *\nAllow: /' },
+      '/page': text('a page'),
+    });
+    await using host = await startHost(LOCAL);
+    const before = Date.now();
+    const { isError, structuredContent } = await host.call('fetch_page', { url: site.url('/page') });
+    expect([isError, structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_UNREACHABLE']);
+    expect(structuredContent?.['retryAt']).toBeGreaterThanOrEqual(before + 120_000);
+    expect(site.requests.map(({ url }) => url)).toEqual(['/robots.txt']);
+  });
+
+  it('is refused at a redirect into a disallowed path, which is not requested', async () => {
+    await using site = await startSite({
+      '/robots.txt': ROBOTS,
+      '/start': { status: 302, headers: { location: '/middle' } },
+      '/middle': { status: 301, headers: { location: '/private/x' } },
+      '/private/x': text('secret'),
+    });
+    await using host = await startHost(LOCAL);
+    const { isError, structuredContent } = await host.call('fetch_page', { url: site.url('/start') });
+    expect([isError, structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_DISALLOWED']);
+    expect(site.requests.map(({ url }) => url)).toEqual(['/robots.txt', '/start', '/middle']);
+  });
+
+  it('asks the robots.txt of the site that a redirect leads to', async () => {
+    await using other = await startSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /' } });
+    await using site = await startSite({
+      '/robots.txt': ROBOTS,
+      '/start': { status: 302, headers: { location: other.url('/page') } },
+    });
+    await using host = await startHost(LOCAL);
+    const { structuredContent } = await host.call('fetch_page', { url: site.url('/start') });
+    expect(structuredContent).toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED', rule: { pattern: '/' } });
+    expect(other.requests.map(({ url }) => url)).toEqual(['/robots.txt']);
+  });
+
+  it.each([
+    'http://169.254.169.254/latest/meta-data/',
+    'http://127.0.0.1/',
+    'http://[::ffff:a9fe:a9fe]/',
+    'http://2852039166/',
+    'http://localhost/',
+    'http://10.0.0.1/',
+  ])('connects to no private address: %s', async (url) => {
+    await using host = await startHost(['-a', AGENT]);
+    const { isError, structuredContent } = await host.call('fetch_page', { url });
+    expect([isError, structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_ADDRESS_REFUSED']);
+  });
+
+  it('cuts a page of 5 MB, says so, and goes on from there, without reading all of it', async () => {
+    const line = (n: number): string => `line ${String(n).padStart(7, '0')} ü€\n`;
+    const page = Array.from({ length: 270_000 }, (_, n) => line(n)).join('');
+    const octets = Buffer.from(page);
+    expect(octets.length).toBeGreaterThan(5_000_000);
+    await using site = await startSite({
+      '/robots.txt': ROBOTS,
+      '/big': text(octets, 'text/plain; charset=utf-8'),
+    });
+    await using host = await startHost(LOCAL);
+    const first = await host.call('fetch_page', { url: site.url('/big') });
+    const { text: begin, nextStart, truncated, note } = Object(first.structuredContent);
+    expect(Buffer.byteLength(begin)).toBeLessThanOrEqual(100_000);
+    expect(Buffer.byteLength(begin)).toBeGreaterThan(99_990);
+    expect([truncated, nextStart]).toEqual([true, Buffer.byteLength(begin)]);
+    expect(note).toBe(
+      `The text is cut here, after 100,000 octets. Call fetch_page with "start": ${nextStart} for what follows.`,
+    );
+    expect(textsOf(first)[0]).toContain(note);
+
+    const second = await host.call('fetch_page', { url: site.url('/big'), start: nextStart });
+    const { text: rest, start } = Object(second.structuredContent);
+    expect(start).toBe(nextStart);
+    expect(begin + rest).toBe(octets.toString('utf8', 0, start + Buffer.byteLength(rest)));
+    expect(begin + rest).not.toContain('\ufffd');
+
+    const behind = await host.call('fetch_page', { url: site.url('/big'), start: octets.length + 5 });
+    expect(behind.structuredContent).toMatchObject({
+      text: '',
+      truncated: false,
+      note: `The text has ${octets.length.toLocaleString('en')} octets, so nothing is left.`,
+    });
+  });
+
+  it('stops to read where it cuts: a body without end costs no more', async () => {
+    let sent = 0;
+    let closed = false;
+    await using site = await startSite((request, response) => {
+      if (request.url === '/robots.txt') return answer(response, ROBOTS);
+      response.writeHead(200, { 'content-type': 'text/plain' });
+      const chunk = Buffer.alloc(65_536, 'x');
+      response.on('close', () => void (closed = true));
+      const send = (): void => {
+        while (!response.destroyed && response.write(chunk)) sent += chunk.length;
+        sent += chunk.length;
+      };
+      response.on('drain', send);
+      send();
+      return undefined;
+    });
+    await using host = await startHost(LOCAL);
+    const { structuredContent } = await host.call('fetch_page', { url: site.url('/endless') });
+    expect(structuredContent).toMatchObject({ truncated: true, nextStart: 100_000 });
+    await eventually(() => expect(closed).toBe(true));
+    expect(sent).toBeLessThan(20_000_000);
+  });
+
+  it.each([
+    ['image/png', Buffer.from('\x89PNG\r\n')],
+    ['application/octet-stream', 'text'],
+    ['application/pdf', '%PDF'],
+    ['application/zip', 'PK'],
+    ['font/woff2', 'wOF2'],
+    ['video/mp4', ''],
+  ])('refuses %s, which is not text', async (type, body) => {
+    await using site = await startSite({ '/file': text(body, type) });
+    await using host = await startHost(LOCAL);
+    const { isError, structuredContent } = await host.call('fetch_page', { url: site.url('/file') });
+    expect(isError).toBe(true);
+    expect(structuredContent).toEqual({
+      code: 'ERR_ROBOTS_CONTENT_TYPE',
+      why: expect.stringContaining(`got ${type}; this tool does not return binary content`),
+    });
+  });
+
+  it('looks at the content itself where the type is missing or wrong', async () => {
+    await using site = await startSite({
+      '/none': { body: 'plain' },
+      '/binary': { body: Buffer.from([1, 2, 0, 3]) },
+      '/lie': text(Buffer.from([0x50, 0x4b, 0, 0]), 'text/html'),
+    });
+    await using host = await startHost(LOCAL);
+    const get = async (path: string) =>
+      (await host.call('fetch_page', { url: site.url(path) })).structuredContent;
+    expect(await get('/none')).toMatchObject({ text: 'plain', status: 200 });
+    expect(await get('/binary')).toMatchObject({ code: 'ERR_ROBOTS_CONTENT_TYPE' });
+    expect(await get('/lie')).toMatchObject({ code: 'ERR_ROBOTS_CONTENT_TYPE' });
+  });
+
+  it.each<[string, string, Uint8Array, string, string]>([
+    [
+      'the charset of Content-Type',
+      'text/plain; charset=iso-8859-1',
+      Buffer.from('caf\xe9', 'latin1'),
+      'windows-1252',
+      'café',
+    ],
+    ['a quoted charset', 'text/plain;charset="Shift_JIS"', Buffer.from([0x83, 0x65]), 'shift_jis', 'テ'],
+    ['a byte order mark before it', 'text/plain; charset=iso-8859-1', Buffer.from('\ufeffü'), 'utf-8', 'ü'],
+    ['UTF-16 by its mark', 'text/plain', Buffer.from('\ufeffhi', 'utf16le'), 'utf-16le', 'hi'],
+    [
+      'a meta element',
+      'text/html',
+      Buffer.from('<meta charset="windows-1251">\xcf', 'latin1'),
+      'windows-1251',
+      'П',
+    ],
+    [
+      'an XML declaration',
+      'text/xml',
+      Buffer.from('<?xml version="1.0" encoding="iso-8859-2"?>\xb1', 'latin1'),
+      'iso-8859-2',
+      'ą',
+    ],
+    ['nothing, in UTF-8', 'text/plain', Buffer.from('ü€'), 'utf-8', 'ü€'],
+    ['nothing, in another', 'text/plain', Buffer.from('caf\xe9', 'latin1'), 'windows-1252', 'café'],
+    ['a charset that nobody knows', 'text/plain; charset=x-klingon', Buffer.from('ü'), 'utf-8', 'ü'],
+  ])('decodes by %s', async (_name, type, body, charset, expected) => {
+    await using site = await startSite({ '/page': text(body, type) });
+    await using host = await startHost(LOCAL);
+    const { structuredContent } = await host.call('fetch_page', { url: site.url('/page') });
+    expect(structuredContent).toMatchObject({ charset });
+    expect(String(structuredContent?.['text']).endsWith(expected)).toBe(true);
+  });
+
+  it('decodes characters that two chunks share, and a coded body', async () => {
+    const euro = Buffer.from('€'.repeat(2_000));
+    await using site = await startSite((request, response) => {
+      if (request.url !== '/page') return answer(response, { status: 404 });
+      response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' });
+      const coded = gzipSync(euro);
+      response.write(coded.subarray(0, 20));
+      setImmediate(() => response.end(coded.subarray(20)));
+      return undefined;
+    });
+    await using host = await startHost(LOCAL);
+    const { structuredContent } = await host.call('fetch_page', { url: site.url('/page'), start: 1 });
+    expect(structuredContent).toMatchObject({ start: 3, text: '€'.repeat(1_999), truncated: false });
+  });
+
+  it('returns an error page with its status, and an empty page', async () => {
+    await using site = await startSite({
+      '/gone': { status: 410, ...text('gone') },
+      '/empty': { status: 204 },
+    });
+    await using host = await startHost(LOCAL);
+    const gone = await host.call('fetch_page', { url: site.url('/gone') });
+    expect(gone.structuredContent).toMatchObject({ status: 410, text: 'gone' });
+    const empty = await host.call('fetch_page', { url: site.url('/empty') });
+    expect(empty.structuredContent).toMatchObject({ status: 204, text: '' });
+  });
+
+  it('names the failure of a site that does not answer', async () => {
+    const site = await startSite({ '/robots.txt': ROBOTS });
+    await using host = await startHost(LOCAL);
+    await host.call('check_url', { url: site.url('/') });
+    await site.close();
+    const { isError, structuredContent } = await host.call('fetch_page', { url: site.url('/page') });
+    expect(isError).toBe(true);
+    expect(structuredContent).toMatchObject({
+      code: expect.stringMatching(/^(?:ECONNREFUSED|UND_ERR_SOCKET|ECONNRESET)$/),
+    });
+  });
+
+  it('keeps the delay that a site asks for, and says when to come again where that is long', async () => {
+    await using site = await startSite({
+      '/robots.txt': { body: 'User-agent: *\nCrawl-delay: 0.2\n' },
+      '/a': text('a'),
+      '/b': text('b'),
+    });
+    await using slow = await startSite({
+      '/robots.txt': { body: 'User-agent: *\nCrawl-delay: 600\n' },
+      '/a': text('a'),
+    });
+    await using host = await startHost(LOCAL);
+    const startedAt = performance.now();
+    await Promise.all(['/a', '/b'].map((path) => host.call('fetch_page', { url: site.url(path) })));
+    expect(performance.now() - startedAt).toBeGreaterThan(390);
+    const before = Date.now();
+    const { isError, structuredContent } = await host.call('fetch_page', { url: slow.url('/a') });
+    expect([isError, structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_DEFERRED']);
+    expect(structuredContent?.['retryAt']).toBeGreaterThan(before + 500_000);
+    expect(slow.requests.map(({ url }) => url)).toEqual(['/robots.txt']);
+  });
+
+  it('makes one request for robots.txt of 50 concurrent calls', async () => {
+    await using site = await startSite((request, response) => {
+      setImmediate(() => answer(response, request.url === '/robots.txt' ? ROBOTS : text('a page')));
+    });
+    await using host = await startHost(LOCAL);
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, page) => host.call('fetch_page', { url: site.url(`/${page}`) })),
+    );
+    expect(results.filter(({ structuredContent }) => structuredContent?.['text'] === 'a page')).toHaveLength(
+      50,
+    );
+    expect(site.requests.filter(({ url }) => url === '/robots.txt')).toHaveLength(1);
+  });
+
+  it('ends the request of a call that is cancelled, and the calls of others go on', async () => {
+    let closed = false;
+    await using site = await startSite((request, response) => {
+      if (request.url === '/slow') response.on('close', () => void (closed = true));
+      else answer(response, request.url === '/robots.txt' ? ROBOTS : text('a page'));
+    });
+    await using host = await startHost(LOCAL);
+    const cancelling = new AbortController();
+    const cancelled = host.call('fetch_page', { url: site.url('/slow') }, cancelling.signal);
+    await eventually(() => expect(site.requests.map(({ url }) => url)).toContain('/slow'));
+    cancelling.abort(new Error('not needed any more'));
+    await expect(cancelled).rejects.toThrow('not needed any more');
+    await eventually(() => expect(closed).toBe(true));
+    const other = await host.call('fetch_page', { url: site.url('/page') });
+    expect(other.structuredContent).toMatchObject({ text: 'a page' });
+    const { code, stderr } = await (host.stdin.end(), host.ended);
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  it('has no place for credentials', async () => {
+    await using host = await startHost(LOCAL);
+    const { structuredContent } = await host.call('fetch_page', { url: 'http://user:secret@example.com/' });
+    expect(structuredContent?.['code']).toBe('ERR_ROBOTS_INVALID_URL');
+    expect(structuredContent?.['why']).not.toContain('secret');
+  });
+});

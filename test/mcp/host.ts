@@ -1,0 +1,59 @@
+import { PassThrough } from 'node:stream';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { type CallToolResult, CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { cli, type CliResult } from '../cli/session.ts';
+
+/** A host of the official SDK, which talks to `canfetch mcp` in this process over two streams. */
+export interface Host extends AsyncDisposable {
+  readonly client: Client;
+  /** What the command writes to standard output, as it was written. */
+  readonly written: () => string;
+  /** The result of the command once it has ended. */
+  readonly ended: Promise<CliResult>;
+  readonly stdin: PassThrough;
+  readonly stdout: PassThrough;
+  /** Calls a tool. The client validates the structured content by the output schema of the tool. */
+  call(name: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<CallToolResult>;
+}
+
+export async function startHost(
+  argv: readonly string[] = [],
+  options: { readonly signal?: AbortSignal; readonly env?: Record<string, string> } = {},
+): Promise<Host> {
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  let written = '';
+  stdout.on('data', (chunk: Buffer) => void (written += chunk.toString()));
+  const ended = cli(['mcp', ...argv], { ...options, stdin, stdout });
+  const client = new Client({ name: 'test', version: '1' });
+  // The transport of a server is that of a client with the streams the other way round.
+  await client.connect(new StdioServerTransport(stdout, stdin));
+  // The client reads the output schemas here.
+  await client.listTools();
+  return {
+    client,
+    written: () => written,
+    ended,
+    stdin,
+    stdout,
+    async call(name, args, signal) {
+      const result = await client.callTool(
+        { name, arguments: args },
+        CallToolResultSchema,
+        signal === undefined ? {} : { signal },
+      );
+      return CallToolResultSchema.parse(result);
+    },
+    async [Symbol.asyncDispose]() {
+      stdin.end();
+      await ended;
+      await client.close();
+    },
+  };
+}
+
+/** The text blocks of a result. */
+export function textsOf({ content }: CallToolResult): string[] {
+  return content.map((block) => (block.type === 'text' ? block.text : `(${block.type})`));
+}

@@ -1,0 +1,283 @@
+import { describe, expect, it } from 'vitest';
+import { answer, startSite } from '../support/site.ts';
+import { startHost, textsOf } from './host.ts';
+
+const AGENT = 'ExampleAgent/1.0 (+https://example.com/agent)';
+const LOCAL = ['-a', AGENT, '--allow-private'];
+const ROBOTS = {
+  headers: { 'content-type': 'text/plain' },
+  body: 'User-agent: *\nDisallow: /private\nAllow: /private/open\nSitemap: https://example.com/map.xml\n',
+};
+const robotsCount = ({ requests }: { readonly requests: readonly { readonly url: string }[] }): number =>
+  requests.filter(({ url }) => url === '/robots.txt').length;
+
+describe('the tools', () => {
+  it('are described so that hosts and models can choose them: titles, schemas, annotations', async () => {
+    await using host = await startHost(LOCAL);
+    const { tools } = await host.client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['check_url', 'explain_url', 'site_policy', 'fetch_page']);
+    for (const { title, description, inputSchema, outputSchema, annotations } of tools) {
+      expect(title).toMatch(/^[A-Z].*robots\.txt/);
+      expect(annotations).toMatchObject({ title, readOnlyHint: true, openWorldHint: true });
+      expect(description?.length).toBeGreaterThan(100);
+      expect(inputSchema).toMatchObject({ type: 'object', required: ['url'], additionalProperties: false });
+      expect(outputSchema).toMatchObject({ type: 'object', anyOf: [{}, { required: ['code', 'why'] }] });
+      for (const schema of Object.values(inputSchema.properties ?? {})) {
+        expect(schema).toHaveProperty('description');
+      }
+    }
+    expect(host.client.getInstructions()).toContain(AGENT);
+    expect(host.client.getServerVersion()?.name).toBe('canfetch');
+  });
+
+  it('have no argument that ignores robots.txt or fetches as somebody else', async () => {
+    await using host = await startHost(LOCAL);
+    const { tools } = await host.client.listTools();
+    const names = tools.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties ?? {})]);
+    expect(names).toEqual([
+      ['check_url', ['url', 'agent']],
+      ['explain_url', ['url', 'agent']],
+      ['site_policy', ['url', 'agent']],
+      ['fetch_page', ['url', 'start']],
+    ]);
+    await using site = await startSite({ '/robots.txt': ROBOTS, '/private': { body: 'secret' } });
+    for (const more of [{ ignoreRobotsTxt: true }, { robots: { ignore: true } }, { agent: 'Other' }]) {
+      const { isError, structuredContent } = await host.call('fetch_page', {
+        url: site.url('/private'),
+        ...more,
+      });
+      expect([isError, structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_INVALID_REQUEST']);
+    }
+    expect(site.requests).toEqual([]);
+  });
+
+  it.each([
+    [{}],
+    [{ url: 7 }],
+    [{ url: '' }],
+    [{ url: ['https://example.com/'] }],
+    [{ url: `https://example.com/${'a'.repeat(9_000)}` }],
+    [{ url: 'https://example.com/', start: -1 }],
+    [{ url: 'https://example.com/', start: 'next' }],
+    [{ url: 'https://example.com/', start: 1e9 }],
+  ])('tell the model what is wrong with the arguments %j', async (args) => {
+    await using host = await startHost(LOCAL);
+    const { isError, structuredContent } = await host.call('fetch_page', args);
+    expect(isError).toBe(true);
+    expect(structuredContent).toEqual({
+      code: 'ERR_ROBOTS_INVALID_REQUEST',
+      why: expect.stringMatching(/^Expected other arguments for fetch_page: .*→ at (?:url|start)/),
+    });
+  });
+
+  it.each([
+    '/page',
+    'example.com',
+    'file:///etc/passwd',
+    'data:text/plain,x',
+    'ftp://example.com/',
+    'http://',
+  ])('fetch no %s', async (url) => {
+    await using host = await startHost(LOCAL);
+    const { isError, structuredContent } = await host.call('fetch_page', { url });
+    expect([isError, structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_INVALID_URL']);
+  });
+
+  it('an unknown tool is an error of the protocol', async () => {
+    await using host = await startHost(LOCAL);
+    await expect(host.call('fetch_everything', {})).rejects.toThrow(
+      /check_url, explain_url, site_policy, fetch_page/,
+    );
+  });
+
+  it('an agent without a product token is told to the model', async () => {
+    await using host = await startHost(LOCAL);
+    const { isError, structuredContent } = await host.call('check_url', {
+      url: 'https://example.com/',
+      agent: '???',
+    });
+    expect([isError, structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_INVALID_OPTIONS']);
+  });
+});
+
+describe('check_url', () => {
+  it('gives the decision with the rule, and requests robots.txt alone', async () => {
+    await using site = await startSite({ '/robots.txt': ROBOTS });
+    await using host = await startHost(LOCAL);
+    const { isError, structuredContent, ...result } = await host.call('check_url', {
+      url: site.url('/private/a'),
+    });
+    expect(isError).toBeUndefined();
+    expect(structuredContent).toEqual({
+      allowed: false,
+      reason: 'rule',
+      why: 'Line 2 of robots.txt, "Disallow: /private" in the group for "*", decides for ExampleAgent.',
+      rule: { directive: 'disallow', pattern: '/private', line: 2 },
+      url: site.url('/private/a'),
+      agent: 'ExampleAgent',
+    });
+    expect(textsOf(result)).toEqual([JSON.stringify(structuredContent)]);
+    expect(site.requests.map(({ url, headers }) => [url, headers['user-agent']])).toEqual([
+      ['/robots.txt', AGENT],
+    ]);
+  });
+
+  it('answers for another crawler', async () => {
+    await using site = await startSite({
+      '/robots.txt': { body: 'User-agent: OtherBot\nDisallow: /\nCrawl-delay: 2\n' },
+    });
+    await using host = await startHost(LOCAL);
+    const own = await host.call('check_url', { url: site.url('/') });
+    const others = await host.call('check_url', { url: site.url('/'), agent: 'OtherBot' });
+    expect(own.structuredContent).toMatchObject({ allowed: true, reason: 'no-group' });
+    expect(others.structuredContent).toMatchObject({
+      allowed: false,
+      agent: 'OtherBot',
+      crawlDelayMs: 2_000,
+    });
+  });
+
+  it('says until when a site that fails is not to be asked', async () => {
+    await using site = await startSite({ '/robots.txt': { status: 503, headers: { 'retry-after': '600' } } });
+    await using host = await startHost(LOCAL);
+    const before = Date.now();
+    const { isError, structuredContent } = await host.call('check_url', { url: site.url('/') });
+    expect(isError).toBeUndefined();
+    expect(structuredContent).toMatchObject({ allowed: false, reason: 'unreachable' });
+    expect(structuredContent?.['retryAt']).toBeGreaterThanOrEqual(before + 600_000);
+    expect(structuredContent?.['why']).toMatch(
+      /unreachable \(503\).*Ask again after 20\d\d-.*Z, not before\.$/,
+    );
+  });
+
+  it('makes one request for robots.txt of 50 concurrent calls about an unknown origin', async () => {
+    await using site = await startSite((_, response) => {
+      setImmediate(() => answer(response, ROBOTS));
+    });
+    await using host = await startHost(LOCAL);
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, page) => host.call('check_url', { url: site.url(`/${page}`) })),
+    );
+    expect(results.filter(({ structuredContent }) => structuredContent?.['allowed'] === true)).toHaveLength(
+      50,
+    );
+    expect(site.requests).toHaveLength(1);
+  });
+
+  it('requests nothing of private addresses', async () => {
+    await using site = await startSite({ '/robots.txt': ROBOTS });
+    await using host = await startHost(['-a', AGENT]);
+    for (const url of [
+      site.url('/'),
+      'http://169.254.169.254/latest/meta-data/',
+      'http://[::1]/',
+      'http://localhost/',
+    ]) {
+      const { structuredContent } = await host.call('check_url', { url });
+      expect(structuredContent).toMatchObject({ allowed: false, reason: 'unreachable' });
+      expect(structuredContent?.['why']).toContain('ERR_ROBOTS_ADDRESS_REFUSED');
+    }
+    expect(site.connections()).toBe(0);
+  });
+
+  it('tells what the site wants for the purpose of the agent', async () => {
+    await using site = await startSite({
+      '/robots.txt': { body: 'User-agent: *\nContent-Usage: train-ai=n\nAllow: /\n' },
+      '/page': { body: 'a page', headers: { 'content-type': 'text/plain' } },
+    });
+    await using host = await startHost([...LOCAL, '--purpose', 'train-ai']);
+    const checked = await host.call('check_url', { url: site.url('/page') });
+    expect(checked.structuredContent).toMatchObject({ allowed: true, purpose: 'disallow' });
+    const fetched = await host.call('fetch_page', { url: site.url('/page') });
+    expect([fetched.isError, fetched.structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_USAGE']);
+    expect(fetched.structuredContent).not.toHaveProperty('rule');
+    expect(robotsCount(site)).toBe(site.requests.length);
+  });
+});
+
+describe('explain_url', () => {
+  it('gives the group, the rules that compete, the lines and what other standards say', async () => {
+    await using site = await startSite({ '/robots.txt': ROBOTS });
+    await using host = await startHost(LOCAL);
+    const { isError, structuredContent } = await host.call('explain_url', { url: site.url('/private/open') });
+    expect(isError).toBeUndefined();
+    expect(structuredContent).toMatchObject({
+      allowed: true,
+      rule: { line: 3 },
+      group: { agent: '*', lines: [1] },
+      runnerUp: { rule: { line: 2 }, lost: 'shorter' },
+      robots: { url: site.url('/robots.txt'), status: 200 },
+    });
+    expect(structuredContent?.['lines']).toContainEqual({
+      line: 3,
+      text: 'Allow: /private/open',
+      role: 'decides',
+    });
+    expect(structuredContent?.['otherProfiles']).toContainEqual({ profile: 'koster-1996', allowed: false });
+  });
+
+  it('is bounded, however long the lines are', async () => {
+    const long = `Disallow: /${'x'.repeat(100_000)}\n`;
+    await using site = await startSite({
+      '/robots.txt': {
+        body: `User-agent: *\nDisallow: /a\n${long.repeat(4)}License: https://example.com/${'l'.repeat(9_000)}\n`,
+      },
+    });
+    await using host = await startHost(LOCAL);
+    const { structuredContent } = await host.call('explain_url', { url: site.url('/a') });
+    expect(structuredContent).toMatchObject({ allowed: false, rule: { line: 2 } });
+    expect(JSON.stringify(structuredContent).length).toBeLessThan(10_000);
+  });
+
+  it('explains where there is no file', async () => {
+    await using site = await startSite({});
+    await using host = await startHost(LOCAL);
+    const { structuredContent } = await host.call('explain_url', { url: site.url('/') });
+    expect(structuredContent).toMatchObject({ allowed: true, reason: 'unavailable', lines: [] });
+  });
+});
+
+describe('site_policy', () => {
+  it('lists the groups and the sitemaps', async () => {
+    await using site = await startSite({ '/robots.txt': ROBOTS });
+    await using host = await startHost(LOCAL);
+    const { structuredContent } = await host.call('site_policy', { url: site.url('/any') });
+    expect(structuredContent).toMatchObject({
+      state: 'rules',
+      origin: site.origin,
+      profile: 'rfc9309',
+      agent: 'ExampleAgent',
+      group: { agent: '*', lines: [1] },
+      groups: [{ agents: ['*'], rules: [{ line: 2 }, { line: 3 }] }],
+      sitemaps: [{ url: 'https://example.com/map.xml', line: 4 }],
+      robots: { status: 200 },
+    });
+    expect(structuredContent).not.toHaveProperty('omitted');
+  });
+
+  it('is bounded, and says what it leaves out', async () => {
+    const groups = Array.from(
+      { length: 2_000 },
+      (_, n) => `User-agent: Bot-${n}\nDisallow: /${n}\nDisallow: /x\n`,
+    );
+    const sitemaps = Array.from({ length: 300 }, (_, n) => `Sitemap: https://example.com/${n}.xml\n`);
+    await using site = await startSite({ '/robots.txt': { body: groups.join('') + sitemaps.join('') } });
+    await using host = await startHost(LOCAL);
+    const { structuredContent } = await host.call('site_policy', { url: site.url('/') });
+    expect(structuredContent).toMatchObject({ omitted: { groups: 1_800, rules: 3_600, sitemaps: 200 } });
+    expect(JSON.stringify(structuredContent).length).toBeLessThan(100_000);
+  });
+
+  it('says why nothing may be fetched', async () => {
+    await using site = await startSite({ '/robots.txt': { status: 500 } });
+    await using host = await startHost(LOCAL);
+    const { isError, structuredContent } = await host.call('site_policy', { url: site.url('/') });
+    expect(isError).toBeUndefined();
+    expect(structuredContent).toMatchObject({
+      state: 'disallow-all',
+      reason: 'unreachable',
+      retryAt: expect.any(Number),
+      groups: [],
+    });
+  });
+});
