@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { isRobotsError, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
-import { type SetAside, setAsideIfDamaged } from './set-aside.ts';
+import type { SetAside } from '../embedded/set-aside.ts';
+import { setDamagedLmdbAside } from './set-aside.ts';
 
 /** The part of a database of the package `lmdb` (opened with `encoding: 'binary'`) that is used. */
 export interface LmdbDatabase {
@@ -50,7 +51,7 @@ interface Lmdb {
 export function openDatabase(path: string): OpenedDatabase {
   const lmdb = loadLmdb();
   try {
-    const setAside = setAsideIfDamaged(path);
+    const setAside = setDamagedLmdbAside(path);
     const database = lmdb.open({
       path,
       encoding: 'binary',

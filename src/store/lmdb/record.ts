@@ -1,18 +1,8 @@
 import { createHash } from 'node:crypto';
-
-/** One entry of the database: a value, a lease or a slot, with its expiry. */
-export interface LmdbRecord {
-  /** The key as the caller gave it. */
-  readonly key: string;
-  /** Epoch milliseconds. */
-  readonly expiresAt: number;
-  readonly content: Buffer;
-}
-
-export type RecordKind = 'value' | 'lease' | 'slot';
+import type { Entry, EntryKind } from '../embedded/database.ts';
 
 /** Prefixes by kind, so that names of one kind are adjacent. `x` is the index of all names by expiry. */
-const LETTERS: Readonly<Record<RecordKind, string>> = { value: 'v', lease: 'l', slot: 's' };
+const LETTERS: Readonly<Record<EntryKind, string>> = { value: 'v', lease: 'l', slot: 's' };
 
 /** LMDB accepts 1,978 octets on pages of 4 KiB, fewer on smaller ones. Index entries are longer than the name. */
 const MAX_NAME_BYTES = 400;
@@ -30,7 +20,7 @@ const LATEST = 36 ** 9 - 1;
  * The name of a record. A key that is too long for LMDB, or has characters that its key encoding confuses (control
  * characters, lone surrogates), is replaced by its digest; the record then contains the key.
  */
-export function nameOf(kind: RecordKind, key: string): string {
+export function nameOf(kind: EntryKind, key: string): string {
   if (Buffer.byteLength(key) <= MAX_NAME_BYTES && !/[\p{Cc}\p{Surrogate}]/u.test(key)) {
     return `${LETTERS[kind]}=${key}`;
   }
@@ -39,7 +29,7 @@ export function nameOf(kind: RecordKind, key: string): string {
 }
 
 /** The range of all names of a kind; `end` is exclusive. */
-export function namesOf(kind: RecordKind): { readonly start: string; readonly end: string } {
+export function namesOf(kind: EntryKind): { readonly start: string; readonly end: string } {
   const letter = LETTERS[kind];
   return { start: letter, end: String.fromCharCode(letter.charCodeAt(0) + 1) };
 }
@@ -63,7 +53,7 @@ export function wholeExpiry(expiresAt: number): number {
   return Math.min(Math.ceil(expiresAt), LATEST);
 }
 
-export function encodeRecord(name: string, { key, expiresAt, content }: LmdbRecord): Buffer {
+export function encodeRecord(name: string, { key, expiresAt, content }: Entry): Buffer {
   // JSON escapes lone surrogates, so that UTF-8 keeps them.
   const inside = Buffer.from(name[1] === '#' ? JSON.stringify(key) : '');
   const header = Buffer.alloc(HEADER_BYTES);
@@ -74,7 +64,7 @@ export function encodeRecord(name: string, { key, expiresAt, content }: LmdbReco
 }
 
 /** Decodes a record; `undefined` for anything else. */
-export function decodeRecord(name: string, stored: unknown): LmdbRecord | undefined {
+export function decodeRecord(name: string, stored: unknown): Entry | undefined {
   if (!(stored instanceof Uint8Array) || stored.length < HEADER_BYTES) return undefined;
   const octets = Buffer.from(stored);
   if (octets.readUInt8(0) !== LAYOUT) return undefined;

@@ -1,5 +1,3 @@
-import { type LmdbDatabase, transact } from './database.ts';
-
 /** `now`: a caller waits for the write. `soon`: the write may wait for others, to share their transaction. */
 export type Urgency = 'now' | 'soon';
 
@@ -28,11 +26,11 @@ const GATHER_MS = 20;
 const MAX_WRITES = 256;
 
 /**
- * Groups writes into transactions. A transaction costs a thread switch and a disk sync, whatever its size. Writes run
+ * Groups writes into transactions. A transaction has a cost of its own, such as a disk sync, whatever its size. Writes run
  * in the order in which they were added.
  */
 export class WriteBatches {
-  private readonly database: LmdbDatabase;
+  private readonly transact: (work: () => void) => Promise<void>;
   private readonly afterWrites: () => void;
   private waiting: Waiting[] = [];
   /** Whether a caller waits for one of the waiting writes. */
@@ -42,9 +40,12 @@ export class WriteBatches {
   private timer: NodeJS.Timeout | undefined;
   private gatherMs = GATHER_MS;
 
-  /** @param afterWrites Called at the end of each transaction, inside it. */
-  constructor(database: LmdbDatabase, afterWrites: () => void) {
-    this.database = database;
+  /**
+   * @param transact Runs `work` in one transaction. Rejects when it cannot be committed.
+   * @param afterWrites Called at the end of each transaction, inside it.
+   */
+  constructor(transact: (work: () => void) => Promise<void>, afterWrites: () => void) {
+    this.transact = transact;
     this.afterWrites = afterWrites;
   }
 
@@ -85,7 +86,7 @@ export class WriteBatches {
     this.isWriting = true;
     let taken: Waiting[] | undefined;
     try {
-      await transact(this.database, () => {
+      await this.transact(() => {
         taken = this.take();
         const made = taken.filter(tryWork);
         this.afterWrites();

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { LmdbDatabase } from '../../../src/store/lmdb/database.ts';
-import { WriteBatches } from '../../../src/store/lmdb/write-batch.ts';
+import { WriteBatches } from '../../../src/store/embedded/write-batch.ts';
 
 /** A database of which only the transactions count: each is what was done in it. */
 class Transactions {
@@ -9,17 +8,14 @@ class Transactions {
   refuses: (done: readonly string[]) => boolean = () => false;
   done: string[] = [];
 
-  readonly database = {
-    committed: Promise.resolve(),
-    transaction: async (work: () => void) => {
-      // The lock is got somewhat later.
-      await Promise.resolve();
-      this.done = [];
-      work();
-      if (this.refuses(this.done)) throw new Error('the disk is full');
-      this.committed.push(this.done);
-    },
-  } as unknown as LmdbDatabase;
+  readonly transact = async (work: () => void): Promise<void> => {
+    // The lock is got somewhat later.
+    await Promise.resolve();
+    this.done = [];
+    work();
+    if (this.refuses(this.done)) throw new Error('the disk is full');
+    this.committed.push(this.done);
+  };
 }
 
 describe('writes in transactions', () => {
@@ -39,7 +35,7 @@ describe('writes in transactions', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     transactions = new Transactions();
-    batches = new WriteBatches(transactions.database, () => undefined);
+    batches = new WriteBatches(transactions.transact, () => undefined);
   });
 
   afterEach(() => vi.useRealTimers());

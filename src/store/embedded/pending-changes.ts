@@ -1,7 +1,7 @@
 import { compress } from '../record/compress.ts';
 import { fenceOf, withFence } from '../record/fence.ts';
 import { milliseconds, type StoreSetOptions } from '../store.ts';
-import type { LmdbTable, LmdbWriter } from './table.ts';
+import type { Table, Writer } from './table.ts';
 
 /** A pending change of a key. Without a value the key is deleted. */
 interface Change {
@@ -12,10 +12,10 @@ interface Change {
 
 /** Values that wait for their transaction. This process can read them already; others only after the commit. */
 export class PendingChanges {
-  private readonly table: LmdbTable;
+  private readonly table: Table;
   private readonly changes = new Map<string, Change>();
 
-  constructor(table: LmdbTable) {
+  constructor(table: Table) {
     this.table = table;
   }
 
@@ -31,13 +31,13 @@ export class PendingChanges {
     key: string,
     value: string,
     { ttlMs, fence }: StoreSetOptions,
-    along?: (writer: LmdbWriter) => void,
+    along?: (writer: Writer) => void,
   ): Promise<void> {
     const ttl = milliseconds('ttlMs', ttlMs);
     const change: Change = { value, expiresAt: this.table.now() + ttl, fence };
     await this.change(key, change, async () => {
       const content = withFence(await compress(value), fence);
-      const write = (writer: LmdbWriter): void => {
+      const write = (writer: Writer): void => {
         if (!isLate(writer, key, fence)) writer.put('value', { key, content, expiresAt: change.expiresAt });
         along?.(writer);
       };
@@ -61,9 +61,9 @@ export class PendingChanges {
 }
 
 /** Whether the stored value was written under a later lease than `fence`. */
-function isLate(records: Pick<LmdbWriter, 'find'>, key: string, fence: string | undefined): boolean {
+function isLate(entries: Pick<Writer, 'find'>, key: string, fence: string | undefined): boolean {
   if (fence === undefined) return false;
-  const before = records.find('value', key);
+  const before = entries.find('value', key);
   const later = before && fenceOf(before.content);
   return later !== undefined && later > fence;
 }

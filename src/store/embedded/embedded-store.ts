@@ -1,0 +1,200 @@
+import {
+  assertKnownOptions,
+  type Clock,
+  invalid,
+  quote,
+  RobotsClosedError,
+  RobotsInvalidOptionsError,
+  systemClock,
+} from '../../base/index.ts';
+import { decompress } from '../record/compress.ts';
+import { withoutFence } from '../record/fence.ts';
+import {
+  cacheChannels,
+  type FencedLease,
+  milliseconds,
+  type RobotsStore,
+  type StoreLeaseOptions,
+  type StoreSetOptions,
+  SLOT_REMEMBERED_MS,
+} from '../store.ts';
+import type { SetAside } from './set-aside.ts';
+import type { EmbeddedDatabase } from './database.ts';
+import { PendingChanges } from './pending-changes.ts';
+import { Table, type Writer } from './table.ts';
+
+/** A value that has not expired. */
+export interface StoreEntry {
+  readonly key: string;
+  readonly value: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+/** A store in a database within this process. */
+export interface EmbeddedStore extends RobotsStore, AsyncDisposable {
+  /**
+   * Set when the database at `path` was damaged: it was renamed and kept, and this store started with a new one. Also
+   * published as an event `set-aside` on the channel `canfetch:store` of `node:diagnostics_channel`.
+   */
+  readonly setAside?: SetAside;
+  get(key: string): Promise<string | undefined>;
+  set(key: string, value: string, options: StoreSetOptions): Promise<void>;
+  delete(key: string): Promise<void>;
+  lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
+  reserve(key: string, delayMs: number): Promise<number>;
+  /** All values that have not expired. Values written or deleted during the iteration may or may not be included. */
+  entries(): AsyncIterable<StoreEntry>;
+  /**
+   * Deletes everything that has expired. Each write already deletes some of it. The space is reused; the file does
+   * not shrink.
+   *
+   * @returns the number of values, leases and slots deleted.
+   */
+  sweep(): Promise<number>;
+  /** Deletes all values. Leases and slots stay, because other processes rely on them. */
+  clear(): Promise<void>;
+  /**
+   * Waits for pending writes, and closes the database unless the caller opened it. Later calls reject with
+   * `RobotsClosedError` (`ERR_ROBOTS_CLOSED`). Can be called twice.
+   */
+  close(): Promise<void>;
+}
+
+export interface EmbeddedStoreSettings {
+  /** The name of the store in errors. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly setAside?: SetAside | undefined;
+  readonly close: () => Promise<void>;
+}
+
+/** Options of a store that opens its database itself. */
+interface PathOptions {
+  readonly path: string;
+  readonly clock?: Clock;
+}
+
+/**
+ * Checks the options of a store that opens its database itself.
+ *
+ * @param expected What `path` names.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+export function readPathOptions(options: PathOptions, expected: string): Required<PathOptions> {
+  const given: Partial<PathOptions> = Object(options);
+  assertKnownOptions(given, ['path', 'clock']);
+  const { path, clock = systemClock } = given;
+  if (typeof path !== 'string' || path === '') {
+    throw new RobotsInvalidOptionsError(`Expected \`path\` to name ${expected}, got ${quote(path)}`);
+  }
+  if (typeof clock?.now !== 'function') {
+    throw invalid('`clock`', 'an object whose `now()` returns epoch milliseconds', clock);
+  }
+  return { path, clock };
+}
+
+/** Makes a store of a database that is open. */
+export function embeddedStore(
+  database: EmbeddedDatabase,
+  { name, clock, setAside, close: closeDatabase }: EmbeddedStoreSettings,
+): EmbeddedStore {
+  if (setAside !== undefined) cacheChannels.store.publish({ type: 'set-aside', ...setAside });
+  const table = new Table(database, clock);
+  const pendingChanges = new PendingChanges(table);
+  const pending = new Set<Promise<unknown>>();
+  let closed: Promise<void> | undefined;
+
+  /** A closed database must not be used, so it is closed only after pending calls. */
+  const open = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (closed !== undefined) return Promise.reject(new RobotsClosedError(name));
+    const done = work();
+    const settled: Promise<boolean> = done.then(
+      () => pending.delete(settled),
+      () => pending.delete(settled),
+    );
+    pending.add(settled);
+    return done;
+  };
+
+  const close = (): Promise<void> => {
+    table.writeNow();
+    closed ??= Promise.all(pending).then(closeDatabase);
+    return closed;
+  };
+
+  const release = (key: string, token: string): Promise<void> =>
+    open(() => table.write('soon', (writer) => giveBack(writer, key, token)));
+
+  return {
+    get: (key) =>
+      open(async () => {
+        const found = await table.read(() => pendingChanges.find(key) ?? table.find('value', key));
+        if (found === undefined) return undefined;
+        return 'content' in found ? decompress(withoutFence(found.content)) : found.value;
+      }),
+    set: (key, value, options) => open(() => pendingChanges.set(key, value, options)),
+    delete: (key) => open(() => pendingChanges.delete(key)),
+    lease: (key, ttlMs, { valueKey } = {}) =>
+      open(async () => {
+        const ttl = milliseconds('ttlMs', ttlMs);
+        let content: Buffer | undefined;
+        const token = await table.write('now', (writer) => {
+          if (writer.find('lease', key) !== undefined) return undefined;
+          const next = writer.nextToken();
+          writer.put('lease', { key, content: Buffer.from(next), expiresAt: table.now() + ttl });
+          // The database may reuse the memory when the transaction has ended.
+          content = valueKey === undefined ? undefined : copyOf(writer.find('value', valueKey)?.content);
+          return next;
+        });
+        if (token === undefined) return undefined;
+        const lease = { token, release: () => release(key, token) };
+        if (valueKey === undefined) return lease;
+        return {
+          ...lease,
+          value: (content && (await decompress(withoutFence(content)))) ?? null,
+          setAndRelease: (value, { ttlMs: valueTtlMs }) =>
+            open(() =>
+              pendingChanges.set(valueKey, value, { ttlMs: valueTtlMs, fence: token }, (writer) =>
+                giveBack(writer, key, token),
+              ),
+            ),
+        };
+      }),
+    reserve: (key, delayMs) =>
+      open(async () => {
+        const delay = milliseconds('delayMs', delayMs);
+        const slot = await table.write('now', (writer) => {
+          const last = Number(writer.find('slot', key)?.content.toString() ?? Number.NaN);
+          const now = table.now();
+          const next = Number.isFinite(last) ? Math.max(now, last + delay) : now;
+          const expiresAt = next + Math.max(delay, SLOT_REMEMBERED_MS);
+          writer.put('slot', { key, content: Buffer.from(String(next)), expiresAt });
+          return next;
+        });
+        return Math.max(0, slot - table.now());
+      }),
+    async *entries() {
+      const pages = table.pages('value');
+      for (;;) {
+        const page = await open(() => table.read(() => pages.next()));
+        if (page.done === true) return;
+        for (const { key, content, expiresAt } of page.value) {
+          const value = await decompress(withoutFence(content));
+          if (value !== undefined) yield { key, value, expiresAt };
+        }
+      }
+    },
+    sweep: () => open(() => table.sweep()),
+    clear: () => open(() => table.clear('value')),
+    close,
+    [Symbol.asyncDispose]: close,
+    ...(setAside === undefined ? {} : { setAside }),
+  };
+}
+
+function giveBack(writer: Writer, key: string, token: string): void {
+  if (writer.find('lease', key)?.content.toString() === token) writer.remove('lease', key);
+}
+
+const copyOf = (octets: Buffer | undefined): Buffer | undefined => octets && Buffer.from(octets);

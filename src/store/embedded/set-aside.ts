@@ -1,0 +1,154 @@
+import {
+  existsSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs';
+import { quote, RobotsInvalidOptionsError } from '../../base/index.ts';
+
+/** A damaged database that was renamed and replaced by a new one. */
+export interface SetAside {
+  /** The original path of the file, now that of the new database. */
+  readonly path: string;
+  /** The path of the damaged file. It is kept for inspection and can be deleted. */
+  readonly movedTo: string;
+  /** The damage found. */
+  readonly reason: string;
+}
+
+/** The file of a database, before it is opened. */
+export interface DatabaseFile {
+  /** The kind of database, in errors. */
+  readonly kind: 'LMDB' | 'SQLite';
+  readonly path: string;
+  /** Files that belong to it, and are moved first. */
+  readonly companions: readonly string[];
+  /** The damage; `undefined` when it is sound. */
+  damage(): string | undefined;
+  /** Whether any process, including this one, has the database open. */
+  isOpen(): boolean;
+}
+
+const PAUSE_MS = 20;
+/** Longer than another process needs to check and rename the file. */
+const MAX_WAIT_MS = 10_000;
+
+/**
+ * Sets a database aside if it is damaged. Call it before the database is opened.
+ *
+ * A database that a process has open is never moved. When several processes find the same damage, only one moves the
+ * file. Both need `/proc` of Linux; on other systems a damaged database is an error.
+ *
+ * @returns the database that was moved; `undefined` when it is sound.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database is damaged and cannot be moved.
+ */
+export function setAsideIfDamaged(file: DatabaseFile): SetAside | undefined {
+  const damage = file.damage();
+  if (damage === undefined) return undefined;
+  const claim = claimRenaming(file, damage);
+  try {
+    // Another process may have set it aside and opened a new one meanwhile.
+    const reason = file.damage();
+    if (reason === undefined) return undefined;
+    if (file.isOpen()) throw moveError(file, reason, 'a process has it open');
+    const movedTo = unusedName(file.path);
+    for (const companion of file.companions) {
+      if (existsSync(companion)) renameSync(companion, movedTo + companion.slice(file.path.length));
+    }
+    renameSync(file.path, movedTo);
+    return { path: file.path, movedTo, reason };
+  } finally {
+    unlinkSync(claim);
+  }
+}
+
+/**
+ * Whether any process, including this one, holds a lock on a file. The file is not opened here, because closing it
+ * would release this process's own locks.
+ */
+export function isLocked(path: string): boolean {
+  const inode = statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+  if (inode === undefined || process.platform !== 'linux') return false;
+  const locks = readFileSync('/proc/locks', 'utf8').split('\n');
+  // "1: POSIX  ADVISORY  READ 5433 08:01:7864448 0 0". Only the inode is compared: file systems may report another
+  // device here than in `stat`.
+  return locks.some((line) => line.includes(`:${inode} `));
+}
+
+/**
+ * Makes this process the only one that may rename the file, until the returned link is unlinked.
+ *
+ * A claim is a symbolic link whose target names its process. It is created atomically, and removed by its owner only.
+ * The claim of a dead process is skipped by creating the next one, so that no two processes ever replace it.
+ */
+function claimRenaming(file: DatabaseFile, reason: string): string {
+  if (process.platform !== 'linux') throw moveError(file, reason, 'only on Linux can be found out whether it is in use');
+  const owner = `${process.pid} ${startOf(process.pid)}`;
+  const until = performance.now() + MAX_WAIT_MS;
+  for (let number = 1; ;) {
+    const claim = `${file.path}.claim-${number}`;
+    try {
+      symlinkSync(owner, claim);
+      return claim;
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+    if (!mayBeAlive(claim)) number++;
+    else if (performance.now() < until) pause(PAUSE_MS);
+    else throw moveError(file, reason, `the process that made ${quote(claim)} has not finished`);
+  }
+}
+
+/** Whether the process of a claim is alive. A claim that has just been removed counts as alive. */
+function mayBeAlive(claim: string): boolean {
+  try {
+    const [pid = '', ...start] = readlinkSync(claim).split(' ');
+    return startOf(Number(pid)) === start.join(' ');
+  } catch (error) {
+    return codeOf(error) === 'ENOENT';
+  }
+}
+
+/** The start time of a process and of the machine. With the process id, this is unique. */
+function startOf(pid: number): string | undefined {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    // The program name, in parentheses, may contain spaces. Field 22 is the start time.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
+    return `${fields?.[22 - 3]} ${boot}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function unusedName(data: string): string {
+  const name = `${data}.damaged-${new Date().toISOString().replaceAll(':', '')}`;
+  for (let number = 0; ; number++) {
+    const candidate = number === 0 ? name : `${name}-${number}`;
+    if (!existsSync(candidate)) return candidate;
+  }
+}
+
+/** The error of a damaged or foreign database that stays where it is. */
+export function moveError(
+  { kind, path }: Pick<DatabaseFile, 'kind' | 'path'>,
+  damage: string,
+  why: string,
+): RobotsInvalidOptionsError {
+  return new RobotsInvalidOptionsError(
+    `Expected the ${kind} database ${quote(path)} to be undamaged, but ${damage}. It was not moved aside, because ${why}. ` +
+      'Close the programs that use it, and move the file away or use another `path`',
+  );
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** Blocks: stores open their databases synchronously. */
+export function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

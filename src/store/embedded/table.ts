@@ -1,0 +1,106 @@
+import type { Clock } from '../../base/index.ts';
+import type { EmbeddedDatabase, Entry, EntryKind } from './database.ts';
+import { type Urgency, WriteBatches } from './write-batch.ts';
+
+/** Expired entries deleted for each entry put. More than one, so that expired entries cannot accumulate. */
+const SWEPT_PER_PUT = 4;
+
+/** Entries per transaction, or per read, in operations on all of them. */
+const PAGE = 256;
+
+const TOKEN_DIGITS = 16;
+
+/** The operations within a write transaction. */
+export interface Writer {
+  /** The entry, unless it has expired. */
+  find(kind: EntryKind, key: string): Entry | undefined;
+  put(kind: EntryKind, entry: Entry): void;
+  remove(kind: EntryKind, key: string): void;
+  /** A token greater than all before it, compared as text. */
+  nextToken(): string;
+}
+
+/** The unexpired entries of a database, and writes to it in batches. */
+export class Table {
+  private readonly database: EmbeddedDatabase;
+  private readonly clock: Clock;
+  private readonly batches: WriteBatches;
+  /** The number of entries put in the current transaction. */
+  private puts = 0;
+
+  constructor(database: EmbeddedDatabase, clock: Clock) {
+    this.database = database;
+    this.clock = clock;
+    this.batches = new WriteBatches(
+      (work) => database.transact(work),
+      () => this.sweepForPuts(),
+    );
+  }
+
+  now(): number {
+    return this.clock.now();
+  }
+
+  find(kind: EntryKind, key: string): Entry | undefined {
+    const entry = this.database.find(kind, key);
+    return entry !== undefined && entry.expiresAt > this.now() ? entry : undefined;
+  }
+
+  /** Runs a read. */
+  read<Result>(work: () => Result): Promise<Result> {
+    return this.database.read(work);
+  }
+
+  /** Runs `work` in a transaction with other writes. The transaction also deletes a few expired entries. */
+  write<Result>(urgency: Urgency, work: (writer: Writer) => Result, isSmall = true): Promise<Result> {
+    return this.batches.add({ urgency, work: () => work(this.writer), isSmall });
+  }
+
+  /** Commits waiting writes without further delay, and from now on all later ones. */
+  writeNow(): void {
+    this.batches.writeNow();
+  }
+
+  /** Deletes all expired entries, a page at a time. @returns how many. */
+  sweep(): Promise<number> {
+    return this.pageByPage(() => this.database.sweep(this.now(), PAGE));
+  }
+
+  /** Deletes all entries of a kind, a page at a time. */
+  async clear(kind: EntryKind): Promise<void> {
+    await this.pageByPage(() => this.database.removeSome(kind, PAGE));
+  }
+
+  /** All unexpired entries of a kind, a page at a time. */
+  *pages(kind: EntryKind): Generator<readonly Entry[]> {
+    for (const page of this.database.pages(kind, PAGE)) {
+      const now = this.now();
+      yield page.filter(({ expiresAt }) => expiresAt > now);
+    }
+  }
+
+  private async pageByPage(deleteSome: () => number): Promise<number> {
+    let deleted = 0;
+    for (let page = PAGE; page === PAGE;) {
+      page = await this.write('now', deleteSome);
+      deleted += page;
+    }
+    return deleted;
+  }
+
+  private readonly writer: Writer = {
+    find: (kind, key) => this.find(kind, key),
+    put: (kind, entry) => {
+      this.puts++;
+      this.database.put(kind, entry);
+    },
+    remove: (kind, key) => this.database.remove(kind, key),
+    nextToken: () => String(this.database.countLease()).padStart(TOKEN_DIGITS, '0'),
+  };
+
+  private sweepForPuts(): void {
+    const { puts } = this;
+    this.puts = 0;
+    if (puts > 0) this.database.sweep(this.now(), SWEPT_PER_PUT * puts);
+  }
+}
