@@ -6,6 +6,7 @@ import { DAY, HOUR, SECOND } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/installed.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { describeWithSqlite, quietEnv } from '../support/sqlite.ts';
 import { type CompiledScript, compileScript, startWorker, type Worker } from '../support/workers.ts';
 import type { MemberOptions, MemberReport } from './member.ts';
 import { RULES, type Sites, startSites } from './sites.ts';
@@ -26,9 +27,11 @@ async function startMembers(
   first = 0,
 ): Promise<Worker[]> {
   const started = Array.from({ length: count }, (_, index) =>
-    startWorker(script, [
-      JSON.stringify({ agent: `ExampleBot/${first + index}`, ...place, ...others } satisfies MemberOptions),
-    ]),
+    startWorker(
+      script,
+      [JSON.stringify({ agent: `ExampleBot/${first + index}`, ...place, ...others } satisfies MemberOptions)],
+      { env: quietEnv },
+    ),
   );
   for (const member of started) members.add(member);
   for (const member of started) expect(await member.next()).toBe('ready');
@@ -141,6 +144,21 @@ export function describeFleetOnLmdb(origins: number): void {
     afterEach(() => rmSync(path, { recursive: true }));
 
     fleetBehaviour(origins, () => ({ store: 'lmdb', where: path }));
+  });
+}
+
+/** A fleet of processes that share one SQLite database. */
+export function describeFleetOnSqlite(origins: number): void {
+  describeWithSqlite('a fleet on one SQLite', () => {
+    let folder: string;
+
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'canfetch-sqlite-'));
+    });
+
+    afterEach(() => rmSync(folder, { recursive: true }));
+
+    fleetBehaviour(origins, () => ({ store: 'sqlite', where: join(folder, 'robots.sqlite') }));
   });
 }
 

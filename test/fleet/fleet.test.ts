@@ -1,4 +1,5 @@
-import { describeFleetOnLmdb } from './behaviour.ts';
+import { describeFleetOnLmdb, describeFleetOnSqlite } from './behaviour.ts';
 
 /** `fleet.thorough.test.ts` has more origins, and Redis. */
 describeFleetOnLmdb(60);
+describeFleetOnSqlite(60);

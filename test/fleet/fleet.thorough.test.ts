@@ -1,7 +1,8 @@
-import { describeFleetOnLmdb, describeFleetOnRedis } from './behaviour.ts';
+import { describeFleetOnLmdb, describeFleetOnRedis, describeFleetOnSqlite } from './behaviour.ts';
 
 const ORIGINS = 2_000;
 
 describeFleetOnLmdb(ORIGINS);
+describeFleetOnSqlite(ORIGINS);
 describeFleetOnRedis(ORIGINS, 'ioredis');
 describeFleetOnRedis(ORIGINS, 'node-redis');

@@ -1,18 +1,19 @@
 import { RobotsClient } from '../../src/client/robots-client.ts';
 import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
 import { redisStore } from '../../src/store/redis/redis.ts';
+import { sqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { RobotsStore, StoreEvent } from '../../src/store/store.ts';
 import { everyNameIsLocal } from './sites.ts';
 import { Cluster, Redis } from 'ioredis';
 import { createInterface } from 'node:readline';
 import { createClient } from 'redis';
 
-export type StoreKind = 'lmdb' | 'ioredis' | 'node-redis' | 'ioredis-cluster';
+export type StoreKind = 'lmdb' | 'sqlite' | 'ioredis' | 'node-redis' | 'ioredis-cluster';
 
 /** The argument of `member`: a process with a client over a store that others use too. */
 export interface MemberOptions {
   readonly store: StoreKind;
-  /** A folder, or the URL of a server. */
+  /** A folder, a file, or the URL of a server. */
   readonly where: string;
   readonly agent: string;
   /** Of its robots.txt requests; its leases last two seconds longer. */
@@ -38,8 +39,8 @@ interface Opened {
 }
 
 async function openStore({ store: kind, where }: MemberOptions): Promise<Opened> {
-  if (kind === 'lmdb') {
-    const store = lmdbStore({ path: where });
+  if (kind === 'lmdb' || kind === 'sqlite') {
+    const store = kind === 'lmdb' ? lmdbStore({ path: where }) : sqliteStore({ path: where });
     return { store, close: () => store.close() };
   }
   if (kind === 'ioredis-cluster') {

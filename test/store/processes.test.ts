@@ -1,11 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/base/index.ts';
+import type { EmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
 import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
+import { sqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { HOUR, MINUTE, SECOND } from '../support/client.ts';
 import { describeWith } from '../support/installed.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { describeWithSqlite, quietEnv } from '../support/sqlite.ts';
 import { type CompiledScript, compileScript, startWorker, type Worker } from '../support/workers.ts';
 import type { WorkerTask } from './store-worker.ts';
 
@@ -22,8 +26,8 @@ afterAll(async () => {
   script[Symbol.dispose]();
 });
 
-async function start(kind: 'lmdb' | 'redis', where: string, count: number): Promise<Worker[]> {
-  const workers = Array.from({ length: count }, () => startWorker(script, [kind, where]));
+async function start(kind: 'lmdb' | 'redis' | 'sqlite', where: string, count: number): Promise<Worker[]> {
+  const workers = Array.from({ length: count }, () => startWorker(script, [kind, where], { env: quietEnv }));
   running.push(...workers);
   for (const worker of workers) expect(await worker.next()).toBe('ready');
   return workers;
@@ -71,23 +75,30 @@ function sharedBehaviour(open: () => Promise<Worker[]>): void {
   });
 }
 
-describe('processes on one LMDB', () => {
+/** What processes owe each other whose stores are in one file. */
+function embeddedBehaviour(
+  kind: 'lmdb' | 'sqlite',
+  open: (path: string, clock?: Clock) => EmbeddedStore,
+  nameOf: (folder: string) => string,
+): void {
+  let folder: string;
   let path: string;
 
   beforeAll(() => {
-    path = mkdtempSync(join(tmpdir(), 'canfetch-lmdb-'));
+    folder = mkdtempSync(join(tmpdir(), `canfetch-${kind}-`));
+    path = nameOf(folder);
   });
 
-  afterAll(() => rmSync(path, { recursive: true }));
+  afterAll(() => rmSync(folder, { recursive: true }));
 
-  sharedBehaviour(() => start('lmdb', path, PROCESSES));
+  sharedBehaviour(() => start(kind, path, PROCESSES));
 
   it('the lease of one that is killed runs out', async () => {
-    const [holder] = (await start('lmdb', path, 1)) as [Worker];
+    const [holder] = (await start(kind, path, 1)) as [Worker];
     expect(await told(holder, { task: 'lease', keys: ['k'], ms: 30 * SECOND })).toEqual([true]);
     await holder.kill();
     let later = 0;
-    await using store = lmdbStore({ path, clock: { now: () => Date.now() + later } });
+    await using store = open(path, { now: () => Date.now() + later });
     expect(await store.lease('k', SECOND)).toBeUndefined();
     later = 31 * SECOND;
     expect(await store.lease('k', SECOND)).toBeDefined();
@@ -96,9 +107,9 @@ describe('processes on one LMDB', () => {
   it('one that is killed while it writes leaves whole values, and a database that goes on', async () => {
     const keys = Array.from({ length: 2_000 }, (_, at) => `https://written${at}.example`);
     const value = 'x'.repeat(1_000);
-    const [writer] = (await start('lmdb', path, 1)) as [Worker];
+    const [writer] = (await start(kind, path, 1)) as [Worker];
     writer.tell({ task: 'set', keys, ms: HOUR, value } satisfies WorkerTask);
-    await using store = lmdbStore({ path });
+    await using store = open(path);
     while ((await store.get(keys[0]!)) === undefined) await new Promise((resolve) => setImmediate(resolve));
     await writer.kill();
     for await (const entry of store.entries()) {
@@ -109,10 +120,44 @@ describe('processes on one LMDB', () => {
   });
 
   it('one that has a store open ends by itself', async () => {
-    const [worker] = (await start('lmdb', path, 1)) as [Worker];
+    const [worker] = (await start(kind, path, 1)) as [Worker];
     expect(await told(worker, { task: 'set', keys: ['k'], ms: HOUR, value: 'v' })).toEqual(['set']);
     worker.end();
     expect(await worker.ended()).toEqual({ code: 0, stderr: '' });
+  });
+}
+
+describe('processes on one LMDB', () => {
+  embeddedBehaviour(
+    'lmdb',
+    (path, clock) => lmdbStore(clock === undefined ? { path } : { path, clock }),
+    (folder) => folder,
+  );
+});
+
+describeWithSqlite('processes on one SQLite', () => {
+  embeddedBehaviour(
+    'sqlite',
+    (path, clock) => sqliteStore(clock === undefined ? { path } : { path, clock }),
+    (folder) => join(folder, 'robots.sqlite'),
+  );
+
+  it('that open it together make one database', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'canfetch-sqlite-'));
+    for (let round = 0; round < 5; round++) {
+      const path = join(folder, `${round}.sqlite`);
+      if (round % 2 === 1) writeFileSync(path, Buffer.alloc(8_192));
+      const crowd = await start('sqlite', path, PROCESSES);
+      const won = await Promise.all(
+        crowd.map((worker) => told(worker, { task: 'lease', keys: ['k'], ms: HOUR })),
+      );
+      expect(won.flat().filter((isMine) => isMine === true)).toHaveLength(1);
+      for (const worker of crowd) await worker.kill();
+      const names = readdirSync(folder).filter((name) => name.startsWith(`${round}.sqlite`));
+      expect(names.filter((name) => name.includes('.claim-'))).toEqual([]);
+      expect(names.filter((name) => name.includes('.damaged-'))).toHaveLength(round % 2);
+    }
+    rmSync(folder, { recursive: true });
   });
 });
 

@@ -3,9 +3,10 @@ import { Redis } from 'ioredis';
 import { open } from 'lmdb';
 import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
 import { redisStore } from '../../src/store/redis/redis.ts';
+import { sqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { RobotsStore } from '../../src/store/store.ts';
 
-/** `store-worker <lmdb|lmdb-opened|redis> <where>`: does as it is told, until it is told nothing more. */
+/** `store-worker <lmdb|lmdb-opened|redis|sqlite> <where>`: does as it is told, until it is told nothing more. */
 export interface WorkerTask {
   readonly task: 'lease' | 'reserve' | 'set' | 'get';
   readonly keys: readonly string[];
@@ -24,6 +25,7 @@ function openStore(kind: string, where: string): Opened {
     const redis = new Redis(where);
     return { store: redisStore(redis), close: async () => void (await redis.quit()) };
   }
+  if (kind === 'sqlite') return { store: sqliteStore({ path: where }), close: async () => undefined };
   const store = lmdbStore(
     kind === 'lmdb' ? { path: where } : open<Buffer, string>({ path: where, encoding: 'binary' }),
   );

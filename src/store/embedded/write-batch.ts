@@ -12,9 +12,18 @@ export interface BatchedWrite<Result> {
   readonly isSmall: boolean;
 }
 
+/** A write met an error after which its transaction cannot be committed. */
+export class BrokenTransaction extends Error {
+  constructor(cause: unknown) {
+    super('The transaction cannot be committed', { cause });
+  }
+}
+
 interface Waiting {
   readonly work: () => void;
   readonly isSmall: boolean;
+  /** Whether it gets a transaction of its own. */
+  readonly isAlone: boolean;
   settle(): void;
   reject(reason: unknown): void;
 }
@@ -59,6 +68,7 @@ export class WriteBatches {
           settle = () => resolve(result);
         },
         isSmall,
+        isAlone: false,
         settle: () => settle(),
         reject,
       });
@@ -101,7 +111,7 @@ export class WriteBatches {
   }
 
   private take(): Waiting[] {
-    const taken = this.waiting.splice(0, MAX_WRITES);
+    const taken = this.waiting.splice(0, this.waiting[0]?.isAlone === true ? 1 : MAX_WRITES);
     this.isUrgent &&= this.waiting.length > 0;
     return taken;
   }
@@ -110,7 +120,7 @@ export class WriteBatches {
     const again: Waiting[] = [];
     for (const each of taken) {
       // A write that was alone in its transaction would fail again.
-      if (each.isSmall && taken.length > 1) again.push({ ...each, isSmall: false });
+      if (each.isSmall && taken.length > 1) again.push({ ...each, isAlone: true });
       else each.reject(reason);
     }
     this.waiting.unshift(...again);
@@ -118,12 +128,16 @@ export class WriteBatches {
   }
 }
 
-/** Runs one write. If it throws, it has written nothing, and the other writes of the transaction continue. */
+/**
+ * Runs one write. If it throws, it has written nothing, and the other writes of the transaction continue, unless the
+ * transaction is broken.
+ */
 function tryWork(each: Waiting): boolean {
   try {
     each.work();
     return true;
   } catch (error) {
+    if (error instanceof BrokenTransaction) throw error;
     each.reject(error);
     return false;
   }

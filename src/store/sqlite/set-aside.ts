@@ -1,0 +1,63 @@
+import { statSync } from 'node:fs';
+import { isLocked, pause, type SetAside, setAsideIfDamaged } from '../embedded/set-aside.ts';
+import type { Connect, SqliteDatabase } from './database.ts';
+import { hasCode, SQLITE_CORRUPT, SQLITE_NOTADB } from './errors.ts';
+
+/** A larger database is not read as a whole when it is opened: damage in it is an error of the call that meets it. */
+const CHECKED_BYTES = 64 * 1024 * 1024;
+
+/** A page has 512 octets at least. */
+const SMALLEST_BYTES = 512;
+
+/** How long another process may have a damaged database open in order to check it. */
+const CHECK_MS = 1_000;
+const PAUSE_MS = 20;
+
+/**
+ * Sets the database at `path` aside if it is damaged.
+ *
+ * @returns the database that was moved; `undefined` when it is sound.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database is damaged and cannot be moved.
+ */
+export function setDamagedSqliteAside(path: string, connect: Connect): SetAside | undefined {
+  return setAsideIfDamaged({
+    kind: 'SQLite',
+    path,
+    companions: [`${path}-journal`, `${path}-wal`, `${path}-shm`],
+    damage: () => damageOf(path, connect),
+    isOpen: () => isOpenFor(path, CHECK_MS),
+  });
+}
+
+/** The damage of the file; `undefined` when it is sound, or when that cannot be told without opening it for writing. */
+function damageOf(path: string, connect: Connect): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isFile() || stats.size === 0) return undefined;
+  // SQLite would take it for an empty file, and write over it.
+  if (stats.size < SMALLEST_BYTES) return `it has ${stats.size} octets`;
+  let database: SqliteDatabase | undefined;
+  try {
+    // A connection for reading only: when it is closed, it does not delete the log of a database that another process
+    // has put in the place of this one meanwhile.
+    database = connect(path, { readOnly: true });
+    database.exec('PRAGMA busy_timeout = 1000');
+    const check = stats.size > CHECKED_BYTES ? 'SELECT name FROM sqlite_master' : 'PRAGMA quick_check(1)';
+    const { quick_check: found = 'ok' } = Object(database.prepare(check).get());
+    return found === 'ok' ? undefined : String(found).replaceAll('\n', ' ');
+  } catch (error) {
+    if (!hasCode(error, SQLITE_CORRUPT) && !hasCode(error, SQLITE_NOTADB)) return undefined;
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    database?.close();
+  }
+}
+
+/** Whether a process has the database open all the time until `ms` have passed. Its locks tell it. */
+function isOpenFor(path: string, ms: number): boolean {
+  const until = performance.now() + ms;
+  while (isLocked(path) || isLocked(`${path}-shm`)) {
+    if (performance.now() >= until) return true;
+    pause(PAUSE_MS);
+  }
+  return false;
+}

@@ -1,0 +1,87 @@
+import { type Clock, RobotsInvalidOptionsError, systemClock } from '../../base/index.ts';
+import { embeddedStore, type EmbeddedStore, readPathOptions } from '../embedded/embedded-store.ts';
+import { openDatabase, type SqliteDatabase } from './database.ts';
+import { SqliteEntries } from './entries.ts';
+import { prepareSchema } from './schema.ts';
+
+export type { EmbeddedStore, StoreEntry } from '../embedded/embedded-store.ts';
+export type { SetAside } from '../embedded/set-aside.ts';
+export type { FencedLease } from '../store.ts';
+export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../store.ts';
+export type { SqliteDatabase, SqliteStatement, SqliteValue } from './database.ts';
+
+export interface SqliteStoreOptions {
+  /**
+   * A file, created if it is missing; two more, `…-wal` and `…-shm`, lie beside it. It must be on a local disk: SQLite's
+   * write-ahead log does not work on network file systems.
+   */
+  readonly path: string;
+  /** Clock for expiry, leases and slots. @default the system clock, which all processes of the machine share */
+  readonly clock?: Clock;
+}
+
+/** The store that {@link sqliteStore} makes. */
+export type SqliteStore = EmbeddedStore;
+
+/**
+ * Makes a store for any number of processes on one machine, without a native package. It needs Node.js 22.13 or later,
+ * whose `node:sqlite` it uses.
+ *
+ * Pass a file; or a database that you opened for the store alone, with `node:sqlite`, `bun:sqlite` or
+ * `better-sqlite3`. The store sets such a database up (WAL mode, tables), and does not close it.
+ *
+ * Calls of SQLite run in the thread of the caller; each takes a fraction of a millisecond, and now and then one takes
+ * as long as the disk takes to sync. Waiting for other processes does not block the thread. Errors of the database,
+ * such as a full disk, reject the call.
+ *
+ * A file of up to 64 MiB is checked when it is opened. A damaged one is renamed, kept beside the new one, and reported
+ * in {@link EmbeddedStore.setAside}. All processes that use a file must share a process table: not containers with
+ * separate process ids.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also when Node.js has no SQLite, or when the
+ * database cannot be opened, is another program's, or is damaged while another process has it open.
+ *
+ * @example
+ * ```ts
+ * import { RobotsClient } from 'canfetch';
+ * import { sqliteStore } from 'canfetch/sqlite';
+ *
+ * const store = sqliteStore({ path: './robots.sqlite' });
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0', store });
+ * // …
+ * await robots.close();
+ * await store.close();
+ * ```
+ */
+export function sqliteStore(source: SqliteStoreOptions | SqliteDatabase): SqliteStore {
+  const name = 'SQLite store';
+  if (isDatabase(source)) {
+    setUp(source);
+    const close = (): Promise<void> => Promise.resolve();
+    return embeddedStore(new SqliteEntries(source), { name, clock: systemClock, close });
+  }
+  const { path, clock } = readPathOptions(source, 'a file, or an open database of SQLite');
+  const { database, setAside } = openDatabase(path);
+  return embeddedStore(new SqliteEntries(database), {
+    name,
+    clock,
+    setAside,
+    close: async () => void database.close(),
+  });
+}
+
+function isDatabase(source: SqliteStoreOptions | SqliteDatabase): source is SqliteDatabase {
+  return typeof source === 'object' && source !== null && 'prepare' in source;
+}
+
+function setUp(database: SqliteDatabase): void {
+  try {
+    prepareSchema(database, 'the database');
+  } catch (cause) {
+    if (cause instanceof RobotsInvalidOptionsError) throw cause;
+    throw new RobotsInvalidOptionsError(
+      `Expected an open database of SQLite that can be written: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
+  }
+}
