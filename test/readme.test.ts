@@ -12,6 +12,7 @@ import { type Proxy, startProxy } from './support/proxy.ts';
 import { installed } from './support/installed.ts';
 import { type RedisServer, startRedis } from './support/redis-server.ts';
 import { answer, type Site, startSite } from './support/site.ts';
+import { nodeSqlite } from './support/sqlite.ts';
 
 /**
  * Runs the TypeScript of the README and of the guides in the rooms, each block as a module of its own. Imports of the
@@ -34,6 +35,7 @@ const redis = installed('redis-server') !== undefined;
 /** Why a block is not run, if it is not: what it needs may be missing. */
 function skippedFor(needs: string | undefined, source: string): string | undefined {
   if (needs !== undefined) return skippedWithoutChromium;
+  if (source.includes('canfetch/sqlite') && nodeSqlite === undefined) return 'Node.js has no SQLite';
   return source.includes('REDIS_URL') && !redis ? 'redis-server is not installed' : undefined;
 }
 

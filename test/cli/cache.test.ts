@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
 import { RobotsClient } from '../../src/index.ts';
 import { fakeOrigin, type FakeOrigin } from '../../src/testing/index.ts';
+import { describeWithSqlite } from '../support/sqlite.ts';
 import { cli, type CliInput, type CliResult, records } from './session.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
@@ -172,12 +173,29 @@ describe('cache export and import', () => {
   });
 });
 
+describeWithSqlite('cache of a SQLite file', () => {
+  it('is carried there and back', async () => {
+    await crawl();
+    const exported = await cache('export');
+    const file = `sqlite:${join(folder, 'robots.sqlite')}`;
+    const imported = await cli(['cache', 'import', '--store', file, '-a', 'ExampleBot'], {
+      stdin: exported.stdout,
+    });
+    expect([imported.code, JSON.parse(imported.stdout)]).toMatchObject([0, { imported: 2, rejected: 0 }]);
+    const again = await cli(['cache', 'export', '--store', file]);
+    expect(again.stdout.split('\n').slice(1).sort()).toEqual(exported.stdout.split('\n').slice(1).sort());
+    const checked = await cli(['check', '-a', 'ExampleBot', '--store', file, sites[0]!.url('/private')]);
+    expect(checked.code).toBe(1);
+  });
+});
+
 describe('cache, called wrongly', () => {
   it.each([
     [[], 'Expected what to do with the store'],
     [['eat'], 'Expected what to do with the store'],
     [['ls'], 'Expected --store FOLDER'],
-    [['ls', '--store', 'no-such-folder'], 'there is no such'],
+    [['ls', '--store', 'no-such-folder'], 'Expected --store to be an existing folder'],
+    [['ls', '--store', 'sqlite:no-such-file'], 'got "sqlite:no-such-file"'],
     [['ls', '--store', '.', 'https://example.com'], 'Expected nothing after ls'],
     [['show', '--store', '.'], 'Expected the URL of an origin'],
     [['import', '--store', '.'], 'Expected --agent'],

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import { type OriginRecord, profiles } from '../../lifecycle/index.ts';
-import { type LmdbStore, lmdbStore } from '../../store/lmdb/lmdb.ts';
+import type { EmbeddedStore } from '../../store/lmdb/lmdb.ts';
 import { type CacheNamespace, readRecordKey, RecordCodec, type Rejection } from '../../store/index.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
+import { openPathStore, storeExists } from '../frame/path-store.ts';
 import { quoted } from '../../report/text/index.ts';
 import { readProfile } from '../frame/settings.ts';
 import { UsageError } from '../../report/index.ts';
@@ -21,7 +21,7 @@ export interface StoredItem {
 
 /** An open store, with the codec that reads its records. */
 export interface CommandStore extends AsyncDisposable {
-  readonly store: LmdbStore;
+  readonly store: EmbeddedStore;
   readonly codec: RecordCodec;
   /** @param whose Restricts the records to namespaces with these fields. */
   records(whose: Partial<CacheNamespace>): AsyncIterable<StoredItem>;
@@ -33,18 +33,20 @@ export interface CommandStore extends AsyncDisposable {
  * @param mayBeMade Whether to create the folder when it does not exist.
  * @throws UsageError when `--store` is absent, or when the folder does not exist and must not be created.
  */
-export function openCommandStore(given: ParsedArguments, mayBeMade: boolean): CommandStore {
+export async function openCommandStore(given: ParsedArguments, mayBeMade: boolean): Promise<CommandStore> {
   const path = given.values.get('store')?.[0];
   if (path === undefined) {
     throw new UsageError(
-      'Expected --store FOLDER, got none; give the folder that is the `path` of lmdbStore()',
+      'Expected --store FOLDER, got none; give the folder that is the `path` of lmdbStore(), or sqlite:FILE',
     );
   }
-  if (!mayBeMade && !existsSync(path)) {
-    throw new UsageError(`Expected --store to be an existing folder, got ${quoted(path)}; check the path`);
+  if (!mayBeMade && !storeExists(path)) {
+    throw new UsageError(
+      `Expected --store to be an existing folder, or sqlite: and an existing file, got ${quoted(path)}; check the path`,
+    );
   }
   const profile = profiles[readProfile(given)];
-  const store = lmdbStore({ path });
+  const store = await openPathStore(path);
   const codec = new RecordCodec({ maxBodyBytes: DEFAULT_MAX_BODY_BYTES, profileOf: () => profile });
   return {
     store,

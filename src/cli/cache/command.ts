@@ -14,7 +14,11 @@ export const cacheCommand: Command = {
     'ACTION is ls (list the origins), show URL… (show the record of each origin, with its file), clear (delete all records, ' +
     'or with URL… those of these origins), export (print all records) or import (read exported records from standard input).',
   options: [
-    { name: 'store', value: 'FOLDER', help: 'the folder of the store: the `path` of lmdbStore()' },
+    {
+      name: 'store',
+      value: 'FOLDER',
+      help: 'the `path` of lmdbStore(); sqlite:FILE for that of sqliteStore()',
+    },
     {
       ...agentOption,
       repeatable: false,

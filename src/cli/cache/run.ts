@@ -36,7 +36,7 @@ export async function runCache(given: ParsedArguments, session: Session): Promis
   if (action === 'import' && whose.token === undefined) {
     throw new UsageError('Expected --agent with import, got none; a snapshot does not contain its agent');
   }
-  await using opened = openCommandStore(given, action === 'import');
+  await using opened = await openCommandStore(given, action === 'import');
   warnSetAside(opened.store, session);
   return await interruptible(session, { readsStdin: action === 'import' }, async (signal) => {
     const output = new Output(session.stdout);

@@ -1,6 +1,6 @@
 import type { ProfileName } from '../../lifecycle/index.ts';
 import type { StoreEvent } from '../../store/index.ts';
-import type { LmdbStore } from '../../store/lmdb/lmdb.ts';
+import type { EmbeddedStore } from '../../store/lmdb/lmdb.ts';
 import type { PolicyOptions, RobotsClient, RobotsClientOptions } from '../../client/index.ts';
 import type { OriginPolicy } from '../../decision/index.ts';
 import type { PolicyClient } from '../../report/input/index.ts';
@@ -9,6 +9,7 @@ import { count, printable } from '../../report/text/index.ts';
 import type { Session } from '../../report/index.ts';
 import { UsageError } from '../../report/usage-error.ts';
 import type { ProxyDispatcher } from '../../net/index.ts';
+import { openPathStore } from './path-store.ts';
 import { readProxies } from './proxy.ts';
 import { readAgents, readDeadlineMs, readProfile } from './settings.ts';
 
@@ -18,7 +19,7 @@ export interface OnlineSettings {
   readonly agents: readonly string[];
   readonly profile: ProfileName;
   readonly deadlineMs: number | undefined;
-  /** Folder of a store that keeps answers between runs. */
+  /** Folder, or `sqlite:` and the file, of a store that keeps answers between runs. */
   readonly store: string | undefined;
   /** URL of a proxy for all requests. When absent, the environment variables apply. */
   readonly proxy: string | undefined;
@@ -44,13 +45,13 @@ export class OpenedClient implements PolicyClient {
   readonly client: RobotsClient;
   /** The proxies, when requests use any. */
   readonly dispatcher: ProxyDispatcher | undefined;
-  private readonly store: LmdbStore | undefined;
+  private readonly store: EmbeddedStore | undefined;
   private readonly troubles: StoreTroubles;
 
   constructor(
     client: RobotsClient,
     dispatcher: ProxyDispatcher | undefined,
-    store: LmdbStore | undefined,
+    store: EmbeddedStore | undefined,
     troubles: StoreTroubles,
   ) {
     this.client = client;
@@ -80,7 +81,7 @@ export class OpenedClient implements PolicyClient {
  *   proxy resolves the host names, so the client cannot enforce that policy.
  */
 export async function openClient(
-  { agents, profile, deadlineMs, store: path, proxy }: OnlineSettings,
+  { agents, profile, deadlineMs, store: named, proxy }: OnlineSettings,
   session: Session,
   more: RobotsClientOptions = {},
 ): Promise<OpenedClient> {
@@ -93,8 +94,7 @@ export async function openClient(
   }
   const dispatcher = proxies && new (await import('../../net/index.ts')).ProxyDispatcher(proxies);
   const { RobotsClient } = await import('../../client/index.ts');
-  const store =
-    path === undefined ? undefined : (await import('../../store/lmdb/lmdb.ts')).lmdbStore({ path });
+  const store = named === undefined ? undefined : await openPathStore(named);
   if (store !== undefined) warnSetAside(store, session);
   const troubles = new StoreTroubles(session);
   // "*" is not a product token, so requests cannot carry it in User-Agent.
@@ -111,7 +111,7 @@ export async function openClient(
 }
 
 /** Warns that a damaged store was renamed, because its answers are then missing. */
-export function warnSetAside({ setAside }: LmdbStore, session: Session): void {
+export function warnSetAside({ setAside }: EmbeddedStore, session: Session): void {
   if (setAside === undefined) return;
   const { movedTo, reason } = setAside;
   session.stderr.write(

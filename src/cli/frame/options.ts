@@ -70,5 +70,5 @@ export const verboseOption: CommandOption = {
 export const storeOption: CommandOption = {
   name: 'store',
   value: 'FOLDER',
-  help: 'read and keep robots.txt records in this folder, for the next run and for other processes (needs the package lmdb)',
+  help: 'read and keep robots.txt records in this folder, for the next run and for other processes (needs the package lmdb); sqlite:FILE keeps them in a file (needs Node.js 22.13)',
 };

@@ -85,7 +85,8 @@ export function isLocked(path: string): boolean {
  * The claim of a dead process is skipped by creating the next one, so that no two processes ever replace it.
  */
 function claimRenaming(file: DatabaseFile, reason: string): string {
-  if (process.platform !== 'linux') throw moveError(file, reason, 'only on Linux can be found out whether it is in use');
+  if (process.platform !== 'linux')
+    throw moveError(file, reason, 'only on Linux can be found out whether it is in use');
   const owner = `${process.pid} ${startOf(process.pid)}`;
   const until = performance.now() + MAX_WAIT_MS;
   for (let number = 1; ;) {

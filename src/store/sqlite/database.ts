@@ -73,7 +73,7 @@ function loadSqlite(): NodeSqlite {
     return library;
   } catch (cause) {
     throw new RobotsInvalidOptionsError(
-      `Expected Node.js 22.13 or later, which has SQLite, got ${process.version}; update Node.js, or use ` +
+      `Expected Node.js 22.13 or later, which has \`node:sqlite\`, got ${process.version}; update Node.js, or use ` +
         `\`lmdbStore\` of \`canfetch/lmdb\`: ${messageOf(cause)}`,
       { cause },
     );

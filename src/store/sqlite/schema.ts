@@ -61,7 +61,7 @@ function needsTables(database: SqliteDatabase, path: string): boolean {
   const layout = pragma(database, 'user_version');
   if (application === APPLICATION_ID && layout === LAYOUT) return false;
   if (application === APPLICATION_ID) {
-    const reason = `it is of layout ${layout}, expected ${LAYOUT}`;
+    const reason = `it has layout ${layout}, expected ${LAYOUT}`;
     throw moveError({ kind: 'SQLite', path }, reason, 'another version of canfetch may use it');
   }
   const { tables } = Object(database.prepare('SELECT count(*) AS tables FROM sqlite_master').get());

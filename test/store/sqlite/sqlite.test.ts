@@ -386,7 +386,7 @@ describeWithSqlite('SQLite', () => {
     [undefined, 'Expected `path` to name a file'],
     [{ path: '' }, 'Expected `path` to name a file'],
     [{ path: 'x', ttlMs: 5 }, 'Expected only known options, got `ttlMs`'],
-    [{ path: 'x', clock: {} }, 'Expected `clock` to be an object whose `now()` gives epoch milliseconds'],
+    [{ path: 'x', clock: {} }, 'Expected `clock` to be an object whose `now()` returns epoch milliseconds'],
   ])('is not to be had for %j', (options, message) => {
     // @ts-expect-error: these are no options
     expect(() => sqliteStore(options)).toThrow(message);

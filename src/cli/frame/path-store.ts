@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs';
+import type { EmbeddedStore } from '../../store/lmdb/lmdb.ts';
+
+/** What `--store` begins with for a file of SQLite. */
+const SQLITE = 'sqlite:';
+
+/** The file or folder that `--store` names. */
+export function storePath(store: string): string {
+  return store.startsWith(SQLITE) ? store.slice(SQLITE.length) : store;
+}
+
+/** Whether the store that `--store` names is there. */
+export function storeExists(store: string): boolean {
+  return existsSync(storePath(store));
+}
+
+/**
+ * Opens the store that `--store` names: `sqlite:FILE`, or the folder of an LMDB store. Loads its library.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it cannot be opened.
+ */
+export async function openPathStore(store: string): Promise<EmbeddedStore> {
+  const path = storePath(store);
+  if (path !== store) return (await import('../../store/sqlite/sqlite.ts')).sqliteStore({ path });
+  return (await import('../../store/lmdb/lmdb.ts')).lmdbStore({ path });
+}
