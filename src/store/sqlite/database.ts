@@ -3,23 +3,9 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isRobotsError, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { SetAside } from '../embedded/set-aside.ts';
+import type { Connect, SqliteDatabase } from './connection.ts';
 import { prepareSchema } from './schema.ts';
 import { setDamagedSqliteAside } from './set-aside.ts';
-
-/** The part of a database connection that is used: one of `node:sqlite`, `bun:sqlite` or `better-sqlite3`. */
-export interface SqliteDatabase {
-  exec(sql: string): unknown;
-  prepare(sql: string): SqliteStatement;
-  close(): unknown;
-}
-
-export interface SqliteStatement {
-  get(...values: SqliteValue[]): unknown;
-  all(...values: SqliteValue[]): unknown[];
-  run(...values: SqliteValue[]): unknown;
-}
-
-export type SqliteValue = string | number | Uint8Array;
 
 /** How long opening may wait for other processes, which open or write the same database, in ms. It blocks. */
 const OPEN_TIMEOUT_MS = 5_000;
@@ -27,9 +13,6 @@ const OPEN_TIMEOUT_MS = 5_000;
 interface NodeSqlite {
   readonly DatabaseSync: new (path: string, options?: { readonly readOnly?: boolean }) => SqliteDatabase;
 }
-
-/** Opens a connection. */
-export type Connect = (path: string, options?: { readonly readOnly?: boolean }) => SqliteDatabase;
 
 export interface OpenedDatabase {
   readonly database: SqliteDatabase;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedDatabase, Entry, EntryKind } from '../embedded/database.ts';
 import { BrokenTransaction } from '../embedded/write-batch.ts';
-import type { SqliteDatabase, SqliteStatement } from './database.ts';
+import type { SqliteDatabase, SqliteStatement } from './connection.ts';
 import { hasCode, SQLITE_BUSY } from './errors.ts';
 
 /** Numbers of the kinds in the table. */

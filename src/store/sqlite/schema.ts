@@ -1,6 +1,6 @@
 import { quote, RobotsInvalidOptionsError } from '../../base/index.ts';
 import { moveError } from '../embedded/set-aside.ts';
-import type { SqliteDatabase } from './database.ts';
+import type { SqliteDatabase } from './connection.ts';
 
 /** "canf" in ASCII: says in the header of the file that the database is ours. */
 const APPLICATION_ID = 0x63616e66;

@@ -1,6 +1,7 @@
 import { type Clock, RobotsInvalidOptionsError, systemClock } from '../../base/index.ts';
 import { embeddedStore, type EmbeddedStore, readPathOptions } from '../embedded/embedded-store.ts';
-import { openDatabase, type SqliteDatabase } from './database.ts';
+import type { SqliteDatabase } from './connection.ts';
+import { openDatabase } from './database.ts';
 import { SqliteEntries } from './entries.ts';
 import { prepareSchema } from './schema.ts';
 
@@ -8,7 +9,7 @@ export type { EmbeddedStore, StoreEntry } from '../embedded/embedded-store.ts';
 export type { SetAside } from '../embedded/set-aside.ts';
 export type { FencedLease } from '../store.ts';
 export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../store.ts';
-export type { SqliteDatabase, SqliteStatement, SqliteValue } from './database.ts';
+export type { SqliteDatabase, SqliteStatement, SqliteValue } from './connection.ts';
 
 export interface SqliteStoreOptions {
   /**
