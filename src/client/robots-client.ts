@@ -48,7 +48,7 @@ import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import { isRobotsTarget, locate, LocatedUrl, originOf } from '../url/index.ts';
 import { channels, publishCacheEvent, publishDecision } from './diagnostics.ts';
 import { type RobotsClientOptions } from './options.ts';
-import { readOptions, type Settings } from './settings.ts';
+import { addressChecksOf, readOptions, type Settings } from './settings.ts';
 import { OriginSettings } from './overrides.ts';
 import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
 import type { RobotsRequests } from './robots-requests.ts';
@@ -255,16 +255,20 @@ export class RobotsClient {
   async policy(url: string | URL, options?: PolicyOptions): Promise<OriginPolicy> {
     options?.signal?.throwIfAborted();
     this.assertOpen();
-    const tokens = this.agents.of(options?.agent);
+    const { settings } = this;
+    const context = {
+      tokens: this.agents.of(options?.agent),
+      addressChecks: addressChecksOf(settings),
+      maxBodyBytes: settings.maxBodyBytes,
+    };
     const origin = originOf(url);
     const override = this.overrides.get(origin);
-    if (override !== undefined) return describeOverride(override, tokens);
+    if (override !== undefined) return describeOverride(override, context);
     if (!this.origins.canAsk(origin)) {
-      return describeUnaskable(this.origins.profileOf(origin), origin, tokens);
+      return describeUnaskable(this.origins.profileOf(origin), origin, context);
     }
-    const { clock, maxBodyBytes } = this.settings;
     const { entry, source } = await this.recallOrFetch(origin, options?.signal);
-    const policy = describeEntry(entry, { tokens, maxBodyBytes, now: clock.now() }, source);
+    const policy = describeEntry(entry, context, settings.clock.now(), source);
     this.cache.updateSize(entry);
     return policy;
   }

@@ -10,6 +10,7 @@ import {
 } from '../base/index.ts';
 import { platform } from '#platform';
 import type { RobotsStore, StoreEvent } from '../store/index.ts';
+import type { OriginPolicy } from '../decision/index.ts';
 import type { FetchFunction } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
@@ -120,6 +121,12 @@ function assertFetchSuffices({ addressPolicy, dispatcher, lookup }: RobotsClient
   throw new RobotsInvalidOptionsError(
     `Expected no \`${name}\`, which needs undici, and undici does not work whole on this platform. Pass \`transport: { fetch }\` instead`,
   );
+}
+
+/** See `addressChecks` of `OriginPolicy`. */
+export function addressChecksOf({ fetch, dispatcher }: Settings): OriginPolicy['addressChecks'] {
+  const checks = fetch === undefined && dispatcher === undefined && platform.checksConnections();
+  return checks ? 'connections' : 'literals';
 }
 
 /**

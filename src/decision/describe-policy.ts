@@ -33,14 +33,15 @@ import { answerHolds, isByCopy, noFtpTransport, type OverriddenOrigin } from './
 export interface PolicyContext {
   /** Agents in order of preference. */
   readonly tokens: Tokens;
+  readonly addressChecks: OriginPolicy['addressChecks'];
   readonly maxBodyBytes: number;
-  readonly now: number;
 }
 
 /** The policy of an origin from its record. */
 export function describeEntry(
   entry: CacheEntry,
-  { tokens, maxBodyBytes, now }: PolicyContext,
+  { tokens, addressChecks, maxBodyBytes }: PolicyContext,
+  now: number,
   source: RobotsSource['source'],
 ): OriginPolicy {
   const { record, profile, file } = entry;
@@ -56,6 +57,7 @@ export function describeEntry(
     profile: profile.name,
     state: holds.state,
     robots: entry.source(source, answerHolds(entry, now), isByCopy(holds.state)),
+    addressChecks,
     ...(holds.state === 'allow-all' || holds.state === 'disallow-all' ? { reason: holds.reason } : {}),
     ...(attempt === undefined ? {} : { attempt }),
     ...(answer === undefined ? {} : { lifetime: lifetimeOf(answer, profile) }),
@@ -70,13 +72,18 @@ export function describeEntry(
 }
 
 /** The policy of an `ftp:` origin without a transport. */
-export function describeUnaskable(profile: Profile, origin: string, [agent]: Tokens): OriginPolicy {
+export function describeUnaskable(
+  profile: Profile,
+  origin: string,
+  { tokens: [agent], addressChecks }: PolicyContext,
+): OriginPolicy {
   const disallowed = { state: 'disallow-all', reason: 'unreachable' } as const;
   return {
     origin,
     profile: profile.name,
     ...disallowed,
     robots: noFtpTransport(origin),
+    addressChecks,
     ...describeFile(undefined, agent),
     underProfiles: profileNames.map((name) => ({ profile: name, ...disallowed })),
   };
@@ -85,7 +92,7 @@ export function describeUnaskable(profile: Profile, origin: string, [agent]: Tok
 /** The policy of an overridden origin. */
 export function describeOverride(
   { origin, profile, state, robots, file, because }: OverriddenOrigin,
-  tokens: Tokens,
+  { tokens, addressChecks }: PolicyContext,
 ): OriginPolicy {
   return {
     origin,
@@ -93,6 +100,7 @@ export function describeOverride(
     state,
     reason: 'override',
     robots,
+    addressChecks,
     ...describeFile(file, file?.chooseAgent(tokens) ?? tokens[0]),
     // The origin was not fetched, so there is no answer to read under other profiles.
     underProfiles: [],

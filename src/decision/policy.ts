@@ -23,6 +23,12 @@ export interface OriginPolicy {
   /** The caller's reason for an override of this origin. */
   readonly because?: string;
   readonly robots: RobotsSource;
+  /**
+   * What the client's `addressPolicy` is checked against. `'connections'`: the address of every connection.
+   * `'literals'`: only addresses in URLs, and `localhost`; a host name counts as public. So it is with `transport` or
+   * `dispatcher`, with a global dispatcher, and on platforms whose `fetch` is the transport (Bun, Workers, browsers).
+   */
+  readonly addressChecks: 'connections' | 'literals';
   /** The last attempt to fetch robots.txt. Absent when there was none. */
   readonly attempt?: PolicyAttempt;
   /** The lifetime of the last conclusive answer, and where it comes from. */

@@ -178,16 +178,25 @@ export function guardFetch(
   };
 }
 
-/**
- * @throws TypeError when the wrapped fetch has followed a redirect, or hides its target, as `redirect: 'manual'` does
- * in a browser.
- */
+/** @throws TypeError when the wrapped fetch has followed a redirect, or hides its target. */
 function assertUnfollowed(response: ResponseLike, url: string): void {
-  if (!response.redirected && (response.status !== 0 || response.type !== 'opaqueredirect')) return;
+  if (response.status === 0 && response.type === 'opaqueredirect') {
+    discard(response);
+    throw opaqueRedirect(url);
+  }
+  if (!response.redirected) return;
   discard(response);
   throw new TypeError(
     `Expected the guarded fetch to obey \`redirect: 'manual'\`, but it followed a redirect of ${url} unchecked`,
   );
+}
+
+/** The error for a redirect whose target is hidden, as `redirect: 'manual'` does in a browser. */
+function opaqueRedirect(url: string): TypeError {
+  const message =
+    `Expected a fetch that shows where ${url} redirects to, so that the target can be checked, got an opaque redirect, ` +
+    'as in browsers; request the URL that it redirects to';
+  return Object.assign(new TypeError(message), { code: 'ERR_ROBOTS_REDIRECT_OPAQUE' });
 }
 
 /** The decision that refuses `response` because of its header fields. Its body is then cancelled. */
