@@ -36,10 +36,19 @@ async function dispatch(session: Session): Promise<ExitCode> {
     return argv.length === 0 ? exitCode.usage : exitCode.success;
   }
   if (given.switches.has('version')) {
-    await print(session, `${VERSION}\n`);
+    await print(session, `${await versionLine()}\n`);
     return exitCode.success;
   }
   return command.run(given, session, { commands, defaultCommand });
+}
+
+/** The version, with what it runs on: `canfetch 0.1.0 (Node 20.20.2, undici 7.30.0)`. For reports of bugs. */
+async function versionLine(): Promise<string> {
+  const { platform } = await import('#platform');
+  // Bun and Deno also name the version of Node that they stand for.
+  const { bun, deno, node } = process.versions;
+  const runtime = bun !== undefined ? `Bun ${bun}` : deno !== undefined ? `Deno ${deno}` : `Node ${node}`;
+  return `canfetch ${VERSION} (${runtime}, ${platform.describe()})`;
 }
 
 function helpFor(named: Command | undefined, width: number | undefined): string {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { commonOptions } from '../../src/cli/frame/command.ts';
@@ -144,9 +145,11 @@ describe('help', () => {
     expect((await cli([URL_GIVEN, '-h'])).stdout).toContain('Usage:');
   });
 
-  it('is beside the version', async () => {
+  it('is beside the version, which names the runtime and the transport', async () => {
+    const { version } = JSON.parse(await readFile('node_modules/undici/package.json', 'utf8'));
+    const stdout = `canfetch ${VERSION} (Node ${process.versions.node}, undici ${version})\n`;
     for (const flag of ['--version', '-V']) {
-      expect(await cli([flag])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+      expect(await cli([flag])).toEqual({ code: 0, stdout, stderr: '' });
     }
   });
 });

@@ -264,7 +264,15 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
     if (runtime.checksConnections) {
       const { allowed, robots } = await strict().check(`${origin}/page`);
       same([allowed, robots.error], [false, 'ERR_ROBOTS_ADDRESS_REFUSED']);
-    } else same(await failureOf(Promise.resolve().then(strict), 'code'), 'ERR_ROBOTS_INVALID_OPTIONS');
+    } else {
+      const lookup = (): void => {};
+      const dispatcher = { dispatch: () => true };
+      const refused = [strict, () => client({ lookup }), () => client({ dispatcher: dispatcher as never })];
+      const pages = (): unknown => guardFetch(fetch, client(), { addressPolicy: 'public-only' });
+      for (const make of [...refused, pages]) {
+        same(await failureOf(Promise.resolve().then(make), 'code'), 'ERR_ROBOTS_INVALID_OPTIONS');
+      }
+    }
     const { addressChecks } = await client().policy('http://127.0.0.1:1/');
     same(addressChecks, runtime.checksConnections ? 'connections' : 'literals');
     same((await requests()).length, 0);

@@ -42,8 +42,21 @@ function script(program: string, ...options: readonly string[]): Run {
     const path = join(await copyContract(folder), 'script.js');
     const args = [...options, path, control, JSON.stringify(runtime)];
     const command = join(folder, 'node_modules', program);
-    const { stdout } = await promisify(execFile)(command, args, { cwd: folder, timeout: 60_000 });
-    return JSON.parse(stdout) as readonly Result[];
+    const run = promisify(execFile);
+    const { stdout } = await run(command, args, { cwd: folder, timeout: 60_000 });
+    const results = JSON.parse(stdout) as readonly Result[];
+    const cli = join(folder, 'node_modules/canfetch/dist/cli/main.js');
+    const version = (await run(command, [...options, cli, '--version'], { cwd: folder })).stdout;
+    const transport = runtime.checksConnections ? 'undici' : 'fetch';
+    const named = new RegExp(
+      `^canfetch \\S+ \\(${runtime.name.replace(/\d+/, '')} \\S+, ${transport}( \\S+)?\\)\n$`,
+      'i',
+    );
+    const behaviour = 'the command names the runtime and the transport';
+    return [
+      ...results,
+      named.test(version) ? { behaviour } : { behaviour, error: `Expected ${named}, got ${version}` },
+    ];
   };
 }
 

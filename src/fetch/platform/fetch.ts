@@ -4,6 +4,7 @@ import type { Platform } from './platform.ts';
 
 export const platform: Platform = {
   transport: typeof fetch === 'function' ? 'fetch' : undefined,
+  describe: () => 'fetch',
   checksConnections: () => false,
   // The global is read at each request: somebody may replace it.
   openTransport: async () => fetchTransport((url, init) => fetch(url, init)),

@@ -10,6 +10,8 @@ export interface Platform {
    * which does not show them. `undefined`: there is neither.
    */
   readonly transport: 'undici' | 'fetch' | undefined;
+  /** The transport for people: `undici 7.30.0`, `fetch`. */
+  describe(): string;
   /**
    * Whether the address of every connection can be checked now. With a global dispatcher that somebody has set it
    * cannot.

@@ -2,12 +2,17 @@
  * The platform where undici is whole: Node and Deno. `package.json` has `#platform` for it, and by condition `fetch.ts`
  * for other platforms, so that their bundles have neither undici nor modules of Node.
  */
+import { createRequire } from 'node:module';
 import { configuredGlobalDispatcher } from '../../net/global-dispatcher.ts';
 import { platform as platformWithFetch } from './fetch.ts';
 import type { Platform } from './platform.ts';
 
 const nodeOrDeno: Platform = {
   transport: 'undici',
+  describe() {
+    const { version }: { readonly version: string } = createRequire(import.meta.url)('undici/package.json');
+    return `undici ${version}`;
+  },
   checksConnections: () => configuredGlobalDispatcher() === undefined,
   async openTransport(options) {
     const { undiciTransport } = await import('../undici-transport.ts');

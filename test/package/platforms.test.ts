@@ -1,0 +1,103 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type * as Canfetch from '../../src/index.ts';
+import { startSite } from '../support/site.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const source = `${root}src/index.ts`;
+const platforms: Readonly<Record<string, string>> = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
+  .imports['#platform'];
+const WITHOUT_UNDICI = `${root}src/fetch/platform/fetch.ts`;
+
+/** The package, or some of it, in one file as a bundler makes it for Workers and pages. */
+async function bundled(
+  names: string,
+): Promise<{ readonly code: string; readonly imports: readonly string[] }> {
+  const entry = 'entry-of-the-test';
+  const bundle = await rolldown({
+    input: entry,
+    platform: 'browser',
+    resolve: { alias: { '#platform': WITHOUT_UNDICI } },
+    plugins: [
+      {
+        name: entry,
+        resolveId: (id) => (id === entry ? id : null),
+        load: (id) => (id === entry ? `export ${names} from ${JSON.stringify(source)};` : null),
+      },
+    ],
+  });
+  const { output } = await bundle.generate({ format: 'esm', minify: true, codeSplitting: false });
+  await bundle.close();
+  const { code, fileName, imports, dynamicImports } = output[0];
+  return { code, imports: [...imports, ...dynamicImports].filter((name) => name !== fileName) };
+}
+
+describe('the package for Workers and pages', () => {
+  let code: string;
+  let imports: readonly string[];
+  let canfetch: typeof Canfetch;
+
+  beforeAll(async () => {
+    ({ code, imports } = await bundled('*'));
+    canfetch = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  });
+
+  it('is chosen by conditions, and by no runtime that has undici', () => {
+    const built = WITHOUT_UNDICI.replace(`${root}src`, './dist').replace(/ts$/, 'js');
+    expect(platforms).toEqual({
+      workerd: built,
+      browser: built,
+      bun: built,
+      default: built.replace('fetch.js', 'undici.js'),
+    });
+    expect(Object.keys(platforms).at(-1)).toBe('default');
+    for (const path of Object.values(platforms)) {
+      expect(existsSync(path.replace('./dist', `${root}src`).replace(/js$/, 'ts'))).toBe(true);
+    }
+  });
+
+  it('imports nothing, and has neither modules of Node nor undici in it', () => {
+    expect(imports).toEqual([]);
+    expect(code).not.toMatch(/from ?["']node:|import\(["']node:|require\(["']/);
+    expect(code).not.toContain('UND_ERR_CONNECT');
+  });
+
+  it('asks by the global fetch, and says that it checks literals only', async () => {
+    await using site = await startSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /private' } });
+    const robots = new canfetch.RobotsClient({ agent: 'ExampleBot' });
+    expect(await robots.canFetch(site.url('/private'))).toBe(false);
+    expect(await robots.canFetch(site.url('/page'))).toBe(true);
+    expect(await robots.policy(site.url('/'))).toMatchObject({ addressChecks: 'literals' });
+    await robots.close();
+    await robots.close();
+    expect(site.requests.length).toBe(1);
+  });
+
+  it.each([
+    [
+      'addressPolicy',
+      { addressPolicy: 'public-only' },
+      /"public-only": the fetch of this platform .*Pass `transport/,
+    ],
+    ['lookup', { lookup: () => {} }, /Expected no `lookup`/],
+    ['dispatcher', { dispatcher: { dispatch: () => true } }, /Expected no `dispatcher`/],
+  ])('refuses `%s`, which needs undici, when a client is made', (_, options, message) => {
+    const make = (given: object): unknown => new canfetch.RobotsClient({ agent: 'ExampleBot', ...given });
+    expect(() => make(options)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_ROBOTS_INVALID_OPTIONS',
+        message: expect.stringMatching(message),
+      }),
+    );
+  });
+
+  it('refuses to guard pages by an address policy that it cannot hold', () => {
+    const robots = new canfetch.RobotsClient({ transport: { fetch }, addressPolicy: 'public-only' });
+    expect(() => canfetch.guardFetch(fetch, robots, { addressPolicy: 'public-only' })).toThrow(
+      expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }),
+    );
+    expect(() => canfetch.guardFetch(fetch, robots, { addressPolicy: 'no-public-to-private' })).not.toThrow();
+  });
+});
