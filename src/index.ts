@@ -21,20 +21,29 @@ export {
 } from './lifecycle/index.ts';
 export type { Agent } from './rules/agent-tokens.ts';
 export {
+  type AccountedOrigin,
+  type AccountedRefusal,
+  type AccountTotals,
   canFetch,
   type CheckOptions,
   type DecisionMessage,
+  type DeferralMessage,
   type FetchMessage,
+  type IgnoredMessage,
   type OriginOverride,
   type PolicyOptions,
   type PrefetchOptions,
   type PrefetchResult,
   type PurposeOptions,
   type ReserveOptions,
+  type RobotsAccount,
+  robotsAccount,
+  type RobotsAccountOptions,
   RobotsClient,
   type RobotsClientOptions,
   type RobotsStats,
   type SiteSignal,
+  type UsageRefusalMessage,
 } from './client/index.ts';
 export {
   type Clock,

@@ -2,8 +2,14 @@
 import { channel, type Publisher } from '../base/index.ts';
 import type { Outcome } from '../lifecycle/index.ts';
 import { cacheChannels, type CacheMessage } from '../store/index.ts';
-import type { Decision } from '../decision/index.ts';
+import { type Decision, decisionChannels } from '../decision/index.ts';
 
+export type {
+  DecisionMessage,
+  DeferralMessage,
+  IgnoredMessage,
+  UsageRefusalMessage,
+} from '../decision/index.ts';
 export type { CacheMessage, PolicyChangeMessage } from '../store/index.ts';
 
 /** `canfetch:fetch`: an attempt to fetch a robots.txt has ended. */
@@ -20,23 +26,18 @@ export interface FetchMessage {
   readonly revalidation: boolean;
 }
 
-/** `canfetch:decision`: a question was answered. */
-export interface DecisionMessage {
-  readonly decision: Decision;
-}
-
-/** All channels: those of the cache, and those of the client. */
+/** All channels: those of the cache, those about decisions, and that of the client. */
 export const channels: {
   readonly fetch: Publisher<FetchMessage>;
-  readonly decision: Publisher<DecisionMessage>;
-} & typeof cacheChannels = {
+} & typeof cacheChannels &
+  typeof decisionChannels = {
   fetch: channel('canfetch:fetch'),
-  decision: channel('canfetch:decision'),
+  ...decisionChannels,
   ...cacheChannels,
 };
 
-export function publishDecision(decision: Decision): Decision {
-  if (channels.decision.hasSubscribers) channels.decision.publish({ decision });
+export function publishDecision(decision: Decision, client: object): Decision {
+  if (channels.decision.hasSubscribers) channels.decision.publish({ decision, client });
   return decision;
 }
 

@@ -2,8 +2,22 @@
  * `RobotsClient`: leads a question through the rooms below, and publishes diagnostics. It must not import `guard/`,
  * `serve/` or `cli/`. Only `robots-requests.ts` loads `fetch/`, and undici with it, at the first attempt.
  */
+export {
+  type AccountedOrigin,
+  type AccountedRefusal,
+  type AccountTotals,
+  type RobotsAccount,
+  robotsAccount,
+  type RobotsAccountOptions,
+} from './account.ts';
 export { canFetch } from './can-fetch.ts';
-export type { DecisionMessage, FetchMessage } from './diagnostics.ts';
+export type {
+  DecisionMessage,
+  DeferralMessage,
+  FetchMessage,
+  IgnoredMessage,
+  UsageRefusalMessage,
+} from './diagnostics.ts';
 export type { OriginOverride, RobotsClientOptions } from './options.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 export { RobotsClient } from './robots-client.ts';

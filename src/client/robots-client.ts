@@ -41,6 +41,7 @@ import {
   readReserveOptions,
   RequestRates,
   type Reservation,
+  RobotsDeferredError,
   type TakenSlot,
 } from '../pacing/index.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
@@ -222,7 +223,7 @@ export class RobotsClient {
    */
   [RECALL](url: string | URL, agent?: Agent): Decision | undefined {
     const known = this.decideFromMemory(this.read(url, agent), true);
-    return known === undefined ? undefined : publishDecision(known);
+    return known === undefined ? undefined : publishDecision(known, this);
   }
 
   /**
@@ -233,7 +234,7 @@ export class RobotsClient {
    */
   peek(url: string | URL, agent?: Agent): Decision | undefined {
     const known = this.decideFromMemory(this.read(url, agent), false);
-    return known === undefined ? undefined : publishDecision(known);
+    return known === undefined ? undefined : publishDecision(known, this);
   }
 
   /**
@@ -302,7 +303,11 @@ export class RobotsClient {
   async reserve(url: string | URL, agent?: Agent, options: ReserveOptions = {}): Promise<Reservation> {
     const pace = readReserveOptions(options);
     const decision = await this.check(url, agent, options);
-    if (decision.allowed) return this.pacer.book(decision, pace, options.signal);
+    if (decision.allowed) {
+      const reservation = await this.pacer.book(decision, pace, options.signal);
+      if (reservation.status === 'deferred') this.publishDeferral(decision, reservation.retryAt);
+      return reservation;
+    }
     const { retryAt } = decision;
     return { status: 'refused', decision, ...(retryAt === undefined ? {} : { retryAt }) };
   }
@@ -320,7 +325,7 @@ export class RobotsClient {
   async waitForSlot(decision: Decision, options: ReserveOptions = {}): Promise<number> {
     const pace = readReserveOptions(options);
     this.assertOpen();
-    return this.pacer.wait(decision, pace, options.signal);
+    return this.publishingDeferral(this.pacer.wait(decision, pace, options.signal));
   }
 
   /**
@@ -336,7 +341,7 @@ export class RobotsClient {
   async takeSlot(decision: Decision, options: ReserveOptions = {}): Promise<TakenSlot> {
     const pace = readReserveOptions(options);
     this.assertOpen();
-    return this.pacer.take(decision, pace, options.signal);
+    return this.publishingDeferral(this.pacer.take(decision, pace, options.signal));
   }
 
   /**
@@ -477,7 +482,7 @@ export class RobotsClient {
 
   private decideLocated(tokens: Tokens, signal: AbortSignal | undefined): Decision | Promise<Decision> {
     const known = this.decideFromMemory(tokens, true);
-    return known === undefined ? this.decideAfterFetch(tokens, signal) : publishDecision(known);
+    return known === undefined ? this.decideAfterFetch(tokens, signal) : publishDecision(known, this);
   }
 
   /** The decision without I/O; `undefined` when an answer has to be fetched first. */
@@ -533,7 +538,7 @@ export class RobotsClient {
     const { entry, source } = await this.cache.fetch(located.origin, signal);
     const decision = decide(entry, tokens, located, this.settings.clock.now(), source);
     this.cache.updateSize(entry);
-    return publishDecision(decision);
+    return publishDecision(decision, this);
   }
 
   /**
@@ -558,6 +563,19 @@ export class RobotsClient {
     const { agent } = decision;
     const file = this.fileOf(decision);
     return file === undefined ? 0 : this.requestRates.delayMsOf(file, agent, this.settings.clock.now());
+  }
+
+  private async publishingDeferral<Value>(waiting: Promise<Value>): Promise<Value> {
+    try {
+      return await waiting;
+    } catch (error) {
+      if (error instanceof RobotsDeferredError) this.publishDeferral(error.decision, error.retryAt);
+      throw error;
+    }
+  }
+
+  private publishDeferral(decision: Decision, retryAt: number): void {
+    if (channels.deferred.hasSubscribers) channels.deferred.publish({ decision, retryAt, client: this });
   }
 
   private assertOpen(): void {

@@ -13,6 +13,13 @@ export {
   type OverriddenOrigin,
   permits,
 } from './decide.ts';
+export {
+  decisionChannels,
+  type DecisionMessage,
+  type DeferralMessage,
+  type IgnoredMessage,
+  type UsageRefusalMessage,
+} from './channels.ts';
 export type { Decision } from './decision.ts';
 export { isPurpose, type Purpose, PURPOSES } from './purpose.ts';
 export { type DecisionUsage, usageOf } from './usage-decision.ts';

@@ -3,6 +3,7 @@ import {
   ALLOWED_ORIGIN,
   DECIDE,
   type Decision,
+  decisionChannels,
   type DecisionUsage,
   type Purpose,
   REPORT_ORIGIN,
@@ -148,7 +149,10 @@ export class Guard<Result = unknown> {
   ): Decision | undefined | Promise<Decision | undefined> {
     if (this.settings.filter?.(new URL(url)) === false) return undefined;
     if (request.because !== undefined) {
-      this.settings.onIgnored?.({ url: new URL(url).href, because: request.because });
+      const ignored = { url: new URL(url).href, because: request.because };
+      this.settings.onIgnored?.(ignored);
+      const { ignored: channel } = decisionChannels;
+      if (channel.hasSubscribers) channel.publish({ ...ignored, client: this.client });
       return undefined;
     }
     const { pace } = this.settings;
@@ -326,6 +330,8 @@ export class Guard<Result = unknown> {
       return undefined;
     const refused = { ...decision, usage };
     this.settings.onRefusal?.(refused);
+    const { usage: channel } = decisionChannels;
+    if (channel.hasSubscribers) channel.publish({ decision: refused, client: this.client });
     return this.settings.enforces ? refused : undefined;
   }
 

@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { robotsAccount } from '../../src/client/account.ts';
 import { RobotsClient } from '../../src/client/robots-client.ts';
 import type { Decision } from '../../src/decision/decision.ts';
 import { RobotsDisallowedError, RobotsUnreachableError } from '../../src/guard/refusal.ts';
@@ -37,6 +38,7 @@ const siteNames = ['rules', 'moved', 'canonical', 'none', 'busy', 'broken', 'han
 export async function runDemo({ onProgress }: DemoOptions = {}): Promise<DemoResult> {
   const { sites, close } = await startSites();
   const client = new RobotsClient({ agent: AGENT, deadlineMs: DEADLINE_MS });
+  const account = robotsAccount(client, { onFirstRefused: false });
   try {
     const guarded = guardFetch(fetch, client);
     const limit = pLimit(CONCURRENCY);
@@ -50,8 +52,11 @@ export async function runDemo({ onProgress }: DemoOptions = {}): Promise<DemoRes
         }),
       ),
     );
-    return { report: report(crawled, sites), differences: differences(crawled, sites) };
+    // Before `differences`, whose questions are none of the crawl.
+    const ending = String(account);
+    return { report: `${report(crawled, sites)}\n${ending}`, differences: differences(crawled, sites) };
   } finally {
+    account.close();
     await client.close();
     await close();
   }

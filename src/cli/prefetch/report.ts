@@ -1,4 +1,5 @@
 import { isRobotsError } from '../../base/index.ts';
+import type { RobotsAccount } from '../../client/index.ts';
 import type { Decision } from '../../decision/index.ts';
 import { listShare, type Target } from '../../report/input/index.ts';
 import { type InputError, isUndecided, type Session, tooLongError } from '../../report/index.ts';
@@ -75,12 +76,12 @@ export class PrefetchReport {
     this.showProgress();
   }
 
-  /** Writes all that is left, then resolves with the exit code. */
-  async finish(): Promise<AnswerExitCode> {
+  /** Writes all that is left; on a terminal also the account of the front pages. Resolves with the exit code. */
+  async finish(account: RobotsAccount): Promise<AnswerExitCode> {
     await this.output.release();
     if (this.progress !== undefined && this.session.stderr.isTTY === true) {
       this.progress.clear();
-      this.session.stderr.write(`${this.summary().join(' · ')}\n`);
+      this.session.stderr.write(`${this.summary().join(' · ')}\nfront pages: ${String(account)}`);
     }
     return this.code;
   }

@@ -28,6 +28,8 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
     const stream = await openList(list, 'a file of URLs', session, signal);
     await using opened = await openClient(settings, session, { concurrency, cache: CACHE });
     const { client } = opened;
+    const { robotsAccount } = await import('../../client/index.ts');
+    using account = robotsAccount(client, { onFirstRefused: false });
     const report = new PrefetchReport(form, given, session, stream);
     try {
       const origins = new DistinctOrigins();
@@ -44,7 +46,7 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
         await report.add(prefetched);
       }
       signal.throwIfAborted();
-      return await report.finish();
+      return await report.finish(account);
     } catch (error) {
       if (session.signal.aborted) report.interrupted();
       throw error;

@@ -1,0 +1,197 @@
+import {
+  builtin,
+  type Check,
+  expecting,
+  invalid,
+  isFunction,
+  optionTable,
+  RobotsInvalidOptionsError,
+} from '../base/index.ts';
+import type { Decision, DecisionMessage, UsageRefusalMessage } from '../decision/index.ts';
+import { flatCopy } from '../url/index.ts';
+import {
+  type AccountedOrigin,
+  type AccountedRefusal,
+  accountLines,
+  accountText,
+  type AccountTotals,
+  whyRefused,
+} from './account-text.ts';
+
+export type { AccountedOrigin, AccountedRefusal, AccountTotals } from './account-text.ts';
+import type { RobotsClient } from './robots-client.ts';
+
+export interface RobotsAccountOptions {
+  /**
+   * Called once, when the first URL that the client is asked about is refused: the crawl may find nothing at all.
+   * `false`: the first URL is like any other, as in a list of sites.
+   * @default a warning of the process (`process.emitWarning`) with the code `CANFETCH_FIRST_URL_REFUSED`
+   */
+  readonly onFirstRefused?: false | ((refused: AccountedRefusal) => void);
+}
+
+/** An account of a crawl, to see what it lost. Made by {@link robotsAccount}. */
+export interface RobotsAccount extends Disposable {
+  totals(): AccountTotals;
+  /** What was refused, by origin and reason: the most frequent first. At most 1,000. */
+  refusals(): readonly AccountedOrigin[];
+  /** For people: the totals, and the 20 most frequent refusals. Safe for terminals. */
+  toString(): string;
+  /** Lines of NDJSON: the totals, then each entry of {@link refusals}. */
+  toNDJSON(): IterableIterator<string>;
+  /** Stops counting. What was counted stays. */
+  close(): void;
+}
+
+/** Pairs of origin and reason that are kept with an example. */
+const MAX_LISTED = 1_000;
+const MAX_URL = 2_000;
+const MAX_TEXT = 200;
+
+/**
+ * Keeps account of what a client is asked from now on, by the guards over it and by its own methods: what was refused,
+ * where and why, what was deferred, and what was not asked. It listens to the diagnostics channels, in bounded memory.
+ * While there is an account every question makes a decision, so that `permits` answers `undefined`; without one nothing costs more.
+ *
+ * When the very first URL is refused the process is warned, because a crawl then often finds nothing.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also on platforms without
+ *   `node:diagnostics_channel`.
+ *
+ * @example
+ * ```ts
+ * using account = robotsAccount(robots);
+ * await crawl();
+ * console.log(String(account));
+ * ```
+ */
+export function robotsAccount(client: RobotsClient, options: RobotsAccountOptions = {}): RobotsAccount {
+  if (typeof client !== 'object' || client === null) throw invalid('the client', 'a RobotsClient', client);
+  accountOptions(options, '');
+  return new Account(client, options.onFirstRefused ?? warn);
+}
+
+const accountOptions: Check = optionTable({
+  onFirstRefused: expecting('false or a function', (value) => value === false || isFunction(value)),
+} satisfies Readonly<Record<keyof RobotsAccountOptions, Check>>);
+
+class Account implements RobotsAccount {
+  readonly #close: () => void;
+  readonly #onFirstRefused: NonNullable<RobotsAccountOptions['onFirstRefused']>;
+  readonly #origins = new Map<string, { refused: number; readonly example: AccountedRefusal }>();
+  readonly #counts = { asked: 0, refused: 0, deferred: 0, lastGood: 0, ignored: 0, unlisted: 0 };
+  /** Questions about pages. One about `/robots.txt` itself begins no crawl. */
+  #pages = 0;
+  #firstRefused: AccountedRefusal | undefined;
+
+  constructor(client: object, onFirstRefused: NonNullable<RobotsAccountOptions['onFirstRefused']>) {
+    this.#onFirstRefused = onFirstRefused;
+    this.#close = listen(client, {
+      'canfetch:decision': ({ decision }: DecisionMessage) => this.#decided(decision),
+      'canfetch:usage': ({ decision }: UsageRefusalMessage) => this.#refused(decision, 'usage'),
+      'canfetch:deferred': () => void this.#counts.deferred++,
+      'canfetch:ignored': () => void this.#counts.ignored++,
+    });
+  }
+
+  totals(): AccountTotals {
+    const first = this.#firstRefused;
+    return { ...this.#counts, ...(first === undefined ? {} : { firstRefused: first }) };
+  }
+
+  refusals(): readonly AccountedOrigin[] {
+    return Array.from(this.#origins.values(), ({ refused, example }) => {
+      const { origin, reason } = example;
+      return { origin, reason, refused, example };
+    }).sort((one, other) => other.refused - one.refused);
+  }
+
+  toString(): string {
+    return accountText(this);
+  }
+
+  toNDJSON(): IterableIterator<string> {
+    return accountLines(this);
+  }
+
+  close(): void {
+    this.#close();
+  }
+
+  [Symbol.dispose](): void {
+    this.#close();
+  }
+
+  #decided(decision: Decision): void {
+    this.#counts.asked++;
+    if (decision.reason !== 'robots-txt') this.#pages++;
+    if (decision.state === 'last-good') this.#counts.lastGood++;
+    if (!decision.allowed) this.#refused(decision, decision.reason);
+  }
+
+  #refused(decision: Decision, reason: AccountedRefusal['reason']): void {
+    this.#counts.refused++;
+    const key = `${reason} ${decision.origin}`;
+    const known = this.#origins.get(key);
+    if (known !== undefined) known.refused++;
+    else if (this.#origins.size < MAX_LISTED) {
+      this.#origins.set(key, { refused: 1, example: refusalOf(decision, reason) });
+    } else this.#counts.unlisted++;
+    if (this.#onFirstRefused === false || this.#pages > 1 || this.#firstRefused !== undefined) return;
+    this.#firstRefused = refusalOf(decision, reason);
+    this.#onFirstRefused(this.#firstRefused);
+  }
+}
+
+function refusalOf(decision: Decision, reason: AccountedRefusal['reason']): AccountedRefusal {
+  const { origin, url, rule, robots, usage } = decision;
+  const base = { origin: flatCopy(origin), reason, url: cut(url, MAX_URL) };
+  if (reason === 'usage') {
+    const stated = usage?.source;
+    if (stated === undefined) return base;
+    const { directive, value, line } = stated;
+    const statement = { directive, value: cut(value, MAX_TEXT), ...(line === undefined ? {} : { line }) };
+    return { ...base, statement };
+  }
+  if (rule !== undefined) {
+    const { directive, pattern, line } = rule;
+    return { ...base, rule: { directive, pattern: cut(pattern, MAX_TEXT), line } };
+  }
+  const cause = robots.status ?? robots.error;
+  return cause === undefined ? base : { ...base, robots: String(cause) };
+}
+
+/** A copy, so that the account does not hold the whole file that a pattern was read from. */
+function cut(text: string, length: number): string {
+  return flatCopy(text.length > length ? `${text.slice(0, length)}…` : text);
+}
+
+/** Calls the listeners with the messages about `client`. Returns a function that ends it. */
+function listen(client: object, listeners: Readonly<Record<string, (message: never) => void>>): () => void {
+  const channels = builtin('node:diagnostics_channel');
+  if (channels === undefined) {
+    throw new RobotsInvalidOptionsError(
+      'Expected a platform with `node:diagnostics_channel`, which an account listens to, got one without; ' +
+        'count what `check` answers instead',
+    );
+  }
+  const all = Object.entries(listeners).map(([name, listener]) => {
+    const ours = (message: unknown): void => {
+      if (Reflect.get(Object(message), 'client') === client) listener(message as never);
+    };
+    channels.subscribe(name, ours);
+    return () => channels.unsubscribe(name, ours);
+  });
+  return () => {
+    for (const end of all) end();
+  };
+}
+
+/** The default of `onFirstRefused`. */
+function warn(refused: AccountedRefusal): void {
+  const { process }: { process?: { emitWarning?(message: string, options: object): void } } = globalThis;
+  process?.emitWarning?.(`The first URL of the crawl is refused: ${whyRefused(refused)}`, {
+    type: 'RobotsWarning',
+    code: 'CANFETCH_FIRST_URL_REFUSED',
+  });
+}

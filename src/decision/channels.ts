@@ -1,0 +1,45 @@
+/** The channels of `node:diagnostics_channel` about decisions. A message is made only while its channel has a subscriber. */
+import { channel, type Publisher } from '../base/index.ts';
+import type { Decision } from './decision.ts';
+
+/** The client that a message is about, to compare with one's own. */
+interface ClientMessage {
+  readonly client: object;
+}
+
+/** `canfetch:decision`: a question was answered. */
+export interface DecisionMessage extends ClientMessage {
+  readonly decision: Decision;
+}
+
+/** `canfetch:usage`: a guard refused a page for its `purpose`, or would have in a dry run. */
+export interface UsageRefusalMessage extends ClientMessage {
+  /** It allows fetching. Its `usage` has the line or the header field. */
+  readonly decision: Decision;
+}
+
+/** `canfetch:deferred`: a slot was further away than `maxDelayMs`, so the request was not sent. */
+export interface DeferralMessage extends ClientMessage {
+  readonly decision: Decision;
+  /** Epoch ms from which a new try makes sense. */
+  readonly retryAt: number;
+}
+
+/** `canfetch:ignored`: a guard sent a request without a check, because the caller said so. */
+export interface IgnoredMessage extends ClientMessage {
+  readonly url: string;
+  /** The caller's reason. */
+  readonly because: string;
+}
+
+export const decisionChannels: {
+  readonly decision: Publisher<DecisionMessage>;
+  readonly usage: Publisher<UsageRefusalMessage>;
+  readonly deferred: Publisher<DeferralMessage>;
+  readonly ignored: Publisher<IgnoredMessage>;
+} = {
+  decision: channel('canfetch:decision'),
+  usage: channel('canfetch:usage'),
+  deferred: channel('canfetch:deferred'),
+  ignored: channel('canfetch:ignored'),
+};

@@ -1,0 +1,258 @@
+import { describe, expect, it, vi } from 'vitest';
+import {
+  guardFetch,
+  refusalIn,
+  type RobotsAccount,
+  robotsAccount,
+  type RobotsAccountOptions,
+  type RobotsClientOptions,
+  type RobotsClient,
+} from '../../src/index.ts';
+import { channels } from '../../src/client/diagnostics.ts';
+import { afterEachTest } from '../support/after-each-test.ts';
+import { HOUR, SECOND, testClient } from '../support/client.ts';
+
+const open: (() => unknown)[] = [];
+afterEachTest(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+type Answers = (url: URL) => Response;
+const rules: Answers = ({ hostname }) =>
+  hostname === 'down.example'
+    ? new Response(null, { status: 503 })
+    : new Response('User-agent: *\nDisallow: /private\nAllow: /\nContent-Usage: /own/ train-ai=n\n');
+
+/** A client over scripted answers. */
+function scripted(
+  answers: Answers = rules,
+  options: RobotsClientOptions = {},
+): ReturnType<typeof testClient> {
+  const made = testClient({
+    transport: { fetch: (url) => Promise.resolve(answers(new URL(url))) },
+    ...options,
+  });
+  open.push(() => made.client.close());
+  return made;
+}
+
+/** An account that warns nobody. */
+function accountOf(
+  client: RobotsClient,
+  options: RobotsAccountOptions = { onFirstRefused: () => {} },
+): RobotsAccount {
+  const account = robotsAccount(client, options);
+  open.push(() => account.close());
+  return account;
+}
+
+const page: typeof fetch = async () => new Response('a page', { headers: { 'content-signal': 'search=no' } });
+
+describe('robotsAccount', () => {
+  it('counts what a client is asked, and lists refusals by origin and reason, with the first URL and its rule', async () => {
+    const { client } = scripted();
+    const account = accountOf(client);
+    await client.canFetch('https://a.example/page');
+    for (const path of ['/private/1', '/private/2', '/private/3'])
+      await client.check(`https://a.example${path}`);
+    await client.canFetch('https://down.example/');
+    expect(client.permits('https://a.example/private/4')).toBeUndefined();
+    expect(account.totals()).toEqual({
+      asked: 5,
+      refused: 4,
+      deferred: 0,
+      lastGood: 0,
+      ignored: 0,
+      unlisted: 0,
+    });
+    expect(account.refusals()).toEqual([
+      {
+        origin: 'https://a.example',
+        reason: 'rule',
+        refused: 3,
+        example: {
+          origin: 'https://a.example',
+          reason: 'rule',
+          url: 'https://a.example/private/1',
+          rule: { directive: 'disallow', pattern: '/private', line: 2 },
+        },
+      },
+      {
+        origin: 'https://down.example',
+        reason: 'unreachable',
+        refused: 1,
+        example: {
+          origin: 'https://down.example',
+          reason: 'unreachable',
+          url: 'https://down.example/',
+          robots: '503',
+        },
+      },
+    ]);
+    expect(String(account)).toBe(
+      '5 asked about, 4 refused\n' +
+        '  3  https://a.example/private/1  rule at line 2 (disallow: /private)\n' +
+        '  1  https://down.example/  unreachable (503)\n',
+    );
+  });
+
+  it('is of one client: others, and what is asked after `close`, do not count', async () => {
+    const { client } = scripted();
+    const other = scripted();
+    const account = accountOf(client);
+    await other.client.canFetch('https://a.example/private');
+    await client.canFetch('https://a.example/');
+    account.close();
+    await client.canFetch('https://a.example/private');
+    expect(account.totals()).toMatchObject({ asked: 1, refused: 0 });
+    {
+      using _ = robotsAccount(client);
+      expect(channels.decision.hasSubscribers).toBe(true);
+    }
+    expect(channels.decision.hasSubscribers).toBe(false);
+  });
+
+  it('counts what guards refuse for a purpose, do not check, and defer', async () => {
+    const { client, clock } = scripted();
+    const account = accountOf(client);
+    await client.canFetch('https://a.example/');
+    const training = guardFetch(page, client, { purpose: 'train-ai' });
+    const searching = guardFetch(page, client, { purpose: 'search' });
+    const robots = { ignore: true, because: 'a test' };
+    await training('https://a.example/private', { robots } as RequestInit);
+    for (const get of [() => training('https://a.example/own/a'), () => searching('https://a.example/b')]) {
+      expect(refusalIn(await get().catch((error: unknown) => error))?.code).toBe('ERR_ROBOTS_USAGE');
+    }
+    const paced = guardFetch(page, client, {
+      pacing: { minDelayMs: 60 * SECOND, maxDelayMs: SECOND },
+      clock,
+    });
+    expect(refusalIn(await paced('https://a.example/c').catch((error: unknown) => error))?.code).toBe(
+      'ERR_ROBOTS_DEFERRED',
+    );
+    await client.reserve('https://a.example/d', undefined, { minDelayMs: 60 * SECOND, maxDelayMs: SECOND });
+    expect(account.totals()).toMatchObject({ asked: 5, refused: 2, deferred: 2, ignored: 1 });
+    expect(account.refusals().map(({ reason, example: { statement } }) => [reason, statement])).toEqual([
+      ['usage', { directive: 'content-usage', value: 'train-ai=n', line: 4 }],
+    ]);
+    expect(account.refusals()[0]?.refused).toBe(2);
+    expect(String(account)).toContain('5 asked about, 2 refused, 2 deferred, 1 sent unchecked\n');
+    expect(String(account)).toContain(
+      'https://a.example/own/a  usage at line 4 (content-usage: train-ai=n)\n',
+    );
+  });
+
+  it('counts pages that a guard asks for where memory knows the origin', async () => {
+    const { client } = scripted();
+    const polite = guardFetch(page, client);
+    await polite('https://a.example/1');
+    const account = accountOf(client);
+    await polite('https://a.example/2');
+    await polite('https://a.example/3');
+    expect(account.totals()).toMatchObject({ asked: 2, refused: 0 });
+  });
+
+  it('counts what a last good copy decided', async () => {
+    let fails = false;
+    const { client, clock } = scripted((url) => (fails ? new Response(null, { status: 503 }) : rules(url)));
+    const account = accountOf(client);
+    await client.canFetch('https://a.example/');
+    fails = true;
+    clock.advance(25 * HOUR);
+    await client.canFetch('https://a.example/');
+    expect(account.totals()).toMatchObject({ asked: 2, lastGood: 1, refused: 0 });
+    expect(String(account)).toContain('1 decided by a last good copy');
+  });
+
+  it('tells a refused first URL loudly: to the callback once, and in the first line', async () => {
+    const { client } = scripted();
+    const onFirstRefused = vi.fn();
+    const account = accountOf(client, { onFirstRefused });
+    await client.canFetch('https://a.example/robots.txt');
+    await client.canFetch('https://a.example/private');
+    await client.canFetch('https://a.example/private/2');
+    expect(onFirstRefused.mock.calls).toEqual([
+      [expect.objectContaining({ url: 'https://a.example/private' })],
+    ]);
+    expect(String(account).split('\n')[0]).toBe(
+      'THE FIRST URL WAS REFUSED: https://a.example/private  rule at line 2 (disallow: /private)',
+    );
+    expect(account.totals().firstRefused).toMatchObject({ reason: 'rule' });
+  });
+
+  it('`false` makes the first URL one like any other', async () => {
+    const { client } = scripted();
+    const account = accountOf(client, { onFirstRefused: false });
+    await client.canFetch('https://a.example/private');
+    expect(account.totals()).not.toHaveProperty('firstRefused');
+    expect(String(account)).toMatch(/^1 asked about, 1 refused\n/);
+  });
+
+  it('without a callback the process is warned', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    open.push(() => warned.mockRestore());
+    const { client } = scripted();
+    accountOf(client, {});
+    await client.canFetch('https://a.example/private');
+    await client.canFetch('https://a.example/private');
+    expect(warned.mock.calls).toEqual([
+      [
+        'The first URL of the crawl is refused: https://a.example/private  rule at line 2 (disallow: /private)',
+        { type: 'RobotsWarning', code: 'CANFETCH_FIRST_URL_REFUSED' },
+      ],
+    ]);
+  });
+
+  it('does not warn of a URL that is refused after another was allowed', async () => {
+    const { client } = scripted();
+    const onFirstRefused = vi.fn();
+    const account = accountOf(client, { onFirstRefused });
+    await client.canFetch('https://a.example/');
+    await client.canFetch('https://a.example/private');
+    expect(onFirstRefused).not.toHaveBeenCalled();
+    expect(String(account)).not.toContain('FIRST');
+  });
+
+  it('is bounded in origins and in the length of what it keeps', async () => {
+    const long = `/${'x'.repeat(5_000)}`;
+    const { client } = scripted(
+      ({ hostname }) => new Response(`User-agent: *\nDisallow: ${hostname === '0.example' ? long : '/'}\n`),
+    );
+    const account = accountOf(client);
+    for (let site = 0; site < 1_010; site++)
+      await client.canFetch(`https://${site}.example${site === 0 ? long : '/'}`);
+    expect(account.totals()).toMatchObject({ asked: 1_010, refused: 1_010, unlisted: 10 });
+    expect(account.refusals()).toHaveLength(1_000);
+    expect([...account.toNDJSON()]).toHaveLength(1_001);
+    const { example } = account.refusals()[0] ?? {};
+    expect(example?.url).toHaveLength(2_001);
+    expect(example?.rule?.pattern).toHaveLength(201);
+    expect(String(account).split('\n')).toHaveLength(1 + 1 + 20 + 1 + 1);
+    expect(String(account)).toContain('\n  990  at other origins, or for other reasons\n');
+  });
+
+  it('does not send control characters of a file to the terminal', async () => {
+    const { client } = scripted(
+      () => new Response('User-agent: *\nDisallow: /\nDisallow: /*\u001B[31m\u202E$\nDisallow: /\u001B*\n'),
+    );
+    const account = accountOf(client);
+    await client.canFetch('https://a.example/%1B[31m%E2%80%AE');
+    expect(account.totals().refused).toBe(1);
+    expect(String(account) + [...account.toNDJSON()].join('')).not.toMatch(/[\u001B\u202E]/);
+  });
+
+  it('NDJSON: the totals, then the refusals', async () => {
+    const { client } = scripted();
+    const account = accountOf(client);
+    await client.canFetch('https://a.example/private');
+    expect(Array.from(account.toNDJSON(), (line) => JSON.parse(line))).toEqual([
+      { schemaVersion: 1, ...account.totals() },
+      { schemaVersion: 1, ...account.refusals()[0] },
+    ]);
+  });
+
+  it('refuses what is no client, and unknown options', () => {
+    expect(() => robotsAccount(undefined as never)).toThrow(/RobotsClient/);
+    expect(() => robotsAccount(scripted().client, { onRefused: () => {} } as never)).toThrow(/onRefused/);
+  });
+});
