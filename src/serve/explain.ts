@@ -7,21 +7,22 @@ import { parseRobots, type RobotsFile } from '../rules/index.ts';
 import {
   explainServed,
   fileSource,
-  groupLines,
   type InputError,
   linesOf,
   notATarget,
   policyRecord,
   tokensOf,
 } from '../report/index.ts';
-import { jsonLine, lifetimeReason } from '../report/text/index.ts';
+import { cause, jsonLine, lifetimeReason } from '../report/text/index.ts';
 import { readRobots } from '../report/input/index.ts';
 import { readJson } from './body.ts';
 import { agentFor } from './check.ts';
 import { type Handler, JSON_TYPE } from './handler.ts';
 import { Problem } from './problem.ts';
 import { MAX_AGENTS, onlyKnown, onlyOne, readAgents, readPurpose } from './query.ts';
+import { groupRanges } from './group-ranges.ts';
 import { timeline } from './timeline.ts';
+import { Turn } from './turn.ts';
 import { type AgentVerdict, diagnosticsOf, statedUsage, verdictBy, verdictOf } from './verdicts.ts';
 
 /** `GET /v1/policy?origin=…&agent=…` */
@@ -57,25 +58,26 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
   });
   const decision = await client.check(url, agent, { signal });
   const { runnerUp, file, underProfiles } = explainServed(decision, known);
-  const verdicts = await Promise.all(
-    others.map(async (other) => verdictOf(await client.check(url, other, { signal }), file, purpose)),
-  );
+  const verdicts = [verdictOf(decision, file, purpose)];
+  const turn = new Turn(signal);
+  for (const other of others) {
+    verdicts.push(verdictOf(await client.check(url, other, { signal }), file, purpose));
+    if (turn.isOver) await turn.yield();
+  }
   const because = known.lifetime && lifetimeReason(known.lifetime);
   const body = jsonLine({
     input: url,
     now: Date.now(),
     ...decision,
     ...(runnerUp && { runnerUp }),
-    verdicts: [verdictOf(decision, file, purpose), ...verdicts],
+    verdicts,
     underProfiles,
     timeline: timeline(known, profiles[profile]),
     ...(because === undefined ? {} : { lifetimeReason: because }),
+    ...(known.failure && { cause: cause(known.robots) }),
     policy: policyRecord(known),
     ...(file && fileParts(file)),
-    ...(file && {
-      groupLines:
-        decision.group === undefined ? [] : [...groupLines(file, decision.agent)].sort((a, b) => a - b),
-    }),
+    ...(file && { groupRanges: groupRanges(file, verdicts) }),
     ...statedUsage(file, url, decision.agent, purpose),
   });
   return { type: JSON_TYPE, body };
@@ -124,9 +126,19 @@ export const explainPasted: Handler = async ({ request, query, service, signal }
       ...(suspect === undefined ? {} : { suspect }),
       results,
       ...fileParts(file),
+      groupRanges: groupRanges(file, firstVerdicts(results)),
     }),
   };
 };
+
+/** The verdicts on the first URL: the group of an agent is the same for every URL. */
+function firstVerdicts(results: readonly UrlVerdicts[]): readonly AgentVerdict[] {
+  for (const result of results) {
+    if ('verdicts' in result && result.verdicts.some(({ group }) => group !== undefined))
+      return result.verdicts;
+  }
+  return [];
+}
 
 interface PastedQuestions {
   readonly urls: readonly string[];
@@ -146,15 +158,11 @@ async function verdictsFor(
   const verdicts = urls.map((): AgentVerdict[] => []);
   const errors = new Map<string, InputError>();
   let characters = 0;
-  let turnEnds = performance.now() + TURN_MS;
+  const turn = new Turn(signal);
   // Agents in the outer loop, because the file caches the rules of the last agent.
   for (const agent of agents) {
     for (const [index, url] of urls.entries()) {
-      if (performance.now() > turnEnds) {
-        await new Promise((resolve) => setImmediate(resolve));
-        signal.throwIfAborted();
-        turnEnds = performance.now() + TURN_MS;
-      }
+      if (turn.isOver) await turn.yield();
       try {
         const verdict = verdictBy(file, url, agent, purpose);
         characters += JSON.stringify(verdict).length;
@@ -176,9 +184,6 @@ async function verdictsFor(
     return error === undefined ? { input, verdicts: verdicts[index] ?? [] } : { input, error };
   });
 }
-
-/** After this time the loop yields, so that other requests are answered. */
-const TURN_MS = 10;
 
 /** The parts of a file that a display needs: lines, groups, records and diagnostics. */
 function fileParts(file: RobotsFile): object {

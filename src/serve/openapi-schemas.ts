@@ -58,6 +58,12 @@ const runnerUp = object({ rule, lost: { enum: ['shorter', 'tie', 'later'] } });
 const timeline = list(object({ at: epochMs, event: text }, { detail: text }));
 const error = object({ code: text, message: text });
 
+const groupRanges = {
+  ...list(object({ agent: text, ranges: list(list(line)) }, { omitted: line })),
+  description:
+    'The lines of the groups that apply: runs of first and last line, by `group.agent` of the verdicts',
+};
+
 /** The parts of a file that do not depend on an agent. */
 const fileParts = {
   groups: list(anything),
@@ -135,7 +141,8 @@ export const schemas: Readonly<Record<SchemaName, object>> = {
           lines: list(text),
           ...fileParts,
           runnerUp,
-          groupLines: list(line),
+          groupRanges,
+          cause: { ...text, description: 'What the last request for robots.txt came to, when it failed' },
           lifetimeReason: text,
           usage: reference('Usage'),
         },
@@ -158,6 +165,7 @@ export const schemas: Readonly<Record<SchemaName, object>> = {
       truncated: flag,
       results: list(object({ input: text }, { verdicts, error })),
       lines: list(text),
+      groupRanges,
       ...fileParts,
     },
     { suspect },

@@ -4,7 +4,7 @@ import { isPurpose, type Purpose, PURPOSES } from '../decision/index.ts';
 import { Problem } from './problem.ts';
 
 /** Maximum number of agents per request, because each one matches all rules of the file. */
-export const MAX_AGENTS = 20;
+export const MAX_AGENTS = 100;
 
 /**
  * @throws Problem for an unknown parameter: a misspelt `agent` would otherwise give the verdict for another agent.

@@ -5,7 +5,7 @@ import { Problem } from './problem.ts';
 /** A complete response. */
 export interface Reply {
   readonly type: string;
-  readonly body: string;
+  readonly body: string | Buffer;
   /** Status code. Default 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -46,7 +46,9 @@ export function writeHead(response: ServerResponse, status: number, fields: read
 /** Sends a complete response. */
 export function sendReply({ request, response, service }: Exchange, reply: Reply): void {
   const { status = 200, type, body, headers } = reply;
-  const fields = ['content-type', type, 'content-length', String(Buffer.byteLength(body))];
+  // RFC 9110 §15.4.5: a 304 has no content, and describes none.
+  const fields =
+    status === 304 ? [] : ['content-type', type, 'content-length', String(Buffer.byteLength(body))];
   if (headers !== undefined) fields.push(...Object.entries(headers).flat());
   const isHead = request.method === 'HEAD';
   // An unread request body closes the connection, because it would have to be read before the next request.
@@ -54,7 +56,7 @@ export function sendReply({ request, response, service }: Exchange, reply: Reply
   const closes = !isRead || service.stopping.aborted;
   if (closes && headers?.['connection'] === undefined) fields.push('connection', 'close');
   writeHead(response, status, fields);
-  response.end(isHead ? undefined : body);
+  response.end(isHead || status === 304 ? undefined : body);
 }
 
 export function problemReply(problem: Problem): Reply {

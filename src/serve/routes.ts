@@ -70,6 +70,5 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/metrics', { GET: metrics }],
   ['/openapi.json', { GET: description }],
   ['/healthz', { GET: health }],
-  // Only the script of the page reads the query of the page.
-  ...[...assets].map(([path, reply]): [string, Route] => [path, { GET: () => reply }]),
+  ...[...assets].map(([path, handler]): [string, Route] => [path, { GET: handler }]),
 ]);

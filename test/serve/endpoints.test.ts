@@ -87,7 +87,7 @@ describe('GET /v1/check', () => {
     ['a misspelt parameter', '/v1/check?url=http://a.example/&agnet=A', 'ERR_ROBOTS_INVALID_REQUEST'],
     [
       'too many agents',
-      `/v1/check?url=http://a.example/${'&agent=A'.repeat(21)}`,
+      `/v1/check?url=http://a.example/${'&agent=A'.repeat(101)}`,
       'ERR_ROBOTS_INVALID_REQUEST',
     ],
   ])('answers %s with a problem (RFC 9457)', async (_, path, code) => {
@@ -205,7 +205,11 @@ describe('GET /v1/explain', () => {
       allowed: true,
       rule: { line: 3 },
       runnerUp: { rule: { line: 2 }, lost: 'shorter' },
-      groupLines: [1, 2, 3, 4, 5],
+      // Those of every agent that is compared, once each.
+      groupRanges: [
+        { agent: '*', ranges: [[1, 5]] },
+        { agent: 'OtherBot', ranges: [[7, 8]] },
+      ],
       usage: { 'train-ai': 'disallow', sources: [{ line: 4 }] },
     });
     expect(explanation['lines']).toEqual(ROBOTS.trimEnd().split('\n'));
@@ -360,6 +364,46 @@ describe('the rest', () => {
     );
     expect(Object.keys(pasted)).toEqual(expect.arrayContaining(schema('PastedVerdicts')));
     expect(Object.keys(await get('/nothing'))).toEqual(expect.arrayContaining(schema('Problem')));
+  });
+
+  it.each([
+    ['br, gzip', 'br'],
+    ['gzip;q=1.0, br;q=0', 'gzip'],
+    ['*', 'br'],
+    ['deflate', undefined],
+    ['identity', undefined],
+  ])('the files of the page are compressed for who accepts %s: %s', async (accepted, coding) => {
+    for (const path of assets.keys()) {
+      const plain = await fetch(service.origin + path, { headers: { 'accept-encoding': 'identity' } });
+      const reply = await fetch(service.origin + path, { headers: { 'accept-encoding': accepted } });
+      expect([path, reply.status, reply.headers.get('content-encoding') ?? undefined]).toEqual([
+        path,
+        200,
+        coding,
+      ]);
+      expect(reply.headers.get('vary')).toBe('Accept-Encoding');
+      expect(await reply.text()).toBe(await plain.text());
+    }
+  });
+
+  it('the files of the page are not sent again to who has them', async () => {
+    for (const accepted of ['br', 'identity']) {
+      const path = '/page/main.js';
+      const get = (held: string): ReturnType<typeof ask> =>
+        ask(service.origin, path, { headers: { 'accept-encoding': accepted, 'if-none-match': held } });
+      const etag = String((await get('"other"')).headers['etag']);
+      for (const held of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const { status, text, headers } = await get(held);
+        expect([held, status, text, headers['etag']]).toEqual([held, 304, '', etag]);
+        expect(headers['content-length']).toBeUndefined();
+      }
+      expect((await get('"other"')).status).toBe(200);
+    }
+    const etags = ['br', 'identity'].map(
+      async (coding) =>
+        (await ask(service.origin, '/', { headers: { 'accept-encoding': coding } })).headers['etag'],
+    );
+    expect(new Set(await Promise.all(etags)).size).toBe(2);
   });
 
   it('HEAD answers with the head of GET alone', async () => {

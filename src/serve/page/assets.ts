@@ -1,24 +1,93 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import type { Handler } from '../handler.ts';
 import type { Reply } from '../reply.ts';
 
 /** Files of the page: the path that serves each, its media type, and its name beside this module. */
 const FILES = [
   ['/', 'text/html', 'index.html'],
   ['/page/style.css', 'text/css', 'style.css'],
+  ['/page/answer.css', 'text/css', 'answer.css'],
   ['/page/main.js', 'text/javascript', 'main.js'],
-  ['/page/result.js', 'text/javascript', 'result.js'],
-  ['/page/file.js', 'text/javascript', 'file.js'],
+  ['/page/form.js', 'text/javascript', 'form.js'],
+  ['/page/crawlers.js', 'text/javascript', 'crawlers.js'],
+  ['/page/link.js', 'text/javascript', 'link.js'],
+  ['/page/verdict.js', 'text/javascript', 'verdict.js'],
+  ['/page/tables.js', 'text/javascript', 'tables.js'],
+  ['/page/timeline.js', 'text/javascript', 'timeline.js'],
+  ['/page/listing.js', 'text/javascript', 'listing.js'],
+  ['/page/csv.js', 'text/javascript', 'csv.js'],
+  ['/page/elements.js', 'text/javascript', 'elements.js'],
+  ['/page/texts.js', 'text/javascript', 'texts.js'],
   ['/page/icon.svg', 'image/svg+xml', 'icon.svg'],
 ] as const;
 
-/** Replies with the files of the page, by path. They are read once, at import; the build copies them to `dist`. */
-export const assets: ReadonlyMap<string, Reply> = new Map(
+/** The content codings of the files, the preferred one first. */
+const CODINGS = ['br', 'gzip', 'identity'] as const;
+type Coding = (typeof CODINGS)[number];
+
+/**
+ * Handlers of the files of the page, by path. The files are read and compressed once, at import; the build copies them
+ * to `dist`.
+ */
+export const assets: ReadonlyMap<string, Handler> = new Map(
   FILES.map(([path, type, name]) => [
     path,
-    {
-      type: `${type}; charset=utf-8`,
-      body: readFileSync(new URL(name, import.meta.url), 'utf8'),
-      headers: { 'cache-control': 'no-cache' },
-    },
+    assetHandler(`${type}; charset=utf-8`, readFileSync(new URL(name, import.meta.url))),
   ]),
 );
+
+function assetHandler(type: string, file: Buffer): Handler {
+  const replies: Readonly<Record<Coding, Reply>> = {
+    br: assetReply(
+      type,
+      'br',
+      brotliCompressSync(file, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: file.length } }),
+    ),
+    gzip: assetReply(type, 'gzip', gzipSync(file, { level: 9 })),
+    identity: assetReply(type, 'identity', file),
+  };
+  // The query is for the script of the page alone.
+  return ({ request }) => {
+    const { headers } = request;
+    const reply = replies[preferredCoding(String(headers['accept-encoding'] ?? ''))];
+    return isCurrent(headers['if-none-match'], reply) ? { ...reply, status: 304, body: '' } : reply;
+  };
+}
+
+function assetReply(type: string, coding: Coding, body: Buffer): Reply {
+  const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22);
+  return {
+    type,
+    body,
+    headers: {
+      // Stored, but asked for again each time: after an update, all files must be of one version.
+      'cache-control': 'no-cache',
+      etag: `"${hash}"`,
+      vary: 'Accept-Encoding',
+      ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
+    },
+  };
+}
+
+/** RFC 9110 §12.5.3: a coding with the weight 0 is not acceptable, and `*` stands for codings that are not named. */
+function preferredCoding(accepted: string): Coding {
+  const weights = new Map(
+    accepted.split(',').map((item): [string, number] => {
+      const [name = '', weight = ''] = item.split(';');
+      const value = /^\s*q=([\d.]+)\s*$/i.exec(weight)?.[1];
+      return [name.trim().toLowerCase(), value === undefined ? 1 : Number(value)];
+    }),
+  );
+  const accepts = (coding: Coding): boolean => (weights.get(coding) ?? weights.get('*') ?? 0) > 0;
+  return CODINGS.find(accepts) ?? 'identity';
+}
+
+/** RFC 9110 §13.1.2: whether one of the entity tags that the requester holds is that of `reply`. */
+function isCurrent(held: string | undefined, { headers }: Reply): boolean {
+  if (held === undefined) return false;
+  return (
+    held.trim() === '*' || held.split(',').some((tag) => tag.trim().replace(/^W\//, '') === headers?.['etag'])
+  );
+}

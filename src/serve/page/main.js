@@ -1,121 +1,129 @@
 // @ts-check
-// Sends the form to the service, and displays the answer.
-import { FileView, noteList } from './file.js';
-import {
-  agentTable,
-  banner,
-  element,
-  facts,
-  foreign,
-  matrix,
-  originFacts,
-  profileTable,
-  section,
-  timelineList,
-  usageTable,
-  verdictFacts,
-  verdictWord,
-} from './result.js';
+// Asks the service what the form asks, and displays the answer.
+import { csv, saveCsv } from './csv.js';
+import { button, byId, element, foreign, section } from './elements.js';
+import { Form } from './form.js';
+import { linkOf, questionOf } from './link.js';
+import { Listing } from './listing.js';
+import { agentTable, matrix, profileTable, usageTable } from './tables.js';
+import { texts } from './texts.js';
+import { timelineList } from './timeline.js';
+import { banner, originFacts, verdictFacts, verdictWord } from './verdict.js';
 
-/**
- * The element of index.html with this id.
- * @param {string} id
- * @returns {HTMLElement}
- */
-function byId(id) {
-  const found = document.getElementById(id);
-  if (found === null) throw new Error('Expected an element #' + id + ' in index.html');
-  return found;
+for (const [attribute, set] of /** @type {[string, (node: any, text: string) => void][]} */ ([
+  ['text', (node, text) => (node.textContent = text)],
+  ['placeholder', (node, text) => (node.placeholder = text)],
+  ['label', (node, text) => node.setAttribute('aria-label', text)],
+])) {
+  for (const node of document.querySelectorAll('[data-' + attribute + ']')) {
+    set(node, texts[/** @type {HTMLElement} */ (node).dataset[attribute] || '']);
+  }
 }
 
-const form = /** @type {HTMLFormElement} */ (byId('question'));
-/** @type {any} The form's fields, by their `name`. */
-const fields = form.elements;
+const form = new Form(tell);
 const status = byId('status');
+const progress = byId('progress');
 const result = byId('result');
-const fieldsOf = { site: byId('site-fields'), text: byId('text-fields') };
 /** @type {AbortController | undefined} */
 let asking;
 
-const mode = () => fields.mode.value;
-const names = (text) =>
-  text
-    .split(/[,\n]/)
-    .map((each) => each.trim())
-    .filter((each) => each !== '');
-
-function showMode() {
-  for (const [name, part] of Object.entries(fieldsOf)) part.hidden = name !== mode();
-  fields.url.required = mode() === 'site';
-}
-
-/** Prefixes a bare host name with `https://`, as browsers do. */
-function withScheme(text) {
-  return /^[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)/.test(text) ? 'https://' + text : text;
-}
-
-async function ask(path, init) {
-  asking?.abort();
-  asking = new AbortController();
-  status.className = '';
-  status.textContent = 'Asking…';
-  result.setAttribute('aria-busy', 'true');
-  try {
-    const response = await fetch(path, { ...init, signal: asking.signal });
-    const answer = await response.json();
-    if (!response.ok) throw new Error(answer.detail);
-    return answer;
-  } finally {
-    result.removeAttribute('aria-busy');
-  }
+function say(text, kind = '') {
+  status.className = kind;
+  status.textContent = text;
 }
 
 function tell(error) {
   if (error.name === 'AbortError') return;
-  status.className = 'error';
-  status.textContent = error.message;
+  say(error.message, 'error');
   result.hidden = true;
 }
 
-/** The parts of the page that depend on the selected verdict: heading, facts, marked lines and usage preferences. */
+/** Hides the answer before this one, and shows how long the new one takes. */
+async function ask(text, path, init) {
+  asking?.abort();
+  const mine = new AbortController();
+  asking = mine;
+  result.hidden = true;
+  result.replaceChildren();
+  document.title = texts.plainTitle;
+  say(text);
+  const startedAt = performance.now();
+  // Hidden from screen readers, which would read every second.
+  const elapsed = element('span', { 'aria-hidden': 'true' });
+  const tick = () =>
+    (elapsed.textContent = texts.elapsed(Math.round((performance.now() - startedAt) / 1000)));
+  const timer = setInterval(tick, 1000);
+  const cancel = button(texts.cancel, () => {
+    mine.abort();
+    say(texts.cancelled);
+  });
+  progress.replaceChildren(elapsed, cancel);
+  tick();
+  try {
+    const response = await fetch(path, { ...init, signal: mine.signal });
+    const answer = await response.json().catch((error) => {
+      if (error.name === 'AbortError') throw error;
+      throw new Error(texts.noAnswer(response.status));
+    });
+    if (!response.ok) throw new Error(answer.detail);
+    mine.signal.throwIfAborted();
+    return answer;
+  } finally {
+    clearInterval(timer);
+    if (asking === mine) progress.replaceChildren();
+  }
+}
+
+/** The parts of the page that depend on the selected verdict: banner, excerpt, facts, marked lines and preferences. */
 class Detail {
-  constructor(answer, commonFacts) {
-    this.view = answer.lines && new FileView(answer);
-    this.commonFacts = commonFacts;
+  constructor(answer, otherFacts, where) {
+    this.listing = answer.lines && new Listing(answer);
     // The answer for a pasted file has the fields of `robots` itself.
-    this.robots = answer.robots || answer;
-    this.head = element('div', {});
+    this.context = { ...answer, robots: answer.robots || answer };
+    this.otherFacts = otherFacts;
+    this.where = where;
+    this.head = element('div', { class: 'answer' });
     this.facts = element('div', {});
     this.usage = element('div', {});
   }
 
   pick(verdict, url) {
-    this.head.replaceChildren(banner(verdict, url, this.robots));
-    this.facts.replaceChildren(facts([...verdictFacts(verdict), ...this.commonFacts]));
-    this.view?.light(verdict);
-    this.usage.replaceChildren(
-      ...(verdict.usage ? [section('What the site states about use', usageTable(verdict.usage))] : []),
+    this.head.replaceChildren(
+      banner(verdict, url, this.context),
+      ...(this.listing ? [this.listing.excerpt] : []),
     );
+    this.facts.replaceChildren(verdictFacts(verdict, this.otherFacts));
+    this.usage.replaceChildren(
+      ...(verdict.usage ? [section(texts.usageTitle, usageTable(verdict.usage))] : []),
+    );
+    this.listing?.pick(verdict);
+    document.title = texts.title(verdictWord(verdict), this.where);
     // The banner shows the verdict; the status line only announces it to screen readers.
-    status.className = 'hidden';
-    status.textContent = verdictWord(verdict) + ' for ' + verdict.agent;
+    say(texts.verdictFor(verdictWord(verdict), verdict.agent), 'hidden');
   }
 }
 
-function fileSection({ lines, diagnostics }, { view }) {
-  if (!view) return [];
-  const many = lines.length.toLocaleString('en') + (lines.length === 1 ? ' line' : ' lines');
-  const legend = element(
-    'p',
-    { class: 'legend' },
-    element('span', { class: 'key group' }, 'group that applies'),
-    element('span', { class: 'key lit' }, 'line that decides'),
-    element('span', { class: 'key second' }, 'runner-up'),
+/** Buttons to share the answer. */
+function shareBar(results, purpose) {
+  const copy = button(texts.copyLink, async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      copy.textContent = texts.copied;
+      setTimeout(() => (copy.textContent = texts.copyLink), 2000);
+    } catch {
+      // Only secure pages may write to the clipboard: the link is shown instead, ready to be copied.
+      const field = element('input', { type: 'text', readonly: '', 'aria-label': texts.link });
+      field.value = location.href;
+      copy.replaceWith(field);
+      field.select();
+    }
+  });
+  return element(
+    'div',
+    { class: 'share' },
+    copy,
+    button(texts.csv, () => saveCsv(csv(results, purpose))),
   );
-  return [
-    section('robots.txt, ' + many, legend, view.node),
-    ...(diagnostics.length === 0 ? [] : [section('Notes on this file', noteList(diagnostics, view))]),
-  ];
 }
 
 function put(...children) {
@@ -123,86 +131,106 @@ function put(...children) {
   result.hidden = false;
 }
 
-async function askSite() {
-  const { url, agent, compare } = fields;
-  url.value = withScheme(url.value.trim());
-  const query = new URLSearchParams({ url: url.value });
-  for (const name of names(agent.value)) query.append('agent', name);
-  const link = new URLSearchParams(query);
-  for (const name of names(compare.value)) query.append('compare', name);
-  history.replaceState(null, '', '/?' + link);
-  const answer = await ask('/v1/explain?' + query);
-  const { verdicts, state, policy } = answer;
-  const all = verdicts.map((verdict) => ({ ...verdict, state }));
-  const detail = new Detail(answer, originFacts(answer));
+async function askSite(question) {
+  const { url, agent, purpose } = question;
+  const query = new URLSearchParams({ url });
+  for (const name of agent) query.append('agent', name);
+  for (const name of form.compared()) query.append('compare', name);
+  if (purpose) query.set('purpose', purpose);
+  const host = URL.canParse(url) ? new URL(url).host : url;
+  const answer = await ask(texts.asking(host), '/v1/explain?' + query);
+  const { state, policy } = answer;
+  const verdicts = answer.verdicts.map((verdict) => ({ ...verdict, state }));
+  const detail = new Detail(answer, originFacts(answer), host);
   const sitemaps = policy.sitemaps
     .slice(0, 50)
-    .map(({ url: at, line }) => element('li', {}, foreign(at), ' line ' + line));
+    .map(({ url: at, line }) => element('li', {}, foreign(at), ' ' + texts.line(line)));
   put(
     detail.head,
     detail.facts,
+    shareBar([{ input: answer.url, verdicts }], purpose),
     section(
-      'Agents side by side',
-      agentTable(all, (verdict) => detail.pick(verdict, answer.url)),
+      texts.agentsTitle,
+      agentTable(verdicts, purpose, (verdict) => detail.pick(verdict, answer.url)),
     ),
-    ...fileSection(answer, detail),
-    section('Over time', timelineList(answer.timeline, answer.now)),
+    ...(detail.listing ? detail.listing.sections() : []),
+    section(texts.timelineTitle, timelineList(answer.timeline, answer.now)),
     detail.usage,
-    ...(sitemaps.length === 0 ? [] : [section('Sitemaps', element('ul', { class: 'sources' }, ...sitemaps))]),
+    ...(sitemaps.length === 0
+      ? []
+      : [section(texts.sitemapsTitle, element('ul', { class: 'sources' }, ...sitemaps))]),
     ...(answer.underProfiles.length === 0
       ? []
-      : [section('Under other profiles', profileTable(answer.underProfiles))]),
+      : [section(texts.profilesTitle, profileTable(answer.underProfiles))]),
   );
-  detail.pick(all[0], answer.url);
+  detail.pick(verdicts[0], answer.url);
 }
 
-async function askText() {
-  const { robots, urls, agents } = fields;
-  const listed = urls.value
-    .split('\n')
-    .map((each) => each.trim())
-    .filter((each) => each !== '');
-  const body = { robots: robots.value, urls: listed.length === 0 ? ['/'] : listed };
-  const asked = names(agents.value);
-  if (asked.length > 0) body.agents = asked;
-  const answer = await ask('/v1/explain', {
+async function askText({ robots, urls, agents, purpose }) {
+  const body = {
+    robots,
+    urls: urls.length === 0 ? ['/'] : urls,
+    ...(agents.length === 0 ? {} : { agents }),
+    ...(purpose ? { purpose } : {}),
+  };
+  const answer = await ask(texts.deciding, '/v1/explain', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
   const first = answer.results.find(({ verdicts }) => verdicts);
-  const detail = new Detail(answer, [['Read as', answer.dialect]]);
+  const detail = new Detail(answer, [[texts.readAs, answer.dialect]], texts.pasted);
   put(
     detail.head,
     detail.facts,
+    shareBar(answer.results, purpose),
     section(
-      'Verdicts',
-      matrix(answer.results, (verdict, url) => detail.pick(verdict, url)),
+      texts.verdictsTitle,
+      matrix(answer.results, purpose, ({ verdict, url }) => detail.pick(verdict, url)),
     ),
-    ...fileSection(answer, detail),
+    ...detail.listing.sections(),
     detail.usage,
   );
   if (first) detail.pick(first.verdicts[0], first.input);
   else {
-    detail.view.light({});
-    status.textContent = 'Expected URLs, or paths that start with /; none of these is one';
+    detail.listing.pick({});
+    say(texts.noUrl, 'error');
   }
 }
 
-form.addEventListener('change', showMode);
-form.addEventListener('submit', (event) => {
+const answer = (question) => (question.mode === 'site' ? askSite(question) : askText(question)).catch(tell);
+
+async function submit() {
+  const question = form.read();
+  const link = await linkOf(question);
+  if (link !== location.pathname + location.search + location.hash) history.pushState(null, '', link);
+  await answer(question);
+}
+
+/** Shows the question that the address holds, and its answer. */
+async function follow() {
+  asking?.abort();
+  const question = await questionOf(location).catch(() => {
+    throw new Error(texts.badLink);
+  });
+  form.fill(question);
+  if (question) {
+    await answer(form.read());
+    return;
+  }
+  say('');
+  document.title = texts.plainTitle;
+  result.hidden = true;
+  result.replaceChildren();
+}
+
+form.node.addEventListener('submit', (event) => {
   event.preventDefault();
-  (mode() === 'site' ? askSite() : askText()).catch(tell);
+  submit().catch(tell);
 });
 document.addEventListener('keydown', (event) => {
-  // Submits from the multi-line field too, where Enter alone inserts a line break.
-  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  // Submits from a multi-line field too, where Enter alone inserts a line break.
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.node.requestSubmit();
 });
-
-showMode();
-const asked = new URLSearchParams(location.search);
-if (asked.has('url')) {
-  fields.url.value = asked.get('url');
-  fields.agent.value = asked.getAll('agent').join(', ');
-  form.requestSubmit();
-}
+addEventListener('popstate', () => void follow().catch(tell));
+follow().catch(tell);

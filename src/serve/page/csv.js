@@ -1,0 +1,59 @@
+// @ts-check
+// Makes a CSV of the verdicts (RFC 4180), for spreadsheets.
+import { texts } from './texts.js';
+import { verdictWord } from './verdict.js';
+
+/** A beginning that spreadsheets take for that of a formula, also in full width, and white space that they pass over. */
+const FORMULA = /^(?:[\t\r\n]|[\s\u0000-\u001f\ufeff]*[=+\-@|%\uff1d\uff0b\uff0d\uff20])/u;
+
+/**
+ * Quotes a cell. An apostrophe before what looks like a formula makes it text. The file of a hostile site could hold such a cell.
+ */
+export function csvCell(value) {
+  const text = value === undefined ? '' : String(value);
+  const safe = FORMULA.test(text) ? "'" + text : text;
+  return '"' + safe.replaceAll('"', '""') + '"';
+}
+
+/** A line per URL and agent. `results` are those of a pasted file; the answer of a site is one of them. */
+export function csv(results, purpose) {
+  const { columns } = texts;
+  const head = [
+    columns.url,
+    columns.agent,
+    columns.verdict,
+    columns.reason,
+    columns.line,
+    columns.rule,
+    columns.group,
+    ...(purpose ? [columns.purpose, columns.preference] : []),
+    columns.error,
+  ];
+  const rows = results.flatMap(({ input, verdicts, error }) =>
+    error
+      ? [[input, ...head.slice(2).map(() => ''), error.message]]
+      : verdicts.map((verdict) => [
+          input,
+          verdict.agent,
+          verdictWord(verdict),
+          verdict.reason,
+          verdict.rule && verdict.rule.line,
+          verdict.rule &&
+            (verdict.rule.directive === 'allow' ? 'Allow: ' : 'Disallow: ') + verdict.rule.pattern,
+          verdict.group && verdict.group.agent,
+          ...(purpose ? [purpose, verdict.usage && verdict.usage.preference] : []),
+          '',
+        ]),
+  );
+  return [head, ...rows].map((row) => row.map(csvCell).join(',') + '\r\n').join('');
+}
+
+/** Lets the browser save the CSV. The byte order mark tells spreadsheets that it is UTF-8. */
+export function saveCsv(text) {
+  const url = URL.createObjectURL(new Blob(['\ufeff', text], { type: 'text/csv' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = texts.csvName;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,90 @@
+// @ts-check
+// Keeps the question in the address of the page, so that a link, back and forward lead to it.
+
+/**
+ * A question about a site is in the query: `?url=…&agent=…&compare=…&purpose=…`. A question about a pasted file is in
+ * the fragment, which browsers do not send: `#try=` and compressed JSON in base64url.
+ *
+ * @typedef {object} Question
+ * @property {'site' | 'text'} mode
+ * @property {string} [url]
+ * @property {string[]} [agent]
+ * @property {string[]} [compare] Absent for the list that the page suggests.
+ * @property {string} [robots]
+ * @property {string[]} [urls]
+ * @property {string[]} [agents]
+ * @property {string} [purpose]
+ */
+
+const FRAGMENT = '#try=';
+/** Twice what is read of a robots.txt. A short link can hold a text that would fill the memory. */
+const MAX_OCTETS = 1_048_576;
+
+/** The path, query and fragment for a question. @param {Question} question */
+export async function linkOf(question) {
+  if (question.mode === 'text') return '/' + FRAGMENT + (await packed(JSON.stringify(question)));
+  const query = new URLSearchParams({ url: question.url || '' });
+  for (const name of question.agent || []) query.append('agent', name);
+  for (const name of question.compare || []) query.append('compare', name);
+  // An empty list is not the list that the page suggests.
+  if (question.compare && question.compare.length === 0) query.append('compare', '');
+  if (question.purpose) query.set('purpose', question.purpose);
+  return '/?' + query;
+}
+
+/**
+ * The question that an address holds; `undefined` when it holds none.
+ * @param {{ readonly search: string, readonly hash: string }} address
+ * @returns {Promise<Question | undefined>}
+ */
+export async function questionOf({ search, hash }) {
+  if (hash.startsWith(FRAGMENT)) return checked(JSON.parse(await unpacked(hash.slice(FRAGMENT.length))));
+  const query = new URLSearchParams(search);
+  if (!query.has('url')) return undefined;
+  return {
+    mode: 'site',
+    url: query.get('url') || '',
+    agent: query.getAll('agent'),
+    ...(query.has('compare') ? { compare: query.getAll('compare').filter((each) => each !== '') } : {}),
+    purpose: query.get('purpose') || '',
+  };
+}
+
+/** Takes what has the right type; anybody can write a link. @returns {Question} */
+function checked(found) {
+  const { robots, urls, agents, purpose } = Object(found);
+  const strings = (list) => (Array.isArray(list) ? list.filter((each) => typeof each === 'string') : []);
+  return {
+    mode: 'text',
+    robots: typeof robots === 'string' ? robots : '',
+    urls: strings(urls),
+    agents: strings(agents),
+    purpose: typeof purpose === 'string' ? purpose : '',
+  };
+}
+
+async function packed(text) {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+  const octets = new Uint8Array(await new Response(stream).arrayBuffer());
+  let binary = '';
+  for (const octet of octets) binary += String.fromCharCode(octet);
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+async function unpacked(text) {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const octets = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  const reader = new Blob([octets]).stream().pipeThrough(new DecompressionStream('deflate-raw')).getReader();
+  const decoder = new TextDecoder();
+  let found = '';
+  let size = 0;
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    size += chunk.value.length;
+    if (size > MAX_OCTETS * 2) {
+      await reader.cancel();
+      throw new RangeError('Expected at most ' + MAX_OCTETS * 2 + ' octets');
+    }
+    found += decoder.decode(chunk.value, { stream: true });
+  }
+  return found + decoder.decode();
+}

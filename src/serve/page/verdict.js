@@ -1,0 +1,126 @@
+// @ts-check
+// Displays one verdict: the banner, and the facts that it rests on.
+import { element, facts, foreign } from './elements.js';
+import { texts } from './texts.js';
+import { away, clock } from './timeline.js';
+
+/** `allowed`, `disallowed`, or `undecided` when a later request may give another answer. */
+export function verdictClass({ reason, allowed }) {
+  if (reason === 'unreachable') return 'undecided';
+  return allowed ? 'allowed' : 'disallowed';
+}
+
+export const verdictWord = (verdict) => texts.words[verdictClass(verdict)];
+
+const SIGN = { allowed: '✓', disallowed: '✕', undecided: '?' };
+
+/** A word and a sign, so that the meaning does not depend on colour. */
+export function mark(kind, word) {
+  return element(
+    'span',
+    { class: 'verdict ' + kind },
+    element('span', { class: 'sign', 'aria-hidden': 'true' }, SIGN[kind]),
+    word,
+  );
+}
+
+export function verdictMark(verdict) {
+  return mark(verdictClass(verdict), verdictWord(verdict));
+}
+
+export function ruleText({ directive, pattern, line }) {
+  return element(
+    'span',
+    {},
+    texts.line(line) + ', ',
+    foreign((directive === 'allow' ? 'Allow: ' : 'Disallow: ') + pattern),
+  );
+}
+
+/** Explains a verdict in one sentence. */
+export function whyText({ reason, rule, state }) {
+  const copy = state === 'last-good' ? texts.copyHolds : '';
+  return rule ? element('span', {}, ruleText(rule), texts.decides + copy) : texts.reasons[reason] + copy;
+}
+
+/** The sentences of the banner. */
+function because(verdict, { cause, retryAt, now }) {
+  if (verdictClass(verdict) !== 'undecided') return [whyText(verdict)];
+  const again =
+    retryAt === undefined ? texts.askAgainLater : texts.askAgain(away(retryAt, now), clock(retryAt));
+  return [texts.unreachable(cause), again];
+}
+
+/** Warnings about the file that make the verdict less reliable. */
+function remarks({ truncated, suspect }) {
+  return [...(suspect ? [texts.suspect[suspect]] : []), ...(truncated ? [texts.truncated] : [])];
+}
+
+/**
+ * The heading of a result: the verdict, its agent, its reason, and warnings about the file.
+ * @param {any} verdict
+ * @param {string} url
+ * @param {any} answer Of the service; `robots` tells of the file.
+ */
+export function banner(verdict, url, answer) {
+  const kind = verdictClass(verdict);
+  return element(
+    'div',
+    { class: 'banner ' + kind, 'data-part': 'banner' },
+    element('p', { class: 'big' }, verdictMark(verdict)),
+    element('p', { class: 'asked' }, foreign(verdict.agent), texts.mayFetch[kind], foreign(url)),
+    ...because(verdict, answer).map((each) => element('p', { class: 'because' }, each)),
+    ...remarks(answer.robots).map((each) => element('p', { class: 'remark' }, each)),
+  );
+}
+
+export function groupText(group) {
+  if (!group) return undefined;
+  const shown = group.lines.slice(0, 5).join(', ');
+  const more = group.lines.length > 5 ? texts.more(group.lines.length - 5) : '';
+  return element(
+    'span',
+    {},
+    foreign(group.agent),
+    ', ' + (group.lines.length === 1 ? texts.line(shown) : texts.lines(shown)) + more,
+  );
+}
+
+/** Facts about the verdict, followed by those about the origin or the file. */
+export function verdictFacts({ group, runnerUp, crawlDelayMs, reason }, others) {
+  return facts([
+    [texts.group, groupText(group) || (reason === 'no-group' ? texts.none : undefined)],
+    [
+      texts.runnerUp,
+      runnerUp && element('span', {}, ruleText(runnerUp.rule), ' · ' + texts.lost[runnerUp.lost]),
+    ],
+    [texts.crawlDelay, crawlDelayMs === undefined ? undefined : texts.crawlDelayValue(crawlDelayMs)],
+    ...others,
+  ]);
+}
+
+/** Facts about the origin and its robots.txt. */
+export function originFacts({ policy, profile, lifetimeReason }) {
+  const { attempt, file, robots, failure } = policy;
+  const hops = attempt ? attempt.hops : [{ url: robots.url }];
+  const way = element(
+    'span',
+    {},
+    ...hops.flatMap(({ url, status }, index) => [
+      index > 0 ? ' → ' : '',
+      foreign(url),
+      status === undefined ? '' : ' ' + status,
+    ]),
+  );
+  const size = file && texts.sizeValue(file.sizeBytes) + (file.truncated ? texts.sizeCut : '');
+  return [
+    [texts.robots, way],
+    [texts.error, failure && failure.error],
+    [
+      texts.size,
+      size && (file.contentType ? element('span', {}, size + ', ', foreign(file.contentType)) : size),
+    ],
+    [texts.lifetime, lifetimeReason],
+    [texts.profile, profile],
+  ];
+}
