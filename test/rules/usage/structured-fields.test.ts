@@ -158,15 +158,16 @@ describe('against structured-headers', () => {
     .map((parts) => parts.join(''));
 
   it('the same is a dictionary, with the same members', () => {
-    let valid = 0;
+    let [tried, valid] = [0, 0];
     fc.assert(
       fc.property(fc.oneof(dictionary, anything), (text) => {
+        tried++;
         const found = comparable(types(text));
         if (found !== undefined && Object.keys(found).length > 0) valid++;
         expect(found).toEqual(expected(text));
       }),
       { numRuns: 5_000 },
     );
-    expect(valid).toBeGreaterThan(200);
+    expect(valid / tried).toBeGreaterThan(0.04);
   });
 });
