@@ -191,15 +191,15 @@ describeWithSqlite('cache of a SQLite file', () => {
 
 describe('cache, called wrongly', () => {
   it.each([
-    [[], 'Expected what to do with the store'],
-    [['eat'], 'Expected what to do with the store'],
+    [[], 'Expected an action (ls'],
+    [['eat'], 'Expected an action (ls'],
     [['ls'], 'Expected --store FOLDER'],
     [['ls', '--store', 'no-such-folder'], 'Expected --store to be an existing folder'],
     [['ls', '--store', 'sqlite:no-such-file'], 'got "sqlite:no-such-file"'],
     [['ls', '--store', '.', 'https://example.com'], 'Expected nothing after ls'],
-    [['show', '--store', '.'], 'Expected the URL of an origin'],
+    [['show', '--store', '.'], 'Expected a URL after show'],
     [['import', '--store', '.'], 'Expected --agent'],
-    [['clear', '--store', '.', '-a', '*'], 'Expected --agent to name one'],
+    [['clear', '--store', '.', '-a', '*'], 'Expected --agent to name an agent'],
   ])('%j', async (argv, message) => {
     const { code, stdout, stderr } = await cli(['cache', ...argv]);
     expect([code, stdout]).toEqual([2, '']);

@@ -60,7 +60,7 @@ describe('exit code', () => {
     await using closed = await startSite({ '/robots.txt': { status: 403 } });
     const { code, stdout } = await cli(['--profile', 'koster-1996', closed.url('/')]);
     expect(code).toBe(1);
-    expect(stdout).toContain('access restricted (403)');
+    expect(stdout).toContain('access to robots.txt is restricted (403)');
   });
 });
 

@@ -111,6 +111,6 @@ describe('wrong proxies are wrong usage, and nothing is asked', () => {
   it('of `serve`, which answers for public addresses alone, unless --allow-private is given', async () => {
     const { code, stderr } = await cli(['serve', '--port', '0', '--proxy', proxy.url]);
     expect(code).toBe(2);
-    expect(stderr).toContain('give --allow-private if the proxy keeps to public addresses by itself');
+    expect(stderr).toContain('give --allow-private if the proxy itself refuses private addresses');
   });
 });

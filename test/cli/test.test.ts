@@ -98,7 +98,7 @@ describe('test', () => {
     expect((await test('disallow * /x', forbidden.origin, ...koster)).code).toBe(0);
     const { code, stdout } = await test('allow * /x', forbidden.origin, ...koster);
     expect(code).toBe(1);
-    expect(stdout).toContain('robots.txt is access restricted (403), so the whole site is disallowed');
+    expect(stdout).toContain('access to robots.txt is restricted (403), so the whole site is disallowed');
   });
 
   it('exits with 3 when robots.txt is unreachable, whatever is expected', async () => {

@@ -227,8 +227,8 @@ describe('the options of a guard', () => {
       { addressPolicy: 'public-only' as const, lookup: 5 as never },
       /`lookup` to be a function like dns\.lookup/,
     ],
-    [{ lookup: lookupIn({}) }, /`lookup` with an `addressPolicy`/],
-    [{ lookup: lookupIn({}), addressPolicy: 'any' as const }, /`lookup` with an `addressPolicy`/],
+    [{ lookup: lookupIn({}) }, /`lookup` together with an `addressPolicy`/],
+    [{ lookup: lookupIn({}), addressPolicy: 'any' as const }, /`lookup` together with an `addressPolicy`/],
   ])('%j is refused', (options, message) => {
     expect(() => guardFetch(fetch, client, options)).toThrow(message);
     expect(() => guardFetch(fetch, client, options)).toThrow(
