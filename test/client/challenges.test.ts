@@ -1,12 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { profiles, type RobotsClientOptions } from '../../src/index.ts';
 import { DAY, HOUR, type TestClient, testClient } from '../support/client.ts';
 import { type Answer, type Site, startSite } from '../support/site.ts';
-
-const open: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
+import { opened } from '../support/opened.ts';
 
 async function setUp(
   answers: Answer | readonly Answer[],
@@ -14,7 +10,8 @@ async function setUp(
 ): Promise<TestClient & { site: Site }> {
   const site = await startSite({ '/robots.txt': answers });
   const made = testClient(options);
-  open.push(site, made.client);
+  opened(site);
+  opened(made.client);
   return { ...made, site };
 }
 

@@ -1,26 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { profiles, type RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
-import { DAY, HOUR, MINUTE, SECOND, START, testClient, type VirtualClock } from '../support/client.ts';
+import { describe, expect, it } from 'vitest';
+import { profiles, type RobotsClient } from '../../src/index.ts';
+import { DAY, HOUR, MINUTE, SECOND, START, type VirtualClock } from '../support/client.ts';
 import { answer, type Script, type Site, startRawSite, startSite } from '../support/site.ts';
+import { opened, openedSite as site, openedClient as client } from '../support/opened.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
-const open: AsyncDisposable[] = [];
-
-async function site(plan: Script | Parameters<typeof startSite>[0]): Promise<Site> {
-  const started = await startSite(plan);
-  open.push(started);
-  return started;
-}
-
-function client(options?: RobotsClientOptions): { robots: RobotsClient; clock: VirtualClock } {
-  const made = testClient(options);
-  open.push(made.client);
-  return { robots: made.client, clock: made.clock };
-}
-
-afterEach(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
 
 describe('a decision', () => {
   it('names the rule, the group, the file and where the answer came from', async () => {
@@ -300,7 +284,7 @@ describe.each(troubles)('robots.txt answering with %s', (_, trouble, seen) => {
             else if (typeof bad === 'function') bad(request, response);
             else if (bad !== undefined) answer(response, Object.values(bad).flat()[0] ?? {});
           });
-    open.push(server);
+    opened(server);
     const undici = await import('undici');
     // A name that stops resolving, as seen by the same code that meets a real one.
     const dispatcher = new undici.Agent({
@@ -316,7 +300,7 @@ describe.each(troubles)('robots.txt answering with %s', (_, trouble, seen) => {
       },
       pipelining: 0,
     });
-    open.push({ [Symbol.asyncDispose]: () => dispatcher.destroy() });
+    opened({ [Symbol.asyncDispose]: () => dispatcher.destroy() });
     // Only a server that is silent is waited for so long: a good answer comes first, however busy the machine.
     const deadlineMs = typeof trouble === 'function' ? 1_000 : 10_000;
     const { robots, clock } = client({ deadlineMs, dispatcher });

@@ -1,12 +1,13 @@
 import { connect, createServer } from 'node:net';
 import { Agent } from 'undici';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Decision, RobotsClientOptions } from '../../src/index.ts';
 import { type Identity, makeAuthority, selfSigned } from '../support/certificates.ts';
 import { DAY, testClient } from '../support/client.ts';
 import { type Play, play } from '../support/play.ts';
 import { type Site, startRawSite } from '../support/site.ts';
 import { DEADLINE, type Expected, type Fault, FAULTS, RULES } from './fault-table.ts';
+import { opened } from '../support/opened.ts';
 
 const authority = makeAuthority();
 const host = 'localhost';
@@ -42,16 +43,6 @@ const TRANSPORTS: readonly (readonly [name: 'undici' | 'fetch', Row])[] = [
     },
   ],
 ];
-
-const open: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
-
-function opened<Resource extends AsyncDisposable>(resource: Resource): Resource {
-  open.push(resource);
-  return resource;
-}
 
 /** A server that does the next play for each request; the last stays. */
 async function stage(plays: readonly Play[], identity?: Identity): Promise<Site> {

@@ -1,28 +1,10 @@
 import { Agent, MockAgent, ProxyAgent } from 'undici';
-import { afterEach, describe, expect, it } from 'vitest';
-import type { RobotsClient, RobotsClientOptions } from '../../src/index.ts';
-import { DAY, testClient, type VirtualClock } from '../support/client.ts';
+import { describe, expect, it } from 'vitest';
+import type { RobotsClientOptions } from '../../src/index.ts';
+import { DAY } from '../support/client.ts';
 import { startProxy } from '../support/proxy.ts';
-import { answer, type Script, type Site, startSite } from '../support/site.ts';
-
-const open: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
-
-function opened<Resource extends AsyncDisposable>(resource: Resource): Resource {
-  open.push(resource);
-  return resource;
-}
-
-const site = async (plan: Script | Parameters<typeof startSite>[0]): Promise<Site> =>
-  opened(await startSite(plan));
-
-function client(options: RobotsClientOptions): { robots: RobotsClient; clock: VirtualClock } {
-  const made = testClient(options);
-  opened(made.client);
-  return { robots: made.client, clock: made.clock };
-}
+import { answer, type Site } from '../support/site.ts';
+import { opened, openedSite as site, openedClient as client } from '../support/opened.ts';
 
 const RULES = { body: 'User-agent: *\nDisallow: /x\n' };
 const OVER: readonly (readonly [name: string, RobotsClientOptions])[] = [

@@ -1,26 +1,17 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RobotsClient, RobotsClientOptions } from '../../src/index.ts';
-import { testClient } from '../support/client.ts';
+
 import { answer, type Site, startRawSite, startSite } from '../support/site.ts';
+import { opened, openedClient, openedSite } from '../support/opened.ts';
 
-const open: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
-
-function opened<Resource extends AsyncDisposable>(resource: Resource): Resource {
-  open.push(resource);
-  return resource;
-}
-
-const client = (options?: RobotsClientOptions): RobotsClient => opened(testClient(options).client);
+const client = (options?: RobotsClientOptions): RobotsClient => openedClient(options).robots;
 const BODY = 'User-agent: *\nDisallow: /x\n';
 
 describe('under load', () => {
   it('one origin that hangs delays no other', async () => {
     const hanging = opened(await startRawSite(() => {}));
     const sites = await Promise.all(
-      Array.from({ length: 40 }, async () => opened(await startSite({ '/robots.txt': { body: BODY } }))),
+      Array.from({ length: 40 }, async () => openedSite({ '/robots.txt': { body: BODY } })),
     );
     const robots = client({ concurrency: 2 });
     const hung = robots.canFetch(hanging.url('/x')).catch((error: unknown) => error);

@@ -1,26 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { type RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
-import { HOUR, MINUTE, SECOND, START, testClient, type VirtualClock } from '../support/client.ts';
-import { type Script, type Site, startSite } from '../support/site.ts';
+import { describe, expect, it } from 'vitest';
+import { HOUR, MINUTE, SECOND, START } from '../support/client.ts';
+import { openedSite as site, openedClient as client } from '../support/opened.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
-const open: AsyncDisposable[] = [];
-
-async function site(plan: Script | Parameters<typeof startSite>[0]): Promise<Site> {
-  const started = await startSite(plan);
-  open.push(started);
-  return started;
-}
-
-function client(options?: RobotsClientOptions): { robots: RobotsClient; clock: VirtualClock } {
-  const made = testClient(options);
-  open.push(made.client);
-  return { robots: made.client, clock: made.clock };
-}
-
-afterEach(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
 
 describe('policy', () => {
   it('tells everything known of an origin', async () => {

@@ -1,18 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Decision, RobotsClientOptions } from '../../src/index.ts';
 import { profiles } from '../../src/index.ts';
 import { DAY, HOUR, type TestClient, testClient, VirtualClock } from '../support/client.ts';
 import { type Answer, type Site, startSite } from '../support/site.ts';
 import { ScriptedStore } from '../support/store.ts';
-
-const open: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
+import { opened } from '../support/opened.ts';
 
 function client(options?: RobotsClientOptions): TestClient {
   const made = testClient(options);
-  open.push(made.client);
+  opened(made.client);
   return made;
 }
 
@@ -21,7 +17,7 @@ async function setUp(
   options?: RobotsClientOptions,
 ): Promise<TestClient & { site: Site }> {
   const site = await startSite({ '/robots.txt': answers });
-  open.push(site);
+  opened(site);
   return { ...client(options), site };
 }
 

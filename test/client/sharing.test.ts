@@ -1,23 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { canFetch, RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
-import { DAY, HOUR, MINUTE, testClient, type TestClient } from '../support/client.ts';
+import { describe, expect, it } from 'vitest';
+import { canFetch, RobotsClient } from '../../src/index.ts';
+import { DAY, HOUR, MINUTE } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { answer, type Handler, type Site, startSite } from '../support/site.ts';
+import { answer, type Handler, type Site } from '../support/site.ts';
+import { openedSite as site, openedClient as client } from '../support/opened.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
-const open: AsyncDisposable[] = [];
-
-async function site(plan: Parameters<typeof startSite>[0]): Promise<Site> {
-  const started = await startSite(plan);
-  open.push(started);
-  return started;
-}
-
-function client(options?: RobotsClientOptions): TestClient {
-  const made = testClient(options);
-  open.push(made.client);
-  return made;
-}
 
 /** A site that answers when it is told to. */
 async function heldSite(): Promise<{
@@ -34,13 +22,9 @@ async function heldSite(): Promise<{
   };
 }
 
-afterEach(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
-
 describe('questions about one cold origin', () => {
   it('200 at once make one request', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     const server = await site({ '/robots.txt': { body: RULES } });
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -52,7 +36,7 @@ describe('questions about one cold origin', () => {
   });
 
   it('one caller’s abort rejects that caller alone, with its own reason', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     const { server, release, arrived } = await heldSite();
     const leaving = new AbortController();
     const reason = new Error('tired of waiting');
@@ -69,7 +53,7 @@ describe('questions about one cold origin', () => {
   });
 
   it('when all have aborted the attempt stops and nothing is remembered', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     const { server, release, arrived } = await heldSite();
     const leaving = new AbortController();
     const both = [1, 2].map(() => robots.check(server.url('/'), undefined, { signal: leaving.signal }));
@@ -85,7 +69,7 @@ describe('questions about one cold origin', () => {
   });
 
   it('a signal aborted beforehand rejects at once and asks nothing', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     const server = await site({ '/robots.txt': { body: RULES } });
     const signal = AbortSignal.abort(new Error('too late'));
     await expect(robots.canFetch(server.url('/'), undefined, { signal })).rejects.toThrow('too late');
@@ -96,7 +80,7 @@ describe('questions about one cold origin', () => {
   });
 
   it('an attempt still in the queue when its last caller leaves is never sent', async () => {
-    const { client: robots } = client({ concurrency: 1 });
+    const { robots } = client({ concurrency: 1 });
     const { server, release, arrived } = await heldSite();
     const queued = await site({ '/robots.txt': { body: RULES } });
     const first = robots.canFetch(server.url('/'));
@@ -112,7 +96,7 @@ describe('questions about one cold origin', () => {
   });
 
   it('a hanging origin delays no other', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     const { server, arrived } = await heldSite();
     const other = await site({ '/robots.txt': { body: RULES } });
     const hanging = robots.canFetch(server.url('/'));
@@ -122,7 +106,7 @@ describe('questions about one cold origin', () => {
   });
 
   it('no more attempts are in flight than `concurrency` allows', async () => {
-    const { client: robots } = client({ concurrency: 3 });
+    const { robots } = client({ concurrency: 3 });
     let inFlight = 0;
     let most = 0;
     const handler: Handler = (_, response) => {
@@ -141,7 +125,7 @@ describe('questions about one cold origin', () => {
 
 describe('lifetime', () => {
   it('a stale answer is asked for again, and questions wait for the new one', async () => {
-    const { client: robots, clock } = client();
+    const { robots, clock } = client();
     const server = await site({
       '/robots.txt': [{ body: RULES }, { body: 'User-agent: *\nDisallow: /' }],
     });
@@ -156,7 +140,7 @@ describe('lifetime', () => {
   });
 
   it('a question in its last tenth is answered at once and starts one refresh', async () => {
-    const { client: robots, clock } = client();
+    const { robots, clock } = client();
     const held: (() => void)[] = [];
     const server = await site((_, response) => {
       if (server.requests.length === 1) answer(response, { body: RULES });
@@ -175,7 +159,7 @@ describe('lifetime', () => {
   });
 
   it('a failed refresh leaves fresh rules in force until they are stale, and is not repeated per question', async () => {
-    const { client: robots, clock } = client();
+    const { robots, clock } = client();
     const server = await site({
       '/robots.txt': [{ body: RULES }, { status: 503, headers: { 'retry-after': '7200' } }],
     });
@@ -190,7 +174,7 @@ describe('lifetime', () => {
   });
 
   it('a 304 renews it and keeps the rules', async () => {
-    const { client: robots, clock } = client();
+    const { robots, clock } = client();
     const server = await site((request, response) => {
       if (request.headers['if-none-match'] === '"v1"') answer(response, { status: 304 });
       else
@@ -212,7 +196,7 @@ describe('lifetime', () => {
   });
 
   it('under google, requests are not conditional', async () => {
-    const { client: robots, clock } = client({ profile: 'google' });
+    const { robots, clock } = client({ profile: 'google' });
     const server = await site({ '/robots.txt': { body: RULES, headers: { etag: '"v1"' } } });
     await robots.canFetch(server.url('/'));
     clock.advance(DAY);
@@ -221,7 +205,7 @@ describe('lifetime', () => {
   });
 
   it('invalidate makes the next question ask again', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     const server = await site({ '/robots.txt': [{ body: RULES }, { body: '' }] });
     expect(await robots.canFetch(server.url('/private'))).toBe(false);
     await robots.invalidate(server.url('/x'));
@@ -231,7 +215,7 @@ describe('lifetime', () => {
 
 describe('memory', () => {
   it('is bounded in origins and in bytes', async () => {
-    const { client: robots } = client({ cache: { maxOrigins: 4, maxBytes: 2 ** 20 } });
+    const { robots } = client({ cache: { maxOrigins: 4, maxBytes: 2 ** 20 } });
     const body = `# ${'x'.repeat(400_000)}\n`;
     const sites = await Promise.all(
       Array.from({ length: 6 }, () => site({ '/robots.txt': { body: RULES } })),
@@ -248,7 +232,7 @@ describe('memory', () => {
 
 describe('prefetch', () => {
   it('warms each origin once, tells its progress, and reports what is no URL', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     const good = await site({ '/robots.txt': { body: RULES } });
     const bad = await site({ '/robots.txt': { status: 503 } });
     const seen: string[] = [];
@@ -266,7 +250,7 @@ describe('prefetch', () => {
   });
 
   it('stops when its signal aborts', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     const { server, arrived } = await heldSite();
     const leaving = new AbortController();
     const warming = robots.prefetch([server.url('/')], { signal: leaving.signal });
@@ -284,7 +268,7 @@ describe('prefetch that cannot go on', () => {
   }
 
   it('rejects at once on an abort, a throwing listener and a closed client, while the source still waits', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     const { server, arrived } = await heldSite();
     const leaving = new AbortController();
     const aborted = robots.prefetch(endless(server.url('/')), { signal: leaving.signal });
@@ -307,7 +291,7 @@ describe('prefetch that cannot go on', () => {
   });
 
   it('is told of by one warning-free listener, however many origins wait', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     const { server } = await heldSite();
     const warnings: Error[] = [];
     const onWarning = (warning: Error): void => void warnings.push(warning);
@@ -325,7 +309,7 @@ describe('prefetch that cannot go on', () => {
   });
 
   it('a text is no list of URLs', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     await expect(robots.prefetch('https://example.com/')).rejects.toThrow(/`urls` to be a list of URLs/);
   });
 
@@ -334,7 +318,7 @@ describe('prefetch that cannot go on', () => {
     [{ onProgress: true }, 'Expected `onProgress` to be a function, got "true" (boolean)'],
     [null, 'Expected the options to be an object, got null'],
   ])('%j are no options of it: nothing is asked', async (options, message) => {
-    const { client: robots } = client();
+    const { robots } = client();
     const server = await site({ '/robots.txt': { body: RULES } });
     const warming = Reflect.apply(robots.prefetch, robots, [[server.url('/')], options]);
     await expect(warming).rejects.toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS', message });
@@ -344,7 +328,7 @@ describe('prefetch that cannot go on', () => {
 
 describe('invalidate while an attempt is under way', () => {
   it('makes the next question start its own; the old result goes to those who waited for it alone', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     const { server, release, arrived } = await heldSite();
     const before = robots.canFetch(server.url('/'));
     await arrived(1);
@@ -360,7 +344,7 @@ describe('invalidate while an attempt is under way', () => {
 
 describe('close', () => {
   it('rejects those who wait, can be called twice, and nothing can be asked afterwards', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     const { server, arrived } = await heldSite();
     const waiting = robots.canFetch(server.url('/'));
     await arrived(1);
@@ -383,7 +367,7 @@ describe('close', () => {
   });
 
   it('rejects those in the queue too', async () => {
-    const { client: robots } = client({ concurrency: 1 });
+    const { robots } = client({ concurrency: 1 });
     const { server, arrived } = await heldSite();
     const flying = robots.canFetch(server.url('/'));
     await arrived(1);
@@ -397,7 +381,7 @@ describe('close', () => {
 
 describe('peek', () => {
   it('is synchronous, does no I/O, and makes no promise', async () => {
-    const { client: robots } = client();
+    const { robots } = client();
     const server = await site({ '/robots.txt': { body: RULES } });
     expect(robots.peek(server.url('/'))).toBeUndefined();
     await robots.canFetch(server.url('/'));

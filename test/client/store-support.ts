@@ -1,4 +1,3 @@
-import { afterEachTest } from '../support/after-each-test.ts';
 import {
   RobotsClient,
   type RobotsClientOptions,
@@ -12,19 +11,13 @@ import {
   virtualClock,
   type VirtualClock,
 } from '../../src/testing/index.ts';
+import { opened } from '../support/opened.ts';
 
 export const RULES = 'User-agent: *\nDisallow: /private\n';
 
-const open: AsyncDisposable[] = [];
-afterEachTest(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
-
 /** A site that is closed after the test. */
 export async function siteWith(robots: FakeScript = RULES): Promise<FakeOrigin> {
-  const site = await fakeOrigin({ robots });
-  open.push(site);
-  return site;
+  return opened(await fakeOrigin({ robots }));
 }
 
 export interface Process {
@@ -55,7 +48,7 @@ export function startProcess(
     },
     ...options,
   });
-  open.push(robots);
+  opened(robots);
   return { robots, events, told };
 }
 

@@ -1,18 +1,16 @@
 import axios from 'axios';
 import got from 'got';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { guardAxios } from '../../src/guard/axios.ts';
 import { gotHooks } from '../../src/guard/got.ts';
 import type { Decision, RobotsClient } from '../../src/index.ts';
-import { testClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Site, startSite } from '../support/site.ts';
-
-const open: AsyncDisposable[] = [];
+import { opened, openedClient, openedSite } from '../support/opened.ts';
 
 /** Answers `/to?<location>` with that redirect, the rest with a page. */
 async function site(): Promise<Site> {
-  const started = await startSite((request, response) => {
+  return openedSite((request, response) => {
     const url = request.url ?? '';
     if (url === '/robots.txt')
       answer(response, { body: 'User-agent: *\nDisallow: /private\nDisallow: /*?no' });
@@ -20,24 +18,14 @@ async function site(): Promise<Site> {
       answer(response, { status: 302, headers: { location: url.slice('/to?'.length) } });
     else answer(response, { body: 'a page' });
   });
-  open.push(started);
-  return started;
 }
 
-function client(): RobotsClient {
-  const { client: made } = testClient();
-  open.push(made);
-  return made;
-}
+const client = (): RobotsClient => openedClient().robots;
 
 const pagesOf = (each: Site): string[] =>
   each.requests.filter(({ url }) => url !== '/robots.txt').map(({ url }) => url);
 const because = 'link check';
 const robots = { ignore: true, because } as const;
-
-afterEach(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
 
 describe('gotHooks', () => {
   it('reject with an error of got, not retried, whose cause is the refusal', async () => {
@@ -104,7 +92,7 @@ describe('guardAxios', () => {
     let asked = (): void => undefined;
     const waiting = new Promise<void>((resolve) => (asked = resolve));
     const server = await startSite(() => asked());
-    open.push(server);
+    opened(server);
     const guarded = guardAxios(axios.create(), client());
     const leaving = new AbortController();
     const pending = guarded

@@ -1,7 +1,7 @@
 import { fetch as undiciFetch, Request as UndiciRequest } from 'undici';
-import { afterEachTest } from '../support/after-each-test.ts';
 import type { Agent, Decision, GuardClient } from '../../src/index.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
+import { opened } from '../support/opened.ts';
 
 /** A client that answers by script and remembers what it was asked and told. */
 export class ScriptedClient implements GuardClient {
@@ -78,18 +78,10 @@ export class Moment {
   readonly now = (): void => this.settle();
 }
 
-const open: AsyncDisposable[] = [];
-
 /** A site that is closed after the test. */
 export async function site(handler: Handler): Promise<Site> {
-  const started = await startSite(handler);
-  open.push(started);
-  return started;
+  return opened(await startSite(handler));
 }
-
-afterEachTest(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
 
 export const pagesOf = ({ requests }: Site): string[] =>
   requests.map(({ method, url }) => `${method} ${url}`);

@@ -1,15 +1,10 @@
-import { afterEachTest } from '../support/after-each-test.ts';
 import { type Reservation, RobotsClient } from '../../src/index.ts';
 import { virtualClock, type VirtualClock } from '../../src/testing/index.ts';
-
-const open: AsyncDisposable[] = [];
-afterEachTest(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
+import { opened } from '../support/opened.ts';
 
 /** Closes these after the test. */
 export function closing(...some: AsyncDisposable[]): void {
-  open.push(...some);
+  for (const each of some) opened(each);
 }
 
 export const SLOW = 'User-agent: *\nCrawl-delay: 2.5\nDisallow: /private\n';
@@ -21,7 +16,7 @@ export function laidDown(texts: Record<string, string>) {
   const clock = virtualClock();
   const overrides = Object.fromEntries(Object.entries(texts).map(([origin, text]) => [origin, { text }]));
   const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, overrides });
-  open.push(client);
+  opened(client);
   return { client, clock };
 }
 

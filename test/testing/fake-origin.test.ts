@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RobotsClient } from '../../src/index.ts';
 import {
   fakeOrigin,
@@ -6,16 +6,10 @@ import {
   type FakeOriginOptions,
   virtualClock,
 } from '../../src/testing/index.ts';
-
-const open: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
+import { opened } from '../support/opened.ts';
 
 async function started(options?: FakeOriginOptions): Promise<FakeOrigin> {
-  const site = await fakeOrigin(options);
-  open.push(site);
-  return site;
+  return opened(await fakeOrigin(options));
 }
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
@@ -121,7 +115,7 @@ describe('fakeOrigin', () => {
     const site = await started({ robots: ['User-agent: *\nDisallow: /private', { status: 503 }] });
     const clock = virtualClock();
     const robots = new RobotsClient({ agent: 'ExampleBot', clock });
-    open.push(robots);
+    opened(robots);
     expect((await robots.check(site.url('/private'))).state).toBe('rules');
     await clock.advance(day);
     const outage = await robots.check(site.url('/private'));

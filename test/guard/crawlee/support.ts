@@ -1,20 +1,15 @@
-import { afterEachTest } from '../../support/after-each-test.ts';
 import type { SkippedRequest } from '../../../src/guard/crawlee/crawlee.ts';
 import type { Decision, RobotsClient } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
 import { answer, type Handler, type Site } from '../../support/site.ts';
 import { ScriptedClient, site as plainSite } from '../support.ts';
+import { opened } from '../../support/opened.ts';
 
 export const RULES =
   'User-agent: *\nDisallow: /private\nDisallow: /*?no\n\nUser-agent: OtherBot\nDisallow: /';
 export const because = 'the owner asked for a copy';
 export const robots = { ignore: true, because } as const;
 const html = { 'content-type': 'text/html' };
-const open: AsyncDisposable[] = [];
-
-afterEachTest(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
 
 /** Answers `/to?<location>` with that redirect, the rest with a page of `links`. */
 export function site(links: readonly string[] = [], robotsTxt?: Handler): Promise<Site> {
@@ -34,7 +29,7 @@ export function site(links: readonly string[] = [], robotsTxt?: Handler): Promis
 
 /** Closes `each` after the test. */
 export function closing<Each extends AsyncDisposable>(each: Each): Each {
-  open.push(each);
+  opened(each);
   return each;
 }
 

@@ -1,29 +1,22 @@
 import { fetch as undiciFetch, Request as UndiciRequest } from 'undici';
 import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { guardFetch, type RobotsClient } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Handler, type Site, startSite } from '../../support/site.ts';
-
-const open: AsyncDisposable[] = [];
+import { opened, openedClient, openedSite } from '../../support/opened.ts';
 
 /** A site with rules; `pages` answers the rest. */
 async function site(pages: Handler, robots = 'User-agent: *\nDisallow: /private\n'): Promise<Site> {
-  const started = await startSite((request, response) => {
+  return openedSite((request, response) => {
     if (request.url === '/robots.txt') answer(response, { body: robots });
     else pages(request, response);
   });
-  open.push(started);
-  return started;
 }
 
-function client(): RobotsClient {
-  const { client: made } = testClient();
-  open.push(made);
-  return made;
-}
+const client = (): RobotsClient => openedClient().robots;
 
 const pagesOf = (each: Site): string[] =>
   each.requests.filter(({ url }) => url !== '/robots.txt').map(({ method, url }) => `${method} ${url}`);
@@ -42,10 +35,6 @@ const echo: Handler = (request, response) => {
     });
   });
 };
-
-afterEach(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
 
 const call = (...given: unknown[]): unknown => Reflect.apply(guardFetch, undefined, given);
 
@@ -82,7 +71,7 @@ describe.each(fetches)('guardFetch around %s', (_, fetch) => {
   it('refuses while robots.txt is unreachable, and says when to come back', async () => {
     const robots = client();
     const server = await startSite({ '/robots.txt': { status: 503, headers: { 'retry-after': '60' } } });
-    open.push(server);
+    opened(server);
     await expect(guardFetch(fetch, robots)(server.url('/'))).rejects.toMatchObject({
       code: 'ERR_ROBOTS_UNREACHABLE',
       retryAt: expect.any(Number),
@@ -220,7 +209,7 @@ describe.each(fetches)('guardFetch around %s', (_, fetch) => {
   it('an abort while deciding rejects with its reason and sends nothing', async () => {
     const robots = client();
     const server = await startSite(() => undefined);
-    open.push(server);
+    opened(server);
     const leaving = new AbortController();
     const pending = guardFetch(fetch, robots)(server.url('/'), { signal: leaving.signal });
     await eventually(() => expect(server.requests).toHaveLength(1));
@@ -286,7 +275,7 @@ describe('guardFetch', () => {
       const { client: robots } = testClient({
         transport: { fetch: (url, init) => globalThis.fetch(url, init) },
       });
-      open.push(robots);
+      opened(robots);
       const guarded = guardFetch(globalThis.fetch, robots);
       expect(await (await guarded('https://mocked.example/yes')).text()).toBe('fine');
       await expect(guarded('https://mocked.example/no')).rejects.toMatchObject({

@@ -3,23 +3,19 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import type { LookupFunction } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RobotsClient } from '../../../src/index.ts';
 import { NameLookup, type NameLookupOptions } from '../../../src/net/dns/lookup.ts';
 import { type DnsReply, type DnsServer, startDnsServer } from '../../support/dns-server.ts';
 import { startSite } from '../../support/site.ts';
 import { occurrence } from '../../fetch/context.ts';
+import { opened } from '../../support/opened.ts';
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'canfetch-'));
 });
 afterAll(() => rm(folder, { recursive: true }));
-
-const open: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
 
 type Zone = Readonly<Record<string, Readonly<Partial<Record<'A' | 'AAAA', DnsReply>>>>>;
 
@@ -29,7 +25,7 @@ async function serve(zone: Zone): Promise<DnsServer> {
     const records = zone[name];
     return records === undefined ? 'no-name' : (records[type] ?? 'no-data');
   });
-  open.push(server);
+  opened(server);
   return server;
 }
 
@@ -89,7 +85,7 @@ async function ask(server: DnsServer | readonly string[], setting: Setting = {})
     resolverFile,
     system: fallback,
   });
-  open.push({ [Symbol.asyncDispose]: async () => names.close() });
+  opened({ [Symbol.asyncDispose]: async () => names.close() });
   return {
     lookup: names.lookup,
     systemAsked: fallback.asked,
@@ -221,7 +217,7 @@ describe('names by DNS', () => {
     const server = await startDnsServer(({ type }) =>
       type === 'A' ? [`93.184.215.${++address}`] : 'no-data',
     );
-    open.push(server);
+    opened(server);
     const { all } = await ask(server);
     expect(await Promise.all([all('a.example'), all('A.example'), all('a.example', { family: 4 })])).toEqual([
       ['93.184.215.1'],
@@ -248,7 +244,7 @@ describe('names by DNS', () => {
       return reply;
     });
     await using site = await startSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /private' } });
-    open.push(server);
+    opened(server);
     const { lookup } = await ask(server);
     await using client = new RobotsClient({ concurrency: 256, lookup });
     const { port } = new URL(site.origin);
@@ -266,7 +262,7 @@ describe('names by DNS', () => {
       happens();
       return 'silence';
     });
-    open.push(server);
+    opened(server);
     const names = new NameLookup({
       makeResolver: () => resolverOf([server.address]),
       hostsFile: join(folder, 'none'),
