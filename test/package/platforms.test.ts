@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type * as Canfetch from '../../src/index.ts';
@@ -99,5 +100,14 @@ describe('the package for Workers and pages', () => {
       expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }),
     );
     expect(() => canfetch.guardFetch(fetch, robots, { addressPolicy: 'no-public-to-private' })).not.toThrow();
+  });
+
+  // All of it in one file, stores and snapshots too.
+  it.each([
+    ['{ RobotsClient }', 63 * 1024],
+    ['{ RobotsClient, guardFetch, refusalIn }', 70 * 1024],
+  ])('weighs no more than it does, compressed: %s', async (names, limit) => {
+    const worker = await bundled(names);
+    expect(gzipSync(worker.code, { level: 9 }).length).toBeLessThan(limit);
   });
 });
