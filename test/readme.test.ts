@@ -18,7 +18,7 @@ import { nodeSqlite } from './support/sqlite.ts';
  * Runs the TypeScript of the README and of the guides in the rooms, each block as a module of its own. Imports of the
  * package lead to the source; `https://example.com`, `ftp://ftp.example.com` and the proxy lead to loopback. A comment
  * behind an expression, such as `// false`, is a claim and is checked. A block that begins with "```ts needs-chromium"
- * runs where there is a Chromium, which then stands in for `playwright`. All blocks are also compiled as a user would
+ * runs where there is a Chromium, which then stands in for `playwright` and `puppeteer`. All blocks are also compiled as a user would
  * compile them, with `strict` and `noUncheckedIndexedAccess`.
  */
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -58,6 +58,7 @@ const blocks = guides.flatMap((guide): Block[] => {
   );
 });
 const chromium = fileURLToPath(new URL('support/chromium.ts', import.meta.url));
+const puppeteer = fileURLToPath(new URL('support/puppeteer.ts', import.meta.url));
 const folder = new URL('../build/readme/', import.meta.url);
 let site: Site;
 let redisServer: RedisServer | undefined;
@@ -112,6 +113,7 @@ async function run(index: number, source: string): Promise<void> {
   const module = withClaims(source)
     .replaceAll(/from '(canfetch(?:\/[\w-]+)?)'/g, (_, entry: string) => `from '${sourceOf(entry)}'`)
     .replaceAll("from 'playwright'", `from '${chromium}'`)
+    .replaceAll("from 'puppeteer'", `from '${puppeteer}'`)
     .replaceAll('ftp://ftp.example.com', ftpSite.origin)
     .replaceAll('http://proxy.example.com:3128', proxy.url)
     .replaceAll('./robots-cache', fileURLToPath(new URL('robots-cache', folder)))

@@ -1,11 +1,13 @@
 import { type BaseHttpClient, GotScrapingHttpClient, HttpCrawler } from '@crawlee/http';
 import type { Browser, Page } from 'playwright-core';
+import type { Browser as PuppeteerBrowser, Page as PuppeteerPage } from 'puppeteer-core';
 import { afterAll, beforeAll } from 'vitest';
 import { type SkippedRequest, withRobots } from '../../src/guard/crawlee/crawlee.ts';
 import { guardContext } from '../../src/guard/playwright/playwright.ts';
+import { guardContext as guardPuppeteer } from '../../src/guard/puppeteer/puppeteer.ts';
 import { refusalFor } from '../../src/guard/refusal.ts';
 import type { Decision } from '../../src/index.ts';
-import { describeWithChromium, launchChromium } from '../support/chromium.ts';
+import { describeWithChromium, launchChromium, launchPuppeteer } from '../support/chromium.ts';
 import { inMemory } from '../support/crawlee.ts';
 import { guardContract, type GuardedClient, type PageAnswer } from './contract.ts';
 
@@ -92,6 +94,55 @@ describeWithChromium('in Chromium', () => {
     },
   });
 });
+
+describeWithChromium('in Chromium by Puppeteer', () => {
+  let browser: PuppeteerBrowser;
+  beforeAll(async () => {
+    browser = await launchPuppeteer();
+  });
+  afterAll(() => browser.close());
+
+  guardContract({
+    name: 'guardContext',
+    waitsAtRedirects: true,
+    make: (robots, options) => {
+      const made = (async () => {
+        const context = await browser.createBrowserContext();
+        return { context, guard: await guardPuppeteer(context, robots, options) };
+      })();
+      return {
+        get: async (url, { method = 'GET', body, signal } = {}) => {
+          signal?.throwIfAborted();
+          const { context, guard } = await made;
+          const page = await context.newPage();
+          // A page has no signal: it is closed.
+          signal?.addEventListener('abort', () => void page.close());
+          if (body !== undefined) await postingByPuppeteer(page, url, method, body);
+          try {
+            const response = await page.goto(url);
+            return { status: response?.status() ?? 0, body: (await response?.text()) ?? '' };
+          } catch (error) {
+            throw (await guard.errorOf(page)) ?? error;
+          }
+        },
+        close: async () => (await made).context.close(),
+      };
+    },
+  });
+});
+
+/** Makes a POST of the navigation to `url`, as a form would. */
+async function postingByPuppeteer(
+  page: PuppeteerPage,
+  url: string,
+  method: string,
+  postData: string,
+): Promise<void> {
+  await page.setRequestInterception(true);
+  page.on('request', (request) =>
+    request.url() === url ? request.continue({ method, postData }) : request.continue(),
+  );
+}
 
 /** Makes a POST of the navigation to `url`, as a form would. */
 async function posting(page: Page, url: string, method: string, postData: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium as playwright, type LaunchOptions } from 'playwright-core';
+import { type Browser as PuppeteerBrowser, launch } from 'puppeteer-core';
 import { describe } from 'vitest';
 
 /** Where Chromium is, of a system that has it; `CHROMIUM_PATH` names another. */
@@ -25,6 +26,12 @@ const ARGS = [
 export function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error('There is no Chromium; CHROMIUM_PATH says where one is');
   return playwright.launch({ executablePath: chromiumPath, args: ARGS, ...options });
+}
+
+/** Starts Chromium with Puppeteer. */
+export function launchPuppeteer(args: readonly string[] = []): Promise<PuppeteerBrowser> {
+  if (chromiumPath === undefined) throw new Error('There is no Chromium; CHROMIUM_PATH says where one is');
+  return launch({ executablePath: chromiumPath, args: [...ARGS, ...args] });
 }
 
 /** `chromium` of Playwright, for examples that take it as it comes. */

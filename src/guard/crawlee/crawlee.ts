@@ -6,9 +6,11 @@ import { Guard, type GuardClient, reachesSite } from '../guard.ts';
 import { ignoredBecause } from '../ignore.ts';
 import type { TakenSlot } from '../../pacing/index.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
-import { type ContextGuard, guardContext } from '../playwright/playwright.ts';
+import { guardContext as guardPlaywright } from '../playwright/playwright.ts';
+import { guardContext as guardPuppeteer } from '../puppeteer/puppeteer.ts';
 import { type Refusal, refusalFor, refusalIn } from '../refusal.ts';
 import { type BeginChecks, guardHttpClient } from './http-client.ts';
+import { PageGuards } from './page-guard.ts';
 import {
   crawlerClass,
   type CrawlingContext,
@@ -35,7 +37,7 @@ const WAIT_FOR_ROBOTS_SECS = 30;
 /**
  * Makes a subclass of a crawler class of Crawlee 3 (3.14 or later). It checks requests and their redirects against the
  * robots.txt of their own origin. Works with `BasicCrawler`, `HttpCrawler`, `CheerioCrawler` and other subclasses of
- * these, and with `PlaywrightCrawler` on Chromium.
+ * these, and with `PlaywrightCrawler` and `PuppeteerCrawler` on Chromium.
  *
  * A request that is refused is skipped: `onSkippedRequest({ url, reason: 'robotsTxt', decision })` is called (see
  * {@link SkippedRequest}), and the request is neither retried nor failed. Links and start URLs that a robots.txt in
@@ -77,7 +79,10 @@ export function withRobots<Class extends new (...args: never[]) => object>(
   const guard = new Guard(client, options, true);
   const Base = crawlerClass(crawler);
   const steps = new AsyncLocalStorage<CrawlerStep>();
-  const contextGuards = new WeakMap<object, Promise<ContextGuard>>();
+  const pageGuards = new PageGuards({
+    playwright: (context) => guardPlaywright(context, client, options),
+    puppeteer: (context) => guardPuppeteer(context, client, options),
+  });
   /** Queues whose `requestLockSecs` has been raised for requests that wait. */
   const extendedQueues = new WeakSet<object>();
 
@@ -173,20 +178,11 @@ export function withRobots<Class extends new (...args: never[]) => object>(
   const enterPage: NavigationHook = async (context) => {
     // AdaptivePlaywrightCrawler calls hooks for requests without a browser, too.
     if (!('browserController' in context) || context.page === undefined) return;
-    const { page, request } = context;
-    if (typeof page.context !== 'function') {
-      throw new RobotsInvalidOptionsError(
-        'Expected the pages of the crawler to be those of Playwright: redirects of Puppeteer cannot be checked',
-      );
-    }
-    const browserContext = page.context();
-    const guarded = contextGuards.get(browserContext) ?? guardContext(browserContext, client, options);
-    contextGuards.set(browserContext, guarded);
-    const pageGuard = await guarded;
-    const because = ignoredBecause(robotsOf(request));
-    if (because !== undefined) await pageGuard.ignore(page, because);
+    const pageGuard = await pageGuards.of(context.page);
+    const because = ignoredBecause(robotsOf(context.request));
+    if (because !== undefined) await pageGuard.ignore(because);
     const step = running(steps);
-    if (step !== undefined) step.page = { page, guard: pageGuard };
+    if (step !== undefined) step.page = pageGuard;
   };
 
   const leavePage: NavigationHook = async () => {
@@ -283,5 +279,5 @@ export function withRobots<Class extends new (...args: never[]) => object>(
 }
 
 async function refusedPage({ page }: Running): Promise<Decision | undefined> {
-  return page && refusalIn(await page.guard.errorOf(page.page))?.decision;
+  return page && refusalIn(await page.errorOfPage())?.decision;
 }

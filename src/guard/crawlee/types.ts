@@ -1,8 +1,8 @@
 import { quote, RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { Decision } from '../../decision/index.ts';
 import type { TakenSlot } from '../../pacing/index.ts';
-import type { PageLike, ContextGuard } from '../playwright/playwright.ts';
 import type { HttpClient } from './http-client.ts';
+import type { CrawledPage, PageGuard } from './page-guard.ts';
 import type { AsyncLocalStorage } from 'node:async_hooks';
 
 /** The current step of a crawler, kept in the asynchronous context. */
@@ -27,8 +27,8 @@ export interface Running {
   failure?: { readonly error: unknown };
   /** The decision that refused its navigation. */
   refused?: Decision;
-  /** The page it navigates. */
-  page?: { readonly page: PageLike; readonly guard: ContextGuard };
+  /** The guard of the page it navigates. */
+  page?: PageGuard;
 }
 
 /** The request that the current asynchronous context processes. */
@@ -83,7 +83,7 @@ export interface CrawlRequest {
 export interface CrawlingContext {
   readonly request: CrawlRequest;
   /** Set by browser crawlers. */
-  readonly page?: PageLike;
+  readonly page?: CrawledPage;
 }
 
 interface RequestQueue {

@@ -1,9 +1,10 @@
 /* oxlint-disable no-underscore-dangle -- the methods of Crawlee have such names */
 import { BasicCrawler, type BasicCrawlerOptions, type BasicCrawlingContext } from '@crawlee/http';
+import { PuppeteerCrawler } from '@crawlee/puppeteer';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { withRobots } from '../../../src/guard/crawlee/crawlee.ts';
-import { describeWithChromium, launchChromium } from '../../support/chromium.ts';
+import { chromiumPath, describeWithChromium, launchChromium } from '../../support/chromium.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { startSite } from '../../support/site.ts';
 import { because, client, closing, pagesOf, record, robots, site, SlotClient } from './support.ts';
@@ -120,7 +121,7 @@ describeWithChromium('withRobots of a browser crawler', () => {
     expect(slots.slots).toEqual([server.url('/to?/page'), server.url('/page')]);
   });
 
-  it('refuses pages that are not of Playwright, and does not try again', async () => {
+  it('refuses pages of other libraries, and does not try again', async () => {
     const server = await site();
     const { options, failed } = record();
     class OtherPages extends PageCrawler {
@@ -131,8 +132,74 @@ describeWithChromium('withRobots of a browser crawler', () => {
     const crawler = new (withRobots(OtherPages, client()))(options);
     await crawler.run([server.url('/page')]);
     expect(failed).toMatchObject([
-      { code: 'ERR_ROBOTS_INVALID_OPTIONS', message: expect.stringContaining('Puppeteer') },
+      { code: 'ERR_ROBOTS_INVALID_OPTIONS', message: expect.stringContaining('Playwright or Puppeteer') },
     ]);
     expect(pagesOf(server)).toEqual([]);
+  });
+});
+
+describeWithChromium('withRobots(PuppeteerCrawler)', () => {
+  const launchContext = {
+    launchOptions: { executablePath: chromiumPath ?? '', args: ['--no-sandbox', '--disable-gpu'] },
+  };
+
+  it.each([[false], [true]])(
+    'skips what is disallowed, at once or after redirects (a context a page: %s)',
+    async (useIncognitoPages) => {
+      const server = await site();
+      const { options, handled, skipped, failed } = record();
+      const crawler = new (withRobots(PuppeteerCrawler, client()))(
+        { ...options, launchContext: { ...launchContext, useIncognitoPages } },
+        inMemory(),
+      );
+      await crawler.run([
+        server.url('/page'),
+        server.url('/private'),
+        server.url('/to?/to?/private/hop'),
+        { url: server.url('/private/ignored'), userData: { robots } },
+      ]);
+      expect([handled, failed]).toEqual([[server.url('/page'), server.url('/private/ignored')], []]);
+      expect(skipped.map(({ url, decision }) => [url, decision?.url])).toEqual([
+        [server.url('/private'), server.url('/private')],
+        [server.url('/to?/to?/private/hop'), server.url('/private/hop')],
+      ]);
+      expect(pagesOf(server)).toEqual([
+        '/page',
+        '/to?/to?/private/hop',
+        '/to?/private/hop',
+        '/private/ignored',
+      ]);
+    },
+  );
+
+  it('adds no link that is known to be disallowed', async () => {
+    const server = await site(['/page/2', '/private/link']);
+    const { options, handled, skipped } = record();
+    const crawler = new (withRobots(PuppeteerCrawler, client()))(
+      {
+        ...options,
+        launchContext,
+        requestHandler: async ({ request, enqueueLinks }) => {
+          handled.push(request.url);
+          await enqueueLinks();
+        },
+      },
+      inMemory(),
+    );
+    await crawler.run([server.url('/to?/page')]);
+    expect(handled).toEqual([server.url('/to?/page'), server.url('/page/2')]);
+    expect(new Set(skipped.map(({ url }) => url))).toEqual(new Set([server.url('/private/link')]));
+    expect(pagesOf(server).filter((path) => path.startsWith('/private'))).toEqual([]);
+  });
+
+  it('takes one slot for each navigation and each redirect of it', async () => {
+    const server = await site();
+    const slots = new SlotClient();
+    const crawler = new (withRobots(PuppeteerCrawler, slots, { pacing: true }))(
+      { ...record().options, launchContext },
+      inMemory(),
+    );
+    await crawler.run([server.url('/to?/page')]);
+    expect(slots.slots).toEqual([server.url('/to?/page'), server.url('/page')]);
   });
 });

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import { RobotsInvalidOptionsError } from '../../base/index.ts';
-import type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
 
 /** A request that Chromium holds back until the session continues or fails it (`Fetch.requestPaused`). */
 export interface PausedRequest {
@@ -19,7 +18,8 @@ export interface PausedRequest {
 
 /** Decides about the requests of one context. */
 export interface RequestWatcher {
-  readonly context: BrowserContextLike;
+  /** The context as the library gives it. */
+  readonly context: object;
   /** Whether it decides about subresources too, not about navigations only. */
   readonly subresources: boolean;
   /** Whether to block a request. Never rejects. */
@@ -31,20 +31,28 @@ export interface RequestWatcher {
   blocksResponse(response: PausedRequest): boolean;
 }
 
-/** A session of the DevTools protocol. */
-interface Session {
+/** A session of the DevTools protocol, as Playwright and Puppeteer have it. */
+export interface Session {
   send(method: string, parameters?: object): Promise<unknown>;
-  on(event: string, listener: (event: PausedRequest) => void): unknown;
+  on(event: string, listener: (event: never) => void): unknown;
   detach(): Promise<void>;
+}
+
+/** What the guard needs of the library that controls a browser. Contexts are those of the library. */
+export interface BrowserDriver {
+  /** The session of the browser as a whole. */
+  readonly session: Session;
+  /** The contexts that may have an id. There are several only while some have no page that could tell their id. */
+  contextsWithId(id: string): Promise<readonly object[]>;
+  /** Whether a context has closed. A library that has an event for that needs no such method. */
+  hasClosed?(context: object): boolean;
+  /** The id of the context of a frame that has no target of its own; `undefined` when no page has the frame. */
+  contextIdOfFrame(frameId: string): Promise<string | undefined>;
 }
 
 interface Target {
   readonly targetId: string;
   readonly browserContextId?: string;
-}
-
-interface FrameTreeResult {
-  readonly frameTree: FrameTree;
 }
 
 interface FrameTree {
@@ -65,44 +73,40 @@ const RULES = { urlPattern: '*', resourceType: 'Other', requestStage: 'Response'
 const MAX_FRAMES = 10_000;
 
 /**
- * The requests of one browser. They are paused in the browser itself, after all routes of Playwright. So each hop of
+ * The requests of one browser. They are paused in the browser itself, after all interceptors of pages. So each hop of
  * each redirect is seen as it will be sent, including those of popups and cross-origin frames.
  */
-export class BrowserRequests {
-  private static readonly all = new WeakMap<BrowserLike, Promise<BrowserRequests>>();
-  private readonly browser: BrowserLike;
-  private readonly session: Session;
+export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
+  readonly driver: Driver;
   private readonly watchers = new Set<RequestWatcher>();
   /** Ids of contexts, by frame. A frame stays in its context. */
   private readonly owners = new LRUCache<string, string>({ max: MAX_FRAMES });
-  private readonly contextIds = new WeakMap<BrowserContextLike, string>();
 
-  /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the browser is not Chromium. */
-  static of(browser: BrowserLike): Promise<BrowserRequests> {
-    const known = this.all.get(browser) ?? this.open(browser);
-    this.all.set(browser, known);
-    return known;
+  /**
+   * The requests of `browser`, opened once.
+   *
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the browser is not Chromium.
+   */
+  static of<Browser extends object, Driver extends BrowserDriver>(
+    known: WeakMap<Browser, Promise<BrowserRequests<Driver>>>,
+    browser: Browser,
+    open: (browser: Browser) => Promise<Driver>,
+  ): Promise<BrowserRequests<Driver>> {
+    const opened =
+      known.get(browser) ?? open(browser).then((driver) => new BrowserRequests(driver), notChromium);
+    known.set(browser, opened);
+    opened.catch(() => known.delete(browser));
+    return opened;
   }
 
-  private static async open(browser: BrowserLike): Promise<BrowserRequests> {
-    try {
-      return new BrowserRequests(browser, (await browser.newBrowserCDPSession()) as Session);
-    } catch (cause) {
-      this.all.delete(browser);
-      throw new RobotsInvalidOptionsError(
-        'Expected the browser to be Chromium: redirects of other browsers cannot be checked',
-        { cause },
-      );
-    }
-  }
-
-  private constructor(browser: BrowserLike, session: Session) {
-    this.browser = browser;
-    this.session = session;
-    session.on('Fetch.requestPaused', (request) => void this.answer(request));
+  private constructor(driver: Driver) {
+    this.driver = driver;
+    driver.session.on('Fetch.requestPaused', (request: PausedRequest) => void this.answer(request));
   }
 
   async add(watcher: RequestWatcher): Promise<void> {
+    for (const each of this.watchers)
+      if (this.driver.hasClosed?.(each.context) === true) this.watchers.delete(each);
     this.watchers.add(watcher);
     await this.update();
   }
@@ -111,6 +115,10 @@ export class BrowserRequests {
     this.watchers.delete(watcher);
     // The browser may be closed.
     await this.update().catch(() => undefined);
+  }
+
+  private get session(): Session {
+    return this.driver.session;
   }
 
   private async update(): Promise<void> {
@@ -152,13 +160,8 @@ export class BrowserRequests {
     const owner = await this.ownerOf(frameId);
     const watchers = [...this.watchers];
     if (owner === undefined) return watchers;
-    const anonymous = new Set<BrowserContextLike>();
-    for (const context of this.browser.contexts()) {
-      const id = await this.contextId(context);
-      if (id === owner) return watchers.filter((watcher) => watcher.context === context);
-      if (id === undefined) anonymous.add(context);
-    }
-    return watchers.filter(({ context }) => anonymous.has(context));
+    const contexts = new Set(await this.driver.contextsWithId(owner));
+    return watchers.filter(({ context }) => contexts.has(context));
   }
 
   private async ownerOf(frameId: string): Promise<string | undefined> {
@@ -168,37 +171,18 @@ export class BrowserRequests {
       readonly targetInfos: readonly Target[];
     };
     const target = targetInfos.find(({ targetId }) => targetId === frameId);
-    const owner = target === undefined ? await this.searchFrame(frameId) : target.browserContextId;
+    const owner =
+      target === undefined ? await this.driver.contextIdOfFrame(frameId) : target.browserContextId;
     if (owner !== undefined) this.owners.set(frameId, owner);
     return owner;
   }
+}
 
-  /** Searches the pages for a frame. A frame in the process of its parent has no target of its own. */
-  private async searchFrame(frameId: string): Promise<string | undefined> {
-    // Ask all pages at once, because a page that is navigating answers only afterwards.
-    const searches = this.browser.contexts().flatMap((context) =>
-      context.pages().flatMap((page) =>
-        [page, ...page.frames()].map(async (scope) => {
-          const tree = (await askOnce(context, scope, 'Page.getFrameTree')) as FrameTreeResult | undefined;
-          if (tree === undefined || !includes(tree.frameTree, frameId)) throw new Error('not here');
-          return this.contextId(context);
-        }),
-      ),
-    );
-    return Promise.any(searches).catch(() => undefined);
-  }
-
-  private async contextId(context: BrowserContextLike): Promise<string | undefined> {
-    const known = this.contextIds.get(context);
-    if (known !== undefined) return known;
-    for (const page of context.pages()) {
-      const id = (await targetOf(page))?.browserContextId;
-      if (id === undefined) continue;
-      this.contextIds.set(context, id);
-      return id;
-    }
-    return undefined;
-  }
+function notChromium(cause: unknown): never {
+  throw new RobotsInvalidOptionsError(
+    'Expected the browser to be Chromium: redirects of other browsers cannot be checked',
+    { cause },
+  );
 }
 
 function isResponse({ responseStatusCode, responseErrorReason }: PausedRequest): boolean {
@@ -212,21 +196,33 @@ function isSpeculationRules({ responseHeaders = [] }: PausedRequest): boolean {
   );
 }
 
+/** Whether the page or frame of a session has the frame, in its own process. */
+export async function hasFrame(session: Session, frameId: string): Promise<boolean> {
+  const { frameTree } = (await session.send('Page.getFrameTree')) as { readonly frameTree: FrameTree };
+  return includes(frameTree, frameId);
+}
+
 function includes({ frame, childFrames = [] }: FrameTree, frameId: string): boolean {
   return frame.id === frameId || childFrames.some((child) => includes(child, frameId));
 }
 
-/** The target of a page, whose id is that of its main frame; `undefined` when the page is closed. */
-export async function targetOf(page: PageLike): Promise<Target | undefined> {
-  const answer = await askOnce(page.context(), page, 'Target.getTargetInfo');
-  return (answer as { readonly targetInfo: Target } | undefined)?.targetInfo;
+/** The target of a page, whose id is that of its main frame. */
+export async function targetOf(session: Session): Promise<Target> {
+  const { targetInfo } = (await session.send('Target.getTargetInfo')) as { readonly targetInfo: Target };
+  return targetInfo;
 }
 
-/** `undefined` for a page that is closed, and for a frame without a session of its own. */
-async function askOnce(context: BrowserContextLike, scope: object, method: string): Promise<unknown> {
+/**
+ * Asks a session that is opened for one question. `undefined` when it cannot be opened, or does not answer: the page is
+ * closed, or the frame has no session of its own.
+ */
+export async function askOnce<Answer>(
+  opening: Promise<unknown>,
+  ask: (session: Session) => Promise<Answer>,
+): Promise<Answer | undefined> {
   try {
-    const session = (await context.newCDPSession(scope as never)) as Session;
-    const answer = await session.send(method);
+    const session = (await opening) as Session;
+    const answer = await ask(session);
     // Not awaited, because a page that is navigating answers only afterwards.
     session.detach().catch(() => undefined);
     return answer;

@@ -1,0 +1,115 @@
+import { type BrowserDriver, hasFrame, type Session } from '../browser/browser-requests.ts';
+import type { BrowserContextLike, BrowserLike } from './types.ts';
+
+/** A session of Puppeteer, which also gives the sessions of targets that were attached to it. */
+interface PuppeteerSession extends Session {
+  connection(): { session(id: string): PuppeteerSession | null } | undefined;
+}
+
+/** The event that a session was opened for a target, because of `Target.setAutoAttach`. */
+interface Attached {
+  readonly sessionId: string;
+  readonly targetInfo: { readonly type: string; readonly browserContextId?: string };
+}
+
+/** The page, or the frame in a process of its own, of a session. */
+interface AttachedTarget {
+  readonly session: PuppeteerSession;
+  readonly contextId: string | undefined;
+}
+
+/**
+ * Opens a session for each page and each frame with a process of its own, and keeps it from running until it has been
+ * given the scripts of its context. Puppeteer has scripts of pages only, and tells of a popup when it has loaded.
+ */
+const AUTO_ATTACH = {
+  autoAttach: true,
+  waitForDebuggerOnStart: true,
+  flatten: true,
+  filter: [{ type: 'page' }, { type: 'iframe' }],
+};
+
+/** A browser as Puppeteer controls it. */
+export class PuppeteerDriver implements BrowserDriver {
+  readonly session: PuppeteerSession;
+  readonly #browser: BrowserLike;
+  readonly #targets = new Map<string, AttachedTarget>();
+  readonly #scripts = new WeakMap<BrowserContextLike, string>();
+
+  static readonly open = async (browser: BrowserLike): Promise<PuppeteerDriver> => {
+    const driver = new PuppeteerDriver(
+      browser,
+      (await browser.target().createCDPSession()) as PuppeteerSession,
+    );
+    await driver.#attach(driver.session);
+    return driver;
+  };
+
+  constructor(browser: BrowserLike, session: PuppeteerSession) {
+    this.#browser = browser;
+    this.session = session;
+  }
+
+  async contextsWithId(id: string): Promise<readonly BrowserContextLike[]> {
+    return [this.#contextWithId(id)];
+  }
+
+  hasClosed(context: BrowserContextLike): boolean {
+    return !this.#browser.browserContexts().includes(context);
+  }
+
+  async contextIdOfFrame(frameId: string): Promise<string | undefined> {
+    // Ask all at once, because a page that is navigating answers only afterwards.
+    const searches = [...this.#targets.values()].map(async ({ session, contextId }) => {
+      if (contextId === undefined || !(await hasFrame(session, frameId))) throw new Error('not here');
+      return contextId;
+    });
+    return Promise.any(searches).catch(() => undefined);
+  }
+
+  /** Runs a script in the documents of a context from now on. */
+  async addInitScript(context: BrowserContextLike, source: string): Promise<void> {
+    this.#scripts.set(context, source);
+    const ofContext = [...this.#targets.values()].filter(
+      ({ contextId }) => contextId !== undefined && this.#contextWithId(contextId) === context,
+    );
+    await Promise.all(ofContext.map(({ session }) => addScript(session, source)));
+  }
+
+  /** Puppeteer does not know the id of the default context. */
+  #contextWithId(id: string): BrowserContextLike {
+    const made = this.#browser.browserContexts().find((context) => context.id === id);
+    return made ?? this.#browser.defaultBrowserContext();
+  }
+
+  async #attach(parent: PuppeteerSession): Promise<void> {
+    parent.on('Target.attachedToTarget', (attached: Attached) => this.#attached(attached));
+    parent.on('Target.detachedFromTarget', ({ sessionId }: Pick<Attached, 'sessionId'>) =>
+      this.#targets.delete(sessionId),
+    );
+    await parent.send('Target.setAutoAttach', AUTO_ATTACH);
+  }
+
+  #attached({ sessionId, targetInfo }: Attached): void {
+    const session = this.session.connection()?.session(sessionId);
+    if (session === undefined || session === null) return;
+    const { browserContextId: contextId } = targetInfo;
+    this.#targets.set(sessionId, { session, contextId });
+    const script = contextId === undefined ? undefined : this.#scripts.get(this.#contextWithId(contextId));
+    // Commands take effect in this order. They are not awaited: a page that is navigating answers only afterwards, and
+    // one that has been closed never.
+    const sent = [
+      ...(script === undefined ? [] : [addScript(session, script)]),
+      this.#attach(session),
+      session.send('Runtime.runIfWaitingForDebugger'),
+    ];
+    for (const each of sent) each.catch(() => undefined);
+  }
+}
+
+async function addScript(session: Session, source: string): Promise<void> {
+  await Promise.all([
+    session.send('Page.enable'),
+    session.send('Page.addScriptToEvaluateOnNewDocument', { source, runImmediately: false }),
+  ]);
+}

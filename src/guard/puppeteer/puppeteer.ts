@@ -1,0 +1,86 @@
+import { invalid } from '../../base/index.ts';
+import { askOnce, BrowserRequests, targetOf } from '../browser/browser-requests.ts';
+import { type BrowserContextGuard, guardWith, type GuardContextOptions } from '../browser/context-guard.ts';
+import type { GuardClient } from '../guard.ts';
+import { PuppeteerDriver } from './driver.ts';
+import type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
+
+export type { BrowserContextGuard, GuardContextOptions } from '../browser/context-guard.ts';
+export type { GuardClient } from '../guard.ts';
+export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
+export type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
+
+/** The guard of a browser context of Puppeteer. */
+export type ContextGuard = BrowserContextGuard<PageLike>;
+
+/**
+ * Guards a browser context of Puppeteer with Chromium: `browser.defaultBrowserContext()`, or one that
+ * `browser.createBrowserContext()` made. It checks each navigation of its pages, popups and frames, and each redirect
+ * it meets, against the robots.txt of its own origin before it is sent. `subresources: true` checks everything that
+ * pages load.
+ *
+ * A navigation that is refused is aborted: `page.goto` rejects with `net::ERR_BLOCKED_BY_CLIENT`, and `errorOf` returns
+ * the reason. The browser handles everything else, such as cookies, `page.url()` and the history: requests are paused,
+ * never repeated. Interceptors of pages (`page.setRequestInterception`) run before the guard, whichever was set first,
+ * and the guard sees the request that they continue. What they answer themselves is not checked.
+ *
+ * With `pacing` a navigation waits for its slot within its own timeout, so set `maxDelayMs` below that timeout.
+ *
+ * Service workers can no longer be registered in the context, and speculation rules in documents and headers are
+ * removed, because their requests cannot be paused. Not checked: rules in shadow trees, service workers that a
+ * profile already has, and WebSockets. Guard the context before it loads pages: for pages that are already open only
+ * navigations are certain to be checked.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): Firefox, and WebDriver BiDi, do not show redirects
+ *   to the guard, so their contexts are refused, as is one with service workers.
+ *
+ * @example
+ * ```ts
+ * import puppeteer from 'puppeteer';
+ * import { RobotsClient } from 'canfetch';
+ * import { guardContext } from 'canfetch/puppeteer';
+ *
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)' });
+ * const browser = await puppeteer.launch();
+ * const guard = await guardContext(browser.defaultBrowserContext(), robots);
+ * const page = await browser.newPage();
+ * await page.goto('https://example.com/private').catch(() => undefined);
+ * await guard.errorOf(page); // RobotsDisallowedError
+ * ```
+ */
+export async function guardContext(
+  context: BrowserContextLike,
+  client: GuardClient,
+  options: GuardContextOptions = {},
+): Promise<ContextGuard> {
+  const browser = browserOf(context);
+  return guardWith(
+    {
+      context,
+      hasServiceWorkers: context.targets().some((target) => target.type() === 'service_worker'),
+      withoutServiceWorkers: 'guard it before it loads pages',
+      requests: () => BrowserRequests.of(opened, browser, PuppeteerDriver.open),
+      addInitScript: async (source) => {
+        const { driver } = await BrowserRequests.of(opened, browser, PuppeteerDriver.open);
+        await driver.addInitScript(context, source);
+      },
+      // Puppeteer has no event for a context that closes: the driver notices when another one is guarded.
+      onceClosed: (listener) => void browser.once('disconnected', listener),
+      mainFrameOf: async (page) => (await askOnce(page.createCDPSession(), targetOf))?.targetId,
+      oncePageCloses: (page, listener) => void page.once('close', listener),
+    },
+    client,
+    options,
+  );
+}
+
+const opened = new WeakMap<BrowserLike, Promise<BrowserRequests<PuppeteerDriver>>>();
+
+function browserOf(context: unknown): BrowserLike {
+  const given = Object(context);
+  const isContext = ['browser', 'targets', 'newPage'].every(
+    (name) => typeof Reflect.get(given, name) === 'function',
+  );
+  if (!isContext) throw invalid('the context', 'a BrowserContext of Puppeteer', context);
+  return (context as BrowserContextLike).browser();
+}
