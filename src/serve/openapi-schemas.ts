@@ -64,6 +64,52 @@ const groupRanges = {
     'The lines of the groups that apply: runs of first and last line, by `group.agent` of the verdicts',
 };
 
+const robots = {
+  ...object(
+    { url: text, source: { enum: ['memory', 'store', 'network', 'override'] } },
+    {
+      finalUrl: text,
+      hops: { type: 'integer', minimum: 0 },
+      status: { type: 'integer' },
+      error: text,
+      fetchedAt: epochMs,
+      staleAt: epochMs,
+      truncated: flag,
+      suspect,
+    },
+  ),
+  description:
+    'The response that the answer is based on, and how long it is used. `truncated`: rules may follow the part that was ' +
+    'read. `suspect`: what the response looks like, if not like a robots.txt.',
+};
+/** What is known of an origin; its parts are those of `OriginPolicy` in the package. */
+const policyParts = {
+  origin: text,
+  profile: text,
+  state,
+  agent: text,
+  robots,
+  addressChecks: { enum: ['connections', 'literals'] },
+};
+const morePolicyParts = {
+  reason: text,
+  because: text,
+  dialect: text,
+  group,
+  attempt: anything,
+  lifetime: anything,
+  nextAttempt: anything,
+  failure: anything,
+  site: anything,
+  file: anything,
+  retryAt: epochMs,
+  suspect,
+  crawlDelayMs: { type: 'number' },
+  requestRateMs: { type: 'number' },
+  underProfiles: list(anything),
+  otherRecords: list(anything),
+};
+
 /** The parts of a file that do not depend on an agent. */
 const fileParts = {
   groups: list(anything),
@@ -86,11 +132,7 @@ export const schemas: Readonly<Record<SchemaName, object>> = {
       state,
       allowed: flag,
       reason,
-      robots: {
-        ...object({}, { truncated: flag, suspect }),
-        description:
-          'The source of the decision and until when it is fresh; `truncated` when rules past the size limit were not read; `suspect` when the file does not look like a robots.txt',
-      },
+      robots,
     },
     {
       rule,
@@ -129,8 +171,8 @@ export const schemas: Readonly<Record<SchemaName, object>> = {
     explanation: text,
   }),
   Policy: object(
-    { schemaVersion, origin: text, profile: text, state, agent: text, ...fileParts, timeline },
-    { reason: text, usage: reference('Usage') },
+    { schemaVersion, ...policyParts, ...fileParts, timeline },
+    { ...morePolicyParts, usage: reference('Usage') },
   ),
   Explanation: {
     allOf: [
@@ -139,6 +181,7 @@ export const schemas: Readonly<Record<SchemaName, object>> = {
         { now: epochMs, verdicts, timeline, underProfiles: list(anything), policy: anything },
         {
           lines: list(text),
+          otherRecords: list(anything),
           ...fileParts,
           runnerUp,
           groupRanges,
@@ -168,6 +211,6 @@ export const schemas: Readonly<Record<SchemaName, object>> = {
       groupRanges,
       ...fileParts,
     },
-    { suspect },
+    { suspect, otherRecords: list(anything) },
   ),
 };

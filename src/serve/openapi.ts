@@ -1,38 +1,57 @@
 import { VERSION } from '../base/index.ts';
 import { MAX_STREAMS } from './check.ts';
+import { examples } from './openapi-examples.ts';
 import { object, purpose as purposeSchema, reference, schemas, text } from './openapi-schemas.ts';
+import { Problem, type ProblemCode } from './problem.ts';
 import { MAX_AGENTS } from './query.ts';
+import { DEFAULT_LIMITS } from './service.ts';
 
-const content = (type: string, schema: object): object => ({ content: { [type]: { schema } } });
-const json = (description: string, schema: object): object => ({
-  description,
-  ...content('application/json', schema),
+const content = (type: string, schema: object, example: unknown): object => ({
+  content: { [type]: { schema, example } },
 });
-const problem = (description: string): object => ({
+const json = (description: string, schema: object, example: unknown): object => ({
   description,
-  ...content('application/problem+json', reference('Problem')),
+  ...content('application/json', schema, example),
 });
-const required = (name: string, description: string): object => ({
+/** The response for an error: by status, its code and its meaning. */
+const problem = (
+  status: number,
+  code: ProblemCode,
+  description: string,
+): Readonly<Record<string, object>> => ({
+  [status]: {
+    description,
+    ...content(
+      'application/problem+json',
+      reference('Problem'),
+      new Problem(status, code, description).toJSON(),
+    ),
+  },
+});
+const required = (name: string, description: string, example: string): object => ({
   name,
   in: 'query',
   required: true,
   description,
   schema: text,
+  example,
 });
-const agents = (name: string, description: string): object => ({
+const agents = (name: string, description: string, example: readonly string[]): object => ({
   name,
   in: 'query',
   description,
   schema: { type: 'array', items: text, maxItems: MAX_AGENTS },
   style: 'form',
   explode: true,
+  example,
 });
 
-const url = required('url', 'An absolute http, https or ftp URL');
+const url = required('url', 'An absolute http, https or ftp URL', examples.url);
 const agent = agents(
   'agent',
   'The crawler: a product token or a full User-Agent string. Of several, in order of preference, the first that ' +
     'some group names is used.',
+  examples.agent,
 );
 const purpose = {
   name: 'purpose',
@@ -41,19 +60,33 @@ const purpose = {
     'What the pages are fetched for. `usage` then has `preference`, whether the site wants them used so, and `source`, the ' +
     'line that says it. `allowed` stays as it is.',
   schema: purposeSchema,
+  example: examples.purpose,
 };
-const wrongHost = { '421': problem('The service does not accept this Host.') };
+/** What every route answers to a request that is not for it. */
+const foreign = {
+  ...problem(403, 'ERR_ROBOTS_FOREIGN_SITE', 'The request comes from a page of another site.'),
+  ...problem(421, 'ERR_ROBOTS_FOREIGN_HOST', 'The service does not accept this Host.'),
+};
 const wrong = {
-  '400': problem('A parameter or the body is invalid; `code` and `detail` say which.'),
-  ...wrongHost,
+  ...problem(
+    400,
+    'ERR_ROBOTS_INVALID_REQUEST',
+    'A parameter or the body is invalid; `code` and `detail` say which.',
+  ),
+  ...foreign,
 };
 const wrongPost = {
   ...wrong,
-  '403': problem('The request comes from a page of another site.'),
-  '415': problem('The body has a Content-Encoding.'),
+  ...problem(415, 'ERR_ROBOTS_INVALID_REQUEST', 'The body has a Content-Encoding.'),
 };
+const busy = problem(
+  503,
+  'ERR_ROBOTS_BUSY',
+  `${DEFAULT_LIMITS.explanations} explanations and policies are being made or not read yet; \`Retry-After\` says when to ask again.`,
+);
 
 interface Operation {
+  readonly operationId: string;
   readonly summary: string;
   readonly parameters?: readonly object[];
   readonly requestBody?: object;
@@ -64,6 +97,9 @@ interface Operation {
 export const openApi: {
   readonly openapi: string;
   readonly info: object;
+  readonly servers: readonly object[];
+  /** Empty: the service has no accounts. */
+  readonly security: readonly object[];
   /** Operations by path, then by method in lower case. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
@@ -73,99 +109,134 @@ export const openApi: {
     title: 'canfetch',
     version: VERSION,
     description: 'May this agent fetch this URL, and why? Decisions by robots.txt (RFC 9309) over HTTP.',
+    license: { name: 'MIT', identifier: 'MIT' },
   },
+  servers: [{ url: '/', description: 'The service that serves this description' }],
+  security: [],
   paths: {
     '/v1/check': {
       get: {
+        operationId: 'checkUrl',
         summary: 'Decide about one URL',
         parameters: [url, agent, purpose],
         responses: {
-          '200': json('The decision, whether it allows or disallows', reference('Decision')),
+          '200': json(
+            'The decision, whether it allows or disallows',
+            reference('Decision'),
+            examples.decision,
+          ),
           ...wrong,
         },
       },
       post: {
+        operationId: 'checkUrls',
         summary:
           'Decide about any number of URLs, one per line; results are sent in order while lines still arrive',
         parameters: [agent, purpose],
         requestBody: {
           required: true,
-          ...content('application/x-ndjson', reference('Question')),
+          ...content('application/x-ndjson', reference('Question'), examples.question),
         },
         responses: {
           '200': {
             description: 'One line for each question: a decision, or an error',
-            ...content('application/x-ndjson', {
-              oneOf: [reference('Decision'), reference('LineError')],
-            }),
+            ...content(
+              'application/x-ndjson',
+              { oneOf: [reference('Decision'), reference('LineError')] },
+              examples.decision,
+            ),
           },
           ...wrongPost,
-          '503': problem(`${MAX_STREAMS} such requests are in progress already.`),
+          ...problem(503, 'ERR_ROBOTS_BUSY', `${MAX_STREAMS} such requests are in progress already.`),
         },
       },
     },
     '/v1/policy': {
       get: {
+        operationId: 'getPolicy',
         summary: 'The state of an origin, and how it came about',
-        parameters: [required('origin', 'The origin, or the absolute URL of any of its pages'), agent],
+        parameters: [
+          required('origin', 'The origin, or the absolute URL of any of its pages', examples.origin),
+          agent,
+        ],
         responses: {
-          '200': json('The policy', reference('Policy')),
+          '200': json('The policy', reference('Policy'), examples.policy),
           ...wrong,
+          ...busy,
         },
       },
     },
     '/v1/explain': {
       get: {
+        operationId: 'explainUrl',
         summary:
           'One decision with its reasons: the file, the matching rules, diagnostics, and the verdicts of other agents',
-        parameters: [url, agent, agents('compare', 'Further agents to show verdicts for'), purpose],
+        parameters: [
+          url,
+          agent,
+          agents('compare', 'Further agents to show verdicts for', examples.compare),
+          purpose,
+        ],
         responses: {
-          '200': json('The explanation', reference('Explanation')),
+          '200': json('The explanation', reference('Explanation'), examples.explanation),
           ...wrong,
+          ...busy,
         },
       },
       post: {
+        operationId: 'explainPastedFile',
         summary: 'Check URLs against the robots.txt in the body, for several agents; nothing is fetched',
         requestBody: {
           required: true,
-          ...content('application/json', reference('PastedFile')),
+          ...content('application/json', reference('PastedFile'), examples.pastedFile),
         },
         responses: {
-          '200': json('A verdict for each URL and agent', reference('PastedVerdicts')),
+          '200': json(
+            'A verdict for each URL and agent',
+            reference('PastedVerdicts'),
+            examples.pastedVerdicts,
+          ),
           ...wrongPost,
-          '408': problem('The body did not arrive in time.'),
-          '413': problem('The body is longer than 1 MiB.'),
+          ...problem(408, 'ERR_ROBOTS_REQUEST_TIMEOUT', 'The body did not arrive in time.'),
+          ...problem(413, 'ERR_ROBOTS_TOO_LARGE', 'The body, or the answer, is too long.'),
+          ...busy,
         },
       },
     },
     '/metrics': {
       get: {
+        operationId: 'getMetrics',
         summary: 'Counters for Prometheus',
         responses: {
           '200': {
             description: 'Text exposition format',
-            ...content('text/plain', text),
+            ...content('text/plain', text, examples.metrics),
           },
-          ...wrongHost,
-          '501': problem('The package prom-client is not installed.'),
+          ...wrong,
+          ...problem(501, 'ERR_ROBOTS_NO_METRICS', 'The package prom-client is not installed.'),
         },
       },
     },
     '/openapi.json': {
       get: {
+        operationId: 'getDescription',
         summary: 'This description',
         responses: {
-          '200': json('An OpenAPI description', { type: 'object' }),
-          ...wrongHost,
+          '200': json('An OpenAPI description', { type: 'object' }, { openapi: '3.1.0' }),
+          ...wrong,
         },
       },
     },
     '/healthz': {
       get: {
+        operationId: 'getHealth',
         summary: 'Whether the service is running',
         responses: {
-          '200': json('It is running', object({ status: { const: 'ok' }, version: text })),
-          ...wrongHost,
+          '200': json('It is running', object({ status: { const: 'ok' }, version: text }), {
+            status: 'ok',
+            version: VERSION,
+          }),
+          ...wrong,
         },
       },
     },
