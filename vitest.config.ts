@@ -3,6 +3,20 @@ import { defineConfig } from 'vitest/config';
 
 const THOROUGH = 'test/**/*.thorough.test.ts';
 
+/** Files of which the quick tests try a part of the cases (`test/support/thorough.ts`), and the thorough ones all. */
+const ALL_CASES = [
+  'test/client/store-properties.test.ts',
+  'test/guard/contract.test.ts',
+  'test/lifecycle/{sequences,under-profile}.test.ts',
+  'test/net/addresses.test.ts',
+  'test/rules/{blocks,properties}.test.ts',
+  'test/rules/lint/lint.test.ts',
+  'test/rules/matcher/target-index.test.ts',
+  'test/rules/usage/structured-fields.test.ts',
+  'test/store/record/record-codec.test.ts',
+  'test/url/origin.test.ts',
+];
+
 /** The `imports` of package.json lead to what is built; tests run the source. */
 export const platformAlias = {
   '#platform': fileURLToPath(new URL('src/fetch/platform/undici.ts', import.meta.url)),
@@ -29,7 +43,7 @@ export default defineConfig({
       {
         extends: true,
         // `npm run test:all` and CI have these too: browsers, large fleets, failing servers, fuzz, soak.
-        test: { name: 'thorough', include: [THOROUGH] },
+        test: { name: 'thorough', include: [THOROUGH, ...ALL_CASES], env: { THOROUGH: 'true' } },
       },
     ],
     // Of a long log the end is kept: there what failed is to be found, not what passed.

@@ -3,6 +3,7 @@ import { RobotsClient, type RobotsStore } from '../../src/index.ts';
 import { virtualClock } from '../../src/testing/index.ts';
 import fc from '../support/fast-check.ts';
 import { ScriptedStore } from '../support/store.ts';
+import { runs } from '../support/thorough.ts';
 
 const FORBIDS = 'User-agent: *\nDisallow: /private\n';
 const ORIGINS = ['https://a.example', 'https://b.example', 'https://c.example:8443'];
@@ -139,8 +140,8 @@ describe('whatever the store does', () => {
           await robots.close();
         },
       ),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
-    expect(fromStore).toBeGreaterThan(5);
+    expect(fromStore).toBeGreaterThan(runs(5));
   }, 60_000);
 });

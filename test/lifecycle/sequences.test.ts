@@ -3,6 +3,7 @@ import { profiles } from '../../src/lifecycle/index.ts';
 import type { Outcome, Profile, KnownState } from '../../src/lifecycle/index.ts';
 import fc from '../support/fast-check.ts';
 import { DAY, HOUR, outcomes, SECOND, Story } from './support.ts';
+import { runs } from '../support/thorough.ts';
 
 /** How much a state permits, least first. */
 const openness = ({ state }: KnownState): number =>
@@ -76,7 +77,7 @@ describe('whatever sequence of answers and pauses', () => {
           expect(now - (since ?? now)).toBeGreaterThanOrEqual(opens[profile.name] ?? Infinity);
         });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -115,7 +116,7 @@ describe('whatever sequence of answers and pauses', () => {
         const before = openness(story.stateOf);
         expect(openness(story.later(-back).stateOf)).toBeLessThanOrEqual(before);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -13,6 +13,7 @@ import {
 } from '../../src/lifecycle/index.ts';
 import fc from '../support/fast-check.ts';
 import { DAY, HOUR, MINUTE, outcomes, START, Story } from './support.ts';
+import { runs } from '../support/thorough.ts';
 
 const stands = (seen: StateUnderProfile): string =>
   'reason' in seen ? `${seen.state}, ${seen.reason}` : seen.state;
@@ -306,6 +307,6 @@ it('the state under a profile is what the profile would have said, had it been a
       const expected = stateAlone(stateOf(theirs?.record, profiles[other], theirs?.now ?? 0));
       expect(stateUnderProfile(mine!.record!, profiles[other], mine!.now)).toEqual(expected);
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   );
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isLocalhost, isPublicAddress, isPublicHost, specialPurposeOf } from '../../src/net/addresses.ts';
 import { IPV4_REGISTRY, IPV6_REGISTRY } from '../../src/net/iana-registry.ts';
 import fc from '../support/fast-check.ts';
+import { runs } from '../support/thorough.ts';
 
 /** What IANA says is "Globally Reachable", in the words of ipaddr.js. */
 const REACHABLE: ReadonlySet<string> = new Set([
@@ -320,7 +321,7 @@ describe('what an address is for', () => {
       fc.property(text, (address) => {
         expect(specialPurposeOf(address) !== 'unreadable').toBe(isIP(address) !== 0);
       }),
-      { numRuns: 4_000 },
+      { numRuns: runs(4_000) },
     );
   });
 
@@ -341,7 +342,7 @@ describe('what an address is for', () => {
         if (ipv4 !== '0.0.0.0' && ipv4 !== '0.0.0.1') expect(isPublicAddress(`::${ipv4}`)).toBe(expected);
         if (a !== 0) expect(isPublicAddress(`64:ff9b:1::${ipv4}`)).toBe(expected);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -356,7 +357,7 @@ describe('what an address is for', () => {
         const nat64 = short.startsWith('64:ff9b:1:');
         expect(known || unallocated || dummy || nat64).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });

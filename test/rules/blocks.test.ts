@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Dialect, parseRobots, requestRate, usage } from '../../src/rules/index.ts';
 import fc from '../support/fast-check.ts';
+import { runs } from '../support/thorough.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
 const ALL_DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
@@ -137,7 +138,7 @@ describe('blocks: records other than allow and disallow', () => {
           expect(file.crawlDelay(agent)).toBe(delays.length === 0 ? undefined : Math.max(...delays));
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });

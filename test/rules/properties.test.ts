@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Dialect, parseRobots, type Verdict } from '../../src/rules/index.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 import fc from '../support/fast-check.ts';
+import { runs } from '../support/thorough.ts';
 
 /** The plainest reading of patterns: one position set, octet after octet. For ASCII without escapes. */
 function naiveMatch(pattern: string, target: string): boolean {
@@ -71,7 +72,7 @@ describe('against a naive matcher', () => {
           }
         }
       }),
-      { numRuns },
+      { numRuns: runs(numRuns) },
     );
   });
 
@@ -97,7 +98,7 @@ describe('against a naive matcher', () => {
           expect({ allowed: verdict.allowed, line: lineOf(verdict) }).toEqual(expected);
         }
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 
@@ -122,7 +123,7 @@ describe('against a naive matcher', () => {
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -145,7 +146,7 @@ describe('against a naive matcher', () => {
           expect(!file.check(`/${path}`, 'x').allowed).toBe(naiveMatch(whole, `/${path}`));
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });
@@ -209,7 +210,7 @@ describe('any octets', () => {
           expect(file.groups.length + file.sitemaps.length).toBeGreaterThanOrEqual(0);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });
@@ -242,7 +243,7 @@ describe('where lines end', () => {
         }
         expect(file.groups).toHaveLength(groups.length);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LocatedUrl, locate, originOf, targetOf } from '../../src/url/origin.ts';
 import fc from '../support/fast-check.ts';
+import { runs } from '../support/thorough.ts';
 
 /** Robots URL → URLs it is valid for, URLs it is not valid for: the table of Google's page, row by row. */
 const rows: readonly [robotsUrl: string, validFor: readonly string[], notValidFor: readonly string[]][] = [
@@ -180,7 +181,7 @@ describe('the short way for serialised URLs', () => {
         const expected = bare.slice(bare.indexOf('/', parsed.protocol.length + 2));
         expect(located.href.slice(located.targetStart, located.targetEnd)).toBe(expected);
       }),
-      { numRuns: 4_000 },
+      { numRuns: runs(4_000) },
     );
   });
 

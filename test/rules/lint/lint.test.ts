@@ -15,6 +15,7 @@ import {
 } from '../../../src/rules/index.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import fc from '../../support/fast-check.ts';
+import { runs } from '../../support/thorough.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
 const ALL_DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
@@ -624,7 +625,7 @@ describe('rules that never decide', () => {
           }
           expect(decided).toEqual([]);
         }),
-        { numRuns: 500 },
+        { numRuns: runs(500) },
       );
     },
   );
@@ -643,7 +644,7 @@ describe('rules that never decide', () => {
           expect(file.check(path.replaceAll('?', '%3F'), 'x')).toMatchObject({ rule: { line: index + 2 } });
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });
@@ -689,7 +690,7 @@ describe('agents', () => {
           }
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });
@@ -729,7 +730,7 @@ describe('any octets', () => {
           }
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseRobots } from '../../../src/rules/index.ts';
 import { findIndexed, hasPairs, indexTarget } from '../../../src/rules/matcher/target-index.ts';
 import fc from '../../support/fast-check.ts';
+import { runs } from '../../support/thorough.ts';
 
 const unit = fc.constantFrom('a', 'b', 'ab', 'aab', 'aaaaaaab', 'abba', '\0', '\u007f');
 const run = fc.tuple(unit, fc.integer({ min: 1, max: 60 })).map(([part, times]) => part.repeat(times));
@@ -37,7 +38,7 @@ describe('an indexed target', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

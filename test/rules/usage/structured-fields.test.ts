@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type MemberValue, parseDictionary } from '../../../src/rules/usage/structured-fields.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import fc from '../../support/fast-check.ts';
+import { runs } from '../../support/thorough.ts';
 
 const types = (text: string): Record<string, string> | undefined => {
   const dictionary = parseDictionary(text);
@@ -166,7 +167,7 @@ describe('against structured-headers', () => {
         if (found !== undefined && Object.keys(found).length > 0) valid++;
         expect(found).toEqual(expected(text));
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
     expect(valid / tried).toBeGreaterThan(0.04);
   });

@@ -10,6 +10,7 @@ import {
 import { RecordCodec } from '../../../src/store/index.ts';
 import fc from '../../support/fast-check.ts';
 import { DAY, HOUR, outcomes, SECOND, START, Story } from '../../lifecycle/support.ts';
+import { runs } from '../../support/thorough.ts';
 
 const ORIGIN = 'https://example.com';
 const LIMIT = 512_000;
@@ -203,7 +204,7 @@ describe('an entry is rejected', () => {
           );
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -374,9 +375,9 @@ describe('whatever a forger writes', () => {
         else expect(profile.tooManyRedirects).toBe('unavailable');
       }),
       // So many that the figures below are reached whatever the chance.
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
-    expect(taken).toBeGreaterThan(50);
-    expect(opened).toBeGreaterThan(10);
+    expect(taken).toBeGreaterThan(runs(50));
+    expect(opened).toBeGreaterThan(runs(10));
   });
 });
