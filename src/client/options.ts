@@ -48,6 +48,9 @@ export interface RobotsClientOptions {
    * The addresses that requests for robots.txt may go to, on every hop. A refused address makes the origin
    * unreachable (`robots.error` is `ERR_ROBOTS_ADDRESS_REFUSED`) before a connection is opened.
    *
+   * Where the platform's `fetch` is the transport (Bun, Workers, browsers), `'public-only'` is refused
+   * (`ERR_ROBOTS_INVALID_OPTIONS`) unless `transport` is given, because the addresses of connections are not shown.
+   *
    * With `dispatcher` or `transport` the client does not see the address of a connection. The policy then holds for
    * addresses in URLs (literals, `localhost`), and a host name counts as public: a site of your own network that
    * redirects to a literal private address needs `'any'`.
@@ -65,7 +68,7 @@ export interface RobotsClientOptions {
    */
   readonly lookup?: LookupFunction;
   /**
-   * undici dispatcher for robots.txt requests (a proxy, a shared pool). `close()` leaves it open. See `addressPolicy`
+   * undici dispatcher for robots.txt requests (a proxy, a shared pool), on Node and Deno only. `close()` leaves it open. See `addressPolicy`
    * for what can be checked with it.
    *
    * When a proxy refuses to forward the request, the origin is unreachable, `robots.error` is `ERR_ROBOTS_PROXY`, and
@@ -78,7 +81,9 @@ export interface RobotsClientOptions {
    */
   readonly dispatcher?: Dispatcher;
   /**
-   * Any WHATWG `fetch`, used instead of undici. See `addressPolicy` for what can be checked with it. @default undici
+   * Any WHATWG `fetch`, used instead of undici, which is then not loaded. See `addressPolicy` for what can be checked
+   * with it.
+   * @default undici on Node and Deno; the global `fetch` on Bun, in Workers and in browsers
    * @example
    * ```ts
    * const robots = new RobotsClient({ transport: { fetch } });
