@@ -3,7 +3,14 @@ import type { DecisionMessage, FetchMessage, RobotsClient } from '../client/inde
 import type { CacheMessage, PolicyChangeMessage, StoreEvent } from '../store/index.ts';
 
 /** The part of the module `prom-client` that metrics use. */
-export type PromClient = Pick<typeof import('prom-client'), 'Registry' | 'Counter' | 'Gauge' | 'Histogram'>;
+export type PromClient = Pick<
+  typeof import('prom-client'),
+  'Registry' | 'Counter' | 'Gauge' | 'Histogram' | 'AggregatorRegistry'
+>;
+/** A process's metrics. */
+export type PromRegistry = Pick<InstanceType<PromClient['Registry']>, 'getMetricsAsJSON'>;
+/** Collects the metrics of several processes, as `getMetricsAsJSON` of each has written them. */
+export type CollectMetrics = () => Promise<readonly unknown[]>;
 
 /** Histogram buckets in seconds, from an answer out of memory to the default deadline. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -44,12 +51,17 @@ class Counts {
 
 /** Metrics for Prometheus, collected from the diagnostics channels and from the client. */
 export class Metrics {
-  private readonly registry: InstanceType<PromClient['Registry']>;
+  readonly registry: InstanceType<PromClient['Registry']>;
+  readonly #prom: PromClient;
+  readonly #collect: CollectMetrics | undefined;
   private readonly requests: Counts;
   private readonly requestSeconds: InstanceType<PromClient['Histogram']>;
   private readonly leave: readonly (() => void)[];
 
-  constructor(prom: PromClient, client: RobotsClient) {
+  /** @param collect When several processes serve, collects the metrics of all of them, this one included. */
+  constructor(prom: PromClient, client: RobotsClient, collect?: CollectMetrics) {
+    this.#prom = prom;
+    this.#collect = collect;
     const registry = new prom.Registry();
     const registers = [registry];
     const counts = (name: string, help: string, labelNames: readonly string[]): Counts => {
@@ -140,8 +152,11 @@ export class Metrics {
     return this.registry.contentType;
   }
 
-  text(): Promise<string> {
-    return this.registry.metrics();
+  /** The metrics of this process, or the sums of all that serve. */
+  async text(): Promise<string> {
+    if (this.#collect === undefined) return this.registry.metrics();
+    const all = await this.#collect();
+    return this.#prom.AggregatorRegistry.aggregate(all.filter((each) => Array.isArray(each))).metrics();
   }
 
   close(): void {

@@ -1,5 +1,9 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { RobotsClient } from '../../src/index.ts';
 import { bulkUrls, loopbackOrigins } from './bulk-urls.ts';
 import type { Load } from './http-load.ts';
@@ -15,7 +19,11 @@ export async function service(rounds: number): Promise<Row[]> {
   const site = await startProcess('loopback-server.js');
   const urls = bulkUrls(loopbackOrigins(ORIGINS, site.port), LINES);
   const serve = await startServe([]);
-  const rows = [...(await single(urls, serve, rounds)), ...(await bulk(urls, serve, rounds))];
+  const rows = [
+    ...(await single(urls, serve, rounds)),
+    ...(await byWorkers(urls, serve, rounds)),
+    ...(await bulk(urls, serve, rounds)),
+  ];
   await serve.stop();
   site.child.disconnect();
   return rows;
@@ -25,14 +33,10 @@ export async function service(rounds: number): Promise<Row[]> {
 async function single(urls: readonly string[], { port }: ServeProcess, rounds: number): Promise<Row[]> {
   const bare = await startProcess('bare-server.js');
   const generator = await startProcess('http-load.js');
-  const asked = urls.filter((_, index) => index % 20 === 7).slice(0, 1_000);
-  const paths = asked.map((url) => `/v1/check?url=${encodeURIComponent(url)}`);
+  const asked = sample(urls);
+  const paths = asked.map(checkPath);
   const { length } = await (await fetch(`http://127.0.0.1:${port}${paths[0]}`)).text();
-  const load = async (more: Pick<Load, 'port' | 'paths'>, requests = GETS): Promise<number> => {
-    generator.child.send({ connections: 16, requests, ...more } satisfies Load);
-    const [ms] = (await once(generator.child, 'message')) as [number];
-    return ms;
-  };
+  const load = loader(generator.child);
   const servers = {
     ours: { port, paths },
     fixed: { port: bare.port, paths: [`/fixed?${length}`] },
@@ -60,6 +64,47 @@ async function single(urls: readonly string[], { port }: ServeProcess, rounds: n
       ratio: `${ratio.toFixed(2)} × its rate`,
       bar: '≥ 0.5 ×',
       held: ratio >= 0.5,
+    },
+  ];
+}
+
+const sample = (urls: readonly string[]): string[] =>
+  urls.filter((_, index) => index % 20 === 7).slice(0, 1_000);
+const checkPath = (url: string): string => `/v1/check?url=${encodeURIComponent(url)}`;
+
+/** Lets a process of `http-load.js` ask; resolves with the milliseconds that it took. */
+function loader(generator: ChildProcess) {
+  return async (more: Pick<Load, 'port' | 'paths'>, requests = GETS): Promise<number> => {
+    generator.send({ connections: 16, requests, ...more } satisfies Load);
+    const [ms] = (await once(generator, 'message')) as [number];
+    return ms;
+  };
+}
+
+/** The same questions to two workers over one store, against a service of one process. They need a core each. */
+async function byWorkers(urls: readonly string[], one: ServeProcess, rounds: number): Promise<Row[]> {
+  const store = mkdtempSync(join(tmpdir(), 'canfetch-bench-'));
+  const two = await startServe(['--workers', '2', '--store', store]);
+  const generator = await startProcess('http-load.js');
+  const load = loader(generator.child);
+  const paths = sample(urls).map(checkPath);
+  const took: { one: number; two: number }[] = [];
+  for (let round = -2; round < rounds; round++) {
+    const times = { one: await load({ port: one.port, paths }), two: await load({ port: two.port, paths }) };
+    if (round >= 0) took.push(times);
+  }
+  generator.child.disconnect();
+  await two.stop();
+  rmSync(store, { recursive: true });
+  const each = (ms: number): string => `${((ms / GETS) * 1e3).toFixed(0)} µs`;
+  return [
+    {
+      what: `GET /v1/check, warm, with --workers 2 and a store, on ${availableParallelism()} cores that the questions share`,
+      ours: each(median(took.map(({ two: ms }) => ms))),
+      peer: `${each(median(took.map(({ one: ms }) => ms)))} with one process`,
+      ratio: `${median(took.map((times) => times.one / times.two)).toFixed(2)} × its rate`,
+      bar: '',
+      held: true,
     },
   ];
 }

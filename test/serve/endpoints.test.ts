@@ -426,6 +426,11 @@ describe('the rest', () => {
   });
 
   it('tells wrong usage', async () => {
+    expect(await cli(['serve', '--workers', '0'])).toMatchObject({
+      code: 2,
+      stderr:
+        'canfetch: Expected --workers to be a whole number from 1 to 64, got "0"; give one for each core\n',
+    });
     expect(await cli(['serve', '--port', '70000'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('from 0 to 65535'),

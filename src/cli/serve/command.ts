@@ -1,6 +1,6 @@
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { agentOption, deadlineOption, profileOption, proxyOption } from '../frame/options.ts';
+import { agentOption, deadlineOption, profileOption, proxyOption, storeOption } from '../frame/options.ts';
 
 /** `canfetch serve`: gives the same answers over HTTP, for crawlers in other languages and for people. */
 export const serveCommand: Command = {
@@ -36,6 +36,12 @@ export const serveCommand: Command = {
     profileOption,
     deadlineOption,
     proxyOption,
+    storeOption,
+    {
+      name: 'workers',
+      value: 'COUNT',
+      help: 'serve with this many processes, at best one for each core; give --store too, so that they share what they fetch; 1 by default',
+    },
   ],
   examples: [
     { line: 'canfetch serve', does: 'start it, then open http://127.0.0.1:8309/' },
@@ -43,11 +49,15 @@ export const serveCommand: Command = {
       line: 'canfetch serve --host 0.0.0.0 --allow-host robots.internal -a ExampleBot/1.0',
       does: 'serve a fleet under the name robots.internal',
     },
+    {
+      line: 'canfetch serve --workers 4 --store ./robots-cache',
+      does: 'serve with four processes that fetch each robots.txt once',
+    },
   ],
   exitCodes: [
     { code: exitCode.success, says: 'ended by SIGTERM, after it answered the open requests' },
     { code: exitCode.usage, says: 'wrong usage, or it cannot listen on the address' },
   ],
-  notes: [],
+  notes: ['A worker that ends is replaced. /metrics of any of them has the sums of all that run.'],
   run: async (given, session) => (await import('./run.ts')).serve(given, session),
 };

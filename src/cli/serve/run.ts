@@ -1,6 +1,7 @@
+import cluster from 'node:cluster';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
-import { onlineSettings, openClient } from '../frame/open-client.ts';
+import { onlineSettings, type OnlineSettings, openClient } from '../frame/open-client.ts';
 import { Output, printable, quoted } from '../../report/text/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import {
@@ -17,6 +18,7 @@ import {
   startServer,
   STREAM_CONCURRENCY,
 } from '../../serve/index.ts';
+import type { PrimaryLink } from './worker.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
 /** Recalls RFC 9309, and is close to 8080, the usual port of local services. */
@@ -33,10 +35,31 @@ export async function serve(
 ): Promise<ExitCode> {
   const [operand] = given.operands;
   if (operand !== undefined) throw new UsageError(`Expected no operand, got ${quoted(operand)}`);
+  readPort(given);
+  const workers = readWorkers(given);
+  const settings = onlineSettings(given);
+  if (workers > 1 && cluster.isPrimary) {
+    return (await import('./primary.ts')).serveWithWorkers(workers, session);
+  }
+  // A worker's signals and messages come from the primary of `serveWithWorkers`.
+  const primary = cluster.isWorker ? new (await import('./worker.ts')).PrimaryLink() : undefined;
+  try {
+    return await serveAlone(given, session, settings, primary, await load(), limits);
+  } finally {
+    primary?.close();
+  }
+}
+
+async function serveAlone(
+  given: ParsedArguments,
+  session: Session,
+  settings: OnlineSettings,
+  primary: PrimaryLink | undefined,
+  prom: PromClient | undefined,
+  limits: ServiceLimits,
+): Promise<ExitCode> {
   const host = given.values.get('host')?.[0] ?? DEFAULT_HOST;
   const port = readPort(given);
-  const settings = onlineSettings(given);
-  const prom = await load();
   const opened = await openClient(settings, session, {
     concurrency: CONCURRENCY,
     // Others may reach this service. It must not give them access to the private network of its host.
@@ -45,7 +68,8 @@ export async function serve(
   const { client } = opened;
   const stopping = new AbortController();
   const { profile, agents } = settings;
-  const metrics = prom && new Metrics(prom, client);
+  const metrics = prom && new Metrics(prom, client, primary && (() => primary.allMetrics()));
+  if (primary !== undefined) primary.metrics = metrics?.registry;
   const service: Service = {
     client,
     profile,
@@ -64,7 +88,8 @@ export async function serve(
   try {
     const server = await listen({ host, port, hosts, service, onError });
     try {
-      await announce(server, session);
+      if (primary === undefined) await announce(server, session);
+      else primary.serves(server.url);
       await ended(session);
     } finally {
       stopping.abort();
@@ -118,4 +143,17 @@ function readPort(given: ParsedArguments): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
   if (port <= 65_535) return port;
   throw new UsageError(`Expected --port to be a whole number from 0 to 65535, got ${quoted(text)}`);
+}
+
+const MAX_WORKERS = 64;
+
+/** @throws UsageError when `--workers` is not a whole number from 1 to 64. */
+function readWorkers(given: ParsedArguments): number {
+  const text = given.values.get('workers')?.[0];
+  if (text === undefined) return 1;
+  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= MAX_WORKERS) return count;
+  throw new UsageError(
+    `Expected --workers to be a whole number from 1 to ${MAX_WORKERS}, got ${quoted(text)}; give one for each core`,
+  );
 }
