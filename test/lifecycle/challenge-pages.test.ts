@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { SUSPECT_OCTETS, type Suspect, detectSuspect } from '../../src/lifecycle/challenge-pages.ts';
+import {
+  detectSuspect,
+  isGatekeeper,
+  SUSPECT_OCTETS,
+  type Suspect,
+} from '../../src/lifecycle/challenge-pages.ts';
 
 interface Answer {
   readonly status?: number;
@@ -7,19 +12,32 @@ interface Answer {
   readonly body?: string | Uint8Array;
   /** Path of the last hop, when there was one. */
   readonly redirectedTo?: string;
+  /** Path of the only hop. */
+  readonly at?: string;
 }
 
-function suspect({ status = 200, fields = {}, body = '', redirectedTo }: Answer): Suspect | undefined {
+function suspect({
+  status = 200,
+  fields = {},
+  body = '',
+  redirectedTo,
+  at = '/robots.txt',
+}: Answer): Suspect | undefined {
   return detectSuspect({
     status,
     field: (name) => fields[name],
     start: typeof body === 'string' ? new TextEncoder().encode(body) : body,
-    finalUrl: `https://example.com${redirectedTo ?? '/robots.txt'}`,
+    finalUrl: `https://example.com${redirectedTo ?? at}`,
     hops: redirectedTo === undefined ? 0 : 1,
   });
 }
 
-/** A page of the kind, with as much of it as tells. */
+/** Joins octets and text. */
+function octets(...parts: readonly (number | string)[]): Uint8Array {
+  return Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.of(part) : Buffer.from(part))));
+}
+
+/** A page of the kind, with the part of it that shows the kind. */
 const page = (head: string, body = ''): string =>
   `<!DOCTYPE html>\r\n<html lang="en"><head>${head}</head><body>${body}</body></html>`;
 
@@ -87,6 +105,20 @@ const ANSWERS: readonly (readonly [what: string, Answer, Suspect | undefined])[]
     { body: '<meta name="viewport" content="x"><iframe src="http://example.net/">' },
     'html',
   ],
+  ['a page after a line of each kind of white space', { body: `\t\v\f\r\n ${home}` }, 'html'],
+  ['a page after another control character', { body: `\u0008${home}` }, undefined],
+  ['a page after a shift out', { body: `\u000e${home}` }, undefined],
+  ['a page after a part of a BOM', { body: octets(0xef, home) }, undefined],
+  ['a page after two octets of a BOM', { body: octets(0xef, 0xbb, home) }, undefined],
+  ['a page after another character of the same block', { body: octets(0xef, 0xbb, 0xbe, home) }, undefined],
+  ['a login path without a redirect to it', { body: application, at: '/login' }, 'html'],
+  ['a redirect to another path', { body: application, redirectedTo: '/welcome' }, 'html'],
+  ['a gatekeeper page with 410', { status: 410, body: cloudflare }, undefined],
+  ['a page with the last success', { status: 299, body: home }, 'html'],
+  ['a page with a redirect that is none', { status: 300, body: home }, undefined],
+  ['a page with an interim status', { status: 199, body: home }, undefined],
+  ['a declaration that never ends', { body: '<?xml <html>' }, undefined],
+  ['a page after an empty comment', { body: `<!---->${home}` }, 'html'],
   ['an error page', { status: 403, body: page('<title>403 Forbidden</title>') }, undefined],
   ['an unavailable service', { status: 503, body: home }, undefined],
   ['a page that says there is none', { status: 404, body: cloudflare }, undefined],
@@ -117,4 +149,14 @@ describe('what an answer looks like', () => {
     expect(suspect({ body: ' '.repeat(8_000_000) })).toBe(undefined);
     expect(suspect({ body: new Uint8Array(4_000_000).fill(0x3c) })).toBe(undefined);
   });
+});
+
+it.each([
+  ['challenge', true],
+  ['blocked', true],
+  ['login', false],
+  ['html', false],
+  [undefined, false],
+] as const)('%s is the answer of a gatekeeper: %s', (kind, expected) => {
+  expect(isGatekeeper(kind)).toBe(expected);
 });

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { type Outcome, unredirected } from '../../src/lifecycle/index.ts';
+import { outcomes } from './support.ts';
+
+type Success = Extract<Outcome, { readonly kind: 'success' }>;
+
+it('a shared success has the final URL, no hop and no redirects', () => {
+  const shared = outcomes.success({ etag: '"1"' }) as Success;
+  const redirects = [{ url: 'https://example.com/robots.txt', status: 301, location: '/r' }];
+  const redirected = { ...shared, finalUrl: 'https://www.example.com/robots.txt', hops: 1, redirects };
+  expect(unredirected(redirected)).toEqual({
+    ...shared,
+    finalUrl: 'https://www.example.com/robots.txt',
+    hops: 0,
+  });
+  expect(unredirected({ ...redirected, suspect: 'html' })).toMatchObject({ hops: 0, suspect: 'html' });
+});

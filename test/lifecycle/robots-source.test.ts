@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { type OriginRecord, sourceOf } from '../../src/lifecycle/index.ts';
+import { DAY, HOUR, START } from './support.ts';
+
+const url = 'https://example.com/robots.txt';
+const answer = {
+  kind: 'rules',
+  status: 200,
+  finalUrl: url,
+  hops: 0,
+  fetchedAt: START,
+  staleAt: START + DAY,
+} as const;
+const copy = { ...answer, fetchedAt: START - HOUR, body: new Uint8Array(), truncated: false };
+const failure = {
+  since: START + 2 * DAY,
+  at: START + 2 * DAY,
+  attempts: 1,
+  retryAt: START + 3 * DAY,
+  status: 503,
+  error: 'ERR_ROBOTS_STATUS',
+  finalUrl: 'https://example.com/down',
+  hops: 2,
+} as const;
+const record = (members: Partial<OriginRecord>): OriginRecord => ({
+  origin: 'https://example.com',
+  ...members,
+});
+
+describe('the source of a decision', () => {
+  it('is the answer in force', () => {
+    expect(sourceOf(record({ answer, copy }), 'store', true, true)).toEqual({
+      url,
+      finalUrl: url,
+      hops: 0,
+      status: 200,
+      fetchedAt: START,
+      staleAt: START + DAY,
+      source: 'store',
+    });
+  });
+
+  it('names both URLs after redirects', () => {
+    const moved = { ...answer, finalUrl: 'https://www.example.com/robots.txt', hops: 1 };
+    expect(sourceOf(record({ answer: moved }), 'network', true, false)).toMatchObject({
+      url,
+      finalUrl: 'https://www.example.com/robots.txt',
+      hops: 1,
+    });
+  });
+
+  it('is the failure when the answer is not in force, with the times of the answer', () => {
+    expect(sourceOf(record({ answer, copy, failure }), 'memory', false, true)).toEqual({
+      url,
+      finalUrl: 'https://example.com/down',
+      hops: 2,
+      status: 503,
+      error: 'ERR_ROBOTS_STATUS',
+      fetchedAt: START,
+      staleAt: START + DAY,
+      source: 'memory',
+    });
+  });
+
+  it('leaves a failure out while the answer is in force', () => {
+    expect(sourceOf(record({ answer, failure }), 'memory', true, true)).not.toHaveProperty('error');
+  });
+
+  it('has the time of the copy when there is no answer', () => {
+    const source = sourceOf(record({ copy, failure }), 'memory', false, true);
+    expect(source).toMatchObject({ fetchedAt: START - HOUR, error: 'ERR_ROBOTS_STATUS' });
+    expect(source).not.toHaveProperty('staleAt');
+  });
+
+  it('has no status and no times when no response ever arrived', () => {
+    const { status: _, ...lost } = failure;
+    expect(sourceOf(record({ failure: { ...lost, error: 'ENOTFOUND' } }), 'memory', false, false)).toEqual({
+      url,
+      finalUrl: 'https://example.com/down',
+      hops: 2,
+      error: 'ENOTFOUND',
+      source: 'memory',
+    });
+    expect(sourceOf(record({}), 'memory', false, false)).toEqual({
+      url,
+      finalUrl: url,
+      hops: 0,
+      source: 'memory',
+    });
+  });
+
+  it('says that the file was truncated only while its rules decide', () => {
+    const long = record({ answer, copy: { ...copy, truncated: true } });
+    expect(sourceOf(long, 'memory', true, true)).toMatchObject({ truncated: true, status: 200 });
+    expect(sourceOf(long, 'memory', true, false)).not.toHaveProperty('truncated');
+    expect(sourceOf(record({ answer, copy }), 'memory', true, true)).not.toHaveProperty('truncated');
+  });
+
+  it.each([
+    ['the failure first', { failure: { ...failure, suspect: 'challenge' } }, false, true, 'challenge'],
+    ['the copy while its rules decide', {}, true, true, 'html'],
+    ['the answer otherwise', {}, true, false, 'login'],
+  ] as const)('is suspect by %s', (_, members, answerHolds, copyHolds, suspect) => {
+    const known = record({
+      answer: { ...answer, suspect: 'login' },
+      copy: { ...copy, suspect: 'html' },
+      ...members,
+    });
+    expect(sourceOf(known, 'memory', answerHolds, copyHolds)).toMatchObject({ suspect });
+  });
+
+  it('is not suspect without a reason', () => {
+    expect(sourceOf(record({ copy, failure }), 'memory', false, true)).not.toHaveProperty('suspect');
+    expect(sourceOf(record({ failure }), 'memory', false, true)).not.toHaveProperty('suspect');
+    expect(sourceOf(record({ copy }), 'memory', true, false)).not.toHaveProperty('suspect');
+  });
+});
