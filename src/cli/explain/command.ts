@@ -27,6 +27,10 @@ export const explainCommand: Command = {
     proxyOption,
     storeOption,
     verboseOption,
+    {
+      name: 'page',
+      help: 'if the URL is allowed, fetch it and show what X-Robots-Tag and other header fields say of its use',
+    },
     { name: 'all', help: 'show every line of a long file' },
     ...formatOptions(),
   ],
@@ -50,6 +54,9 @@ export const explainCommand: Command = {
     { code: exitCode.undecided, says: 'the URL is undecided, because robots.txt is unreachable' },
     { code: exitCode.usage, says: 'wrong usage, or an invalid URL' },
   ],
-  notes: [],
+  notes: [
+    '--page reads header fields, not HTML: robots meta tags are not shown. Directives of a page are reported, and change',
+    'neither the decision nor the exit code.',
+  ],
   run: async (given, session) => (await import('./run.ts')).explain(given, session),
 };

@@ -56,6 +56,8 @@ function usageSentence({ file, decision }: UrlExplanation): string | undefined {
 export interface ExplanationView extends PolicyView {
   /** Whether to show every line of a long file. */
   readonly all: boolean;
+  /** With `--page`: what the page says of its use. */
+  readonly page?: readonly Field[];
 }
 
 /** Renders an explanation for people. */
@@ -69,6 +71,7 @@ export function renderExplanation(explanation: UrlExplanation, view: Explanation
     ...originFields(explanation, view),
     delayField(decision),
     usageField(explanation),
+    ...(view.page ?? []),
   ];
   const hops = verbose && policy?.attempt !== undefined ? verboseHops(policy.attempt) : [];
   const others = underProfiles.map((each): Field => [each.profile, profileSentence(each)]);

@@ -19,6 +19,7 @@ import { interruptible } from '../frame/interruptible.ts';
 import { type OnlineSettings, onlineSettings, openClient } from '../frame/open-client.ts';
 import { readOrigin, readRobots } from '../../report/input/index.ts';
 import { colourChoice, onlyOperand, readFormat } from '../frame/settings.ts';
+import type { PageReport } from './page.ts';
 import { renderExplanation } from './render.ts';
 
 /** Decides one URL, and prints the decision with everything that it depends on. */
@@ -27,21 +28,27 @@ export async function explain(given: ParsedArguments, session: Session): Promise
   const settings = onlineSettings(given);
   const file = given.values.get('robots')?.[0];
   if (file === undefined) readOrigin(url);
+  else if (given.switches.has('page')) {
+    throw new UsageError(
+      'Expected --page without --robots, which asks no site, got both; leave one of them out',
+    );
+  }
   return interruptible(session, { readsStdin: file === '-' }, async (signal) => {
-    const explanation =
+    const { page, ...explanation }: PageExplanation =
       file === undefined
-        ? await askAndExplain(url, settings, session, signal)
+        ? await askAndExplain(url, settings, given.switches.has('page'), session, signal)
         : await readAndExplain(url, settings, file, session);
     const output = new Output(session.stdout);
     await output.write(
       readFormat(given) === 'json'
-        ? jsonLine(explanationRecord(url, explanation))
+        ? jsonLine({ ...explanationRecord(url, explanation), ...(page === undefined ? {} : { page }) })
         : renderExplanation(explanation, {
             colours: paletteFor(session, colourChoice(given)),
             now: Date.now(),
             width: widthOf(session.stdout),
             verbose: given.switches.has('verbose'),
             all: given.switches.has('all'),
+            page: page === undefined ? [] : (await import('./page.ts')).pageFields(page),
           }),
     );
     await output.release();
@@ -50,17 +57,27 @@ export async function explain(given: ParsedArguments, session: Session): Promise
   });
 }
 
+/** An explanation; with `--page` also what the page says of its use. */
+type PageExplanation = UrlExplanation & { readonly page?: PageReport };
+
 async function askAndExplain(
   url: string,
   settings: OnlineSettings,
+  readsPage: boolean,
   session: Session,
   signal: AbortSignal,
-): Promise<UrlExplanation> {
+): Promise<PageExplanation> {
   await using opened = await openClient(settings, session);
   const { client } = opened;
   const agent = settings.agents.length === 0 ? undefined : settings.agents;
   const policy = await client.policy(url, { signal, ...(agent === undefined ? {} : { agent }) });
-  return explainServed(await client.check(url, agent, { signal }), policy);
+  const decision = await client.check(url, agent, { signal });
+  const explanation = explainServed(decision, policy);
+  if (!readsPage) return explanation;
+  if (!decision.allowed) {
+    return { ...explanation, page: { error: { message: 'it may not be fetched, so it was not asked for' } } };
+  }
+  return { ...explanation, page: await (await import('./page.ts')).askPage(decision, opened, signal) };
 }
 
 async function readAndExplain(

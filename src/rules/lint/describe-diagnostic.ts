@@ -150,7 +150,7 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
       `This licence does not hold for everybody: it belongs to the group that starts on ${lineOf(diagnostic)}.`,
     hint: () => 'Put it in front of the first `User-agent` line if it is meant for all.',
     explanation:
-      'RSL 1.0 scopes a `License` line by where it stands: inside a group it is for that group, and replaces the licences in front of all groups. A group ends only at the next `User-agent` line, so that a line at the end of the file is in the last group, whatever blank lines come between.',
+      'RSL 1.0 scopes a `License` line by where it stands: inside a group it is for that group, and replaces the licences in front of all groups. A group ends only at the next `User-agent` line, so that a line at the end of the file is in the last group, whatever blank lines come between. The guide of RSL calls `License` a global directive, and its examples put it at the end of the file: there the two texts contradict each other. This package follows the specification (§4.4); in front of the first group both read the line alike.',
   },
   'agent-not-token': {
     message: ({ meant, severity, text }) => {

@@ -21,7 +21,7 @@ const DAY_FIRST =
 /** ISO 8601 (`2010-06-25`). */
 const YEAR_FIRST = /\s*(\d{4})-(\d{2})-(\d{2})(?!\d)/y;
 const TIME = /(?:t|\s+)(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?![\d:.])/iy;
-const ZONE = /\s*(?:([+-])(\d{2}):?(\d{2})|([a-z]{1,3}))(?![\w+-])/iy;
+const ZONE = /\s*(?:([+-])(\d{2})(?::?(\d{2}))?|([a-z]{1,3}))(?![\w+:-])/iy;
 const NOTHING_ELSE = /\s*(?=,|$)/y;
 
 /** The result of {@link readDate}. */
@@ -75,7 +75,7 @@ function midnight(year: number, month: number, day: number): number | undefined 
   return date.getUTCMonth() === month && date.getUTCDate() === day ? date.getTime() : undefined;
 }
 
-function zoneOffsetMs([, sign, hours, minutes, name]: RegExpExecArray): number | undefined {
+function zoneOffsetMs([, sign, hours, minutes = '0', name]: RegExpExecArray): number | undefined {
   if (name !== undefined) {
     const offset = ZONE_HOURS[name.toLowerCase()];
     return offset === undefined ? undefined : offset * 3_600_000;

@@ -85,6 +85,8 @@ export interface PageDirectiveSource {
 }
 
 /** Bounds the memory that `sources` takes. Directives past the bound are applied nevertheless. */
+/** RFC 9110 §4.1 asks for 8,000 octets at least. A longer `tdm-policy` is noted, and is no URL. */
+const MAX_URL_LENGTH = 8_000;
 const MAX_SOURCES = 100;
 const MAX_CHARACTERS = 1_000;
 
@@ -238,8 +240,9 @@ class Page {
       }
     } else if (where.field === 'tdm-policy') {
       const value = text.trim();
-      if (value !== '') this.#tdmPolicy ??= value;
-      this.#note(where, where.field, value, value !== '');
+      const isUrl = value !== '' && value.length <= MAX_URL_LENGTH;
+      if (isUrl) this.#tdmPolicy ??= value;
+      this.#note(where, where.field, value, isUrl);
     }
   }
 

@@ -269,6 +269,27 @@ describe('pageDirectives', () => {
     );
   });
 
+  it('bounds the URL of the policy of mining', () => {
+    const long = pageDirectives({
+      headers: { 'tdm-policy': `https://example.com/${'x'.repeat(10_000_000)}` },
+    });
+    expect(long).not.toHaveProperty('tdmPolicy');
+    expect(long.sources).toMatchObject([{ field: 'tdm-policy', understood: false }]);
+    expect(JSON.stringify(long).length).toBeLessThan(2_000);
+  });
+
+  it('reads ISO 8601 offsets with and without minutes, beside other directives', () => {
+    for (const offset of ['+02:00', '+0200', '+02']) {
+      expect(header(`nofollow, unavailable_after: 2010-06-25T15:00:00${offset}, noindex`)).toEqual({
+        index: false,
+        follow: false,
+        unavailableAfter: Date.UTC(2010, 5, 25, 13),
+      });
+    }
+    expect(header('unavailable_after: 2010-06-25T15:00:00+2')).toEqual({});
+    expect(header('unavailable_after: 2010-06-25T15:00:00+02:')).toEqual({});
+  });
+
   it.each([
     'a',
     'a ',
@@ -284,6 +305,13 @@ describe('pageDirectives', () => {
     '<,',
     '<a>;b="\\',
     '<a>;b="',
+    'a: ',
+    'a :',
+    '"\\"',
+    '\t,',
+    'unavailable_after: Friday, 25-Jun-10 15:00:00 GMT,',
+    'unavailable_after: 25 Jun 2010    ',
+    'otherbot: noindex, ',
   ])('takes time in proportion to the length of "%s" repeated', (part) => {
     const time = (length: number): number =>
       cpuMs(() => {

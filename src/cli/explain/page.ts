@@ -1,0 +1,119 @@
+import { causesOf } from '../../base/index.ts';
+import type { Decision } from '../../decision/index.ts';
+import { refusalIn } from '../../guard/index.ts';
+import { makePageFetch } from '../../mcp/index.ts';
+import { count, instant, printable, statementText } from '../../report/text/index.ts';
+import { pageDirectives, type PageDirectives, type Usage } from '../../rules/index.ts';
+import type { Field } from '../check/render.ts';
+import type { OpenedClient } from '../frame/open-client.ts';
+
+/** What the header fields of a page say about its use; or why there are none. */
+export type PageReport =
+  | {
+      /** After redirects. */
+      readonly url: string;
+      readonly status: number;
+      readonly directives: PageDirectives;
+      /** By robots.txt of the page's origin and by its header fields. */
+      readonly usage: Usage;
+    }
+  | { readonly error: { readonly code?: string; readonly message: string } };
+
+/** For the page and its redirects, their robots.txt files and slots included. */
+const DEADLINE_MS = 30_000;
+
+/** Fetches the page of an allowed decision by GET, and reads its header fields. The body is cancelled unread. */
+export async function askPage(
+  { url, agent }: Decision,
+  { client, dispatcher }: OpenedClient,
+  signal: AbortSignal,
+): Promise<PageReport> {
+  try {
+    const fetch = await makePageFetch(client, { addressPolicy: 'any', purpose: undefined, dispatcher });
+    const page = await fetch(url, {
+      headers: { accept: '*/*' },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)]),
+    });
+    page.body?.cancel().catch(() => undefined);
+    const { headers, status } = page;
+    const decision = await client.check(page.url, agent, { signal });
+    const fields = {
+      contentUsage: headers.get('content-usage'),
+      contentSignal: headers.get('content-signal'),
+      link: headers.get('link'),
+    };
+    // Its statements are the same for every purpose.
+    const {
+      purpose: _,
+      preference: __,
+      source: ___,
+      ...usage
+    } = client.usageOf(decision, 'train-ai', fields);
+    const tags = ['x-robots-tag', 'link', 'tdm-reservation', 'tdm-policy'].flatMap((name) => {
+      const value = headers.get(name);
+      return value === null ? [] : [[name, value] as const];
+    });
+    return { url: page.url, status, directives: pageDirectives({ headers: tags, agent }), usage };
+  } catch (error) {
+    signal.throwIfAborted();
+    const refusal = refusalIn(error);
+    return { error: refusal ?? failureOf(error) };
+  }
+}
+
+/** The innermost cause, which names the failure of the network. */
+function failureOf(error: unknown): { readonly code?: string; readonly message: string } {
+  const cause = [...causesOf(error)].at(-1);
+  const code: unknown = Reflect.get(Object(cause), 'code');
+  const message = cause instanceof Error ? cause.message : String(error);
+  return { ...(typeof code === 'string' ? { code } : {}), message };
+}
+
+/** Renders the page for people. */
+export function pageFields(page: PageReport): Field[] {
+  if ('error' in page) return [['page', `not read: ${printable(page.error.message)}`]];
+  const { url, status, directives, usage } = page;
+  const written = directives.sources.map(({ agent, field, directive, value }) =>
+    printable([field, agent, directive, value].filter((part) => part !== undefined).join(': '), 100),
+  );
+  const stated = usage.sources.filter(({ line, directive }) => line === undefined && directive !== 'link');
+  return [
+    ['page', `${printable(url)}  ${status}`],
+    ['says', written.length === 0 ? 'nothing in its header fields' : listed(written)],
+    ...(written.length === 0 ? [] : [['means', listed(meaningOf(directives, url))] as const]),
+    ...stated.slice(0, MAX_LISTED).map((source): Field => ['states', statementText(source)]),
+  ];
+}
+
+const MAX_LISTED = 10;
+
+function listed(parts: readonly string[]): string {
+  const more = parts.length - MAX_LISTED;
+  return [...parts.slice(0, MAX_LISTED), ...(more > 0 ? [`${count(more, 'other')}`] : [])].join(', ');
+}
+
+function meaningOf(directives: PageDirectives, url: string): string[] {
+  const { maxSnippet, maxImagePreview, maxVideoPreview, unavailableAfter, tdmPolicy, licenses } = directives;
+  const some = (holds: boolean, what: string): string[] => (holds ? [what] : []);
+  const all = [
+    ...some(!directives.index, directives.indexIfEmbedded ? 'no index, unless embedded' : 'no index'),
+    ...some(!directives.follow, 'no following of links'),
+    ...some(!directives.archive, 'no cached copy'),
+    ...some(!directives.snippet, 'no snippet'),
+    ...some(!directives.imageIndex, 'no index of images'),
+    ...some(!directives.translate, 'no translation'),
+    ...some(!directives.ai, 'not for AI'),
+    ...some(!directives.imageAi, 'no images for AI'),
+    ...some(directives.tdmReserved, 'text and data mining reserved'),
+    ...(tdmPolicy === undefined ? [] : [`terms of mining ${printable(tdmPolicy, 200)}`]),
+    ...(maxSnippet === undefined ? [] : [`snippets of at most ${count(maxSnippet, 'character')}`]),
+    ...(maxImagePreview === undefined ? [] : [`image previews: ${maxImagePreview}`]),
+    ...(maxVideoPreview === undefined ? [] : [`video previews of at most ${maxVideoPreview} s`]),
+    ...(unavailableAfter === undefined ? [] : [`unavailable after ${instant(unavailableAfter)}`]),
+    ...licenses.slice(0, 3).map((license) => {
+      const absolute = URL.canParse(license, url) ? new URL(license, url).href : license;
+      return `licence ${printable(absolute, 200)}`;
+    }),
+  ];
+  return all.length === 0 ? ['no restriction'] : all;
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { answer, type Site, startSite } from '../support/site.ts';
+import { cli, records } from './session.ts';
+
+let site: Site;
+let closed: number;
+
+beforeAll(async () => {
+  closed = 0;
+  site = await startSite(({ url }, response) => {
+    if (url === '/robots.txt') answer(response, { body: 'User-agent: *\nAllow: /\nDisallow: /private\n' });
+    else if (url === '/to') answer(response, { status: 302, headers: { location: '/page' } });
+    else if (url === '/astray') answer(response, { status: 302, headers: { location: '/private' } });
+    else if (url === '/plain') answer(response, { body: 'a page' });
+    else if (url === '/broken') response.destroy();
+    else {
+      response.on('close', () => closed++);
+      response.writeHead(200, {
+        'x-robots-tag': ['noindex, max-snippet: 20', 'otherbot: nofollow'],
+        'content-signal': 'ai-train=no',
+        link: '</terms>; rel="license"',
+      });
+      response.write('the first octets of a body without end\u001B[31m');
+    }
+  });
+});
+afterAll(() => site.close());
+
+const explain = (path: string, ...argv: readonly string[]): ReturnType<typeof cli> =>
+  cli(['explain', '--page', '-a', 'ExampleBot', ...argv, site.url(path)]);
+const pagesOf = (): string[] => site.requests.map(({ url }) => url).filter((url) => url !== '/robots.txt');
+
+describe('explain --page', () => {
+  it('shows what the header fields of the page say, beside the rule, and cancels the body', async () => {
+    const { code, stdout, stderr } = await explain('/to');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^ALLOWED {5}\S+\/to\n/);
+    expect(stdout).toMatch(/\n {2}page +http\S+\/page {2}200\n/);
+    expect(stdout).toMatch(/\n {2}says +x-robots-tag: noindex, x-robots-tag: max-snippet: 20\b/);
+    expect(stdout).toMatch(
+      /\n {2}means +no index, snippets of at most 20 characters, licence http\S+\/terms\n/,
+    );
+    expect(stdout).toMatch(/\n {2}states +the header field Content-Signal: ai-train=no\n/);
+    expect(stdout).not.toContain('\u001B');
+    expect(pagesOf()).toEqual(['/to', '/page']);
+    await eventually(() => expect(closed).toBe(1));
+    const names = site.requests.map(({ headers }) => headers['user-agent']);
+    expect(new Set(names)).toEqual(new Set(['ExampleBot']));
+  });
+
+  it('asks for no page that may not be fetched, at the first hop or a later one', async () => {
+    const before = pagesOf().length;
+    const disallowed = await explain('/private');
+    expect(disallowed.code).toBe(1);
+    expect(disallowed.stdout).toMatch(
+      /\n {2}page +not read: it may not be fetched, so it was not asked for\n/,
+    );
+    const astray = await explain('/astray');
+    expect(astray.code).toBe(0);
+    expect(astray.stdout).toMatch(/\n {2}page +not read: robots.txt of \S+ disallows \S+\/private/);
+    expect(pagesOf().slice(before)).toEqual(['/astray']);
+  });
+
+  it('JSON has the directives with their sources, or the error', async () => {
+    expect(records((await explain('/page', '--json')).stdout)).toMatchObject([
+      {
+        allowed: true,
+        page: {
+          url: site.url('/page'),
+          status: 200,
+          directives: { index: false, follow: true, maxSnippet: 20 },
+          usage: {
+            'train-ai': 'disallow',
+            sources: [{ directive: 'content-signal' }, { directive: 'link' }],
+          },
+        },
+      },
+    ]);
+    expect(records((await explain('/astray', '--json')).stdout)).toMatchObject([
+      { allowed: true, page: { error: { code: 'ERR_ROBOTS_DISALLOWED' } } },
+    ]);
+    expect(records((await explain('/broken', '--json')).stdout)).toMatchObject([
+      { allowed: true, page: { error: { message: expect.any(String) } } },
+    ]);
+  });
+
+  it('says when a page says nothing, and without the option asks for none', async () => {
+    expect((await explain('/plain')).stdout).toMatch(/\n {2}says +nothing in its header fields\n/);
+    const before = pagesOf().length;
+    expect((await cli(['explain', site.url('/plain')])).stdout).not.toContain('  page ');
+    expect(pagesOf()).toHaveLength(before);
+  });
+
+  it('is refused with --robots', async () => {
+    expect(await cli(['explain', '--page', '--robots', '-', '/a'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--page without --robots'),
+    });
+  });
+});
