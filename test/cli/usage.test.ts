@@ -155,7 +155,7 @@ describe('help', () => {
 });
 
 describe('the format of answers has one name in all commands', () => {
-  const answering = commands.filter(({ name }) => !['serve', 'completion', 'help'].includes(name));
+  const answering = commands.filter(({ name }) => !['serve', 'mcp', 'completion', 'help'].includes(name));
 
   it.each(answering.map((command) => [command.name, command] as const))('%s', (_, { options }) => {
     const format = options.find(({ name }) => name === 'format');

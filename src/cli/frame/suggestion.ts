@@ -3,17 +3,17 @@ import { quoted } from '../../report/text/index.ts';
 import { UsageError } from '../../report/usage-error.ts';
 
 /**
- * Finds the name that `word` was meant to be: the same name in other letter case, a name of which one is the beginning
- * of the other, or the name with the fewest typing errors. Names of up to five letters may have one error, others two.
+ * Finds the name that `word` was meant to be: the same name in other letter case, a name that it contains or is the
+ * beginning of, or the name with the fewest typing errors. Names of up to five letters may have one error, others two.
  */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
-  const begins = (name: string): boolean =>
-    (lower.length >= 2 && name.startsWith(lower)) || (name.length >= 3 && lower.startsWith(name));
+  const overlaps = (name: string): boolean =>
+    (lower.length >= 2 && name.startsWith(lower)) || (name.length >= 3 && lower.includes(name));
   return (
     names.find((name) => name === lower) ??
     names.find((name) => isNear(lower, name, 1)) ??
-    names.find(begins) ??
+    names.find(overlaps) ??
     names.find((name) => name.length > 5 && isNear(lower, name, 2))
   );
 }

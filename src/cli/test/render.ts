@@ -54,7 +54,7 @@ function applyingGroup({ because }: TestedFile, { agent, verdict }: TestedExpect
 /** Renders how many expectations are met. */
 export function renderSummary(total: number, failed: number): string {
   if (failed === 0) return `${count(total, 'expectation')} met\n`;
-  return `${failed.toLocaleString('en')} of ${count(total, 'expectation')} not met\n`;
+  return `${failed.toLocaleString('en')} of ${total.toLocaleString('en')} expectations not met\n`;
 }
 
 /** Converts a tested expectation to plain data. */

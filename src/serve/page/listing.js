@@ -126,6 +126,7 @@ export class Listing {
     });
     const shown = element('pre', {}, block(first, copies));
     shown.style.setProperty('--digits', String(last).length);
+    shown.addEventListener('copy', copyOriginal);
     this.excerpt.replaceChildren(
       element('p', { class: 'caption' }, decides ? texts.decidingLine : texts.applyingGroup),
       shown,
