@@ -1,7 +1,6 @@
 import { abortSignalOf, DEFAULT_DEADLINE_MS } from '../base/index.ts';
 import {
   type BuildConnector,
-  type Connector,
   NameLookup,
   notingConnector,
   publicOnlyConnector,
@@ -12,17 +11,18 @@ import {
 } from '../net/index.ts';
 import { isPublicHost } from '../net/address-policy.ts';
 import { decode } from './decode.ts';
-import { ADDRESS_UNKNOWN, FetchFailure, MALFORMED } from './failure.ts';
+import { ADDRESS_UNKNOWN, FetchFailure } from './failure.ts';
+import { Connections, type ResponseData, send } from './connections.ts';
 import { ReusedSockets } from './reused-sockets.ts';
 import {
-  OWN_REQUEST,
   type Transport,
   type TransportRequest,
   type TransportResponse,
   type ResponseHeaders,
 } from './transport.ts';
 import type { LookupFunction } from 'node:net';
-import { Agent, Dispatcher, errors } from 'undici';
+import type { Readable } from 'node:stream';
+import { Dispatcher, errors } from 'undici';
 
 /** A discarded body of up to this size is read to its end, so that its connection can be reused. */
 const DRAIN_OCTETS = 16_384;
@@ -33,9 +33,9 @@ const DRAIN_MS = 1_000;
 const PUBLIC = { isPublic: true } as const;
 const UNKNOWN = {} as const;
 
-/** Converts undici's response. */
+/** Converts a response. */
 function toResponse(
-  { statusCode, headers, body }: Dispatcher.ResponseData,
+  { statusCode, headers, body }: ResponseData,
   known: Pick<TransportResponse, 'isPublic' | 'proxyMayAnswer'>,
 ): TransportResponse {
   // A body destroyed by its reader emits an error. Without a listener it would end the process.
@@ -50,7 +50,7 @@ function toResponse(
   };
 }
 
-function drain(body: Dispatcher.ResponseData['body']): void {
+function drain(body: Readable): void {
   let octets = 0;
   const timer = setTimeout(() => body.destroy(), DRAIN_MS);
   timer.unref();
@@ -107,24 +107,6 @@ export interface UndiciTransportOptions {
 }
 
 const ACCEPT_ENCODING = 'gzip, deflate, br';
-/**
- * The most interim responses to one request. RFC 9110 §15.2 makes clients accept them and sets no limit, and each may
- * be as long as a header section.
- */
-const MAX_INTERIM = 32;
-
-/**
- * One small GET per origin: a connection is kept just long enough for a redirect within the origin, so that no idle
- * sockets stay open to ten thousand hosts. The attempt's deadline replaces undici's own timers.
- */
-const AGENT_OPTIONS: Agent.Options = {
-  keepAliveTimeout: 1_000,
-  keepAliveMaxTimeout: 1_000,
-  headersTimeout: 0,
-  bodyTimeout: 0,
-  maxHeaderSize: 65_536,
-};
-
 /**
  * Sends requests with undici's `request`, over a dispatcher or over agents of its own, which are made when first
  * needed.
@@ -211,8 +193,8 @@ class OwnAgents implements Transport {
   readonly #lookup: LookupFunction;
   readonly #connectOptions: { readonly timeout: number };
   readonly #reached = new ReachedOrigins();
-  #anywhere: AgentPair | undefined;
-  #publicOnly: AgentPair | undefined;
+  #anywhere: Connections | undefined;
+  #publicOnly: Connections | undefined;
   #closed = false;
 
   constructor({ lookup, buildConnector, connectTimeoutMs = DEFAULT_DEADLINE_MS }: UndiciTransportOptions) {
@@ -228,14 +210,19 @@ class OwnAgents implements Transport {
   async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
     if (this.#closed) throw new errors.ClientDestroyedError();
     if (init.publicOnly) {
-      this.#publicOnly ??= new AgentPair(
-        publicOnlyConnector(this.#connectOptions, this.#lookup, this.#buildConnector),
+      this.#publicOnly ??= new Connections((options) =>
+        publicOnlyConnector({ ...this.#connectOptions, ...options }, this.#lookup, this.#buildConnector),
       );
       return toResponse(await this.#publicOnly.request(url, init), PUBLIC);
     }
     const { origin } = url;
-    this.#anywhere ??= new AgentPair(
-      notingConnector(this.#connectOptions, this.#lookup, this.#reached, this.#buildConnector),
+    this.#anywhere ??= new Connections((options) =>
+      notingConnector(
+        { ...this.#connectOptions, ...options },
+        this.#lookup,
+        this.#reached,
+        this.#buildConnector,
+      ),
     );
     this.#reached.begin(origin);
     try {
@@ -252,67 +239,4 @@ class OwnAgents implements Transport {
     this.#ownLookup?.close();
     await Promise.all([this.#anywhere?.destroy(), this.#publicOnly?.destroy()]);
   }
-}
-
-/**
- * A client with one connection per origin is much cheaper than a pool, but it queues. Most origins get one request at
- * a time. A host that many others redirect to gets several, and one slow answer must not hold them up: while an
- * origin has a request in flight, further requests go through a second agent with as many connections as needed.
- */
-class AgentPair {
-  readonly #connect: Connector;
-  readonly #busy = new Set<string>();
-  readonly #sockets = new ReusedSockets();
-  #single: Agent | undefined;
-  #several: Agent | undefined;
-
-  constructor(connect: Connector) {
-    this.#connect = connect;
-  }
-
-  async request(url: URL, init: TransportRequest): Promise<Dispatcher.ResponseData> {
-    const { origin } = url;
-    if (this.#busy.has(origin)) {
-      const several = (this.#several ??= this.#agent({}));
-      return this.#sockets.send(origin, init.signal, () => send(several, url, init));
-    }
-    const single = (this.#single ??= this.#agent({ connections: 1 }));
-    this.#busy.add(origin);
-    try {
-      const data = await this.#sockets.send(origin, init.signal, () => send(single, url, init));
-      data.body.once('close', () => this.#busy.delete(origin));
-      return data;
-    } catch (error) {
-      this.#busy.delete(origin);
-      throw error;
-    }
-  }
-
-  #agent(options: Agent.Options): Agent {
-    const agent = new Agent({ ...AGENT_OPTIONS, connect: this.#connect, ...options });
-    this.#sockets.watch(agent);
-    return agent;
-  }
-
-  async destroy(): Promise<void> {
-    await Promise.all([this.#single?.destroy(), this.#several?.destroy()]);
-  }
-}
-
-function send(dispatcher: Dispatcher, url: URL, init: TransportRequest): Promise<Dispatcher.ResponseData> {
-  let interim = 0;
-  const options = {
-    origin: url.origin,
-    path: url.pathname + url.search,
-    method: 'GET',
-    headers: init.headers,
-    signal: init.signal,
-    onInfo: () => {
-      if (++interim > MAX_INTERIM) throw new FetchFailure(MALFORMED);
-    },
-    // An interceptor of the dispatcher must not follow redirects: each hop is checked and reported here.
-    maxRedirections: 0,
-    [OWN_REQUEST]: true,
-  } as const;
-  return dispatcher.request(options);
 }

@@ -1,0 +1,169 @@
+import type { StopSignal } from '../base/index.ts';
+import type { Connector } from '../net/index.ts';
+import { FetchFailure, MALFORMED } from './failure.ts';
+import {
+  type ClientHttp2Stream,
+  connect,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+
+/** The code of the TLS error when the server speaks none of the protocols that were offered: RFC 7301 §3.2. */
+export const NO_APPLICATION_PROTOCOL = 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL';
+
+/** Unread octets above which the peer has to wait. A robots.txt is not that long. */
+const UNREAD_OCTETS = 1_048_576;
+
+/**
+ * Fields that HTTP/2 does not have. RFC 9113 §8.2.2: "An endpoint MUST NOT generate an HTTP/2 message containing
+ * connection-specific header fields." `host` is in `:authority`.
+ */
+const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
+  ...['connection', 'host', 'http2-settings', 'keep-alive', 'proxy-connection', 'te'],
+  ...['transfer-encoding', 'upgrade'],
+]);
+
+export interface Http2Request {
+  /** Opens the socket. It must offer `h2`. */
+  readonly connect: Connector;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: StopSignal;
+  /** The most interim responses. */
+  readonly maxInterim: number;
+}
+
+export interface Http2Response {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Ends only when the server has ended it. When it is over, or destroyed, so is the connection. */
+  readonly body: Readable;
+}
+
+/**
+ * Sends one GET over HTTP/2, on a connection of its own.
+ *
+ * undici can speak HTTP/2 (`allowH2`). But it takes a stream that the server cancels for one that has ended, so that a
+ * part of a file counts as the whole: a file that is cut before its rules allows everything. It also keeps each
+ * connection open until the server closes it.
+ */
+export async function requestOverHttp2({
+  connect: connector,
+  url,
+  headers,
+  signal,
+  maxInterim,
+}: Http2Request): Promise<Http2Response> {
+  const socket = await openSocket(connector, url, signal);
+  const session = connect(url.origin, {
+    createConnection: () => socket,
+    settings: { enablePush: false },
+  });
+  // Its streams report its errors.
+  session.on('error', ignore);
+  const stop = (): void => session.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  session.once('close', () => {
+    signal.removeEventListener('abort', stop);
+    socket.destroy();
+  });
+  try {
+    const stream = session.request(requestHeaders(url, headers), { endStream: true });
+    const body = readStream(stream, () => session.destroy());
+    const response = await responseOf(stream, maxInterim);
+    return { status: Number(response[':status']), headers: response, body };
+  } catch (error) {
+    session.destroy();
+    throw signal.aborted ? signal.reason : error;
+  }
+}
+
+function requestHeaders(url: URL, fields: Readonly<Record<string, string>>): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {
+    ':method': 'GET',
+    ':scheme': 'https',
+    ':authority': fields['host'] ?? url.host,
+    ':path': url.pathname + url.search,
+  };
+  for (const [name, value] of Object.entries(fields)) {
+    if (!CONNECTION_FIELDS.has(name)) headers[name] = value;
+  }
+  return headers;
+}
+
+/** Opens a socket that speaks HTTP/2. When `signal` aborts, nobody waits for it, and it is closed once it is open. */
+function openSocket(connector: Connector, url: URL, signal: StopSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const stop = (): void => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    const { protocol, host, port } = url;
+    const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    connector({ protocol, host, hostname, port }, (...[error, socket]) => {
+      signal.removeEventListener('abort', stop);
+      if (error !== null) return reject(error);
+      socket.on('error', ignore);
+      if (!signal.aborted && Reflect.get(socket, 'alpnProtocol') === 'h2') return resolve(socket);
+      socket.destroy();
+      // The server spoke neither protocol a moment ago.
+      reject(signal.aborted ? signal.reason : new FetchFailure(MALFORMED));
+    });
+  });
+}
+
+/** Waits for the header section. Rejects when the stream ends without one. */
+function responseOf(stream: ClientHttp2Stream, maxInterim: number): Promise<IncomingHttpHeaders> {
+  return new Promise((resolve, reject) => {
+    let interim = 0;
+    stream.on('headers', () => {
+      if (++interim > maxInterim) stream.destroy(new FetchFailure(MALFORMED));
+    });
+    stream.once('response', resolve);
+    stream.once('error', reject);
+    stream.once('close', () => reject(resetError(stream)));
+  });
+}
+
+/**
+ * The body of a stream. It is whole only if a frame with END_STREAM was its last. RST_STREAM, with whatever code, and
+ * the end of the connection cut it.
+ */
+function readStream(stream: ClientHttp2Stream, release: () => void): Readable {
+  let hasEnded = false;
+  // Both END_STREAM and RST_STREAM end the stream for its reader. But Node has closed it before it ends it for a reset.
+  const push = stream.push.bind(stream);
+  stream.push = (chunk: unknown, encoding?: BufferEncoding): boolean => {
+    if (chunk === null && !stream.closed) hasEnded = true;
+    return push(chunk, encoding);
+  };
+  const body = new Readable({
+    highWaterMark: UNREAD_OCTETS,
+    read: () => void stream.resume(),
+    destroy: (error, callback) => {
+      release();
+      callback(error);
+    },
+  });
+  // A body destroyed by its reader, or read by nobody, must not end the process.
+  body.on('error', ignore);
+  stream.on('data', (chunk: Buffer) => {
+    if (!body.destroyed && !body.push(chunk)) stream.pause();
+  });
+  stream.on('error', (error) => body.destroy(error));
+  stream.once('close', () => {
+    if (hasEnded && stream.readableEnded && stream.rstCode === 0) body.push(null);
+    else body.destroy(resetError(stream));
+  });
+  return body;
+}
+
+function resetError(stream: ClientHttp2Stream): Error {
+  const error = new Error(
+    `The server reset the HTTP/2 stream (code ${stream.rstCode}) before the response was whole`,
+  );
+  return Object.assign(error, { code: 'ERR_HTTP2_STREAM_ERROR' });
+}
+
+function ignore(): void {}
