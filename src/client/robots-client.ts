@@ -104,6 +104,11 @@ export class RobotsClient {
   private readonly snapshots: SnapshotContext;
   private readonly pacer: Pacer;
   private readonly requestRates = new RequestRates();
+  /**
+   * The files of decisions that were made for a purpose after a fetch. Memory may make room for others before the
+   * purpose is looked up; without the file nothing would be disallowed for it.
+   */
+  private readonly keptFiles = new WeakMap<RobotsSource, RobotsFile>();
   private located = new LocatedUrl();
   private closed = false;
   private closing: Promise<void> | undefined;
@@ -180,7 +185,8 @@ export class RobotsClient {
     const purpose = options?.purpose;
     if (purpose === undefined) return this[DECIDE](url, agent, options);
     assertPurpose(purpose);
-    const decision = await this[DECIDE](url, agent, options);
+    const decided = this[DECIDE](url, agent, options);
+    const decision = decided instanceof Promise ? await decided : decided;
     return { ...decision, usage: this.usageOf(decision, purpose) };
   }
 
@@ -191,9 +197,10 @@ export class RobotsClient {
    * @internal
    * @throws the same errors as {@link canFetch}; synchronously when nothing has to be fetched.
    */
-  [DECIDE](url: string | URL, agent?: Agent, options?: CheckOptions): Decision | Promise<Decision> {
+  [DECIDE](url: string | URL, agent?: Agent, options?: PurposeOptions): Decision | Promise<Decision> {
     options?.signal?.throwIfAborted();
-    return this.decideLocated(this.read(url, agent), options?.signal);
+    const keepsFile = options?.purpose !== undefined;
+    return this.decideLocated(this.read(url, agent), options?.signal, keepsFile);
   }
 
   /**
@@ -480,9 +487,15 @@ export class RobotsClient {
     return permits(entry, tokens, located, this.settings.clock.now());
   }
 
-  private decideLocated(tokens: Tokens, signal: AbortSignal | undefined): Decision | Promise<Decision> {
+  private decideLocated(
+    tokens: Tokens,
+    signal: AbortSignal | undefined,
+    keepsFile = false,
+  ): Decision | Promise<Decision> {
     const known = this.decideFromMemory(tokens, true);
-    return known === undefined ? this.decideAfterFetch(tokens, signal) : publishDecision(known, this);
+    return known === undefined
+      ? this.decideAfterFetch(tokens, signal, keepsFile)
+      : publishDecision(known, this);
   }
 
   /** The decision without I/O; `undefined` when an answer has to be fetched first. */
@@ -529,7 +542,11 @@ export class RobotsClient {
     return this.cache.fetch(origin, signal);
   }
 
-  private async decideAfterFetch(tokens: Tokens, signal: AbortSignal | undefined): Promise<Decision> {
+  private async decideAfterFetch(
+    tokens: Tokens,
+    signal: AbortSignal | undefined,
+    keepsFile: boolean,
+  ): Promise<Decision> {
     // `this.located` is reused by other questions during the wait.
     const { located } = this;
     this.located = new LocatedUrl();
@@ -538,6 +555,7 @@ export class RobotsClient {
     const { entry, source } = await this.cache.fetch(located.origin, signal);
     const decision = decide(entry, tokens, located, this.settings.clock.now(), source);
     this.cache.updateSize(entry);
+    if (keepsFile && entry.file !== undefined) this.keptFiles.set(decision.robots, entry.file);
     return publishDecision(decision, this);
   }
 
@@ -553,9 +571,11 @@ export class RobotsClient {
     return usageOf(decision, this.fileOf(decision), purpose, headers);
   }
 
-  /** The file that a decision rests on, while memory has it. */
-  private fileOf({ origin, state }: Decision): RobotsFile | undefined {
+  /** The file that a decision rests on, while memory has it, or it was made for a purpose. */
+  private fileOf({ origin, state, robots }: Decision): RobotsFile | undefined {
     if (state !== 'rules' && state !== 'last-good') return undefined;
+    const kept = this.keptFiles.get(robots);
+    if (kept !== undefined) return kept;
     return (this.overrides.get(origin) ?? this.cache.recall(origin))?.file;
   }
 

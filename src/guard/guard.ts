@@ -44,7 +44,7 @@ export interface GuardClient {
   [DECIDE]?(
     url: string | URL,
     agent?: Agent,
-    options?: { readonly signal?: AbortSignal },
+    options?: { readonly signal?: AbortSignal; readonly purpose?: Purpose },
   ): Decision | Promise<Decision>;
   /**
    * The origin of `url` when memory allows it without a reason to be asked for; `undefined` when `peek` and `check`
@@ -242,8 +242,11 @@ export class Guard<Result = unknown> {
   private ask(url: string | URL, signal: AbortSignal | undefined): Decision | Promise<Decision> {
     signal?.throwIfAborted();
     const { client } = this;
-    const { agent } = this.settings;
+    const { agent, purpose } = this.settings;
     if (client[DECIDE] !== undefined) {
+      if (purpose !== undefined) {
+        return client[DECIDE](url, agent, signal === undefined ? { purpose } : { signal, purpose });
+      }
       return client[DECIDE](url, agent, signal === undefined ? undefined : { signal });
     }
     const known = client.peek(url, agent);
@@ -260,7 +263,8 @@ export class Guard<Result = unknown> {
   /** Like {@link refuses}, after waiting for the slot of the request. */
   private async paced(url: string | URL, pace: Pace, request: GuardedRequest): Promise<Decision | undefined> {
     const { signal, onSlot } = request;
-    const decision = await this.decide(url, request);
+    const decided = this.decide(url, request);
+    const decision = decided instanceof Promise ? await decided : decided;
     const refused = this.refusedOf(decision, request);
     if (refused !== undefined) return refused;
     const slot = await this.takeSlot(decision, pace, signal);

@@ -184,6 +184,34 @@ describe('a purpose', () => {
     });
   });
 
+  it('holds also where memory has no room for the file any more when the decision is made', async () => {
+    const robots = new RobotsClient({
+      agent: 'ExampleBot/1.0',
+      cache: { maxOrigins: 1, maxBytes: 1_048_576 },
+      transport: {
+        fetch: async () => new Response('User-agent: *\nAllow: /\nContent-Usage: train-ai=n\n'),
+      },
+    });
+    open.push(() => robots.close());
+    const urls = Array.from({ length: 40 }, (_, site) => `https://${site}.example/`);
+    const checked = await Promise.all(
+      urls.map((url) => robots.check(url, undefined, { purpose: 'train-ai' })),
+    );
+    expect(new Set(checked.map(({ usage }) => usage?.preference))).toEqual(new Set(['disallow']));
+    const guarded = guardFetch(async (_url: string) => new Response('a page'), robots, {
+      purpose: 'train-ai',
+    });
+    const codes = await Promise.all(
+      urls.map((url) =>
+        guarded(url).then(
+          () => 'sent',
+          (error: unknown) => refusalIn(error)?.code,
+        ),
+      ),
+    );
+    expect(new Set(codes)).toEqual(new Set(['ERR_ROBOTS_USAGE']));
+  });
+
   it('needs a client that can tell, and is one of four', () => {
     expect(() => guardFetch(fetch, new ScriptedClient(), { purpose: 'search' })).toThrow(/`usageOf`/);
     expect(() => guardFetch(fetch, client(), { purpose: 'fun' as never })).toThrow(/`purpose`.*train-ai/);
