@@ -4,6 +4,7 @@
  */
 import { RobotsInvalidUrlError } from '../base/index.ts';
 import { parseRobots, type RobotsFile, type Verdict } from '../rules/index.ts';
+import { LINE_OTHER, LINE_SITEMAP, LineCursor } from '../rules/line-cursor.ts';
 import { locate, LocatedUrl } from '../url/index.ts';
 
 /** Relative URLs resolve to this host. The name is reserved (RFC 6761 §6.4), so no site has it. */
@@ -11,6 +12,15 @@ const RELATIVE = 'http://relative.invalid';
 
 /** Shared by all calls: nothing here is asynchronous. */
 const located = new LocatedUrl();
+
+const text = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** The records that belong to no group. */
+interface OwnRecords {
+  readonly sitemaps: string[];
+  /** The value of the last `Host` line, in lower case. */
+  readonly host: string | null;
+}
 
 /**
  * A robots.txt with the methods of the package `robots-parser`. Verdicts follow RFC 9309 and the URL Standard, so they
@@ -20,8 +30,9 @@ const located = new LocatedUrl();
 export class Robots {
   private readonly origin: string | undefined;
   private readonly file: RobotsFile;
-  private sitemaps: readonly string[] | undefined;
-  private preferredHost: string | null | undefined;
+  private records: OwnRecords | undefined;
+  /** Whether a URL was asked about. The first answer compiles no rules: many files are asked one question only. */
+  private asked = false;
 
   /** @internal Call {@link robotsParser}. */
   constructor(url: string, text: string) {
@@ -36,6 +47,10 @@ export class Robots {
    */
   isAllowed(url: string, ua?: string): boolean | undefined {
     if (!this.isOurs(url)) return undefined;
+    if (!this.asked) {
+      this.asked = true;
+      return this.file.check(located.href, ua || '*').allowed;
+    }
     const ruleset = this.file.rulesetFor(ua || '*');
     const { targetStart, targetEnd, href } = located;
     if (this.file.isRobotsTxt(href, targetStart, targetEnd)) return true;
@@ -70,18 +85,14 @@ export class Robots {
     return delayMs === undefined ? undefined : delayMs / 1000;
   }
 
-  /** The values of all `Sitemap` lines, as written. */
+  /** The values of all `Sitemap` lines, as written. It is the same array each time. */
   getSitemaps(): string[] {
-    return [...(this.sitemaps ??= this.file.sitemaps.map(({ url }) => url))];
+    return (this.records ??= readRecords(this.file)).sitemaps;
   }
 
   /** The value of the last `Host` line, in lower case. */
   getPreferredHost(): string | null {
-    if (this.preferredHost === undefined) {
-      const hosts = this.file.otherRecords.filter(({ key, value }) => key === 'host' && value !== '');
-      this.preferredHost = hosts.at(-1)?.value.toLowerCase() ?? null;
-    }
-    return this.preferredHost;
+    return (this.records ??= readRecords(this.file)).host;
   }
 
   private verdict(url: string, ua: string | undefined): Verdict | undefined {
@@ -92,6 +103,33 @@ export class Robots {
   private isOurs(url: string): boolean {
     return readUrl(url) && located.origin === this.origin;
   }
+}
+
+/** Reads the lines that belong to no group. Only these are decoded. */
+function readRecords({ bytes, traits }: RobotsFile): OwnRecords {
+  const sitemaps: string[] = [];
+  let host: string | null = null;
+  const cursor = new LineCursor(bytes, traits);
+  while (cursor.next()) {
+    const { kind, valueStart, valueEnd } = cursor;
+    if (valueStart === valueEnd) continue;
+    if (kind === LINE_SITEMAP) sitemaps.push(text.decode(bytes.subarray(valueStart, valueEnd)));
+    else if (kind === LINE_OTHER && isHost(cursor)) {
+      host = text.decode(bytes.subarray(valueStart, valueEnd)).toLowerCase();
+    }
+  }
+  return { sitemaps, host };
+}
+
+const HOST = 'host';
+
+function isHost({ bytes, keyStart, keyEnd }: LineCursor): boolean {
+  if (keyEnd - keyStart !== HOST.length) return false;
+  for (let at = 0; at < HOST.length; at++) {
+    // In ASCII, a letter and its lower case differ in this bit alone.
+    if (((bytes[keyStart + at] ?? 0) | 0x20) !== HOST.charCodeAt(at)) return false;
+  }
+  return true;
 }
 
 /** Whether `url`, which may be relative, is a URL; it is then in {@link located}. */

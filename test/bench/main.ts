@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type BenchFile, benchFiles } from './files.ts';
 import { machine, markdown, type Row, tableOf } from './measure.ts';
 import { command } from './command.bench.ts';
+import { compat } from './compat.bench.ts';
 import { warmQuestions } from './client.bench.ts';
 import { compiledPeer } from './compiled-peer.bench.ts';
 import { guarding } from './guard.bench.ts';
@@ -34,6 +35,7 @@ const parts: Readonly<Record<string, Part>> = {
   first: (files) => [...firstAnswers(files, rounds), ...compiledPeer(files, rounds)],
   check: (files) => checking(files, rounds),
   warm: (files) => warmQuestions(files, rounds),
+  compat: (files) => compat(files, rounds),
   rules: () => [...ruleCounts(rounds), ...manyHits(rounds)],
   hostile: () => [...hostile(rounds), ...hostileFamilies(fewRounds)],
   memory: () => clientMemory(),

@@ -75,6 +75,19 @@ describe('the methods of robots-parser', () => {
   });
 });
 
+describe('records of no group', () => {
+  it.each([
+    ['empty values', 'Sitemap:\nHost:\nSitemap: a\nHost: b\nHost:  \n'],
+    ['comments, other cases and spellings', 'SITEMAP : a # c\nhOsT: B # c\nHostess: c\nghost: d\n'],
+    ['a byte order mark and lone CR', '\uFEFFSitemap: a\rHost: b\r'],
+    ['groups in between', 'User-agent: *\nDisallow: /\nSitemap: a\nUser-agent: b\nHost: b'],
+  ])('are found beside %s', (_name, text) => {
+    const read = robotsParser('https://example.com/robots.txt', text);
+    expect([read.getSitemaps(), read.getPreferredHost()]).toEqual([['a'], 'b']);
+    expect(read.getSitemaps()).toBe(read.getSitemaps());
+  });
+});
+
 describe('beside robots-parser itself', () => {
   it('gives the same verdicts for ASCII rules without escapes', () => {
     const path = fc.string({ unit: fc.constantFrom('/', 'a', 'b', '*'), minLength: 1, maxLength: 8 });
@@ -87,7 +100,10 @@ describe('beside robots-parser itself', () => {
         const base = 'https://example.com/robots.txt';
         const url = `https://example.com/${rest}`;
         const [ours, theirs] = [robotsParser(base, text), peer(base, text)];
-        expect(ours.isAllowed(url, 'AnyBot')).toBe(theirs.isAllowed(url, 'AnyBot'));
+        const verdict = theirs.isAllowed(url, 'AnyBot');
+        expect(ours.isAllowed(url, 'AnyBot')).toBe(verdict);
+        // The first answer is found without compiled rules, the others with them.
+        expect(ours.isAllowed(url, 'AnyBot')).toBe(verdict);
       }),
     );
   });
@@ -101,5 +117,23 @@ it('require() gives the function itself', () => {
   expect(manifest.exports['./robots-parser']).toEqual({
     types: './dist/compat/robots-parser.d.ts',
     default: './dist/compat/robots-parser.js',
+  });
+});
+
+describe('the differences that the guide lists', () => {
+  it.each([
+    ['User-agent: ExampleBot\nCrawl-delay: 1\nUser-agent: b\nDisallow: /', '/a', 'ExampleBot'],
+    ['User-agent: *\nDisallow: /a?', '/a?', 'ExampleBot'],
+    ['User-agent: *\nDisallow: /%61', '/a', 'ExampleBot'],
+    ['User-agent: *\nDissallow: /a', '/a', 'ExampleBot'],
+    ['User-agent: *\nDisallow /a', '/a', 'ExampleBot'],
+    ['User-agent: x, ExampleBot\nDisallow: /a', '/a', 'ExampleBot'],
+    ['User-agent: ExampleBot 2\nDisallow: /a', '/a', 'ExampleBot'],
+    ['User-agent: ExampleBot\nDisallow: /', '/a', 'Mozilla/5.0 (compatible; ExampleBot/1.0)'],
+  ])('%j disallows %s', (text, path, agent) => {
+    const verdicts = [robotsParser, peer].map((parser) =>
+      parser('https://example.com/robots.txt', text).isAllowed(`https://example.com${path}`, agent),
+    );
+    expect(verdicts).toEqual([false, true]);
   });
 });
