@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +45,8 @@ function script(program: string, ...options: readonly string[]): Run {
     const run = promisify(execFile);
     const { stdout } = await run(command, args, { cwd: folder, timeout: 60_000 });
     const results = JSON.parse(stdout) as readonly Result[];
-    const cli = join(folder, 'node_modules/canfetch/dist/cli/main.js');
+    const { bin } = JSON.parse(await readFile(join(folder, 'node_modules/canfetch/package.json'), 'utf8'));
+    const cli = join(folder, 'node_modules/canfetch', bin.canfetch);
     const version = (await run(command, [...options, cli, '--version'], { cwd: folder })).stdout;
     const transport = runtime.checksConnections ? 'undici' : 'fetch';
     const named = new RegExp(
