@@ -44,7 +44,7 @@ function script(program: string, ...options: readonly string[]): Run {
     const command = join(folder, 'node_modules', program);
     const run = promisify(execFile);
     const { stdout } = await run(command, args, { cwd: folder, timeout: 60_000 });
-    const results = JSON.parse(stdout) as readonly Result[];
+    const results = JSON.parse(stdout) as Result[];
     const { bin } = JSON.parse(await readFile(join(folder, 'node_modules/canfetch/package.json'), 'utf8'));
     const cli = join(folder, 'node_modules/canfetch', bin.canfetch);
     const version = (await run(command, [...options, cli, '--version'], { cwd: folder })).stdout;
@@ -54,6 +54,16 @@ function script(program: string, ...options: readonly string[]): Run {
       'i',
     );
     const behaviour = 'the command names the runtime and the transport';
+    if (!runtime.checksConnections) {
+      const serve = run(command, [...options, cli, 'serve', '--port', '0'], { cwd: folder, timeout: 10_000 });
+      const stderr = await serve.then(
+        () => 'no failure',
+        (error: unknown) => String(Reflect.get(Object(error), 'stderr')),
+      );
+      const refused = 'the service is refused without --allow-private';
+      const says = stderr.includes('Expected --allow-private');
+      results.push(says ? { behaviour: refused } : { behaviour: refused, error: `Got ${stderr}` });
+    }
     return [
       ...results,
       named.test(version) ? { behaviour } : { behaviour, error: `Expected ${named}, got ${version}` },

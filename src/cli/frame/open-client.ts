@@ -1,3 +1,4 @@
+import { platform } from '#platform';
 import type { ProfileName } from '../../lifecycle/index.ts';
 import type { StoreEvent } from '../../store/index.ts';
 import type { EmbeddedStore } from '../../store/lmdb/lmdb.ts';
@@ -78,7 +79,8 @@ export class OpenedClient implements PolicyClient {
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the store cannot be opened.
  * @throws UsageError for an invalid proxy URL, or for a proxy together with the address policy `'public-only'`: the
- *   proxy resolves the host names, so the client cannot enforce that policy.
+ *   proxy resolves the host names, so the client cannot enforce that policy; and for either of them on a runtime whose
+ *   `fetch` is the transport.
  */
 export async function openClient(
   { agents, profile, deadlineMs, store: named, proxy }: OnlineSettings,
@@ -92,6 +94,7 @@ export async function openClient(
         'give --allow-private if the proxy itself refuses private addresses, or set NO_PROXY=* to connect without it',
     );
   }
+  if (platform.transport !== 'undici') assertFetchSuffices(proxies !== undefined, more.addressPolicy);
   const dispatcher = proxies && new (await import('../../net/index.ts')).ProxyDispatcher(proxies);
   const { RobotsClient } = await import('../../client/index.ts');
   const store = named === undefined ? undefined : await openPathStore(named);
@@ -108,6 +111,24 @@ export async function openClient(
     ...more,
   });
   return new OpenedClient(client, dispatcher, store, troubles);
+}
+
+/**
+ * Refuses what the `fetch` of this runtime cannot do, in the words of the command. The client would refuse it too.
+ *
+ * @throws UsageError
+ */
+function assertFetchSuffices(hasProxy: boolean, addressPolicy: string | undefined): void {
+  if (hasProxy) {
+    throw new UsageError(
+      'Expected no proxy, got one from --proxy or the environment: this runtime cannot use it; run the command with Node or Deno',
+    );
+  }
+  if (addressPolicy !== 'public-only') return;
+  throw new UsageError(
+    'Expected --allow-private: this runtime does not show which addresses it connects to, so private ones cannot be refused; ' +
+      'give it, or run the command with Node or Deno',
+  );
 }
 
 /** Warns that a damaged store was renamed, because its answers are then missing. */
