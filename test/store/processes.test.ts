@@ -119,6 +119,15 @@ function embeddedBehaviour(
     expect(await store.get('k')).toBe('value');
   });
 
+  it('one that is killed has kept every write that was told to be done', async () => {
+    const [writer] = (await start(kind, path, 1)) as [Worker];
+    const keys = Array.from({ length: 300 }, (_, at) => `https://kept${at}.example`);
+    expect(await told(writer, { task: 'set', keys, ms: HOUR, value: 'v' })).toEqual(keys.map(() => 'set'));
+    await writer.kill();
+    await using store = open(path);
+    for (const key of keys) expect(await store.get(key)).toBe('v');
+  });
+
   it('one that has a store open ends by itself', async () => {
     const [worker] = (await start(kind, path, 1)) as [Worker];
     expect(await told(worker, { task: 'set', keys: ['k'], ms: HOUR, value: 'v' })).toEqual(['set']);
