@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Outcome, unredirected } from '../../src/lifecycle/index.ts';
+import { meaningOfStatus, type Outcome, unredirected } from '../../src/lifecycle/index.ts';
 import { outcomes } from './support.ts';
 
 type Success = Extract<Outcome, { readonly kind: 'success' }>;
@@ -15,3 +15,15 @@ it('a shared success has the final URL, no hop and no redirects', () => {
   });
   expect(unredirected({ ...redirected, suspect: 'html' })).toMatchObject({ hops: 0, suspect: 'html' });
 });
+
+it.each([
+  [404, 'restricted'],
+  [403, 'unavailable'],
+  [503, 'unreachable'],
+  [304, 'unreachable'],
+] as const)(
+  'status %i has the meaning of its code, else of its class, else unreachable: %s',
+  (status, meaning) => {
+    expect(meaningOfStatus(status, { status: { '404': 'restricted', '4xx': 'unavailable' } })).toBe(meaning);
+  },
+);
