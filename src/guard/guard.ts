@@ -166,7 +166,7 @@ export class Guard<Result = unknown> {
   }
 
   /**
-   * The origin of `url` when memory alone allows the request, and no option of the guard needs the decision. Takes less time
+   * The origin of `url` when memory alone allows the request, and no option of the guard needs the decision. Takes less
    * time than {@link refusesSite}, which has to be asked when this returns `undefined`.
    */
   allowedOrigin(url: string): string | undefined {
