@@ -82,7 +82,8 @@ export class RobotsFile {
     let text = target;
     let start = 0;
     let end: number;
-    if (target.startsWith('/')) end = pathEnd(target);
+    const isPath = target.startsWith('/');
+    if (isPath) end = pathEnd(target);
     else {
       locate(target, located);
       text = located.href;
@@ -95,7 +96,7 @@ export class RobotsFile {
     return this.verdict(
       ruleset,
       token,
-      text === target ? this.decide(ruleset, text, start, end) : this.decideUrl(ruleset, located),
+      isPath ? this.decide(ruleset, text, start, end) : this.decideUrl(ruleset, located),
     );
   }
 
@@ -222,6 +223,7 @@ export class RobotsFile {
 
   /** @internal */
   groupOf(ruleset: Ruleset, agent: string): MatchedGroup | undefined {
+    if (ruleset.scope === 'none') return undefined;
     return (
       ruleset.group ?? this.keepGroup(ruleset, this.describeGroup(ruleset, callerAgent(agent, this.traits)))
     );

@@ -19,15 +19,17 @@ export class SerialisedUrl {
 
 /** Longer URLs are left to the parser. */
 const MAX_OCTETS = 16_384;
+/** V8 treats a constant of the module as known only while it is not exported. */
+const octets = new Uint8Array(MAX_OCTETS + 4);
 /** The octets of the last URL read, followed by a NUL. */
-export const urlOctets: Uint8Array = new Uint8Array(MAX_OCTETS + 4);
+export const urlOctets: Uint8Array = octets;
 
 const encoder: { encodeInto(text: string, into: Uint8Array): { written: number } } = new TextEncoder();
-const textOctets = urlOctets.subarray(0, MAX_OCTETS);
+const textOctets = octets.subarray(0, MAX_OCTETS);
 
 /* Links of one page often share an origin, so the last origin is compared first, four octets at a time. */
 const MAX_ORIGIN_OCTETS = 256;
-const urlWords = new Int32Array(urlOctets.buffer);
+const urlWords = new Int32Array(octets.buffer);
 const lastOrigin = new Uint8Array(MAX_ORIGIN_OCTETS);
 const lastOriginWords = new Int32Array(lastOrigin.buffer);
 let lastOriginLength = 0;
@@ -95,10 +97,9 @@ export function readSerialised(text: string, into: SerialisedUrl): boolean {
   const length = encoder.encodeInto(text, textOctets).written;
   // More octets than characters: not ASCII. Fewer: too long.
   if (length !== text.length) return false;
-  const octets = urlOctets;
   octets[length] = 0;
   const same = startsWithLastOrigin();
-  const targetStart = same ? lastOriginLength : authorityEnd(octets);
+  const targetStart = same ? lastOriginLength : authorityEnd();
   if (targetStart < 0) return false;
 
   // Most targets need no check by position. This loop has no branches, which makes it fast.
@@ -112,10 +113,10 @@ export function readSerialised(text: string, into: SerialisedUrl): boolean {
   }
   let targetEnd = length;
   if ((kinds & (REFUSED | HASH | APOSTROPHE)) !== 0 || (risks & RISKY_BEHIND_SLASH) !== 0) {
-    targetEnd = endOfTarget(octets, targetStart, length);
+    targetEnd = endOfTarget(targetStart, length);
     if (targetEnd < 0) return false;
   }
-  if (!same) remember(octets, targetStart, text);
+  if (!same) remember(targetStart, text);
   lastText = text;
   lastTargetStart = targetStart;
   lastTargetEnd = targetEnd;
@@ -139,7 +140,7 @@ function fill(into: SerialisedUrl): true {
 }
 
 /** The end of the target; -1 if the parser might change an octet after `start`. */
-function endOfTarget(octets: Uint8Array, start: number, length: number): number {
+function endOfTarget(start: number, length: number): number {
   let kinds = 0;
   let at = start;
   for (; at < length; at++) {
@@ -162,12 +163,12 @@ function startsWithLastOrigin(): boolean {
   const length = lastOriginLength;
   const words = length >> 2;
   for (let word = 0; word < words; word++) if (urlWords[word] !== lastOriginWords[word]) return false;
-  for (let at = words << 2; at < length; at++) if (urlOctets[at] !== lastOrigin[at]) return false;
+  for (let at = words << 2; at < length; at++) if (octets[at] !== lastOrigin[at]) return false;
   // Every target starts with a slash.
-  return length > 0 && urlOctets[length] === 0x2f;
+  return length > 0 && octets[length] === 0x2f;
 }
 
-function remember(octets: Uint8Array, length: number, text: string): void {
+function remember(length: number, text: string): void {
   lastOriginText = text.slice(0, length);
   lastOriginLength = length <= MAX_ORIGIN_OCTETS ? length : 0;
   for (let at = 0; at < lastOriginLength; at++) lastOrigin[at] = octets[at]!;
@@ -179,7 +180,7 @@ const HTTP = [0x68, 0x74, 0x74, 0x70];
  * The end of the authority; -1 unless scheme, host and port are plain ones that the parser would not change, and a
  * slash follows.
  */
-function authorityEnd(octets: Uint8Array): number {
+function authorityEnd(): number {
   for (let at = 0; at < HTTP.length; at++) if (octets[at] !== HTTP[at]) return -1;
   const secure = octets[4] === 0x73;
   let at = secure ? 5 : 4;
