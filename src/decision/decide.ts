@@ -81,7 +81,7 @@ export function decide(
   const { href: url, origin } = located;
   const ruleset = file.rulesetFor(agent);
   const number = file.decideUrl(ruleset, located);
-  const group = ruleset.group ?? file.groupOf(ruleset, agent);
+  const group = ruleset.group;
   if (group === undefined) {
     return { url, origin, agent, profile: profile.name, state, allowed: true, reason: 'no-group', robots };
   }
@@ -102,7 +102,7 @@ export function decide(
           crawlDelayMs,
         };
   }
-  const rule = file.ruleOf(ruleset, number);
+  const rule = file.ruleOf(ruleset, number, located);
   const allowed = rule.directive === 'allow';
   return crawlDelayMs < 0
     ? { url, origin, agent, profile: profile.name, state, allowed, reason: 'rule', rule, group, robots }

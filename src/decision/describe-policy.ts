@@ -117,7 +117,7 @@ function describeFile(
   'rules' | 'groups' | 'sitemaps' | 'agent' | 'group' | 'crawlDelayMs' | 'requestRateMs'
 > {
   if (file === undefined) return { groups: [], sitemaps: [], agent };
-  const group = file.groupOf(file.rulesetFor(agent), agent);
+  const group = file.rulesetFor(agent).group;
   const crawlDelayMs = file.crawlDelay(agent);
   const requestRateMs = requestRate(file, agent);
   return {

@@ -1,6 +1,7 @@
 import { targetOf } from '../url/index.ts';
 import { callerAgent } from './agent.ts';
 import { pathEnd, type RobotsFile } from './file.ts';
+import { LineCounter } from './line-counter.ts';
 import { fittingRules } from './matcher/rule-scan.ts';
 import { readTarget } from './matcher/target.ts';
 import type { Explanation } from './verdict.ts';
@@ -36,5 +37,8 @@ export function explain(
   if (winner === undefined || rival === undefined) return { verdict };
   const shorter = rival.priority < winner.priority;
   const lost = traits.decides === 'first' ? 'later' : shorter ? 'shorter' : 'tie';
-  return { verdict, runnerUp: { rule: file.describeRule(rival), lost } };
+  return {
+    verdict,
+    runnerUp: { rule: file.describeRule(rival, new LineCounter(bytes).lineAt(rival.offset)), lost },
+  };
 }

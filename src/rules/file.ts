@@ -9,10 +9,10 @@ import {
   type Sitemap,
 } from './describe.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
-import { LineIndex } from './line-index.ts';
+import { LineCounter } from './line-counter.ts';
 import { compile } from './matcher/compile.ts';
 import { matchOnce } from './matcher/rule-scan.ts';
-import { type FittingRule, NO_RULE, type Ruleset } from './matcher/ruleset.ts';
+import { NO_RULE, type Ruleset, type WrittenRule } from './matcher/ruleset.ts';
 import { findGroups, type Selection } from './matcher/select.ts';
 import { readTarget } from './matcher/target.ts';
 import { fromUtf8 } from './octets.ts';
@@ -23,9 +23,14 @@ const located = new LocatedUrl();
 /** The most agents whose compiled rules are kept. When there are more, all are dropped. */
 const MAX_RULESETS = 64;
 
-/** The most lines listed in an answer about one URL, so that the answer is bounded. */
-const MAX_LINES = 100;
 const MAX_PATTERN_OCTETS = 2_000;
+
+/** The most descriptions kept for an agent: of rules whose pattern is no part of the URL. */
+const MAX_EXPLAINED = 16;
+
+/** The groups of most files: one line for `*`. Files share them. */
+const EVERYBODY: MatchedGroup[] = [];
+const MAX_SHARED = 256;
 
 /** A robots.txt file: its octets, and the compiled rules of the agents asked for. Made by `parseRobots`. */
 export class RobotsFile {
@@ -39,9 +44,7 @@ export class RobotsFile {
   /** @internal */
   readonly traits: DialectTraits;
   /** @internal Where the groups start, as offsets in {@link bytes}. */
-  readonly groupStarts: Int32Array;
-  /** @internal */
-  lines: LineIndex | undefined;
+  readonly groupStarts: readonly number[];
   private asked = false;
   private agent: string | undefined;
   /** @internal The compiled rules of the agent asked for last. */
@@ -93,11 +96,9 @@ export class RobotsFile {
     if (this.isRobotsTxt(text, start, end)) return { allowed: true, reason: 'robots-txt' };
     if (!this.asked) return this.firstVerdict(token, text, start, end);
     const ruleset = this.rulesetFor(token);
-    return this.verdict(
-      ruleset,
-      token,
-      isPath ? this.decide(ruleset, text, start, end) : this.decideUrl(ruleset, located),
-    );
+    return isPath
+      ? this.verdict(ruleset, this.decide(ruleset, text, start, end))
+      : this.verdict(ruleset, this.decideUrl(ruleset, located), located);
   }
 
   /** The verdict on the first target, without compiling rules: many files get only one question. */
@@ -107,10 +108,11 @@ export class RobotsFile {
     const agent = callerAgent(token, traits);
     const { octets, length, byteMask } = readTarget(text, start, end, traits);
     const { selection, rule } = matchOnce(bytes, groupStarts, agent, traits, octets, 0, length, byteMask);
-    const group = this.describeGroup(selection, agent);
-    if (group === undefined) return { allowed: true, reason: 'no-group' };
-    if (rule === undefined) return { allowed: true, reason: 'no-rule', group };
-    return { allowed: rule.allow, reason: 'rule', rule: this.describeRule(rule), group };
+    const lines = new LineCounter(bytes);
+    return verdictOf(
+      this.describeGroup(selection, agent, lines),
+      rule && this.describeRule(rule, lines.lineAt(rule.offset)),
+    );
   }
 
   /** The groups as written in the file, before those of one agent are merged. */
@@ -169,7 +171,11 @@ export class RobotsFile {
   }
 
   private compileFor(agent: string): Ruleset {
-    const ruleset = compile(this.bytes, this.groupStarts, callerAgent(agent, this.traits), this.traits);
+    const { bytes, groupStarts, traits } = this;
+    const caller = callerAgent(agent, traits);
+    const ruleset = compile(bytes, groupStarts, caller, traits, (selection) =>
+      this.describeGroup(selection, caller, new LineCounter(bytes)),
+    );
     return ruleset.scope === 'named' ? ruleset : (this.unnamed ??= ruleset);
   }
 
@@ -210,64 +216,65 @@ export class RobotsFile {
   }
 
   /**
-   * The verdict for the result of {@link decide}.
+   * The verdict for the result of {@link decide}, or of {@link decideUrl} for `located`.
    *
    * @internal
    */
-  verdict(ruleset: Ruleset, agent: string, rule: number): RuleVerdict {
-    const group = this.groupOf(ruleset, agent);
-    if (group === undefined) return { allowed: true, reason: 'no-group' };
-    if (rule === NO_RULE) return { allowed: true, reason: 'no-rule', group };
-    return { allowed: ruleset.isAllow(rule), reason: 'rule', rule: this.ruleOf(ruleset, rule), group };
-  }
-
-  /** @internal */
-  groupOf(ruleset: Ruleset, agent: string): MatchedGroup | undefined {
-    if (ruleset.scope === 'none') return undefined;
-    return (
-      ruleset.group ?? this.keepGroup(ruleset, this.describeGroup(ruleset, callerAgent(agent, this.traits)))
-    );
+  verdict(ruleset: Ruleset, rule: number, located?: LocatedUrl): RuleVerdict {
+    return verdictOf(ruleset.group, rule === NO_RULE ? undefined : this.ruleOf(ruleset, rule, located));
   }
 
   private describeGroup(
-    { agentLines, scope }: Pick<Selection, 'agentLines' | 'scope'>,
+    { agentLines, scope }: Selection,
     agent: Uint8Array,
+    counter: LineCounter,
   ): MatchedGroup | undefined {
     if (scope === 'none') return undefined;
-    const lines = agentLines.slice(0, MAX_LINES).map((offset) => this.lineAt(offset));
-    const omitted = agentLines.length - lines.length;
-    const name = scope === 'all' ? '*' : nameAt(this.bytes, agentLines[0]!, agent, this.traits);
+    const { offsets, count } = agentLines;
+    const lines = offsets.map((offset) => counter.lineAt(offset));
+    const line = lines[0]!;
+    if (scope === 'all' && count === 1 && line < MAX_SHARED) {
+      return (EVERYBODY[line] ??= Object.freeze({ agent: '*', lines: Object.freeze(lines) }));
+    }
+    const name = scope === 'all' ? '*' : nameAt(this.bytes, offsets[0]!, agent, this.traits);
+    const omitted = count - lines.length;
     return omitted === 0 ? { agent: name, lines } : { agent: name, lines, omitted };
   }
 
-  private keepGroup(ruleset: Ruleset, group: MatchedGroup | undefined): MatchedGroup | undefined {
-    this.changes++;
-    return (ruleset.group = group);
+  /**
+   * The description of a rule.
+   *
+   * @param located The target that it fits, where that is a URL.
+   * @internal
+   */
+  ruleOf(ruleset: Ruleset, rule: number, located?: LocatedUrl): MatchedRule {
+    return (
+      (located?.simple === true ? ruleset.describeIn(rule, located.href, located.targetStart) : undefined) ??
+      ruleset.explained?.get(rule) ??
+      this.explainRule(ruleset, rule)
+    );
   }
 
-  /** @internal */
-  ruleOf(ruleset: Ruleset, rule: number): MatchedRule {
-    const known = ruleset.explained?.get(rule);
-    if (known !== undefined) return known;
-    const described = this.describeRule(ruleset.ruleAt(rule));
-    this.changes++;
-    ruleset.keepExplained(rule, described);
+  private explainRule(ruleset: Ruleset, rule: number): MatchedRule {
+    const written = ruleset.ruleAt(rule);
+    const described = this.describeRule(written, written.line);
+    const explained = (ruleset.explained ??= new Map());
+    if (explained.size < MAX_EXPLAINED) {
+      explained.set(rule, described);
+      this.changes++;
+    }
     return described;
   }
 
   /** @internal */
-  describeRule({ allow, offset, writtenLength }: Omit<FittingRule, 'priority'>): MatchedRule {
+  describeRule({ allow, offset, writtenLength }: WrittenRule, line: number): MatchedRule {
     return {
       directive: allow ? 'allow' : 'disallow',
       pattern: fromUtf8.decode(
         this.bytes.subarray(offset, offset + Math.min(writtenLength, MAX_PATTERN_OCTETS)),
       ),
-      line: this.lineAt(offset),
+      line,
     };
-  }
-
-  private lineAt(offset: number): number {
-    return (this.lines ??= new LineIndex(this.bytes)).lineAt(offset);
   }
 
   private describe(): Description {
@@ -278,6 +285,12 @@ export class RobotsFile {
     }
     return description;
   }
+}
+
+function verdictOf(group: MatchedGroup | undefined, rule: MatchedRule | undefined): RuleVerdict {
+  if (group === undefined) return { allowed: true, reason: 'no-group' };
+  if (rule === undefined) return { allowed: true, reason: 'no-rule', group };
+  return { allowed: rule.directive === 'allow', reason: 'rule', rule, group };
 }
 
 /** The end of a target. A fragment is not part of it. */

@@ -5,19 +5,18 @@ import type { Ruleset } from './matcher/ruleset.ts';
  * The memory that V8 uses for these objects and their fields, in octets. `npm run bench -- memory` compares the sum with
  * the memory of the process.
  */
-const FILE_BYTES = 430;
-const INDEX_BYTES = 230;
+const FILE_BYTES = 230;
 const AGENTS_BYTES = 200;
 const AGENT_BYTES = 40;
-const RULESET_BYTES = 370;
+const RULESET_BYTES = 330;
 const GROUP_BYTES = 230;
 const EXPLAINED_BYTES = 200;
+const EXPLAINED_RULE_BYTES = 130;
 
 /** Estimated memory of a file in octets, body included. It changes with `file.changes`. */
 export function heldBytes(file: RobotsFile): number {
-  const { bytes, groupStarts, lines, ruleset, rulesets } = file;
-  let held = FILE_BYTES + bytes.length + groupStarts.byteLength;
-  if (lines !== undefined) held += INDEX_BYTES + lines.ends.byteLength;
+  const { bytes, groupStarts, ruleset, rulesets } = file;
+  let held = FILE_BYTES + bytes.length + groupStarts.length * 8;
   if (rulesets !== undefined) held += AGENTS_BYTES + rulesets.size * AGENT_BYTES;
   // Agents that no group names share one ruleset.
   const different = new Set(rulesets?.values());
@@ -26,12 +25,12 @@ export function heldBytes(file: RobotsFile): number {
   return held;
 }
 
-function rulesetBytes({ words, extra, group, explained, explainedBytes }: Ruleset): number {
+function rulesetBytes({ words, extra, group, explained }: Ruleset): number {
   return (
     RULESET_BYTES +
     words.byteLength +
     extra.byteLength +
-    (group === undefined ? 0 : GROUP_BYTES + group.lines.length * 8) +
-    (explained === undefined ? 0 : EXPLAINED_BYTES + explainedBytes)
+    (group === undefined || Object.isFrozen(group) ? 0 : GROUP_BYTES + group.lines.length * 8) +
+    (explained === undefined ? 0 : EXPLAINED_BYTES + explained.size * EXPLAINED_RULE_BYTES)
   );
 }

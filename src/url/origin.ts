@@ -86,11 +86,13 @@ export function targetOf(url: string | URL): string {
 }
 
 export const ROBOTS_PATH = '/robots.txt';
+/** V8 computes with a constant of the module that is not exported, and reads any other. */
+const ROBOTS_LENGTH = ROBOTS_PATH.length;
 
 /** Whether the target of `located` is `/robots.txt` itself. */
 export function isRobotsTarget(located: LocatedUrl): boolean {
   return (
-    located.targetEnd - located.targetStart === ROBOTS_PATH.length &&
+    located.targetEnd - located.targetStart === ROBOTS_LENGTH &&
     located.href.startsWith(ROBOTS_PATH, located.targetStart)
   );
 }

@@ -91,9 +91,6 @@ const HOST: Uint8Array = new Uint8Array(256).map((_, octet) =>
  * URL.
  */
 export function readSerialised(text: string, into: SerialisedUrl): boolean {
-  // Callers often ask twice about the same URL.
-  if (text === lastText) return fill(into);
-  lastText = undefined;
   const length = encoder.encodeInto(text, textOctets).written;
   // More octets than characters: not ASCII. Fewer: too long.
   if (length !== text.length) return false;
@@ -117,25 +114,11 @@ export function readSerialised(text: string, into: SerialisedUrl): boolean {
     if (targetEnd < 0) return false;
   }
   if (!same) remember(targetStart, text);
-  lastText = text;
-  lastTargetStart = targetStart;
-  lastTargetEnd = targetEnd;
-  lastKinds = kinds;
-  return fill(into);
-}
-
-/** The last URL read, while its octets are still in the buffer, and the result. */
-let lastText: string | undefined;
-let lastTargetStart = 0;
-let lastTargetEnd = 0;
-let lastKinds = 0;
-
-function fill(into: SerialisedUrl): true {
   into.origin = lastOriginText;
-  into.targetStart = lastTargetStart;
-  into.targetEnd = lastTargetEnd;
-  into.simple = (lastKinds & (NOT_SIMPLE | APOSTROPHE)) === 0;
-  into.byteMask = lastKinds;
+  into.targetStart = targetStart;
+  into.targetEnd = targetEnd;
+  into.simple = (kinds & (NOT_SIMPLE | APOSTROPHE)) === 0;
+  into.byteMask = kinds;
   return true;
 }
 

@@ -1,22 +1,39 @@
 import type { DialectTraits } from '../dialect.ts';
-import { ENTRY_WORDS, FLAG_BITS, type Ruleset, REWRITTEN, RULE_WORDS } from './ruleset.ts';
+import type { MatchedGroup } from '../verdict.ts';
+import {
+  DETAIL_WORDS,
+  DETAILED,
+  FLAG_BITS,
+  HEAD_OCTETS,
+  HEAD_SHIFT,
+  HIGH_LIMIT,
+  LOW_BITS,
+  MAX_PLAIN_OCTETS,
+  REWRITTEN,
+  RULE_WORDS,
+  type Ruleset,
+  TAIL_SHIFT,
+  WILD,
+} from './ruleset.ts';
 import { readRules } from './read-rules.ts';
 import {
   bestFirst,
   byteMaskOf,
   factsOf,
   forms,
+  lineOf,
   literalLengthOf,
+  numberLines,
   octetsOf,
   offsetOf,
   priorityOf,
-  rewrittenCount,
   ruleCount,
   textLengthOf,
   textOf,
 } from './rule-table.ts';
-import { addToSieve, headMaskOf, headOf, FILTER_WORDS, sieveWords } from './listed-rules.ts';
+import { addToSieve, headOf, sieveWords } from './listed-rules.ts';
 import { CompiledRuleset } from './compiled-ruleset.ts';
+import type { Selection } from './select.ts';
 import { type SortedLiterals, sortedLiterals } from './sorted-literals.ts';
 
 const NOTHING = new Uint8Array(0);
@@ -25,61 +42,76 @@ const NONE_SORTED: SortedLiterals = { literals: [], parents: [] };
 /** Up to this number of rules, trying each rule is faster than a binary search among sorted rules. */
 const MAX_LISTED_RULES = 256;
 
-/** Compiles the rules of the file that apply to `agent` (octets, lower case). */
+/** Compiles the rules of the file that apply to `agent` (octets, lower case). `describe` describes their group. */
 export function compile(
   bytes: Uint8Array,
-  groups: Int32Array,
+  groups: readonly number[],
   agent: Uint8Array,
   traits: DialectTraits,
+  describe: (selection: Selection) => MatchedGroup | undefined,
 ): Ruleset {
-  const { scope, crawlDelayMs, agentLines } = readRules(bytes, groups, agent, traits);
+  const selection = readRules(bytes, groups, agent, traits);
+  numberLines();
   const sorts = ruleCount > MAX_LISTED_RULES;
   const order = bestFirst(sorts);
   const listed = order.length;
   const { literals, parents } = sorts ? sortedLiterals() : NONE_SORTED;
   for (const tableEntry of literals) order.push(tableEntry);
   const count = order.length;
-  const sieveBase = listed * FILTER_WORDS;
-  const ruleBase = sieveBase + sieveWords(listed);
-  const parentBase = ruleBase + count * RULE_WORDS + rewrittenCount * ENTRY_WORDS;
-  const words = new Int32Array(parentBase + literals.length);
-  for (let rule = 0, filter = 0; rule < listed; rule++) {
+  const sieves = count * RULE_WORDS;
+  const details = sieves + sieveWords(listed);
+  const detailed = order.filter(needsDetails).length;
+  const words = new Int32Array(details + detailed * DETAIL_WORDS + literals.length);
+  let detail = details;
+  for (let rule = 0; rule < count; rule++) {
     const tableEntry = order[rule]!;
     const head = headOf(octetsOf(tableEntry), textOf(tableEntry), literalLengthOf(tableEntry));
-    const mask = headMaskOf(literalLengthOf(tableEntry));
-    words[filter++] = head;
-    words[filter++] = mask;
-    words[filter++] = byteMaskOf(tableEntry);
-    addToSieve(words, sieveBase, rule, head, mask);
+    writeRule(words, rule * RULE_WORDS, tableEntry, head, detail);
+    if (needsDetails(tableEntry)) detail = writeDetails(words, detail, tableEntry);
+    if (rule < listed && details > sieves) addToSieve(words, sieves, rule, head, literalLengthOf(tableEntry));
   }
-  writeRules(words, order, ruleBase);
-  for (const [index, parent] of parents.entries())
-    words[parentBase + index] = parent < 0 ? -1 : parent + listed;
+  for (const [index, parent] of parents.entries()) words[detail + index] = parent < 0 ? -1 : parent + listed;
   const extra = forms.length === 0 ? NOTHING : forms.octets.slice(0, forms.length);
-  return new CompiledRuleset(
-    { scope, crawlDelayMs, agentLines, bytes, traits, words, ruleBase, extra, count },
-    listed,
-    parentBase - listed,
+  return new CompiledRuleset(selection, describe(selection), bytes, traits, words, extra, count, listed);
+}
+
+/** Octets of the pattern of a literal rule after its literal part. */
+function tailOf(tableEntry: number): number {
+  return (factsOf(tableEntry) & WILD) === 0 ? writtenLengthOf(tableEntry) - literalLengthOf(tableEntry) : 0;
+}
+
+const writtenLengthOf = (tableEntry: number): number => factsOf(tableEntry) >>> FLAG_BITS;
+
+/** Whether a rule does not fit three words. */
+function needsDetails(tableEntry: number): boolean {
+  return (
+    (factsOf(tableEntry) & REWRITTEN) !== 0 ||
+    writtenLengthOf(tableEntry) > MAX_PLAIN_OCTETS ||
+    tailOf(tableEntry) > 1 ||
+    offsetOf(tableEntry) >= HIGH_LIMIT
   );
 }
 
-function writeRules(words: Int32Array, order: readonly number[], ruleBase: number): void {
-  const entryBase = ruleBase + order.length * RULE_WORDS;
-  let entry = 0;
-  for (let rule = 0; rule < order.length; rule++) {
-    const tableEntry = order[rule]!;
-    let facts = factsOf(tableEntry);
-    if ((facts & REWRITTEN) !== 0) {
-      const at = entryBase + entry * ENTRY_WORDS;
-      words[at] = textOf(tableEntry);
-      words[at + 1] = textLengthOf(tableEntry);
-      words[at + 2] = priorityOf(tableEntry);
-      words[at + 3] = facts >>> FLAG_BITS;
-      facts = (entry++ << FLAG_BITS) | (facts & ((1 << FLAG_BITS) - 1));
-    }
-    const word = ruleBase + rule * RULE_WORDS;
-    words[word] = offsetOf(tableEntry);
-    words[word + 1] = facts;
-    words[word + 2] = literalLengthOf(tableEntry);
+function writeRule(words: Int32Array, word: number, tableEntry: number, head: number, detail: number): void {
+  const flags = factsOf(tableEntry) & ((1 << FLAG_BITS) - 1);
+  const heads = Math.min(literalLengthOf(tableEntry), HEAD_OCTETS) << HEAD_SHIFT;
+  words[word] = (flags & WILD) === 0 ? head : byteMaskOf(tableEntry);
+  if (needsDetails(tableEntry)) {
+    words[word + 1] = detail;
+    words[word + 2] = heads | flags | DETAILED;
+  } else {
+    words[word + 1] = (offsetOf(tableEntry) << LOW_BITS) | (writtenLengthOf(tableEntry) - tailOf(tableEntry));
+    words[word + 2] = (lineOf(tableEntry) << LOW_BITS) | (tailOf(tableEntry) << TAIL_SHIFT) | heads | flags;
   }
+}
+
+/** Writes the details of `tableEntry` at `detail`. @returns their end. */
+function writeDetails(words: Int32Array, detail: number, tableEntry: number): number {
+  words[detail] = textOf(tableEntry);
+  words[detail + 1] = textLengthOf(tableEntry);
+  words[detail + 2] = priorityOf(tableEntry);
+  words[detail + 3] = writtenLengthOf(tableEntry);
+  words[detail + 4] = offsetOf(tableEntry);
+  words[detail + 5] = lineOf(tableEntry);
+  return detail + DETAIL_WORDS;
 }

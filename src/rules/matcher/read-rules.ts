@@ -13,7 +13,7 @@ const INDEX_HTM = utf8.encode('/index.htm');
  */
 export function readRules(
   bytes: Uint8Array,
-  groups: Int32Array,
+  groups: readonly number[],
   agent: Uint8Array,
   traits: DialectTraits,
   target?: Uint8Array,

@@ -22,7 +22,7 @@ import type { Selection } from './select.ts';
 /** Finds the rule that decides `octets[start, end)`, a target in normal form, for `agent` (octets, lower case). */
 export function matchOnce(
   bytes: Uint8Array,
-  groups: Int32Array,
+  groups: readonly number[],
   agent: Uint8Array,
   traits: DialectTraits,
   octets: Uint8Array,
@@ -43,7 +43,7 @@ export function matchOnce(
 /** All rules that fit, best first. */
 export function fittingRules(
   bytes: Uint8Array,
-  groups: Int32Array,
+  groups: readonly number[],
   agent: Uint8Array,
   traits: DialectTraits,
   octets: Uint8Array,

@@ -1,4 +1,5 @@
 import type { DialectTraits } from '../dialect.ts';
+import { LineCounter } from '../line-counter.ts';
 import { DOLLAR, SLASH } from '../octets.ts';
 import { NormalForm } from './normal-form.ts';
 import { PatternFacts, readPattern } from './pattern.ts';
@@ -6,7 +7,7 @@ import { ALLOW, ANCHORED, FLAG_BITS, FOLDS, REWRITTEN, WILD } from './ruleset.ts
 import { wildFits } from './search.ts';
 
 /** A table of numbers takes less memory than objects: a file can have 60,000 rules. */
-const COLUMNS = 7;
+const COLUMNS = 8;
 /** More rules than a file can have. Small enough that a priority and an entry together fit a number exactly. */
 const MAX_ENTRIES = 2 ** 24;
 const OFFSET = 0;
@@ -18,6 +19,8 @@ const BYTE_MASKS = 4;
 const TEXT = 5;
 /** The length of the normal form in octets; for literal rules without trailing wildcards. */
 const TEXT_LENGTH = 6;
+/** The line of the file, once {@link numberLines} has counted. */
+const LINE = 7;
 
 /*
  * The table holds the rules of one agent while they are read, compiled, or tried once. All files reuse the one table,
@@ -26,7 +29,6 @@ const TEXT_LENGTH = 6;
 /** The number of rules in the table. */
 export let ruleCount = 0;
 export let wildCount = 0;
-export let rewrittenCount = 0;
 /** The normal forms of all rewritten rules, concatenated. */
 export const forms: NormalForm = new NormalForm();
 let cells = new Int32Array(64 * COLUMNS);
@@ -39,7 +41,7 @@ const facts = new PatternFacts();
 export function startTable(file: Uint8Array, traits: DialectTraits): void {
   bytes = file;
   byOrder = traits.decides === 'first';
-  ruleCount = wildCount = rewrittenCount = forms.length = 0;
+  ruleCount = wildCount = forms.length = 0;
 }
 
 /**
@@ -91,7 +93,6 @@ export function addRule(
       : end - start
     : facts.literalLength;
   if (facts.wild) wildCount++;
-  if (rewritten) rewrittenCount++;
 }
 
 export const offsetOf = (entry: number): number => cells[entry * COLUMNS + OFFSET]!;
@@ -101,6 +102,15 @@ export const priorityOf = (entry: number): number => cells[entry * COLUMNS + PRI
 export const byteMaskOf = (entry: number): number => cells[entry * COLUMNS + BYTE_MASKS]!;
 export const textOf = (entry: number): number => cells[entry * COLUMNS + TEXT]!;
 export const textLengthOf = (entry: number): number => cells[entry * COLUMNS + TEXT_LENGTH]!;
+
+export const lineOf = (entry: number): number => cells[entry * COLUMNS + LINE]!;
+
+/** Counts the lines of the file, for {@link lineOf}. */
+export function numberLines(): void {
+  const lines = new LineCounter(bytes);
+  for (let entry = 0; entry < ruleCount; entry++)
+    cells[entry * COLUMNS + LINE] = lines.lineAt(offsetOf(entry));
+}
 
 /** The array that holds the normal form of `entry`. */
 export const octetsOf = (entry: number): Uint8Array =>

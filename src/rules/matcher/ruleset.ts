@@ -1,94 +1,109 @@
 import type { DialectTraits } from '../dialect.ts';
 import { DOLLAR } from '../octets.ts';
 import { wildFits } from './search.ts';
+import type { Selection } from './select.ts';
 import type { MatchedGroup, MatchedRule } from '../verdict.ts';
 
 /*
  * The compiled rules of one agent in one file. One Int32Array holds them, because a crawler keeps many thousands of
- * files; README.md draws the layout. First come words that exclude most rules without reading the file, which would
- * cost a cache miss. Then the rules, three words each:
+ * files; README.md draws the layout. It begins with the rules, three words each:
  *
- *   0  offset of the pattern in the file
- *   1  flags; in the bits above them the length as written or, if REWRITTEN, the index of the entry
- *   2  number of octets before the first wildcard, in normal form
+ *   0  literal rules: octets 1 to 4 of the pattern; wild rules: their byte mask
+ *   1  offset of the pattern in the file, and its length, of a literal rule before the final `*` or `$`; or, if
+ *      DETAILED, the index of its details
+ *   2  line of the file, whether a literal rule ends with one `*` or `$`, octets of word 0 that count, flags
  *
- * A pattern that is not its own normal form (REWRITTEN) has an entry of four words, after the rules: offset of the
- * normal form in `extra`, its length, priority, length as written.
+ * A rule has details when its pattern is not its own normal form (REWRITTEN), or when a number needs more bits: six
+ * words after the rules and the sieves.
  */
 export const RULE_WORDS = 3;
-export const ENTRY_WORDS = 4;
+export const DETAIL_WORDS = 6;
 
 export const ALLOW = 1;
 export const ANCHORED = 2;
 export const REWRITTEN = 4;
 export const FOLDS = 8;
 export const WILD = 16;
-export const FLAG_BITS = 5;
+export const DETAILED = 32;
+export const FLAG_BITS = 6;
+
+/** Word 1: the offset is above the length. Word 2: the line is above the rest. */
+export const LOW_BITS = 12;
+const LOW = (1 << LOW_BITS) - 1;
+/** Offsets from here on need details. Lines are fewer than octets. */
+export const HIGH_LIMIT: number = 1 << (32 - LOW_BITS);
+/** Longer patterns have details: a description does not show all of them. */
+export const MAX_PLAIN_OCTETS = 2_000;
+/** Word 2: how many octets of word 0 count, 0 and 2 to 5 with the slash. */
+export const HEAD_SHIFT: number = FLAG_BITS;
+/** Word 2: how many octets follow the literal part of a literal rule: none, or one `*` or `$`. */
+export const TAIL_SHIFT: number = FLAG_BITS + 3;
+
+/** The number of octets that a rule and a target are compared by first: octet 0, and the four of word 0. */
+export const HEAD_OCTETS = 5;
 
 /** No rule fits the target. */
 export const NO_RULE = -1;
 
-/** The memory that V8 uses for a described rule without its pattern, in octets. */
-const EXPLAINED_RULE_BYTES = 110;
-
-/** A rule that fits a target. */
-export interface FittingRule {
+/** A rule in the file. */
+export interface WrittenRule {
   readonly allow: boolean;
   /** Offset of its pattern in the file. */
   readonly offset: number;
   /** Length of its pattern as written, in octets, including the anchor. */
   readonly writtenLength: number;
+}
+
+/** A rule that fits a target. */
+export interface FittingRule extends WrittenRule {
   /** The number of octets that count for precedence. The larger number is more specific. */
   readonly priority: number;
 }
 
-export interface RulesetParts {
-  /** `named`: groups that name the agent apply. `all`: the groups for `*`. `none`: no group applies. */
-  readonly scope: 'named' | 'all' | 'none';
-  /** The longest `Crawl-delay` of the groups that apply, in ms; -1 when there is none. */
-  readonly crawlDelayMs: number;
-  /** Offsets of the user-agent lines that made the groups apply. */
-  readonly agentLines: readonly number[];
-  readonly bytes: Uint8Array;
-  readonly traits: DialectTraits;
-  readonly words: Int32Array;
-  /** Index of the first rule in `words`. */
-  readonly ruleBase: number;
-  readonly extra: Uint8Array;
-  /** The number of rules, literal and wild. */
-  readonly count: number;
-}
+// V8 compiles constants of a module into its code, but reads imported and exported ones each time.
+const WORDS = RULE_WORDS;
+const TO_THE_END = ANCHORED;
+const IN_EXTRA = REWRITTEN;
+const HAS_DETAILS = DETAILED;
+const HIGH_AT = LOW_BITS;
+const TAIL_AT = TAIL_SHIFT;
+const HEAD = HEAD_OCTETS;
 
 export abstract class Ruleset {
-  readonly scope: 'named' | 'all' | 'none';
+  readonly scope: Selection['scope'];
   readonly crawlDelayMs: number;
-  /** Offsets of the user-agent lines that made the groups apply. */
-  readonly agentLines: readonly number[];
+  /** The groups that apply, as one; absent when there is none. */
+  readonly group: MatchedGroup | undefined;
+  /** The number of rules, literal and wild. */
   readonly count: number;
-  /** The description of the group. The file sets it when a verdict is first explained. */
-  group: MatchedGroup | undefined = undefined;
-  /** Descriptions by rule number, within the limit of {@link keepExplained}. */
+  /** The number of rules that are tried one after the other. They come first. */
+  protected readonly listed: number;
+  /** Descriptions of some rules, by number. The file adds them. */
   explained: Map<number, MatchedRule> | undefined = undefined;
-  /** Estimated memory of {@link explained}, in octets. */
-  explainedBytes = 0;
   readonly words: Int32Array;
   readonly extra: Uint8Array;
   protected readonly bytes: Uint8Array;
-  protected readonly ruleBase: number;
-  private readonly entryBase: number;
   private readonly traits: DialectTraits;
 
-  constructor(parts: RulesetParts) {
-    this.scope = parts.scope;
-    this.crawlDelayMs = parts.crawlDelayMs;
-    this.agentLines = parts.agentLines;
-    this.count = parts.count;
-    this.words = parts.words;
-    this.bytes = parts.bytes;
-    this.extra = parts.extra;
-    this.ruleBase = parts.ruleBase;
-    this.entryBase = parts.ruleBase + parts.count * RULE_WORDS;
-    this.traits = parts.traits;
+  constructor(
+    { scope, crawlDelayMs }: Selection,
+    group: MatchedGroup | undefined,
+    bytes: Uint8Array,
+    traits: DialectTraits,
+    words: Int32Array,
+    extra: Uint8Array,
+    count: number,
+    listed: number,
+  ) {
+    this.scope = scope;
+    this.crawlDelayMs = crawlDelayMs;
+    this.group = group;
+    this.count = count;
+    this.listed = listed;
+    this.words = words;
+    this.bytes = bytes;
+    this.extra = extra;
+    this.traits = traits;
   }
 
   /**
@@ -100,101 +115,107 @@ export abstract class Ruleset {
   abstract decide(octets: Uint8Array, start: number, end: number, byteMask: number): number;
 
   isAllow(rule: number): boolean {
-    return (this.words[this.wordOf(rule) + 1]! & ALLOW) !== 0;
+    return (this.words[rule * WORDS + 2]! & ALLOW) !== 0;
   }
 
-  protected isWild(rule: number): boolean {
-    return (this.words[this.wordOf(rule) + 1]! & WILD) !== 0;
+  /**
+   * The description of `rule`, which fits the target that starts at `start` of `text`, a target that is its own normal
+   * form. The target then begins with the pattern. `undefined` when it does not, because the rule is wild or rewritten.
+   */
+  describeIn(rule: number, text: string, start: number): MatchedRule | undefined {
+    const facts = this.words[rule * WORDS + 2]!;
+    if ((facts & (WILD | DETAILED)) !== 0) return undefined;
+    const begin = text.slice(start, start + this.sizeOf(rule * WORDS));
+    return {
+      directive: this.isAllow(rule) ? 'allow' : 'disallow',
+      pattern: ((facts >> TAIL_AT) & 1) === 0 ? begin : begin + ((facts & TO_THE_END) === 0 ? '*' : '$'),
+      line: facts >>> HIGH_AT,
+    };
   }
 
-  /** Keeps the description of `rule`, while all descriptions take no more than an eighth of the file and 1 KiB. */
-  keepExplained(rule: number, matched: MatchedRule): void {
-    const bytes = this.explainedBytes + EXPLAINED_RULE_BYTES + matched.pattern.length;
-    if (bytes > 1_024 + (this.bytes.length >> 3)) return;
-    this.explainedBytes = bytes;
-    (this.explained ??= new Map()).set(rule, matched);
+  /** Number `detail` of the details of the rule at `word`, or `short` when it has none. */
+  private detail(word: number, detail: number, short: number): number {
+    const { words } = this;
+    return (words[word + 2]! & HAS_DETAILS) === 0 ? short : words[words[word + 1]! + detail]!;
   }
 
-  /** Offset of the pattern of `rule` in the file. */
-  offsetOf(rule: number): number {
-    return this.words[this.wordOf(rule)]!;
+  /** The array that holds the normal form of the rule at `word`. */
+  protected octetsOf(word: number): Uint8Array {
+    return (this.words[word + 2]! & IN_EXTRA) === 0 ? this.bytes : this.extra;
+  }
+
+  /** Where its normal form starts there. */
+  protected startOf(word: number): number {
+    return this.detail(word, 0, this.words[word + 1]! >>> HIGH_AT);
+  }
+
+  /** The length of its normal form; of a literal rule before the final `*` and `$`. */
+  protected sizeOf(word: number): number {
+    return this.detail(word, 1, this.words[word + 1]! & LOW);
+  }
+
+  private offsetOf(word: number): number {
+    return this.detail(word, 4, this.words[word + 1]! >>> HIGH_AT);
   }
 
   /** "The most specific match … is the match that has the most octets" (RFC 9309 §2.2.2). */
-  priorityOf(rule: number): number {
-    const facts = this.words[this.wordOf(rule) + 1]!;
-    return (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 2]!;
+  private priorityOf(word: number): number {
+    return this.detail(word, 2, this.writtenOf(word));
   }
 
-  /** The type of `rule` and the position of its pattern in the file. */
-  ruleAt(rule: number): Omit<FittingRule, 'priority'> {
-    const facts = this.words[this.wordOf(rule) + 1]!;
+  private writtenOf(word: number): number {
+    return (this.words[word + 1]! & LOW) + ((this.words[word + 2]! >> TAIL_AT) & 1);
+  }
+
+  /** The type of `rule`, and the position of its pattern in the file. */
+  ruleAt(rule: number): WrittenRule & { readonly line: number } {
+    const word = rule * WORDS;
     return {
-      allow: (facts & ALLOW) !== 0,
-      offset: this.offsetOf(rule),
-      writtenLength: (facts & REWRITTEN) === 0 ? facts >>> FLAG_BITS : this.words[this.entryOf(facts) + 3]!,
+      allow: this.isAllow(rule),
+      offset: this.offsetOf(word),
+      writtenLength: this.detail(word, 3, this.writtenOf(word)),
+      line: this.detail(word, 5, this.words[word + 2]! >>> HIGH_AT),
     };
   }
 
   /** Whether `rule` takes precedence over `other` where both fit. */
   protected beats(rule: number, other: number): boolean {
+    const word = rule * WORDS;
+    const others = other * WORDS;
     if (this.traits.decides === 'longest') {
-      const more = this.priorityOf(rule) - this.priorityOf(other);
+      const more = this.priorityOf(word) - this.priorityOf(others);
       if (more !== 0) return more > 0;
       // "If an "allow" rule and a "disallow" rule are equivalent, then the "allow" rule SHOULD be used."
       if (this.isAllow(rule) !== this.isAllow(other)) return this.isAllow(rule);
     }
-    return this.offsetOf(rule) < this.offsetOf(other);
+    return this.offsetOf(word) < this.offsetOf(others);
   }
 
-  /**
-   * Whether a literal rule fits. The caller has compared the first `known` octets already.
-   */
+  /** Whether a literal rule fits. The caller has compared the first {@link HEAD_OCTETS} octets already. */
   protected literalFits(
-    rule: number,
+    word: number,
+    facts: number,
     octets: Uint8Array,
     start: number,
     end: number,
-    known: number,
   ): boolean {
-    const word = this.wordOf(rule);
-    const size = this.words[word + 2]!;
-    if (size > end - start) return false;
-    const facts = this.words[word + 1]!;
-    if ((facts & ANCHORED) !== 0 && size !== end - start) return false;
-    let pattern = this.bytes;
-    let from = this.words[word]!;
-    if ((facts & REWRITTEN) !== 0) {
-      pattern = this.extra;
-      from = this.words[this.entryOf(facts)]!;
-    }
+    const size = this.sizeOf(word);
+    const room = end - start;
+    if (size > room || ((facts & TO_THE_END) !== 0 && size !== room)) return false;
+    const pattern = this.octetsOf(word);
+    const from = this.startOf(word);
     // Most patterns share a prefix, so comparing from the end finds a difference sooner.
-    for (let at = size - 1; at >= known; at--) if (pattern[from + at] !== octets[start + at]) return false;
+    for (let at = size - 1; at >= HEAD; at--) if (pattern[from + at] !== octets[start + at]) return false;
     return true;
   }
 
   /** Whether a wild rule fits the target given to `startSearch`. */
-  protected wildFits(rule: number): boolean {
-    const word = this.wordOf(rule);
-    const facts = this.words[word + 1]!;
-    let pieces = this.bytes;
-    let at = this.words[word]!;
-    let last = at + (facts >>> FLAG_BITS);
-    if ((facts & REWRITTEN) !== 0) {
-      const entry = this.entryOf(facts);
-      pieces = this.extra;
-      at = this.words[entry]!;
-      last = at + this.words[entry + 1]!;
-      // A final `$` is always the anchor, also after a `*`, where it has no effect.
-    } else if (pieces[last - 1] === DOLLAR) last--;
-    return wildFits(pieces, at, last, (facts & ANCHORED) !== 0, (facts & FOLDS) !== 0);
-  }
-
-  protected wordOf(rule: number): number {
-    return this.ruleBase + rule * RULE_WORDS;
-  }
-
-  protected entryOf(facts: number): number {
-    return this.entryBase + (facts >>> FLAG_BITS) * ENTRY_WORDS;
+  protected wildFits(word: number, facts: number): boolean {
+    const pieces = this.octetsOf(word);
+    const from = this.startOf(word);
+    let last = from + this.sizeOf(word);
+    // A final `$` is always the anchor, also after a `*`, where it has no effect. Normal forms are without it.
+    if ((facts & IN_EXTRA) === 0 && pieces[last - 1] === DOLLAR) last--;
+    return wildFits(pieces, from, last, (facts & TO_THE_END) !== 0, (facts & FOLDS) !== 0);
   }
 }

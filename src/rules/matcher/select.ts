@@ -20,8 +20,21 @@ export interface Selection {
   readonly scope: 'named' | 'all' | 'none';
   /** The longest `Crawl-delay` of the blocks that name the agent, in ms; -1 when there is none. */
   readonly crawlDelayMs: number;
-  /** Offsets of the user-agent lines that made the groups apply. */
-  readonly agentLines: readonly number[];
+  /** The user-agent lines that made the groups apply. */
+  readonly agentLines: AgentLines;
+}
+
+/** The most lines listed in an answer about one URL, so that the answer is bounded. */
+const MAX_LINES = 100;
+
+/** Offsets of user-agent lines: the first ones, and the number of all. */
+export class AgentLines {
+  readonly offsets: number[] = [];
+  count = 0;
+
+  add(offset: number): void {
+    if (this.count++ < MAX_LINES) this.offsets.push(offset);
+  }
 }
 
 /**
@@ -34,7 +47,7 @@ export interface Selection {
  */
 export function selectRules(
   bytes: Uint8Array,
-  groups: Int32Array,
+  groups: readonly number[],
   agent: Uint8Array,
   traits: DialectTraits,
   onRule: OnRule,
@@ -42,8 +55,8 @@ export function selectRules(
   const cursor = new LineCursor(bytes, traits);
   const named: number[] = [];
   const all: number[] = [];
-  const namedLines: number[] = [];
-  const allLines: number[] = [];
+  const namedLines = new AgentLines();
+  const allLines = new AgentLines();
   for (let group = 0; group < groups.length; group++) {
     const names = namesOf(cursor, groups, group, agent, traits, namedLines, allLines);
     if ((names & NAMES_AGENT) !== 0) named.push(group);
@@ -61,12 +74,12 @@ export function selectRules(
 /** The names in a group's user-agent lines, as flags. Adds the offsets of lines that name the agent, or `*`. */
 function namesOf(
   cursor: LineCursor,
-  groups: Int32Array,
+  groups: readonly number[],
   group: number,
   agent: Uint8Array,
   traits: DialectTraits,
-  namedLines: number[],
-  allLines: number[],
+  namedLines: AgentLines,
+  allLines: AgentLines,
 ): number {
   const end = endOf(cursor, groups, group);
   let names = NAMES_NOBODY;
@@ -74,8 +87,8 @@ function namesOf(
   while (cursor.nextLine < end && cursor.next()) {
     if (cursor.kind === LINE_USER_AGENT) {
       const line = agentLineNames(cursor.bytes, cursor.valueStart, cursor.valueEnd, agent, traits);
-      if ((line & NAMES_AGENT) !== 0) namedLines.push(cursor.keyStart);
-      if ((line & NAMES_ALL) !== 0) allLines.push(cursor.keyStart);
+      if ((line & NAMES_AGENT) !== 0) namedLines.add(cursor.keyStart);
+      if ((line & NAMES_ALL) !== 0) allLines.add(cursor.keyStart);
       names |= line;
     } else if (closesAgents(cursor.kind, traits)) break;
   }
@@ -89,7 +102,7 @@ function namesOf(
  */
 function readGroup(
   cursor: LineCursor,
-  groups: Int32Array,
+  groups: readonly number[],
   group: number,
   agent: Uint8Array,
   wanted: number,
@@ -123,7 +136,7 @@ function readGroup(
   return crawlDelayMs;
 }
 
-function endOf(cursor: LineCursor, groups: Int32Array, group: number): number {
+function endOf(cursor: LineCursor, groups: readonly number[], group: number): number {
   return groups[group + 1] ?? cursor.bytes.length + 1;
 }
 
@@ -137,14 +150,15 @@ function closesAgents(kind: number, traits: DialectTraits): boolean {
  * The offsets of the groups of a file, in octets. A parsed file keeps only these, until a verdict for an agent is asked
  * for. Rules before the first user-agent line belong to no group.
  */
-export function findGroups(bytes: Uint8Array, traits: DialectTraits): Int32Array {
+export function findGroups(bytes: Uint8Array, traits: DialectTraits): readonly number[] {
   const starts: number[] = [];
   const cursor = new LineCursor(bytes, traits);
   while (cursor.nextUserAgent()) {
     starts.push(cursor.keyStart);
     while (cursor.next() && !closesAgents(cursor.kind, traits));
   }
-  return Int32Array.from(starts);
+  // An array that grew has room for more.
+  return starts.slice();
 }
 
 /** Converts decimal seconds to ms, at most one year; -1 for any other text. */
