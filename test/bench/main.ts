@@ -11,6 +11,7 @@ import { coldOrigins, manyOrigins } from './load.bench.ts';
 import { clientMemory } from './memory.bench.ts';
 import {
   checking,
+  describing,
   firstAnswers,
   hostile,
   hostileFamilies,
@@ -37,7 +38,7 @@ const parts: Readonly<Record<string, Part>> = {
   warm: (files) => warmQuestions(files, rounds),
   compat: (files) => compat(files, rounds),
   rules: () => [...ruleCounts(rounds), ...manyHits(rounds)],
-  hostile: () => [...hostile(rounds), ...hostileFamilies(fewRounds)],
+  hostile: () => [...hostile(rounds), ...hostileFamilies(fewRounds), ...describing(3)],
   memory: () => clientMemory(),
   import: () => importing(rounds),
   guard: () => guarding(rounds),

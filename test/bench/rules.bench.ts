@@ -1,5 +1,5 @@
 import { robotsParser } from './peer.ts';
-import { parseRobots, type RobotsFile } from '../../src/rules/index.ts';
+import { lint, parseRobots, type RobotsFile, usage } from '../../src/rules/index.ts';
 import { type BenchFile, random } from './files.ts';
 import { interleave, type Row } from './measure.ts';
 
@@ -191,11 +191,40 @@ const HOSTILE: Readonly<
     file: (bytes) => fileOf(bytes, (n) => `/%61%62${nth(n)}%2f`),
     path: a(PATH_OCTETS),
   },
+  'random pieces of two letters': { file: (bytes) => randomPieces(bytes), path: twoLetters(PATH_OCTETS) },
+  'periodic pieces': {
+    file: (bytes) => fileOf(bytes, (n) => `/*${'ab'.repeat(20 + (n % 200))}c`),
+    path: 'ab'.repeat(PATH_OCTETS / 2),
+  },
+  'a star before each letter': {
+    file: (bytes) => fileOf(bytes, (n) => `/${'*b'.repeat(20 + (n % 20))}c`),
+    path: 'ab'.repeat(PATH_OCTETS / 2),
+  },
+  'empty lines': {
+    file: (bytes) => encoder.encode(`User-agent: *\n${'\n'.repeat(bytes)}Disallow: /x\n`),
+    path: a(PATH_OCTETS),
+  },
+  'lines of `Crawl-delay`': {
+    file: (bytes) => encoder.encode(`User-agent: *\n${'Crawl-delay: 1\n'.repeat(bytes / 15)}Disallow: /x\n`),
+    path: a(PATH_OCTETS),
+  },
   'groups for everybody': {
     file: (bytes) => encoder.encode('User-agent: *\nDisallow: /x\n'.repeat(bytes / 27)),
     path: a(PATH_OCTETS),
   },
 };
+
+/** Letters `a` and `b`: all pairs of them occur everywhere, so that nothing short excludes a piece. */
+function twoLetters(count: number, next = random(23)): string {
+  let letters = '';
+  while (letters.length < count) letters += next() < 0.5 ? 'a' : 'b';
+  return letters;
+}
+
+function randomPieces(bytes: number): Uint8Array {
+  const next = random(29);
+  return fileOf(bytes, () => `/*${twoLetters(16, next)}*${twoLetters(16, next)}`);
+}
 
 /** Every octet that the rules have, where it helps none of them: what tells targets apart at a glance tells nothing. */
 const EVERY_OCTET = '/9876543210_.=&-zyxwvutsrqponmlkjihgfedcba';
@@ -254,6 +283,52 @@ export function hostileFamilies(rounds: number): Row[] {
         held: growth <= 2.5,
       },
     ];
+  });
+}
+
+/** A file with as many lines of `Content-Usage` as fit, each for a path of its own. */
+const usagesFile = (bytes: number): Uint8Array =>
+  encoder.encode(
+    `User-agent: *\n${Array.from({ length: bytes / 34 }, (_, n) => `Content-Usage: /${nth(n)} train-ai=n\n`).join('')}`,
+  );
+
+/** What describes a whole file, against the first answer of a plain one. */
+export function describing(rounds: number): Row[] {
+  const files = {
+    ...Object.fromEntries(Object.entries(HOSTILE).map(([name, { file }]) => [name, file(FILE_BYTES)])),
+    'a plain file': plainFile(FILE_BYTES),
+    'lines of `Content-Usage`': usagesFile(FILE_BYTES),
+  };
+  const url = `https://example.com/${a(PATH_OCTETS)}`;
+  const best = (run: () => unknown): number => {
+    let least = Infinity;
+    for (let round = 0; round < rounds; round++) {
+      const started = performance.now();
+      run();
+      least = Math.min(least, performance.now() - started);
+    }
+    return least;
+  };
+  const plainBytes = plainFile(FILE_BYTES);
+  const plain = best(() => parseRobots(plainBytes).check(url, AGENT));
+  const ms = (value: number): string => `${value.toFixed(1)} ms`;
+  return Object.entries(files).flatMap(([name, bytes]) => {
+    const asks = {
+      groups: () => parseRobots(bytes).groups,
+      lint: () => lint(parseRobots(bytes)),
+      usage: () => usage(parseRobots(bytes), url, AGENT),
+    };
+    return Object.entries(asks).map(([what, ask]): Row => {
+      const took = best(ask);
+      return {
+        what: `\`${what}\` of ${name}`,
+        ours: ms(took),
+        peer: `${ms(plain)} (first answer, plain)`,
+        ratio: times(took / plain),
+        bar: '≤ 20 ×',
+        held: took / plain <= 20,
+      };
+    });
   });
 }
 
