@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedDatabase, Entry, EntryKind } from '../embedded/database.ts';
 import { BrokenTransaction } from '../embedded/write-batch.ts';
 import type { SqliteDatabase, SqliteStatement } from './connection.ts';
@@ -79,6 +79,8 @@ export class SqliteEntries implements EmbeddedDatabase {
   }
 
   async transact(work: () => void): Promise<void> {
+    // Writes of this turn of the event loop share the transaction.
+    await setImmediate();
     await whenFree(() => this.database.exec('BEGIN IMMEDIATE'));
     this.isInTransaction = true;
     try {
