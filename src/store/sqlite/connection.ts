@@ -1,4 +1,4 @@
-/** The part of a database connection that is used: one of `node:sqlite`, `bun:sqlite` or `better-sqlite3`. */
+/** The part of a database connection that is used: of `node:sqlite`, `bun:sqlite` or a package with their interface. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;

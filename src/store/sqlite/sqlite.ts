@@ -28,8 +28,8 @@ export type SqliteStore = EmbeddedStore;
  * Makes a store for any number of processes on one machine, without a native package. It needs Node.js 22.13 or later,
  * whose `node:sqlite` it uses.
  *
- * Pass a file; or a database that you opened for the store alone, with `node:sqlite`, `bun:sqlite` or
- * `better-sqlite3`. The store sets such a database up (WAL mode, tables), and does not close it.
+ * Pass a file; or a database that you opened for the store alone, with `node:sqlite` or `bun:sqlite`. The store sets
+ * such a database up (WAL mode, tables), and does not close it.
  *
  * Calls of SQLite run in the thread of the caller; each takes a fraction of a millisecond, and now and then one takes
  * as long as the disk takes to sync. Waiting for other processes does not block the thread. Errors of the database,
