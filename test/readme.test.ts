@@ -153,6 +153,7 @@ async function compileBlocks(): Promise<string> {
       types: ['node'],
       allowImportingTsExtensions: true,
       paths: {
+        '#platform': [join(root, 'src/fetch/platform/undici.ts')],
         playwright: [join(root, 'node_modules/playwright-core/index.d.ts')],
         ...Object.fromEntries(
           entrances.map(([name]) => [

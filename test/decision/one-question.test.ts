@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { DECIDE } from '../../src/decision/index.ts';
+import { ALLOWED_ORIGIN, DECIDE } from '../../src/decision/index.ts';
 import { guardFetch, RobotsClient } from '../../src/index.ts';
 import { LocatedUrl } from '../../src/url/index.ts';
 
@@ -58,9 +58,10 @@ describe('a question', () => {
 });
 
 describe('a guard', () => {
-  it('asks its client one question for each request and each redirect, cold and warm', async () => {
+  it('asks for a decision once, and only where memory alone does not allow a request', async () => {
     const { robots, fetched } = client();
     const decide = vi.spyOn(robots, DECIDE);
+    const allowed = vi.spyOn(robots, ALLOWED_ORIGIN);
     const others = (['check', 'peek', 'permits', 'canFetch'] as const).map((name) => vi.spyOn(robots, name));
     const guarded = guardFetch(
       (url: string | URL | Request) =>
@@ -75,21 +76,14 @@ describe('a guard', () => {
     await expect(guarded('https://example.com/private')).rejects.toMatchObject({
       code: 'ERR_ROBOTS_DISALLOWED',
     });
-    expect(decide.mock.calls.map(([url]) => String(url).slice('https://example.com/'.length))).toEqual([
-      'a',
-      'b',
-      'moved',
-      'page',
-      'private',
-    ]);
+    const pathOf = ([url]: readonly [string | URL, ...unknown[]]): string =>
+      String(url).slice('https://example.com/'.length);
+    expect(allowed.mock.calls.map(pathOf)).toEqual(['a', 'b', 'moved', 'private']);
+    expect(decide.mock.calls.map(pathOf)).toEqual(['a', 'page', 'private']);
     // A promise only where robots.txt had to be fetched.
-    expect(decide.mock.results.map(({ value }) => value instanceof Promise)).toEqual([
-      true,
-      false,
-      false,
-      false,
-      false,
-    ]);
+    expect(decide.mock.results.map(({ value }) => value instanceof Promise)).toEqual([true, false, false]);
+    // Each request and each redirect counts once.
+    expect(robots.stats()).toMatchObject({ hits: 4, misses: 1 });
     for (const other of others) expect(other).not.toHaveBeenCalled();
     expect(fetched).toHaveLength(1);
   });
