@@ -5,7 +5,6 @@ import {
   DETAILED,
   FLAG_BITS,
   HEAD_OCTETS,
-  HEAD_SHIFT,
   HIGH_LIMIT,
   LOW_BITS,
   MAX_PLAIN_OCTETS,
@@ -94,7 +93,7 @@ function needsDetails(tableEntry: number): boolean {
 
 function writeRule(words: Int32Array, word: number, tableEntry: number, head: number, detail: number): void {
   const flags = factsOf(tableEntry) & ((1 << FLAG_BITS) - 1);
-  const heads = Math.min(literalLengthOf(tableEntry), HEAD_OCTETS) << HEAD_SHIFT;
+  const heads = Math.min(literalLengthOf(tableEntry), HEAD_OCTETS) << FLAG_BITS;
   words[word] = (flags & WILD) === 0 ? head : byteMaskOf(tableEntry);
   if (needsDetails(tableEntry)) {
     words[word + 1] = detail;

@@ -1,4 +1,4 @@
-import { ANCHORED, HEAD_SHIFT, NO_RULE, RULE_WORDS, Ruleset, WILD } from './ruleset.ts';
+import { ANCHORED, FLAG_BITS, NO_RULE, RULE_WORDS, Ruleset, WILD } from './ruleset.ts';
 import { beginningOf, HEAD_MASK, headOf, SIEVE, UNSIEVED } from './listed-rules.ts';
 import { startSearch } from './search.ts';
 
@@ -14,7 +14,7 @@ import { startSearch } from './search.ts';
 // V8 compiles constants of a module into its code, but reads imported and exported ones each time.
 const WORDS = RULE_WORDS;
 const IS_WILD = WILD;
-const HEADS_AT = HEAD_SHIFT;
+const HEADS_AT = FLAG_BITS;
 const MASKS = HEAD_MASK;
 const SIEVED = SIEVE;
 const FEW = UNSIEVED;

@@ -34,9 +34,10 @@ const LOW = (1 << LOW_BITS) - 1;
 export const HIGH_LIMIT: number = 1 << (32 - LOW_BITS);
 /** Longer patterns have details: a description does not show all of them. */
 export const MAX_PLAIN_OCTETS = 2_000;
-/** Word 2: how many octets of word 0 count, 0 and 2 to 5 with the slash. */
-export const HEAD_SHIFT: number = FLAG_BITS;
-/** Word 2: how many octets follow the literal part of a literal rule: none, or one `*` or `$`. */
+/**
+ * Word 2: behind the flags, how many octets of word 0 count, 0 and 2 to 5 with the slash; from this bit on, how many octets
+ * follow the literal part of a literal rule: none, or one `*` or `$`.
+ */
 export const TAIL_SHIFT: number = FLAG_BITS + 3;
 
 /** The number of octets that a rule and a target are compared by first: octet 0, and the four of word 0. */

@@ -39,7 +39,15 @@ const SETTINGS = `
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database belongs to another program.
  */
 export function prepareSchema(database: SqliteDatabase, path: string): void {
-  if (needsTables(database, path)) {
+  database.exec('BEGIN');
+  let isNew: boolean;
+  try {
+    // In one transaction: another process may create the tables between the reads.
+    isNew = needsTables(database, path);
+  } finally {
+    database.exec('ROLLBACK');
+  }
+  if (isNew) {
     database.exec('BEGIN IMMEDIATE');
     try {
       // Another process may have created them meanwhile.
