@@ -3,3 +3,16 @@ import { runTasks } from './after-each-test.ts';
 
 // vitest runs this file again for each file of tests.
 afterEach(runTasks);
+
+/*
+ * The files of a worker share the global dispatcher. Every copy of undici sets one when it is loaded, and tests set
+ * others. Each file begins with the one of the platform.
+ */
+const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
+const PLATFORM_DISPATCHER = Symbol.for('canfetch.test.platformDispatcher');
+if (Reflect.get(globalThis, PLATFORM_DISPATCHER) === undefined) {
+  // The first call loads the platform's copy, which sets its dispatcher.
+  await fetch('data:,');
+  Reflect.set(globalThis, PLATFORM_DISPATCHER, Reflect.get(globalThis, GLOBAL_DISPATCHER));
+}
+Reflect.set(globalThis, GLOBAL_DISPATCHER, Reflect.get(globalThis, PLATFORM_DISPATCHER));
