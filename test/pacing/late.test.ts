@@ -157,7 +157,8 @@ describe('a process that wakes up late', () => {
     setTimeout(() => Atomics.wait(block, 0, 0, 250), 60);
     await all;
     expect(left).toHaveLength(8);
-    expect(Math.min(...gapsOf(left))).toBeGreaterThanOrEqual(40);
+    // A slot is checked up to some milliseconds before `fetch` is called, where the machine is busy. A burst has gaps of 0 to 2.
+    expect(Math.min(...gapsOf(left))).toBeGreaterThanOrEqual(30);
   });
 });
 
