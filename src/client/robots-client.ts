@@ -1,6 +1,5 @@
 import { invalid, RobotsClosedError } from '../base/index.ts';
 import {
-  type CacheEntry,
   OriginCache,
   readSnapshot,
   type RestoreOptions,
@@ -10,50 +9,37 @@ import {
 } from '../cache/index.ts';
 import { openStore, RecordCodec } from '../store/index.ts';
 import {
-  ALLOWED_ORIGIN,
-  DECIDE,
-  RECALL,
-  REPORT_ORIGIN,
-  decide,
-  decideByOverride,
   type Decision,
-  decideUnknown,
+  type DecisionUsage,
   describeEntry,
   describeOverride,
   describeUnaskable,
-  type OriginPolicy,
-  type DecisionUsage,
   isPurpose,
-  permits,
+  type OriginPolicy,
   type Purpose,
   PURPOSES,
+  QUESTIONS,
   usageOf,
 } from '../decision/index.ts';
-import {
-  attemptDue,
-  type OriginState,
-  retryAfterMs,
-  type RobotsSource,
-  stateOf,
-} from '../lifecycle/index.ts';
+import { type OriginState, retryAfterMs, stateOf } from '../lifecycle/index.ts';
 import {
   Pacer,
   readReserveOptions,
   RequestRates,
   type Reservation,
-  RobotsDeferredError,
   type TakenSlot,
 } from '../pacing/index.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
-import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
-import { isRobotsTarget, locate, LocatedUrl, originOf } from '../url/index.ts';
-import { channels, publishCacheEvent, publishDecision } from './diagnostics.ts';
+import type { Agent } from '../rules/agent-tokens.ts';
+import { locate, originOf } from '../url/index.ts';
+import { channels, publishDecision } from './diagnostics.ts';
 import { type RobotsClientOptions } from './options.ts';
 import { addressChecksOf, readOptions, type Settings } from './settings.ts';
 import { OriginSettings } from './overrides.ts';
 import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
+import { Questions } from './questions.ts';
 import type { RobotsRequests } from './robots-requests.ts';
-import type { RobotsFile, UsageOptions } from '../rules/index.ts';
+import type { UsageOptions } from '../rules/index.ts';
 import type {
   CheckOptions,
   PolicyOptions,
@@ -93,35 +79,26 @@ const isAllowed = ({ allowed }: Decision): boolean => allowed;
  * ```
  */
 export class RobotsClient {
+  /**
+   * The answers from memory and after fetches. Guards, the service and the command ask it directly.
+   *
+   * @internal
+   */
+  readonly [QUESTIONS]: Questions;
   private readonly settings: Settings;
   private readonly origins: OriginSettings;
-  /** The overrides of {@link origins}, stored here because every question reads them. */
-  private readonly overrides: OriginSettings['overrides'];
-  private readonly agents: AgentTokens;
   /** Loaded at the first attempt: HTTP would take half of the import time of the package. */
-  private attempts: Promise<RobotsRequests> | undefined;
+  private requests: Promise<RobotsRequests> | undefined;
   private readonly cache: OriginCache;
   private readonly snapshots: SnapshotContext;
   private readonly pacer: Pacer;
-  private readonly requestRates = new RequestRates();
-  /**
-   * The files of decisions that were made for a purpose after a fetch. Memory may make room for others before the
-   * purpose is looked up; without the file nothing would be disallowed for it.
-   */
-  private readonly keptFiles = new WeakMap<RobotsSource, RobotsFile>();
-  private located = new LocatedUrl();
-  private closed = false;
   private closing: Promise<void> | undefined;
-  private hits = 0;
-  private misses = 0;
 
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) naming the option that is wrong. */
   constructor(options: RobotsClientOptions = {}) {
     const settings = readOptions(options);
     this.settings = settings;
     this.origins = new OriginSettings(settings);
-    this.overrides = this.origins.overrides;
-    this.agents = new AgentTokens(settings.tokens);
     const { profileOf } = this.origins;
     const codec = new RecordCodec({ maxBodyBytes: settings.maxBodyBytes, profileOf });
     const stored = openStore(settings, codec, profileOf);
@@ -135,13 +112,22 @@ export class RobotsClient {
       attempt: async (origin, known, signal) => (await this.loadRequests()).make(origin, known, signal),
       stored,
     });
-    const assertOpen = (): void => this.assertOpen();
+    const questions = new Questions({ settings, origins: this.origins, cache: this.cache, client: this });
+    this[QUESTIONS] = questions;
+    const assertOpen = (): void => questions.assertOpen();
     this.snapshots = { cache: this.cache, codec, clock: settings.clock, profileOf, assertOpen };
+    const rates = new RequestRates();
     this.pacer = new Pacer({
       clock: settings.clock,
       maxOrigins: settings.maxOrigins,
       reserveInFleet: stored?.reserve,
-      requestRateMs: (decision) => this.requestRateOf(decision),
+      requestRateMs: (decision) => {
+        const file = questions.fileOf(decision);
+        return file === undefined ? 0 : rates.delayMsOf(file, decision.agent, settings.clock.now());
+      },
+      onDeferral: (decision, retryAt) => {
+        if (channels.deferred.hasSubscribers) channels.deferred.publish({ decision, retryAt, client: this });
+      },
     });
   }
 
@@ -169,10 +155,11 @@ export class RobotsClient {
   canFetch(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<boolean> {
     try {
       options?.signal?.throwIfAborted();
-      const tokens = this.read(url, agent);
-      const allowed = this.permitsLocated(tokens);
+      const questions = this[QUESTIONS];
+      const tokens = questions.read(url, agent);
+      const allowed = questions.permits(tokens);
       if (allowed !== undefined) return allowed ? ALLOWED : DISALLOWED;
-      const decision = this.decideLocated(tokens, options?.signal);
+      const decision = questions.decide(tokens, options?.signal);
       if (decision instanceof Promise) return decision.then(isAllowed);
       return decision.allowed ? ALLOWED : DISALLOWED;
     } catch (error) {
@@ -183,54 +170,24 @@ export class RobotsClient {
   /** Like {@link canFetch}, with the reason; with `purpose` also with what the site states about the use of the page. */
   async check(url: string | URL, agent?: Agent, options?: PurposeOptions): Promise<Decision> {
     const purpose = options?.purpose;
-    if (purpose === undefined) return this[DECIDE](url, agent, options);
+    const questions = this[QUESTIONS];
+    if (purpose === undefined) return questions.check(url, agent, options);
     assertPurpose(purpose);
-    const decided = this[DECIDE](url, agent, options);
+    const decided = questions.check(url, agent, options);
     const decision = decided instanceof Promise ? await decided : decided;
     return { ...decision, usage: this.usageOf(decision, purpose) };
   }
 
   /**
-   * Like {@link check}, but returns a promise only when something has to be fetched. Guards call this, so that their
-   * request starts synchronously when the origin is known.
+   * What the site states about the use of the page of `decision`, by its robots.txt as memory has it, and by header fields of
+   * the page where they are known. No I/O. Without rules in memory the header fields alone are read.
    *
-   * @internal
-   * @throws the same errors as {@link canFetch}; synchronously when nothing has to be fetched.
+   * @param purpose What the page is fetched for.
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a purpose that is none.
    */
-  [DECIDE](url: string | URL, agent?: Agent, options?: PurposeOptions): Decision | Promise<Decision> {
-    options?.signal?.throwIfAborted();
-    const keepsFile = options?.purpose !== undefined;
-    return this.decideLocated(this.read(url, agent), options?.signal, keepsFile);
-  }
-
-  /**
-   * The origin of `url` when {@link permits} is true. Guards call this, so that a request needs its URL read once.
-   *
-   * @internal
-   */
-  [ALLOWED_ORIGIN](url: string, agent?: Agent): string | undefined {
-    const tokens = this.read(url, agent);
-    // A refusal is counted by the question for its reasons.
-    return this.allows(tokens) === true ? (this.hits++, this.located.origin) : undefined;
-  }
-
-  /**
-   * {@link report} for an origin that was asked about.
-   *
-   * @internal
-   */
-  [REPORT_ORIGIN](origin: string, reachable: boolean): void {
-    if (!this.closed && this.origins.canAsk(origin)) this.cache.reportSite(origin, reachable);
-  }
-
-  /**
-   * {@link peek} that starts a refresh which is due ahead, as {@link check} does.
-   *
-   * @internal
-   */
-  [RECALL](url: string | URL, agent?: Agent): Decision | undefined {
-    const known = this.decideFromMemory(this.read(url, agent), true);
-    return known === undefined ? undefined : publishDecision(known, this);
+  usageOf(decision: Decision, purpose: Purpose, headers?: UsageOptions): DecisionUsage {
+    assertPurpose(purpose);
+    return usageOf(decision, this[QUESTIONS].fileOf(decision), purpose, headers);
   }
 
   /**
@@ -240,7 +197,8 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   peek(url: string | URL, agent?: Agent): Decision | undefined {
-    const known = this.decideFromMemory(this.read(url, agent), false);
+    const questions = this[QUESTIONS];
+    const known = questions.decideFromMemory(questions.read(url, agent), false);
     return known === undefined ? undefined : publishDecision(known, this);
   }
 
@@ -252,7 +210,8 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   permits(url: string | URL, agent?: Agent): boolean | undefined {
-    return this.permitsLocated(this.read(url, agent));
+    const questions = this[QUESTIONS];
+    return questions.permits(questions.read(url, agent));
   }
 
   /**
@@ -262,20 +221,20 @@ export class RobotsClient {
    */
   async policy(url: string | URL, options?: PolicyOptions): Promise<OriginPolicy> {
     options?.signal?.throwIfAborted();
-    this.assertOpen();
+    this[QUESTIONS].assertOpen();
     const { settings } = this;
     const context = {
-      tokens: this.agents.of(options?.agent),
+      tokens: this[QUESTIONS].agents.of(options?.agent),
       addressChecks: addressChecksOf(settings),
       maxBodyBytes: settings.maxBodyBytes,
     };
     const origin = originOf(url);
-    const override = this.overrides.get(origin);
+    const override = this.origins.overrides.get(origin);
     if (override !== undefined) return describeOverride(override, context);
     if (!this.origins.canAsk(origin)) {
       return describeUnaskable(this.origins.profileOf(origin), origin, context);
     }
-    const { entry, source } = await this.recallOrFetch(origin, options?.signal);
+    const { entry, source } = await this[QUESTIONS].recallOrFetch(origin, options?.signal);
     const policy = describeEntry(entry, context, settings.clock.now(), source);
     this.cache.updateSize(entry);
     return policy;
@@ -292,7 +251,7 @@ export class RobotsClient {
     urls: Iterable<string | URL> | AsyncIterable<string | URL>,
     options: PrefetchOptions = {},
   ): Promise<PrefetchResult> {
-    this.assertOpen();
+    this[QUESTIONS].assertOpen();
     return prefetch(urls, options, {
       ask: async (origin, signal) => ({ origin, state: await this.warm(origin, signal) }),
       concurrency: this.settings.concurrency,
@@ -310,11 +269,7 @@ export class RobotsClient {
   async reserve(url: string | URL, agent?: Agent, options: ReserveOptions = {}): Promise<Reservation> {
     const pace = readReserveOptions(options);
     const decision = await this.check(url, agent, options);
-    if (decision.allowed) {
-      const reservation = await this.pacer.book(decision, pace, options.signal);
-      if (reservation.status === 'deferred') this.publishDeferral(decision, reservation.retryAt);
-      return reservation;
-    }
+    if (decision.allowed) return this.pacer.book(decision, pace, options.signal);
     const { retryAt } = decision;
     return { status: 'refused', decision, ...(retryAt === undefined ? {} : { retryAt }) };
   }
@@ -331,8 +286,8 @@ export class RobotsClient {
    */
   async waitForSlot(decision: Decision, options: ReserveOptions = {}): Promise<number> {
     const pace = readReserveOptions(options);
-    this.assertOpen();
-    return this.publishingDeferral(this.pacer.wait(decision, pace, options.signal));
+    this[QUESTIONS].assertOpen();
+    return this.pacer.wait(decision, pace, options.signal);
   }
 
   /**
@@ -347,8 +302,8 @@ export class RobotsClient {
    */
   async takeSlot(decision: Decision, options: ReserveOptions = {}): Promise<TakenSlot> {
     const pace = readReserveOptions(options);
-    this.assertOpen();
-    return this.publishingDeferral(this.pacer.take(decision, pace, options.signal));
+    this[QUESTIONS].assertOpen();
+    return this.pacer.take(decision, pace, options.signal);
   }
 
   /**
@@ -361,7 +316,7 @@ export class RobotsClient {
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
    */
   report(url: string | URL, signal: SiteSignal): void {
-    this.assertOpen();
+    this[QUESTIONS].assertOpen();
     if (typeof signal?.reachable !== 'boolean') {
       throw invalid(
         '`reachable`',
@@ -371,8 +326,9 @@ export class RobotsClient {
     }
     // Guards report the URL that they have just asked about, which is still located. Before the first question that
     // is the empty string.
-    if (url === '' || url !== this.located.href) locate(url, this.located);
-    const { origin } = this.located;
+    const { located } = this[QUESTIONS];
+    if (url === '' || url !== located.href) locate(url, located);
+    const { origin } = located;
     // An origin that cannot be asked has no record.
     if (this.origins.canAsk(origin)) this.cache.reportSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;
@@ -386,7 +342,7 @@ export class RobotsClient {
    * While the store cannot be reached, only this client forgets it.
    */
   async invalidate(url: string | URL): Promise<void> {
-    this.assertOpen();
+    this[QUESTIONS].assertOpen();
     await this.cache.forget(originOf(url));
   }
 
@@ -427,7 +383,8 @@ export class RobotsClient {
   }
 
   stats(): RobotsStats {
-    return { ...this.cache.stats(), hits: this.hits, misses: this.misses };
+    const { hits, misses } = this[QUESTIONS];
+    return { ...this.cache.stats(), hits, misses };
   }
 
   /**
@@ -445,161 +402,28 @@ export class RobotsClient {
   }
 
   private async shutDown(): Promise<void> {
-    this.closed = true;
+    this[QUESTIONS].close();
     const written = this.cache.close(new RobotsClosedError());
     this.pacer.close(new RobotsClosedError());
-    await Promise.all([written, this.attempts?.then((attempts) => attempts.close())]);
+    await Promise.all([written, this.requests?.then((requests) => requests.close())]);
   }
 
   private loadRequests(): Promise<RobotsRequests> {
-    this.attempts ??= import('./robots-requests.ts').then(({ RobotsRequests }) => {
+    this.requests ??= import('./robots-requests.ts').then(({ RobotsRequests }) => {
       const { profileOf } = this.origins;
       return RobotsRequests.open(this.settings, { profileOf, recall: (origin) => this.cache.recall(origin) });
     });
-    return this.attempts;
-  }
-
-  /**
-   * Reads a question. The URL is in `this.located` until the next question.
-   *
-   * @returns the tokens of `agent`.
-   */
-  private read(url: string | URL, agent: Agent | undefined): Tokens {
-    this.assertOpen();
-    const tokens = agent === undefined ? this.settings.tokens : this.agents.of(agent);
-    locate(url, this.located);
-    return tokens;
-  }
-
-  private permitsLocated(tokens: Tokens): boolean | undefined {
-    const allowed = this.allows(tokens);
-    if (allowed !== undefined) this.hits++;
-    return allowed;
-  }
-
-  /** What {@link permits} answers for `this.located`, not counted. */
-  private allows(tokens: Tokens): boolean | undefined {
-    const { located } = this;
-    if (channels.decision.hasSubscribers || channels.cache.hasSubscribers) return undefined;
-    if (this.overrides.size > 0 && this.overrides.has(located.origin)) return undefined;
-    const entry = this.cache.recall(located.origin);
-    if (entry === undefined) return undefined;
-    return permits(entry, tokens, located, this.settings.clock.now());
-  }
-
-  private decideLocated(
-    tokens: Tokens,
-    signal: AbortSignal | undefined,
-    keepsFile = false,
-  ): Decision | Promise<Decision> {
-    const known = this.decideFromMemory(tokens, true);
-    return known === undefined
-      ? this.decideAfterFetch(tokens, signal, keepsFile)
-      : publishDecision(known, this);
-  }
-
-  /** The decision without I/O; `undefined` when an answer has to be fetched first. */
-  private decideFromMemory(tokens: Tokens, mayRefresh: boolean): Decision | undefined {
-    const { located } = this;
-    const { origin } = located;
-    const override = this.overrides.size === 0 ? undefined : this.overrides.get(origin);
-    if (override !== undefined) return decideByOverride(override, tokens, located);
-    const now = this.settings.clock.now();
-    const entry = this.cache.recall(origin);
-    if (entry === undefined) {
-      return decideUnknown(this.origins.profileOf(origin), this.origins.canAsk(origin), tokens, located, now);
-    }
-    if (isRobotsTarget(located)) return decide(entry, tokens, located, now, 'memory');
-    if (!entry.isQuietAt(now)) {
-      const due = attemptDue(entry.record, entry.profile, now);
-      if (due === 'now') return undefined;
-      if (due === 'ahead' && mayRefresh && this.cache.refresh(origin)) publishCacheEvent(origin, 'refresh');
-    }
-    this.hits++;
-    publishCacheEvent(origin, 'hit');
-    return decide(entry, tokens, located, now, 'memory');
+    return this.requests;
   }
 
   /** The state of an origin that has been asked now, if it had to be. Nothing is described for it. */
   private async warm(origin: string, signal: AbortSignal): Promise<OriginState> {
-    this.assertOpen();
-    const override = this.overrides.get(origin);
+    this[QUESTIONS].assertOpen();
+    const override = this.origins.overrides.get(origin);
     if (override !== undefined) return override.state;
     if (!this.origins.canAsk(origin)) return 'disallow-all';
-    const { entry } = await this.recallOrFetch(origin, signal);
+    const { entry } = await this[QUESTIONS].recallOrFetch(origin, signal);
     return stateOf(entry.record, entry.profile, this.settings.clock.now()).state;
-  }
-
-  /** The entry of `origin` in memory, unless an attempt is due. */
-  private async recallOrFetch(
-    origin: string,
-    signal: AbortSignal | undefined,
-  ): Promise<{ entry: CacheEntry; source: RobotsSource['source'] }> {
-    const known = this.cache.recall(origin);
-    if (known !== undefined && attemptDue(known.record, known.profile, this.settings.clock.now()) !== 'now') {
-      return { entry: known, source: 'memory' };
-    }
-    return this.cache.fetch(origin, signal);
-  }
-
-  private async decideAfterFetch(
-    tokens: Tokens,
-    signal: AbortSignal | undefined,
-    keepsFile: boolean,
-  ): Promise<Decision> {
-    // `this.located` is reused by other questions during the wait.
-    const { located } = this;
-    this.located = new LocatedUrl();
-    this.misses++;
-    publishCacheEvent(located.origin, 'miss');
-    const { entry, source } = await this.cache.fetch(located.origin, signal);
-    const decision = decide(entry, tokens, located, this.settings.clock.now(), source);
-    this.cache.updateSize(entry);
-    if (keepsFile && entry.file !== undefined) this.keptFiles.set(decision.robots, entry.file);
-    return publishDecision(decision, this);
-  }
-
-  /**
-   * What the site states about the use of the page of `decision`, by its robots.txt as memory has it, and by header fields of
-   * the page where they are known. No I/O. Without rules in memory the header fields alone are read.
-   *
-   * @param purpose What the page is fetched for.
-   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a purpose that is none.
-   */
-  usageOf(decision: Decision, purpose: Purpose, headers?: UsageOptions): DecisionUsage {
-    assertPurpose(purpose);
-    return usageOf(decision, this.fileOf(decision), purpose, headers);
-  }
-
-  /** The file that a decision rests on, while memory has it, or it was made for a purpose. */
-  private fileOf({ origin, state, robots }: Decision): RobotsFile | undefined {
-    if (state !== 'rules' && state !== 'last-good') return undefined;
-    const kept = this.keptFiles.get(robots);
-    if (kept !== undefined) return kept;
-    return (this.overrides.get(origin) ?? this.cache.recall(origin))?.file;
-  }
-
-  private requestRateOf(decision: Decision): number {
-    const { agent } = decision;
-    const file = this.fileOf(decision);
-    return file === undefined ? 0 : this.requestRates.delayMsOf(file, agent, this.settings.clock.now());
-  }
-
-  private async publishingDeferral<Value>(waiting: Promise<Value>): Promise<Value> {
-    try {
-      return await waiting;
-    } catch (error) {
-      if (error instanceof RobotsDeferredError) this.publishDeferral(error.decision, error.retryAt);
-      throw error;
-    }
-  }
-
-  private publishDeferral(decision: Decision, retryAt: number): void {
-    if (channels.deferred.hasSubscribers) channels.deferred.publish({ decision, retryAt, client: this });
-  }
-
-  private assertOpen(): void {
-    if (this.closed) throw new RobotsClosedError();
   }
 }
 

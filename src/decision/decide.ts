@@ -10,16 +10,10 @@ import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
 import type { Decision } from './decision.ts';
 
 /**
- * The method of a client that guards call. A symbol, because a subclass of the client may have a method of any name.
+ * The property of a client that guards, the service and the command ask. A symbol, because a subclass of the client may
+ * have a property of any name.
  */
-export const DECIDE: unique symbol = Symbol('canfetch.decide');
-
-/** The method of a client that the service and the command ask first: what memory knows, without a promise or a signal. */
-export const RECALL: unique symbol = Symbol('canfetch.recall');
-
-/** The methods of a client that guards call for a request that memory allows: one before it, one after it. */
-export const ALLOWED_ORIGIN: unique symbol = Symbol('canfetch.allowedOrigin');
-export const REPORT_ORIGIN: unique symbol = Symbol('canfetch.reportOrigin');
+export const QUESTIONS: unique symbol = Symbol('canfetch.questions');
 
 /** An origin for which the caller gave a robots.txt or a verdict. Nothing is fetched for it. */
 export interface OverriddenOrigin {

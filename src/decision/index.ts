@@ -3,15 +3,12 @@
  * and the entries of `cache/`. It must not import `fetch/`, `store/` or any room above, and starts no I/O.
  */
 export {
-  ALLOWED_ORIGIN,
-  DECIDE,
-  REPORT_ORIGIN,
-  RECALL,
   decide,
   decideByOverride,
   decideUnknown,
   type OverriddenOrigin,
   permits,
+  QUESTIONS,
 } from './decide.ts';
 export {
   decisionChannels,

@@ -1,12 +1,10 @@
 import { causesOf, type Clock, invalid, orAborted, RobotsInvalidOptionsError } from '../base/index.ts';
 import {
-  ALLOWED_ORIGIN,
-  DECIDE,
   type Decision,
   decisionChannels,
   type DecisionUsage,
   type Purpose,
-  REPORT_ORIGIN,
+  QUESTIONS,
 } from '../decision/index.ts';
 import { refreshAheadAt } from '../lifecycle/index.ts';
 import { type AddressPolicy, isStricter } from '../net/address-policy.ts';
@@ -31,34 +29,26 @@ function isNetworkError(error: unknown): boolean {
   return false;
 }
 
-/** The part of a `RobotsClient` that guards use. */
-export interface GuardClient {
-  peek(url: string | URL, agent?: Agent): Decision | undefined;
-  check(url: string | URL, agent?: Agent, options?: { readonly signal?: AbortSignal }): Promise<Decision>;
-  /**
-   * Called instead of `peek` and `check`. Returns a promise only when robots.txt has to be fetched first, rejects
-   * with the reason of `signal`, and starts a refresh when one is due.
-   *
-   * @internal
-   */
-  [DECIDE]?(
+/** The questions that only a client of this package answers. Guards ask them instead of `peek`, `check` and `report`. */
+interface GuardQuestions {
+  /** `check`, but a promise only when robots.txt has to be fetched first. Starts a refresh that is due. */
+  check(
     url: string | URL,
     agent?: Agent,
     options?: { readonly signal?: AbortSignal; readonly purpose?: Purpose },
   ): Decision | Promise<Decision>;
-  /**
-   * The origin of `url` when memory allows it without a reason to be asked for; `undefined` when `peek` and `check`
-   * have to be called.
-   *
-   * @internal
-   */
-  [ALLOWED_ORIGIN]?(url: string, agent?: Agent): string | undefined;
-  /**
-   * `report` for an origin that {@link ALLOWED_ORIGIN} returned.
-   *
-   * @internal
-   */
-  [REPORT_ORIGIN]?(origin: string, reachable: boolean): void;
+  /** The origin of `url` when memory allows it without a reason to be asked for; `undefined` when {@link check} has to be called. */
+  allowedOrigin(url: string, agent?: Agent): string | undefined;
+  /** `report` for an origin that {@link allowedOrigin} returned. */
+  reportOrigin(origin: string, reachable: boolean): void;
+}
+
+/** The part of a `RobotsClient` that guards use. */
+export interface GuardClient {
+  peek(url: string | URL, agent?: Agent): Decision | undefined;
+  check(url: string | URL, agent?: Agent, options?: { readonly signal?: AbortSignal }): Promise<Decision>;
+  /** @internal */
+  readonly [QUESTIONS]?: GuardQuestions;
   /** The policy for addresses of robots.txt requests. A guard with a stricter policy is refused. */
   readonly addressPolicy?: AddressPolicy;
   /** The client's agent. Needed for `identify` and `onIdentity` alone. */
@@ -172,7 +162,7 @@ export class Guard<Result = unknown> {
   allowedOrigin(url: string): string | undefined {
     if (!this.#needsNoDecision) return undefined;
     try {
-      return this.client[ALLOWED_ORIGIN]?.(url, this.settings.agent);
+      return this.client[QUESTIONS]?.allowedOrigin(url, this.settings.agent);
     } catch {
       // `refusesSite` throws the same error.
       return undefined;
@@ -211,11 +201,9 @@ export class Guard<Result = unknown> {
 
   /** As {@link answered}, for an origin that {@link allowedOrigin} returned. */
   originAnswered(origin: string, status: number, headers: Fields): void {
-    if (asksForPause(status) || this.client[REPORT_ORIGIN] === undefined) {
-      this.answered(`${origin}/`, status, headers);
-    } else {
-      this.client[REPORT_ORIGIN](origin, status < 500);
-    }
+    const questions = this.client[QUESTIONS];
+    if (questions === undefined || asksForPause(status)) this.answered(`${origin}/`, status, headers);
+    else questions.reportOrigin(origin, status < 500);
   }
 
   /** Reports a failed request to the client, unless the failure says nothing about the site. */
@@ -243,11 +231,12 @@ export class Guard<Result = unknown> {
     signal?.throwIfAborted();
     const { client } = this;
     const { agent, purpose } = this.settings;
-    if (client[DECIDE] !== undefined) {
+    const questions = client[QUESTIONS];
+    if (questions !== undefined) {
       if (purpose !== undefined) {
-        return client[DECIDE](url, agent, signal === undefined ? { purpose } : { signal, purpose });
+        return questions.check(url, agent, signal === undefined ? { purpose } : { signal, purpose });
       }
-      return client[DECIDE](url, agent, signal === undefined ? undefined : { signal });
+      return questions.check(url, agent, signal === undefined ? undefined : { signal });
     }
     const known = client.peek(url, agent);
     if (known !== undefined) {

@@ -25,6 +25,8 @@ export interface PacedRequestContext {
   readonly book: (signal: AbortSignal | undefined) => Ticket | NoTicket | Promise<Ticket | NoTicket>;
   /** Rejects with the reason of `signal`, or when the pacer is closed. */
   readonly sleepUntil: (at: number, signal: AbortSignal | undefined) => Promise<void>;
+  /** Called before the request is deferred until `retryAt`, in epoch ms. */
+  readonly onDeferral: (retryAt: number) => void;
 }
 
 /** A slot whose time has come, for a request that is about to leave. */
@@ -89,14 +91,19 @@ export class PacedRequest implements TakenSlot {
     this.ticket = undefined;
   }
 
+  private deferral(retryAt: number): RobotsDeferredError {
+    this.context.onDeferral(retryAt);
+    return new RobotsDeferredError(this.context.decision, retryAt);
+  }
+
   private async whenDue(signal: AbortSignal | undefined): Promise<void> {
-    const { decision, maxWaitMs, now: clock, book, sleepUntil } = this.context;
+    const { maxWaitMs, now: clock, book, sleepUntil } = this.context;
     for (;;) {
       signal?.throwIfAborted();
       if (this.ticket === undefined) {
         const booking = book(signal);
         const booked = booking instanceof Promise ? await booking : booking;
-        if ('retryAt' in booked) throw new RobotsDeferredError(decision, booked.retryAt);
+        if ('retryAt' in booked) throw this.deferral(booked.retryAt);
         this.ticket = booked;
       }
       const now = clock();
@@ -108,7 +115,7 @@ export class PacedRequest implements TakenSlot {
       if (dueAt <= now) return;
       if (dueAt - now > maxWaitMs) {
         this.release();
-        throw new RobotsDeferredError(decision, dueAt);
+        throw this.deferral(dueAt);
       }
       try {
         await sleepUntil(dueAt, signal);

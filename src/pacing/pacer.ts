@@ -71,6 +71,8 @@ export interface PacerOptions {
   readonly reserveInFleet?: ReserveInFleet | undefined;
   /** The delay from the `Request-rate` of the file behind a decision, in milliseconds. */
   readonly requestRateMs?: (decision: Decision) => number;
+  /** Called when no slot is booked, because the next one, at `retryAt`, is further away than the caller would wait. */
+  readonly onDeferral?: (decision: Decision, retryAt: number) => void;
 }
 
 /** Books slots for decisions, and waits for them. */
@@ -79,11 +81,13 @@ export class Pacer {
   private readonly slots: Slots;
   private readonly fleet: FleetSlots | undefined;
   private readonly requestRateMs: PacerOptions['requestRateMs'];
+  private readonly onDeferral: PacerOptions['onDeferral'];
   private readonly waiting = new Set<AbortController>();
 
-  constructor({ clock, maxOrigins, reserveInFleet, requestRateMs }: PacerOptions) {
+  constructor({ clock, maxOrigins, reserveInFleet, requestRateMs, onDeferral }: PacerOptions) {
     this.clock = clock;
     this.requestRateMs = requestRateMs;
+    this.onDeferral = onDeferral;
     this.slots = new Slots(maxOrigins);
     this.fleet = reserveInFleet === undefined ? undefined : new FleetSlots(reserveInFleet, clock, maxOrigins);
   }
@@ -96,12 +100,12 @@ export class Pacer {
     const wanted = this.pacingRequestOf(decision, pace);
     const bookHere = (notBefore?: number): Settled => {
       const request = this.requestOf(wanted, notBefore);
-      return settled(wanted, this.slots.book(decision.origin, request), request.now);
+      return this.settled(wanted, this.slots.book(decision.origin, request), request.now);
     };
     const booking = this.bookInFleet(wanted, signal);
     if (booking === undefined) return bookHere();
     return booking.then((slot) =>
-      slot === undefined ? bookHere(this.afterFleet(wanted)) : settled(wanted, slot, this.clock.now()),
+      slot === undefined ? bookHere(this.afterFleet(wanted)) : this.settled(wanted, slot, this.clock.now()),
     );
   }
 
@@ -158,7 +162,15 @@ export class Pacer {
       now: () => this.clock.now(),
       book: (signal) => this.bookTicket(wanted, signal),
       sleepUntil: (at, signal) => this.sleepUntil(at, signal),
+      onDeferral: (retryAt) => this.onDeferral?.(decision, retryAt),
     });
+  }
+
+  private settled({ decision, delayMs, delayFrom }: PacingRequest, slot: Slot, now: number): Settled {
+    const base = { decision, delayMs, delayFrom, waitMs: Math.max(0, slot.at - now) } as const;
+    if (slot.booked) return { ...base, status: 'booked', at: slot.at, release: slot.release };
+    this.onDeferral?.(decision, slot.at);
+    return { ...base, status: 'deferred', retryAt: slot.at };
   }
 
   private bookTicket(
@@ -277,10 +289,4 @@ function afterRobots({ decision, delayMs }: PacingRequest): number {
 
 function ticketOf(slot: WaitingSlot): Ticket | NoTicket {
   return slot.booked ? slot : { retryAt: slot.at };
-}
-
-function settled({ decision, delayMs, delayFrom }: PacingRequest, slot: Slot, now: number): Settled {
-  const base = { decision, delayMs, delayFrom, waitMs: Math.max(0, slot.at - now) } as const;
-  if (!slot.booked) return { ...base, status: 'deferred', retryAt: slot.at };
-  return { ...base, status: 'booked', at: slot.at, release: slot.release };
 }

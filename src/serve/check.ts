@@ -5,7 +5,7 @@ import { jsonLine, Output, renderRecord } from '../report/text/index.ts';
 import type { PurposeOptions } from '../client/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { assertPlain } from './body.ts';
-import { type Decision, type Purpose, RECALL } from '../decision/index.ts';
+import { type Decision, type Purpose, QUESTIONS } from '../decision/index.ts';
 import type { Exchange } from './exchange.ts';
 import { type Handler, JSON_TYPE, NDJSON_TYPE } from './handler.ts';
 import type { Service } from './service.ts';
@@ -68,7 +68,7 @@ function recall(
   agent: Agent | undefined,
   purpose: Purpose | undefined,
 ): Decision | undefined {
-  const known = client[RECALL](url, agent);
+  const known = client[QUESTIONS].recall(url, agent);
   return known === undefined || purpose === undefined
     ? known
     : { ...known, usage: client.usageOf(known, purpose) };

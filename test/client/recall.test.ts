@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RobotsClient } from '../../src/index.ts';
-import { RECALL } from '../../src/decision/index.ts';
+import { QUESTIONS } from '../../src/decision/index.ts';
 
 it('what memory knows is decided at once, and a refresh that is due ahead is started once', async () => {
   let now = 0;
@@ -17,14 +17,14 @@ it('what memory knows is decided at once, and a refresh that is due ahead is sta
     },
   });
   const url = 'https://example.com/private';
-  expect(client[RECALL](url)).toBeUndefined();
+  expect(client[QUESTIONS].recall(url)).toBeUndefined();
   expect(requests).toBe(0);
   const { robots } = await client.check(url);
   now = (robots.staleAt ?? 0) - 1;
   expect(client.peek(url)).toMatchObject({ allowed: false });
   expect(client.stats().inFlight).toBe(0);
-  expect(client[RECALL](url)).toMatchObject({ allowed: false, reason: 'rule' });
-  expect(client[RECALL](url)).toMatchObject({ allowed: false });
+  expect(client[QUESTIONS].recall(url)).toMatchObject({ allowed: false, reason: 'rule' });
+  expect(client[QUESTIONS].recall(url)).toMatchObject({ allowed: false });
   expect(client.stats().inFlight).toBe(1);
   await expect.poll(() => client.stats().inFlight).toBe(0);
   expect(requests).toBe(2);

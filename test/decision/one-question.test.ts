@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ALLOWED_ORIGIN, DECIDE } from '../../src/decision/index.ts';
+import { QUESTIONS } from '../../src/decision/index.ts';
 import { guardFetch, RobotsClient } from '../../src/index.ts';
 import { LocatedUrl } from '../../src/url/index.ts';
 
@@ -60,8 +60,8 @@ describe('a question', () => {
 describe('a guard', () => {
   it('asks for a decision once, and only where memory alone does not allow a request', async () => {
     const { robots, fetched } = client();
-    const decide = vi.spyOn(robots, DECIDE);
-    const allowed = vi.spyOn(robots, ALLOWED_ORIGIN);
+    const decide = vi.spyOn(robots[QUESTIONS], 'check');
+    const allowed = vi.spyOn(robots[QUESTIONS], 'allowedOrigin');
     const others = (['check', 'peek', 'permits', 'canFetch'] as const).map((name) => vi.spyOn(robots, name));
     const guarded = guardFetch(
       (url: string | URL | Request) =>

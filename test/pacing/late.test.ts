@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it } from 'vitest';
 import { guardFetch, RobotsClient } from '../../src/index.ts';
 import { ScriptedStore } from '../support/store.ts';
@@ -87,6 +88,25 @@ describe('a process that wakes up late', () => {
     await clock.advance(DELAY_MS);
     expect((await all)[1]).toMatchObject({ reason: { code: 'ERR_ROBOTS_DEFERRED' } });
     expect(calls).toHaveLength(1);
+  });
+
+  it('publishes the deferral of a request whose slot is lost after it was taken', async () => {
+    const { make } = late();
+    const client = make();
+    const published: unknown[] = [];
+    const note = (message: unknown): void => void published.push(message);
+    subscribe('canfetch:deferred', note);
+    try {
+      const decision = await client.check(`${A}/1`);
+      const slot = await client.takeSlot(decision, { maxDelayMs: 6_000 });
+      client.report(A, { reachable: true, retryAfter: '60' });
+      expect(slot.leaveNow()).toBe(false);
+      const refusal = await slot.leave().catch((error: unknown) => error);
+      expect(refusal).toMatchObject({ code: 'ERR_ROBOTS_DEFERRED', decision });
+      expect(published).toEqual([{ decision, retryAt: Reflect.get(refusal as object, 'retryAt'), client }]);
+    } finally {
+      unsubscribe('canfetch:deferred', note);
+    }
   });
 
   it('takes another slot of its fleet: those around a missed one belong to others', async () => {

@@ -1,5 +1,5 @@
 import { isRobotsError } from '../../base/index.ts';
-import { type Purpose, RECALL } from '../../decision/index.ts';
+import { type Purpose, QUESTIONS } from '../../decision/index.ts';
 import { type TargetResult, type Decider, type Session, tooLongError } from '../../report/index.ts';
 import { type OnlineSettings, openClient } from '../frame/open-client.ts';
 import type { Target } from '../../report/input/index.ts';
@@ -20,7 +20,7 @@ export async function decideOnline(
       const { input, tooLong } = target;
       if (tooLong === true) return { target, error: tooLongError };
       try {
-        const decision = client[RECALL](input, asked);
+        const decision = client[QUESTIONS].recall(input, asked);
         if (decision !== undefined) {
           if (purpose === undefined) return { target, decision };
           return { target, decision: { ...decision, usage: client.usageOf(decision, purpose) } };
