@@ -13,12 +13,13 @@ const MANY_LINES = 1_000_000;
 const ROBOTS = `User-agent: *\nDisallow: /private\nDisallow: /*.pdf$\n`;
 
 /** The command: lists of URLs, and how soon it is there. */
-export async function command(rounds: number): Promise<Row[]> {
+export async function* command(rounds: number): AsyncGenerator<Row> {
   const folder = await mkdtemp(join(tmpdir(), 'canfetch-bench-'));
   try {
     const robots = join(folder, 'robots.txt');
     await writeFile(robots, ROBOTS);
-    return [...(await lists(folder, robots, Math.min(rounds, 5))), ...starts(robots, 3 * rounds)];
+    yield* starts(robots, 3 * rounds);
+    yield* await lists(folder, robots, rounds);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -16,7 +16,7 @@ const named = { headers: { 'user-agent': AGENT } };
  * What a guard adds to an allowed request to an origin that is known, in processor time: with 16 requests at a time the
  * processor is what they wait for.
  */
-export async function guarding(rounds: number): Promise<Row[]> {
+export async function* guarding(rounds: number): AsyncGenerator<Row> {
   // In a process of its own, so that what it does is not measured. Crawlers ask for names, not for addresses.
   const site = fork(new URL('page-server.js', import.meta.url));
   const [port] = (await once(site, 'message')) as [number];
@@ -32,31 +32,27 @@ export async function guarding(rounds: number): Promise<Row[]> {
   const url = (index: number): string => `${origin}/catalogue/page-${index}.html?from=index`;
 
   const text = async (response: Promise<Response>): Promise<unknown> => (await response).text();
-  const rows: Row[] = [];
   for (const together of [1, CONCURRENCY]) {
-    rows.push(
-      await compare(
-        // The guard sends a `User-Agent`, as crawlers have to. So does the fetch beside it.
-        { rounds, together, what: 'guardFetch', bar: 1.03 },
-        (index) => text(fetch(url(index), named)),
-        (index) => text(guarded(url(index))),
-      ),
-      await compare(
-        { rounds, together, what: 'guardFetch with `identify: false`' },
-        (index) => text(fetch(url(index))),
-        (index) => text(unnamed(url(index))),
-      ),
-      await compare(
-        { rounds, together, what: 'undici with the interceptor' },
-        async (index) => (await request(url(index), { dispatcher: plain, ...named })).body.text(),
-        async (index) => (await request(url(index), { dispatcher: composed })).body.text(),
-      ),
+    // The guard sends a `User-Agent`, as crawlers have to. So does the fetch beside it.
+    yield await compare(
+      { rounds, together, what: 'guardFetch', bar: 1.03 },
+      (index) => text(fetch(url(index), named)),
+      (index) => text(guarded(url(index))),
+    );
+    yield await compare(
+      { rounds, together, what: 'guardFetch with `identify: false`' },
+      (index) => text(fetch(url(index))),
+      (index) => text(unnamed(url(index))),
+    );
+    yield await compare(
+      { rounds, together, what: 'undici with the interceptor' },
+      async (index) => (await request(url(index), { dispatcher: plain, ...named })).body.text(),
+      async (index) => (await request(url(index), { dispatcher: composed })).body.text(),
     );
   }
   await client.close();
   await agent.close();
   site.disconnect();
-  return rows;
 }
 
 interface Comparison {

@@ -41,7 +41,7 @@ const asks: Readonly<Record<'bare' | 'canFetch' | 'prefetch', Ask>> = {
 };
 
 /** Cold questions to as many origins, against the HTTP client alone that reads the same files. */
-export async function coldOrigins(rounds: number): Promise<Row[]> {
+export async function* coldOrigins(rounds: number): AsyncGenerator<Row> {
   const server = fork(new URL('loopback-server.js', import.meta.url));
   const [port] = (await once(server, 'message')) as [number];
   const origins = Array.from(
@@ -50,7 +50,6 @@ export async function coldOrigins(rounds: number): Promise<Row[]> {
   );
   const names = ['bare', 'canFetch', 'prefetch'] as const;
   for (const name of names) await asks[name](origins, CONCURRENCY);
-  const rows: Row[] = [];
   for (const concurrency of [16, 32, 256]) {
     const took: Record<(typeof names)[number], number>[] = [];
     for (let round = 0; round < rounds; round++) {
@@ -67,18 +66,17 @@ export async function coldOrigins(rounds: number): Promise<Row[]> {
     const seconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;
     for (const name of ['canFetch', 'prefetch'] as const) {
       const ratio = median(took.map((times) => times[name] / times.bare));
-      rows.push({
+      yield {
         what: `${ORIGINS} cold origins over loopback, \`${name}\`, ${concurrency} under way`,
         ours: seconds(median(took.map((times) => times[name]))),
         peer: `${seconds(median(took.map((times) => times.bare)))} undici`,
         ratio: `${ratio.toFixed(2)} ×`,
         bar: `≤ ${BAR} ×`,
         held: ratio <= BAR,
-      });
+      };
     }
   }
   server.disconnect();
-  return rows;
 }
 
 async function concurrently(

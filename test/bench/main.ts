@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type BenchFile, benchFiles } from './files.ts';
-import { machine, markdown, type Row, tableOf } from './measure.ts';
+import { machine, markdown, type Row } from './measure.ts';
 import { command } from './command.bench.ts';
 import { compat } from './compat.bench.ts';
 import { warmQuestions } from './client.bench.ts';
@@ -9,6 +9,7 @@ import { guarding } from './guard.bench.ts';
 import { importing } from './import.bench.ts';
 import { coldOrigins, manyOrigins } from './load.bench.ts';
 import { clientMemory } from './memory.bench.ts';
+import { lineOf, type MeasuredPart, renewed, sectionOf } from './report.ts';
 import {
   checking,
   describing,
@@ -25,63 +26,98 @@ import { storedPrefetch } from './stored-prefetch.bench.ts';
 
 /*
  * `npm run bench` measures what users call, as ratios against peers in one run, and exits with 1 where a bar is missed.
- * `npm run bench -- NAME…` measures these parts alone; with `--readme` the README gets the table. Nothing of this is a test, because machines differ.
+ * `npm run bench -- NAME…` measures these parts alone; with `--readme` the README gets their tables. Nothing of this is a
+ * test, because machines differ.
  */
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 9);
 const fewRounds = Math.min(rounds, 5);
 
-type Part = (files: readonly BenchFile[]) => readonly Row[] | Promise<readonly Row[]>;
+type Rows = Iterable<Row> | AsyncIterable<Row> | Promise<Iterable<Row>>;
+interface Part {
+  readonly rounds: number;
+  readonly rows: (files: readonly BenchFile[], rounds: number) => Rows;
+}
+const part = (rows: Part['rows'], most: number = rounds): Part => ({ rows, rounds: Math.min(rounds, most) });
+
 const parts: Readonly<Record<string, Part>> = {
-  parse: (files) => parsing(files, rounds),
-  first: (files) => [...firstAnswers(files, rounds), ...compiledPeer(files, rounds)],
-  check: (files) => checking(files, rounds),
-  warm: (files) => warmQuestions(files, rounds),
-  compat: (files) => compat(files, rounds),
-  rules: () => [...ruleCounts(rounds), ...manyHits(rounds)],
-  hostile: () => [...hostile(rounds), ...hostileFamilies(fewRounds), ...describing(3)],
-  memory: () => clientMemory(),
-  import: () => importing(rounds),
-  guard: () => guarding(rounds),
-  service: () => service(fewRounds),
-  command: () => command(fewRounds),
-  cold: () => coldOrigins(fewRounds),
-  stored: () => storedPrefetch(fewRounds),
-  many: () => manyOrigins(1_000_000),
+  parse: part(parsing),
+  first: part(function* (files, times) {
+    yield* firstAnswers(files, times);
+    yield* compiledPeer(files, times);
+  }),
+  check: part(checking),
+  warm: part(warmQuestions),
+  compat: part(compat),
+  rules: part(function* (_, times) {
+    yield* ruleCounts(times);
+    yield* manyHits(times);
+  }),
+  hostile: part(function* (_, times) {
+    yield* hostile(times);
+    yield* hostileFamilies(Math.min(times, fewRounds));
+    yield* describing(3);
+  }),
+  memory: part(() => clientMemory(), 1),
+  import: part((_, times) => importing(times)),
+  guard: part((_, times) => guarding(times)),
+  service: part((_, times) => service(times), fewRounds),
+  command: part((_, times) => command(times), fewRounds),
+  cold: part((_, times) => coldOrigins(times), fewRounds),
+  stored: part((_, times) => storedPrefetch(times), fewRounds),
+  many: part(() => manyOrigins(1_000_000), 1),
 };
 const STORES = 'stores';
+/** The parts that ask about the files. */
+const WITH_FILES: ReadonlySet<string> = new Set(['parse', 'first', 'check', 'warm', 'compat', STORES]);
+const order = [...Object.keys(parts), STORES];
 
 const README = new URL('../../../test/bench/README.md', import.meta.url);
 const TO_README = '--readme';
 
 const asked = process.argv.slice(2).filter((name) => name !== TO_README);
-const names = asked.length === 0 ? [...Object.keys(parts), STORES] : asked;
-const unknown = names.find((name) => name !== STORES && !Object.hasOwn(parts, name));
+const names = asked.length === 0 ? order : asked;
+const unknown = names.find((name) => !order.includes(name));
 if (unknown !== undefined) {
-  throw new Error(
-    `Expected parts of the bench (${[...Object.keys(parts), STORES].join(', ')}), got "${unknown}"`,
-  );
+  throw new Error(`Expected parts of the bench (${order.join(', ')}), got "${unknown}"`);
 }
 
 const { files, origin } = benchFiles();
-const rows: Row[] = [];
-for (const name of names) rows.push(...((await parts[name]?.(files)) ?? []));
-const measured = [
-  `${machine()}; ${origin}; medians of ${rounds} rounds at most; the peer is robots-parser 3.0.1 unless another is named.`,
-  tableOf(rows),
-];
-if (names.includes(STORES)) {
-  measured.push(
-    'Stores, with the records of these files; median of one operation after the other, on loopback:',
-    markdown(await stores(files)),
-  );
+console.log(`${machine()}; ${origin}`);
+const measured: MeasuredPart[] = [];
+const missed: string[] = [];
+for (const name of names) {
+  console.log(`\n${name}`);
+  measured.push(name === STORES ? await measureStores() : await measurePart(name));
 }
-console.log(measured.join('\n\n'));
 if (process.argv.includes(TO_README)) {
-  const text = readFileSync(README, 'utf8');
-  const table = /(<!-- measured -->\n).*(\n<!-- end -->)/s;
-  writeFileSync(
-    README,
-    text.replace(table, (_, start: string, end: string) => `${start}\n${measured.join('\n\n')}\n${end}`),
-  );
+  writeFileSync(README, renewed(readFileSync(README, 'utf8'), measured, order));
 }
-if (rows.some((row) => !row.held)) process.exitCode = 1;
+if (missed.length > 0) {
+  console.log(`\nBars that were missed:\n${missed.join('\n')}`);
+  process.exitCode = 1;
+}
+
+async function measurePart(name: string): Promise<MeasuredPart> {
+  const { rows, rounds: times } = parts[name]!;
+  const found: Row[] = [];
+  for await (const row of await rows(files, times)) {
+    console.log(lineOf(row));
+    if (!row.held) missed.push(lineOf(row));
+    found.push(row);
+  }
+  return sectionOf(name, `${how(name)}; ${times} ${times === 1 ? 'round' : 'rounds'}.`, found);
+}
+
+async function measureStores(): Promise<MeasuredPart> {
+  const table = [];
+  for await (const cells of stores(files)) {
+    console.log(cells.join(' · '));
+    table.push(cells);
+  }
+  const way = 'with the records of these files; median of one operation after the other, on loopback.';
+  return sectionOf(STORES, `${how(STORES)}; ${way}`, markdown(table));
+}
+
+function how(name: string): string {
+  return WITH_FILES.has(name) ? `${machine()}; ${origin}` : machine();
+}

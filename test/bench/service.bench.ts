@@ -15,18 +15,15 @@ const GETS = 4_000;
 const LINES = 200_000;
 
 /** `canfetch serve` over loopback: against bare `node:http`, and against a loop of `JSON.stringify(peek(url))`. */
-export async function service(rounds: number): Promise<Row[]> {
+export async function* service(rounds: number): AsyncGenerator<Row> {
   const site = await startProcess('loopback-server.js');
   const urls = bulkUrls(loopbackOrigins(ORIGINS, site.port), LINES);
   const serve = await startServe([]);
-  const rows = [
-    ...(await single(urls, serve, rounds)),
-    ...(await byWorkers(urls, serve, rounds)),
-    ...(await bulk(urls, serve, rounds)),
-  ];
+  yield* await single(urls, serve, rounds);
+  yield* await byWorkers(urls, serve, rounds);
+  yield* await bulk(urls, serve, rounds);
   await serve.stop();
   site.child.disconnect();
-  return rows;
 }
 
 /** `GET /v1/check` on several connections that are kept. */

@@ -100,9 +100,9 @@ async function usedMemory(server: RedisServer): Promise<number> {
 }
 
 /** A row for each store: what an operation takes, and what an origin takes up. */
-export async function stores(files: readonly BenchFile[]): Promise<string[][]> {
+export async function* stores(files: readonly BenchFile[]): AsyncGenerator<string[]> {
   const records = files.map(recordOf);
-  const table = [['store', 'get', 'set', 'lease + release', 'reserve', 'bytes an origin']];
+  yield ['store', 'get', 'set', 'lease + release', 'reserve', 'bytes an origin'];
   const kinds: Readonly<Record<string, () => Promise<Measured>>> = {
     Map: async () => inMemory(),
     LMDB: async () => onDisk(),
@@ -111,16 +111,15 @@ export async function stores(files: readonly BenchFile[]): Promise<string[][]> {
   };
   for (const [name, open] of Object.entries(kinds)) {
     try {
-      table.push([name, ...(await measure(await open(), records))]);
+      yield [name, ...(await measure(await open(), records))];
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-      table.push([name, 'redis-server is not installed', '', '', '', '']);
+      yield [name, 'redis-server is not installed', '', '', '', ''];
     }
   }
   const sizes = records.map(({ value }) => Buffer.byteLength(value));
   const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
-  table.push(['(the records as JSON)', '', '', '', '', `${mean.toFixed(0)}, median ${median(sizes)}`]);
-  return table;
+  yield ['(the records as JSON)', '', '', '', '', `${mean.toFixed(0)}, median ${median(sizes)}`];
 }
 
 async function measure(measured: Measured, records: readonly KeptRecord[]): Promise<string[]> {
