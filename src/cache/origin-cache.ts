@@ -62,7 +62,7 @@ export class OriginCache {
   constructor(options: OriginCacheOptions) {
     this.options = options;
     this.entries = new LRUCache({
-      max: options.maxOrigins,
+      // Not `max`, for which the library fills arrays of that length at once: 12 ms for 50,000 origins. See `remember()`.
       maxSize: options.maxBytes,
       // A single file larger than the whole bound is kept, alone.
       sizeCalculation: (entry) => Math.min(entry.updateSize(), options.maxBytes),
@@ -276,6 +276,8 @@ export class OriginCache {
   private remember(record: OriginRecord, previous: CacheEntry | undefined): CacheEntry {
     const entry = new CacheEntry(record, this.options.profileOf(record.origin), previous);
     this.entries.set(record.origin, entry);
+    // Evicts the least recently used.
+    if (this.entries.size > this.options.maxOrigins) this.entries.pop();
     if (cacheChannels.policyChange.hasSubscribers)
       publishPolicyChange(entry, previous, this.options.clock.now());
     return entry;

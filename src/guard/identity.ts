@@ -39,7 +39,7 @@ export class Identity {
     // "*" stands for all agents, so it is no `User-Agent`.
     this.#fills = fills && this.userAgent !== '*';
     this.#onIdentity = onIdentity;
-    this.#warned = onIdentity && new LRUCache({ max: MAX_WARNED_ORIGINS });
+    this.#warned = onIdentity && new LRUCache({ maxSize: MAX_WARNED_ORIGINS, sizeCalculation: () => 1 });
   }
 
   /** Whether requests are neither changed nor reported. */

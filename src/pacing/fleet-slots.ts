@@ -48,7 +48,8 @@ export class FleetSlots {
   constructor(reserve: ReserveInFleet, clock: Clock, maxOrigins: number) {
     this.reserve = reserve;
     this.clock = clock;
-    this.origins = new LRUCache({ max: maxOrigins });
+    // Not `max`, for which the library fills arrays of that length at once.
+    this.origins = new LRUCache({ maxSize: maxOrigins, sizeCalculation: () => 1 });
   }
 
   /** Books a slot. `undefined` when the fleet cannot be reached, or nobody needs the slot any more. Never rejects. */

@@ -66,7 +66,8 @@ export class Slots {
 
   /** Keeps at most `maxOrigins` origins, and forgets the least recently used ones with their slots. */
   constructor(maxOrigins: number) {
-    this.origins = new LRUCache({ max: maxOrigins });
+    // Not `max`, for which the library fills arrays of that length at once.
+    this.origins = new LRUCache({ maxSize: maxOrigins, sizeCalculation: () => 1 });
   }
 
   /** Books a slot whose time is given to the caller. */

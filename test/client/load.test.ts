@@ -65,4 +65,11 @@ describe('under load', () => {
     expect(requested.size).toBe(2_000);
     expect(robots.stats()).toMatchObject({ attempts: 2_000, inFlight: 0 });
   });
+
+  it('a client takes no memory for origins that it has not met', () => {
+    const before = process.memoryUsage().heapUsed;
+    const clients = Array.from({ length: 50 }, () => client({ cache: { maxOrigins: 100_000 } }));
+    // Room for a hundred thousand origins takes several megabytes.
+    expect((process.memoryUsage().heapUsed - before) / clients.length).toBeLessThan(100_000);
+  });
 });
