@@ -65,6 +65,8 @@ export async function startRawSite(handler: (socket: Socket) => void, identity?:
   const requests: SeenRequest[] = [];
   const converse = (socket: Socket): void => {
     let received = '';
+    // A step after the first would wait for the client's acknowledgement, which comes 40 ms late.
+    socket.setNoDelay(true);
     socket.on('error', () => {});
     socket.on('data', (chunk: Buffer) => {
       received += chunk.toString('latin1');
