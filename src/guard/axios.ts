@@ -1,13 +1,14 @@
 import { RobotsInvalidUrlError } from '../base/index.ts';
 import type { Decision } from '../decision/index.ts';
 import { guardFetch } from './fetch/fetch.ts';
-import { Guard, type GuardClient } from './guard.ts';
+import type { GuardClient } from './client.ts';
+import { Guard } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import { refusalFor, RobotsUndecidedError } from './refusal.ts';
 import { fieldsOf, usageHeaders } from './fetch/response.ts';
 
-export type { GuardClient } from './guard.ts';
+export type { GuardClient } from './client.ts';
 export type { OtherIdentity } from './identity.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
@@ -127,7 +128,7 @@ export function guardAxios<Instance extends AxiosLike>(
     // The guarded fetch reports by itself.
     if (usesFetch(config.adapter)) return;
     const url = request?.res?.responseUrl ?? instance.getUri(config);
-    guard.answered(url, status, fieldsOf({ ...headers }));
+    guard.reports.answered(url, status, fieldsOf({ ...headers }));
   };
   const onResponse = (response: AxiosResponseLike): AxiosResponseLike => {
     answered(response);
@@ -142,7 +143,8 @@ export function guardAxios<Instance extends AxiosLike>(
     if (isAxiosFailure(error)) {
       const { response, config } = error;
       if (response !== undefined) answered(response);
-      else if (!usesFetch(config.adapter)) guard.failed(instance.getUri(config), error, config.signal);
+      else if (!usesFetch(config.adapter))
+        guard.reports.failed(instance.getUri(config), error, config.signal);
     }
     return Promise.reject(error);
   };

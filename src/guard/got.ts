@@ -1,11 +1,12 @@
 import type { Decision } from '../decision/index.ts';
-import { Guard, type GuardClient } from './guard.ts';
+import type { GuardClient } from './client.ts';
+import { Guard } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import { refusalFor } from './refusal.ts';
 import { fieldsOf, usageHeaders } from './fetch/response.ts';
 
-export type { GuardClient } from './guard.ts';
+export type { GuardClient } from './client.ts';
 export type { OtherIdentity } from './identity.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
@@ -100,7 +101,7 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
     if (userAgent !== undefined) headers['user-agent'] = userAgent;
   };
   const answered = ({ url, statusCode: status, headers }: GotResponse): void =>
-    guard.answered(url, status, fieldsOf(headers));
+    guard.reports.answered(url, status, fieldsOf(headers));
 
   return {
     hooks: {
@@ -144,7 +145,7 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
               Object.defineProperty(error, 'cause', { value: cause, configurable: true });
           }
           if (response === undefined && options.url !== undefined) {
-            guard.failed(options.url, error, options.signal);
+            guard.reports.failed(options.url, error, options.signal);
           }
           return error;
         },

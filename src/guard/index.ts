@@ -7,7 +7,7 @@
  * describe those libraries by types of their own, import none of them, and are imported by other entrances only.
  */
 export { guardFetch, type GuardFetchOptions } from './fetch/fetch.ts';
-export type { GuardClient } from './guard.ts';
+export type { GuardClient } from './client.ts';
 export type { OtherIdentity } from './identity.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { GuardOptions, IgnoredRequest } from './options.ts';

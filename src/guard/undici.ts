@@ -4,7 +4,8 @@ import type { TakenSlot } from '../pacing/index.ts';
 import { OWN_REQUEST } from '../fetch/transport.ts';
 import { isRedirect } from '../fetch/redirect.ts';
 import { fieldsOf, type NodeHeaders, usageHeaders } from './fetch/response.ts';
-import { Guard, type GuardClient } from './guard.ts';
+import type { GuardClient } from './client.ts';
+import { Guard } from './guard.ts';
 import type { Identity } from './identity.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertServed, isLegacyHandler, legacyDispatcher } from './legacy-dispatcher.ts';
@@ -63,8 +64,8 @@ class ReportingHandler implements ResponseHandler {
     // RFC 9110 §15.2: "A client MUST be able to parse one or more 1xx responses received prior to a final response".
     if (status >= 200) {
       this.answered = true;
-      if (this.origin === undefined) this.guard.answered(this.url, status, fieldsOf(headers));
-      else this.guard.originAnswered(this.origin, status, fieldsOf(headers));
+      if (this.origin === undefined) this.guard.reports.answered(this.url, status, fieldsOf(headers));
+      else this.guard.reports.originAnswered(this.origin, status, fieldsOf(headers));
       if (this.decided !== undefined && !isRedirect(status)) {
         const refused = this.guard.refusesResponse(this.decided?.decision, usageHeaders(headers));
         if (refused !== undefined) {
@@ -86,7 +87,7 @@ class ReportingHandler implements ResponseHandler {
 
   onResponseError(controller: unknown, error: unknown): void {
     // A site whose body breaks off has answered, so it is reachable.
-    if (!this.answered) this.guard.failed(this.url, error, this.signal);
+    if (!this.answered) this.guard.reports.failed(this.url, error, this.signal);
     this.handler.onResponseError?.(controller, error);
   }
 }
@@ -133,7 +134,7 @@ function abortedController(error: unknown): object {
 }
 
 export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../net/index.ts';
-export type { GuardClient } from './guard.ts';
+export type { GuardClient } from './client.ts';
 export type { OtherIdentity } from './identity.ts';
 export type { RobotsInit } from './ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';

@@ -4,7 +4,8 @@ import { invalid, RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { Decision } from '../../decision/index.ts';
 import { redirects } from '../fetch/redirect.ts';
 import { type Fields, usageHeaders } from '../fetch/response.ts';
-import { Guard, type GuardClient } from '../guard.ts';
+import type { GuardClient } from '../client.ts';
+import { Guard } from '../guard.ts';
 import { ignoredBecause } from '../ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
 import { refusalFor } from '../refusal.ts';
@@ -167,11 +168,11 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
   blocksResponse(response: PausedRequest): boolean {
     const { request, responseStatusCode: status, responseErrorReason, responseHeaders } = response;
     if (status !== undefined) {
-      this.guard.answered(request.url, status, readerOf(responseHeaders));
+      this.guard.reports.answered(request.url, status, readerOf(responseHeaders));
       return this.guard.hasPurpose && this.refusesUse(response);
     }
     if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
-      this.guard.unanswered(request.url);
+      this.guard.reports.unanswered(request.url);
     }
     return false;
   }

@@ -2,7 +2,8 @@
 import { isRobotsError, RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { Decision } from '../../decision/index.ts';
 import { fieldsOf, usageHeaders } from '../fetch/response.ts';
-import { Guard, type GuardClient, reachesSite } from '../guard.ts';
+import type { GuardClient } from '../client.ts';
+import { Guard, reachesSite } from '../guard.ts';
 import { ignoredBecause } from '../ignore.ts';
 import type { TakenSlot } from '../../pacing/index.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
@@ -27,7 +28,7 @@ import {
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export type { SkippedRequest } from './types.ts';
-export type { GuardClient } from '../guard.ts';
+export type { GuardClient } from '../client.ts';
 export type { RobotsInit } from '../ignore.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
 
@@ -162,10 +163,10 @@ export function withRobots<Class extends new (...args: never[]) => object>(
         const refused = await guard.refuses(url, { signal: request.signal, because, onDecision });
         if (refused !== undefined) throw refuse(refused);
       },
-      answered: (url, { statusCode, headers }) => guard.answered(url, statusCode, fieldsOf(headers)),
+      answered: (url, { statusCode, headers }) => guard.reports.answered(url, statusCode, fieldsOf(headers)),
       failed: (url, error) => {
         // With a proxy, the proxy may have failed rather than the site.
-        if (request.proxyUrl === undefined) guard.failed(url, error, request.signal);
+        if (request.proxyUrl === undefined) guard.reports.failed(url, error, request.signal);
       },
       refusesResponse: (headers) => {
         if (!guard.hasPurpose) return undefined;

@@ -1,6 +1,7 @@
 import type { Decision } from '../../decision/index.ts';
 import { RobotsInvalidOptionsError } from '../../base/index.ts';
-import { Guard, type GuardClient, reachesSite } from '../guard.ts';
+import type { GuardClient } from '../client.ts';
+import { Guard, reachesSite } from '../guard.ts';
 import type { TakenSlot } from '../../pacing/index.ts';
 import { identified, initNaming } from './identified.ts';
 import { ignoredBecause } from '../ignore.ts';
@@ -132,11 +133,11 @@ export function guardFetch(
         try {
           response = await sendBy(hops, send, url, next, nextInit);
         } catch (error) {
-          guard.failed(url, error, signal);
+          guard.reports.failed(url, error, signal);
           throw error;
         }
         assertUnfollowed(response, url);
-        guard.answered(url, response.status, response.headers);
+        guard.reports.answered(url, response.status, response.headers);
       }
       if (!redirects(response)) {
         const unusable = unusableFor(guard, decided, response);
@@ -163,12 +164,12 @@ export function guardFetch(
     try {
       response = await send(url, plainHop);
     } catch (error) {
-      guard.failed(url, error, undefined);
+      guard.reports.failed(url, error, undefined);
       throw error;
     }
     assertUnfollowed(response, url);
     const { status } = response;
-    guard.originAnswered(origin, status, response.headers);
+    guard.reports.originAnswered(origin, status, response.headers);
     return isRedirect(status) ? checked(url, undefined, response) : response;
   };
 
@@ -232,11 +233,11 @@ async function sendOnly(
 ): Promise<ResponseLike> {
   try {
     const response = await sendBy(hops, send, call.url, call.input, call.init);
-    guard.answered(call.url, response.status, response.headers);
+    guard.reports.answered(call.url, response.status, response.headers);
     return response;
   } catch (error) {
     // With 'error' a redirect fails like a network error, although the site has answered. So it is not reported.
-    if (call.redirect !== 'error') guard.failed(call.url, error, call.signal);
+    if (call.redirect !== 'error') guard.reports.failed(call.url, error, call.signal);
     throw error;
   }
 }

@@ -1,12 +1,12 @@
 import { invalid } from '../../base/index.ts';
 import { askOnce, BrowserRequests, targetOf } from '../browser/browser-requests.ts';
 import { type BrowserContextGuard, guardWith, type GuardContextOptions } from '../browser/context-guard.ts';
-import type { GuardClient } from '../guard.ts';
+import type { GuardClient } from '../client.ts';
 import { PuppeteerDriver } from './driver.ts';
 import type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
 
 export type { BrowserContextGuard, GuardContextOptions } from '../browser/context-guard.ts';
-export type { GuardClient } from '../guard.ts';
+export type { GuardClient } from '../client.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
 export type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
 

@@ -1,0 +1,153 @@
+import { type Clock, invalid, orAborted, RobotsInvalidOptionsError } from '../base/index.ts';
+import { type Decision, type DecisionUsage, type Purpose, QUESTIONS } from '../decision/index.ts';
+import { refreshAheadAt } from '../lifecycle/index.ts';
+import { type AddressPolicy, isStricter } from '../net/address-policy.ts';
+import type { Pace, TakenSlot } from '../pacing/index.ts';
+import type { Agent } from '../rules/agent-tokens.ts';
+import type { UsageOptions } from '../rules/index.ts';
+import type { GuardSettings } from './options.ts';
+
+/** The questions that only a client of this package answers. Guards ask them instead of `peek`, `check` and `report`. */
+interface GuardQuestions {
+  /** `check`, but a promise only when robots.txt has to be fetched first. Starts a refresh that is due. */
+  check(
+    url: string | URL,
+    agent?: Agent,
+    options?: { readonly signal?: AbortSignal; readonly purpose?: Purpose },
+  ): Decision | Promise<Decision>;
+  /** The origin of `url` when memory allows it without a reason to be asked for; `undefined` when {@link check} has to be called. */
+  allowedOrigin(url: string, agent?: Agent): string | undefined;
+  /** `report` for an origin that {@link allowedOrigin} returned. */
+  reportOrigin(origin: string, reachable: boolean): void;
+}
+
+/** The part of a `RobotsClient` that guards use. */
+export interface GuardClient {
+  peek(url: string | URL, agent?: Agent): Decision | undefined;
+  check(url: string | URL, agent?: Agent, options?: { readonly signal?: AbortSignal }): Promise<Decision>;
+  /** @internal */
+  readonly [QUESTIONS]?: GuardQuestions;
+  /** The policy for addresses of robots.txt requests. A guard with a stricter policy is refused. */
+  readonly addressPolicy?: AddressPolicy;
+  /** The client's agent. Needed for `identify` and `onIdentity` alone. */
+  readonly agent?: Agent;
+  report(url: string | URL, signal: { readonly reachable: boolean; readonly retryAfter?: string }): void;
+  /** Needed for `purpose` alone. */
+  usageOf?(decision: Decision, purpose: Purpose, headers?: UsageOptions): DecisionUsage;
+  /** Needed for `pacing` without `takeSlot`. Resolves with the milliseconds waited. */
+  waitForSlot?(decision: Decision, options: SlotOptions): Promise<number>;
+  /** Takes the slot of a request. It is checked again when the request leaves. */
+  takeSlot?(decision: Decision, options: SlotOptions): Promise<TakenSlot>;
+}
+
+/** The settings of a guard that concern its client. */
+type ClientSettings = Pick<GuardSettings<unknown>, 'agent' | 'purpose' | 'pace' | 'addressPolicy' | 'clock'>;
+
+/** Options of the slot that a guard takes. All in ms. */
+interface SlotOptions {
+  readonly minDelayMs: number;
+  readonly maxDelayMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The client of a guard, asked with the agent and the purpose of the guard. */
+export class AskedClient {
+  private readonly client: GuardClient;
+  private readonly agent: Agent | undefined;
+  private readonly purpose: Purpose | undefined;
+  private readonly clock: Clock;
+
+  /**
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a client that lacks what the settings need.
+   */
+  constructor(client: GuardClient, settings: ClientSettings) {
+    if (!isGuardClient(client)) throw invalid('the client', 'a RobotsClient', client);
+    if (settings.purpose !== undefined && typeof client.usageOf !== 'function') {
+      throw invalid('the client', 'one with `usageOf` when `purpose` is set', client);
+    }
+    if (settings.pace !== undefined && !canPace(client)) {
+      throw invalid('the client', 'one with `waitForSlot` when `pacing` is set', client);
+    }
+    assertAsStrict(client, settings.addressPolicy);
+    this.client = client;
+    this.agent = settings.agent;
+    this.purpose = settings.purpose;
+    this.clock = settings.clock;
+  }
+
+  /**
+   * The decision about `url`. A promise only when robots.txt has to be fetched.
+   *
+   * @throws the reason of an aborted signal, and what the client throws.
+   */
+  decide(url: string | URL, signal: AbortSignal | undefined): Decision | Promise<Decision> {
+    signal?.throwIfAborted();
+    const { client, agent, purpose } = this;
+    const questions = client[QUESTIONS];
+    if (questions !== undefined) {
+      if (purpose !== undefined) {
+        return questions.check(url, agent, signal === undefined ? { purpose } : { signal, purpose });
+      }
+      return questions.check(url, agent, signal === undefined ? undefined : { signal });
+    }
+    const known = client.peek(url, agent);
+    if (known !== undefined) {
+      // `peek` starts no refresh. Without this, a crawler that only fetches would wait at the end of every lifetime.
+      if (endsSoon(known, this.clock.now())) client.check(url, agent).catch(() => undefined);
+      return known;
+    }
+    // A client of another class may return anything, so the result is always awaited.
+    if (signal === undefined) return Promise.resolve(client.check(url, agent));
+    return orAborted(Promise.resolve(client.check(url, agent, { signal })), signal);
+  }
+
+  /** The origin of `url` when memory alone allows a request; `undefined` when {@link decide} has to be asked. */
+  allowedOrigin(url: string): string | undefined {
+    try {
+      return this.client[QUESTIONS]?.allowedOrigin(url, this.agent);
+    } catch {
+      // `decide` throws the same error.
+      return undefined;
+    }
+  }
+
+  /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
+  knows(url: URL): boolean {
+    return this.client.peek(url, this.agent) !== undefined;
+  }
+
+  /** Waits for the slot of a request. It is checked again at departure only if the client has `takeSlot`. */
+  async takeSlot(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Promise<TakenSlot> {
+    const { client } = this;
+    const options = signal === undefined ? pace : { ...pace, signal };
+    if (client.takeSlot !== undefined) return client.takeSlot(decision, options);
+    const waitedMs = (await client.waitForSlot?.(decision, options)) ?? 0;
+    return { waitedMs, leaveNow: () => true, leave: () => Promise.resolve(), release: () => undefined };
+  }
+}
+
+/** Whether the answer behind a decision is in the last tenth of its lifetime. */
+function endsSoon({ robots: { fetchedAt, staleAt } }: Decision, now: number): boolean {
+  return fetchedAt !== undefined && staleAt !== undefined && now >= refreshAheadAt({ fetchedAt, staleAt });
+}
+
+function canPace({ waitForSlot, takeSlot }: GuardClient): boolean {
+  return typeof waitForSlot === 'function' || typeof takeSlot === 'function';
+}
+
+function isGuardClient(client: unknown): boolean {
+  if (typeof client !== 'object' || client === null) return false;
+  return ['peek', 'check', 'report'].every((name) => typeof Reflect.get(client, name) === 'function');
+}
+
+/**
+ * Refuses a policy stricter than the client's: robots.txt would be requested where no page may be. A client of
+ * another class may have no policy to compare.
+ */
+function assertAsStrict({ addressPolicy: ofClient }: GuardClient, ofGuard: AddressPolicy): void {
+  if (ofClient === undefined || !isStricter(ofGuard, ofClient)) return;
+  throw new RobotsInvalidOptionsError(
+    `Expected \`addressPolicy\` to be no stricter than that of the client, got '${ofGuard}' over a client with ` +
+      `'${ofClient}'; give the client \`addressPolicy: '${ofGuard}'\`, too`,
+  );
+}
