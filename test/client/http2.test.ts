@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Agent } from 'undici';
 import type { RobotsClientOptions } from '../../src/index.ts';
-import { robotsInterceptor } from '../../src/guard/undici.ts';
+import { robotsInterceptor } from '../../src/guard/undici/undici.ts';
 import { makeAuthority } from '../support/certificates.ts';
 import { testClient, type TestClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';

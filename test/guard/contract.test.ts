@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import { guardAxios } from '../../src/guard/axios.ts';
 import { gotHooks } from '../../src/guard/got.ts';
 import type { ThrowingGuardOptions } from '../../src/guard/options.ts';
-import { robotsInterceptor } from '../../src/guard/undici.ts';
+import { robotsInterceptor } from '../../src/guard/undici/undici.ts';
 import { guardFetch, type RobotsClient } from '../../src/index.ts';
 import { type GetPage, guardContract, type GuardedClient, type PageRequest } from './contract.ts';
 import { isThorough } from '../support/thorough.ts';

@@ -5,7 +5,7 @@ import { Agent, fetch as undiciFetch, request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { guardAxios } from '../../src/guard/axios.ts';
 import { gotHooks } from '../../src/guard/got.ts';
-import { robotsInterceptor } from '../../src/guard/undici.ts';
+import { robotsInterceptor } from '../../src/guard/undici/undici.ts';
 import { guardFetch, type OtherIdentity, RobotsClient } from '../../src/index.ts';
 import { afterEachTest } from '../support/after-each-test.ts';
 import { answer, type Site } from '../support/site.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { guardAxios } from '../../src/guard/axios.ts';
 import { gotHooks } from '../../src/guard/got.ts';
 import type { ThrowingGuardOptions } from '../../src/guard/options.ts';
-import { robotsInterceptor } from '../../src/guard/undici.ts';
+import { robotsInterceptor } from '../../src/guard/undici/undici.ts';
 import { type Decision, guardFetch, refusalIn, RobotsClient } from '../../src/index.ts';
 import { afterEachTest } from '../support/after-each-test.ts';
 import { answer, type Site } from '../support/site.ts';

@@ -7,20 +7,11 @@ import { identified, initNaming } from './identified.ts';
 import { ignoredBecause } from '../ignore.ts';
 import type { GuardOptions } from '../options.ts';
 import { refusalFor } from '../refusal.ts';
-import { connectionsOf, PageHops } from './page-addresses.ts';
-import { platform } from '#platform';
-import type { AddressPolicy } from '../../net/address-policy.ts';
+import { acceptingForeignRequests, type Send } from './foreign-requests.ts';
+import { addressChecks, type PageHops } from './page-addresses.ts';
 import { isRedirect } from '../../fetch/redirect.ts';
 import { firstHop, type Hop, nextHop, redirects } from './redirect.ts';
-import {
-  type Call,
-  membersOf,
-  NO_INIT,
-  parseUrl,
-  readCall,
-  type RequestLike,
-  withoutRequest,
-} from './request.ts';
+import { type Call, membersOf, NO_INIT, parseUrl, readCall, type RequestLike } from './request.ts';
 import {
   type Arrival,
   arrivedAt,
@@ -32,9 +23,6 @@ import {
 
 /** Options of {@link guardFetch}. The wrapped fetch and an `onDisallow` function resolve with a `Result`. */
 export type GuardFetchOptions<Result = unknown> = GuardOptions<Result>;
-
-/** The wrapped fetch, with the types of the Fetch standard. */
-type Send = (input: string | RequestLike, init?: object) => Promise<ResponseLike>;
 
 /**
  * Wraps a `fetch`. The guard checks each request, and each redirect it meets, against the robots.txt of its own origin
@@ -260,38 +248,6 @@ function admit(hops: PageHops, guard: Guard, url: URL, signal: AbortSignal | und
   return hops.admit(url, () => guard.knows(url), signal);
 }
 
-/** The address checks for the hops of a call. The agents are made when first needed, because undici is loaded with them. */
-function addressChecks({
-  addressPolicy = 'any',
-  lookup,
-}: GuardFetchOptions): ((call: Call) => Promise<PageHops>) | undefined {
-  if (addressPolicy === 'any') return undefined;
-  if (platform.transport !== 'undici') assertUrlsSuffice(addressPolicy, lookup);
-  let agents: ReturnType<typeof platform.openPageAgents> | undefined;
-  return async ({ init }) => {
-    agents ??= platform.openPageAgents(lookup);
-    return new PageHops(addressPolicy, connectionsOf(Reflect.get(init, 'dispatcher'), await agents));
-  };
-}
-
-/**
- * Refuses what cannot be held over a `fetch` that takes no dispatcher.
- *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
- */
-function assertUrlsSuffice(addressPolicy: AddressPolicy, lookup: unknown): void {
-  if (addressPolicy === 'public-only') {
-    throw new RobotsInvalidOptionsError(
-      'Expected `addressPolicy` to be "no-public-to-private" or "any", got "public-only": the fetch of this platform does ' +
-        'not show which addresses it connects to. Guard a fetch that connects to public addresses only',
-    );
-  }
-  if (lookup === undefined) return;
-  throw new RobotsInvalidOptionsError(
-    'Expected no `lookup`: the fetch of this platform looks up names by itself',
-  );
-}
-
 /** The init of a hop: the caller's, with the changes of the redirect. */
 function initOf({ method, headers, body }: Hop, { request, init }: Call): object {
   return {
@@ -302,30 +258,4 @@ function initOf({ method, headers, body }: Hop, { request, init }: Call): object
     body,
     redirect: 'manual',
   };
-}
-
-/**
- * A fetch accepts Requests of its own realm only. It converts any other to the text "[object Request]", which is no
- * URL. So foreign Requests are passed as URL and init.
- */
-function acceptingForeignRequests(fetch: Send): Send {
-  const foreign = new WeakSet<object>();
-  const sendRequest = async (request: RequestLike, init: object): Promise<ResponseLike> => {
-    const realm: object = Object.getPrototypeOf(request);
-    if (!foreign.has(realm)) {
-      try {
-        return await fetch(request, init);
-      } catch (error) {
-        if (!isUnparsable(error, String(request))) throw error;
-        foreign.add(realm);
-      }
-    }
-    return fetch(...withoutRequest(request, init));
-  };
-  return (input, init = {}) => (typeof input === 'string' ? fetch(input, init) : sendRequest(input, init));
-}
-
-function isUnparsable(error: unknown, text: string): boolean {
-  if (!(error instanceof TypeError) || !(error.cause instanceof Error)) return false;
-  return Reflect.get(error.cause, 'code') === 'ERR_INVALID_URL' && Reflect.get(error.cause, 'input') === text;
 }

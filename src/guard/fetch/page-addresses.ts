@@ -1,4 +1,5 @@
-import { orAborted, RobotsAddressRefusedError } from '../../base/index.ts';
+import { platform } from '#platform';
+import { orAborted, RobotsAddressRefusedError, RobotsInvalidOptionsError } from '../../base/index.ts';
 import {
   addressRefusalIn,
   type AddressPolicy,
@@ -7,6 +8,8 @@ import {
   refusedHost,
 } from '../../net/address-policy.ts';
 import type { PageAgents } from '../../net/index.ts';
+import type { GuardOptions } from '../options.ts';
+import type { Call } from './request.ts';
 import type { ResponseLike } from './response.ts';
 
 /** The members that a hop adds to the init of a fetch. */
@@ -23,12 +26,6 @@ interface Way {
  *   are too.
  */
 type Connections = PageAgents | 'unseen' | 'global';
-
-/** The connections of a request. @param dispatcher The one in the init of the request. */
-export function connectionsOf(dispatcher: unknown, agents: PageAgents | undefined): Connections {
-  if ((dispatcher !== undefined && dispatcher !== null) || agents === undefined) return 'unseen';
-  return agents.hasGlobalDispatcher ? 'global' : agents;
-}
 
 /** The address checks of one request and its redirects. */
 export class PageHops {
@@ -94,4 +91,42 @@ export class PageHops {
       reached.end(url.origin);
     }
   }
+}
+
+/** The address checks for the hops of a call. The agents are made when first needed, because undici is loaded with them. */
+export function addressChecks({
+  addressPolicy = 'any',
+  lookup,
+}: Pick<GuardOptions, 'addressPolicy' | 'lookup'>): ((call: Call) => Promise<PageHops>) | undefined {
+  if (addressPolicy === 'any') return undefined;
+  if (platform.transport !== 'undici') assertUrlsSuffice(addressPolicy, lookup);
+  let agents: ReturnType<typeof platform.openPageAgents> | undefined;
+  return async ({ init }) => {
+    agents ??= platform.openPageAgents(lookup);
+    return new PageHops(addressPolicy, connectionsOf(Reflect.get(init, 'dispatcher'), await agents));
+  };
+}
+
+/**
+ * Refuses what cannot be held over a `fetch` that takes no dispatcher.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+function assertUrlsSuffice(addressPolicy: AddressPolicy, lookup: unknown): void {
+  if (addressPolicy === 'public-only') {
+    throw new RobotsInvalidOptionsError(
+      'Expected `addressPolicy` to be "no-public-to-private" or "any", got "public-only": the fetch of this platform does ' +
+        'not show which addresses it connects to. Guard a fetch that connects to public addresses only',
+    );
+  }
+  if (lookup === undefined) return;
+  throw new RobotsInvalidOptionsError(
+    'Expected no `lookup`: the fetch of this platform looks up names by itself',
+  );
+}
+
+/** The connections of a request. @param dispatcher The one in the init of the request. */
+function connectionsOf(dispatcher: unknown, agents: PageAgents | undefined): Connections {
+  if ((dispatcher !== undefined && dispatcher !== null) || agents === undefined) return 'unseen';
+  return agents.hasGlobalDispatcher ? 'global' : agents;
 }
