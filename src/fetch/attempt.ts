@@ -1,11 +1,10 @@
-import { codeOf, StopController, type StopSignal } from '../base/index.ts';
+import { codeOf, StopController } from '../base/index.ts';
 import {
   type AnswerHeaders,
   isGatekeeper,
   mayBeSuspect,
   meaningOfStatus,
   type Outcome,
-  type Profile,
   type Redirect,
   retryAfterMs,
   type Route,
@@ -15,7 +14,7 @@ import {
   detectSuspect,
   type UnavailableReason,
 } from '../lifecycle/index.ts';
-import { DEFAULT_ADDRESS_POLICY, HopAddresses, type AddressPolicy } from '../net/address-policy.ts';
+import { DEFAULT_ADDRESS_POLICY, HopAddresses } from '../net/address-policy.ts';
 import { answerHeaders, boundedField, shortened } from './answer-headers.ts';
 import { readBody, readStart } from './body.ts';
 import {
@@ -29,55 +28,11 @@ import {
 } from './failure.ts';
 import { framingFault } from './framing.ts';
 import { isProxyError, tunnelStatus } from './proxy-error.ts';
+import type { FetchRobotsOptions } from './options.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
-import type { ResponseHeaders, TransportResponse, Transport } from './transport.ts';
-import type { LookupFunction } from 'node:net';
+import { requestFields } from './request-fields.ts';
+import type { ResponseHeaders, TransportResponse } from './transport.ts';
 
-/** The part of a profile that concerns a single attempt. */
-export type FetchProfile = Pick<
-  Profile,
-  | 'status'
-  | 'maxRedirects'
-  | 'tooManyRedirects'
-  | 'disallowedRedirect'
-  | 'challenge'
-  | 'conditionalRequests'
-  | 'retryAfter'
->;
-
-/** The validators of a copy, to revalidate it. */
-export interface Validators {
-  /** The URL that issued the validators (`finalUrl` of the copy). They are sent to no other URL. */
-  readonly url: string;
-  readonly etag?: string;
-  readonly lastModified?: string;
-}
-
-export interface FetchRobotsOptions {
-  /** Scheme, host and port: `https://example.com`. */
-  readonly origin: string;
-  /** Value of the `User-Agent` field. */
-  readonly agent: string;
-  readonly profile: FetchProfile;
-  readonly transport: Transport;
-  /** Further request fields, sent to `origin` only. They replace the fields set here. */
-  readonly headersForRobots?: Readonly<Record<string, string>>;
-  readonly validators?: Validators;
-  readonly deadlineMs?: number;
-  readonly maxBodyBytes?: number;
-  /** @default 'no-public-to-private' */
-  readonly addressPolicy?: AddressPolicy;
-  /** The caller's lookup, for transports that take one per request. */
-  readonly lookup?: LookupFunction;
-  /** Called before a redirect is followed, if the profile has `disallowedRedirect: 'unavailable'`. */
-  readonly isRedirectDisallowed?: (url: string) => boolean;
-  /** Aborts when nobody waits for the outcome any more. */
-  readonly signal?: StopSignal;
-  /** Epoch ms, needed for a `Retry-After` with a date. */
-  readonly clock?: { now(): number };
-}
-
-const ACCEPT = 'text/plain, text/*;q=0.9, */*;q=0.1';
 /** How long to wait for the page of an error status. The page only tells what kind of page it is. */
 const PAGE_MS = 1_000;
 
@@ -150,8 +105,7 @@ export class Attempt {
     const signal = this.#stop;
     if (this.#addresses.refuses(this.#url)) return this.unreachable(ADDRESS_REFUSED);
     const { publicOnly } = this.#addresses;
-    const fields = this.#requestHeaders();
-    const conditional = this.#addValidators(fields);
+    const { fields, conditional } = requestFields(this.#url, this.#initial, this.#options);
     const response = await transport.request(this.#url, {
       headers: fields,
       signal,
@@ -182,26 +136,6 @@ export class Attempt {
     }
     response.discard();
     return this.#follow(response.status, response.headers, headers);
-  }
-
-  #requestHeaders(): Record<string, string> {
-    const { agent, headersForRobots, transport } = this.#options;
-    const headers: Record<string, string> = { 'user-agent': agent, accept: ACCEPT };
-    if (transport.acceptEncoding !== undefined) headers['accept-encoding'] = transport.acceptEncoding;
-    if (headersForRobots !== undefined && this.#url.origin === this.#initial.origin) {
-      for (const [name, value] of Object.entries(headersForRobots)) headers[name.toLowerCase()] = value;
-    }
-    return headers;
-  }
-
-  /** Adds the validators, if the URL of this hop issued them. */
-  #addValidators(headers: Record<string, string>): boolean {
-    const { validators, profile } = this.#options;
-    if (validators === undefined || !profile.conditionalRequests || validators.url !== this.#url.href)
-      return false;
-    if (validators.etag !== undefined) headers['if-none-match'] = validators.etag;
-    if (validators.lastModified !== undefined) headers['if-modified-since'] = validators.lastModified;
-    return validators.etag !== undefined || validators.lastModified !== undefined;
   }
 
   async #answer(

@@ -1,6 +1,7 @@
 import { DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES, StopController } from '../base/index.ts';
 import type { Outcome } from '../lifecycle/index.ts';
-import { Attempt, type FetchRobotsOptions } from './attempt.ts';
+import { Attempt } from './attempt.ts';
+import type { FetchRobotsOptions } from './options.ts';
 import { DEADLINE } from './failure.ts';
 
 /**

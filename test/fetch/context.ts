@@ -1,4 +1,4 @@
-import type { FetchProfile, FetchRobotsOptions } from '../../src/fetch/attempt.ts';
+import type { FetchProfile, FetchRobotsOptions } from '../../src/fetch/options.ts';
 import { fetchTransport } from '../../src/fetch/fetch-transport.ts';
 import { fetchRobots } from '../../src/fetch/robots-fetcher.ts';
 import type { Transport } from '../../src/fetch/transport.ts';

@@ -1,4 +1,4 @@
-import type { FetchRobotsOptions } from '../../../src/fetch/attempt.ts';
+import type { FetchRobotsOptions } from '../../../src/fetch/options.ts';
 import { ftpTransport } from '../../../src/fetch/ftp/ftp.ts';
 import { ControlSocket } from '../../../src/fetch/ftp/session.ts';
 import { fetchRobots } from '../../../src/fetch/robots-fetcher.ts';
