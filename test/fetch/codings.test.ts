@@ -157,7 +157,7 @@ describe('content codings decoded here', () => {
   });
 
   it('holds little memory while bombed', async () => {
-    const bomb = gzipSync(gzipSync(Buffer.alloc(200 << 20)));
+    const bomb = gzipSync(gzipSync(Buffer.alloc(200 << 20), { level: 1 }));
     const { origin } = await site({
       '/robots.txt': { headers: { 'content-encoding': 'gzip, gzip' }, body: bomb },
     });

@@ -79,7 +79,7 @@ function fleetBehaviour(origins: number, placeOf: () => Place): void {
       // Whatever the one asks for never comes.
       const asked = (sites = await startSites((each) => (isVictim(each) ? undefined : { body: RULES })));
       // Only of the victim is anything waited for, the rest of its leases.
-      const [victim] = await startMembers(1, placeOf(), { deadlineMs: 3 * SECOND });
+      const [victim] = await startMembers(1, placeOf(), { deadlineMs: SECOND });
       const others = await startMembers(MEMBERS - 1, placeOf(), {}, 1);
       const urls = range(100).map((number) => asked.url(number, '/private'));
       victim!.tell(urls);

@@ -4,9 +4,7 @@ import { redisStore } from '../../src/store/redis/redis.ts';
 import { sqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { RobotsStore, StoreEvent } from '../../src/store/store.ts';
 import { everyNameIsLocal } from './sites.ts';
-import { Cluster, Redis } from 'ioredis';
 import { createInterface } from 'node:readline';
-import { createClient } from 'redis';
 
 export type StoreKind = 'lmdb' | 'sqlite' | 'ioredis' | 'node-redis' | 'ioredis-cluster';
 
@@ -38,20 +36,24 @@ interface Opened {
   close(): Promise<void>;
 }
 
+/** Loads only the library that is used: many processes are started. */
 async function openStore({ store: kind, where }: MemberOptions): Promise<Opened> {
   if (kind === 'lmdb' || kind === 'sqlite') {
     const store = kind === 'lmdb' ? lmdbStore({ path: where }) : sqliteStore({ path: where });
     return { store, close: () => store.close() };
   }
   if (kind === 'ioredis-cluster') {
+    const { Cluster } = await import('ioredis');
     // Longer than a failover takes: by default a command is given up after 1.6 s.
     const connection = new Cluster([where], { retryDelayOnFailover: 500, retryDelayOnClusterDown: 500 });
     return { store: redisStore(connection), close: async () => void (await connection.quit()) };
   }
   if (kind === 'ioredis') {
+    const { Redis } = await import('ioredis');
     const connection = new Redis(where);
     return { store: redisStore(connection), close: async () => void (await connection.quit()) };
   }
+  const { createClient } = await import('redis');
   const connection = await createClient({ url: where }).connect();
   return { store: redisStore(connection), close: () => connection.close() };
 }

@@ -1,6 +1,4 @@
 import { createInterface } from 'node:readline';
-import { Redis } from 'ioredis';
-import { open } from 'lmdb';
 import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
 import { redisStore } from '../../src/store/redis/redis.ts';
 import { sqliteStore } from '../../src/store/sqlite/sqlite.ts';
@@ -20,12 +18,15 @@ interface Opened {
   close(): Promise<void>;
 }
 
-function openStore(kind: string, where: string): Opened {
+/** Loads only the library that is used: many processes are started. */
+async function openStore(kind: string, where: string): Promise<Opened> {
   if (kind === 'redis') {
+    const { Redis } = await import('ioredis');
     const redis = new Redis(where);
     return { store: redisStore(redis), close: async () => void (await redis.quit()) };
   }
   if (kind === 'sqlite') return { store: sqliteStore({ path: where }), close: async () => undefined };
+  const { open } = await import('lmdb');
   const store = lmdbStore(
     kind === 'lmdb' ? { path: where } : open<Buffer, string>({ path: where, encoding: 'binary' }),
   );
@@ -46,7 +47,7 @@ async function run({ store }: Opened, { task, keys, ms, value = '' }: WorkerTask
 }
 
 const [kind = '', where = ''] = process.argv.slice(2);
-const opened = openStore(kind, where);
+const opened = await openStore(kind, where);
 console.log('"ready"');
 for await (const line of createInterface({ input: process.stdin })) {
   console.log(JSON.stringify(await run(opened, JSON.parse(line) as WorkerTask)));

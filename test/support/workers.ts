@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
+import { transformSync } from 'rolldown/utils';
 
 const rootUrl = new URL('../../', import.meta.url);
 const root = fileURLToPath(rootUrl);
@@ -54,16 +54,12 @@ export function compileScript(source: URL, where: 'inside' | 'outside' = 'inside
       waiting.push(new URL(specifier, next));
     }
     if (text.includes("'#platform'")) waiting.push(new URL(`${PLATFORM}.ts`, rootUrl));
-    const { outputText } = ts.transpileModule(text, {
-      compilerOptions: {
-        target: ts.ScriptTarget.ES2022,
-        module: ts.ModuleKind.ESNext,
-        verbatimModuleSyntax: true,
-        rewriteRelativeImportExtensions: true,
-      },
+    const { code, errors } = transformSync(fileURLToPath(next), text, {
+      typescript: { onlyRemoveTypeImports: true, rewriteImportExtensions: 'rewrite' },
     });
+    if (errors.length > 0) throw new AggregateError(errors, `Expected ${next.href} to be TypeScript`);
     mkdirSync(dirname(placeOf(next)), { recursive: true });
-    writeFileSync(placeOf(next), outputText);
+    writeFileSync(placeOf(next), code);
   }
   return {
     path: placeOf(source),
