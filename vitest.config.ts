@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const THOROUGH = 'test/**/*.thorough.test.ts';
 
@@ -12,13 +13,45 @@ const ALL_CASES = [
   'test/guard/contract.test.ts',
   'test/lifecycle/{sequences,under-profile}.test.ts',
   'test/net/addresses.test.ts',
-  'test/rules/{blocks,properties}.test.ts',
+  'test/rules/{blocks,properties,size}.test.ts',
   'test/rules/lint/lint.test.ts',
   'test/rules/matcher/target-index.test.ts',
   'test/rules/usage/structured-fields.test.ts',
   'test/store/record/record-codec.test.ts',
   'test/url/origin.test.ts',
 ];
+
+/**
+ * Files that wait for other processes, servers or clocks, the longest first. They start first, so that no worker ends
+ * alone. vitest itself goes by the size of a file where it has not run it before, as in CI.
+ */
+const LONG = [
+  'fleet/fleet.thorough',
+  'fleet/cluster.thorough',
+  'conformance/vectors.thorough',
+  'guard/contract-crawlers.thorough',
+  'fuzz/fuzz.thorough',
+  'serve/page.thorough',
+  'serve/page-use.thorough',
+  'store/lmdb/damaged.thorough',
+  'fleet/fleet',
+  'client/faults',
+  'store/lmdb/lmdb',
+  'readme',
+  'store/processes',
+  'mcp/stdio',
+].map((name) => `/test/${name}.test.ts`);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = LONG.findIndex((name) => moduleId.endsWith(name));
+      return at < 0 ? LONG.length : at;
+    };
+    return sorted.sort((a, b) => rank(a) - rank(b));
+  }
+}
 
 /** The `imports` of package.json lead to what is built; tests run the source. */
 export const platformAlias = {
@@ -31,6 +64,7 @@ export default defineConfig({
     // Vitest alone leaves a core for whoever watches: of two it would use one.
     maxWorkers: '100%',
     setupFiles: ['test/support/setup.ts'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

@@ -3,6 +3,7 @@ import { groupLines } from '../../src/report/annotate.ts';
 import { explain, lint, parseRobots, type RobotsFile, usage } from '../../src/rules/index.ts';
 import { fromUtf8 } from '../../src/rules/octets.ts';
 import fc from '../support/fast-check.ts';
+import { runs } from '../support/thorough.ts';
 
 const octetsOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
@@ -73,7 +74,7 @@ describe('what is told of a file grows with the file', () => {
         expect(many.decoded).toBeLessThanOrEqual(few.decoded * 4 + 2_000);
         expect(many.told).toBeLessThanOrEqual(body(1_000).length * 16 + 50_000);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(100) },
     );
   });
 

@@ -106,8 +106,8 @@ export function storeContract(
         expect(left).toEqual(KEYS.map((_, at) => (at === 0 ? undefined : `value ${at}`)));
       });
 
-      it('takes a thousand at once', async () => {
-        const keys = Array.from({ length: 1_000 }, (_, at) => `https://site${at}.example`);
+      it('takes two hundred at once', async () => {
+        const keys = Array.from({ length: 200 }, (_, at) => `https://site${at}.example`);
         await Promise.all(keys.map((key) => store.set(key, key.repeat(100), { ttlMs: DAY })));
         const values = await Promise.all(keys.map((key) => store.get(key)));
         expect(values.every((value, at) => value === keys[at]!.repeat(100))).toBe(true);

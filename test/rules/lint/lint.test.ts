@@ -15,7 +15,7 @@ import {
 } from '../../../src/rules/index.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import fc from '../../support/fast-check.ts';
-import { runs } from '../../support/thorough.ts';
+import { isThorough, runs } from '../../support/thorough.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
 const ALL_DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
@@ -777,11 +777,11 @@ describe('large and hostile files', () => {
   });
 });
 
-/** Real files that lie beside a development checkout; where they are missing the run is skipped, which says so. */
+/** Real files that lie beside a development checkout; where they are missing the run is skipped, which says so. Thorough. */
 const corpus = fileURLToPath(new URL('../../../shared/corpus/robots-4231.ndjson.gz', import.meta.url));
 
 describe('real files', () => {
-  it.skipIf(!existsSync(corpus))('are diagnosed, and put into words', () => {
+  it.skipIf(!isThorough || !existsSync(corpus))('are diagnosed, and put into words', () => {
     const counts = new Map<string, number>();
     for (const line of gunzipSync(readFileSync(corpus)).toString('utf8').trim().split('\n')) {
       const { body: encoded } = JSON.parse(line) as { readonly body: string };
