@@ -41,10 +41,20 @@ function tokenAt(text: string, start: number): string | undefined {
   return TOKEN_HERE.exec(text)?.[0];
 }
 
+/* A crawler asks for the same agent again and again. */
+let lastAgent = '';
+let lastTraits: DialectTraits | undefined;
+let lastOctets: Uint8Array = new Uint8Array(0);
+
 /** The octets that user-agent lines are compared with, in lower case. Empty when no name can match. */
 export function callerAgent(agent: string, traits: DialectTraits): Uint8Array {
-  const name = traits.callerAgent === 'as-given' ? agent : (productToken(agent) ?? '');
-  return utf8.encode(name).map((octet) => LOWER[octet]!);
+  if (agent !== lastAgent || traits !== lastTraits) {
+    const name = traits.callerAgent === 'as-given' ? agent : (productToken(agent) ?? '');
+    lastOctets = utf8.encode(name).map((octet) => LOWER[octet]!);
+    lastAgent = agent;
+    lastTraits = traits;
+  }
+  return lastOctets;
 }
 
 export const NAMES_NOBODY = 0;

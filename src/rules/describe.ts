@@ -123,12 +123,9 @@ interface NamedLines {
   readonly lines: readonly number[];
 }
 
-/** The name for `agent` (octets, lower case) on the user-agent line at `offset`, which must name it. */
-export function nameAt(bytes: Uint8Array, offset: number, agent: Uint8Array, traits: DialectTraits): string {
-  const cursor = new LineCursor(bytes, traits);
-  cursor.moveTo(offset);
-  cursor.next();
-  const names = agentNames(fromUtf8.decode(bytes.subarray(cursor.valueStart, cursor.valueEnd)), traits);
+/** The name for `agent` (octets, lower case) in `value`, of a user-agent line that names it. */
+export function nameIn(value: Uint8Array, agent: Uint8Array, traits: DialectTraits): string {
+  const names = agentNames(fromUtf8.decode(value), traits);
   const caller = fromUtf8.decode(agent);
   return names.find((name) => name.toLowerCase() === caller) ?? names[0] ?? caller;
 }
@@ -148,7 +145,7 @@ function linesNaming(
     const names = agentLineNames(bytes, cursor.valueStart, cursor.valueEnd, agent, traits) & wanted;
     if (names === NAMES_NOBODY) continue;
     if (lines.length === 0 && wanted !== NAMES_ALL) {
-      name = nameAt(bytes, cursor.keyStart, agent, traits);
+      name = nameIn(bytes.subarray(cursor.valueStart, cursor.valueEnd), agent, traits);
     }
     lines.push(cursor.line);
   }

@@ -1,7 +1,6 @@
 import { targetOf } from '../url/index.ts';
 import { callerAgent } from './agent.ts';
 import { pathEnd, type RobotsFile } from './file.ts';
-import { LineCounter } from './line-counter.ts';
 import { fittingRules } from './matcher/rule-scan.ts';
 import { readTarget } from './matcher/target.ts';
 import type { Explanation } from './verdict.ts';
@@ -27,11 +26,11 @@ export function explain(
 ): Explanation {
   const verdict = file.check(target, agent);
   if (verdict.reason !== 'rule') return { verdict };
-  const { bytes, groupStarts, traits } = file;
+  const { bytes, traits } = file;
   const token = callerAgent(file.chooseAgent(agent), traits);
   const text = target.startsWith('/') ? target : targetOf(target);
   const { octets, length } = readTarget(text, 0, pathEnd(text), traits);
-  const [winner, ...others] = fittingRules(bytes, groupStarts, token, traits, octets, length);
+  const [winner, ...others] = fittingRules(bytes, token, traits, octets, length);
   // Rules derived from the winner's line are not its runners-up.
   const rival = others.find((rule) => winner !== undefined && rule.offset !== winner.offset);
   if (winner === undefined || rival === undefined) return { verdict };
@@ -39,6 +38,6 @@ export function explain(
   const lost = traits.decides === 'first' ? 'later' : shorter ? 'shorter' : 'tie';
   return {
     verdict,
-    runnerUp: { rule: file.describeRule(rival, new LineCounter(bytes).lineAt(rival.offset)), lost },
+    runnerUp: { rule: file.describeRule(rival), lost },
   };
 }

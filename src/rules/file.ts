@@ -4,16 +4,15 @@ import {
   type Description,
   describe,
   type Group,
-  nameAt,
+  nameIn,
   type OtherRecord,
   type Sitemap,
 } from './describe.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
-import { LineCounter } from './line-counter.ts';
 import { compile } from './matcher/compile.ts';
 import { matchOnce } from './matcher/rule-scan.ts';
 import { NO_RULE, type Ruleset, type WrittenRule } from './matcher/ruleset.ts';
-import { findGroups, type Selection } from './matcher/select.ts';
+import type { Selection } from './matcher/select.ts';
 import { readTarget } from './matcher/target.ts';
 import { fromUtf8 } from './octets.ts';
 import type { MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
@@ -43,8 +42,6 @@ export class RobotsFile {
   changes = 0;
   /** @internal */
   readonly traits: DialectTraits;
-  /** @internal Where the groups start, as offsets in {@link bytes}. */
-  readonly groupStarts: readonly number[];
   private asked = false;
   private agent: string | undefined;
   /** @internal The compiled rules of the agent asked for last. */
@@ -62,7 +59,6 @@ export class RobotsFile {
     this.utf16 = utf16;
     this.bytes = bytes;
     this.traits = dialects[dialect];
-    this.groupStarts = findGroups(bytes, this.traits);
   }
 
   /**
@@ -104,15 +100,11 @@ export class RobotsFile {
   /** The verdict on the first target, without compiling rules: many files get only one question. */
   private firstVerdict(token: string, text: string, start: number, end: number): Verdict {
     this.asked = true;
-    const { bytes, groupStarts, traits } = this;
+    const { bytes, traits } = this;
     const agent = callerAgent(token, traits);
     const { octets, length, byteMask } = readTarget(text, start, end, traits);
-    const { selection, rule } = matchOnce(bytes, groupStarts, agent, traits, octets, 0, length, byteMask);
-    const lines = new LineCounter(bytes);
-    return verdictOf(
-      this.describeGroup(selection, agent, lines),
-      rule && this.describeRule(rule, lines.lineAt(rule.offset)),
-    );
+    const { selection, rule } = matchOnce(bytes, agent, traits, octets, 0, length, byteMask);
+    return verdictOf(this.describeGroup(selection, agent), rule && this.describeRule(rule));
   }
 
   /** The groups as written in the file, before those of one agent are merged. */
@@ -171,11 +163,9 @@ export class RobotsFile {
   }
 
   private compileFor(agent: string): Ruleset {
-    const { bytes, groupStarts, traits } = this;
+    const { bytes, traits } = this;
     const caller = callerAgent(agent, traits);
-    const ruleset = compile(bytes, groupStarts, caller, traits, (selection) =>
-      this.describeGroup(selection, caller, new LineCounter(bytes)),
-    );
+    const ruleset = compile(bytes, caller, traits, (selection) => this.describeGroup(selection, caller));
     return ruleset.scope === 'named' ? ruleset : (this.unnamed ??= ruleset);
   }
 
@@ -225,19 +215,15 @@ export class RobotsFile {
   }
 
   private describeGroup(
-    { agentLines, scope }: Selection,
+    { agentLines: lines, omitted, nameStart, nameEnd, scope }: Selection,
     agent: Uint8Array,
-    counter: LineCounter,
   ): MatchedGroup | undefined {
     if (scope === 'none') return undefined;
-    const { offsets, count } = agentLines;
-    const lines = offsets.map((offset) => counter.lineAt(offset));
     const line = lines[0]!;
-    if (scope === 'all' && count === 1 && line < MAX_SHARED) {
+    if (scope === 'all' && lines.length === 1 && line < MAX_SHARED) {
       return (EVERYBODY[line] ??= Object.freeze({ agent: '*', lines: Object.freeze(lines) }));
     }
-    const name = scope === 'all' ? '*' : nameAt(this.bytes, offsets[0]!, agent, this.traits);
-    const omitted = count - lines.length;
+    const name = scope === 'all' ? '*' : nameIn(this.bytes.subarray(nameStart, nameEnd), agent, this.traits);
     return omitted === 0 ? { agent: name, lines } : { agent: name, lines, omitted };
   }
 
@@ -256,8 +242,7 @@ export class RobotsFile {
   }
 
   private explainRule(ruleset: Ruleset, rule: number): MatchedRule {
-    const written = ruleset.ruleAt(rule);
-    const described = this.describeRule(written, written.line);
+    const described = this.describeRule(ruleset.ruleAt(rule));
     const explained = (ruleset.explained ??= new Map());
     if (explained.size < MAX_EXPLAINED) {
       explained.set(rule, described);
@@ -267,7 +252,7 @@ export class RobotsFile {
   }
 
   /** @internal */
-  describeRule({ allow, offset, writtenLength }: WrittenRule, line: number): MatchedRule {
+  describeRule({ allow, offset, writtenLength, line }: WrittenRule): MatchedRule {
     return {
       directive: allow ? 'allow' : 'disallow',
       pattern: fromUtf8.decode(

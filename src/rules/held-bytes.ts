@@ -15,8 +15,8 @@ const EXPLAINED_RULE_BYTES = 130;
 
 /** Estimated memory of a file in octets, body included. It changes with `file.changes`. */
 export function heldBytes(file: RobotsFile): number {
-  const { bytes, groupStarts, ruleset, rulesets } = file;
-  let held = FILE_BYTES + bytes.length + groupStarts.length * 8;
+  const { bytes, ruleset, rulesets } = file;
+  let held = FILE_BYTES + bytes.length;
   if (rulesets !== undefined) held += AGENTS_BYTES + rulesets.size * AGENT_BYTES;
   // Agents that no group names share one ruleset.
   const different = new Set(rulesets?.values());

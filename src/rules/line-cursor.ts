@@ -49,13 +49,14 @@ export class LineCursor {
   missingColon = false;
 
   readonly bytes: Uint8Array;
-  private readonly traits: DialectTraits;
-  private nextStart: number;
-  private words: Int32Array | undefined;
+  protected readonly traits: DialectTraits;
+  protected nextStart: number;
+  private readonly words: DataView;
 
   constructor(bytes: Uint8Array, traits: DialectTraits) {
     this.bytes = bytes;
     this.traits = traits;
+    this.words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.nextStart = byteOrderMarkLength(bytes, traits.partialByteOrderMark);
   }
 
@@ -94,58 +95,33 @@ export class LineCursor {
     return this.nextStart;
   }
 
-  /** Makes the line that starts at `offset` the next one. Line numbers are no longer counted. */
-  moveTo(offset: number): void {
-    this.nextStart = offset;
-  }
-
   /**
-   * Moves to the next user-agent line without reading or counting the lines before it. Returns false when there is
-   * none.
+   * The end of the line that contains `at`: its LF, a lone CR, or the end of the file. Reads four octets at a time; the
+   * subtraction sets the high bit of those below 0x0E, and of some behind these.
    */
-  nextUserAgent(): boolean {
-    const bytes = this.bytes;
-    const length = bytes.length;
-    for (let at = this.nextStart; at < length;) {
-      const lineStart = at;
-      while (at < length && BLANK[bytes[at]!] === 1) at++;
-      if (at < length && LOWER[bytes[at]!] === 0x75) {
-        this.nextStart = lineStart;
-        this.next();
-        if (this.kind === LINE_USER_AGENT) return true;
-        at = this.nextStart;
-      } else at = this.lineEnd(at) + 1;
-    }
-    this.nextStart = length + 1;
-    return false;
-  }
-
-  /** The end of the line that contains `at`: its LF, a lone CR, or the end of the file. */
-  private lineEnd(at: number): number {
-    const { bytes } = this;
+  protected lineEnd(at: number): number {
+    const { bytes, words } = this;
     const { length } = bytes;
-    if (length >= MIN_WORD_SCAN_OCTETS) {
-      const words = (this.words ??= wordsOf(bytes));
-      const first = -bytes.byteOffset & 3;
-      while (((at - first) & 3) !== 0 && at < length && !isLineEnd(bytes[at]!)) at++;
-      if (((at - first) & 3) === 0) at = first + (this.wordWithEnd(words, (at - first) >> 2) << 2);
+    for (; at <= length - 4; at += 4) {
+      const octets = words.getInt32(at, true);
+      let low = (octets - LINE_END_LIMITS) & ~octets & HIGH_BITS;
+      for (; low !== 0; low &= low - 1) {
+        const end = at + ((31 - Math.clz32(low & -low)) >> 3);
+        const octet = bytes[end]!;
+        if (octet === LF) return end;
+        if (octet === CR) return this.lastOfLineEnd(end);
+      }
     }
-    while (at < length && !isLineEnd(bytes[at]!)) at++;
-    // CRLF counts as one line end.
-    return bytes[at] === CR && bytes[at + 1] === LF ? at + 1 : at;
+    for (; at < length; at++) {
+      if (bytes[at] === LF) return at;
+      if (bytes[at] === CR) return this.lastOfLineEnd(at);
+    }
+    return at;
   }
 
-  /**
-   * The first of `words`, from `word` on, that contains LF or CR. The subtraction sets the high bit of a zero octet.
-   */
-  private wordWithEnd(words: Int32Array, word: number): number {
-    for (; word < words.length; word++) {
-      const lineFeeds = words[word]! ^ LINE_FEEDS;
-      const returns = words[word]! ^ CARRIAGE_RETURNS;
-      const borrows = ((lineFeeds - LOW_BITS) & ~lineFeeds) | ((returns - LOW_BITS) & ~returns);
-      if ((borrows & HIGH_BITS) !== 0) break;
-    }
-    return word;
+  /** CRLF counts as one line end. */
+  private lastOfLineEnd(at: number): number {
+    return at + 1 < this.bytes.length && this.bytes[at + 1] === LF ? at + 1 : at;
   }
 
   private split(keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
@@ -226,20 +202,8 @@ export class LineCursor {
   }
 }
 
-/** Below this file size the search octet by octet is faster. */
-const MIN_WORD_SCAN_OCTETS = 1024;
-const LINE_FEEDS = 0x0a0a_0a0a;
-const CARRIAGE_RETURNS = 0x0d0d_0d0d;
-const LOW_BITS = 0x0101_0101;
+const LINE_END_LIMITS = 0x0e0e_0e0e;
 const HIGH_BITS: number = 0x8080_8080 | 0;
-
-const isLineEnd = (octet: number): boolean => octet === LF || octet === CR;
-
-/** The octets of a file as 32-bit words, from the first aligned offset. */
-function wordsOf({ buffer, byteOffset, length }: Uint8Array): Int32Array {
-  const start = (byteOffset + 3) & ~3;
-  return new Int32Array(buffer, start, (byteOffset + length - start) >> 2);
-}
 
 /** Length of the UTF-8 byte order mark at the start; with `partial`, of any leading part of it. */
 function byteOrderMarkLength(bytes: Uint8Array, partial: boolean): number {

@@ -22,7 +22,6 @@ import {
   forms,
   lineOf,
   literalLengthOf,
-  numberLines,
   octetsOf,
   offsetOf,
   priorityOf,
@@ -44,13 +43,11 @@ const MAX_LISTED_RULES = 256;
 /** Compiles the rules of the file that apply to `agent` (octets, lower case). `describe` describes their group. */
 export function compile(
   bytes: Uint8Array,
-  groups: readonly number[],
   agent: Uint8Array,
   traits: DialectTraits,
   describe: (selection: Selection) => MatchedGroup | undefined,
 ): Ruleset {
-  const selection = readRules(bytes, groups, agent, traits);
-  numberLines();
+  const selection = readRules(bytes, agent, traits);
   const sorts = ruleCount > MAX_LISTED_RULES;
   const order = bestFirst(sorts);
   const listed = order.length;

@@ -5,6 +5,7 @@ import {
   byteMaskOf,
   comparePrecedence,
   factsOf,
+  lineOf,
   offsetOf,
   priorityOf,
   ruleCount,
@@ -22,7 +23,6 @@ import type { Selection } from './select.ts';
 /** Finds the rule that decides `octets[start, end)`, a target in normal form, for `agent` (octets, lower case). */
 export function matchOnce(
   bytes: Uint8Array,
-  groups: readonly number[],
   agent: Uint8Array,
   traits: DialectTraits,
   octets: Uint8Array,
@@ -30,7 +30,7 @@ export function matchOnce(
   end: number,
   byteMask: number,
 ): { readonly selection: Selection; readonly rule: FittingRule | undefined } {
-  const selection = readRules(bytes, groups, agent, traits, octets, start, end);
+  const selection = readRules(bytes, agent, traits, octets, start, end);
   let best = -1;
   startSearch(octets, start, end);
   for (let entry = 0; entry < ruleCount; entry++) {
@@ -43,13 +43,12 @@ export function matchOnce(
 /** All rules that fit, best first. */
 export function fittingRules(
   bytes: Uint8Array,
-  groups: readonly number[],
   agent: Uint8Array,
   traits: DialectTraits,
   octets: Uint8Array,
   end: number,
 ): FittingRule[] {
-  readRules(bytes, groups, agent, traits);
+  readRules(bytes, agent, traits);
   startSearch(octets, 0, end);
   return bestFirst(false)
     .filter((entry) => entryFits(entry, octets, 0, end))
@@ -62,6 +61,7 @@ function ruleOf(entry: number): FittingRule {
     allow: (facts & ALLOW) !== 0,
     offset: offsetOf(entry),
     writtenLength: facts >>> FLAG_BITS,
+    line: lineOf(entry),
     priority: priorityOf(entry),
   };
 }

@@ -1,5 +1,4 @@
 import type { DialectTraits } from '../dialect.ts';
-import { LineCounter } from '../line-counter.ts';
 import { DOLLAR, SLASH } from '../octets.ts';
 import { NormalForm } from './normal-form.ts';
 import { PatternFacts, readPattern } from './pattern.ts';
@@ -19,7 +18,7 @@ const BYTE_MASKS = 4;
 const TEXT = 5;
 /** The length of the normal form in octets; for literal rules without trailing wildcards. */
 const TEXT_LENGTH = 6;
-/** The line of the file, once {@link numberLines} has counted. */
+/** The line of the file. */
 const LINE = 7;
 
 /*
@@ -55,6 +54,7 @@ export function addRule(
   end: number,
   offset: number,
   written: number,
+  line: number,
   allow: boolean,
   traits: DialectTraits,
 ): void {
@@ -92,6 +92,7 @@ export function addRule(
       ? forms.length - from
       : end - start
     : facts.literalLength;
+  cells[at + LINE] = line;
   if (facts.wild) wildCount++;
 }
 
@@ -104,13 +105,6 @@ export const textOf = (entry: number): number => cells[entry * COLUMNS + TEXT]!;
 export const textLengthOf = (entry: number): number => cells[entry * COLUMNS + TEXT_LENGTH]!;
 
 export const lineOf = (entry: number): number => cells[entry * COLUMNS + LINE]!;
-
-/** Counts the lines of the file, for {@link lineOf}. */
-export function numberLines(): void {
-  const lines = new LineCounter(bytes);
-  for (let entry = 0; entry < ruleCount; entry++)
-    cells[entry * COLUMNS + LINE] = lines.lineAt(offsetOf(entry));
-}
 
 /** The array that holds the normal form of `entry`. */
 export const octetsOf = (entry: number): Uint8Array =>

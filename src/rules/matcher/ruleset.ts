@@ -53,6 +53,8 @@ export interface WrittenRule {
   readonly offset: number;
   /** Length of its pattern as written, in octets, including the anchor. */
   readonly writtenLength: number;
+  /** 1-based. */
+  readonly line: number;
 }
 
 /** A rule that fits a target. */
@@ -169,7 +171,7 @@ export abstract class Ruleset {
   }
 
   /** The type of `rule`, and the position of its pattern in the file. */
-  ruleAt(rule: number): WrittenRule & { readonly line: number } {
+  ruleAt(rule: number): WrittenRule {
     const word = rule * WORDS;
     return {
       allow: this.isAllow(rule),

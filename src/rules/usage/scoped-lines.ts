@@ -3,7 +3,6 @@ import type { RobotsFile } from '../file.ts';
 import { fromUtf8, SLASH, utf8 } from '../octets.ts';
 import type { RecordLine } from '../other-records.ts';
 import { fittingRules } from '../matcher/rule-scan.ts';
-import { findGroups } from '../matcher/select.ts';
 import { readTarget } from '../matcher/target.ts';
 
 /** A line for the paths that start with its own path, or for all. */
@@ -75,7 +74,7 @@ export class ScopedLines {
     if (rules === undefined) return this.#everywhere;
     const traits = this.#traits;
     const { octets, length } = readTarget(target, 0, target.length, traits);
-    const fitting = fittingRules(rules, findGroups(rules, traits), ANYBODY, traits, octets, length);
+    const fitting = fittingRules(rules, ANYBODY, traits, octets, length);
     if (fitting.length === 0) return this.#everywhere;
     const longest = fitting.reduce((most, { priority }) => Math.max(most, priority), 0);
     return fitting

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { type Dialect, parseRobots } from '../../../src/rules/index.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
+import fc from '../../support/fast-check.ts';
+import { runs } from '../../support/thorough.ts';
+
+const dialects: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
+
+const key = fc.constantFrom(
+  ...['User-agent', 'user agent', 'Useragent', 'Disallow', 'disallow', 'DISALLOW', 'Allow', 'aLLOW'],
+  ...['Disalow', 'Dissallow', 'Disallow-x', 'Disalow:', 'Allowed', 'd', 'a', 'x', '', 'Crawl-delay'],
+);
+const separator = fc.constantFrom(': ', ':', ' : ', ':\t', ':\v ', '::', ' ', ' # ', ':#', ':\0');
+const value = fc.oneof(
+  fc.constantFrom('foobot', '*', 'barbot, foobot', 'foobot *', ''),
+  fc
+    .array(
+      fc.constantFrom('a', 'b', '/', '*', '$', '%', '%61', '%2F', '#', ' ', '\0', '?', 'index.html', 'é'),
+      {
+        maxLength: 6,
+      },
+    )
+    .map((parts) => `/${parts.join('')}`),
+);
+const lineEnd = fc.constantFrom('\n', '\n', '\r\n', '\r', '\n\n', ' \n');
+const line = fc.tuple(fc.constantFrom('', '', ' ', '\t\f'), key, separator, value, lineEnd);
+const body = fc.array(line, { maxLength: 12 }).map((lines) => lines.flat().join(''));
+const target = fc
+  .array(fc.constantFrom('a', 'b', '/', '?', '%61', '%2F', '*', '$', 'index.html'), { maxLength: 5 })
+  .map((parts) => `/${parts.join('')}`);
+
+describe('the first answer of a file', () => {
+  it('is that of later questions, although it reads only the beginning of most lines', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('', 'User-agent: *\n'), body, target, (head, rest, path) => {
+        for (const dialect of dialects) {
+          const file = parseRobots(head + rest, { dialect });
+          const first = file.check(path, 'foobot');
+          expect(file.check(path, 'foobot')).toEqual(first);
+        }
+      }),
+      { numRuns: runs(3_000) },
+    );
+  });
+
+  it.each([
+    ['the rules for `*` before them', 'User-agent: *\nDisallow: /\nUser-agent: foobot\nAllow: /a\n'],
+    ['the rules for `*` behind them', 'User-agent: foobot\nAllow: /a\nUser-agent: *\nDisallow: /\n'],
+    ['rules between them', 'User-agent: foobot\nAllow: /a\nUser-agent: b\nDisallow: /\nUser-agent: FooBot\n'],
+  ])('is by the groups that name the agent, not %s', (_, text) => {
+    expect(parseRobots(text).check('/', 'foobot')).toMatchObject({
+      reason: 'no-rule',
+      group: { agent: 'foobot' },
+    });
+    expect(parseRobots(text).check('/a', 'foobot')).toMatchObject({ reason: 'rule', allowed: true });
+  });
+
+  it('ends a run of user-agent lines at a rule that does not fit', () => {
+    const text = 'User-agent: foobot\nDisallow: /b\nUser-agent: c\nDisallow: /a\n';
+    expect(parseRobots(text).check('/a', 'foobot').allowed).toBe(true);
+    expect(parseRobots(text).check('/a', 'c').allowed).toBe(false);
+  });
+
+  it('names lines by number, whichever of them were left out', () => {
+    const text = '# x\r\n\r\nUser-agent: *\rDisallow: /b\n\n\tDisallow: /c\r\nDisallow: /a # why\n';
+    expect(parseRobots(text).check('/a/b', 'foobot')).toMatchObject({
+      rule: { pattern: '/a', line: 7 },
+      group: { lines: [3] },
+    });
+  });
+
+  it('takes time in proportion to the file where no rule has a slash', () => {
+    const ask = (count: number): void => {
+      const text = `User-agent: *\n${'Allow: *x\n'.repeat(count)}`;
+      parseRobots(text, { dialect: 'google' }).check('/a', 'foobot');
+    };
+    ask(2_000);
+    // Searching all of the file for each rule would take minutes.
+    expect(cpuMs(() => ask(100_000))).toBeLessThan(5_000);
+  });
+});
