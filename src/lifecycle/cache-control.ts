@@ -22,6 +22,7 @@ export function cacheDirectives(field: string): ReadonlyMap<string, string> {
 /** Index of the next comma outside quotes. An unclosed quote runs to the end of the field. */
 function memberEnd(field: string, start: number): number {
   let quoted = false;
+  // Stryker disable next-line EqualityOperator: equivalent, for there is no character behind the last.
   for (let index = start; index < field.length; index++) {
     const character = field[index];
     if (character === '"') quoted = !quoted;

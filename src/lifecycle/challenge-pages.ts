@@ -148,8 +148,9 @@ function withoutPreamble(text: string): string {
   for (;;) {
     while (at < text.length && text.charCodeAt(at) <= 0x20) at++;
     const end = text.startsWith('<!--', at) ? '-->' : text.startsWith('<?', at) ? '>' : undefined;
-    const closing = end === undefined ? -1 : text.indexOf(end, at);
-    if (end === undefined || closing < 0) return text.slice(at);
+    if (end === undefined) return text.slice(at);
+    const closing = text.indexOf(end, at);
+    if (closing < 0) return text.slice(at);
     at = closing + end.length;
   }
 }

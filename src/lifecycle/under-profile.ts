@@ -31,6 +31,7 @@ export function stateUnderProfile(record: OriginRecord, profile: Profile, now: n
     if (answer.kind !== 'rules' && copy !== undefined) meet(successOf(copy, {}), copy.fetchedAt);
     const outcome = asAnswered(answer, copy, profile);
     if (outcome === undefined) return { state: 'unknown', reason: 'unread' };
+    // Stryker disable next-line EqualityOperator,LogicalOperator: the same outcome at the same time changes nothing.
     if (answer.kind === 'unavailable' && answer.since < answer.fetchedAt) meet(outcome, answer.since);
     meet(outcome, answer.fetchedAt);
   }

@@ -99,6 +99,8 @@ const ANSWERS: readonly (readonly [what: string, Answer, Suspect | undefined])[]
   ['an application', { body: application }, 'html'],
   ['a home page that gatekeepers have been at', { body: home }, 'html'],
   ['a page after a BOM and comments', { body: `\uFEFF\n<!-- a --> <!--b-->\n${home}` }, 'html'],
+  ['a page directly after a BOM', { body: `\uFEFF${home}` }, 'html'],
+  ['a comment, text and a page', { body: `<!-- a -->!${home}` }, undefined],
   ['XHTML', { body: `<?xml version="1.0"?>\n${home}` }, 'html'],
   [
     'a page in pieces',

@@ -180,10 +180,26 @@ describe('freshness', () => {
     ],
     ['no-store', { cacheControl: 'no-store' }, { source: 'no-store', lifetimeMs: floor, clampedBy: 'min' }],
     ['that nothing was said', {}, { source: 'default', lifetimeMs: DAY }],
+    [
+      'an Expires that counts from receipt by the absence of a Date',
+      { expires: http(START + HOUR) },
+      { source: 'expires', expiresAt: START + HOUR, ageSeconds: 0, lifetimeMs: HOUR },
+    ],
+    [
+      'RFC 9111 §1.2.2: 2^31 in place of a greater number of seconds',
+      { cacheControl: `max-age=${2 ** 31 + 1}`, age: '9'.repeat(400) },
+      {
+        source: 'max-age',
+        seconds: 2 ** 31,
+        ageSeconds: 2 ** 31,
+        lifetimeMs: floor,
+        clampedBy: 'min',
+      },
+    ],
   ];
 
   it.each(reasons)('tells %s', (_, headers, expected) => {
-    expect(freshness(headers, profiles.rfc9309, START)).toEqual(expected);
+    expect(freshness(headers, profiles.rfc9309, START)).toStrictEqual(expected);
   });
 
   it('goes by the bounds of the profile', () => {
@@ -192,6 +208,16 @@ describe('freshness', () => {
     expect(freshness({ cacheControl: 'no-store' }, koster, START).lifetimeMs).toBe(SECOND);
     expect(freshness({ cacheControl: 'max-age=60' }, koster, START).lifetimeMs).toBe(MINUTE);
     expect(freshness({ cacheControl: 'max-age=31536000' }, koster, START).lifetimeMs).toBe(7 * DAY);
+  });
+
+  it.each<AnswerHeaders>([
+    { cacheControl: 'no-store' },
+    { cacheControl: 'no-cache' },
+    { cacheControl: 'max-age=soon' },
+    { expires: '0' },
+  ])('is nothing for %j under a profile without a least lifetime', (headers) => {
+    const lifetime = { defaultMs: DAY, minMs: 0, maxMs: DAY };
+    expect(freshness(headers, { lifetime }, START).lifetimeMs).toBe(0);
   });
 
   const text = fc.oneof(

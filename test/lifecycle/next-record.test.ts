@@ -11,7 +11,7 @@ describe('a success', () => {
     const outcome = outcomes.success(headers, 'User-agent: *');
     const record = new Story().meets(outcome);
     const route = { status: 200, finalUrl: 'https://example.com/robots.txt', hops: 0 };
-    expect(record).toEqual({
+    expect(record).toStrictEqual({
       origin: 'https://example.com',
       answer: { kind: 'rules', ...route, fetchedAt: START, staleAt: START + DAY, headers },
       copy: {
@@ -31,6 +31,17 @@ describe('a success', () => {
     expect(record.answer).toMatchObject({ hops: 1, redirects });
     expect(record.answer).not.toHaveProperty('headers');
     expect(new Story().meets(outcomes.success()).answer).not.toHaveProperty('redirects');
+  });
+
+  it('has no member for what the response does not say', () => {
+    expect(Object.keys(new Story().meets(outcomes.success()).copy ?? {})).toEqual([
+      'body',
+      'truncated',
+      'status',
+      'finalUrl',
+      'hops',
+      'fetchedAt',
+    ]);
   });
 
   it('ends a failure and forgets the validators of the copy before', () => {
@@ -86,6 +97,7 @@ describe('a 304', () => {
     expect(second.answer).toMatchObject({
       kind: 'rules',
       status: 200,
+      notModified: true,
       fetchedAt: START + DAY,
       staleAt: START + DAY + HOUR,
     });
@@ -131,7 +143,19 @@ describe('an unavailable answer', () => {
     expect(story.stands).toBe('allow-all, unavailable');
   });
 
-  it('says why when it is not the status', () => {
+  it('has no member for what the response does not say', () => {
+    expect(new Story().meets(outcomes.unavailable()).answer).toStrictEqual({
+      kind: 'unavailable',
+      status: 404,
+      finalUrl: 'https://example.com/robots.txt',
+      hops: 0,
+      fetchedAt: START,
+      staleAt: START + DAY,
+      since: START,
+    });
+  });
+
+  it('gives the reason when it is not the status', () => {
     const outcome = {
       ...outcomes.unavailable({}, 302),
       kind: 'unavailable',
@@ -216,6 +240,33 @@ describe('a restricted answer', () => {
     const record = story.later(MINUTE).meets(outcomes.restricted());
     expect(Object.keys(record)).toEqual(['origin', 'answer']);
     expect(story.stands).toBe('disallow-all, restricted');
+  });
+});
+
+describe('a failure', () => {
+  const failure = {
+    since: START,
+    at: START,
+    attempts: 1,
+    status: 503,
+    error: 'ERR_ROBOTS_STATUS',
+    finalUrl: 'https://example.com/robots.txt',
+    hops: 0,
+  };
+
+  it('has no member for what the response does not say', () => {
+    expect(new Story().meets(outcomes.unreachable()).failure).toStrictEqual({
+      ...failure,
+      retryAt: START + profiles.rfc9309.backoff.initialMs,
+    });
+  });
+
+  it('keeps the pause that the server asked for', () => {
+    expect(new Story().meets(outcomes.unreachable(HOUR)).failure).toStrictEqual({
+      ...failure,
+      retryAt: START + HOUR,
+      retryAfterMs: HOUR,
+    });
   });
 });
 

@@ -8,7 +8,7 @@ it('a shared success has the final URL, no hop and no redirects', () => {
   const shared = outcomes.success({ etag: '"1"' }) as Success;
   const redirects = [{ url: 'https://example.com/robots.txt', status: 301, location: '/r' }];
   const redirected = { ...shared, finalUrl: 'https://www.example.com/robots.txt', hops: 1, redirects };
-  expect(unredirected(redirected)).toEqual({
+  expect(unredirected(redirected)).toStrictEqual({
     ...shared,
     finalUrl: 'https://www.example.com/robots.txt',
     hops: 0,

@@ -268,6 +268,12 @@ describe('a copy that both profiles keep past a 404', () => {
     expect(seen(story())).toBe('last-good');
   });
 
+  it('is not read in place of the 404, where a 404 has rules', () => {
+    const { record, now } = story();
+    const reading: Profile = { ...keeping, status: { ...keeping.status, '404': 'rules' } };
+    expect(stands(stateUnderProfile(record!, reading, now))).toBe('unknown, unread');
+  });
+
   it('serves for as long as that since the first 404, however many follow', () => {
     const again = story();
     again.later(23 * HOUR).meets(outcomes.unavailable());

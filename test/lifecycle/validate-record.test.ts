@@ -71,8 +71,32 @@ describe('a record made by another process', () => {
     expect(validateRecord(madeBy(maker, outcome), reader, START)).toBe('profile');
   });
 
+  it('is taken with as many redirects as the profile follows', () => {
+    const redirected = { ...outcomes.success(), hops: rfc9309.maxRedirects };
+    expect(validateRecord(madeBy(rfc9309, redirected), rfc9309, START)).toBeUndefined();
+  });
+
+  it.each([
+    ['after more redirects', koster, { ...outcomes.success(HOURLY), hops: 6 }],
+    [
+      'with a status that is no success here',
+      { ...rfc9309, status: { ...rfc9309.status, '404': 'rules' } } satisfies Profile,
+      { ...(outcomes.success() as Extract<Outcome, { kind: 'success' }>), status: 404 },
+    ],
+  ])('is not taken for a copy that ours would not have read, even when revalidated: %s', (_, maker, met) => {
+    const record = madeBy(maker, met, outcomes.notModified(HOURLY));
+    const answer = { ...record.answer!, status: 200 };
+    expect(validateRecord({ ...record, answer }, rfc9309, START)).toBe('profile');
+  });
+
+  it('is taken with a failure that has the status of a success: the body was at fault', () => {
+    const outcome = { ...outcomes.unreachable(), status: 200, error: 'ERR_ROBOTS_CONTENT_CODING' } as Outcome;
+    expect(validateRecord(madeBy(rfc9309, outcome), rfc9309, START)).toBeUndefined();
+  });
+
   it.each(['too-many-redirects', 'redirect-loop'] as const)('%s open a site only where they do', (reason) => {
     const outcome = { ...outcomes.unavailable({}, 302), kind: 'unavailable', reason, headers: {} } as const;
+    expect(validateRecord(madeBy(rfc9309, outcome), rfc9309, START)).toBeUndefined();
     expect(validateRecord(madeBy(rfc9309, outcome), google, START)).toBeUndefined();
     expect(validateRecord(madeBy(rfc9309, outcome), koster, START)).toBe('profile');
   });
@@ -148,6 +172,7 @@ describe('a record made by another process', () => {
     const missing = noLaterThan(madeBy(rfc9309, outcomes.unavailable()), now);
     expect(missing.answer).toMatchObject({ fetchedAt: now, since: now });
     expect(noLaterThan(record, START)).toBe(record);
+    expect(noLaterThan(record, START - 1).failure?.at).toBe(START - 1);
   });
 
   it('is not taken when its parts contradict each other', () => {
@@ -214,6 +239,11 @@ describe('what is stored', () => {
     expect(retentionMs(record, rfc9309, START + HOUR)).toBe(0);
     const copied = madeBy(keeping, outcomes.success(), outcomes.unavailable());
     expect(retentionMs(copied, keeping, START)).toBe(61 * DAY);
+  });
+
+  it('is kept for a whole number of milliseconds, rounded up', () => {
+    const record = madeBy(rfc9309, outcomes.unavailable({ cacheControl: 'max-age=3600' }));
+    expect(retentionMs(record, rfc9309, START + 0.75)).toBe(HOUR);
   });
 
   it('is never kept for ever', () => {
