@@ -36,7 +36,7 @@ describe('the rules of an entry', () => {
 });
 
 describe('an entry is quiet', () => {
-  it('from when its answer came until its last tenth', () => {
+  it('from receipt of its answer until the last tenth of the lifetime', () => {
     const entry = new CacheEntry(made(outcomes.success()), rfc9309);
     const quiet = [-1, 0, 0.9 * DAY - 1, 0.9 * DAY].map((ms) => entry.isQuietAt(START + ms));
     expect(quiet).toEqual([false, true, true, false]);
@@ -53,8 +53,8 @@ describe('an entry is quiet', () => {
   });
 });
 
-describe('what decisions rest on', () => {
-  it('is one object while it is the same, and says where it came from', () => {
+describe('the source of decisions', () => {
+  it('is one object while the record is the same, and names memory, store or network', () => {
     const entry = new CacheEntry(made(outcomes.success(), outcomes.unreachable()), rfc9309);
     const first = entry.source('memory', true, true);
     expect(first).toMatchObject({ source: 'memory', status: 200 });
@@ -65,7 +65,7 @@ describe('what decisions rest on', () => {
     expect(entry.source('memory', true, true)).toBe(first);
   });
 
-  it('changes with what holds', () => {
+  it('changes with the state', () => {
     const success = { ...outcomes.success(), truncated: true } as Outcome;
     const entry = new CacheEntry(made(success, outcomes.unreachable()), rfc9309);
     expect(entry.source('memory', true, true)).toMatchObject({ status: 200, truncated: true });
@@ -106,7 +106,7 @@ describe('the memory that an entry takes', () => {
     expect(utf8).toBeLessThan(5_000);
   });
 
-  it('counts the fields of the answer, and those of the copy only where they are others', () => {
+  it('counts the fields of the answer, and those of the copy only where they differ', () => {
     const plain = sizeOf(answering({ age: '' }));
     expect(sizeOf(answering({ age: LONG })) - plain).toBe(1_000);
     expect(sizeOf(answering({ age: '', expires: LONG })) - plain).toBe(1_020);
@@ -120,7 +120,7 @@ describe('the memory that an entry takes', () => {
     }
   });
 
-  it('counts a failure, and the redirects on the way', () => {
+  it('counts a failure, and its redirects', () => {
     const success = sizeOf(answering({}));
     const failed = sizeOf(answering({}), outcomes.unreachable()) - success;
     expect(failed).toBe(130 + 20 + 'https://example.com/robots.txt'.length);
@@ -133,7 +133,7 @@ describe('the memory that an entry takes', () => {
     );
   });
 
-  it('of an origin of which nothing is known is that of its name', () => {
+  it('of an unknown origin is that of its name', () => {
     const entry = new CacheEntry({ origin: 'https://example.com' }, rfc9309);
     expect(entry.sizeBytes).toBe(420 + 'https://example.com'.length);
   });

@@ -23,7 +23,7 @@ const made = (...met: Parameters<Story['meets']>[0][]): OriginRecord => {
 const rules = (text: string): OriginRecord => made(outcomes.success({}, text));
 const ORIGIN = 'https://example.com';
 
-describe('a change of policy is told', () => {
+describe('a change of policy is reported', () => {
   it('when an origin is known for the first time', () => {
     expect(told(undefined, rules('a'), START)).toEqual([
       { origin: ORIGIN, before: 'unknown', after: 'rules', fileChanged: true, at: START },
@@ -45,7 +45,7 @@ describe('a change of policy is told', () => {
     ]);
   });
 
-  it('when the state differs, and whether the file went with it', () => {
+  it('when the state differs, with whether the file differs too', () => {
     expect(told(rules('a'), made(outcomes.unavailable()), START)).toMatchObject([
       { before: 'rules', after: 'allow-all', fileChanged: true },
     ]);
@@ -54,7 +54,7 @@ describe('a change of policy is told', () => {
     ]);
   });
 
-  it('against the state that a stale answer had until then', () => {
+  it('against the state that a stale answer had before', () => {
     const story = new Story();
     const stale = story.meets(outcomes.unavailable());
     const fresh = story.later(2 * DAY).meets(outcomes.success());
@@ -64,20 +64,20 @@ describe('a change of policy is told', () => {
     expect(told(first, same.later(2 * DAY).meets(outcomes.success()), same.now)).toEqual([]);
   });
 
-  it('of a record of signals alone not at all, and after one as of an origin never known', () => {
+  it('not for a record of site signals alone; after one, as for an unknown origin', () => {
     const signal: OriginRecord = { origin: ORIGIN, site: { reachable: true, at: START } };
     expect(told(undefined, signal, START)).toEqual([]);
     expect(told(signal, rules('a'), START)).toMatchObject([{ before: 'unknown', after: 'rules' }]);
   });
 });
 
-describe('no change is told', () => {
-  it('of the same octets in the same state', () => {
+describe('no change is reported', () => {
+  it('for the same octets in the same state', () => {
     expect(told(rules('abc'), rules('abc'), START)).toEqual([]);
     expect(told(made(outcomes.unavailable()), made(outcomes.unavailable({}, 410)), START)).toEqual([]);
   });
 
-  it('of a record that is stale when it comes', () => {
+  it('for a record that is stale on arrival', () => {
     expect(told(undefined, rules('a'), START + DAY)).toEqual([]);
     expect(told(rules('a'), rules('b'), START + DAY - HOUR)).toHaveLength(1);
   });

@@ -24,8 +24,8 @@ function hangar() {
 /** Lets everything go on that can. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('one flight a key', () => {
-  it('is shared by all who ask while it is under way, and starts anew for who asks after', async () => {
+describe('a flight', () => {
+  it('is shared by all callers until it ends; a later caller starts another', async () => {
     const { flights, started, join } = hangar();
     const both = [join('a'), join('a', new AbortController().signal)];
     const other = join('b');
@@ -41,7 +41,7 @@ describe('one flight a key', () => {
     expect(flights.size).toBe(0);
   });
 
-  it('that fails rejects all who wait, and is over', async () => {
+  it('that fails rejects all its callers, and ends', async () => {
     const { flights, started, join } = hangar();
     const both = [join('a'), join('a', new AbortController().signal)].map((each) => expect(each).rejects);
     started[0]?.crash('engine');
@@ -50,14 +50,14 @@ describe('one flight a key', () => {
   });
 });
 
-describe('a passenger who aborts', () => {
-  it('beforehand starts nothing', async () => {
+describe('an aborted caller', () => {
+  it('starts no flight when aborted beforehand', async () => {
     const { flights, started, join } = hangar();
     await expect(join('a', AbortSignal.abort('early'))).rejects.toBe('early');
     expect([started.length, flights.size]).toEqual([0, 0]);
   });
 
-  it('leaves alone while others stay', async () => {
+  it('rejects alone while others wait', async () => {
     const { started, join } = hangar();
     const leaving = new AbortController();
     const left = join('a', leaving.signal);
@@ -69,7 +69,7 @@ describe('a passenger who aborts', () => {
     expect(await stays).toBe('there');
   });
 
-  it('as the last one ends the flight, with the last reason', async () => {
+  it('that is the last one ends the flight, with its reason', async () => {
     const { flights, started, join } = hangar();
     const [one, two] = [new AbortController(), new AbortController()];
     const left = [join('a', one.signal), join('a', two.signal)].map((each) => expect(each).rejects);
@@ -84,7 +84,7 @@ describe('a passenger who aborts', () => {
     await settled();
   });
 
-  it('never ends a flight that somebody without a signal waits for', async () => {
+  it('does not end a flight that a caller without a signal waits for', async () => {
     const { started, join } = hangar();
     const stays = join('a');
     const leaving = new AbortController();
@@ -96,7 +96,7 @@ describe('a passenger who aborts', () => {
     expect(await stays).toBe('there');
   });
 
-  it('after the landing ends nothing', async () => {
+  it('has no effect after the flight has ended', async () => {
     const { started, join } = hangar();
     const leaving = new AbortController();
     const landed = join('a', leaving.signal);
@@ -109,7 +109,7 @@ describe('a passenger who aborts', () => {
 });
 
 describe('a flight that is detached', () => {
-  it('still lands for those who wait, and knows that it is no longer current', async () => {
+  it('still answers its callers, and reports that it is no longer current', async () => {
     const { flights, started, join } = hangar();
     const before = join('a');
     expect(started[0]?.isCurrent()).toBe(true);
@@ -127,7 +127,7 @@ describe('a flight that is detached', () => {
   });
 });
 
-it('abortAll ends every flight at once, whatever the work makes of it', async () => {
+it('abortAll ends every flight at once, even if the work ignores its signal', async () => {
   const { flights, started, join } = hangar();
   const waiting = [join('a'), join('b', new AbortController().signal)].map((each) => expect(each).rejects);
   flights.abortAll('closed');

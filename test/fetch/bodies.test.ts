@@ -42,7 +42,7 @@ describe.each(TRANSPORTS)('the body limit over %s', (_name, make) => {
     expect(body === file).toBe(true);
   });
 
-  it('keeps nothing of one endless line, and cuts after a CR too', async () => {
+  it('keeps nothing of a single line longer than the limit, and cuts after a CR too', async () => {
     expect(await read('a'.repeat(LIMIT + 50_000))).toEqual({ body: '', truncated: true, bytes: 0 });
     expect((await read(`Allow: /\r${'a'.repeat(LIMIT)}`)).body).toBe('Allow: /\r');
   });
@@ -55,7 +55,7 @@ describe.each(TRANSPORTS)('the body limit over %s', (_name, make) => {
     expect(bodyOf(outcome) === file).toBe(true);
   });
 
-  it('does not mind what happens after the limit, and lets go of the socket', async () => {
+  it('ignores what follows the limit, and releases the socket', async () => {
     const closed = occurrence();
     const { origin } = await rawSite((socket) => {
       socket.once('close', () => closed.happens());
@@ -65,7 +65,7 @@ describe.each(TRANSPORTS)('the body limit over %s', (_name, make) => {
     await closed.happened;
   });
 
-  it('is content when the body breaks at the limit, without the line that may be cut', async () => {
+  it('is a success when the body breaks at the limit, without the line that may be cut', async () => {
     const whole = `${lines(LIMIT - 1)}\n`;
     const broken = await rawSite((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9999999\r\n\r\n');
@@ -79,7 +79,7 @@ describe.each(TRANSPORTS)('the body limit over %s', (_name, make) => {
     expect(bodyOf(second).endsWith('\n')).toBe(true);
   });
 
-  it('is content when the body breaks just after the limit', async () => {
+  it('is a success when the body breaks just after the limit', async () => {
     const { origin } = await rawSite((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9999999\r\n\r\n');
       socket.end(`${lines(LIMIT)}\nmore`);

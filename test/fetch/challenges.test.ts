@@ -18,7 +18,7 @@ describe.each(TRANSPORTS)('gatekeepers over %s', (_name, make) => {
     [401, 'unavailable'],
     [403, 'unavailable'],
     [503, 'unreachable'],
-  ])('are noted beside a %i, which decides', async (status, kind) => {
+  ])('are reported with a %i, which decides', async (status, kind) => {
     const { origin, requests } = await site({ '/robots.txt': { status, headers: HTML, body: CHALLENGE } });
     expect(await fetch(origin)).toMatchObject({ kind, status, suspect: 'challenge' });
     expect(requests.length).toBe(1);
@@ -36,7 +36,7 @@ describe.each(TRANSPORTS)('gatekeepers over %s', (_name, make) => {
     });
   });
 
-  it('are known by a field alone', async () => {
+  it('are recognised by a field alone', async () => {
     const { origin } = await site({
       '/robots.txt': [
         { status: 202, headers: { 'x-amzn-waf-action': 'challenge' } },
@@ -47,7 +47,7 @@ describe.each(TRANSPORTS)('gatekeepers over %s', (_name, make) => {
     expect(await fetch(origin)).toMatchObject({ kind: 'unavailable', suspect: 'challenge' });
   });
 
-  it('are the only ones a profile may take for no answer', async () => {
+  it('are the only pages that a profile can treat as unreachable', async () => {
     const login = '<html><input type="password">';
     const { origin } = await site({
       '/robots.txt': [
@@ -96,7 +96,7 @@ describe.each(TRANSPORTS)('gatekeepers over %s', (_name, make) => {
     },
   );
 
-  it('are judged by what came when the page stays away', async () => {
+  it('are recognised by the octets that arrived before the deadline', async () => {
     const closed = occurrence();
     const { origin } = await rawSite((socket) => {
       socket.once('close', () => closed.happens());

@@ -49,7 +49,7 @@ describe.each(TRANSPORTS)('content codings over %s', (name, make) => {
     expect(bodyOf(outcome) === lines(LIMIT)).toBe(true);
   });
 
-  it.each(['zstd', 'compress', 'gzip, foo', 'aws-chunked'])('does not guess at %s', async (field) => {
+  it.each(['zstd', 'compress', 'gzip, foo', 'aws-chunked'])('refuses the unknown %s', async (field) => {
     const outcome = await fetch(await encoded(field, Buffer.from(RULES)));
     expect(outcome).toMatchObject({ kind: 'unreachable', status: 200, error: 'ERR_ROBOTS_CONTENT_CODING' });
   });
@@ -68,7 +68,7 @@ describe.each(TRANSPORTS)('content codings over %s', (name, make) => {
     expect(bodyOf(await fetch(await encoded(field, Buffer.from(RULES))))).toBe(RULES);
   });
 
-  it('is bombed in vain', async () => {
+  it('reads no more of a decompression bomb than the limit', async () => {
     const zeros = Buffer.alloc(1 << 20);
     let sent = 0;
     const closed = occurrence();
@@ -89,7 +89,7 @@ describe.each(TRANSPORTS)('content codings over %s', (name, make) => {
     expect(sent).toBeLessThan(200_000);
   });
 
-  it.runIf(name === 'undici')('is not kept busy by what decodes to nothing', async () => {
+  it.runIf(name === 'undici')('ends at the deadline for coded octets that decode to none', async () => {
     const emptyBlocks = Buffer.alloc(65_536);
     for (let at = 0; at + 5 <= emptyBlocks.byteLength; at += 5) emptyBlocks.set([0, 0, 0, 0xff, 0xff], at);
     const whole = emptyBlocks.subarray(0, 65_535);
@@ -125,7 +125,7 @@ describe('content codings decoded here', () => {
     expect(bodyOf(await fetch(origin))).toBe(RULES);
   });
 
-  it('blames the network for a coded body that the network broke', async () => {
+  it('has the error of the network for a coded body that the network broke', async () => {
     const gzip = gzipSync(RULES);
     const { origin } = await rawSite((socket) => {
       socket.write(
@@ -136,7 +136,7 @@ describe('content codings decoded here', () => {
     expect(await fetch(origin)).toMatchObject({ kind: 'unreachable', status: 200, error: 'UND_ERR_SOCKET' });
   });
 
-  it('is content when a coded body breaks after the limit', async () => {
+  it('is a success when a coded body breaks after the limit', async () => {
     const gzip = gzipSync(`${lines(LIMIT)}\n${lines(LIMIT)}`);
     const { origin } = await rawSite((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 9999999\r\n\r\n`);
@@ -145,7 +145,7 @@ describe('content codings decoded here', () => {
     expect(await fetch(origin)).toMatchObject({ kind: 'success', truncated: true });
   });
 
-  it('lets go of a coded body that goes silent after the limit', async () => {
+  it('releases a coded body that goes silent after the limit', async () => {
     const closed = occurrence();
     const { origin } = await rawSite((socket) => {
       socket.once('close', () => closed.happens());
@@ -156,7 +156,7 @@ describe('content codings decoded here', () => {
     await closed.happened;
   });
 
-  it('holds little memory while bombed', async () => {
+  it('takes little memory for a decompression bomb', async () => {
     const bomb = gzipSync(gzipSync(Buffer.alloc(200 << 20), { level: 1 }));
     const { origin } = await site({
       '/robots.txt': { headers: { 'content-encoding': 'gzip, gzip' }, body: bomb },
@@ -168,7 +168,7 @@ describe('content codings decoded here', () => {
     expect(after.external + after.heapUsed - before.external - before.heapUsed).toBeLessThan(8 << 20);
   });
 
-  it('does not keep a slab per octet', async () => {
+  it('takes little memory for a body in segments of one octet', async () => {
     const { origin } = await rawSite((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
       socket.end(`${'1\r\na\r\n1\r\n\n\r\n'.repeat(20_000)}0\r\n\r\n`);
@@ -177,7 +177,7 @@ describe('content codings decoded here', () => {
   });
 });
 
-describe('content codings that a fetch was to undo', () => {
+describe('content codings that a fetch should have undone', () => {
   it.each(['gzip', 'GZip', 'x-gzip', 'deflate, gzip'])('refuses %s that is left undone', async (field) => {
     const undecoded = async (): Promise<Response> =>
       new Response(gzipSync(RULES), { headers: { 'content-encoding': field } });
@@ -247,7 +247,7 @@ describe('the end of a coded body', () => {
       expect(await coded(coding, encode(''))).toMatchObject({ kind: 'success', body: new Uint8Array(0) });
     });
 
-    it('comes in segments of one octet', async () => {
+    it('reads it in segments of one octet', async () => {
       const { origin } = await rawSite((socket) => {
         const stream = encode(RULES);
         socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: ${coding}\r\ntransfer-encoding: chunked\r\n\r\n`);
@@ -261,7 +261,7 @@ describe('the end of a coded body', () => {
       expect(bodyOf(await fetch(origin))).toBe(RULES);
     });
 
-    it('does not miss a trailer behind a stream under another coding', async () => {
+    it('refuses a trailer behind a stream under another coding', async () => {
       const inner = Buffer.concat([encode(RULES), Buffer.from('x')]);
       expect(await coded(`${coding}, gzip`, gzipSync(inner))).toMatchObject({
         kind: 'unreachable',

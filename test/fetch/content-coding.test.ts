@@ -67,27 +67,27 @@ describe('the codings of a Content-Encoding field', () => {
 describe('a coded body', () => {
   const octets = Buffer.from(TEXT);
 
-  it.each(['gzip', 'deflate', 'br'] as const)('of %s is undone in pieces of any size', async (coding) => {
+  it.each(['gzip', 'deflate', 'br'] as const)('in %s is decoded in pieces of any size', async (coding) => {
     for (const chunkSize of [1, 2, 7, 10_000]) {
       expect(await decoded(ENCODE[coding](octets), [coding], { chunkSize })).toBe(TEXT);
     }
   });
 
-  it('of raw deflate is undone as deflate', async () => {
+  it('in raw deflate is decoded as deflate', async () => {
     expect(await decoded(deflateRawSync(octets), ['deflate'])).toBe(TEXT);
   });
 
-  it('of several codings is undone from the last to the first', async () => {
+  it('in several codings is decoded from the last to the first', async () => {
     const twice = gzipSync(brotliCompressSync(octets));
     expect(await decoded(twice, ['br', 'gzip'])).toBe(TEXT);
     await expect(decoded(twice, ['gzip', 'br'])).rejects.toThrow();
   });
 
-  it('of none is as it came', async () => {
+  it('without a coding is unchanged', async () => {
     expect(await decoded(octets, [])).toBe(TEXT);
   });
 
-  it.each(['gzip', 'deflate', 'br'] as const)('of %s with octets behind it is refused', async (coding) => {
+  it.each(['gzip', 'deflate', 'br'] as const)('in %s with octets behind it is refused', async (coding) => {
     const whole = ENCODE[coding](octets);
     for (const behind of [whole, Buffer.alloc(1), Buffer.from(TEXT)]) {
       for (const chunkSize of [1, 10_000]) {
@@ -99,7 +99,7 @@ describe('a coded body', () => {
     }
   });
 
-  it.each(['gzip', 'deflate', 'br'] as const)('of %s that ends early is refused', async (coding) => {
+  it.each(['gzip', 'deflate', 'br'] as const)('in %s that ends early is refused', async (coding) => {
     const whole = ENCODE[coding](octets);
     for (const length of [1, 5, whole.length - 1]) {
       await expect(decoded(whole.subarray(0, length), [coding])).rejects.toThrow();
@@ -135,7 +135,7 @@ describe('a coded body', () => {
     },
   );
 
-  it('that nobody reads on lets go of its source', async () => {
+  it('that is not read to the end releases its source', async () => {
     const { state, chunks } = source(gzipSync(Buffer.alloc(1_000_000, 'ab')), 100);
     for await (const part of decode(chunks, ['gzip'], { maxOctetsIn: 1_000_000, mayBeEmpty: false })) {
       expect(part.length).toBeGreaterThan(0);

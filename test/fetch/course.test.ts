@@ -4,10 +4,10 @@ import { context, TRANSPORTS } from './context.ts';
 const RULES = { body: 'User-agent: *\nDisallow: /\n' };
 
 /** How an attempt went: the hops and fields that outcomes of every kind tell. */
-describe.each(TRANSPORTS)('the course of an attempt over %s', (_name, make) => {
+describe.each(TRANSPORTS)('the redirects and fields of an attempt over %s', (_name, make) => {
   const { site, fetch } = context(make());
 
-  it('has every redirect, with the Location as it came', async () => {
+  it('include every redirect, with its Location unchanged', async () => {
     const target = await site({ '/r': RULES });
     const { origin } = await site({
       '/robots.txt': { status: 301, headers: { location: 'moved?x#y' } },
@@ -22,14 +22,14 @@ describe.each(TRANSPORTS)('the course of an attempt over %s', (_name, make) => {
     });
   });
 
-  it('has the Location that was not followed among the fields', async () => {
+  it('include a Location that was not followed', async () => {
     const { origin } = await site({ '/robots.txt': { status: 302, headers: { location: 'gopher://x/' } } });
     const outcome = await fetch(origin);
     expect(outcome).toMatchObject({ kind: 'unreachable', status: 302, headers: { location: 'gopher://x/' } });
     expect(outcome).not.toHaveProperty('redirects');
   });
 
-  it('has the fields that explain a failure', async () => {
+  it('include the fields that explain a failure', async () => {
     const headers = { 'retry-after': 'soon', date: 'Mon, 01 Jun 2026 00:00:00 GMT', 'x-other': 'y' };
     const { origin } = await site({ '/robots.txt': { status: 503, headers } });
     expect(await fetch(origin)).toMatchObject({
@@ -37,7 +37,7 @@ describe.each(TRANSPORTS)('the course of an attempt over %s', (_name, make) => {
     });
   });
 
-  it('has the fields of a body that never ends, and none of the hop before', async () => {
+  it('are those of the last hop when its body never ends', async () => {
     const slow = await site((_, response) => {
       response.writeHead(200, { etag: '"slow"' }).write('User-agent: *\n');
     });
@@ -50,7 +50,7 @@ describe.each(TRANSPORTS)('the course of an attempt over %s', (_name, make) => {
     });
   });
 
-  it('is bounded, however long the fields are', async () => {
+  it('are bounded in size', async () => {
     const long = `/${'x'.repeat(4_000)}`;
     const { origin } = await site({
       '/robots.txt': { status: 302, headers: { location: long } },

@@ -31,7 +31,7 @@ describe.each(TRANSPORTS)('failures over %s', (name, make) => {
     expect(requests.length).toBeLessThan(5);
   });
 
-  it("rejects with the caller's reason, headers or body under way, or beforehand", async () => {
+  it("rejects with the caller's reason, aborted before the request, the headers or the end of the body", async () => {
     const reason = new Error('left');
     let abort = new AbortController();
     const silent = await site(() => abort.abort(reason));
@@ -60,7 +60,7 @@ describe.each(TRANSPORTS)('failures over %s', (name, make) => {
     await closed.happened;
   });
 
-  it('lets many attempts share one redirect target although its first answer hangs', async () => {
+  it('complete many attempts at one redirect target although its first response hangs', async () => {
     const target = await site((_request, response) => {
       if (target.requests.length > 1) response.end('Allow: /\n');
     });
@@ -98,11 +98,11 @@ const response = (init: Partial<FetchedResponse>): FetchedResponse => ({
   ...init,
 });
 
-describe('a fetch with manners of its own', () => {
+describe('a fetch that differs from the Fetch standard', () => {
   const { fetch, site } = context(fetchTransport(() => Promise.reject(new Error('unused'))));
   const origin = 'https://example.com';
 
-  it('is called as promised', async () => {
+  it('is called with method, headers, redirect and signal', async () => {
     const calls: unknown[] = [];
     const transport = fetchTransport((url, init) => {
       calls.push([url, Object.keys(init), init.method, init.redirect]);

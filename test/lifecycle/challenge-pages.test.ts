@@ -86,7 +86,11 @@ const ANSWERS: readonly (readonly [what: string, Answer, Suspect | undefined])[]
   ['AWS WAF, captcha', { status: 405, fields: { 'x-amzn-waf-action': 'CAPTCHA ' } }, 'challenge'],
   ['Anubis, 200', { body: anubis }, 'challenge'],
   ['Anubis, 202', { status: 202, body: anubis }, 'challenge'],
-  ['a 202 page of nobody known', { status: 202, body: page('<title>One moment</title>') }, 'challenge'],
+  [
+    'a page of an unknown gatekeeper with 202',
+    { status: 202, body: page('<title>One moment</title>') },
+    'challenge',
+  ],
   ['DataDome', { status: 403, body: dataDome }, 'challenge'],
   ['Imperva', { body: imperva }, 'challenge'],
   ['F5', { body: f5 }, 'blocked'],
@@ -97,7 +101,7 @@ const ANSWERS: readonly (readonly [what: string, Answer, Suspect | undefined])[]
   ['a page at a login path', { body: application, redirectedTo: '/users/sign_in' }, 'login'],
   ['a page at a login path with a query', { body: home, redirectedTo: '/Login.aspx?return=%2F' }, 'login'],
   ['an application', { body: application }, 'html'],
-  ['a home page that gatekeepers have been at', { body: home }, 'html'],
+  ['a home page with scripts that gatekeepers add', { body: home }, 'html'],
   ['a page after a BOM and comments', { body: `\uFEFF\n<!-- a --> <!--b-->\n${home}` }, 'html'],
   ['a page directly after a BOM', { body: `\uFEFF${home}` }, 'html'],
   ['a comment, text and a page', { body: `<!-- a -->!${home}` }, undefined],
@@ -107,7 +111,7 @@ const ANSWERS: readonly (readonly [what: string, Answer, Suspect | undefined])[]
     { body: '<meta name="viewport" content="x"><iframe src="http://example.net/">' },
     'html',
   ],
-  ['a page after a line of each kind of white space', { body: `\t\v\f\r\n ${home}` }, 'html'],
+  ['a page after each kind of white space', { body: `\t\v\f\r\n ${home}` }, 'html'],
   ['a page after another control character', { body: `\u0008${home}` }, undefined],
   ['a page after a shift out', { body: `\u000e${home}` }, undefined],
   ['a page after a part of a BOM', { body: octets(0xef, home) }, undefined],
@@ -117,34 +121,38 @@ const ANSWERS: readonly (readonly [what: string, Answer, Suspect | undefined])[]
   ['a redirect to another path', { body: application, redirectedTo: '/welcome' }, 'html'],
   ['a gatekeeper page with 410', { status: 410, body: cloudflare }, undefined],
   ['a page with the last success', { status: 299, body: home }, 'html'],
-  ['a page with a redirect that is none', { status: 300, body: home }, undefined],
+  ['a page with a redirect status', { status: 300, body: home }, undefined],
   ['a page with an interim status', { status: 199, body: home }, undefined],
   ['a declaration that never ends', { body: '<?xml <html>' }, undefined],
   ['a page after an empty comment', { body: `<!---->${home}` }, 'html'],
   ['an error page', { status: 403, body: page('<title>403 Forbidden</title>') }, undefined],
   ['an unavailable service', { status: 503, body: home }, undefined],
-  ['a page that says there is none', { status: 404, body: cloudflare }, undefined],
+  ['a gatekeeper page with 404', { status: 404, body: cloudflare }, undefined],
   ['rules', { body: 'User-agent: *\nDisallow: /captcha-delivery.com/\n' }, undefined],
   ['rules behind a comment of HTML', { body: '<!-- $Id$ -->\nUser-agent: *\nDisallow: /\n' }, undefined],
   [
-    'rules that call themselves HTML',
+    'rules with the Content-Type of HTML',
     { fields: { 'content-type': 'text/html' }, body: 'Allow: /' },
     undefined,
   ],
   ['a comment that never ends', { body: '<!-- <html>' }, undefined],
   ['an unknown tag', { body: '<rules><html></rules>' }, undefined],
   ['something like a page', { body: '<htmlx>' }, undefined],
-  ['nothing', { body: '' }, undefined],
+  ['an empty body', { body: '' }, undefined],
   ['white space', { body: '\uFEFF \r\n\t' }, undefined],
-  ['a field of somebody else', { fields: { 'cf-mitigated': '__proto__' } }, undefined],
+  [
+    'a field value that is a name on Object.prototype',
+    { fields: { 'cf-mitigated': '__proto__' } },
+    undefined,
+  ],
 ];
 
-describe('what an answer looks like', () => {
+describe('the suspicion about an answer', () => {
   it.each(ANSWERS)('%s', (_what, answer, expected) => {
     expect(suspect(answer)).toBe(expected);
   });
 
-  it('is judged by its start, in time', () => {
+  it('needs only the start of the body, and linear time', () => {
     const far = page('<title>x</title>', ' '.repeat(SUSPECT_OCTETS) + cloudflare);
     expect(suspect({ body: far })).toBe('html');
     expect(suspect({ body: '<!---->'.repeat(1_000_000) })).toBe(undefined);

@@ -10,7 +10,7 @@ describe('freshness', () => {
   const floor = 10 * MINUTE;
   type Expected = Pick<Freshness, 'lifetimeMs' | 'source' | 'clampedBy'>;
   const cases: readonly [string, AnswerHeaders, Expected][] = [
-    ['nothing said', {}, { lifetimeMs: DAY, source: 'default' }],
+    ['no field', {}, { lifetimeMs: DAY, source: 'default' }],
     ['an empty field', { cacheControl: '' }, { lifetimeMs: DAY, source: 'default' }],
     ['unknown directives', { cacheControl: 'public, foo="a,b"' }, { lifetimeMs: DAY, source: 'default' }],
     ['max-age', { cacheControl: 'max-age=3600' }, { lifetimeMs: HOUR, source: 'max-age' }],
@@ -58,16 +58,16 @@ describe('freshness', () => {
       { lifetimeMs: HOUR, source: 'max-age' },
     ],
     [
-      'an Age that is none',
+      'an Age that is not a number of seconds',
       { cacheControl: 'max-age=3600', age: '-1' },
       { lifetimeMs: HOUR, source: 'max-age' },
     ],
     [
-      'an Age beyond',
+      'an Age as great as max-age',
       { cacheControl: 'max-age=3600', age: '3600' },
       { lifetimeMs: floor, source: 'max-age', clampedBy: 'min' },
     ],
-    ['Age with nothing to take it off', { age: '3600' }, { lifetimeMs: DAY, source: 'default' }],
+    ['Age without a stated lifetime', { age: '3600' }, { lifetimeMs: DAY, source: 'default' }],
     ['max-age=0', { cacheControl: 'max-age=0' }, { lifetimeMs: floor, source: 'max-age', clampedBy: 'min' }],
     [
       'a short max-age',
@@ -153,17 +153,17 @@ describe('freshness', () => {
 
   const reasons: readonly [string, AnswerHeaders, Freshness][] = [
     [
-      'max-age, and the age that was taken off',
+      'max-age and Age',
       { cacheControl: 'max-age=7200', age: '3600' },
       { source: 'max-age', seconds: 7200, ageSeconds: 3600, lifetimeMs: HOUR },
     ],
     [
-      'a value that is no number by its absence',
+      'no seconds for a value that is not a number',
       { cacheControl: 's-maxage=soon' },
       { source: 's-maxage', ageSeconds: 0, lifetimeMs: floor, clampedBy: 'min' },
     ],
     [
-      'the dates that Expires is counted between',
+      'Expires and Date',
       { expires: http(START + HOUR), date: http(START - HOUR), age: '60' },
       {
         source: 'expires',
@@ -174,14 +174,14 @@ describe('freshness', () => {
       },
     ],
     [
-      'an Expires that is no date by its absence',
+      'no time for an Expires that is not a date',
       { expires: '0' },
       { source: 'expires', ageSeconds: 0, lifetimeMs: floor, clampedBy: 'min' },
     ],
     ['no-store', { cacheControl: 'no-store' }, { source: 'no-store', lifetimeMs: floor, clampedBy: 'min' }],
-    ['that nothing was said', {}, { source: 'default', lifetimeMs: DAY }],
+    ['the default of the profile', {}, { source: 'default', lifetimeMs: DAY }],
     [
-      'an Expires that counts from receipt by the absence of a Date',
+      'no Date when there is none',
       { expires: http(START + HOUR) },
       { source: 'expires', expiresAt: START + HOUR, ageSeconds: 0, lifetimeMs: HOUR },
     ],
@@ -198,11 +198,11 @@ describe('freshness', () => {
     ],
   ];
 
-  it.each(reasons)('tells %s', (_, headers, expected) => {
+  it.each(reasons)('reports %s', (_, headers, expected) => {
     expect(freshness(headers, profiles.rfc9309, START)).toStrictEqual(expected);
   });
 
-  it('goes by the bounds of the profile', () => {
+  it('is within the bounds of the profile', () => {
     const { 'koster-1996': koster } = profiles;
     expect(freshness({ cacheControl: '' }, koster, START).lifetimeMs).toBe(7 * DAY);
     expect(freshness({ cacheControl: 'no-store' }, koster, START).lifetimeMs).toBe(SECOND);
@@ -230,7 +230,7 @@ describe('freshness', () => {
     { requiredKeys: [] },
   );
 
-  it('never throws and never leaves the bounds, whatever the headers', () => {
+  it('is within the bounds for any header fields', () => {
     const profile = fc.constantFrom(...Object.values(profiles));
     fc.assert(
       fc.property(anyHeaders, profile, (headers, profile) => {
@@ -242,7 +242,7 @@ describe('freshness', () => {
     );
   });
 
-  it('copes with megabytes of quotes, commas and escapes', () => {
+  it('takes linear time for megabytes of quotes, commas and escapes', () => {
     for (const unit of ['"', ',', '\\', 'a="', '"\\', 'max-age=', ' ', 'a="\\"', '=']) {
       const field = unit.repeat(1_000_000 / unit.length);
       const seen = freshness({ cacheControl: field, expires: field, age: field }, profiles.rfc9309, START);
@@ -282,7 +282,7 @@ describe('retryAfterMs', () => {
     expect(retryAfterMs(header, START, bounds)).toBe(expected);
   });
 
-  it('never throws and never leaves the bounds', () => {
+  it('is within the bounds for any field', () => {
     const header = fc.oneof(fc.string(), fc.stringMatching(/^\d{0,400}$/), fc.date().map(String));
     fc.assert(
       fc.property(header, (header) => {

@@ -72,7 +72,7 @@ describe('parseHttpDate', () => {
     [Date.UTC(2099, 5, 1), '05', 2105],
     [Date.UTC(2099, 5, 1), '99', 2099],
     [Date.UTC(2001, 5, 1), '99', 1999],
-  ])('at %i the year %s is %i', (now, digits, year) => {
+  ])('in %i the two-digit year %s is %i', (now, digits, year) => {
     expect(read(`Sunday, 06-Nov-${digits} 08:49:37 GMT`, now)).toBe(`${year}-11-06T08:49:37.000Z`);
   });
 
@@ -86,7 +86,7 @@ describe('parseHttpDate', () => {
     );
   });
 
-  it('never throws, whatever the text and the clock', () => {
+  it('never throws, for any text and time', () => {
     const near = fc.stringMatching(/^(Sun|Sunday),? ?\d\d?[- ]Nov[- ]\d{2,4} \d\d:\d\d:\d\d( GMT)?$/);
     const clock = fc.oneof(fc.double(), fc.integer({ min: 0, max: START + 100 * 365 * DAY }));
     fc.assert(

@@ -25,7 +25,7 @@ describe('a success', () => {
     expect(record.copy?.body).toBe(outcome.kind === 'success' ? outcome.body : undefined);
   });
 
-  it('keeps how the attempt went, without what there is nothing of', () => {
+  it('keeps the redirects and header fields of the attempt, when there are any', () => {
     const redirects = [{ url: 'https://example.com/robots.txt', status: 301, location: '/r' }];
     const record = new Story().meets({ ...outcomes.success(), hops: 1, redirects });
     expect(record.answer).toMatchObject({ hops: 1, redirects });
@@ -44,7 +44,7 @@ describe('a success', () => {
     ]);
   });
 
-  it('ends a failure and forgets the validators of the copy before', () => {
+  it('ends a failure and discards the validators of the previous copy', () => {
     const story = new Story();
     story.meets(outcomes.success({ etag: '"1"' }));
     story.later(DAY).meets(outcomes.unreachable());
@@ -53,7 +53,7 @@ describe('a success', () => {
     expect(record.copy).not.toHaveProperty('etag');
   });
 
-  it('leaves the record before it as it was', () => {
+  it('does not change the previous record', () => {
     const story = new Story();
     const before = story.meets(outcomes.success());
     const image = structuredClone(before);
@@ -69,7 +69,7 @@ describe('the lifetime in force', () => {
     [0, HOUR],
     [0.5, 0.95 * HOUR],
     [1, 0.9 * HOUR],
-  ])('with %d drawn is %d ms of an hour', (random, expected) => {
+  ])('of an hour is, with the random number %d, %d ms', (random, expected) => {
     for (const kind of ['success', 'unavailable', 'restricted'] as const) {
       const story = new Story();
       story.random = random;
@@ -106,7 +106,7 @@ describe('a 304', () => {
     expect(story.stands).toBe('rules');
   });
 
-  it('brings new validators, and keeps those it does not name', () => {
+  it('replaces the validators that it has, and keeps the others', () => {
     const story = new Story();
     story.meets(outcomes.success({ etag: '"1"', lastModified: 'a' }));
     expect(story.later(DAY).meets(outcomes.notModified({ etag: '"2"' })).copy).toMatchObject({
@@ -123,7 +123,7 @@ describe('a 304', () => {
     expect(story.stands).toBe('rules');
   });
 
-  it('that confirms nothing is a failure', () => {
+  it('without a copy is a failure', () => {
     const story = new Story();
     expect(story.meets(outcomes.notModified()).failure).toMatchObject({
       status: 304,
@@ -166,7 +166,7 @@ describe('an unavailable answer', () => {
     expect(new Story().meets(outcome).answer).toMatchObject({ status: 302, reason: 'redirect-loop' });
   });
 
-  it('leaves no copy to a later failure', () => {
+  it('discards the copy, so a later failure has none', () => {
     const story = new Story();
     story.meets(outcomes.success());
     story.later(DAY).meets(outcomes.unavailable());
@@ -175,7 +175,7 @@ describe('an unavailable answer', () => {
     expect(story.later(30 * DAY).stands).toBe('allow-all, unreachable-expired');
   });
 
-  it('remembers when the row of them began', () => {
+  it('keeps the time of the first of several in a row', () => {
     const story = new Story(keeping);
     const since = () =>
       story.record?.answer?.kind === 'unavailable' ? story.record.answer.since : undefined;
@@ -224,7 +224,7 @@ describe('keepCopyOnUnavailableMs', () => {
     expect(story.stands).toBe('rules');
   });
 
-  it('does not outlast a restriction', () => {
+  it('does not keep the copy after a restricted answer', () => {
     const story = new Story({ ...profiles['koster-1996'], keepCopyOnUnavailableMs: DAY });
     story.meets(outcomes.success());
     expect(story.later(DAY).meets(outcomes.restricted())).not.toHaveProperty('copy');

@@ -25,7 +25,7 @@ const play = (
   }
 };
 
-describe('whatever sequence of answers and pauses', () => {
+describe('in any sequence of answers and pauses', () => {
   const kinds = ['success', 'notModified', 'unavailable', 'restricted', 'unreachable'] as const;
   type Kind = (typeof kinds)[number];
   const headers = fc.record(
@@ -51,7 +51,7 @@ describe('whatever sequence of answers and pauses', () => {
 
   const unsuccessful = kinds.filter((kind) => kind !== 'success');
 
-  it('no file is in force before one was read', () => {
+  it('no rules are in force before a file was read', () => {
     fc.assert(
       fc.property(profile, steps(unsuccessful), (profile, played) => {
         play(profile, played, ({ state }) =>
@@ -61,7 +61,7 @@ describe('whatever sequence of answers and pauses', () => {
     );
   });
 
-  it('an outage opens nothing before the phase of the profile that does', () => {
+  it('an outage allows nothing before the phase of the profile that allows all', () => {
     const opens: Record<string, number> = {
       rfc9309: 30 * DAY,
       google: 12 * HOUR,
@@ -81,7 +81,7 @@ describe('whatever sequence of answers and pauses', () => {
     );
   });
 
-  it('a site is open for want of a file only while the fresh answer says so', () => {
+  it('allow-all as unavailable holds only while the answer is fresh', () => {
     fc.assert(
       fc.property(profile, steps(kinds), (profile, played) => {
         play(profile, played, (seen, { record, now }) => {
@@ -93,7 +93,7 @@ describe('whatever sequence of answers and pauses', () => {
     );
   });
 
-  it('what is unknown is due at once, and what is due at once is not in force as an answer', () => {
+  it('an unknown state is due now, and an answer that is due now is not in force', () => {
     fc.assert(
       fc.property(profile, steps(kinds), (profile, played) => {
         play(profile, played, ({ state }, { due }) => {
@@ -104,7 +104,7 @@ describe('whatever sequence of answers and pauses', () => {
     );
   });
 
-  it('setting the clock back by itself opens nothing that an attempt had found closed', () => {
+  it('setting the clock back allows nothing that was disallowed', () => {
     fc.assert(
       fc.property(profile, steps(kinds), fc.integer({ min: 1, max: 60 * DAY }), (profile, played, back) => {
         const story = new Story(profile);
@@ -120,7 +120,7 @@ describe('whatever sequence of answers and pauses', () => {
     );
   });
 
-  it('records survive JSON but for the octets of the body, and are never written to', () => {
+  it('records without the body survive JSON, and are never modified', () => {
     fc.assert(
       fc.property(profile, steps(kinds), (profile, played) => {
         const story = new Story(profile);

@@ -8,7 +8,7 @@ describe('an origin never asked', () => {
     expect(attemptDue(undefined, profiles.rfc9309, START)).toBe('now');
   });
 
-  it('stays so when only its pages were seen', () => {
+  it('stays unknown with a site signal alone', () => {
     const record = withSiteSignal(undefined, 'https://example.com', true, START);
     expect(stateOf(record, profiles.google, START)).toEqual({ state: 'unknown' });
     expect(attemptDue(record, profiles.google, START)).toBe('now');
@@ -28,7 +28,7 @@ describe('a fresh answer', () => {
     expect([story.later(1).stands, story.due]).toEqual(['unknown', 'now']);
   });
 
-  it('gives the very copy', () => {
+  it('has the same copy object as the record', () => {
     const story = new Story();
     const { copy } = story.meets(outcomes.success());
     const seen = story.stateOf;
@@ -45,7 +45,7 @@ describe('a fresh answer', () => {
     expect(story.later(1).due).toBe('now');
   });
 
-  it('counts for nothing when its file is missing', () => {
+  it('of rules without a copy is not in force', () => {
     const story = new Story();
     const { origin, answer } = story.meets(outcomes.success());
     story.record = { origin, ...(answer === undefined ? {} : { answer }) };
@@ -54,7 +54,7 @@ describe('a fresh answer', () => {
 });
 
 describe('a refresh ahead that fails', () => {
-  it('leaves the rules in force to their end, then the outage applies, counted from the failure', () => {
+  it('leaves the rules in force until they are stale; then the outage applies, counted from the failure', () => {
     const story = new Story(profiles.google);
     story.meets(outcomes.success());
     story.later(23 * HOUR).meets(outcomes.unreachable());
@@ -67,7 +67,7 @@ describe('a refresh ahead that fails', () => {
     expect(story.later(1).stands).toBe('last-good');
   });
 
-  it('leaves an open site open to the end of that answer', () => {
+  it('leaves an unavailable answer in force until it is stale', () => {
     const story = new Story();
     story.meets(outcomes.unavailable());
     story.later(23 * HOUR).meets(outcomes.unreachable());
@@ -75,7 +75,7 @@ describe('a refresh ahead that fails', () => {
     expect(story.later(HOUR).stands).toBe('disallow-all, unreachable');
   });
 
-  it('pauses past the end of the answer where it was told to', () => {
+  it('pauses past staleAt when Retry-After says so', () => {
     const story = new Story();
     story.meets(outcomes.success());
     story.later(23 * HOUR).meets(outcomes.unreachable(2 * HOUR));
@@ -85,7 +85,7 @@ describe('a refresh ahead that fails', () => {
 });
 
 describe('an outage', () => {
-  it('is asked about again from retryAt on, and stands meanwhile', () => {
+  it('is attempted again from retryAt on, and holds until then', () => {
     const story = new Story();
     story.meets(outcomes.unreachable());
     expect(story.stateOf).toEqual({
@@ -97,7 +97,7 @@ describe('an outage', () => {
     expect([story.later(1).due, story.stands]).toEqual(['now', 'disallow-all, unreachable']);
   });
 
-  it('turns its phases without an attempt', () => {
+  it('changes phases without an attempt', () => {
     const story = new Story(profiles.google);
     story.meets(outcomes.unreachable());
     story.later(31 * DAY);
@@ -108,13 +108,13 @@ describe('an outage', () => {
 });
 
 describe('a clock set back', () => {
-  it('makes an answer from the future count for nothing', () => {
+  it('puts an answer from the future out of force', () => {
     const story = new Story();
     story.meets(outcomes.unavailable());
     expect([story.later(-1).stands, story.due]).toEqual(['unknown', 'now']);
   });
 
-  it('takes the stricter of the phases before and after', () => {
+  it('has the stricter of the phases before and after', () => {
     const story = new Story(profiles.google);
     story.meets(outcomes.unreachable());
     story.later(31 * DAY).meets(outcomes.unreachable());
@@ -128,7 +128,7 @@ describe('a clock set back', () => {
     expect(other.later(-2 * DAY).stands).toBe('disallow-all, unreachable');
   });
 
-  it('takes a last good copy for stricter than an open site, whichever time that is of', () => {
+  it('counts last-good as stricter than allow-all, at either time', () => {
     const phases = (...treatments: readonly ('last-good' | 'allow-all')[]): Profile => ({
       ...profiles.rfc9309,
       whileUnreachable: treatments.map((withCopy, index) => ({
@@ -146,7 +146,7 @@ describe('a clock set back', () => {
     }
   });
 
-  it('does not revive an answer that a failed attempt found stale', () => {
+  it('does not put an answer in force again that a failed attempt found stale', () => {
     const story = new Story();
     story.meets(outcomes.unavailable());
     story.later(DAY).meets(outcomes.unreachable());
@@ -154,7 +154,7 @@ describe('a clock set back', () => {
     expect(story.later(-HOUR).due).toBe('none');
   });
 
-  it('does not revive a copy whose time was over', () => {
+  it('does not put a copy in force again after keepCopyOnUnavailableMs', () => {
     const story = new Story({ ...profiles.rfc9309, keepCopyOnUnavailableMs: DAY });
     story.meets(outcomes.success());
     story.later(DAY).meets(outcomes.unavailable());
@@ -162,7 +162,7 @@ describe('a clock set back', () => {
     expect(story.later(-1).stands).toBe('disallow-all, unreachable');
   });
 
-  it('starts the phases anew when it is behind the first failure', () => {
+  it('restarts the phases when it is before the first failure', () => {
     const story = new Story();
     story.meets(outcomes.unreachable());
     story.later(-DAY).meets(outcomes.unreachable());
@@ -170,21 +170,21 @@ describe('a clock set back', () => {
     expect(story.later(30 * DAY - 1).stands).toBe('disallow-all, unreachable');
   });
 
-  it('does not make a pause last for ever', () => {
+  it('ends a pause that is longer than the profile allows', () => {
     const story = new Story();
     story.meets(outcomes.unreachable());
     expect(story.later(-HOUR).due).toBe('none');
     expect([story.later(-365 * DAY).due, story.stands]).toEqual(['now', 'disallow-all, unreachable']);
   });
 
-  it('leaves the longest pause there is as it is', () => {
+  it('keeps the longest pause that the profile allows', () => {
     const story = new Story();
     story.meets(outcomes.unreachable(profiles.rfc9309.retryAfter.maxMs));
     expect(story.due).toBe('none');
     expect(story.later(-1).due).toBe('now');
   });
 
-  it('keeps a copy in place of a missing file', () => {
+  it('keeps the copy of an unavailable answer', () => {
     const story = new Story({ ...profiles.rfc9309, keepCopyOnUnavailableMs: DAY });
     story.meets(outcomes.success());
     story.later(DAY).meets(outcomes.unavailable());

@@ -44,7 +44,7 @@ function statesUnderProfiles({ record, now }: Story): Record<string, string> {
   );
 }
 
-describe('what other profiles would make of', () => {
+describe('the state under other profiles, of', () => {
   it('a 403', () => {
     const story = new Story();
     story.meets(outcomes.unavailable({}, 403));
@@ -95,7 +95,7 @@ describe('what other profiles would make of', () => {
     expect(statesUnderProfiles(modern)).toEqual(statesUnderProfiles(legacy));
   });
 
-  it('an answer that lives longer under some', () => {
+  it('an answer with a longer lifetime under some', () => {
     const story = new Story(profiles['koster-1996']);
     story.meets(outcomes.success());
     expect(statesUnderProfiles(story.later(DAY))).toMatchObject({
@@ -139,7 +139,7 @@ describe('what other profiles would make of', () => {
     );
   });
 
-  it('a challenge that one takes for no answer', () => {
+  it('a challenge that one profile treats as unreachable', () => {
     const story = new Story({ ...profiles.rfc9309, challenge: 'unreachable' });
     story.meets({ ...failing(403, 'ERR_ROBOTS_CHALLENGE'), suspect: 'challenge' });
     expect(statesUnderProfiles(story)).toMatchObject({
@@ -153,7 +153,7 @@ describe('what other profiles would make of', () => {
     );
   });
 
-  it('a hop that robots.txt disallows', () => {
+  it('a redirect that robots.txt disallows', () => {
     const story = new Story(profiles.google);
     story.meets(opening(301, 'disallowed-redirect'));
     expect(statesUnderProfiles(story)).toMatchObject({
@@ -162,7 +162,7 @@ describe('what other profiles would make of', () => {
     });
   });
 
-  it('a copy that one keeps past a 404', () => {
+  it('a copy that one profile keeps after a 404', () => {
     const story = new Story({ ...profiles.rfc9309, keepCopyOnUnavailableMs: DAY });
     story.meets(outcomes.success());
     story.later(HOUR).meets(outcomes.unavailable());
@@ -170,7 +170,7 @@ describe('what other profiles would make of', () => {
     expect(statesUnderProfiles(story)).toMatchObject({ rfc9309: 'allow-all, unavailable' });
   });
 
-  it('an outage that some end when the site is reachable', () => {
+  it('an outage that some profiles end when the site is reachable', () => {
     const story = new Story();
     story.meets(outcomes.unreachable());
     story.record = { ...story.record, origin: 'https://example.com', site: { reachable: true, at: START } };
@@ -221,7 +221,7 @@ describe('redirects, under a profile that follows', () => {
   });
 });
 
-describe('what a profile says of a status counts for', () => {
+describe('the status map of a profile applies to', () => {
   const { rfc9309 } = profiles;
   const says = (status: Profile['status']): Profile => ({
     ...rfc9309,
@@ -232,7 +232,7 @@ describe('what a profile says of a status counts for', () => {
   it.each<[what: string, profile: Profile, outcome: Outcome, expected: string]>([
     ['a failure with it', says({ 503: 'unavailable' }), failing(503), 'allow-all, unavailable'],
     ['a failure that it restricts', says({ 503: 'restricted' }), failing(503), 'disallow-all, restricted'],
-    ['no body that was left alone', says({ 503: 'rules' }), failing(503), 'unknown, unread'],
+    ['no body that was not read', says({ 503: 'rules' }), failing(503), 'unknown, unread'],
     ['no body of an open site', says({ 404: 'rules' }), outcomes.unavailable(), 'unknown, unread'],
     [
       'no failure of the network',
@@ -254,7 +254,7 @@ describe('what a profile says of a status counts for', () => {
   });
 });
 
-describe('a copy that both profiles keep past a 404', () => {
+describe('a copy that both profiles keep after a 404', () => {
   const keeping: Profile = { ...profiles.rfc9309, keepCopyOnUnavailableMs: DAY };
   const story = (): Story => {
     const met = new Story(keeping);
@@ -298,7 +298,7 @@ function outcomeOf(status: number, profile: Profile): Outcome {
   return meaning === 'restricted' ? { kind: meaning, status, ...ROUTE } : opening(status);
 }
 
-it('the state under a profile is what the profile would have said, had it been asked all the time', () => {
+it('the state under a profile equals that of a record made under it', () => {
   const names = fc.constantFrom(...profileNames);
   fc.assert(
     fc.property(histories, names, names, ({ starts, status, pausesMs, laterMs }, one, other) => {

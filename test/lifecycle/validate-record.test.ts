@@ -40,7 +40,7 @@ describe('a record made by another process', () => {
     expect(validateRecord(record, rfc9309, START)).toBeUndefined();
   });
 
-  it('of any age is taken: it is lifetimes that are bounded', () => {
+  it('of any age is taken: only lifetimes are bounded', () => {
     const record = madeBy(rfc9309, outcomes.success());
     expect(validateRecord(record, rfc9309, START + 400 * DAY)).toBeUndefined();
   });
@@ -67,7 +67,7 @@ describe('a record made by another process', () => {
       rfc9309,
       { ...outcomes.success(HOURLY), hops: 6, finalUrl: 'https://example.com/6' },
     ],
-  ])('is not taken when ours would have read the answer in another way: %s', (_, maker, reader, outcome) => {
+  ])('is not taken when our profile gives the answer another meaning: %s', (_, maker, reader, outcome) => {
     expect(validateRecord(madeBy(maker, outcome), reader, START)).toBe('profile');
   });
 
@@ -94,14 +94,17 @@ describe('a record made by another process', () => {
     expect(validateRecord(madeBy(rfc9309, outcome), rfc9309, START)).toBeUndefined();
   });
 
-  it.each(['too-many-redirects', 'redirect-loop'] as const)('%s open a site only where they do', (reason) => {
-    const outcome = { ...outcomes.unavailable({}, 302), kind: 'unavailable', reason, headers: {} } as const;
-    expect(validateRecord(madeBy(rfc9309, outcome), rfc9309, START)).toBeUndefined();
-    expect(validateRecord(madeBy(rfc9309, outcome), google, START)).toBeUndefined();
-    expect(validateRecord(madeBy(rfc9309, outcome), koster, START)).toBe('profile');
-  });
+  it.each(['too-many-redirects', 'redirect-loop'] as const)(
+    '%s is taken only if our profile treats it as unavailable',
+    (reason) => {
+      const outcome = { ...outcomes.unavailable({}, 302), kind: 'unavailable', reason, headers: {} } as const;
+      expect(validateRecord(madeBy(rfc9309, outcome), rfc9309, START)).toBeUndefined();
+      expect(validateRecord(madeBy(rfc9309, outcome), google, START)).toBeUndefined();
+      expect(validateRecord(madeBy(rfc9309, outcome), koster, START)).toBe('profile');
+    },
+  );
 
-  it('a challenge is an answer only where it is', () => {
+  it('a challenge is taken only if our profile treats it by its status', () => {
     const wary: Profile = { ...rfc9309, challenge: 'unreachable' };
     for (const suspect of ['challenge', 'blocked'] as const) {
       for (const outcome of [outcomes.unavailable({}, 403), outcomes.success()]) {
@@ -118,7 +121,7 @@ describe('a record made by another process', () => {
     expect(validateRecord(failed, rfc9309, START)).toBe('profile');
   });
 
-  it('a disallowed redirect opens a site only where it does', () => {
+  it('a disallowed redirect is taken only if our profile treats it as unavailable', () => {
     const outcome = {
       ...outcomes.unavailable({}, 302),
       kind: 'unavailable',
@@ -129,7 +132,7 @@ describe('a record made by another process', () => {
     expect(validateRecord(madeBy(google, outcome), rfc9309, START)).toBe('profile');
   });
 
-  it('is not taken when it claims to hold for longer than anything may', () => {
+  it('is not taken with a lifetime or a pause longer than the profile allows', () => {
     const week = madeBy(koster, outcomes.success());
     expect(validateRecord(week, rfc9309, START)).toBe('lifetime');
     const day = madeBy(rfc9309, outcomes.success());
@@ -141,7 +144,7 @@ describe('a record made by another process', () => {
     expect(validateRecord({ ...paused, failure }, rfc9309, START)).toBe('lifetime');
   });
 
-  it('is not taken when it is from the future, by more than clocks differ', () => {
+  it('is not taken when it is from the future by more than the tolerated clock difference', () => {
     for (const record of [
       madeBy(rfc9309, outcomes.success()),
       madeBy(rfc9309, outcomes.unavailable()),
@@ -156,7 +159,7 @@ describe('a record made by another process', () => {
     expect(validateRecord({ ...renewed, copy }, rfc9309, START)).toBe('future');
   });
 
-  it('a little ahead of our clock it is in force at once', () => {
+  it('is in force at once when it is a little ahead of our clock', () => {
     const record = madeBy(rfc9309, outcomes.success(), outcomes.unreachable());
     const now = START - CLOCK_SKEW_MS;
     const answers = noLaterThan(madeBy(rfc9309, outcomes.success()), now);
@@ -190,19 +193,19 @@ describe('a record made by another process', () => {
   });
 });
 
-describe('of two records of one origin', () => {
+describe('the newest of two records of one origin', () => {
   const older = madeBy(rfc9309, outcomes.success());
   const story = new Story().later(HOUR);
   const later = story.meets(outcomes.unreachable());
 
-  it('the one of the later attempt counts, on either side', () => {
+  it('is the one of the later attempt, in either order', () => {
     expect(newest(older, later)).toBe(later);
     expect(newest(later, older)).toBe(later);
     expect(newest(older, undefined)).toBe(older);
     expect([recordedAt(older), recordedAt(later)]).toEqual([START, START + HOUR]);
   });
 
-  it('and the later site signal, whichever record it is beside', () => {
+  it('has the later site signal, of either record', () => {
     const signalled = withSiteSignal(older, older.origin, true, START + 2 * HOUR);
     expect(newest(later, signalled)).toEqual({ ...later, site: signalled.site });
     expect(newest(signalled, later)).toEqual({ ...later, site: signalled.site });
@@ -210,14 +213,14 @@ describe('of two records of one origin', () => {
     expect(newest(first, signalled).site).toEqual({ reachable: true, at: START + 2 * HOUR });
   });
 
-  it('a signal alone takes nothing from what was learnt', () => {
+  it('keeps the answer when the later record is a site signal alone', () => {
     const alone = withSiteSignal(undefined, older.origin, false, START + HOUR);
     expect(newest(alone, older)).toEqual({ ...older, site: alone.site });
   });
 });
 
-describe('what is stored', () => {
-  it('a file outlives its lifetime by 30 days and the phases of the profile', () => {
+describe('the retention of a record', () => {
+  it('with a copy is its lifetime, 30 days and the phases of the profile', () => {
     for (const [profile, days] of [
       [rfc9309, 61],
       [google, 61],
@@ -228,12 +231,12 @@ describe('what is stored', () => {
     }
   });
 
-  it('a failure outlives its pause in the same way', () => {
+  it('with a failure is the pause, 30 days and the phases of the profile', () => {
     const record = madeBy(rfc9309, outcomes.unreachable(HOUR));
     expect(retentionMs(record, rfc9309, START)).toBe(60 * DAY + HOUR);
   });
 
-  it('an answer without a file ends with its lifetime', () => {
+  it('without a copy is its lifetime', () => {
     const record = madeBy(rfc9309, outcomes.unavailable({ cacheControl: 'max-age=3600' }));
     expect(retentionMs(record, rfc9309, START + MINUTE)).toBe(59 * MINUTE);
     expect(retentionMs(record, rfc9309, START + HOUR)).toBe(0);
@@ -241,12 +244,12 @@ describe('what is stored', () => {
     expect(retentionMs(copied, keeping, START)).toBe(61 * DAY);
   });
 
-  it('is kept for a whole number of milliseconds, rounded up', () => {
+  it('is a whole number of milliseconds, rounded up', () => {
     const record = madeBy(rfc9309, outcomes.unavailable({ cacheControl: 'max-age=3600' }));
     expect(retentionMs(record, rfc9309, START + 0.75)).toBe(HOUR);
   });
 
-  it('is never kept for ever', () => {
+  it('is at most ten years', () => {
     const whileUnreachable = [
       { untilMs: Number.MAX_SAFE_INTEGER, withCopy: 'last-good', withoutCopy: 'disallow-all' },
       { untilMs: null, withCopy: 'last-good', withoutCopy: 'disallow-all' },
