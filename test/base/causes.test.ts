@@ -11,7 +11,7 @@ describe('causesOf', () => {
     expect([...causesOf(outer)]).toEqual([outer, inner, first, second]);
   });
 
-  it('ends for a circle, for an endless chain, and for a wide one', () => {
+  it('ends for a circle, for an endless chain, and for many errors side by side', () => {
     const circle = new Error('circle');
     circle.cause = new Error('back', { cause: circle });
     expect(causesOf(circle).size).toBe(2);

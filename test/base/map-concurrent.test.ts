@@ -33,7 +33,7 @@ async function collect<Item>(items: AsyncIterable<Item>, into: Item[] = []): Pro
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe.each([true, false])('mapConcurrent, ordered %s', (ordered) => {
-  it('gives every result once, in order if it is to, with bounded work, whatever order work ends in', async () => {
+  it('yields every result once, in order if asked, with bounded work, for any order of completion', async () => {
     const turns = fc.array(fc.nat({ max: 5 }), { maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(turns, fc.integer({ min: 1, max: 6 }), async (delays, concurrency) => {
@@ -52,7 +52,7 @@ describe.each([true, false])('mapConcurrent, ordered %s', (ordered) => {
     );
   });
 
-  it('works on as many at a time as it may', async () => {
+  it('works on as many at a time as allowed', async () => {
     const gates = numbers(9).map(() => new Gate());
     const started: number[] = [];
     const all = collect(
@@ -67,7 +67,7 @@ describe.each([true, false])('mapConcurrent, ordered %s', (ordered) => {
     await expect(all).resolves.toHaveLength(9);
   });
 
-  it('reads no further ahead than it has room, for a reader that takes nothing', async () => {
+  it('reads ahead no more than its bound, for a consumer that takes nothing', async () => {
     let read = 0;
     const results = mapConcurrent(numbers(100), { concurrency: 4, ordered }, (number) => {
       read++;
@@ -79,7 +79,7 @@ describe.each([true, false])('mapConcurrent, ordered %s', (ordered) => {
     await results.return();
   });
 
-  it('throws a failure after the results before it, aborts the rest, and lets go of the source', async () => {
+  it('throws a failure after the results before it, aborts the rest, and releases the source', async () => {
     let closed = false;
     let aborted: unknown;
     const failure = new Error('two');
@@ -116,7 +116,7 @@ describe.each([true, false])('mapConcurrent, ordered %s', (ordered) => {
     await expect(collect(mapConcurrent([1], { concurrency: 3, ordered }, thrower))).rejects.toThrow('work');
   });
 
-  it('ends at once when its signal aborts, though neither source nor work answers', async () => {
+  it('ends at once when its signal aborts, even if neither source nor work settles', async () => {
     const stop = new AbortController();
     const reason = new Error('left');
     let released = false;
@@ -140,7 +140,7 @@ describe.each([true, false])('mapConcurrent, ordered %s', (ordered) => {
     await expect(collect(mapConcurrent(stuck, aborted, () => Promise.resolve()))).rejects.toBe(reason);
   });
 
-  it('passes over items without work, and gives nothing for nothing', async () => {
+  it('skips items without work, and yields nothing for an empty source', async () => {
     const options = { concurrency: 2, ordered };
     const odd = mapConcurrent(numbers(9), options, (number) =>
       number % 2 === 0 ? undefined : Promise.resolve(number),
@@ -179,7 +179,7 @@ describe('mapBatches', () => {
     yield* batches;
   }
 
-  it('gives what is ready together, in order around what is not', async () => {
+  it('yields results that are ready together, in order around pending ones', async () => {
     const gate = new Gate();
     const results = mapBatches(
       batchesOf([0, 1, 2], [3]),
@@ -193,7 +193,7 @@ describe('mapBatches', () => {
     expect((await results.next()).done).toBe(true);
   });
 
-  it('gives no more at a time, and starts no further ahead, than its bound, however long a batch is', async () => {
+  it('yields and starts no more at a time than its bound, for a batch of any length', async () => {
     let started = 0;
     const gate = new Gate();
     const results = mapBatches(
@@ -214,7 +214,7 @@ describe('mapBatches', () => {
     await results.return();
   });
 
-  it('throws what work throws at its turn', async () => {
+  it('throws the error of work in its turn', async () => {
     const results = mapBatches(batchesOf([0, 1, 2]), { concurrency: 8, ordered: true }, (number) => {
       if (number === 1) throw new Error('broken');
       return number;

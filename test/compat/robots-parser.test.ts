@@ -18,7 +18,7 @@ Host: second.example
 const robots = robotsParser('https://example.com/robots.txt', TEXT);
 
 describe('the methods of robots-parser', () => {
-  it('isAllowed and isDisallowed tell a rule from none', () => {
+  it('isAllowed and isDisallowed distinguish a rule from none', () => {
     expect(robots.isAllowed('https://example.com/private/a', 'AnyBot')).toBe(false);
     expect(robots.isDisallowed('https://example.com/private/a', 'AnyBot')).toBe(true);
     expect(robots.isAllowed('https://example.com/a')).toBe(true);
@@ -38,7 +38,7 @@ describe('the methods of robots-parser', () => {
     expect(robots.getMatchingLineNumber(url)).toBe(-1);
   });
 
-  it('a default port and the case of the host are no other origin', () => {
+  it('a default port or another case of the host is the same origin', () => {
     expect(robots.isAllowed('https://EXAMPLE.com:443/private')).toBe(false);
   });
 
@@ -75,7 +75,7 @@ describe('the methods of robots-parser', () => {
   });
 });
 
-describe('records of no group', () => {
+describe('records outside groups', () => {
   it.each([
     ['empty values', 'Sitemap:\nHost:\nSitemap: a\nHost: b\nHost:  \n'],
     ['comments, other cases and spellings', 'SITEMAP : a # c\nhOsT: B # c\nHostess: c\nghost: d\n'],

@@ -38,7 +38,7 @@ describe('a question', () => {
     expect(fetched).toHaveLength(2);
   });
 
-  it('keeps its own URL while it waits and others are asked', async () => {
+  it('keeps its own URL while it waits and others are checked', async () => {
     const { robots } = client();
     const late = robots.check('https://example.com/private');
     expect(robots.peek('https://other.example/a')).toBeUndefined();
@@ -58,7 +58,7 @@ describe('a question', () => {
 });
 
 describe('a guard', () => {
-  it('asks for a decision once, and only where memory alone does not allow a request', async () => {
+  it('asks for a decision once, and only when `permits` does not allow the request', async () => {
     const { robots, fetched } = client();
     const decide = vi.spyOn(robots[QUESTIONS], 'check');
     const allowed = vi.spyOn(robots[QUESTIONS], 'allowedOrigin');

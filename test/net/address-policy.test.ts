@@ -101,7 +101,7 @@ describe("a public site's redirect", () => {
     '169.254.169.254',
     '[fd00::1]',
     '[fe80::1]',
-  ])('to %s is refused for what its URL shows, and nobody is asked about it', async (host) => {
+  ])('to %s is refused by its URL, without a lookup', async (host) => {
     const inside = await rules();
     const outside = await redirecting(() => `${as(host, inside)}/robots.txt`);
     const lookup = lookupIn(NAMES);
@@ -127,7 +127,7 @@ describe("a public site's redirect", () => {
     expect(dialled).toEqual([PUBLIC, PUBLIC]);
   });
 
-  it('is refused after any number of private hops and public ones', async () => {
+  it('is refused after any number of private and public hops', async () => {
     const last = await rules();
     const middle = await redirecting(() => `${as('intranet.example', last)}/robots.txt`);
     const first = await redirecting(() => `${as('public.example', middle)}/robots.txt`);
@@ -137,7 +137,7 @@ describe("a public site's redirect", () => {
     expect(last.connections()).toBe(0);
   });
 
-  it('is refused when a literal public address was asked', async () => {
+  it('is refused after a literal public address', async () => {
     const inside = await rules();
     const outside = await redirecting(() => `${as('intranet.example', inside)}/robots.txt`);
     const { ask } = on();
@@ -156,7 +156,7 @@ describe("a public site's redirect", () => {
 });
 
 describe('a private site', () => {
-  it('may be asked first, and may redirect to private and public ones', async () => {
+  it('may be the first hop, and may redirect to private and public sites', async () => {
     const last = await rules();
     const second = await redirecting(() => `${as('public.example', last)}/robots.txt`);
     const first = await redirecting(() => `${as('intranet2.example', second)}/robots.txt`);
@@ -165,7 +165,7 @@ describe('a private site', () => {
     expect(dialled).toEqual([PRIVATE, '192.168.0.2', PUBLIC]);
   });
 
-  it('may redirect to a literal private address, over sockets as they are', async () => {
+  it('may redirect to a literal private address, with the connector of undici', async () => {
     const last = await rules();
     const first = await redirecting(() => `${last.origin}/robots.txt`);
     const transport = undiciTransport({ lookup: lookupIn({ 'here.example': ['127.0.0.1'] }) });
@@ -190,7 +190,7 @@ describe('a private site', () => {
     },
   );
 
-  it('is not connected to over sockets as they are, either', async () => {
+  it('is not connected to, with the connector of undici either', async () => {
     const inside = await rules();
     const lookup = lookupIn({ 'here.example': ['127.0.0.1', '::1'], 'nowhere.example': [] });
     const transport = undiciTransport({ lookup });
@@ -204,8 +204,8 @@ describe('a private site', () => {
   });
 });
 
-describe('what is between the check and the connection', () => {
-  it('a name that answers public first and private then leads only to what was checked', async () => {
+describe('between the check and the connection', () => {
+  it('a name with a public, then a private address is connected to at the checked one', async () => {
     const inside = await rules();
     const outside = await redirecting(() => `${as('rebind.example', inside)}/robots.txt`);
     const lookup = lookupIn({
@@ -218,7 +218,7 @@ describe('what is between the check and the connection', () => {
     expect(lookup.asked).toEqual(['public.example', 'rebind.example']);
   });
 
-  it('the same with a name server that changes its mind: it is asked once', async () => {
+  it('a name server that gives other addresses the second time is asked once', async () => {
     const inside = await rules();
     const outside = await redirecting(() => `${as('rebind.example', inside)}/robots.txt`);
     await using server = await startDnsServer(({ name, type }) => {
@@ -244,7 +244,7 @@ describe('what is between the check and the connection', () => {
     names.close();
   });
 
-  it('a name that turns private between two hops of its own is refused at the second', async () => {
+  it('a name that has a private address at its second hop is refused there', async () => {
     const rebind = await redirecting(() => `${as('rebind.example', rebind)}/again`);
     const lookup = lookupIn({ 'rebind.example': (before) => (before === 0 ? [PUBLIC] : ['127.0.0.1']) });
     const { ask, dialled } = on(lookup);
@@ -265,7 +265,7 @@ describe('what is between the check and the connection', () => {
     expect(dialled).toEqual([PRIVATE, PUBLIC]);
   });
 
-  it('neither does one that is being opened, nor one of many', async () => {
+  it('a socket that is still opening, or one of many, does not serve it either', async () => {
     const { happened, happens } = occurrence();
     const inside = await site((_request, response) => void happened.then(() => response.end(RULES)));
     const outside = await redirecting(() => `${as('intranet.example', inside)}/robots.txt`);
@@ -294,8 +294,8 @@ describe('what is between the check and the connection', () => {
   });
 });
 
-describe('what cannot be seen', () => {
-  it('through a fetch a name counts as public, and names are not checked', async () => {
+describe('a transport that shows no addresses', () => {
+  it('counts names as public over a fetch, and checks none', async () => {
     const asked: string[] = [];
     const redirects = (to: string): Transport =>
       fetchTransport(async (url) => {
@@ -321,7 +321,7 @@ describe('what cannot be seen', () => {
     expect(await fetch('http://10.0.0.2', { transport: literal })).toMatchObject({ kind: 'success' });
   });
 
-  it("through a caller's dispatcher literals are checked, on every hop", async () => {
+  it("checks literals on every hop over a caller's dispatcher", async () => {
     const dispatcher = new MockAgent();
     dispatcher.disableNetConnect();
     const pool = dispatcher.get('https://example.com');

@@ -247,14 +247,14 @@ const table: readonly (readonly [address: string, purpose: string, disagreement?
 
 const rows = table.map(([address, purpose, disagreement]) => ({ address, purpose, disagreement }));
 
-describe('what an address is for', () => {
+describe('the purpose of an address', () => {
   it.each(rows)('$address: $purpose', ({ address, purpose }) => {
     expect(isIP(address)).not.toBe(0);
     expect(specialPurposeOf(address) ?? 'public').toBe(purpose);
     expect(isPublicAddress(address)).toBe(purpose === 'public');
   });
 
-  it.each(rows)('$address: $purpose, as ipaddr.js says, or the row says why not', (row) => {
+  it.each(rows)('$address: $purpose, as in ipaddr.js, or with the reason for the difference', (row) => {
     const { address, purpose, disagreement } = row;
     expect(oracle(address) === (purpose === 'public')).toBe(disagreement === undefined);
   });
@@ -289,7 +289,7 @@ describe('what an address is for', () => {
     expect(isPublicAddress(text)).toBe(false);
   });
 
-  it('reads exactly what Node reads', () => {
+  it('reads exactly the addresses that Node reads', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         ':',
@@ -325,7 +325,7 @@ describe('what an address is for', () => {
     );
   });
 
-  it('agrees with ipaddr.js on IPv4 addresses, however they are carried', () => {
+  it('agrees with ipaddr.js on IPv4 addresses, in every form that embeds them', () => {
     const odd: ReadonlySet<string> = new Set(['192.0.0.9', '192.0.0.10']);
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), nearBlocks(IPV4_REGISTRY)), (ipv4) => {
@@ -346,7 +346,7 @@ describe('what an address is for', () => {
     );
   });
 
-  it('agrees with ipaddr.js on IPv6 addresses, where that knows the block', () => {
+  it('agrees with ipaddr.js on IPv6 addresses of the blocks that it knows', () => {
     const disagreements = new Set(table.flatMap(([address, , why]) => (why === undefined ? [] : [address])));
     fc.assert(
       fc.property(fc.oneof(fc.ipV6(), nearBlocks(IPV6_REGISTRY)), (ipv6) => {
@@ -453,7 +453,7 @@ const urls: readonly (readonly [url: string, isPublic: boolean | undefined])[] =
   ['http://xn--bcher-kva.example/', undefined],
 ];
 
-describe('what a URL shows of its address', () => {
+describe('the address in a URL', () => {
   it.each(urls)('%s: %s', (url, isPublic) => {
     expect(isPublicHost(new URL(url).hostname)).toBe(isPublic);
   });
@@ -468,7 +468,7 @@ describe('what a URL shows of its address', () => {
     expect(URL.canParse(url)).toBe(false);
   });
 
-  it('the table is as long as it should be', () => {
+  it('the tables have more than 250 rows', () => {
     expect(table.length + urls.length).toBeGreaterThan(250);
   });
 

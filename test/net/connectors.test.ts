@@ -39,7 +39,7 @@ describe('a connector to public addresses', () => {
     },
   );
 
-  it('hands on a socket that leads where it should', async () => {
+  it('passes on a socket to a public address', async () => {
     const { build, sockets } = straying(PUBLIC);
     const connect = publicOnlyConnector({}, lookupIn({}), build);
     expect(await connected(connect, 'a.example')).toBe(sockets[0]);
@@ -47,7 +47,7 @@ describe('a connector to public addresses', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('does not even try what a host shows to be private', async () => {
+  it('does not connect to a literal private address', async () => {
     const { build, sockets } = straying(PUBLIC);
     const connect = publicOnlyConnector({}, lookupIn({}), build);
     for (const hostname of ['127.0.0.1', '::1', '::ffff:7f00:1', 'localhost', 'a.localhost.']) {

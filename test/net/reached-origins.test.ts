@@ -17,8 +17,8 @@ function closed(socket: Socket): Promise<void> {
   });
 }
 
-describe('where the sockets of an origin lead', () => {
-  it('is not known before there is one', () => {
+describe('the addresses that the sockets of an origin reach', () => {
+  it('are unknown before the first socket', () => {
     const reached = new ReachedOrigins();
     expect(reached.isPublic(ORIGIN)).toBe(undefined);
     reached.begin(ORIGIN);
@@ -28,7 +28,7 @@ describe('where the sockets of an origin lead', () => {
     expect(reached.isPublic(ORIGIN)).toBe(false);
   });
 
-  it('is public if any of them leads to a public address, or nobody knows where', () => {
+  it('are public if any is public, or unknown', () => {
     const reached = new ReachedOrigins();
     reached.connected(ORIGIN, socketTo('10.0.0.1'));
     reached.connected(ORIGIN, socketTo('93.184.215.14'));
@@ -38,7 +38,7 @@ describe('where the sockets of an origin lead', () => {
     expect(reached.isPublic('http://other.example')).toBe(true);
   });
 
-  it('is known as long as a socket lasts, or a request that went over it', async () => {
+  it('are known as long as a socket, or a request over it, lasts', async () => {
     const reached = new ReachedOrigins();
     const socket = socketTo('10.0.0.1');
     reached.begin(ORIGIN);
@@ -52,7 +52,7 @@ describe('where the sockets of an origin lead', () => {
     expect(reached.isPublic(ORIGIN)).toBe(undefined);
   });
 
-  it('turns private when the public ones are gone', async () => {
+  it('are private once the public sockets are closed', async () => {
     const reached = new ReachedOrigins();
     const socket = socketTo('93.184.215.14');
     reached.begin(ORIGIN);

@@ -31,7 +31,7 @@ const gapsOf = (times: readonly number[]): number[] =>
   times.slice(1).map((time, index) => time - (times[index] ?? 0));
 
 describe('a process that wakes up late', () => {
-  it('lets one request leave, and the others the delay apart', async () => {
+  it('sends one request at once, and the others a delay apart', async () => {
     const { clock, make, fetch, calls } = late();
     const guarded = guardFetch(fetch, make(), { pacing: true });
     const all = Promise.all(PAGES.map((page) => guarded(`${A}/${page}`)));
@@ -46,7 +46,7 @@ describe('a process that wakes up late', () => {
     );
   });
 
-  it('a late request moves those behind it no further than it has to', async () => {
+  it('a late request moves the following ones no further than needed', async () => {
     const { clock, make, fetch, calls } = late();
     const client = make();
     const guarded = guardFetch(fetch, client, { pacing: true });
@@ -62,7 +62,7 @@ describe('a process that wakes up late', () => {
     expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 3_000, 5_500]);
   });
 
-  it('keeps away from a slot that was told to a scheduler', async () => {
+  it('leaves the delay around a slot that `waitForSlot` announced', async () => {
     const { clock, make, fetch, calls } = late();
     const client = make();
     const guarded = guardFetch(fetch, client, { pacing: true });
@@ -77,7 +77,7 @@ describe('a process that wakes up late', () => {
     expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 7_500]);
   });
 
-  it('waits no longer than `maxDelayMs`: what the site puts off further is deferred', async () => {
+  it('waits no longer than `maxDelayMs`: a request that would wait longer is deferred', async () => {
     const { clock, make, fetch, calls } = late();
     const client = make();
     const guarded = guardFetch(fetch, client, { pacing: { maxDelayMs: 6_000 } });
@@ -109,7 +109,7 @@ describe('a process that wakes up late', () => {
     }
   });
 
-  it('takes another slot of its fleet: those around a missed one belong to others', async () => {
+  it('books another slot of its fleet: those around a missed one belong to others', async () => {
     const { clock, make, fetch, calls } = late({ store: true });
     const ours = guardFetch(fetch, make(), { pacing: true });
     const others = make();
@@ -125,7 +125,7 @@ describe('a process that wakes up late', () => {
     expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 10_000, 12_500]);
   });
 
-  it('is no excuse for the client whose `waitForSlot` is used by itself', async () => {
+  it('keeps the delay for a client whose `waitForSlot` is used by itself', async () => {
     const { clock, make } = late();
     const client = make();
     const decision = await client.check(A);
@@ -139,7 +139,7 @@ describe('a process that wakes up late', () => {
     expect(Math.min(...gapsOf(left))).toBe(DELAY_MS);
   });
 
-  it('asks for robots.txt again after a long wait, and leaves when it is answered', async () => {
+  it('requests robots.txt again after a long wait, and leaves when it is answered', async () => {
     const clock = lateClock();
     let asked = 0;
     const transport = {
@@ -163,7 +163,7 @@ describe('a process that wakes up late', () => {
     expect(calls.map(([, afterMs]) => afterMs)).toEqual([90_001_000]);
   });
 
-  it('whatever it was busy with: with a real clock and a blocked event loop, too', async () => {
+  it('keeps the delay with a real clock and a blocked event loop, too', async () => {
     const client = new RobotsClient({ agent: 'ExampleBot', overrides: { [A]: { text: '' } } });
     closing(client);
     const left: number[] = [];
@@ -203,7 +203,7 @@ describe('a slot that was taken for a request that leaves later', () => {
     expect(await client.waitForSlot(decision)).toBe(0);
   });
 
-  it('is left once only', async () => {
+  it('leaves once only', async () => {
     const { make } = late();
     const client = make();
     const slot = await client.takeSlot(await client.check(A));

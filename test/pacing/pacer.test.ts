@@ -47,7 +47,7 @@ describe('guardFetch with pacing', () => {
     ]);
   });
 
-  it('over the ceiling a request is deferred, not sent, and books nothing', async () => {
+  it('a request that would wait beyond `maxDelayMs` is deferred, not sent, and books nothing', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
     const { fetch, calls } = noting(clock);
     const guarded = guardFetch(fetch, client, { pacing: { maxDelayMs: 2_000 }, onDisallow: 'response' });
@@ -63,7 +63,7 @@ describe('guardFetch with pacing', () => {
     expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 2_500]);
   });
 
-  it('nobody waits longer than five minutes unasked', async () => {
+  it('a request waits at most five minutes by default', async () => {
     const { client } = laidDown({ [A]: 'User-agent: *\nCrawl-delay: 301\n' });
     await client.reserve(A);
     const { fetch } = noting(virtualClock());
@@ -87,7 +87,7 @@ describe('guardFetch with pacing', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('an aborted wait with others behind it leaves its slot empty', async () => {
+  it('an aborted wait with others after it leaves its slot empty', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
     const { fetch, calls } = noting(clock);
     const guarded = guardFetch(fetch, client, { pacing: true });
@@ -103,7 +103,7 @@ describe('guardFetch with pacing', () => {
     expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 5_000]);
   });
 
-  it.each([429, 503])('those who wait wait for the Retry-After of a %i as well', async (status) => {
+  it.each([429, 503])('waiting requests wait for the Retry-After of a %i as well', async (status) => {
     const { client, clock } = laidDown({ [A]: SLOW });
     const { fetch, calls } = noting(clock, (url) =>
       url === `${A}/1`
@@ -128,7 +128,7 @@ describe('guardFetch with pacing', () => {
     expect(booked(await client.reserve(A)).waitMs).toBe(0);
   });
 
-  it('rules that changed during a long wait hold', async () => {
+  it('rules that changed during a long wait apply', async () => {
     const site = await fakeOrigin({
       robots: ['User-agent: *\nCrawl-delay: 90000\n', 'User-agent: *\nDisallow: /\n'],
     });
@@ -144,7 +144,7 @@ describe('guardFetch with pacing', () => {
     expect(calls).toEqual([]);
   });
 
-  it('a dry run is paced, and told of a refusal once', async () => {
+  it('a dry run is paced, and reports a refusal once', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
     const { fetch, calls } = noting(clock);
     const told: string[] = [];
@@ -173,7 +173,7 @@ describe('guardFetch with pacing', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('waits by a timer when the clock runs by itself, and leaves none behind', async () => {
+  it('waits by a timer of the system clock, and leaves none behind', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     try {
       const client = new RobotsClient({ agent: 'ExampleBot', overrides: { [A]: { text: '' } } });
@@ -198,7 +198,7 @@ describe('guardFetch with pacing', () => {
     }
   });
 
-  it('says what is wrong with its options', () => {
+  it('refuses invalid options', () => {
     const { client } = laidDown({});
     const call =
       (...given: unknown[]): (() => unknown) =>

@@ -16,14 +16,14 @@ describe('slots', () => {
     expect(times).toEqual([0, 1_000, 2_000, 3_000]);
   });
 
-  it('time that passed is no credit', () => {
+  it('unused slots are not made up for', () => {
     const slots = new Slots(10);
     slots.book(ORIGIN, request());
     const now = START + 60_000;
     expect([1, 2].map(() => slots.book(ORIGIN, request({ now })).at - now)).toEqual([0, 1_000]);
   });
 
-  it('of neighbours with different delays the longer counts', () => {
+  it('the longer delay of two neighbours counts', () => {
     const slots = new Slots(10);
     const delays = [0, 10_000, 0, 0];
     expect(delays.map((delayMs) => slots.book(ORIGIN, request({ delayMs })).at - START)).toEqual([
@@ -37,7 +37,7 @@ describe('slots', () => {
     expect(slots.book('http://example.com', request()).at).toBe(START);
   });
 
-  it('beyond the bound nothing is booked', () => {
+  it('a slot beyond the bound is not booked', () => {
     const slots = new Slots(10);
     slots.book(ORIGIN, request());
     const tooFar = request({ maxWaitMs: 999 });
@@ -72,7 +72,7 @@ describe('slots', () => {
     expect(slots.book(ORIGIN, request()).at).toBe(START);
   });
 
-  it('whatever is asked: never in the past, never closer than either delay, never past the bound', () => {
+  it('for any requests, slots are never in the past, closer than either delay, or past the bound', () => {
     const step = fc.record({
       passMs: fc.nat(5_000),
       delayMs: fc.nat(3_000),
@@ -106,7 +106,7 @@ describe('slots', () => {
     );
   });
 
-  it('however late those who wait are: never closer than either delay, and all of them leave', () => {
+  it('late requests are never closer than either delay, and all of them leave', () => {
     const step = fc.record({ passMs: fc.nat(5_000), delayMs: fc.nat(3_000), holdMs: fc.nat(2_000) });
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), fc.nat(20_000), (steps, stoppedMs) => {

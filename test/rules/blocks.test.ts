@@ -7,7 +7,7 @@ const lines = (...text: string[]): string => text.join('\n');
 const ALL_DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
 
 describe('blocks: records other than allow and disallow', () => {
-  it('www.army.mil: the delay of one agent is for nobody else, the rule is for both', () => {
+  it('www.army.mil: a delay applies to one agent alone, the rule to both', () => {
     const body = lines('User-agent: usasearch', 'Crawl-delay: 5', '', 'User-agent: *', 'Disallow: /usapa/');
     for (const dialect of ['rfc9309', 'google'] as const) {
       const file = parseRobots(body, { dialect });
@@ -60,7 +60,7 @@ describe('blocks: records other than allow and disallow', () => {
     }
   });
 
-  it('request rates, preferences and licences are read the same way', () => {
+  it('request rates, preferences and licences belong to blocks too', () => {
     const records = (value: string): string[] => [
       `Request-rate: 1/${value === 'n' ? 5 : 7}`,
       `Content-Usage: train-ai=${value}`,
@@ -84,7 +84,7 @@ describe('blocks: records other than allow and disallow', () => {
     }
   });
 
-  it('user-agent lines and records tell their blocks', () => {
+  it('user-agent lines and records have the number of their block', () => {
     const file = parseRobots(
       lines(
         'Host: x',
@@ -113,7 +113,7 @@ describe('blocks: records other than allow and disallow', () => {
     ]);
   });
 
-  it('the delay, the rate and the records agree, whatever the lines', () => {
+  it('the delay, the rate and the records agree, for any lines', () => {
     const line = fc.constantFrom(
       ...['User-agent: a', 'User-agent: b', 'User-agent: *', 'User-agent: a, b', 'user-agent:'],
       ...['Disallow: /', 'Allow:', '', '# c', 'Sitemap: /s', 'Host: x', 'a b c'],

@@ -40,7 +40,7 @@ describe('groups (RFC 9309 §2.1, §2.2.1)', () => {
     expect(file.check('/g', 'h').reason).toBe('no-rule');
   });
 
-  it('Google’s page: the most specific agent, whatever the order', () => {
+  it('Google’s page: the most specific agent, in any order', () => {
     const file = parseRobots(
       lines(
         'user-agent: googlebot-news',
@@ -95,13 +95,13 @@ describe('groups (RFC 9309 §2.1, §2.2.1)', () => {
     },
   );
 
-  it('an empty rule ends a run, and is void', () => {
+  it('an empty rule ends a run of user-agent lines, and is void', () => {
     expect(caught(lines('User-agent: a', 'Disallow:', 'User-agent: b', 'Disallow: /'), ['a', 'b'])).toEqual([
       'b',
     ]);
   });
 
-  it('a user-agent line that names nobody still starts a group after a rule', () => {
+  it('a user-agent line without a token still starts a group after a rule', () => {
     expect(caught(lines('User-agent: a', 'Disallow: /y', 'User-agent:', 'Disallow: /'), ['a', '*'])).toEqual(
       [],
     );
@@ -187,7 +187,7 @@ describe('agents', () => {
     expect(productToken(agent)).toBe(token);
   });
 
-  it('a caller whose name is no token is nobody by name, so that `*` holds for it', () => {
+  it('a caller whose name is not a token has the rules of `*`', () => {
     const body = lines('User-agent: j', 'Disallow: /', 'User-agent: *', 'Disallow: /x');
     for (const dialect of ['rfc9309', 'koster-1996', 'robotstxt-1994'] as const) {
       const file = parseRobots(body, { dialect });
@@ -198,7 +198,7 @@ describe('agents', () => {
 });
 
 describe('lines', () => {
-  it('end at LF, CR or CRLF, and are counted so', () => {
+  it('end at LF, CR or CRLF, and are numbered by them', () => {
     const file = parseRobots('User-agent: *\r\rDisallow: /a\r\n\nDisallow: /b\n\rDisallow: /c');
     expect(['/a', '/b', '/c'].map((path) => file.check(path, 'x'))).toMatchObject([
       { rule: { line: 3 } },
@@ -235,7 +235,7 @@ describe('lines', () => {
     expect(file.check('/c:d', 'x')).toMatchObject({ rule: { pattern: '/c:d' } });
   });
 
-  it('google cuts lines at 16,663 octets and uses what is left; rfc9309 takes them whole', () => {
+  it('google cuts lines at 16,663 octets and uses the start; rfc9309 uses whole lines', () => {
     const long = `/${'a'.repeat(20_000)}`;
     const cut = long.slice(0, 16_663 - 'Disallow: '.length);
     expect(
@@ -256,14 +256,14 @@ describe('byte order marks', () => {
     Uint8Array.from(parts.flatMap((part) => (typeof part === 'number' ? [part] : [...Buffer.from(part)])));
   const body = 'User-agent: *\nDisallow: /x';
 
-  it('UTF-8’s is skipped once; a part of it only by google', () => {
+  it('that of UTF-8 is skipped once; a part of it by google alone', () => {
     expect(caught(bytes(0xef, 0xbb, 0xbf, body), ['a'])).toEqual(['a']);
     expect(caught(bytes(0xef, 0xbb, body), ['a'])).toEqual([]);
     expect(caught(bytes(0xef, 0xbb, body), ['a'], 'google')).toEqual(['a']);
     expect(caught(bytes(0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf, body), ['a'])).toEqual([]);
   });
 
-  it('UTF-16 is transcoded, except by google; lines are numbered after that', () => {
+  it('a body with that of UTF-16 is transcoded before its lines are numbered, except by google', () => {
     const little = bytes(0xff, 0xfe, ...Buffer.from(body, 'utf16le'));
     const big = bytes(0xfe, 0xff, ...Buffer.from(body, 'utf16le').swap16());
     for (const file of [little, big]) {
@@ -272,7 +272,7 @@ describe('byte order marks', () => {
     }
   });
 
-  it('UTF-16’s is both of its octets, in either order, at the start', () => {
+  it('that of UTF-16 is both octets, in either order, at the start', () => {
     for (const [first, second] of [
       [0xff, 0x0a],
       [0xfe, 0x0a],
@@ -288,7 +288,7 @@ describe('byte order marks', () => {
   });
 });
 
-describe('what is only reported', () => {
+describe('records that change no verdict', () => {
   const file = parseRobots(
     lines(
       'Sitemap: https://example.com/1.xml',
@@ -317,7 +317,7 @@ describe('what is only reported', () => {
 });
 
 describe('bad input', () => {
-  it('gets a clear error', () => {
+  it('throws an error that names the input', () => {
     const parse: unknown = parseRobots;
     if (typeof parse !== 'function') throw new TypeError('no function');
     expect(() => parse(null)).toThrow(/Expected the body to be a string or a Uint8Array, got object/);

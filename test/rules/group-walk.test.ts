@@ -17,7 +17,7 @@ function walked(dialect: Dialect, ...lines: string[]): string[] {
 }
 
 describe('the walk over the groups and blocks of a file', () => {
-  it('begins outside any', () => {
+  it('begins outside all groups', () => {
     expect(walked('rfc9309', 'Disallow: /', 'Host: x', 'User-agent: a')).toEqual(['--', '--', '--', '00+…']);
   });
 

@@ -50,7 +50,7 @@ describe('against a naive matcher', () => {
     // Each number of rules has its own way of being compiled.
     ['some rules', 120, 150],
     ['many rules', 700, 100],
-  ])('%s decide alike, verdict and line', (_, maxLength, numRuns) => {
+  ])('%s have the same verdict and line', (_, maxLength, numRuns) => {
     const rules = fc.array(fc.record({ allow: fc.boolean(), pattern }), {
       minLength: maxLength / 2,
       maxLength,
@@ -76,7 +76,7 @@ describe('against a naive matcher', () => {
     );
   });
 
-  it('so many wild rules that a long target is indexed decide alike', () => {
+  it('enough wildcard rules for an indexed target have the same verdict', () => {
     const unit = fc.constantFrom('a', 'b', 'ab', 'aab', 'ba', 'aaaaaaab', 'abba');
     const run = (most: number): fc.Arbitrary<string> =>
       fc.tuple(unit, fc.integer({ min: 1, max: most })).map(([part, times]) => part.repeat(times));
@@ -102,7 +102,7 @@ describe('against a naive matcher', () => {
     );
   });
 
-  it('thousands of prefixes of each other decide alike, with anchors and without', () => {
+  it('thousands of prefixes of each other have the same verdict, with anchors and without', () => {
     const path = fc
       .array(fc.constantFrom('a', 'b', 'a/', 'aa'), { maxLength: 30 })
       .map((parts) => `/${parts.join('')}`);
@@ -127,7 +127,7 @@ describe('against a naive matcher', () => {
     );
   });
 
-  it('one rule of any repetition matches alike', () => {
+  it('one rule with any repetition has the same verdict', () => {
     const repeated = fc.tuple(
       fc.constantFrom('a', 'ab', 'aba', '*a', 'a*b'),
       fc.integer({ min: 1, max: 40 }),
@@ -197,7 +197,7 @@ describe('any octets', () => {
     )
     .map((text) => `/${text}`);
 
-  it('are read without throwing, and answer the same twice', () => {
+  it('are read without throwing, with the same verdict twice', () => {
     const dialects: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
     fc.assert(
       fc.property(body, anyTarget, fc.constantFrom('foobot', 'FooBot/1.0', '*', ''), (bytes, path, agent) => {
@@ -215,7 +215,7 @@ describe('any octets', () => {
   });
 });
 
-describe('where lines end', () => {
+describe('the end of lines', () => {
   const text = fc.string({
     unit: fc.constantFrom('a', ':', '#', ' ', '\v', '\f', '\x09', 'é'),
     maxLength: 40,
@@ -224,7 +224,7 @@ describe('where lines end', () => {
   const filler = fc.array(fc.tuple(text, end), { maxLength: 12 });
   const group = fc.tuple(filler, end, end);
 
-  it('is found wherever the file stands in memory, however large it is', () => {
+  it('is found at any offset in memory, in files of any size', () => {
     fc.assert(
       fc.property(fc.array(group, { minLength: 1, maxLength: 40 }), fc.nat(3), (groups, shift) => {
         const body = groups
@@ -249,7 +249,7 @@ describe('where lines end', () => {
 });
 
 describe('large and hostile files', () => {
-  it('50,000 groups, and 50,000 agents on one group', () => {
+  it('50,000 groups, and 50,000 agents of one group', () => {
     const groups = Array.from(
       { length: 50_000 },
       (_, index) => `User-agent: bot${index}\nDisallow: /${index}\n`,
@@ -263,7 +263,7 @@ describe('large and hostile files', () => {
     expect(parseRobots(agents.replaceAll('\nUser-agent:', ',')).check('/', 'bot49999').allowed).toBe(false);
   });
 
-  it('a line of 3 MB, NUL and all', () => {
+  it('a line of 3 MB with NUL', () => {
     const long = 'a\0'.repeat(1_500_000);
     const file = parseRobots(`User-agent: *\nDisallow: /${long}\nDisallow: /b`);
     expect(file.check('/b', 'x')).toMatchObject({ allowed: false, rule: { line: 3 } });

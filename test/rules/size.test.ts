@@ -62,8 +62,8 @@ const growing = fc.oneof(
   ),
 );
 
-describe('what is told of a file grows with the file', () => {
-  it.each(Object.keys(answers))('%s: octets told and octets read', (name) => {
+describe('the size of descriptions is linear in the size of the file', () => {
+  it.each(Object.keys(answers))('%s: octets of the description and of the file', (name) => {
     const ask = answers[name]!;
     fc.assert(
       fc.property(growing, (body) => {
@@ -78,7 +78,7 @@ describe('what is told of a file grows with the file', () => {
     );
   });
 
-  it('10,000 names on one line are told in five times its octets', () => {
+  it('10,000 names on one line are described in five times its octets', () => {
     const body = `User-agent: ${Array.from({ length: 10_000 }, (_, index) => `a${index}`).join(',')}\nDisallow: /`;
     const file = parseRobots(body);
     expect(file.groups[0]?.agentLines[0]?.names).toHaveLength(10_000);

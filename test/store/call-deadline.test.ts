@@ -5,17 +5,17 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const never = new Promise<never>(() => undefined);
 
 describe('a deadline', () => {
-  it('ends what does not end by itself', async () => {
+  it('ends a call that does not settle', async () => {
     expect(await inTime(never, 5, true)).toEqual({ ended: false });
     expect(await inTime(never, 1, true)).toEqual({ ended: false });
   });
 
-  it('gives what comes before it, and throws what is thrown', async () => {
+  it('passes on a result or an error before it', async () => {
     expect(await inTime(Promise.resolve(7), 1_000, true)).toEqual({ ended: true, value: 7 });
     await expect(inTime(Promise.reject(new Error('broken')), 1_000, true)).rejects.toThrow('broken');
   });
 
-  it('does not run out while our own process is held up', async () => {
+  it('does not pass while this process is blocked', async () => {
     const answer = async (): Promise<string> => {
       await turn();
       const until = performance.now() + 150;
@@ -26,7 +26,7 @@ describe('a deadline', () => {
     expect(await inTime(answer(), 100, true)).toEqual({ ended: true, value: 'there since long' });
   });
 
-  it('keeps no timer when all is said', async () => {
+  it('keeps no timer after the call', async () => {
     const made = vi.spyOn(globalThis, 'setTimeout');
     const cleared = vi.spyOn(globalThis, 'clearTimeout');
     await inTime(turn(), 60_000, true);

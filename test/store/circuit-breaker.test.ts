@@ -19,7 +19,7 @@ describe('a breaker', () => {
     expect(changes).toEqual([true]);
   });
 
-  it('counts anew after a success', () => {
+  it('restarts the count after a success', () => {
     const { breaker, changes, fail } = setUp();
     fail(1);
     fail(2);
@@ -31,7 +31,7 @@ describe('a breaker', () => {
     expect(changes).toEqual([true]);
   });
 
-  it('takes calls made together that fail together for one failure', () => {
+  it('counts concurrent failures as one', () => {
     const { breaker, changes } = setUp();
     for (let round = 0; round < 2; round++) {
       const permits = Array.from({ length: 30 }, () => breaker.enter(round)!);
@@ -41,7 +41,7 @@ describe('a breaker', () => {
     expect(breaker.allowance(2)).toBe(Infinity);
   });
 
-  it('lets one call try after some seconds; its failure opens it for as long again, without news', () => {
+  it('lets one call try after some seconds; its failure opens it for as long again, without an event', () => {
     const { breaker, changes, fail } = setUp();
     [1, 2, 3].forEach(fail);
     expect([breaker.allowance(3_002), breaker.allowance(3_003)]).toEqual([0, 1]);
@@ -52,7 +52,7 @@ describe('a breaker', () => {
     expect(changes).toEqual([true]);
   });
 
-  it('is closed by that call’s success, and by no other that comes late', () => {
+  it('is closed by the success of that call, not by that of an earlier one', () => {
     const { breaker, changes, fail } = setUp();
     const early = breaker.enter(0)!;
     [1, 2, 3].forEach(fail);

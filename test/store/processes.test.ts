@@ -51,21 +51,21 @@ function sharedBehaviour(open: () => Promise<Worker[]>): void {
   const atOnce = (task: WorkerTask): Promise<unknown[][]> =>
     Promise.all(workers.map((worker) => told(worker, task)));
 
-  it('one process gets each lease', async () => {
+  it('each lease goes to one process', async () => {
     const keys = Array.from({ length: 100 }, (_, at) => `https://site${at}.example`);
     const won = await atOnce({ task: 'lease', keys, ms: HOUR });
     const winners = keys.map((_, at) => won.filter((byProcess) => byProcess[at] === true).length);
     expect(winners).toEqual(keys.map(() => 1));
   });
 
-  it('no slot is given to two', async () => {
+  it('each slot goes to one process', async () => {
     const keys = Array.from({ length: 50 }, () => 'https://example.com');
     const waits = (await atOnce({ task: 'reserve', keys, ms: MINUTE })).flat();
     const ranks = waits.map((wait) => Math.ceil(Number(wait) / MINUTE)).sort((a, b) => a - b);
     expect(ranks).toEqual(Array.from({ length: PROCESSES * keys.length }, (_, rank) => rank));
   });
 
-  it('what one wrote all read', async () => {
+  it('each process reads the writes of the others', async () => {
     const keys = Array.from({ length: 50 }, (_, at) => `https://site${at}.example`);
     const value = 'Disallow: /private\n'.repeat(200);
     const set = await atOnce({ task: 'set', keys, ms: HOUR, value });
@@ -93,7 +93,7 @@ function embeddedBehaviour(
 
   sharedBehaviour(() => start(kind, path, PROCESSES));
 
-  it('the lease of one that is killed runs out', async () => {
+  it('the lease of a killed process expires', async () => {
     const [holder] = (await start(kind, path, 1)) as [Worker];
     expect(await told(holder, { task: 'lease', keys: ['k'], ms: 30 * SECOND })).toEqual([true]);
     await holder.kill();
@@ -104,7 +104,7 @@ function embeddedBehaviour(
     expect(await store.lease('k', SECOND)).toBeDefined();
   });
 
-  it('one that is killed while it writes leaves whole values, and a database that goes on', async () => {
+  it('a process killed while it writes leaves whole values and a usable database', async () => {
     const keys = Array.from({ length: 2_000 }, (_, at) => `https://written${at}.example`);
     const value = 'x'.repeat(1_000);
     const [writer] = (await start(kind, path, 1)) as [Worker];
@@ -119,7 +119,7 @@ function embeddedBehaviour(
     expect(await store.get('k')).toBe('value');
   });
 
-  it('one that is killed has kept every write that was told to be done', async () => {
+  it('a killed process has kept every write that was confirmed', async () => {
     const [writer] = (await start(kind, path, 1)) as [Worker];
     const keys = Array.from({ length: 300 }, (_, at) => `https://kept${at}.example`);
     expect(await told(writer, { task: 'set', keys, ms: HOUR, value: 'v' })).toEqual(keys.map(() => 'set'));
@@ -128,7 +128,7 @@ function embeddedBehaviour(
     for (const key of keys) expect(await store.get(key)).toBe('v');
   });
 
-  it('one that has a store open ends by itself', async () => {
+  it('a process with an open store ends by itself', async () => {
     const [worker] = (await start(kind, path, 1)) as [Worker];
     expect(await told(worker, { task: 'set', keys: ['k'], ms: HOUR, value: 'v' })).toEqual(['set']);
     worker.end();
@@ -151,7 +151,7 @@ describeWithSqlite('processes on one SQLite', () => {
     (folder) => join(folder, 'robots.sqlite'),
   );
 
-  it('that open it together make one database', async () => {
+  it('that open it at once make one database', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'canfetch-sqlite-'));
     for (let round = 0; round < 5; round++) {
       const path = join(folder, `${round}.sqlite`);

@@ -43,7 +43,7 @@ async function isDone(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('a write', () => {
-  it('is sent at once, and known of until it is made', async () => {
+  it('is sent at once, and pending until it is done', async () => {
     const { writes, sent } = setUp();
     const write = set('a');
     const put = writes.put('a', write);
@@ -55,7 +55,7 @@ describe('a write', () => {
     expect(writes.pending('a')).toBeUndefined();
   });
 
-  it('waits for the one before it about the same origin; of several that wait the last is sent', async () => {
+  it('waits for the previous one for the same origin; only the last of several is sent', async () => {
     const { writes, sent } = setUp();
     const puts = [set('a'), set('a'), deletion].map((write) => writes.put('a', write));
     expect(sent).toHaveLength(1);
@@ -79,7 +79,7 @@ describe('a write', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('that fails is not sent again when a later one took its place', async () => {
+  it('that fails is not sent again when a later one replaced it', async () => {
     const { writes, sent } = setUp();
     void writes.put('a', set('a'));
     void writes.put('a', deletion);
@@ -107,7 +107,7 @@ describe('a write', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('that alone fails, again and again, is given up', async () => {
+  it('that alone fails repeatedly is given up', async () => {
     const { writes, sent, dropped } = setUp();
     void writes.put('bad', set('bad'));
     await sent.at(-1)!.end(false);
@@ -119,7 +119,7 @@ describe('a write', () => {
     expect(writes.pending('bad')).toBeUndefined();
   });
 
-  it('that fails with all others is not', async () => {
+  it('that fails with all others is not given up', async () => {
     const { writes, sent, dropped } = setUp();
     void writes.put('a', set('a'));
     for (let count = 0; count < 50; count++) {
@@ -131,8 +131,8 @@ describe('a write', () => {
   });
 });
 
-describe('writes that wait', () => {
-  it('are sent one at a time while the store is tried, and all when one was made', async () => {
+describe('waiting writes', () => {
+  it('are sent one at a time until one succeeds, then all', async () => {
     const { writes, sent, room } = setUp();
     room.now = 0;
     for (const origin of 'abcdef') void writes.put(origin, set(origin));
@@ -145,7 +145,7 @@ describe('writes that wait', () => {
     expect(sent.map(({ origin }) => origin)).toEqual([...'abcdef']);
   });
 
-  it('are 32 at once at most', async () => {
+  it('are at most 32 at a time', async () => {
     const { writes, sent } = setUp();
     for (let count = 0; count < 40; count++) void writes.put(`${count}`, set(`${count}`));
     expect(sent).toHaveLength(32);
@@ -153,7 +153,7 @@ describe('writes that wait', () => {
     expect(sent).toHaveLength(33);
   });
 
-  it('are bounded in number and in octets: the oldest record goes first, what is to be forgotten last', async () => {
+  it('are bounded in number and octets: the oldest record is dropped first, deletions last', async () => {
     const { writes, dropped, room } = setUp();
     room.now = 0;
     await writes.put('forget', deletion);
@@ -167,13 +167,13 @@ describe('writes that wait', () => {
     expect(writes.pending('a bit more')?.kind).toBe('set');
   });
 
-  it('may be larger than that if it is one alone', async () => {
+  it('may exceed the bound with a single write', async () => {
     const { writes, sent, dropped } = setUp();
     void writes.put('large', set('large', 20 * 1_048_576));
     expect([sent.length, dropped]).toEqual([1, []]);
   });
 
-  it('are tried a last time at the end, in all, and what fails is told of', async () => {
+  it('are all tried once more on close, with an event for failures', async () => {
     const { writes, sent, dropped, room } = setUp();
     void writes.put('a', set('a'));
     room.now = 0;
@@ -186,7 +186,7 @@ describe('writes that wait', () => {
     expect(dropped).toHaveLength(20);
   });
 
-  it('are told of when they are given up before they were tried', async () => {
+  it('are reported when they are dropped untried', async () => {
     const { writes, sent, dropped, room } = setUp();
     void writes.put('a', set('a'));
     room.now = 0;
@@ -199,7 +199,7 @@ describe('writes that wait', () => {
     expect(dropped).toHaveLength(2);
   });
 
-  it('of which there are none keep nobody', async () => {
+  it('delay the end by nothing when there are none', async () => {
     await setUp().writes.flush();
   });
 });

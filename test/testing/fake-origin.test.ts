@@ -79,7 +79,7 @@ describe('fakeOrigin', () => {
     expect(await codeOf(cut.text())).toBe('UND_ERR_SOCKET');
   });
 
-  it('hangs until it is closed, or left', async () => {
+  it('hangs until it is closed, or the client disconnects', async () => {
     const site = await started({ pages: { '/hang': { fault: 'hang' } } });
     const leaving = new AbortController();
     const left = fetch(site.url('/hang'), { signal: leaving.signal });
@@ -93,7 +93,7 @@ describe('fakeOrigin', () => {
     await site.close();
   });
 
-  it('drips', async () => {
+  it('sends a body slowly', async () => {
     const site = await started({ pages: { '/drip': { fault: 'drip', body: 'drop', everyMs: 1 } } });
     expect(await (await fetch(site.url('/drip'))).text()).toBe('drop');
   });
@@ -106,7 +106,7 @@ describe('fakeOrigin', () => {
     [{ pages: { '/a': { fault: 'explode' } } }, /`pages\["\/a"\]`, answer 1, to be one whose `fault` is/],
     [{ robots: { fault: 'drip' } }, /to be one with a `body` to drip/],
     [{ robots: { redirect: 1 } }, /to be one whose `redirect` is a string/],
-  ])('says what is wrong with %j', async (options, message) => {
+  ])('refuses %j', async (options, message) => {
     await expect(Reflect.apply(fakeOrigin, undefined, [options])).rejects.toThrow(message);
   });
 

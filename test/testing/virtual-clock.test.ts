@@ -4,14 +4,14 @@ import { virtualClock } from '../../src/testing/index.ts';
 const never = new AbortController().signal;
 
 describe('virtualClock', () => {
-  it('stands until it is moved, and has moved when nobody waits', () => {
+  it('stands still until it is advanced, at once when nobody waits', () => {
     const clock = virtualClock({ startAt: 1_000 });
     expect(clock.now()).toBe(1_000);
     void clock.advance(500);
     expect(clock.now()).toBe(1_500);
   });
 
-  it('lets each who waits go on at its own time, in order, also when it waits again', async () => {
+  it('resolves each wait at its own time, in order, also when it waits again', async () => {
     const clock = virtualClock({ startAt: 0 });
     const seen: string[] = [];
     const run = async (name: string, steps: readonly number[]): Promise<void> => {
@@ -30,7 +30,7 @@ describe('virtualClock', () => {
     expect(seen.at(-1)).toBe('b 1300');
   });
 
-  it('tells when so many wait', async () => {
+  it('resolves when a number of waits is pending', async () => {
     const clock = virtualClock();
     const both = clock.whenWaiting(2);
     const sleeps = [clock.sleep(1, never), clock.sleep(2, never)];
@@ -50,7 +50,7 @@ describe('virtualClock', () => {
     await expect(clock.sleep(1, leaving.signal)).rejects.toThrow('enough');
   });
 
-  it('with `autoAdvance` those who wait move the time, in order', async () => {
+  it('with `autoAdvance` waits advance the time, in order', async () => {
     const clock = virtualClock({ startAt: 0, autoAdvance: true });
     const seen: number[] = [];
     const run = async (ms: number): Promise<void> => {
@@ -63,7 +63,7 @@ describe('virtualClock', () => {
     expect(seen).toEqual([5, 10_005, 20_000, 30_000, 86_400_000, 86_410_000]);
   });
 
-  it('says what is wrong', async () => {
+  it('refuses invalid options and times', async () => {
     expect(() => virtualClock({ startAt: Number.NaN })).toThrow(
       /`startAt` to be epoch milliseconds, got "NaN" \(number\)/,
     );

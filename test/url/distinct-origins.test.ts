@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DistinctOrigins } from '../../src/url/index.ts';
 
-it('DistinctOrigins tells an origin that was there, and forgets the oldest beyond its bound', () => {
+it('DistinctOrigins recognises an earlier origin, and forgets the oldest beyond its bound', () => {
   const origins = new DistinctOrigins(2);
   expect(['a', 'b', 'a', 'c', 'b', 'a'].map((origin) => origins.add(origin))).toEqual([
     true,

@@ -92,7 +92,7 @@ describe('target of a URL', () => {
   });
 });
 
-describe('the short way for serialised URLs', () => {
+describe('the reading of serialised URLs without the URL parser', () => {
   const piece = fc.constantFrom(
     ...[
       'a',
@@ -137,7 +137,7 @@ describe('the short way for serialised URLs', () => {
     ],
   );
 
-  it('gives what the URL parser gives, for any spelling', () => {
+  it('gives the result of the URL parser, for any spelling', () => {
     const text = fc
       .tuple(
         fc.constantFrom('http://', 'https://', 'ftp://', 'HTTP://', 'http:', 'https:/'),
@@ -185,7 +185,7 @@ describe('the short way for serialised URLs', () => {
     );
   });
 
-  it('takes nothing over from the URL before, whose origin may be the start of this one’s', () => {
+  it('keeps nothing of the previous URL, whose origin may be a prefix', () => {
     const located = new LocatedUrl();
     const origins = [
       'http://a.b',
@@ -207,7 +207,7 @@ describe('the short way for serialised URLs', () => {
     }
   });
 
-  it('octets are those of the URL read last, and of no other', () => {
+  it('the octets are those of the URL read last', () => {
     const [one, two] = [new LocatedUrl(), new LocatedUrl()];
     one.read('https://a.example/one');
     expect(one.octets?.subarray(one.targetStart, one.targetEnd)).toEqual(new TextEncoder().encode('/one'));
@@ -218,7 +218,7 @@ describe('the short way for serialised URLs', () => {
     expect(two.octets).toBeUndefined();
   });
 
-  it('URLs too long to be looked at are parsed', () => {
+  it('parses URLs that are too long', () => {
     const url = `https://a.example/${'a'.repeat(20_000)}?b`;
     expect(targetOf(url)).toBe(url.slice('https://a.example'.length));
     expect(targetOf(`${url}#é`)).toBe(url.slice('https://a.example'.length));

@@ -116,7 +116,7 @@ describe('names by DNS', () => {
     expect(systemAsked).toEqual([]);
   });
 
-  it('heeds `order`, `verbatim` and `family`', async () => {
+  it('applies `order`, `verbatim` and `family`', async () => {
     const server = await serve({ 'a.example': { A: ['93.184.215.14'], AAAA: ['2606:2800::1'] } });
     const { all } = await ask(server);
     expect(await all('a.example', { order: 'ipv6first' })).toEqual(['2606:2800::1', '93.184.215.14']);
@@ -139,7 +139,7 @@ describe('names by DNS', () => {
     }
   });
 
-  it('with ADDRCONFIG asks only for families this machine has an address of', async () => {
+  it('with ADDRCONFIG asks only for the families that this machine has an address of', async () => {
     const server = await serve({ 'a.example': { A: ['93.184.215.14'], AAAA: ['2606:2800::1'] } });
     const hints = dns.ADDRCONFIG;
     const asked = async (...addresses: string[]): Promise<string[]> => {
@@ -155,7 +155,7 @@ describe('names by DNS', () => {
     expect(await asked()).toEqual(['A a.example', 'AAAA a.example']);
   });
 
-  it('with V4MAPPED gives IPv4 addresses to whoever wants IPv6', async () => {
+  it('with V4MAPPED gives IPv4 addresses where IPv6 ones are asked for', async () => {
     const server = await serve({
       'four.example': { A: ['93.184.215.14'] },
       'both.example': { A: ['93.184.215.14'], AAAA: ['2606:2800::1'] },
@@ -178,7 +178,7 @@ describe('names by DNS', () => {
     expect(given).toEqual([null, '2606:2800::1', 6]);
   });
 
-  it('tells failures apart, and none of them gives an address', async () => {
+  it('distinguishes failures, none of which gives an address', async () => {
     const server = await serve({
       'empty.example': {},
       'broken.example': { A: 'failure', AAAA: 'failure' },
@@ -196,13 +196,13 @@ describe('names by DNS', () => {
     expect(systemAsked).toEqual([]);
   });
 
-  it('the error is as `dns.lookup` has it', async () => {
+  it('has the error of `dns.lookup`', async () => {
     const { lookup } = await ask(await serve({}));
     const error = await new Promise((resolve) => lookup('absent.example', {}, resolve));
     expect(error).toMatchObject({ code: 'ENOTFOUND', hostname: 'absent.example', syscall: 'lookup' });
   });
 
-  it('does not wait for a name server that keeps silent about one family', async () => {
+  it('does not wait for a name server that does not answer for one family', async () => {
     const server = await serve({
       'four.example': { A: ['93.184.215.14'], AAAA: 'silence' },
       'six.example': { A: 'silence', AAAA: ['2606:2800::1'] },
@@ -212,7 +212,7 @@ describe('names by DNS', () => {
     expect(await all('six.example')).toEqual(['2606:2800::1']);
   });
 
-  it('does not keep what it has learnt, but shares it among those who ask together', async () => {
+  it('shares the answer among concurrent questions, and caches none', async () => {
     let address = 0;
     const server = await startDnsServer(({ type }) =>
       type === 'A' ? [`93.184.215.${++address}`] : 'no-data',
@@ -227,7 +227,7 @@ describe('names by DNS', () => {
     expect(await all('a.example')).toEqual(['93.184.215.3']);
   });
 
-  it('asks about as many names at a time as there are questions', async () => {
+  it('asks about all names concurrently', async () => {
     // Nobody is answered before two hundred names wait: a lookup that takes its turns would wait for ever.
     const names = 300;
     const together = 200;
@@ -256,7 +256,7 @@ describe('names by DNS', () => {
     expect(new Set(server.questions.map(({ name }) => name)).size).toBe(names);
   });
 
-  it('fails what is under way when it is closed', async () => {
+  it('rejects pending questions when it is closed', async () => {
     const { happened, happens } = occurrence();
     const server = await startDnsServer(() => {
       happens();
@@ -274,8 +274,8 @@ describe('names by DNS', () => {
   });
 });
 
-describe('names that are none of the business of DNS', () => {
-  it('addresses are themselves', async () => {
+describe('names that are not looked up in DNS', () => {
+  it('resolves an address to itself', async () => {
     const server = await serve({});
     const { all } = await ask(server);
     expect(await all('93.184.215.14')).toEqual(['93.184.215.14']);
@@ -313,7 +313,7 @@ describe('names that are none of the business of DNS', () => {
     expect([server.questions, systemAsked]).toEqual([[], []]);
   });
 
-  it('goes to the system while no name server can be talked to, and believes its failure', async () => {
+  it('asks the system while no name server can be reached, and reports its failure', async () => {
     await using gone = await startDnsServer(() => 'silence');
     const { address } = gone;
     await gone[Symbol.asyncDispose]();
@@ -326,7 +326,7 @@ describe('names that are none of the business of DNS', () => {
     expect(await none.all('a.example')).toEqual(['93.184.215.14']);
   });
 
-  it('asks the system about names unknown to DNS where that may know more', async () => {
+  it('asks the system about names unknown to DNS where it has other sources', async () => {
     const server = await serve({ 'broken.example': { A: 'failure', AAAA: 'failure' } });
     const { all, systemAsked } = await ask(server, { systemKnowsMore: true, systemAddress: '10.0.0.9' });
     expect(await all('vpn.example')).toEqual(['10.0.0.9']);
@@ -357,7 +357,7 @@ describe('the hosts file', () => {
     expect(await all('b.example')).toBe('ENOTFOUND');
   });
 
-  it('leaves to DNS what it does not have', async () => {
+  it('leaves names that it does not have to DNS', async () => {
     const server = await serve({ 'a.example': { AAAA: ['2606:2800::1'] } });
     const { all } = await ask(server, { hosts: '10.0.0.1 a.example' });
     expect(await all('a.example', { family: 6 })).toEqual(['2606:2800::1']);
@@ -369,7 +369,7 @@ describe('the hosts file', () => {
     expect(systemAsked).toEqual([]);
   });
 
-  it('is read again once it has changed, but not looked at all the time', async () => {
+  it('is read again after a change, but not checked at each question', async () => {
     let now = 1_000;
     const { all, hostsFile } = await ask(await serve({}), { hosts: '10.0.0.1 a.example', now: () => now });
     expect(await all('a.example')).toEqual(['10.0.0.1']);
@@ -384,7 +384,7 @@ describe('the hosts file', () => {
     expect(await all('a.example')).toBe('ENOTFOUND');
   });
 
-  it('too large to hold is left to the system', async () => {
+  it('that is too large to hold is left to the system', async () => {
     const server = await serve({ 'a.example': { A: ['93.184.215.14'] } });
     const hosts = '# filler\n'.repeat(500_000);
     const { all, systemAsked } = await ask(server, { hosts, systemAddress: '10.0.0.9' });
@@ -412,7 +412,7 @@ describe('search domains', () => {
     expect(server.asked()).toEqual(['A a.example', 'A c.example', 'A c.example.corp.example', 'A c.example']);
   });
 
-  it('come before a name with fewer, as clusters have it', async () => {
+  it('come before a name with fewer, as in clusters', async () => {
     const server = await serve(zone);
     const resolver = [
       'search overruled.example',
@@ -429,7 +429,7 @@ describe('search domains', () => {
     ]);
   });
 
-  it('that do not answer do not hide the name, and are not taken for its absence', async () => {
+  it('that do not answer neither hide the name nor count as its absence', async () => {
     const server = await serve({
       'a.example': { A: ['93.184.215.14'] },
       'a.example.corp.example': { A: 'failure' },
@@ -444,7 +444,7 @@ describe('search domains', () => {
 });
 
 describe('the name servers', () => {
-  it('are looked for again once the settings of the system have changed', async () => {
+  it('are read again after the settings of the system have changed', async () => {
     let now = 0;
     const server = await serve({
       'a.example': { A: ['93.184.215.14'] },
@@ -461,7 +461,7 @@ describe('the name servers', () => {
     expect(resolversMade.count).toBe(2);
   });
 
-  it('cannot be asked when there is nothing to ask with: the system is', async () => {
+  it('cannot be asked without a resolver: the system is asked', async () => {
     const fallback = system('93.184.215.14');
     const names = new NameLookup({
       makeResolver: () => {
@@ -478,7 +478,7 @@ describe('the name servers', () => {
 });
 
 describe('without settings', () => {
-  it("finds what this machine's hosts file says of localhost, as `dns.lookup` does", async () => {
+  it('resolves localhost by the hosts file of this machine, as `dns.lookup` does', async () => {
     const names = new NameLookup();
     const ours = await new Promise((resolve) =>
       names.lookup('localhost', { family: 4 }, (...values) => resolve(values)),

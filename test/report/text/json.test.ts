@@ -43,7 +43,7 @@ const override = fc.record({
 const decisions: fc.Arbitrary<Decision> = fc.oneof(ruleDecision, override);
 
 describe('renderRecord', () => {
-  it('writes a decision as JSON.stringify would, and harmless to a terminal', () => {
+  it('writes a decision as JSON.stringify does, with control characters escaped', () => {
     fc.assert(
       fc.property(text, fc.option(fc.nat(), { nil: undefined }), decisions, (input, line, decision) => {
         const target = line === undefined ? { input } : { input, line };
@@ -69,7 +69,7 @@ describe('renderRecord', () => {
     expect(renderRecord({ target: { input }, decision })).toBe(written(input, undefined, decision));
   });
 
-  it('writes errors alike', () => {
+  it('writes errors as JSON.stringify does', () => {
     const error = { code: 'ERR_ROBOTS_INVALID_URL', message: 'Expected "a", got \u0007' };
     expect(renderRecord({ target: { input: '\u202Ea', line: 3 }, error })).toBe(
       written('\u202Ea', 3, { error }),

@@ -6,7 +6,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
 describe('progress without a terminal', () => {
-  it('is a plain line every ten seconds, and nothing before', () => {
+  it('is a plain line every ten seconds, and none before', () => {
     const sink = new Collector();
     const progress = progressOn(sink, () => undefined);
     for (let second = 1; second <= 25; second++) {
@@ -17,7 +17,7 @@ describe('progress without a terminal', () => {
     expect(sink.text).toBe('canfetch: 1000 URLs · 100/s\ncanfetch: 2000 URLs · 100/s\n');
   });
 
-  it('tells the share of a list whose length is known, and the rest of the time', () => {
+  it('has the share of a list of known length, and the remaining time', () => {
     const sink = new Collector();
     const progress = progressOn(sink, () => 0.25);
     vi.advanceTimersByTime(20_000);

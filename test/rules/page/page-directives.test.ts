@@ -32,7 +32,7 @@ const meta = (content: string, name = 'robots'): object =>
   said({ meta: [{ name, content }], agent: 'ExampleBot' });
 
 describe('pageDirectives', () => {
-  it('says of a page that says nothing that all is permitted', () => {
+  it('permits everything for a page without directives', () => {
     expect(pageDirectives({})).toEqual(NOTHING);
     expect(pageDirectives({ headers: new Headers(), meta: [], agent: 'ExampleBot' })).toEqual(NOTHING);
   });
@@ -83,7 +83,7 @@ describe('pageDirectives', () => {
     ['2010-06-25T15:00', '2010-06-25T15:00:00Z'],
     ['2020-09-21', '2020-09-21T00:00:00Z'],
     ['29 February 2028', '2028-02-29T00:00:00Z'],
-  ])('reads the date "%s", and what follows it', (date, expected) => {
+  ])('reads the date "%s", and the directives after it', (date, expected) => {
     const unavailableAfter = Date.parse(expected);
     expect(header(`noindex, unavailable_after: ${date}, nofollow`)).toEqual({
       index: false,
@@ -101,7 +101,7 @@ describe('pageDirectives', () => {
     '2010-06-25T25:00',
     '2010-06-25 15:00 CEST',
     '25 Jun 2010 or so',
-  ])('takes nothing from the date "%s", and reads on behind its comma', (date) => {
+  ])('ignores the date "%s", and reads on after its comma', (date) => {
     const { unavailableAfter, follow, sources } = pageDirectives({
       headers: [['x-robots-tag', `unavailable_after: ${date}, nofollow`]],
     });
@@ -125,13 +125,13 @@ describe('pageDirectives', () => {
   });
 
   describe('for agents', () => {
-    it('heeds the lines for the agent and for all, and no others', () => {
+    it('applies the lines for the agent and for all agents, and no others', () => {
       const lines = ['otherbot: noindex', 'examplebot: nofollow', 'noarchive', '*: nosnippet'];
       expect(header(...lines)).toEqual({ follow: false, archive: false, snippet: false });
       expect(said({ headers: { 'x-robots-tag': lines } })).toEqual({ archive: false, snippet: false });
     });
 
-    it('holds an agent of a line up to the next agent', () => {
+    it('applies the agent of a line up to the next agent', () => {
       expect(header('noarchive, otherbot: noindex, nofollow, ExampleBot: nosnippet, noai')).toEqual({
         archive: false,
         snippet: false,
@@ -139,7 +139,7 @@ describe('pageDirectives', () => {
       });
     });
 
-    it('takes an unscoped line that was joined to a scoped one for a part of it', () => {
+    it('applies the agent to an unscoped line that was joined to a scoped one', () => {
       const headers = new Headers();
       headers.append('X-Robots-Tag', 'otherbot: nofollow');
       headers.append('X-Robots-Tag', 'noindex');
@@ -147,19 +147,19 @@ describe('pageDirectives', () => {
       expect(header('otherbot: nofollow', 'noindex')).toEqual({ index: false });
     });
 
-    it('takes a name with a value for no agent in the middle of a line, unless a directive follows', () => {
+    it('reads a name with a value in the middle of a line as an agent only before a directive', () => {
       expect(header('noarchive, max-shine: 3, noindex')).toEqual({ archive: false, index: false });
       expect(header('max-shine: 3, noindex')).toEqual({ index: false });
       expect(header('otherbot: max-snippet: 3, noindex')).toEqual({});
     });
 
-    it('heeds meta tags by their names, in any case', () => {
+    it('reads meta tags by their names, in any case', () => {
       expect(meta('noindex', 'EXAMPLEBOT')).toEqual({ index: false });
       expect(meta('noindex', 'otherbot')).toEqual({});
       expect(meta('noindex', 'description')).toEqual({});
     });
 
-    it('heeds what is said to any of a list of agents', () => {
+    it('applies the directives for any of a list of agents', () => {
       const headers = [['X-Robots-Tag', 'googlebot: noindex']] as const;
       expect(said({ headers, agent: ['Googlebot-News', 'Googlebot'] })).toEqual({ index: false });
     });
@@ -174,7 +174,7 @@ describe('pageDirectives', () => {
     expect(said({ headers })).toEqual({ index: false });
   });
 
-  it('reads reservations of text and data mining, from the header and from meta tags', () => {
+  it('reads reservations of text and data mining from the header and from meta tags', () => {
     const policy = 'https://example.com/policy.json';
     expect(said({ headers: { 'TDM-Reservation': '1', 'tdm-policy': policy } })).toEqual({
       tdmReserved: true,
@@ -190,7 +190,7 @@ describe('pageDirectives', () => {
     expect(said({ headers: { link } })).toEqual({ licenses: ['/rsl.xml'] });
   });
 
-  it('keeps what is unknown, and where all stands', () => {
+  it('reports unknown directives, and the source of each', () => {
     const { sources } = pageDirectives({
       headers: [['X-Robots-Tag', 'examplebot: noodp, max-snippet: many']],
       meta: [
@@ -213,7 +213,7 @@ describe('pageDirectives', () => {
     ]);
   });
 
-  it('bounds its sources, and counts what it omits', () => {
+  it('bounds the number of sources, and counts the others', () => {
     const found = pageDirectives({
       headers: { 'x-robots-tag': `${'x,'.repeat(200)}noindex,${'y'.repeat(9_000)}` },
     });
@@ -244,7 +244,7 @@ describe('pageDirectives', () => {
     .array(fc.oneof({ weight: 4, arbitrary: words }, fc.string()), { maxLength: 6 })
     .map((all) => all.join(', '));
 
-  it('never takes a restriction back, whatever else is said', () => {
+  it('keeps a restriction, with any further directives', () => {
     fc.assert(
       fc.property(fc.array(line), fc.array(line), (some, more) => {
         const few = pageDirectives({ headers: { 'x-robots-tag': some } });
@@ -257,7 +257,7 @@ describe('pageDirectives', () => {
     );
   });
 
-  it('says the same whatever the order of lines and tags', () => {
+  it('does not depend on the order of lines and tags', () => {
     fc.assert(
       fc.property(fc.array(line), (lines) => {
         const tags = lines.map((content) => ({ name: 'robots', content }));
@@ -269,7 +269,7 @@ describe('pageDirectives', () => {
     );
   });
 
-  it('bounds the URL of the policy of mining', () => {
+  it('bounds the URL of the text and data mining policy', () => {
     const long = pageDirectives({
       headers: { 'tdm-policy': `https://example.com/${'x'.repeat(10_000_000)}` },
     });

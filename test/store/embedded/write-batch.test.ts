@@ -40,7 +40,7 @@ describe('writes in transactions', () => {
 
   afterEach(() => vi.useRealTimers());
 
-  it('wait for others 20 ms, and no longer: so much a killed process loses', async () => {
+  it('wait at most 20 ms for others: a killed process loses no more', async () => {
     const first = write('a', 'soon');
     await vi.advanceTimersByTimeAsync(15);
     const second = write('b', 'soon');
@@ -54,7 +54,7 @@ describe('writes in transactions', () => {
     expect(transactions.committed).toHaveLength(2);
   });
 
-  it('go along, in order, with one that somebody waits for', async () => {
+  it('are committed, in order, with an awaited one', async () => {
     const soon = write('set', 'soon');
     const now = write('lease', 'now');
     const later = write('release', 'soon');
@@ -62,20 +62,20 @@ describe('writes in transactions', () => {
     expect(transactions.committed).toEqual([['set', 'lease', 'release']]);
   });
 
-  it('of many there is an end to each transaction', async () => {
+  it('are bounded per transaction', async () => {
     const names = Array.from({ length: 600 }, (_, index) => String(index));
     await Promise.all(names.map((name) => write(name, 'now')));
     expect(transactions.committed.map(({ length }) => length)).toEqual([256, 256, 88]);
     expect(transactions.committed.flat()).toEqual(names);
   });
 
-  it('many at once do not wait', async () => {
+  it('do not wait when there are many', async () => {
     const names = Array.from({ length: 256 }, (_, index) => String(index));
     await Promise.all(names.map((name) => write(name, 'soon')));
     expect(transactions.committed).toEqual([names]);
   });
 
-  it('in a hurry do not wait, nor do later ones', async () => {
+  it('that are urgent do not wait, nor do later ones', async () => {
     const first = write('a', 'soon');
     batches.writeNow();
     await first;
@@ -83,14 +83,14 @@ describe('writes in transactions', () => {
     expect(transactions.committed).toEqual([['a'], ['b']]);
   });
 
-  it('that cannot be committed reject, and small ones beside them are tried once more', async () => {
+  it('that cannot be committed reject, and small ones in the same transaction are tried once more', async () => {
     transactions.refuses = (done) => done.includes('large');
     const settled = Promise.allSettled([write('large', 'soon', false), write('lease', 'now')]);
     expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     expect(transactions.committed).toEqual([['lease']]);
   });
 
-  it('reject when there is no end to it', async () => {
+  it('reject when the commit keeps failing', async () => {
     transactions.refuses = () => true;
     const settled = Promise.allSettled([write('a', 'now'), write('b', 'now'), write('c', 'soon', false)]);
     for (const each of await settled) expect(each).toMatchObject({ reason: { message: 'the disk is full' } });

@@ -111,7 +111,7 @@ storeContract(
 );
 
 describe('Keyv', () => {
-  it('over Cloudflare KV keeps what a client learns', async () => {
+  it('over Cloudflare KV keeps the records of a client', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const kv = new CloudflareKv();
     const store = keyvStore(new Keyv({ store: adapterOf(kv), throwOnErrors: true }));
@@ -150,7 +150,7 @@ describe('Keyv', () => {
     ],
     ['Keyv 6', (backend: Backend) => new KeyvSix(backend)],
     ['Keyv 6, with a listener', (backend: Backend) => new KeyvSix(backend).on('error', () => undefined)],
-  ])('%s: rejects when the backend fails, and goes on when it is well', async (_, make) => {
+  ])('%s: rejects while the backend fails, and works again afterwards', async (_, make) => {
     const backend = new Backend();
     const store = keyvStore(make(backend));
     await store.set('k', 'value', { ttlMs: DAY });
@@ -166,7 +166,7 @@ describe('Keyv', () => {
     expect(await store.get('k')).toBeUndefined();
   });
 
-  it('what fails is an event of the client, and the site is asked', async () => {
+  it('a failing store is an event of the client, and the site is requested', async () => {
     await using site = await startSite((_, response) =>
       answer(response, { body: 'User-agent: *\nDisallow: /private' }),
     );
@@ -185,7 +185,7 @@ describe('Keyv', () => {
     );
   });
 
-  it('a backend that emits its failures and hides them fails all the same', async () => {
+  it('a backend that emits errors and does not throw them fails too', async () => {
     const keyv = new Keyv({ throwOnErrors: true });
     const store = keyvStore({
       throwOnErrors: true,
@@ -208,7 +208,7 @@ describe('Keyv', () => {
     expect(keyv.listeners('error')).toEqual([]);
   });
 
-  it('a value that was not kept is a failure', async () => {
+  it('a value that was not stored is a failure', async () => {
     const store = keyvStore({
       get: async () => undefined,
       set: async () => false,
@@ -220,7 +220,7 @@ describe('Keyv', () => {
     await store.delete('k');
   });
 
-  it('what is no text is no record', async () => {
+  it('a value that is not a string is not a record', async () => {
     const keyv = new Keyv({ throwOnErrors: true });
     const store = keyvStore(keyv);
     for (const value of [7, null, { body: 'User-agent: *' }, true]) {
@@ -229,7 +229,7 @@ describe('Keyv', () => {
     }
   });
 
-  it('refuses what hides failures, and what is no Keyv', () => {
+  it('refuses a Keyv that hides failures, and other objects', () => {
     const invalid = { code: 'ERR_ROBOTS_INVALID_OPTIONS' };
     expect(() => keyvStore(new Keyv())).toThrow(expect.objectContaining(invalid));
     expect(() => keyvStore(new Keyv())).toThrow('new Keyv({ throwOnErrors: true })');
@@ -238,7 +238,7 @@ describe('Keyv', () => {
     }
   });
 
-  it('refuses times that are none', async () => {
+  it('refuses invalid times', async () => {
     const store = keyvStore(new Keyv({ throwOnErrors: true }));
     for (const ttlMs of [Number.NaN, Infinity, -1, 0]) {
       await expect(store.set('k', 'value', { ttlMs })).rejects.toMatchObject({

@@ -143,7 +143,7 @@ describe('a damaged LMDB database', () => {
     expect(setAsideIn(path)).toHaveLength(1);
   });
 
-  it('octets flipped anywhere in it: no process ends of it', async () => {
+  it('flipped octets anywhere in it end no process', async () => {
     const chance = new Chance(11);
     const flipped = await start();
     let set = 0;
@@ -167,7 +167,7 @@ describe('a damaged LMDB database', () => {
     expect(await flipped.ended()).toEqual({ code: 0, stderr: '' });
   }, 60_000);
 
-  it('junk in the place of its lock file does no harm', async () => {
+  it('junk in place of its lock file does no harm', async () => {
     for (const lock of [Buffer.of(), junk(100, 3), junk(8_272, 4), junk(100_000, 5)]) {
       const path = folderWith(whole);
       writeFileSync(join(path, 'lock.mdb'), lock);
@@ -190,7 +190,7 @@ describe('a damaged LMDB database', () => {
     expect(await use(worker, join(root, 'new', 'folder'))).toEqual({ works: true, events: [] });
   });
 
-  it('one of another data format is not ours to move', async () => {
+  it('one of another data format is not moved', async () => {
     const path = folderWith(changed([28, [1]], [PAGE + 28, [1]]));
     expect(await use(worker, path)).toEqual({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
@@ -199,7 +199,7 @@ describe('a damaged LMDB database', () => {
     expect(readdirSync(path)).toEqual(['data.mdb']);
   });
 
-  it('is not moved while a process has it open, and is once that has ended', async () => {
+  it('is not moved while a process has it open, but afterwards', async () => {
     const path = folderWith(whole);
     const file = join(path, 'data.mdb');
     const holder = await start();
@@ -218,7 +218,7 @@ describe('a damaged LMDB database', () => {
     expect(await use(late, path)).toMatchObject({ works: true, setAside: { path: file } });
   });
 
-  it('opened by many processes at once is set aside once, and all go on with one database', async () => {
+  it('opened by many processes at once is set aside once, and all use one new database', async () => {
     const crowd = await Promise.all([worker, another, start(), start()]);
     for (let round = 0; round < 5; round++) {
       const path = folderWith(round === 0 ? Buffer.alloc(8_192) : changed([PAGE + 24, [1, 2, 3, 4]]));

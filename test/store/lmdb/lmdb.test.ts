@@ -57,7 +57,7 @@ describe('LMDB', () => {
     return found;
   }
 
-  it('remembers when it is opened again', async () => {
+  it('keeps values when it is reopened', async () => {
     await store.set('k', 'value', { ttlMs: HOUR });
     await store.lease('k', HOUR);
     await store.reserve('k', MINUTE);
@@ -68,7 +68,7 @@ describe('LMDB', () => {
     expect(await store.reserve('k', MINUTE)).toBe(MINUTE);
   });
 
-  it('two stores on one folder see what the other does, also when one is closed', async () => {
+  it("two stores on one folder see each other's writes, also after one is closed", async () => {
     const other = lmdbStore({ path, clock });
     await store.set('k', 'value', { ttlMs: HOUR });
     expect(await other.get('k')).toBe('value');
@@ -92,14 +92,14 @@ describe('LMDB', () => {
     expect([...tokens].sort()).toEqual(tokens);
   });
 
-  it('slots are exactly so far apart', async () => {
+  it('slots are exactly the delay apart', async () => {
     const waits = await Promise.all(Array.from({ length: 100 }, () => store.reserve('k', 1_500)));
     expect(waits.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, rank) => rank * 1_500));
     clock.advance(1_000);
     expect(await store.reserve('k', 250.5)).toBe(99 * 1_500 - 1_000 + 250.5);
   });
 
-  it('slots that nobody took are not made up for', async () => {
+  it('unused slots are not made up for', async () => {
     await store.reserve('k', 10 * SECOND);
     clock.advance(MINUTE);
     expect(await store.reserve('k', 10 * SECOND)).toBe(0);
@@ -114,7 +114,7 @@ describe('LMDB', () => {
     expect(await store.sweep()).toBe(1);
   });
 
-  it('refuses times that are none', async () => {
+  it('refuses invalid times', async () => {
     const invalid = { code: 'ERR_ROBOTS_INVALID_OPTIONS' };
     for (const ms of [Number.NaN, Infinity, -1, 0]) {
       await expect(store.set('k', 'value', { ttlMs: ms })).rejects.toMatchObject(invalid);
@@ -124,8 +124,8 @@ describe('LMDB', () => {
     expect(await names()).toEqual([]);
   });
 
-  describe('what has expired', () => {
-    it('is swept when asked, whatever it is, and leaves nothing behind', async () => {
+  describe('an expired entry', () => {
+    it('of any kind is removed on `sweep`, with its index', async () => {
       const keys = Array.from({ length: 600 }, (_, at) => `https://site${at}.example`);
       await Promise.all(keys.map((key) => store.set(key, 'first', { ttlMs: MINUTE })));
       await Promise.all(keys.map((key) => store.set(key, 'value', { ttlMs: HOUR })));
@@ -144,7 +144,7 @@ describe('LMDB', () => {
       expect(left).toEqual(expect.arrayContaining(['v=kept', expect.stringMatching(/^x.{9}v=kept$/)]));
     });
 
-    it('goes a little at each write, faster than it comes', async () => {
+    it('is removed at writes, several at each', async () => {
       const old = Array.from({ length: 100 }, (_, at) => `old${at}`);
       await Promise.all(old.map((key) => store.set(key, 'value', { ttlMs: MINUTE })));
       clock.advance(MINUTE);
@@ -158,7 +158,7 @@ describe('LMDB', () => {
       expect(left).toHaveLength(25);
     });
 
-    it('is not swept when it was set again meanwhile', async () => {
+    it('is not removed when it was set again', async () => {
       await store.set('k', 'first', { ttlMs: MINUTE });
       await store.set('k', 'second', { ttlMs: HOUR });
       clock.advance(MINUTE);
@@ -166,7 +166,7 @@ describe('LMDB', () => {
       expect(await store.get('k')).toBe('second');
     });
 
-    it('stays away of a database that grows and shrinks: it is no larger than what was in it at once', async () => {
+    it('frees its pages: the database is no larger than its greatest content', async () => {
       const value = 'x'.repeat(900);
       for (let round = 0; round < 12; round++) {
         await Promise.all(
@@ -201,7 +201,7 @@ describe('LMDB', () => {
       ]);
     });
 
-    it('come a page at a time, each once, while others write', async () => {
+    it('are listed a page at a time, each once, while others write', async () => {
       const keys = Array.from({ length: 1_000 }, (_, at) => `https://site${at}.example`);
       await Promise.all(keys.map((key) => store.set(key, key, { ttlMs: HOUR })));
       const seen: string[] = [];
@@ -226,7 +226,7 @@ describe('LMDB', () => {
     });
   });
 
-  describe('what is being written', () => {
+  describe('a pending write', () => {
     it('is read by this process at once, by others when it is committed', async () => {
       const other = lmdbStore({ path, clock });
       const first = store.set('k', 'value', { ttlMs: MINUTE });
@@ -252,13 +252,13 @@ describe('LMDB', () => {
       await writing;
     });
 
-    it('is no longer read when it could not be written', async () => {
+    it('is no longer read after it failed', async () => {
       const failing = store.set('k', 'value', { ttlMs: DAY, fence: 'no token' });
       await expect(failing).rejects.toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
       expect(await store.get('k')).toBeUndefined();
     });
 
-    it('shares transactions: leases asked for together take one, with what was written before', async () => {
+    it('shares transactions: concurrent leases take one, with earlier writes', async () => {
       const root = open<Buffer, string>({ path: join(path, 'counted'), encoding: 'binary' });
       const transactions = vi.spyOn(root, 'transaction');
       const counted = lmdbStore(root);
@@ -302,7 +302,7 @@ describe('LMDB', () => {
       }
     });
 
-    it('with something else in the place of a record has none there', async () => {
+    it('with another value in place of a record has no record there', async () => {
       const theirs = lmdbStore(root);
       const poison = ['', 'value', '\u0001', '\u0001'.repeat(9), '\u0001'.repeat(100)].map((text) =>
         Buffer.from(text),
@@ -361,7 +361,7 @@ describe('LMDB', () => {
   });
 
   describe('closed', () => {
-    it('is closed once what was asked before is done', async () => {
+    it('is closed after earlier calls are done', async () => {
       const keys = Array.from({ length: 100 }, (_, at) => `k${at}`);
       const sets = keys.map((key) => store.set(key, 'value '.repeat(1_000), { ttlMs: HOUR }));
       const closed = store.close();
@@ -373,7 +373,7 @@ describe('LMDB', () => {
       expect(await entriesOf(store)).toHaveLength(100);
     });
 
-    it('rejects whatever it is asked, and can be closed again', async () => {
+    it('rejects every call, and can be closed again', async () => {
       const lease = await store.lease('k', HOUR);
       await store.close();
       await store.close();
@@ -397,7 +397,7 @@ describe('LMDB', () => {
     });
   });
 
-  it('cannot be opened where there is no folder to be had', () => {
+  it('cannot be opened where no folder can be made', () => {
     expect(() => lmdbStore({ path: process.execPath })).toThrow(
       expect.objectContaining({
         code: 'ERR_ROBOTS_INVALID_OPTIONS',
@@ -418,7 +418,7 @@ describe('LMDB', () => {
       { path: join(tmpdir(), 'canfetch-nowhere'), clock: {} },
       'Expected `clock` to be an object whose `now()` returns epoch milliseconds',
     ],
-  ])('is not to be had for %j', (options, message) => {
+  ])('refuses %j', (options, message) => {
     // @ts-expect-error: these are no options
     expect(() => lmdbStore(options)).toThrow(message);
   });

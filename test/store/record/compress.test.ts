@@ -8,8 +8,8 @@ const zeros = (octets: number): Buffer =>
   brotliCompressSync(Buffer.alloc(octets), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
 const marked = (marker: string, octets: Uint8Array): Buffer => Buffer.concat([Buffer.from(marker), octets]);
 
-describe('packed values', () => {
-  it('come back as they were, whatever they are', async () => {
+describe('compressed values', () => {
+  it('are restored, for any text', async () => {
     const values = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 3_000 }),
       fc.array(fc.integer({ min: 0, max: 0xff_ff })).map((units) => String.fromCharCode(...units)),
@@ -33,7 +33,7 @@ describe('packed values', () => {
     expect((await compress(noise)).length).toBeLessThanOrEqual(noise.length + 1);
   });
 
-  it('are refused where they could not be read again', async () => {
+  it('are refused where they could not be decompressed', async () => {
     const largest = 'é'.repeat(MAX_VALUE_BYTES / 2);
     expect((await decompress(await compress(largest))) === largest).toBe(true);
     await expect(compress(`${largest}.`)).rejects.toMatchObject({
@@ -43,7 +43,7 @@ describe('packed values', () => {
   });
 });
 
-describe('what is no packed value is none', () => {
+describe('invalid compressed values are refused', () => {
   const poison: Readonly<Record<string, Buffer>> = {
     nothing: Buffer.alloc(0),
     'another mark': Buffer.from('{"version":1}'),

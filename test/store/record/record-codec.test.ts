@@ -129,7 +129,7 @@ describe('a record', () => {
     expect(await restricting.decode(restricting.encode(record), START)).toEqual({ record });
   });
 
-  it('keeps every octet, whatever they are', async () => {
+  it('keeps every octet', async () => {
     const body = fc.oneof(
       fc.uint8Array({ maxLength: 400 }),
       fc.string({ unit: 'binary', maxLength: 200 }).map(bytes),
@@ -143,7 +143,7 @@ describe('a record', () => {
     );
   });
 
-  it('of the largest file fits, however it is written', async () => {
+  it('of the largest file fits, in either encoding', async () => {
     for (const octet of [0x00, 0x22, 0x41, 0xff]) {
       const body = new Uint8Array(LIMIT).fill(octet);
       const { record } = await codec.decode(codec.encode(withBody(body, true)), START);
@@ -156,7 +156,7 @@ describe('a record', () => {
     expect((await codec.decode(text, START)).record?.copy?.body.buffer.byteLength).toBe(3);
   });
 
-  it('of an ordinary site is hardly larger than its file', async () => {
+  it('of an ordinary site is little larger than its file', async () => {
     const body = 'User-agent: *\nDisallow: /admin/\nSitemap: https://example.com/sitemap.xml\n';
     const text = codec.encode(withBody(bytes(body)));
     expect(text.length - JSON.stringify(body).length).toBeLessThan(400);
@@ -172,7 +172,7 @@ describe('an entry is rejected', () => {
     origin: string | undefined = ORIGIN,
   ): Promise<unknown> => (await codec.decode(entry, now, origin)).rejected;
 
-  it('when it is no record', async () => {
+  it('when it is not a record', async () => {
     for (const entry of [
       '',
       'null',
@@ -191,7 +191,7 @@ describe('an entry is rejected', () => {
     }
   });
 
-  it('when one character of it is another', async () => {
+  it('when one character was changed', async () => {
     const place = fc.integer({ min: 0, max: text.length - 1 });
     await fc.assert(
       fc.asyncProperty(
@@ -225,7 +225,7 @@ describe('an entry is rejected', () => {
     }
   });
 
-  it('when it is about another origin', async () => {
+  it('when it is for another origin', async () => {
     expect(await rejection(text, START, 'https://example.com:8443')).toBe('origin');
     expect(await rejection(text, START, 'http://example.com')).toBe('origin');
   });
@@ -235,7 +235,7 @@ describe('an entry is rejected', () => {
     return forge({ ...entry, record: { ...entry.record, origin } });
   };
 
-  it('when nobody asked about one and it names none', async () => {
+  it('when it names an invalid origin', async () => {
     for (const origin of [
       'https://example.com/',
       'HTTPS://example.com',
@@ -257,7 +257,7 @@ describe('an entry is rejected', () => {
     expect((await weekly.decode(open, START)).rejected).toBe('profile');
   });
 
-  it('when its file is larger than files may be here, or was cut at a lower limit', async () => {
+  it('when its file is larger than the limit here, or was truncated at a lower one', async () => {
     const larger = codecFor(profiles.rfc9309, 2 * LIMIT);
     const cut = withBody(new Uint8Array(LIMIT).fill(0x41), true);
     expect((await larger.decode(codec.encode(cut), START)).rejected).toBe('too-large');
@@ -268,7 +268,7 @@ describe('an entry is rejected', () => {
     expect(await rejection('x'.repeat(2_000_000))).toBe('too-large');
   });
 
-  it('when a copy may have been thrown away that would be used here', async () => {
+  it('when the other profile may have discarded a copy that ours would use', async () => {
     const keeping = codecFor({ ...profiles.rfc9309, keepCopyOnUnavailableMs: HOUR });
     const missing = new Story().meets(outcomes.unavailable());
     expect((await keeping.decode(codec.encode(missing), START)).rejected).toBe('profile');
@@ -312,7 +312,7 @@ describe('an entry is rejected', () => {
   });
 });
 
-describe('whatever a forger writes', () => {
+describe('any forged record', () => {
   const near = fc.integer({ min: START - 8 * DAY, max: START + DAY });
   const route = {
     status: fc.constantFrom(200, 200, 204, 301, 403, 404, 429, 503),
@@ -357,7 +357,7 @@ describe('whatever a forger writes', () => {
     );
   const profile = fc.constantFrom(...Object.values(profiles));
 
-  it('no answer opens a site that the profile would not open, nor holds for longer than it lets any', async () => {
+  it('allows nothing that the profile would not, and for no longer than it allows', async () => {
     let [taken, opened] = [0, 0];
     await fc.assert(
       fc.asyncProperty(entry, profile, async (text, profile) => {

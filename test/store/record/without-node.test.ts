@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { base64OfOctets, octetsOfBase64 } from '../../../src/store/record/base64.ts';
 import { crc32, crc32OfText } from '../../../src/store/record/crc32.ts';
 
-describe('what a record needs where there is no Node', () => {
+describe('the parts of a record without Node', () => {
   it('is the checksum that Node computes, so that a snapshot can be read elsewhere', () => {
     expect(crc32).toBe(crc32OfNode);
     fc.assert(

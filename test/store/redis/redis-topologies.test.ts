@@ -25,7 +25,7 @@ describeWith('redis-server')('Redis Cluster', () => {
 
   beforeEach(() => node.command('FLUSHALL'));
 
-  it('keeps all there is about a key in one slot, whatever the key', async () => {
+  it('keeps all entries of a key in one hash slot, for any key', async () => {
     const cluster = new Cluster([{ host: '127.0.0.1', port: node.port }]);
     const store = redisStore(cluster);
     onTestFinished(() => cluster.disconnect());

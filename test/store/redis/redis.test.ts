@@ -55,7 +55,7 @@ describeWith('redis-server')('Redis', () => {
     /** Milliseconds until the server forgets a key. */
     const ttl = async (name: string): Promise<number> => Number(await server.command('PTTL', name));
 
-    it('every key has an end', async () => {
+    it('every key has a TTL', async () => {
       await store.set('k', 'value', { ttlMs: 30 * DAY });
       await store.lease('k', 12 * SECOND);
       await store.reserve('k', SECOND);
@@ -115,7 +115,7 @@ describeWith('redis-server')('Redis', () => {
       expect([...tokens].sort()).toEqual(tokens);
     });
 
-    it('who is granted a lease has it, when the command had to be sent again', async () => {
+    it('a lease granted to a command that was sent twice is held', async () => {
       const callBuffer: Redis['callBuffer'] = connection.callBuffer.bind(connection);
       const flaky = redisStore({
         async callBuffer(command, ...args) {
@@ -130,7 +130,7 @@ describeWith('redis-server')('Redis', () => {
       expect(await store.lease('k', HOUR)).toBeUndefined();
     });
 
-    it('scripts are sent once, and again to a server that has forgotten them', async () => {
+    it('scripts are loaded once, and again on a server that has lost them', async () => {
       const evals = async (): Promise<string | undefined> =>
         /cmdstat_eval:calls=(\d+)/.exec(String(await server.command('INFO', 'commandstats')))?.[1];
       await server.command('SCRIPT', 'FLUSH');
@@ -142,14 +142,14 @@ describeWith('redis-server')('Redis', () => {
       expect(await evals()).toBe('2');
     });
 
-    it('takes a tenth of the octets for a long file, and the text itself for a short one', async () => {
+    it('compresses a long file to a tenth, and stores a short one as text', async () => {
       await store.set('short', '{"body":"User-agent: *\\nDisallow:"}', { ttlMs: DAY });
       expect(await server.command('GET', 'canfetch:{short}')).toBe('t{"body":"User-agent: *\\nDisallow:"}');
       await store.set('long', 'Disallow: /private/*.html$\n'.repeat(1_000), { ttlMs: DAY });
       expect(await server.command('STRLEN', 'canfetch:{long}')).toBeLessThan(2_700);
     });
 
-    it('reads nothing into what somebody else put in the place of a value', async () => {
+    it('finds no record in a foreign value', async () => {
       const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
       const bomb = Buffer.concat([Buffer.from('T'), brotliCompressSync(Buffer.alloc(2 ** 26), quickly)]);
       const poison = ['', 'value', '{"allowed":true}', Buffer.from([0xff, 0xfe]), randomBytes(100_000), bomb];
@@ -159,7 +159,7 @@ describeWith('redis-server')('Redis', () => {
       }
     });
 
-    it('fetches no more of a value than the largest has', async () => {
+    it('fetches no more of a value than the size of the largest record', async () => {
       await connection.set('canfetch:{k}', Buffer.alloc(64 * 1024 * 1024, 't'));
       await server.command('CONFIG', 'RESETSTAT');
       expect(await store.get('k')).toBeUndefined();
@@ -168,13 +168,13 @@ describeWith('redis-server')('Redis', () => {
       expect(Number(sent)).toBeLessThan(5 * 1024 * 1024);
     });
 
-    it('books anew where the last slot is not one', async () => {
+    it('books the first slot where the stored one is invalid', async () => {
       await connection.set('canfetch:{k}:slot', 'tomorrow');
       expect(await store.reserve('k', HOUR)).toBe(0);
       expect(Math.ceil((await store.reserve('k', HOUR)) / HOUR)).toBe(1);
     });
 
-    it('refuses times that are none, before anything is sent', async () => {
+    it('refuses invalid times before a command is sent', async () => {
       await server.command('CONFIG', 'RESETSTAT');
       const invalid = { code: 'ERR_ROBOTS_INVALID_OPTIONS' };
       for (const ms of [Number.NaN, Infinity, -1, 0]) {
@@ -189,7 +189,7 @@ describeWith('redis-server')('Redis', () => {
     });
   });
 
-  describe('in trouble, rejects with what the server says', () => {
+  describe('a server in trouble', () => {
     let troubled: RedisServer;
     let connection: Redis;
     let store: RedisStore;
@@ -207,7 +207,7 @@ describeWith('redis-server')('Redis', () => {
       await troubled.stop();
     });
 
-    it('a server whose memory is full', async () => {
+    it('that is out of memory rejects writes with its error', async () => {
       await troubled.fill();
       await expect(store.set('other', 'value', { ttlMs: DAY })).rejects.toThrow('OOM');
       await expect(store.lease('k', HOUR)).rejects.toThrow('OOM');
@@ -215,7 +215,7 @@ describeWith('redis-server')('Redis', () => {
       expect(await store.get('k')).toBe('value');
     });
 
-    it('a replica', async () => {
+    it('that has become a replica rejects writes with its error', async () => {
       await troubled.makeReplica();
       await expect(store.set('k', 'other', { ttlMs: DAY })).rejects.toThrow('READONLY');
       await expect(store.lease('k', HOUR)).rejects.toThrow('READONLY');
@@ -223,12 +223,12 @@ describeWith('redis-server')('Redis', () => {
       expect(await store.get('k')).toBe('value');
     });
 
-    it('another type in the place of a value', async () => {
+    it('with a key of another type rejects with its error', async () => {
       await troubled.command('LPUSH', 'canfetch:{list}', 'x');
       await expect(store.get('list')).rejects.toThrow('WRONGTYPE');
     });
 
-    it('a server that was killed is used again when it is back, empty', async () => {
+    it('that was killed is used again when it is back, empty', async () => {
       await store.reserve('k', HOUR);
       await troubled.restart();
       expect(await store.get('k')).toBeUndefined();
@@ -236,7 +236,7 @@ describeWith('redis-server')('Redis', () => {
       expect(await store.lease('k', HOUR)).toBeDefined();
     });
 
-    it('a server that stands still answers when it goes on', async () => {
+    it('that was paused answers when it goes on', async () => {
       troubled.pause();
       const value = store.get('k');
       troubled.resume();
@@ -245,7 +245,7 @@ describeWith('redis-server')('Redis', () => {
   });
 });
 
-describe('what is no Redis store', () => {
+describe('an invalid Redis store', () => {
   const connection = { callBuffer: async () => null };
 
   it.each(['', '{', 'a}', 'a b', 'ä', 'a\n', 'x'.repeat(129), 7])('the prefix %j', (prefix) => {
@@ -264,7 +264,7 @@ describe('what is no Redis store', () => {
     }
   });
 
-  it('an option nobody knows', () => {
+  it('an unknown option', () => {
     // @ts-expect-error: it is none
     expect(() => redisStore(connection, { ttl: 5 })).toThrow('Expected only known options, got `ttl`');
   });

@@ -59,7 +59,7 @@ describeWithSqlite('SQLite', () => {
     return count;
   }
 
-  it('remembers when it is opened again', async () => {
+  it('keeps values when it is reopened', async () => {
     await store.set('k', 'value', { ttlMs: HOUR });
     const lease = await store.lease('k', HOUR);
     await store.reserve('k', MINUTE);
@@ -71,7 +71,7 @@ describeWithSqlite('SQLite', () => {
     expect((await store.lease('other', HOUR))!.token > lease!.token).toBe(true);
   });
 
-  it('two stores on one file see what the other has committed, also when one is closed', async () => {
+  it("two stores on one file see each other's commits, also after one is closed", async () => {
     const other = sqliteStore({ path, clock });
     const first = store.set('k', 'value', { ttlMs: HOUR });
     expect([await store.get('k'), await other.get('k')]).toEqual(['value', undefined]);
@@ -86,7 +86,7 @@ describeWithSqlite('SQLite', () => {
     expect(await store.get('k')).toBe('other');
   });
 
-  it('deletes what has expired: a little at each write, and all of it when asked', async () => {
+  it('deletes expired entries: some at each write, and all of them on `sweep`', async () => {
     const old = Array.from({ length: 600 }, (_, at) => `old${at}`);
     await Promise.all(old.map((key) => store.set(key, 'value', { ttlMs: MINUTE })));
     await store.lease('k', MINUTE);
@@ -134,7 +134,7 @@ describeWithSqlite('SQLite', () => {
     expect(await store.reserve('k', MINUTE)).toBe(MINUTE);
   });
 
-  it('refuses times that are none', async () => {
+  it('refuses invalid times', async () => {
     for (const ms of [Number.NaN, Infinity, -1]) {
       await expect(store.set('k', 'value', { ttlMs: ms })).rejects.toMatchObject({ code: invalid });
       await expect(store.lease('k', ms)).rejects.toMatchObject({ code: invalid });
@@ -161,7 +161,7 @@ describeWithSqlite('SQLite', () => {
     other.close();
   });
 
-  it('after a statement that fails nothing of its transaction is kept, and later ones go on', async () => {
+  it('rolls back the transaction of a failed statement, and commits later ones', async () => {
     const other = openSqlite(path);
     other.exec(
       "CREATE TRIGGER fails BEFORE INSERT ON entry WHEN NEW.key = '\"bad\"' BEGIN SELECT RAISE(ROLLBACK, 'no such key'); END",
@@ -183,7 +183,7 @@ describeWithSqlite('SQLite', () => {
     expect(await store.lease('bad', HOUR)).toBeDefined();
   });
 
-  it('rejects what is asked after it was closed, and does first what was asked before', async () => {
+  it('rejects calls after it was closed, and completes earlier ones', async () => {
     const lease = await store.lease('k', HOUR);
     const sets = Array.from({ length: 100 }, (_, at) => store.set(`k${at}`, 'value', { ttlMs: HOUR }));
     await store.close();
@@ -203,7 +203,7 @@ describeWithSqlite('SQLite', () => {
   });
 
   describe('a file', () => {
-    it('named like a special one of SQLite is a file', async () => {
+    it('with a name that is special to SQLite is a file', async () => {
       for (const name of [':memory:', 'file:x?mode=memory', 'ключ и пробел']) {
         const odd = sqliteStore({ path: join(root, name) });
         await odd.set('k', 'value', { ttlMs: HOUR });
@@ -276,7 +276,7 @@ describeWithSqlite('SQLite', () => {
       await expect(keysOf(store)).rejects.toThrow();
     });
 
-    it('of another program is refused, and stays as it is', () => {
+    it('of another program is refused, and not changed', () => {
       const theirs = join(root, 'theirs.sqlite');
       const database = openSqlite(theirs);
       database.exec('CREATE TABLE entry (kind TEXT)');
@@ -288,7 +288,7 @@ describeWithSqlite('SQLite', () => {
       expect(readFileSync(theirs).equals(before)).toBe(true);
     });
 
-    it('of a later layout is refused, and stays', async () => {
+    it('of a later layout is refused, and not moved', async () => {
       await store.close();
       const database = openSqlite(path);
       database.exec('PRAGMA user_version = 2');
@@ -298,7 +298,7 @@ describeWithSqlite('SQLite', () => {
       );
     });
 
-    it('that cannot be had is an error with its cause', () => {
+    it('that cannot be opened is an error with its cause', () => {
       for (const impossible of [root, join(process.execPath, 'robots.sqlite'), '/proc/robots.sqlite']) {
         expect(() => sqliteStore({ path: impossible })).toThrow(
           expect.objectContaining({ code: invalid, cause: expect.any(Error) }),
@@ -320,7 +320,7 @@ describeWithSqlite('SQLite', () => {
       database.close();
     });
 
-    it('with something else in the place of an entry has none there', async () => {
+    it('with another value in place of an entry has no entry there', async () => {
       const database = openSqlite(join(root, 'theirs.sqlite'));
       const theirs = sqliteStore(database);
       const poison = ["'text'", "x''", "x'74ff'", "x'54ffff'", '7'];
@@ -345,7 +345,7 @@ describeWithSqlite('SQLite', () => {
       database.close();
     });
 
-    it('that is closed, or for reading only, is refused', () => {
+    it('that is closed or read-only is refused', () => {
       const database = openSqlite(path);
       database.close();
       expect(() => sqliteStore(database)).toThrow(expect.objectContaining({ code: invalid }));
@@ -387,7 +387,7 @@ describeWithSqlite('SQLite', () => {
     [{ path: '' }, 'Expected `path` to name a file'],
     [{ path: 'x', ttlMs: 5 }, 'Expected only known options, got `ttlMs`'],
     [{ path: 'x', clock: {} }, 'Expected `clock` to be an object whose `now()` returns epoch milliseconds'],
-  ])('is not to be had for %j', (options, message) => {
+  ])('refuses %j', (options, message) => {
     // @ts-expect-error: these are no options
     expect(() => sqliteStore(options)).toThrow(message);
   });
