@@ -230,7 +230,7 @@ function impurities(source: ts.SourceFile): readonly string[] {
 
 const pureFiles = [...sources.values()].filter(({ fileName }) => rooms[roomOf(fileName)]?.pure);
 
-describe('the house', () => {
+describe('the rooms', () => {
   it('is drawn in src/README.md, and the drawing names nothing that is not there', () => {
     expect(rooms.length).toBeGreaterThan(8);
     expect(files.length).toBeGreaterThan(100);
@@ -334,7 +334,7 @@ describe('a wrong import is found:', () => {
     expect(faultsOf(file, text)).toEqual([expect.stringMatching(fault)]);
   });
 
-  it('of two files by each other', () => {
+  it('two files that import each other', () => {
     const imports: (readonly [string, readonly string[]])[] = [
       ['a', ['b']],
       ['b', ['c', 'd']],
@@ -345,7 +345,7 @@ describe('a wrong import is found:', () => {
     expect(circles(new Map(imports.filter(([file]) => file !== 'c')))).toEqual([]);
   });
 
-  it('and right ones are let be', () => {
+  it('allowed imports are not reported', () => {
     expect(faultsOf('guard/got.ts', "import type { Decision } from '../decision/index.ts';")).toEqual([]);
     expect(
       faultsOf('client/options.ts', "import { ADDRESS_POLICIES } from '../net/address-policy.ts';"),

@@ -76,7 +76,7 @@ describe('cache ls', () => {
     expect(records(asJson.stdout)).toHaveLength(2);
   });
 
-  it('tells what a client would not take, and why', async () => {
+  it('shows the records that a client would reject, and why', async () => {
     await crawl();
     const store = lmdbStore({ path });
     for await (const { key } of store.entries()) await store.set(key, 'junk', { ttlMs: 60_000 });
@@ -87,7 +87,7 @@ describe('cache ls', () => {
 });
 
 describe('cache show', () => {
-  it('tells all of an origin, its file too', async () => {
+  it('shows all of an origin, its file too', async () => {
     await crawl();
     const url = sites[0]!.url('/any/page');
     const [shown] = records((await cache('show', [url])).stdout);
@@ -104,7 +104,7 @@ describe('cache show', () => {
 });
 
 describe('cache clear', () => {
-  it('takes away one origin, or all', async () => {
+  it('deletes one origin, or all', async () => {
     await crawl();
     expect((await cache('clear', [origins()[0]!])).code).toBe(0);
     expect(records((await cache('ls')).stdout).map(({ origin }) => origin)).toEqual([origins()[1]]);
@@ -112,7 +112,7 @@ describe('cache clear', () => {
     expect((await cache('ls')).stdout).toBe('');
   });
 
-  it('with an agent takes away what is its', async () => {
+  it('with an agent deletes the records of that agent', async () => {
     await crawl();
     await crawl('OtherBot/1.0');
     expect((await cache('clear', ['-a', 'OtherBot'])).code).toBe(0);
@@ -140,7 +140,7 @@ describe('cache export and import', () => {
     expect(sites.map((site) => site.robotsCount)).toEqual([1, 1]);
   });
 
-  it('what is exported a client restores', async () => {
+  it('an export can be restored by a client', async () => {
     await crawl();
     const { stdout } = await cache('export');
     await using robots = new RobotsClient({ agent: 'ExampleBot' });

@@ -110,7 +110,7 @@ describe('for people', () => {
     expect(records(record)).toMatchObject([{ robots: { file: '-', truncated: true, source: 'file' } }]);
   });
 
-  it('tells why all is allowed', async () => {
+  it('says why everything is allowed', async () => {
     expect((await cli([missing.url('/')])).stdout).toContain(
       'why     robots.txt is unavailable (404), so everything is allowed',
     );
@@ -119,7 +119,7 @@ describe('for people', () => {
     );
   });
 
-  it('tells why nothing is, and when the next try is due', async () => {
+  it('says why nothing is allowed, and when the next attempt is due', async () => {
     const { stdout } = await cli([broken.url('/')]);
     expect(stdout).toContain('robots.txt is unreachable (503)');
     expect(stdout).toMatch(/retry {3}next try in 2 min \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\)/);

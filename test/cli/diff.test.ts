@@ -246,8 +246,8 @@ const ruleList = fc
 const text = (rules: readonly Rule[]): string =>
   `User-agent: *\n${rules.map(({ directive, pattern }) => `${directive}: ${pattern}\n`).join('')}`;
 
-describe('whatever the rules', () => {
-  it('changes lead from the one list to the other', () => {
+describe('for any rules', () => {
+  it('the changes turn one list into the other', () => {
     fc.assert(
       fc.property(ruleList, ruleList, (before, after) => {
         const key = ({ directive, pattern }: Rule): string => `${directive} ${pattern}`;
@@ -261,7 +261,7 @@ describe('whatever the rules', () => {
     );
   });
 
-  it.each(['rfc9309', 'koster-1996'] as const)('what is the same decides the same: %s', (dialect) => {
+  it.each(['rfc9309', 'koster-1996'] as const)('unchanged rules have the same verdicts: %s', (dialect) => {
     const path = fc.stringMatching(/^\/[ab]{0,4}$/);
     fc.assert(
       fc.property(ruleList, ruleList, path, (before, after, target) => {

@@ -78,7 +78,7 @@ describe('explain', () => {
     expect(stdout).not.toContain('←');
   });
 
-  it('tells why there is no file to show, and exits with 3 when nobody can tell', async () => {
+  it('says why there is no file to show, and exits with 3 when it is unreachable', async () => {
     await using broken = await startSite({ '/robots.txt': { status: 503 } });
     const { code, stdout } = await cli(['explain', broken.url('/a')]);
     expect(code).toBe(3);
@@ -100,7 +100,7 @@ describe('explain', () => {
     expect(stdout).toContain(expected);
   });
 
-  it('tells what other profiles read in the same file', async () => {
+  it('shows the verdicts of other profiles for the same file', async () => {
     const path = await file('User-agent: *\nDisallow: /a*c\nAllow: /ab\n');
     const { code, stdout } = await cli(['explain', '--robots', path, '/abc']);
     expect(code).toBe(1);
@@ -113,7 +113,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('tells what is stated about the use of the page', async () => {
+  it('shows the statements about the use of the page', async () => {
     const path = await file('User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /\n');
     expect((await cli(['explain', '--robots', path, '/a'])).stdout).toContain(
       'use     train-ai no, search yes (line 2; reported, not enforced)',
@@ -186,7 +186,7 @@ describe('a long file', () => {
     expect(annotated(stdout)).toHaveLength(303);
   });
 
-  it('of a hundred thousand line ends is no trouble', async () => {
+  it('of a hundred thousand line ends is shown in time', async () => {
     const path = await file(`User-agent: *\nDisallow: /a${'\r'.repeat(100_000)}Allow: /a/b`);
     const { code, stdout } = await cli(['explain', '--all', '--robots', path, '/a/b']);
     expect(code).toBe(0);

@@ -57,7 +57,7 @@ describe('the command', () => {
     expect(libraries(modules)).toEqual(expect.arrayContaining(['lru-cache', 'p-limit']));
   });
 
-  it('and options are checked without a library', async () => {
+  it('checks options without a library', async () => {
     for (const file of [
       'client/settings.ts',
       'guard/options.ts',
@@ -70,7 +70,7 @@ describe('the command', () => {
     }
   });
 
-  it('and the package loads no HTTP before a client has something to fetch, but then it does', async () => {
+  it('the package loads no HTTP before a client has something to fetch, but then it does', async () => {
     const modules = await loadedBy(new URL('../../src/index.ts', import.meta.url));
     expect(libraries(modules)).not.toContain('undici');
     // Not for `transport: { fetch }` either.

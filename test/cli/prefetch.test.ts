@@ -30,7 +30,7 @@ const robotsRequests = ({ requests }: Site): number =>
   requests.filter(({ url }) => url === '/robots.txt').length;
 
 describe('prefetch', () => {
-  it('asks each origin once, and tells what came of it', async () => {
+  it('requests each origin once, and prints the result', async () => {
     const before = robotsRequests(site);
     const urls = [
       site.url('/a'),
@@ -74,7 +74,7 @@ describe('prefetch', () => {
     });
   });
 
-  it('tells it to people with --format text, and wrong lines apart', async () => {
+  it('prints text with --format text, and invalid lines separately', async () => {
     const urls = [site.url('/a'), broken.url('/'), missing.url('/'), 'example.com'].join('\n');
     const { code, stdout, stderr } = await cli(['prefetch', '--format', 'text', '-'], { stdin: urls });
     expect(code).toBe(2);
@@ -104,7 +104,7 @@ describe('prefetch', () => {
     );
   });
 
-  it('tells by its exit code alone with --quiet', async () => {
+  it('prints nothing with --quiet but has the exit code', async () => {
     const { code, stdout } = await cli(['prefetch', '-q', '-'], { stdin: site.url('/') });
     expect([code, stdout]).toEqual([0, '']);
   });
@@ -224,7 +224,7 @@ describe('--store', () => {
     expect(records(again.stdout)).toMatchObject([{ source: 'store' }]);
   });
 
-  it('must be a place where one can be', async () => {
+  it('must be a path where a store can be made', async () => {
     const taken = join(folder, 'taken');
     await writeFile(taken, 'no database');
     const { code, stderr } = await cli(['prefetch', '--store', join(taken, 'x'), '-'], {

@@ -163,7 +163,7 @@ describe('the format of answers has one name in all commands', () => {
     expect(options.find(({ name }) => name === 'json')?.help).toBe('the same as --format json');
   });
 
-  it('and --json is short for --format json', async () => {
+  it('--json is short for --format json', async () => {
     for (const argv of [['profiles'], ['check', '--robots', '-', '/a'], ['lint', '-']]) {
       const stdin = 'User-agent: *\nDisalow: /a\n';
       const short = await cli([...argv, '--json'], { stdin });

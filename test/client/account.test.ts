@@ -164,7 +164,7 @@ describe('robotsAccount', () => {
     expect(String(account)).toContain('1 decided by a last good copy');
   });
 
-  it('tells a refused first URL loudly: to the callback once, and in the first line', async () => {
+  it('reports a refused first URL to the callback once, and in the first line', async () => {
     const { client } = scripted();
     const onFirstRefused = vi.fn();
     const account = accountOf(client, { onFirstRefused });
@@ -180,7 +180,7 @@ describe('robotsAccount', () => {
     expect(account.totals().firstRefused).toMatchObject({ reason: 'rule' });
   });
 
-  it('`false` makes the first URL one like any other', async () => {
+  it('`false` turns the report of the first URL off', async () => {
     const { client } = scripted();
     const account = accountOf(client, { onFirstRefused: false });
     await client.canFetch('https://a.example/private');
@@ -251,7 +251,7 @@ describe('robotsAccount', () => {
     ]);
   });
 
-  it('refuses what is no client, and unknown options', () => {
+  it('refuses invalid clients, and unknown options', () => {
     expect(() => robotsAccount(undefined as never)).toThrow(/RobotsClient/);
     expect(() => robotsAccount(scripted().client, { onRefused: () => {} } as never)).toThrow(/onRefused/);
   });

@@ -14,7 +14,7 @@ const REFUSED = {
 };
 
 describe('a client', () => {
-  it('asks private addresses by default, of whatever its `lookup` gives', async () => {
+  it('requests private addresses by default, from any `lookup`', async () => {
     await using site = await startSite(RULES);
     const lookup = lookupIn({ 'intranet.example': ['127.0.0.1'] });
     await using client = new RobotsClient({ lookup });
@@ -25,7 +25,7 @@ describe('a client', () => {
     expect(site.requests.length).toBe(2);
   });
 
-  it('keeps to public ones when it is told to, and the refusal disallows', async () => {
+  it("requests public ones alone under 'public-only', and a refusal disallows", async () => {
     await using site = await startSite(RULES);
     const lookup = lookupIn({ 'intranet.example': ['127.0.0.1', '::1', '10.0.0.1'] });
     await using client = new RobotsClient({ lookup, addressPolicy: 'public-only' });
@@ -79,7 +79,7 @@ describe('a client', () => {
     },
   );
 
-  it('takes the name of a site for a public one where it cannot see its address', async () => {
+  it('counts the name of a site as public where it cannot see its address', async () => {
     await using site = await startSite(RULES);
     const location = site.url('/robots.txt');
     const dispatcher = new MockAgent();

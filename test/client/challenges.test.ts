@@ -23,21 +23,21 @@ const CHALLENGE: Answer = { ...page('Vercel Security Checkpoint'), status: 403 }
 const RULES: Answer = { body: 'User-agent: *\nDisallow: /x\n' };
 
 describe('policy() of an origin that answers with a page', () => {
-  it('says what it looks like; the status decides', async () => {
+  it('has the suspicion; the status decides', async () => {
     const { client, site } = await setUp(CHALLENGE);
     expect(await client.policy(site.origin)).toMatchObject({ state: 'allow-all', suspect: 'challenge' });
     expect(await client.canFetch(site.url('/x'))).toBe(true);
     expect(site.requests).toHaveLength(1);
   });
 
-  it('says nothing of an honest answer, also after a page', async () => {
+  it('has no suspicion about a robots.txt, also after a page', async () => {
     const { client, clock, site } = await setUp([page('Home'), RULES]);
     expect(await client.policy(site.origin)).toMatchObject({ state: 'rules', suspect: 'html' });
     clock.advance(DAY);
     expect(await client.policy(site.origin)).not.toHaveProperty('suspect');
   });
 
-  it('says it of a page that a 304 confirms, and beside a failure that tells nothing', async () => {
+  it('has the suspicion about a page that a 304 confirms, and beside a failure', async () => {
     const { client, clock, site } = await setUp([page('Home'), { status: 304 }, { status: 500 }]);
     await client.policy(site.origin);
     clock.advance(DAY);
@@ -47,7 +47,7 @@ describe('policy() of an origin that answers with a page', () => {
     expect(site.requests).toHaveLength(3);
   });
 
-  it('says it of a failure', async () => {
+  it('has the suspicion about a failure', async () => {
     const { client, clock, site } = await setUp([RULES, { ...CHALLENGE, status: 503 }]);
     await client.policy(site.origin);
     clock.advance(DAY);
@@ -62,7 +62,7 @@ describe('policy() of an origin that answers with a page', () => {
 describe("a profile with challenge: 'unreachable'", () => {
   const profile = { ...profiles.rfc9309, name: 'wary', challenge: 'unreachable' } as const;
 
-  it('waits until the gatekeeper lets it through', async () => {
+  it('is unreachable until the gatekeeper lets it through', async () => {
     const { client, clock, site } = await setUp([CHALLENGE, RULES], { profile });
     expect(await client.check(site.url('/y'))).toMatchObject({
       state: 'disallow-all',
@@ -84,7 +84,7 @@ describe("a profile with challenge: 'unreachable'", () => {
     expect(await client.check(site.url('/y'))).toMatchObject({ state: 'last-good', allowed: true });
   });
 
-  it('is none of the presets', () => {
+  it('differs from every preset', () => {
     expect(Object.values(profiles).map(({ challenge }) => challenge)).toEqual(
       Array(5).fill('as-status') as unknown,
     );

@@ -202,7 +202,7 @@ describe('redirects under google', () => {
   });
 });
 
-describe('good news by redirect', () => {
+describe('an answer that a redirect led to', () => {
   it('ends the failure of the origin that served it', async () => {
     const { robots } = client();
     const other = await site({
@@ -363,7 +363,7 @@ describe('an outage', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('of thirty days without a copy is taken as unavailable', async () => {
+  it('of thirty days without a copy allows everything', async () => {
     const { robots, clock } = client();
     const server = await site({ '/robots.txt': { status: 500 } });
     await robots.check(server.url('/'));
@@ -377,7 +377,7 @@ describe('an outage', () => {
     });
   });
 
-  it('of thirty days under google asks whether the site is reachable otherwise', async () => {
+  it('of thirty days under google depends on whether the site is otherwise reachable', async () => {
     const { robots, clock } = client({ profile: 'google' });
     const server = await site({ '/robots.txt': { status: 500 } });
     expect(await robots.canFetch(server.url('/'))).toBe(false);
@@ -392,7 +392,7 @@ describe('an outage', () => {
     expect(await robots.canFetch(server.url('/'))).toBe(false);
   });
 
-  it('is told of sites by URLs, and by nothing else', async () => {
+  it('accepts a report for URLs, and for nothing else', async () => {
     const { robots } = client();
     const wrong = expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL' });
     expect(() => robots.report('', { reachable: true })).toThrow(wrong);

@@ -45,7 +45,7 @@ const file = (text: string) => () => new Response(text);
 const URL_A = 'https://a.example/page';
 
 describe('diagnostics channels', () => {
-  it('canfetch:fetch tells what each attempt came to, and how long it took', async () => {
+  it('canfetch:fetch has the outcome and the duration of each attempt', async () => {
     const messages = heard<FetchMessage>('canfetch:fetch');
     const { client, clock } = scripted([
       () => {
@@ -75,7 +75,7 @@ describe('diagnostics channels', () => {
     ]);
   });
 
-  it('an attempt that everybody left has no outcome', async () => {
+  it('an attempt whose callers have all aborted has no outcome', async () => {
     const messages = heard<FetchMessage>('canfetch:fetch');
     const leaving = new AbortController();
     const { client } = testClient({
@@ -92,7 +92,7 @@ describe('diagnostics channels', () => {
     await expect.poll(() => messages).toMatchObject([{ origin: 'https://a.example', outcome: undefined }]);
   });
 
-  it('canfetch:decision tells every answer, of guards too', async () => {
+  it('canfetch:decision has every decision, of guards too', async () => {
     const messages = heard<DecisionMessage>('canfetch:decision');
     const { client, clock } = scripted([file('User-agent: *\nDisallow: /private')]);
     await client.canFetch(URL_A);
@@ -108,7 +108,7 @@ describe('diagnostics channels', () => {
     ]);
   });
 
-  it('canfetch:cache tells of hits, misses, refreshes and evictions', async () => {
+  it('canfetch:cache has hits, misses, refreshes and evictions', async () => {
     const messages = heard<CacheMessage>('canfetch:cache');
     const { client, clock } = scripted([file('')], { cache: { maxOrigins: 1 } });
     await client.canFetch(URL_A);
@@ -126,7 +126,7 @@ describe('diagnostics channels', () => {
     ]);
   });
 
-  it('canfetch:policy-change tells when other rules or another state are in force, and only then', async () => {
+  it('canfetch:policy-change is published when other rules or another state are in force, and only then', async () => {
     const messages = heard<PolicyChangeMessage>('canfetch:policy-change');
     const { client, clock } = scripted([
       file('User-agent: *'),
@@ -148,7 +148,7 @@ describe('diagnostics channels', () => {
     expect(messages[3]?.at).toBe(clock.now() - DAY - MINUTE);
   });
 
-  it('nothing is made for nobody', async () => {
+  it('no message is made without a subscriber', async () => {
     const { client } = scripted([file('')]);
     await client.canFetch(URL_A);
     expect(Object.values(channels).filter(({ hasSubscribers }) => hasSubscribers)).toEqual([]);

@@ -42,7 +42,7 @@ describe('a fleet whose store reserves', () => {
     expect(slots).toEqual(Array.from({ length: 20 }, (_, index) => index * 2_000));
   });
 
-  it('keeps its pages as far apart as the site asks, also from the request for robots.txt', async () => {
+  it('keeps the delay of the site between pages, also after the request for robots.txt', async () => {
     const clock = virtualClock({ autoAdvance: true });
     const store = new ScriptedStore({ clock, reserves: true });
     const startedAt = clock.now();
@@ -67,7 +67,7 @@ describe('a fleet whose store reserves', () => {
     expect(requests.at(-1)).toBeLessThanOrEqual(10 * 2_000);
   });
 
-  it('does not ask it where nobody asks for a delay', async () => {
+  it('does not call it where no delay is asked for', async () => {
     const { store, robots } = startFleet(1, { overrides: { [SITE]: { text: '' } } });
     expect(booked(await robots[0]!.reserve(SITE)).waitMs).toBe(0);
     expect(store.count('reserve')).toBe(0);
@@ -76,7 +76,7 @@ describe('a fleet whose store reserves', () => {
     expect(store.count('reserve')).toBeGreaterThan(0);
   });
 
-  it('is told of a slot in whole milliseconds, in a key that agents share', async () => {
+  it('is called with whole milliseconds, and one key for all agents', async () => {
     const { clock, store } = startFleet(0);
     for (const agent of ['ExampleBot', 'OtherBot']) {
       const overrides = { [SITE]: { text: 'User-agent: *\nCrawl-delay: 0.0015' } };
@@ -88,7 +88,7 @@ describe('a fleet whose store reserves', () => {
 });
 
 describe('a slot that is too far away', () => {
-  it('is not pushed further by those who ask for it: one is booked, and kept', async () => {
+  it('is not moved further by repeated calls: one is booked, and kept', async () => {
     const { clock, store, robots, after } = startFleet(2);
     for (let count = 0; count < 5; count++) await after(0);
     const before = store.count('reserve');
@@ -105,7 +105,7 @@ describe('a slot that is too far away', () => {
     expect(await after(0)).toBe(12_000);
   });
 
-  it('is there for who comes back at the time told, and a little later', async () => {
+  it('is available at `retryAt`, and a little later', async () => {
     const { clock, robots, after } = startFleet(1);
     await after(0);
     const never = { maxDelayMs: 0 };
@@ -116,7 +116,7 @@ describe('a slot that is too far away', () => {
     expect(await robots[0]!.reserve(SITE, undefined, never)).toMatchObject({ status: 'deferred' });
   });
 
-  it('and that nobody came for is gone', async () => {
+  it('expires when it is not taken', async () => {
     const { clock, robots, after } = startFleet(1);
     await after(0);
     await robots[0]!.reserve(SITE, undefined, { maxDelayMs: 0 });
@@ -126,7 +126,7 @@ describe('a slot that is too far away', () => {
 });
 
 describe('a slot given back', () => {
-  it('is for the next of that client', async () => {
+  it('goes to the next request of that client', async () => {
     const { robots, after } = startFleet(2);
     await after(0);
     const slot = booked(await robots[0]!.reserve(SITE));
@@ -137,7 +137,7 @@ describe('a slot given back', () => {
     expect([await after(0), await after(0)]).toEqual([2_000, 8_000]);
   });
 
-  it('is so when who waited for it has left', async () => {
+  it('is one whose waiting request was aborted', async () => {
     const { clock, robots, after } = startFleet(1);
     await after(0);
     const leaving = new AbortController();
@@ -149,7 +149,7 @@ describe('a slot given back', () => {
     expect(await after(0)).toBe(2_000);
   });
 
-  it('is so when who asked for it leaves before it is booked', async () => {
+  it('is one whose request was aborted before it was booked', async () => {
     const { store, robots, after } = startFleet(1);
     store.fail('late', 'reserve');
     const leaving = new AbortController();
@@ -174,15 +174,15 @@ describe('a slot given back', () => {
   });
 });
 
-describe('a pause that the site asks one of them for', () => {
-  it('is one for the fleet, from its next slot on', async () => {
+describe('a pause that the site asks one process for', () => {
+  it('applies to the fleet, from its next slot on', async () => {
     const { robots, after } = startFleet(2);
     await after(0);
     robots[0]!.report(SITE, { reachable: true, retryAfter: '60' });
     expect([await after(0), await after(1)]).toEqual([60_000, 62_000]);
   });
 
-  it('is kept by those who wait already', async () => {
+  it('applies to requests that wait already', async () => {
     const { clock, robots } = startFleet(1);
     const decision = await robots[0]!.check(SITE);
     await robots[0]!.waitForSlot(decision);
@@ -197,7 +197,7 @@ describe('a pause that the site asks one of them for', () => {
 describe('a store that cannot reserve', () => {
   const fails = ['reject', 'throw', 'hang'] as const;
 
-  it.each(fails)('(%s) leaves each of them to its own timetable, behind what it heard', async (kind) => {
+  it.each(fails)('(%s) leaves each process its own slots, after those it knows', async (kind) => {
     const { store, processes, after } = startFleet(2);
     expect([await after(0), await after(1), await after(0)]).toEqual([0, 2_000, 4_000]);
     store.fail(kind, 'reserve');
@@ -224,7 +224,7 @@ describe('a store that cannot reserve', () => {
     },
   );
 
-  it('keeps nobody waiting when the client is closed', async () => {
+  it('delays no rejection when the client is closed', async () => {
     const { store, robots } = startFleet(1);
     store.fail('late', 'reserve');
     const asked = robots[0]!.reserve(SITE);
@@ -235,7 +235,7 @@ describe('a store that cannot reserve', () => {
   });
 });
 
-describe('whatever the members of a fleet do', () => {
+describe('for any calls of the processes of a fleet', () => {
   it('no two of the slots they use are closer than the delay', async () => {
     const { default: fc } = await import('fast-check');
     const { FleetSlots } = await import('../../src/pacing/fleet-slots.ts');

@@ -52,7 +52,7 @@ function timeBetweenRequests() {
 }
 
 describe('a fleet over one store with leases', () => {
-  it('asks each of its cold origins once, whatever each of them has to say', async () => {
+  it('requests each cold origin once, with any kind of answer', async () => {
     const { clock, transport, passingFor } = timeBetweenRequests();
     const store = new ScriptedStore({ clock });
     const sites = await Promise.all(
@@ -74,7 +74,7 @@ describe('a fleet over one store with leases', () => {
     expect(total).toBe(sites.length);
   });
 
-  it('asks once also when the answer has become stale everywhere', async () => {
+  it('requests once also when the answer is stale in every process', async () => {
     const { clock, transport, passingFor } = timeBetweenRequests();
     const store = new ScriptedStore({ clock });
     const site = await siteWith([RULES, 'User-agent: *\nDisallow: /']);
@@ -87,7 +87,7 @@ describe('a fleet over one store with leases', () => {
     expect(site.robotsCount).toBe(2);
   });
 
-  it('without leases each asks for itself', async () => {
+  it('without leases each process sends its own request', async () => {
     const clock = startClock();
     const store = new ScriptedStore({ clock, leases: false });
     const site = await siteWith({ fault: 'hang' });
@@ -113,7 +113,7 @@ describe('a lease', () => {
     expect(await ttlOf({ deadlineMs: 60_000 })).toEqual([30_000]);
   });
 
-  it('is given back when the record is written, not before', async () => {
+  it('is released when the record is written, not before', async () => {
     const { clock, store } = setUp();
     store.fail('late', 'set');
     const site = await siteWith();
@@ -126,7 +126,7 @@ describe('a lease', () => {
     expect([store.entries.size, store.count('release')]).toEqual([1, 1]);
   });
 
-  it('is given back also when the record cannot be written', async () => {
+  it('is released also when the record cannot be written', async () => {
     const { clock, store } = setUp();
     store.fail('reject', 'set');
     const site = await siteWith();
@@ -136,7 +136,7 @@ describe('a lease', () => {
     expect(store.count('release')).toBe(1);
   });
 
-  it('is given back when everybody has left, and when the client is closed', async () => {
+  it('is released when all callers have aborted, and when the client is closed', async () => {
     const { clock, store } = setUp();
     const sites = await Promise.all([1, 2].map(() => siteWith({ fault: 'hang' })));
     const { robots } = startProcess(store, clock);
@@ -155,7 +155,7 @@ describe('a lease', () => {
     await both;
   });
 
-  it('that comes when nobody waits for it any more is given back', async () => {
+  it('that is granted when no caller waits any more is released', async () => {
     const { clock, store } = setUp();
     store.fail('late', 'lease');
     const site = await siteWith();
@@ -167,7 +167,7 @@ describe('a lease', () => {
     expect(store.count('release')).toBe(1);
   });
 
-  it('that is given to a question whose askers have left is given back', async () => {
+  it('that is granted to an aborted question is released', async () => {
     const { clock, store } = setUp();
     store.fail('late', 'lease');
     const site = await siteWith();
@@ -185,18 +185,22 @@ describe('a lease', () => {
   it.each([
     ['true', true],
     ['an object without release', {}],
-  ])('that is none (%s) is a failure of the store: the question goes on without', async (_, value) => {
+  ])('that is invalid (%s) is a failure of the store: the question goes on without', async (_, value) => {
     const { clock, store } = setUp();
     store.fail({ kind: 'give', value }, 'lease');
     const site = await siteWith();
     const { robots, events } = startProcess(store, clock);
     expect(await robots.canFetch(site.url('/private'))).toBe(false);
     expect(events).toMatchObject([
-      { type: 'failed', operation: 'lease', error: { message: expect.stringContaining('to return a lease') } },
+      {
+        type: 'failed',
+        operation: 'lease',
+        error: { message: expect.stringContaining('to return a lease') },
+      },
     ]);
   });
 
-  it('taken after another wrote, since we looked, makes no second request', async () => {
+  it('granted after another process wrote the record makes no second request', async () => {
     const { clock, store } = setUp();
     const site = await siteWith();
     const one = startProcess(store, clock);
@@ -221,7 +225,7 @@ describe('a lease', () => {
   });
 });
 
-describe('who finds the lease taken', () => {
+describe('a process that finds the lease taken', () => {
   /** A process that took the lease and will never be heard of again. */
   async function withDeadHolder(size: number) {
     const { clock, store } = setUp();
@@ -238,7 +242,7 @@ describe('who finds the lease taken', () => {
     return { clock, store, site, fleet, asked };
   }
 
-  it('waits for the record and asks nobody', async () => {
+  it('waits for the record and sends no request', async () => {
     const { clock, store } = setUp();
     const held: (() => void)[] = [];
     const bodies = {
@@ -257,7 +261,7 @@ describe('who finds the lease taken', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('does the work when the holder has died: one of them, not all', async () => {
+  it('sends the request when the holder has died: one process, not all', async () => {
     const { clock, store, site, fleet, asked } = await withDeadHolder(6);
     await clock.advance(11 * SECOND);
     expect(site.robotsCount).toBe(1);
@@ -277,7 +281,7 @@ describe('who finds the lease taken', () => {
     expect(site.robotsCount).toBe(2);
   });
 
-  it('can leave, without those who stay', async () => {
+  it('can abort a question, while others wait', async () => {
     const { clock, store, site } = await withDeadHolder(1);
     const { robots } = startProcess(store, clock);
     const leaving = new AbortController();
@@ -289,7 +293,7 @@ describe('who finds the lease taken', () => {
     expect(robots.stats().inFlight).toBe(0);
   });
 
-  it('goes on by itself when the store fails meanwhile', async () => {
+  it('sends the request when the store fails meanwhile', async () => {
     const { clock, store, site, asked } = await withDeadHolder(1);
     store.fail('reject');
     await clock.advance(SECOND);
@@ -297,7 +301,7 @@ describe('who finds the lease taken', () => {
     expect(site.robotsCount).toBe(2);
   });
 
-  it('waits no longer than two holders can take, whatever the store says', async () => {
+  it('waits no longer than two leases, with any answer of the store', async () => {
     const { clock, store } = setUp();
     store.fail({ kind: 'give', value: undefined }, 'lease');
     const site = await siteWith();

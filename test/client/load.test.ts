@@ -42,7 +42,7 @@ describe('under load', () => {
     expect(sites.map(({ requests }) => requests.length)).toEqual(sites.map(() => 1));
   });
 
-  it('memory stays within its bounds, however many origins are met', async () => {
+  it('memory stays within its bounds, for any number of origins', async () => {
     const maxBytes = 1_048_576;
     const requested = new Set<string>();
     const robots = client({
@@ -66,7 +66,7 @@ describe('under load', () => {
     expect(robots.stats()).toMatchObject({ attempts: 2_000, inFlight: 0 });
   });
 
-  it('a client takes no memory for origins that it has not met', () => {
+  it('a client takes no memory for origins in advance', () => {
     const before = process.memoryUsage().heapUsed;
     const clients = Array.from({ length: 50 }, () => client({ cache: { maxOrigins: 100_000 } }));
     // Room for a hundred thousand origins takes several megabytes.

@@ -5,7 +5,7 @@ import { openedSite as site, openedClient as client } from '../support/opened.ts
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
 
 describe('policy', () => {
-  it('tells everything known of an origin', async () => {
+  it('has everything known of an origin', async () => {
     const { robots } = client();
     const server = await site({
       '/robots.txt': {
@@ -27,7 +27,7 @@ describe('policy', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('tells the hops, the fields that matter, and why the answer holds for as long as it does', async () => {
+  it('has the hops, the fields and the reason for the lifetime', async () => {
     const { robots } = client({ random: () => 0.5 });
     const server = await site({
       '/robots.txt': { status: 301, headers: { location: '/r.txt' } },
@@ -54,7 +54,7 @@ describe('policy', () => {
     expect(policy.file?.finalUrl).toBe(server.url('/r.txt'));
   });
 
-  it('tells a 304 from a new file', async () => {
+  it('distinguishes a 304 from a new file', async () => {
     const { robots, clock } = client();
     const server = await site((request, response) => {
       const known = request.headers['if-none-match'] === '"1"';
@@ -80,7 +80,7 @@ describe('policy', () => {
     expect(other).not.toHaveProperty('crawlDelayMs');
   });
 
-  it('tells what every profile would make of it', async () => {
+  it('has the state under every profile', async () => {
     const { robots } = client();
     const server = await site({ '/robots.txt': { status: 401 } });
     const { underProfiles } = await robots.policy(server.origin);
@@ -93,7 +93,7 @@ describe('policy', () => {
     ]);
   });
 
-  it('tells whether the next attempt waits for our pause or for theirs', async () => {
+  it('says whether the next attempt waits for the backoff or for Retry-After', async () => {
     const { robots, clock } = client();
     const server = await site({
       '/robots.txt': [{ status: 503 }, { status: 503 }, { status: 429, headers: { 'retry-after': '90' } }],

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { RobotsClient } from '../../src/index.ts';
 import { DistinctOrigins } from '../../src/url/index.ts';
 
-it('of what is no URL a prefetch keeps the first thousand, and counts all', async () => {
+it('a prefetch keeps the first thousand invalid URLs, and counts all', async () => {
   await using client = new RobotsClient();
   const { invalid, invalidCount } = await client.prefetch(Array.from({ length: 1_500 }, (_, n) => `no ${n}`));
   expect([invalid.length, invalidCount, invalid[999]?.input]).toEqual([1_000, 1_500, 'no 999']);

@@ -50,7 +50,7 @@ const RULES = { body: 'User-agent: *\nDisallow: /x\n' };
 const named = ({ origin }: Site): string => origin.replace('127.0.0.1', 'site.test');
 const authority = (origin: string): string => origin.slice('http://'.length);
 
-describe('without `dispatcher`, robots.txt goes through the global dispatcher that somebody set', () => {
+describe('without `dispatcher`, robots.txt is requested through the global dispatcher of the application', () => {
   it('a proxy, over which pages go too', async () => {
     const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
     setGlobalDispatcher(dispatcher(new ProxyAgent(proxy.url)));
@@ -82,7 +82,7 @@ describe('without `dispatcher`, robots.txt goes through the global dispatcher th
           throw new Error('no');
         }),
     ],
-  ])('%s, whatever it does', async (_, make) => {
+  ])('%s, with any behaviour', async (_, make) => {
     const server = await site({ '/robots.txt': RULES });
     const made = make();
     if (made instanceof MockAgent) made.disableNetConnect();
@@ -106,7 +106,7 @@ describe('without `dispatcher`, robots.txt goes through the global dispatcher th
     expect(dispatched).toBe(1);
   });
 
-  it('each attempt asks anew which one it is', async () => {
+  it('each attempt reads the global dispatcher again', async () => {
     const [first, second] = [await startedProxy(), await startedProxy()];
     const sites = [await site({}), await site({}), await site({})];
     const robots = client();
@@ -120,7 +120,7 @@ describe('without `dispatcher`, robots.txt goes through the global dispatcher th
     expect(sites.map(({ requests }) => requests.length)).toEqual([1, 1, 1]);
   });
 
-  it('and each hop of a redirect is followed by hand, whatever interceptors would do', async () => {
+  it('each redirect is followed here, even if an interceptor would follow it', async () => {
     const server = await site({
       '/robots.txt': { status: 302, headers: { location: '/moved.txt' } },
       '/moved.txt': RULES,
@@ -132,7 +132,7 @@ describe('without `dispatcher`, robots.txt goes through the global dispatcher th
     });
   });
 
-  it('not through the plain agent that some copy of undici, or `fetch`, set by itself', async () => {
+  it('not the plain agent that a copy of undici, or `fetch`, set by itself', async () => {
     const server = await site({ '/robots.txt': RULES });
     const { Agent: OtherAgent } = createRequire(import.meta.url)('undici-6') as typeof import('undici');
     for (const plain of [new Agent(), new OtherAgent()]) {
@@ -151,7 +151,7 @@ describe('without `dispatcher`, robots.txt goes through the global dispatcher th
     expect(proxy.tunnels).toEqual([]);
   });
 
-  it('and is left open, without listeners of ours', async () => {
+  it('it is left open, without listeners of ours', async () => {
     const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
     const global = dispatcher(new ProxyAgent(proxy.url));
     setGlobalDispatcher(global);
@@ -179,7 +179,7 @@ describe('the address policy over a global dispatcher', () => {
     expect(secret.requests).toEqual([]);
   });
 
-  it("sends no name under 'public-only': which address the proxy would choose cannot be checked", async () => {
+  it("sends no name under 'public-only': the address that the proxy would choose cannot be checked", async () => {
     const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
     const agent = dispatcher(new ProxyAgent(proxy.url));
     setGlobalDispatcher(agent);
@@ -218,7 +218,7 @@ describe('pages of a guard with an address policy, over a global dispatcher', ()
     expect(server.requests.map(({ url }) => url)).toEqual(['/robots.txt', '/page']);
   });
 
-  it("are refused by name under 'public-only': nobody can check where the proxy leads", async () => {
+  it("are refused by name under 'public-only': the address that the proxy reaches cannot be checked", async () => {
     const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
     setGlobalDispatcher(dispatcher(new ProxyAgent(proxy.url)));
     const guarded = guardFetch(undiciFetch, client({ addressPolicy: 'public-only' }), {
@@ -272,7 +272,7 @@ const WAYS: readonly (readonly [string, (url: string) => RobotsClientOptions])[]
   ['the proxy of the command', (http) => ({ dispatcher: dispatcher(new ProxyDispatcher({ http })) })],
 ];
 
-describe.each(WAYS)('what a proxy refuses over %s', (name, options) => {
+describe.each(WAYS)('the refusals of a proxy over %s', (name, options) => {
   const REFUSALS = [
     { status: 403, headers: { 'x-squid-error': 'ERR_ACCESS_DENIED 0' } },
     { status: 404, headers: { 'proxy-status': 'proxy.example; error=http_request_denied' } },
@@ -284,7 +284,7 @@ describe.each(WAYS)('what a proxy refuses over %s', (name, options) => {
     },
   ];
 
-  it.each(REFUSALS)('with $status is unreachable, and not what the site says', async (refusal) => {
+  it.each(REFUSALS)('with $status are unreachable, not the answer of the site', async (refusal) => {
     const [proxy, server] = [await startedProxy({ refusal }), await site({ '/robots.txt': RULES })];
     const decision = await client(options(proxy.url)).check(`${named(server)}/y`);
     expect(decision).toMatchObject({

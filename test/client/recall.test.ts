@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { RobotsClient } from '../../src/index.ts';
 import { QUESTIONS } from '../../src/decision/index.ts';
 
-it('what memory knows is decided at once, and a refresh that is due ahead is started once', async () => {
+it('a known origin is decided synchronously, and a refresh ahead is started once', async () => {
   let now = 0;
   let requests = 0;
   const client = new RobotsClient({

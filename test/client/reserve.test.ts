@@ -4,7 +4,7 @@ import { fakeOrigin, virtualClock } from '../../src/testing/index.ts';
 import { A, B, booked, closing, laidDown, SLOW } from '../pacing/support.ts';
 
 describe('reserve', () => {
-  it('books at once and tells how long to wait', async () => {
+  it('books at once and returns the wait', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
     const all = await Promise.all([1, 2, 3].map((page) => client.reserve(`${A}/${page}`)));
     expect(all.map((each) => booked(each).waitMs)).toEqual([0, 2_500, 5_000]);
@@ -19,7 +19,7 @@ describe('reserve', () => {
     expect(booked(await client.reserve(`${A}/4`)).waitMs).toBe(1_500);
   });
 
-  it('the caller’s floor counts where the site asks for less; it never shortens', async () => {
+  it('the caller’s least delay counts where the site asks for less; it never shortens', async () => {
     const { client } = laidDown({ [A]: SLOW, [B]: '' });
     const of = async (url: string, options: PacingOptions): Promise<unknown> => {
       const { delayMs, delayFrom } = booked(await client.reserve(url, undefined, options));
@@ -31,7 +31,7 @@ describe('reserve', () => {
     expect(await of(B, {})).toEqual([0, 'none']);
   });
 
-  it('over the ceiling nothing is booked, and `retryAt` says when', async () => {
+  it('beyond `maxDelayMs` nothing is booked, and `retryAt` has the time', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
     await client.reserve(A);
     for (let time = 0; time < 2; time++) {
@@ -42,7 +42,7 @@ describe('reserve', () => {
     expect(booked(await client.reserve(A, undefined, { maxDelayMs: 0 })).waitMs).toBe(0);
   });
 
-  it('what may not be fetched has no slot', async () => {
+  it('a disallowed URL has no slot', async () => {
     const { client } = laidDown({ [A]: SLOW });
     expect(await client.reserve(`${A}/private`)).toMatchObject({
       status: 'refused',
@@ -64,12 +64,12 @@ describe('reserve', () => {
     expect(booked(await client.reserve(B)).waitMs).toBe(0);
   });
 
-  it('the agent’s own group tells the delay', async () => {
+  it('the delay is that of the agent’s own group', async () => {
     const { client } = laidDown({ [A]: `User-agent: OtherBot\nCrawl-delay: 9\n\n${SLOW}` });
     expect(booked(await client.reserve(A, 'OtherBot')).delayMs).toBe(9_000);
   });
 
-  it('the request for robots.txt is one, too', async () => {
+  it('the request for robots.txt takes a slot, too', async () => {
     const site = await fakeOrigin({ robots: SLOW });
     const clock = virtualClock();
     const client = new RobotsClient({ agent: 'ExampleBot', clock });
@@ -79,7 +79,7 @@ describe('reserve', () => {
     expect(booked(await client.reserve(site.origin)).waitMs).toBe(0);
   });
 
-  it('many at once about a cold origin ask for robots.txt once, and get slots of their own', async () => {
+  it('concurrent calls for a cold origin request robots.txt once, and get slots of their own', async () => {
     const site = await fakeOrigin({ robots: SLOW });
     const client = new RobotsClient({ agent: 'ExampleBot', clock: virtualClock() });
     closing(site, client);
@@ -88,7 +88,7 @@ describe('reserve', () => {
     expect([site.robotsCount, site.pageCount]).toEqual([1, 0]);
   });
 
-  it('while robots.txt is unreachable nothing is booked, and `retryAt` says when to ask again', async () => {
+  it('while robots.txt is unreachable nothing is booked, and `retryAt` has the time of the next attempt', async () => {
     const site = await fakeOrigin({ robots: { status: 503, headers: { 'retry-after': '120' } } });
     const clock = virtualClock();
     const client = new RobotsClient({ agent: 'ExampleBot', clock });
@@ -111,7 +111,7 @@ describe('reserve', () => {
     expect(booked(await client.reserve(B)).waitMs).toBe(0);
   });
 
-  it('says what is wrong with its options', async () => {
+  it('refuses invalid options', async () => {
     const { client } = laidDown({ [A]: SLOW });
     const call = (options: unknown): Promise<unknown> =>
       Reflect.apply(client.reserve, client, [A, undefined, options]);

@@ -40,7 +40,7 @@ const CASES: readonly (readonly [what: string, answer: Answer, expected: object]
 ];
 
 describe.each(CASES)('decision.robots of %s', (_what, answer, expected) => {
-  it('says so whoever asks and however often', async () => {
+  it('is the same for every caller and question', async () => {
     const { client: robots, site } = await setUp(answer);
     const url = site.url('/y');
     expect(remarks(await robots.check(url))).toEqual(expected);
@@ -53,7 +53,7 @@ describe.each(CASES)('decision.robots of %s', (_what, answer, expected) => {
     expect(site.requests).toHaveLength(1);
   });
 
-  it('says so out of a store', async () => {
+  it('is the same from a store', async () => {
     const store = new ScriptedStore({ clock: new VirtualClock() });
     const { client: robots, site } = await setUp(answer, { store });
     await robots.check(site.url('/y'));
@@ -66,7 +66,7 @@ describe.each(CASES)('decision.robots of %s', (_what, answer, expected) => {
     expect(site.requests).toHaveLength(1);
   });
 
-  it('says so out of a snapshot', async () => {
+  it('is the same from a snapshot', async () => {
     const { client: robots, site } = await setUp(answer);
     await robots.check(site.url('/y'));
     const { client: other } = client();
@@ -77,7 +77,7 @@ describe.each(CASES)('decision.robots of %s', (_what, answer, expected) => {
 });
 
 describe('decision.robots while an origin fails', () => {
-  it('goes by the last good copy, and by what the failure looks like', async () => {
+  it('has the truncation of the last good copy, and the suspicion about the failure', async () => {
     const {
       client: robots,
       clock,
@@ -95,7 +95,7 @@ describe('decision.robots while an origin fails', () => {
     });
   });
 
-  it('is silent about a copy for as long as its rules do not hold', async () => {
+  it('says nothing of a copy whose rules are not in force', async () => {
     const {
       client: robots,
       clock,

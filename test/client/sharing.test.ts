@@ -52,7 +52,7 @@ describe('questions about one cold origin', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('when all have aborted the attempt stops and nothing is remembered', async () => {
+  it('when all callers have aborted the attempt stops and nothing is cached', async () => {
     const { robots } = client();
     const { server, release, arrived } = await heldSite();
     const leaving = new AbortController();
@@ -68,7 +68,7 @@ describe('questions about one cold origin', () => {
     expect(await again).toBe(true);
   });
 
-  it('a signal aborted beforehand rejects at once and asks nothing', async () => {
+  it('a signal aborted beforehand rejects at once and sends no request', async () => {
     const { robots } = client();
     const server = await site({ '/robots.txt': { body: RULES } });
     const signal = AbortSignal.abort(new Error('too late'));
@@ -124,7 +124,7 @@ describe('questions about one cold origin', () => {
 });
 
 describe('lifetime', () => {
-  it('a stale answer is asked for again, and questions wait for the new one', async () => {
+  it('a stale answer is requested again, and questions wait for the new one', async () => {
     const { robots, clock } = client();
     const server = await site({
       '/robots.txt': [{ body: RULES }, { body: 'User-agent: *\nDisallow: /' }],
@@ -204,7 +204,7 @@ describe('lifetime', () => {
     expect(server.requests[1]?.headers['if-none-match']).toBeUndefined();
   });
 
-  it('invalidate makes the next question ask again', async () => {
+  it('invalidate makes the next question send a request', async () => {
     const { robots } = client();
     const server = await site({ '/robots.txt': [{ body: RULES }, { body: '' }] });
     expect(await robots.canFetch(server.url('/private'))).toBe(false);
@@ -231,7 +231,7 @@ describe('memory', () => {
 });
 
 describe('prefetch', () => {
-  it('warms each origin once, tells its progress, and reports what is no URL', async () => {
+  it('requests each origin once, and reports progress and invalid URLs', async () => {
     const { robots } = client();
     const good = await site({ '/robots.txt': { body: RULES } });
     const bad = await site({ '/robots.txt': { status: 503 } });
@@ -261,7 +261,7 @@ describe('prefetch', () => {
   });
 });
 
-describe('prefetch that cannot go on', () => {
+describe('prefetch, interrupted', () => {
   async function* endless(first: string): AsyncGenerator<string> {
     yield first;
     await new Promise(() => undefined);
@@ -290,7 +290,7 @@ describe('prefetch that cannot go on', () => {
     await closing;
   });
 
-  it('is told of by one warning-free listener, however many origins wait', async () => {
+  it('adds one abort listener for any number of waiting origins', async () => {
     const { robots } = client();
     const { server } = await heldSite();
     const warnings: Error[] = [];
@@ -308,7 +308,7 @@ describe('prefetch that cannot go on', () => {
     expect(warnings.map(({ message }) => message)).toEqual([]);
   });
 
-  it('a text is no list of URLs', async () => {
+  it('refuses a string in place of a list of URLs', async () => {
     const { robots } = client();
     await expect(robots.prefetch('https://example.com/')).rejects.toThrow(/`urls` to be a list of URLs/);
   });
@@ -317,7 +317,7 @@ describe('prefetch that cannot go on', () => {
     [{ concurency: 4 }, 'Expected only known options, got `concurency`'],
     [{ onProgress: true }, 'Expected `onProgress` to be a function, got "true" (boolean)'],
     [null, 'Expected the options to be an object, got null'],
-  ])('%j are no options of it: nothing is asked', async (options, message) => {
+  ])('refuses the options %j, and sends no request', async (options, message) => {
     const { robots } = client();
     const server = await site({ '/robots.txt': { body: RULES } });
     const warming = Reflect.apply(robots.prefetch, robots, [[server.url('/')], options]);
@@ -326,8 +326,8 @@ describe('prefetch that cannot go on', () => {
   });
 });
 
-describe('invalidate while an attempt is under way', () => {
-  it('makes the next question start its own; the old result goes to those who waited for it alone', async () => {
+describe('invalidate during an attempt', () => {
+  it('makes the next question start another; the old result goes only to its waiting callers', async () => {
     const { robots } = client();
     const { server, release, arrived } = await heldSite();
     const before = robots.canFetch(server.url('/'));
@@ -343,7 +343,7 @@ describe('invalidate while an attempt is under way', () => {
 });
 
 describe('close', () => {
-  it('rejects those who wait, can be called twice, and nothing can be asked afterwards', async () => {
+  it('rejects waiting callers and later questions, and can be called twice', async () => {
     const { robots } = client();
     const { server, arrived } = await heldSite();
     const waiting = robots.canFetch(server.url('/'));
@@ -366,7 +366,7 @@ describe('close', () => {
     );
   });
 
-  it('rejects those in the queue too', async () => {
+  it('rejects queued questions too', async () => {
     const { robots } = client({ concurrency: 1 });
     const { server, arrived } = await heldSite();
     const flying = robots.canFetch(server.url('/'));
@@ -380,7 +380,7 @@ describe('close', () => {
 });
 
 describe('peek', () => {
-  it('is synchronous, does no I/O, and makes no promise', async () => {
+  it('is synchronous, without I/O or promises', async () => {
     const { robots } = client();
     const server = await site({ '/robots.txt': { body: RULES } });
     expect(robots.peek(server.url('/'))).toBeUndefined();
@@ -396,7 +396,7 @@ describe('peek', () => {
 });
 
 describe('the shared canFetch', () => {
-  it('uses one client for everybody', async () => {
+  it('uses one client for all callers', async () => {
     const server = await site({ '/robots.txt': { body: RULES } });
     expect(await canFetch(server.url('/private'), 'ExampleBot')).toBe(false);
     expect(await canFetch(server.url('/'), 'OtherBot')).toBe(true);

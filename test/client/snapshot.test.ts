@@ -44,7 +44,7 @@ async function aSnapshot(
 }
 
 describe('a snapshot', () => {
-  it('warms another client, which asks nobody', async () => {
+  it('restores another client, which sends no request', async () => {
     const lines = await aSnapshot();
     const { robots, asked } = client();
     expect(await robots.restore(lines)).toEqual({
@@ -67,7 +67,7 @@ describe('a snapshot', () => {
     expect(asked).toEqual([]);
   });
 
-  it('of what was restored is the same again', async () => {
+  it('of a restored client is the same', async () => {
     const lines = await aSnapshot();
     const { robots } = client();
     await robots.restore(lines);
@@ -77,7 +77,7 @@ describe('a snapshot', () => {
     expect(contents(await linesOf(robots))).toEqual(contents(lines));
   });
 
-  it('is a stream of lines: one that tells how many follow, then one an origin', async () => {
+  it('is a stream of lines: a header with their number, then one per origin', async () => {
     const lines = await aSnapshot();
     expect(lines).toHaveLength(5);
     expect(lines.every((line) => line.endsWith('\n') && line.indexOf('\n') === line.length - 1)).toBe(true);
@@ -107,7 +107,7 @@ describe('a snapshot', () => {
     });
   });
 
-  it('is of one moment, however slowly it is read', async () => {
+  it('is of one moment, at any pace of reading', async () => {
     const { robots } = client();
     await robots.canFetch(A);
     await robots.canFetch(B);
@@ -120,13 +120,13 @@ describe('a snapshot', () => {
     expect(lines.slice(1).map((line) => JSON.parse(line).record.origin)).toEqual([A, B]);
   });
 
-  it('of nothing is one line', async () => {
+  it('of an empty client is one line', async () => {
     const lines = await linesOf(client().robots);
     expect(lines).toHaveLength(1);
     expect(await client().robots.restore(lines)).toMatchObject({ restored: 0, missing: 0 });
   });
 
-  it('of a client that is closed while it is read ends with an error, not early', async () => {
+  it('of a client that is closed during it ends with an error, not early', async () => {
     const { robots } = client({
       cache: { maxBytes: 2 ** 24 },
       transport: { fetch: async () => new Response('x'.repeat(400_000)) },
@@ -154,7 +154,7 @@ describe('a line that is not restored', () => {
       (line) => line,
       { profile: { ...profiles.rfc9309, lifetime: { defaultMs: HOUR, minMs: SECOND, maxMs: HOUR } } },
     ],
-  ])('is counted, and told of with the reason (%s)', async (reason, change, options) => {
+  ])('is counted, and reported with the reason (%s)', async (reason, change, options) => {
     const [header, first, ...rest] = await aSnapshot([A, B]);
     const { robots } = client(options);
     const told: unknown[] = [];
@@ -167,7 +167,7 @@ describe('a line that is not restored', () => {
     expect(rest).toHaveLength(1);
   });
 
-  it('from the future, of no more use, or older than what is known, is so too', async () => {
+  it('from the future, expired, or older than the one in memory is counted too', async () => {
     const lines = await aSnapshot();
     const behind = client();
     behind.clock.advance(-HOUR);
@@ -185,7 +185,7 @@ describe('a line that is not restored', () => {
     expect(await knows.robots.restore(lines)).toMatchObject({ restored: 0, reasons: { older: 4 } });
   });
 
-  it('because there is no room is told of', async () => {
+  it('for lack of room is counted', async () => {
     const lines = await aSnapshot();
     const { robots } = client({ cache: { maxOrigins: 3 } });
     expect(await robots.restore(lines)).toMatchObject({ restored: 4, evicted: 1 });
@@ -195,7 +195,7 @@ describe('a line that is not restored', () => {
     expect(robots.peek(B)).toBeDefined();
   });
 
-  it('because it did not come is missed', async () => {
+  it('because it is missing is counted', async () => {
     const lines = await aSnapshot();
     expect(await client().robots.restore(lines.slice(0, 3))).toMatchObject({ restored: 2, missing: 2 });
     // Without its header nothing was promised; put together with another the sums are.
@@ -226,7 +226,7 @@ describe('the header of a snapshot', () => {
     expect(await robots.restore([`${header}\n`])).toMatchObject({ restored: 0, missing, rejected });
   });
 
-  it('of two snapshots in one file are added up, and empty lines are none', async () => {
+  it('of two snapshots in one file are added up, and empty lines are skipped', async () => {
     const header = '{"snapshot":"canfetch","origins":2}\n';
     const { robots } = client();
     expect(await robots.restore([header, '\n', header])).toMatchObject({ missing: 4, rejected: 0 });
@@ -234,7 +234,7 @@ describe('the header of a snapshot', () => {
 });
 
 describe('restore', () => {
-  it('keeps what pages have told of the site meanwhile', async () => {
+  it('keeps a later site signal', async () => {
     const lines = await aSnapshot([A]);
     const { robots, clock } = client();
     robots.report(A, { reachable: true });
@@ -242,7 +242,7 @@ describe('restore', () => {
     expect((await robots.policy(A)).site).toEqual({ reachable: true, at: clock.now() });
   });
 
-  it('asks and tells the store nothing', async () => {
+  it('neither reads nor writes the store', async () => {
     const lines = await aSnapshot([A]);
     const { clock } = client();
     const store = new ScriptedStore({ clock });
@@ -251,7 +251,7 @@ describe('restore', () => {
     expect(store.calls).toEqual([]);
   });
 
-  it('rejects with what is wrong with it', async () => {
+  it('rejects with the error of its arguments, its source or the client', async () => {
     const lines = await aSnapshot([A]);
     const { robots } = client();
     await expect(Reflect.apply(robots.restore, robots, [lines, { onReject() {} }])).rejects.toMatchObject({

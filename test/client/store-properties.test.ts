@@ -100,7 +100,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   forgets: fc.boolean(),
 });
 
-describe('whatever the store does', () => {
+describe('with any behaviour of the store', () => {
   it('every question is answered, and nothing is allowed that the site forbids', async () => {
     let fromStore = 0;
     await fc.assert(

@@ -10,8 +10,8 @@ function setUp() {
   return { clock, store: new ScriptedStore({ clock }) };
 }
 
-describe('what one client learnt', () => {
-  it('answers the next one, which asks nobody', async () => {
+describe('the record of one client', () => {
+  it('answers the next client, which sends no request', async () => {
     const { clock, store } = setUp();
     const site = await siteWith();
     const first = startProcess(store, clock);
@@ -97,7 +97,7 @@ describe('what one client learnt', () => {
     expect(site.robotsCount).toBe(2);
   });
 
-  it('renews what another client holds, ahead of its end and after', async () => {
+  it('renews the record of another client, before and after it is stale', async () => {
     const { clock, store } = setUp();
     const site = await siteWith([RULES, 'User-agent: *\nDisallow: /']);
     const [one, other] = [startProcess(store, clock), startProcess(store, clock)];
@@ -114,7 +114,7 @@ describe('what one client learnt', () => {
     expect(site.robotsCount).toBe(2);
   });
 
-  it('of the site itself goes with the record', async () => {
+  it('includes the site signal', async () => {
     const { clock, store } = setUp();
     const site = await siteWith({ status: 503 });
     const one = startProcess(store, clock, { profile: 'google' });
@@ -125,7 +125,7 @@ describe('what one client learnt', () => {
     expect((await other.robots.policy(site.origin)).site).toEqual({ reachable: true, at: clock.now() });
   });
 
-  it('of an origin that a redirect led to is stored for that one, too', async () => {
+  it('of a redirect to another robots.txt is stored for that origin, too', async () => {
     const { clock, store } = setUp();
     const target = await siteWith();
     const site = await siteWith({ redirect: `${target.origin}/robots.txt` });
@@ -145,7 +145,7 @@ describe('what one client learnt', () => {
     expect(target.robotsCount).toBe(1);
   });
 
-  it('is for clients of the same product token, whatever their version', async () => {
+  it('is for clients of the same product token, in any version', async () => {
     const { clock, store } = setUp();
     const site = await siteWith();
     for (const agent of ['ExampleBot/1.0', 'EXAMPLEBOT/2.0 (+https://example.com)', 'OtherBot/1.0']) {
@@ -159,7 +159,7 @@ describe('what one client learnt', () => {
     ]);
   });
 
-  it('is not for clients that would not ask all the addresses it may have come from', async () => {
+  it('is not for clients with a stricter address policy', async () => {
     const { clock, store } = setUp();
     const site = await siteWith('');
     const lax = startProcess(store, clock, { addressPolicy: 'any' });
@@ -169,7 +169,7 @@ describe('what one client learnt', () => {
     expect(await strict.robots.check(site.url('/'))).toMatchObject({ allowed: false, reason: 'unreachable' });
   });
 
-  it('under a laxer profile opens nothing under a stricter one', async () => {
+  it('under a laxer profile allows nothing under a stricter one', async () => {
     const { clock, store } = setUp();
     const site = await siteWith([{ status: 403, headers: { 'cache-control': 'max-age=3600' } }]);
     const lax = startProcess(store, clock);
@@ -194,7 +194,7 @@ describe('what one client learnt', () => {
   });
 });
 
-describe('the store is asked', () => {
+describe('the store is called', () => {
   it('when memory has no answer, never otherwise', async () => {
     const { clock, store } = setUp();
     const site = await siteWith();
@@ -211,7 +211,7 @@ describe('the store is asked', () => {
     expect(store.calls).toHaveLength(5);
   });
 
-  it('once by however many ask at the same time', async () => {
+  it('once for any number of concurrent questions', async () => {
     const { clock, store } = setUp();
     const site = await siteWith();
     const { robots } = startProcess(store, clock);
@@ -242,7 +242,7 @@ describe('the store is asked', () => {
     expect(store.calls.map(({ call }) => call)).toEqual(['get', 'set']);
   });
 
-  it('about an origin in keys of its own for records and leases', async () => {
+  it('with separate keys for the record and the lease of an origin', async () => {
     const { clock, store } = setUp();
     const site = await siteWith();
     await startProcess(store, clock).robots.canFetch(site.url('/'));
@@ -254,7 +254,7 @@ describe('the store is asked', () => {
     expect([...keyOf('get')][0]).toContain(site.origin);
   });
 
-  it('to fence a record by the lease under which it was fetched: a late write overwrites no newer one', async () => {
+  it('to fence a record by its lease: a late write overwrites no newer one', async () => {
     const { clock, store } = setUp();
     const transportOf = (body: string) => ({ transport: { fetch: async () => new Response(body) } });
     const late = startProcess(store, clock, transportOf('User-agent: *\nAllow: /\n'));
@@ -277,7 +277,7 @@ describe('the store is asked', () => {
     expect(store.entryOf('https://a.example')?.value).toBe(written);
   });
 
-  it('three times about a cold origin, where a lease reads and writes the record as well', async () => {
+  it('three times for a cold origin, where a lease reads and writes the record as well', async () => {
     const { clock, store } = setUp();
     const calls: string[] = [];
     const merging: RobotsStore = {
@@ -322,7 +322,7 @@ describe('the store is asked', () => {
     expect(calls.slice(4)).toEqual(['get', 'lease', 'setAndRelease', 'release']);
   });
 
-  it('about nothing that no name can be: a host longer than any', async () => {
+  it('not for a host longer than any name can be', async () => {
     const { clock, store } = setUp();
     const { robots } = startProcess(store, clock, {
       transport: { fetch: async () => new Response(RULES) },
@@ -331,7 +331,7 @@ describe('the store is asked', () => {
     expect(store.calls).toEqual([]);
   });
 
-  it('to keep a record for as long as it is of use', async () => {
+  it('with the retention of the record as TTL', async () => {
     const { clock, store } = setUp();
     const good = await siteWith({ body: RULES, headers: { 'cache-control': 'max-age=3600' } });
     const missing = await siteWith({ status: 404, headers: { 'cache-control': 'max-age=3600' } });
@@ -364,7 +364,7 @@ describe('a store that fails', () => {
     },
   );
 
-  it('to answer in time is gone on without, and its answer is not waited for', async () => {
+  it('to answer in time is not waited for', async () => {
     const { clock, store } = setUp();
     const site = await siteWith();
     const first = startProcess(store, clock);
@@ -388,7 +388,7 @@ describe('a store that fails', () => {
     ['an object', { allowed: true }, 'rejected damaged'],
     ['octets', Buffer.from('{}'), 'rejected damaged'],
     ['a megabyte', 'x'.repeat(2_000_000), 'rejected too-large'],
-  ])('to give what it was given (%s) costs a miss and events', async (_, value, event) => {
+  ])('to return the stored value (%s) costs a miss and events', async (_, value, event) => {
     const { clock, store } = setUp();
     store.fail({ kind: 'give', value }, 'get');
     const site = await siteWith();
@@ -401,7 +401,7 @@ describe('a store that fails', () => {
   it.each([
     ['of another origin', 'https://other.example', 0],
     ['from the future', undefined, -HOUR],
-  ])('to keep records apart gives one %s: a miss', async (_, origin, afterMs) => {
+  ])('to separate records returns one %s: a miss', async (_, origin, afterMs) => {
     const { clock, store } = setUp();
     const open = await siteWith('');
     const site = await siteWith();
@@ -420,7 +420,7 @@ describe('a store that fails', () => {
     expect(site.robotsCount).toBe(2);
   });
 
-  it('to take anything (read-only) still gives what it has', async () => {
+  it('to write (read-only) is still read', async () => {
     const { clock, store } = setUp();
     const sites = await Promise.all(Array.from({ length: 5 }, () => siteWith()));
     const unknown = await siteWith('User-agent: *\nDisallow: /');
@@ -440,7 +440,7 @@ describe('a store that fails', () => {
     expect([sites.map((site) => site.robotsCount), unknown.robotsCount]).toEqual([[1, 1, 1, 1, 1], 5]);
   });
 
-  it('and starts anew empty is filled again', async () => {
+  it('and restarts empty is filled again', async () => {
     const { clock, store } = setUp();
     const site = await siteWith();
     const one = startProcess(store, clock);
@@ -454,7 +454,7 @@ describe('a store that fails', () => {
     expect(site.robotsCount).toBe(2);
   });
 
-  it('again and again is left alone, for some seconds; then one question tries it', async () => {
+  it('repeatedly is not called for some seconds; then one question tries it', async () => {
     const { clock, store } = setUp();
     store.fail('reject', ...everything);
     const sites = await Promise.all(Array.from({ length: 8 }, () => siteWith()));
@@ -479,7 +479,7 @@ describe('a store that fails', () => {
     expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
   });
 
-  it('to keep what it is given does not bring back what has been superseded', async () => {
+  it('to write does not bring back an older record', async () => {
     const { clock, store } = setUp();
     const closes = { body: 'User-agent: *\nDisallow: /', headers: { 'cache-control': 'max-age=600' } };
     const site = await siteWith(['', closes]);
@@ -499,7 +499,7 @@ describe('a store that fails', () => {
     expect(site.robotsCount).toBe(3);
   });
 
-  it('and comes back is told what was learnt meanwhile', async () => {
+  it('and recovers receives the records made meanwhile', async () => {
     const { clock, store } = setUp();
     store.fail('hang', ...everything);
     const sites = await Promise.all(Array.from({ length: 40 }, () => siteWith()));
@@ -515,7 +515,7 @@ describe('a store that fails', () => {
     expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
   });
 
-  it('keeps nobody waiting who has left', async () => {
+  it('does not delay the rejection of an aborted question', async () => {
     const { clock, store } = setUp();
     store.fail('late', 'get');
     const site = await siteWith();
@@ -531,7 +531,7 @@ describe('a store that fails', () => {
     expect(robots.stats()).toMatchObject({ inFlight: 0, origins: 0 });
   });
 
-  it('does not fail a question when its observer does', async () => {
+  it('does not fail a question when its event listener throws', async () => {
     const { clock, store } = setUp();
     store.fail('reject', ...everything);
     const site = await siteWith();
@@ -559,7 +559,7 @@ describe('a store that fails', () => {
 });
 
 describe('invalidate', () => {
-  it('deletes what is stored, too', async () => {
+  it('deletes the stored record, too', async () => {
     const { clock, store } = setUp();
     const site = await siteWith([RULES, 'User-agent: *\nDisallow: /']);
     const { robots } = startProcess(store, clock);
@@ -570,7 +570,7 @@ describe('invalidate', () => {
     expect(await robots.canFetch(site.url('/'))).toBe(false);
   });
 
-  it('holds for this client while the store cannot be told, and for all when it can again', async () => {
+  it('holds for this client while the store fails, and for all once it works again', async () => {
     const { clock, store } = setUp();
     const site = await siteWith([RULES, 'User-agent: *\nDisallow: /']);
     const { robots, told } = startProcess(store, clock);
@@ -588,7 +588,7 @@ describe('invalidate', () => {
 });
 
 describe('close', () => {
-  it('writes what has not been written', async () => {
+  it('writes pending records', async () => {
     const { clock, store } = setUp();
     store.fail('reject', 'set', 'lease');
     const site = await siteWith();
@@ -614,15 +614,15 @@ describe('close', () => {
     },
   );
 
-  it('asks no store that was never asked', async () => {
+  it('does not call a store that was never called', async () => {
     const { clock, store } = setUp();
     await startProcess(store, clock).robots.close();
     expect(store.calls).toEqual([]);
   });
 });
 
-describe('memory that is too small', () => {
-  it('does not lose what could not be written yet', async () => {
+describe('a memory that is too small', () => {
+  it('does not lose pending records', async () => {
     const { clock, store } = setUp();
     store.fail('reject', 'set', 'lease');
     const sites = await Promise.all(Array.from({ length: 4 }, () => siteWith()));
@@ -636,7 +636,7 @@ describe('memory that is too small', () => {
     expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
   });
 
-  it('is helped out by the store', async () => {
+  it('is complemented by the store', async () => {
     const { clock, store } = setUp();
     const sites = await Promise.all(Array.from({ length: 4 }, () => siteWith()));
     const { robots } = startProcess(store, clock, { cache: { maxOrigins: 2 } });

@@ -57,7 +57,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
     expect(inside.connections()).toBe(0);
   });
 
-  it('is not deceived by a name that turns private after it was looked at', async () => {
+  it('refuses a name that has a private address after the check', async () => {
     const inside = await site(redirecting({}));
     const client = new ScriptedClient();
     client.pending = async () => {};
@@ -99,7 +99,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
     expect([first, middle, last].flatMap(pagesOf)).toEqual(['GET /', 'GET /', 'GET /']);
   });
 
-  it('remembers of an answer that closes its connection where it came from', async () => {
+  it('keeps the address of an answer whose connection is closed', async () => {
     const last = await site(redirecting({}));
     const first = await site((_request, response) =>
       answer(response, { status: 302, headers: { location: last.origin, connection: 'close' } }),
@@ -185,7 +185,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
     ]);
   });
 
-  it('does not take a refusal for a site that is down', async () => {
+  it('does not report a refusal as an unreachable site', async () => {
     const inside = await site(redirecting({}));
     const client = new ScriptedClient();
     const guarded = guardFetch(fetch, client, { addressPolicy: 'public-only', lookup: lookupIn(NAMES) });
@@ -206,7 +206,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
     expect(client.checked).toEqual([]);
   });
 
-  it('is not there unless it is asked for', async () => {
+  it('is off by default', async () => {
     const last = await site(redirecting({}));
     for (const options of [{}, { addressPolicy: 'any' as const }]) {
       const guarded = guardFetch(outside(last.origin), new ScriptedClient(), options);

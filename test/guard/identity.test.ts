@@ -102,7 +102,7 @@ describe.each(libraries)('who is asking: %s', (_, make) => {
     expect(server.requests.at(-1)?.headers).toMatchObject({ 'user-agent': AGENT, 'x-own': 'kept' });
   });
 
-  it('what the caller set stays, and is told once an origin when it names somebody else', async () => {
+  it('what the caller set stays; another product token is reported once per origin', async () => {
     const server = await redirecting();
     const told: OtherIdentity[] = [];
     const get = make({ onIdentity: (identity) => told.push(identity) });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ignoredBecause } from '../../src/guard/ignore.ts';
 
 describe('robots.txt is asked about a request', () => {
-  it('that says nothing, or says so', () => {
+  it('without the option, or with `ignore: false`', () => {
     expect(ignoredBecause(undefined)).toBeUndefined();
     expect(ignoredBecause({ ignore: false, because: 'not today' })).toBeUndefined();
   });
@@ -27,7 +27,7 @@ it.each<[unknown, RegExp]>([
     { ignore: true, because: 'x', why: 1, who: 2 },
     /^Expected only `robots.ignore` and `robots.because`, got `robots.why`, `robots.who`$/,
   ],
-])('nobody ignores by a slip: %j', (robots, message) => {
+])('refuses %j', (robots, message) => {
   const call = (): unknown => ignoredBecause(robots);
   expect(call).toThrow(message);
   expect(call).toThrow(expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }));

@@ -63,7 +63,7 @@ describe('the options of a guard', () => {
     expect(readGuardOptions({ onDisallow: 'throw' }).onDisallow).toBe('throw');
   });
 
-  it('pace on request, and let nobody wait for more than five minutes unless that is said', () => {
+  it('pace on request, with a wait of at most five minutes by default', () => {
     expect(readGuardOptions({ pacing: false }).pace).toBeUndefined();
     const byDefault = readGuardOptions({ pacing: true }).pace;
     expect(byDefault).toMatchObject({ maxDelayMs: 300_000 });
@@ -114,7 +114,7 @@ describe('a guard that can only throw', () => {
     );
   });
 
-  it('takes the others, and leaves what is no object to the check of options', () => {
+  it('accepts the others, and leaves other values to the check of options', () => {
     expect(assertThrowing({ mode: 'report', agent: 'ExampleBot' })).toBeUndefined();
     expect(Reflect.apply(assertThrowing, undefined, [null])).toBeUndefined();
     expect(Reflect.apply(assertThrowing, undefined, [Object.create({ lookup: 1 })])).toBeUndefined();

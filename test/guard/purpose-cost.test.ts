@@ -48,7 +48,7 @@ describe('a guard without a purpose', () => {
     expect(robots.peek('https://a.example/page')).not.toHaveProperty('usage');
   });
 
-  it('and one with a purpose does: the count would show it', async () => {
+  it('one with a purpose does, which the count shows', async () => {
     const robots = client();
     const usageOf = vi.spyOn(robots, 'usageOf');
     const { read, fetch } = watched();

@@ -85,7 +85,7 @@ const failure = (pending: Promise<unknown>): Promise<unknown> =>
   );
 
 describe.each(libraries)('a purpose: %s', (name, make) => {
-  it('what robots.txt disallows for it is refused before the request, with the line', async () => {
+  it('a statement of robots.txt is refused before the request, with the line', async () => {
     const server = await training();
     const get = make({ purpose: 'train-ai' });
     expect(await failure(get(server.url('/no/a')))).toMatchObject({
@@ -99,7 +99,7 @@ describe.each(libraries)('a purpose: %s', (name, make) => {
     expect(await get(server.url('/a'))).toBe('a page');
   });
 
-  it('what a redirect leads to is refused', async () => {
+  it('the target of a redirect is refused', async () => {
     if (name === 'robotsInterceptor under request') return;
     const server = await training();
     const refused = await failure(make({ purpose: 'train-ai' })(server.url('/to')));
@@ -107,7 +107,7 @@ describe.each(libraries)('a purpose: %s', (name, make) => {
     expect(pagesOf(server)).toEqual(['GET /robots.txt', 'GET /to']);
   });
 
-  it('what a header field disallows for it is refused, with the field', async () => {
+  it('a statement of a header field is refused, with the field', async () => {
     const server = await training();
     expect(await failure(make({ purpose: 'train-ai' })(server.url('/header')))).toMatchObject({
       code: 'ERR_ROBOTS_USAGE',
@@ -116,7 +116,7 @@ describe.each(libraries)('a purpose: %s', (name, make) => {
     expect(pagesOf(server)).toEqual(['GET /robots.txt', 'GET /header']);
   });
 
-  it('where nobody says anything it goes on, or is refused as `onUnknownPurpose` says', async () => {
+  it('without a statement `onUnknownPurpose` decides', async () => {
     const server = await training();
     const get = make({ purpose: 'train-ai', onUnknownPurpose: 'refuse' });
     expect(await failure(get(server.url('/a')))).toMatchObject({ usage: { preference: 'unknown' } });
@@ -130,7 +130,7 @@ describe.each(libraries)('a purpose: %s', (name, make) => {
     expect(await make({})(server.url('/header'))).toBe('a page');
   });
 
-  it('a dry run is told once, and gets the page', async () => {
+  it('a dry run reports once, and gets the page', async () => {
     const server = await training();
     const told: Decision[] = [];
     const get = make({ purpose: 'train-ai', mode: 'report', onRefusal: (decision) => told.push(decision) });
@@ -141,7 +141,7 @@ describe.each(libraries)('a purpose: %s', (name, make) => {
 });
 
 describe('a purpose', () => {
-  it('lets what goes unasked go', async () => {
+  it('lets ignored requests pass', async () => {
     const server = await training();
     const guarded = guardFetch(fetch, client(), { purpose: 'train-ai' });
     const robots = { ignore: true, because: 'a test' };
@@ -168,7 +168,7 @@ describe('a purpose', () => {
     expect(cancelled).toBe(true);
   });
 
-  it('is answered by `check`, and changes nothing of what is allowed', async () => {
+  it('is answered by `check`, and does not change `allowed`', async () => {
     const server = await training();
     const robots = client();
     const asked = await robots.check(server.url('/no/a'), undefined, { purpose: 'train-ai' });
@@ -184,7 +184,7 @@ describe('a purpose', () => {
     });
   });
 
-  it('holds also where memory has no room for the file any more when the decision is made', async () => {
+  it('applies also when the file was evicted before the decision', async () => {
     const robots = new RobotsClient({
       agent: 'ExampleBot/1.0',
       cache: { maxOrigins: 1, maxBytes: 1_048_576 },
@@ -212,7 +212,7 @@ describe('a purpose', () => {
     expect(new Set(codes)).toEqual(new Set(['ERR_ROBOTS_USAGE']));
   });
 
-  it('needs a client that can tell, and is one of four', () => {
+  it('needs a client that supports it, and is one of four', () => {
     expect(() => guardFetch(fetch, new ScriptedClient(), { purpose: 'search' })).toThrow(/`usageOf`/);
     expect(() => guardFetch(fetch, client(), { purpose: 'fun' as never })).toThrow(/`purpose`.*train-ai/);
   });

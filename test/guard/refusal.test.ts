@@ -33,7 +33,7 @@ const DISALLOWED: Decision = {
 const UNREACHABLE: Decision = { ...BASE, state: 'disallow-all', allowed: false, reason: 'unreachable' };
 const RESTRICTED: Decision = { ...BASE, state: 'disallow-all', allowed: false, reason: 'restricted' };
 
-describe('the error a guard refuses with', () => {
+describe('the error of a guard', () => {
   it('names the rule, or else the reason', () => {
     const error = refusalFor(DISALLOWED);
     expect(error).toBeInstanceOf(RobotsDisallowedError);
@@ -54,7 +54,7 @@ describe('the error a guard refuses with', () => {
     [{}, 'no answer'],
     [{ error: 'ENOTFOUND' }, 'ENOTFOUND'],
     [{ error: 'ERR_ROBOTS_STATUS', status: 503 }, '503'],
-  ])('tells what came in place of robots.txt: %j', (robots, what) => {
+  ])('names what came in place of robots.txt: %j', (robots, what) => {
     const error = refusalFor({ ...UNREACHABLE, robots: { ...BASE.robots, ...robots } } as Decision);
     expect(error).toBeInstanceOf(RobotsUnreachableError);
     expect(error).toMatchObject({ code: 'ERR_ROBOTS_UNREACHABLE', retryAt: undefined });
@@ -63,7 +63,7 @@ describe('the error a guard refuses with', () => {
     );
   });
 
-  it('tells when to try again', () => {
+  it('has the time of the next attempt', () => {
     const retryAt = Date.UTC(2026, 0, 15, 12);
     const error = refusalFor({ ...UNREACHABLE, retryAt } as Decision);
     expect(error).toMatchObject({ retryAt });
@@ -82,7 +82,7 @@ describe('the error a guard refuses with', () => {
 describe('the refusal behind', () => {
   const refused = refusalFor(DISALLOWED);
 
-  it('an error is itself, or a cause of it, however deep', () => {
+  it('an error is itself, or a cause of it at any depth', () => {
     expect(refusalIn(refused)).toBe(refused);
     const wrapped = new TypeError('fetch failed', { cause: new Error('twice', { cause: refused }) });
     expect(refusalIn(wrapped)).toBe(refused);
@@ -116,7 +116,7 @@ describe('the refusal behind', () => {
     expect(refusalOf(value)).toBeUndefined();
   });
 
-  it('a wrapper that took over the code is the error it wraps', () => {
+  it('a wrapper with the same code is the error that it wraps', () => {
     const wrapper = Object.assign(new Error('x', { cause: refused }), { code: refused.code });
     expect(refusalIn(wrapper)).toBe(refused);
   });

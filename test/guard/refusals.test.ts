@@ -70,7 +70,7 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
     });
   });
 
-  it('can be whatever a function makes of the decision', async () => {
+  it('can be the result of a function of the decision', async () => {
     const seen: Decision[] = [];
     const server = await site(redirecting({ '/a': '/private' }));
     const guarded = guardFetch(fetch, new ScriptedClient(), {
@@ -143,7 +143,7 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('do not concern what the filter says is no crawling, hop by hop', async () => {
+  it('do not apply to requests that the filter leaves out, hop by hop', async () => {
     const robots = new ScriptedClient();
     const server = await site(redirecting({ '/private/api/a': '/private/page' }));
     const guarded = guardFetch(fetch, robots, { filter: (url) => !url.pathname.startsWith('/private/api') });
@@ -155,7 +155,7 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
     expect(pagesOf(server)).toEqual(['GET /private/api/b', 'GET /private/api/a']);
   });
 
-  it('of a guard further in say nothing of the site', async () => {
+  it('of a nested guard are not signals of the site', async () => {
     const [inner, outer] = [new ScriptedClient(), new ScriptedClient(() => undefined)];
     await expect(
       guardFetch(guardFetch(fetch, inner), outer)('https://example.com/private'),
@@ -192,7 +192,7 @@ describe('refusalIn', () => {
     expect(refusalIn(Object.assign(new Error('403'), { response: new Response() }))).toBeUndefined();
   });
 
-  it('finds what got below 14.4 kept nothing of but code and message, at redirects, too', async () => {
+  it('finds a refusal of which got below 14.4 kept code and message alone, at redirects, too', async () => {
     const { default: got } = await import('got-12');
     const server = await site(redirecting({ '/a': '/private' }));
     const guarded = got.extend(gotHooks(new ScriptedClient()), { retry: { limit: 0 } });
@@ -250,7 +250,7 @@ describe('guardFetch', () => {
     expect(() => call(fetch, new ScriptedClient(), options)).toThrow(message);
   });
 
-  it('does not take anything for a client', () => {
+  it('refuses invalid clients', () => {
     expect(() => call(fetch, { peek: () => undefined })).toThrow(
       'Expected the client to be a RobotsClient, got an object',
     );

@@ -105,7 +105,7 @@ describe('GET /v1/check', () => {
 });
 
 describe('GET /v1/policy', () => {
-  it('tells everything of the origin, with diagnostics, preferences and what follows', async () => {
+  it('has everything known of the origin, with diagnostics, preferences and the timeline', async () => {
     const policy = await get(`/v1/policy?origin=${at('')}&agent=ExampleBot`);
     expect(policy).toMatchObject({
       status: 200,
@@ -129,7 +129,7 @@ describe('GET /v1/policy', () => {
     ]);
   });
 
-  it('tells of an outage: when it began, when the next attempt is due, and what follows if it lasts', async () => {
+  it('has the start of an outage, the next attempt and the phases that follow', async () => {
     const policy = await get(`/v1/policy?origin=${encodeURIComponent(down.origin)}`);
     expect(policy).toMatchObject({
       state: 'disallow-all',
@@ -425,7 +425,7 @@ describe('the rest', () => {
     expect([reply.status, reply.headers['allow']]).toEqual([status, allow]);
   });
 
-  it('tells wrong usage', async () => {
+  it('reports wrong usage', async () => {
     expect(await cli(['serve', '--workers', '0'])).toMatchObject({
       code: 2,
       stderr:

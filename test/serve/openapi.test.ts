@@ -117,7 +117,7 @@ describe('answers fit the description', () => {
     expect(await problemsOf(withExample('/v1/explain', 'post', '200', JSON_TYPE, example))).toEqual([]);
   });
 
-  it('and the linter would tell if one did not', async () => {
+  it('the linter reports one that does not', async () => {
     const { text } = await ask(service.origin, '/healthz');
     const wrong = { ...JSON.parse(text), status: 'fine' };
     expect(await problemsOf(withExample('/healthz', 'get', '200', JSON_TYPE, wrong))).toHaveLength(1);

@@ -31,7 +31,7 @@ describe('soleParameter', () => {
     );
   });
 
-  it('spares URLSearchParams the usual query', () => {
+  it('reads the usual query without URLSearchParams', () => {
     expect(soleParameter('url=https%3A%2F%2Fexample.com%2F%C3%A4%3Fb%26c', 'url')).toBe(
       'https://example.com/ä?b&c',
     );

@@ -65,7 +65,7 @@ describe('pages of other sites', () => {
     }
   });
 
-  it('nor have a script, an image or a frame ask', async () => {
+  it('cannot request by a script, an image or a frame', async () => {
     const headers = {
       'sec-fetch-site': 'cross-site',
       'sec-fetch-dest': 'image',
@@ -79,7 +79,7 @@ describe('pages of other sites', () => {
     ).toBe(403);
   });
 
-  it.each(['cross-site', 'same-site'])('nor navigate to anything but the page: %s', async (from) => {
+  it.each(['cross-site', 'same-site'])('cannot navigate to anything but the page: %s', async (from) => {
     const navigation = { 'sec-fetch-site': from, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
     await using site = await startSite({ '/robots.txt': { body: 'User-agent: *\nAllow: /\n' } });
     const url = encodeURIComponent(site.url('/x'));
@@ -129,7 +129,7 @@ describe('pages of other sites', () => {
   });
 });
 
-it('every answer forbids what nobody needs', async () => {
+it('every answer has the restrictive header fields', async () => {
   for (const path of ['/', '/page/main.js', '/healthz', '/nothing']) {
     const { headers } = await ask(service.origin, path);
     expect(headers).toMatchObject({

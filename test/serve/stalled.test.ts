@@ -134,7 +134,7 @@ it('a connection that reads none of its explanations is ended, and none of them 
   expect((await Promise.all(all)).map(({ status }) => status)).toEqual(all.map(() => 200));
 });
 
-it('what was asked before the silence is answered', async () => {
+it('questions before the silence are answered', async () => {
   const service = await started({ stalledMs: STALLED_MS });
   const { ended } = connection(service, STREAM + chunk('http://a.example/robots.txt\n'));
   const lines = (await ended).split('\r\n').filter((line) => line.startsWith('{'));

@@ -21,7 +21,7 @@ function origin(profile: ProfileName, ...answers: readonly (Response | number)[]
 const rules = (headers: Record<string, string> = {}): Response => new Response(RULES, { headers });
 
 describe('the timeline of an origin', () => {
-  it('that answered: when, with which status, when it is refreshed, and how long it holds', async () => {
+  it('with an answer: its time and status, the refresh, and the end of its lifetime', async () => {
     expect(await origin('rfc9309', rules()).events()).toEqual([
       { at: START, event: 'answered', detail: 'status 200' },
       { at: START + 0.9 * DAY, event: 'refresh-ahead' },
@@ -29,7 +29,7 @@ describe('the timeline of an origin', () => {
     ]);
   });
 
-  it('that answered a 404: the same', async () => {
+  it('with a 404: the same', async () => {
     expect(await origin('rfc9309', 404).events()).toEqual([
       { at: START, event: 'answered', detail: 'status 404' },
       { at: START + 0.9 * DAY, event: 'refresh-ahead' },
@@ -37,14 +37,14 @@ describe('the timeline of an origin', () => {
     ]);
   });
 
-  it('whose answer a 304 confirmed: the time of the confirmation', async () => {
+  it('with a 304: the time of the confirmation', async () => {
     const { clock, events } = origin('rfc9309', rules({ etag: '"1"' }), 304);
     await events();
     clock.advance(DAY);
     expect((await events())[0]).toEqual({ at: START + DAY, event: 'confirmed', detail: 'status 304' });
   });
 
-  it('that fails beside a copy: the copy, the failures, and when the next attempt is due', async () => {
+  it('with a failure and a copy: the copy, the failures, and the next attempt', async () => {
     const { clock, events } = origin('rfc9309', rules(), 500, 502);
     await events();
     clock.advance(DAY);
@@ -62,7 +62,7 @@ describe('the timeline of an origin', () => {
     ]);
   });
 
-  it('that fails without a copy: the phases that change something, and no others', async () => {
+  it('with a failure and no copy: the phases that change the state, and no others', async () => {
     const phases = async (profile: ProfileName, ...answers: Response[]): Promise<TimelineEvent[]> => {
       const { clock, events } = origin(profile, ...answers);
       if (answers.length > 0) {
@@ -86,7 +86,7 @@ describe('the timeline of an origin', () => {
     });
   });
 
-  it('whose name does not resolve: the code, since there is no status', async () => {
+  it('with a name that does not resolve: the error code', async () => {
     const { client } = testClient({
       transport: { fetch: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) },
     });
@@ -97,7 +97,7 @@ describe('the timeline of an origin', () => {
   it.each([
     [true, 'reachable'],
     [false, 'not reachable'],
-  ])('of whose pages something is known (%s), in order of time', async (reachable, detail) => {
+  ])('with a site signal (%s), in order of time', async (reachable, detail) => {
     const { client, clock, events } = origin('rfc9309', rules());
     await events();
     clock.advance(MINUTE);

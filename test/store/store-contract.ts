@@ -113,7 +113,7 @@ export function storeContract(
         expect(values.every((value, at) => value === keys[at]!.repeat(100))).toBe(true);
       });
 
-      it('of many at once for one key keeps one, whole', async () => {
+      it('keeps one of many concurrent values for one key, whole', async () => {
         const values = Array.from({ length: 50 }, (_, at) => String(at).repeat(3_000));
         await Promise.all(values.map((value) => store.set('k', value, { ttlMs: DAY })));
         expect(values).toContain(await store.get('k'));
@@ -129,7 +129,7 @@ export function storeContract(
         expect(await store.get('k')).toBeUndefined();
       });
 
-      it('counts anew when a value is set anew', async () => {
+      it('restarts when a value is set again', async () => {
         await store.set('k', 'first', { ttlMs: HOUR });
         await tested.elapse('value', 'k', HOUR / 2);
         await store.set('k', 'second', { ttlMs: HOUR });
@@ -166,7 +166,7 @@ export function storeContract(
         expect(heldAmong(leases)).toBe(KEYS.length);
       });
 
-      it('can be had again once given back', async () => {
+      it('can be taken again once released', async () => {
         const first = await store.lease('k', HOUR);
         await first?.release();
         const second = await store.lease('k', HOUR);
@@ -236,7 +236,7 @@ export function storeContract(
         }
       });
 
-      it('tell the value that is learnt under them, where the store reads it in the same step', async () => {
+      it('return the value of the key, where the store reads it in the same step', async () => {
         const taken = async (): Promise<string | null | undefined> => {
           const lease = await store.lease('l', HOUR, { valueKey: 'record' });
           await lease?.release();
@@ -277,7 +277,7 @@ export function storeContract(
         expect(await store.get('record')).toBeUndefined();
       });
 
-      it('have nothing to do with the value of their key', async () => {
+      it('do not change the value of their key', async () => {
         await store.set('k', 'value', { ttlMs: DAY });
         const lease = await store.lease('k', HOUR);
         expect(await store.get('k')).toBe('value');
@@ -324,7 +324,7 @@ export function storeContract(
         });
       });
 
-      it('of one key hold up no other', async () => {
+      it('of one key do not delay those of another', async () => {
         await Promise.all(KEYS.map((key) => store.reserve(key, HOUR)));
         const waits = await Promise.all(KEYS.map((key) => store.reserve(key, HOUR)));
         for (const wait of waits) expect(Math.ceil(wait / HOUR)).toBe(1);

@@ -149,7 +149,7 @@ describe('an HTTP client of Crawlee, guarded', () => {
     ]);
   });
 
-  it('tells of the redirect in time for other headers and another URL; `Cookie` takes the place of `cookie`', async () => {
+  it('calls onRedirect in time for other headers and another URL; `Cookie` replaces `cookie`', async () => {
     const client = new Scripted({ [START]: to('/a') });
     await client.guarded.stream({ url: START, headers: { cookie: 'a=1' } }, (response, updated) => {
       expect([response.statusCode, String(updated.url)]).toEqual([302, 'https://example.com/a']);
@@ -161,7 +161,7 @@ describe('an HTTP client of Crawlee, guarded', () => {
     expect(client.passed).toContain('asked https://example.com/c');
   });
 
-  it('tells which hop failed', async () => {
+  it('names the hop that failed', async () => {
     const client = new Scripted({ [START]: to('/a'), 'https://example.com/a': new Error('reset') });
     await expect(client.guarded.sendRequest({ url: START })).rejects.toThrow('reset');
     expect(client.passed.at(-1)).toBe('failed https://example.com/a');
@@ -170,7 +170,7 @@ describe('an HTTP client of Crawlee, guarded', () => {
   it.each<[how: string, answer: Partial<HttpResponse>]>([
     ['by the URL of the answer', { url: 'https://example.com/elsewhere' }],
     ['by the redirects it names', { redirectUrls: [new URL('https://example.com/elsewhere')] }],
-  ])('that followed a redirect unseen is found out, %s, and sends nothing more', async (_, answer) => {
+  ])('that followed a redirect unseen is detected, %s, and sends nothing more', async (_, answer) => {
     const client = new Scripted({ [START]: answer });
     const { guarded } = client;
     const code = 'ERR_ROBOTS_INVALID_OPTIONS';
@@ -180,7 +180,7 @@ describe('an HTTP client of Crawlee, guarded', () => {
     expect(client.sent).toHaveLength(1);
   });
 
-  it('that tells its URL without the fragment, or not at all, has followed none', async () => {
+  it('that reports its URL without the fragment, or not at all, has followed none', async () => {
     for (const url of [START, undefined]) {
       const client = new Scripted({ [`${START}#part`]: url === undefined ? {} : { url } });
       expect((await client.guarded.sendRequest({ url: `${START}#part` })).statusCode).toBe(200);
@@ -226,7 +226,7 @@ describe('the HTTP client that Crawlee comes with, guarded', () => {
     expect(client.passed.at(-1)).toBe('failed https://example.com/a');
   });
 
-  it('is found out when it names more redirects than were decided', async () => {
+  it('is detected when it names more redirects than were decided', async () => {
     const client = new GotScrapingHttpClient({ [START]: to('/a') });
     client.unseen = 1;
     await expect(client.guarded.sendRequest({ url: START })).rejects.toMatchObject({

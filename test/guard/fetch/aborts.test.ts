@@ -36,7 +36,7 @@ describe.each(realms)('aborts, guarded around %s', (_, fetch, OwnRequest, Foreig
     expect([robots.peeked, robots.checked, calls]).toEqual([[], [], []]);
   });
 
-  it('an abort while deciding rejects with its reason, even if the client does not heed it', async () => {
+  it('an abort while deciding rejects with its reason, even if the client ignores it', async () => {
     const robots = new ScriptedClient();
     const asked = new Moment();
     const signals: (AbortSignal | undefined)[] = [];

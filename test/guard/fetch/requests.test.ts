@@ -158,7 +158,7 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
     expect(seen.rawHeaders).toContain('X-Page');
   });
 
-  it('tells the client what answers and failures show of the site', async () => {
+  it('reports answers and failures of the site to the client', async () => {
     const robots = new ScriptedClient();
     const server = await site((request, response) => {
       if (request.url === '/reset') request.socket.destroy();
@@ -170,7 +170,7 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
     expect(robots.reports.map(([, reachable]) => reachable)).toEqual([true, true, true, false, false, false]);
   });
 
-  it('a client that cannot be told does not get in the way', async () => {
+  it('ignores a client whose `report` throws', async () => {
     const robots = new ScriptedClient();
     robots.report = () => {
       throw new Error('closed');
