@@ -8,7 +8,7 @@ import type { MemberOptions, MemberReport } from './member.ts';
 import { type Sites, startSites } from './sites.ts';
 
 const MEMBERS = 4;
-const ORIGINS = 400;
+const ORIGINS = 200;
 /** What a member has under way at most. */
 const CONCURRENCY = 32;
 
