@@ -52,7 +52,10 @@ export class StoreCaller {
       return FAILED;
     };
     try {
-      const timed = await this.inTime(call);
+      const made = call.make();
+      const timed: Timed<Value> = isThenable(made)
+        ? await this.inTime(made, call)
+        : { ended: true, value: made };
       if (!timed.ended) return fail({ type: 'timeout', operation, origin });
       const expected = call.expectedValue?.(timed.value);
       if (expected !== undefined) throw new TypeError(`Expected \`${operation}\` to return ${expected}`);
@@ -80,12 +83,16 @@ export class StoreCaller {
     }
   }
 
-  private async inTime<Value>({ make, late, background }: StoreCall<Value>): Promise<Timed<Value>> {
-    const made = make();
-    if (!isThenable(made)) return { ended: true, value: made };
-    const timed = await inTime(made, this.options.deadlineMs, background !== true);
-    if (!timed.ended && late !== undefined) made.then(late, () => undefined);
-    return timed;
+  private inTime<Value>(
+    made: PromiseLike<Value>,
+    { late, background }: StoreCall<Value>,
+  ): Promise<Timed<Value>> {
+    const timed = inTime(made, this.options.deadlineMs, background !== true);
+    if (late === undefined) return timed;
+    return timed.then((result) => {
+      if (!result.ended) made.then(late, () => undefined);
+      return result;
+    });
   }
 }
 

@@ -20,7 +20,7 @@ export interface EmbeddedDatabase {
   find(kind: EntryKind, key: string): Entry | undefined;
   put(kind: EntryKind, entry: Entry): void;
   remove(kind: EntryKind, key: string): void;
-  /** Adds one to the number of leases given so far. */
+  /** A number greater than those of all leases before. */
   countLease(): number;
   /** Deletes up to `limit` entries of any kind that have expired at `now`. @returns how many. */
   sweep(now: number, limit: number): number;
@@ -29,7 +29,7 @@ export interface EmbeddedDatabase {
   /** All entries of a kind, expired ones too, up to `limit` at a time. No transaction stays open between pages. */
   pages(kind: EntryKind, limit: number): Generator<readonly Entry[]>;
   /** Runs a read outside transactions, again if the database is locked just then. */
-  read<Result>(work: () => Result): Promise<Result>;
+  whenFree<Result>(work: () => Result): Result | Promise<Result>;
   /**
    * Runs `work` in one write transaction, after those of other processes. Rejects when it cannot be committed; nothing
    * is written then.

@@ -102,24 +102,30 @@ export function embeddedStore(
   if (setAside !== undefined) cacheChannels.store.publish({ type: 'set-aside', ...setAside });
   const table = new Table(database, clock);
   const pendingChanges = new PendingChanges(table);
-  const pending = new Set<Promise<unknown>>();
+  let pending = 0;
+  let whenIdle = (): void => undefined;
   let closed: Promise<void> | undefined;
+
+  const ended = (): void => {
+    pending--;
+    if (pending === 0) whenIdle();
+  };
 
   /** A closed database must not be used, so it is closed only after pending calls. */
   const open = <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (closed !== undefined) return Promise.reject(new RobotsClosedError(name));
     const done = work();
-    const settled: Promise<boolean> = done.then(
-      () => pending.delete(settled),
-      () => pending.delete(settled),
-    );
-    pending.add(settled);
+    pending++;
+    done.then(ended, ended);
     return done;
   };
 
   const close = (): Promise<void> => {
     table.writeNow();
-    closed ??= Promise.all(pending).then(closeDatabase);
+    closed ??= new Promise<void>((resolve) => {
+      whenIdle = resolve;
+      if (pending === 0) resolve();
+    }).then(closeDatabase);
     return closed;
   };
 
@@ -177,7 +183,7 @@ export function embeddedStore(
     async *entries() {
       const pages = table.pages('value');
       for (;;) {
-        const page = await open(() => table.read(() => pages.next()));
+        const page = await open(async () => table.read(() => pages.next()));
         if (page.done === true) return;
         for (const { key, content, expiresAt } of page.value) {
           const value = await decompress(withoutFence(content));

@@ -46,9 +46,9 @@ export class Table {
     return entry !== undefined && entry.expiresAt > this.now() ? entry : undefined;
   }
 
-  /** Runs a read. */
-  read<Result>(work: () => Result): Promise<Result> {
-    return this.database.read(work);
+  /** Runs a read, at once if the database is free. */
+  read<Result>(work: () => Result): Result | Promise<Result> {
+    return this.database.whenFree(work);
   }
 
   /** Runs `work` in a transaction with other writes. The transaction also deletes a few expired entries. */

@@ -13,22 +13,34 @@ import {
 
 const NOTHING = Buffer.alloc(0);
 
-/** The name of the entry that holds the number of leases given. */
+/** The name of the entry that holds the last number that a lease may have. */
 const LEASES = 't';
+
+/** Numbers of leases reserved at once, within one transaction: as many as it has writes. */
+const LEASES_RESERVED = 256;
+
+/** What the current transaction knows. Nobody else can write before it ends. */
+interface Transaction {
+  /** The entries read or written so far, by name. */
+  readonly entries: Map<string, Entry | undefined>;
+  /** The last lease given, and the last number reserved. */
+  lease: number;
+  reserved: number;
+}
 
 /**
  * Entries in LMDB. An index by expiry is in the same database, so that expired entries are found without a scan.
  */
 export class LmdbEntries implements EmbeddedDatabase {
   private readonly database: LmdbDatabase;
+  private transaction: Transaction | undefined;
 
   constructor(database: LmdbDatabase) {
     this.database = database;
   }
 
   find(kind: EntryKind, key: string): Entry | undefined {
-    const name = nameOf(kind, key);
-    const entry = decodeRecord(name, this.database.get(name));
+    const entry = this.read(nameOf(kind, key));
     // The key in the entry guards against a collision of digests.
     return entry?.key === key ? entry : undefined;
   }
@@ -36,12 +48,14 @@ export class LmdbEntries implements EmbeddedDatabase {
   put(kind: EntryKind, entry: Entry): void {
     const name = nameOf(kind, entry.key);
     const expiresAt = wholeExpiry(entry.expiresAt);
-    const before = decodeRecord(name, this.database.get(name));
+    const before = this.read(name);
     if (before !== undefined && before.expiresAt !== expiresAt) {
       void this.database.remove(indexEntry(before.expiresAt, name));
     }
-    void this.database.put(name, encodeRecord(name, { ...entry, expiresAt }));
+    const after: Entry = { key: entry.key, expiresAt, content: entry.content };
+    void this.database.put(name, encodeRecord(name, after));
     void this.database.put(indexEntry(expiresAt, name), NOTHING);
+    this.transaction?.entries.set(name, after);
   }
 
   remove(kind: EntryKind, key: string): void {
@@ -49,11 +63,17 @@ export class LmdbEntries implements EmbeddedDatabase {
   }
 
   countLease(): number {
-    const last = this.database.get(LEASES);
-    const count = last instanceof Uint8Array ? Number(Buffer.from(last).toString()) + 1 : 1;
-    // Padded, as in databases of earlier versions.
-    void this.database.put(LEASES, Buffer.from(String(count).padStart(16, '0')));
-    return count;
+    const transaction = this.transaction ?? { entries: new Map(), lease: 0, reserved: 0 };
+    if (transaction.lease === transaction.reserved) {
+      const last = this.database.get(LEASES);
+      const lease = last instanceof Uint8Array ? Number(Buffer.from(last).toString()) : 0;
+      const reserved = lease + LEASES_RESERVED;
+      // Padded, as in databases of earlier versions.
+      void this.database.put(LEASES, Buffer.from(String(reserved).padStart(16, '0')));
+      transaction.lease = lease;
+      transaction.reserved = reserved;
+    }
+    return ++transaction.lease;
   }
 
   sweep(now: number, limit: number): number {
@@ -61,9 +81,9 @@ export class LmdbEntries implements EmbeddedDatabase {
     const expired = [...this.database.getKeys(due)].map(String);
     for (const each of expired) {
       const { expiresAt, name } = readIndexEntry(each);
-      const entry = decodeRecord(name, this.database.get(name));
+      const entry = this.read(name);
       void this.database.remove(each);
-      if (entry === undefined || entry.expiresAt === expiresAt) void this.database.remove(name);
+      if (entry === undefined || entry.expiresAt === expiresAt) this.removeEntry(name);
     }
     return expired.length;
   }
@@ -85,17 +105,38 @@ export class LmdbEntries implements EmbeddedDatabase {
   }
 
   /** Readers of LMDB never wait for anybody. */
-  async read<Result>(work: () => Result): Promise<Result> {
+  whenFree<Result>(work: () => Result): Result {
     return work();
   }
 
   transact(work: () => void): Promise<void> {
-    return transact(this.database, work);
+    return transact(this.database, () => {
+      this.transaction = { entries: new Map(), lease: 0, reserved: 0 };
+      try {
+        work();
+      } finally {
+        this.transaction = undefined;
+      }
+    });
+  }
+
+  /** The entry of a name. */
+  private read(name: string): Entry | undefined {
+    const entries = this.transaction?.entries;
+    if (entries?.has(name) === true) return entries.get(name);
+    const entry = decodeRecord(name, this.database.get(name));
+    entries?.set(name, entry);
+    return entry;
   }
 
   private removeNamed(name: string): void {
-    const entry = decodeRecord(name, this.database.get(name));
+    const entry = this.read(name);
     if (entry !== undefined) void this.database.remove(indexEntry(entry.expiresAt, name));
+    this.removeEntry(name);
+  }
+
+  private removeEntry(name: string): void {
     void this.database.remove(name);
+    this.transaction?.entries.set(name, undefined);
   }
 }

@@ -7,6 +7,9 @@ const LETTERS: Readonly<Record<EntryKind, string>> = { value: 'v', lease: 'l', s
 /** LMDB accepts 1,978 octets on pages of 4 KiB, fewer on smaller ones. Index entries are longer than the name. */
 const MAX_NAME_BYTES = 400;
 
+/** Keys without any of the characters below. Most are so. */
+const PRINTABLE_ASCII = /^[ -~]*$/;
+
 /** Version of the layout, in the first octet. */
 const LAYOUT = 1;
 /**
@@ -21,6 +24,7 @@ const LATEST = 36 ** 9 - 1;
  * characters, lone surrogates), is replaced by its digest; the record then contains the key.
  */
 export function nameOf(kind: EntryKind, key: string): string {
+  if (key.length <= MAX_NAME_BYTES && PRINTABLE_ASCII.test(key)) return `${LETTERS[kind]}=${key}`;
   if (Buffer.byteLength(key) <= MAX_NAME_BYTES && !/[\p{Cc}\p{Surrogate}]/u.test(key)) {
     return `${LETTERS[kind]}=${key}`;
   }
@@ -66,7 +70,7 @@ export function encodeRecord(name: string, { key, expiresAt, content }: Entry): 
 /** Decodes a record; `undefined` for anything else. */
 export function decodeRecord(name: string, stored: unknown): Entry | undefined {
   if (!(stored instanceof Uint8Array) || stored.length < HEADER_BYTES) return undefined;
-  const octets = Buffer.from(stored);
+  const octets = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
   if (octets.readUInt8(0) !== LAYOUT) return undefined;
   const expiresAt = octets.readUIntBE(1, 6);
   const start = HEADER_BYTES + octets.readUInt16BE(7);

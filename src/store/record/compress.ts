@@ -43,7 +43,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a value that {@link decompress} would refuse.
  */
-export async function compress(value: string): Promise<Buffer> {
+export function compress(value: string): Buffer | Promise<Buffer> {
   // UTF-8 cannot encode lone surrogates, and a store must return the value unchanged.
   const wellFormed = !/\p{Surrogate}/u.test(value);
   const octets = Buffer.from(value, wellFormed ? 'utf8' : 'utf16le');
@@ -55,11 +55,10 @@ export async function compress(value: string): Promise<Buffer> {
   const encoding = wellFormed ? UTF8 : UTF16;
   if (octets.length > COMPRESS_ABOVE_BYTES) {
     const options = compression(octets.length);
-    const compressed =
-      octets.length <= SYNCHRONOUS_BYTES
-        ? brotliCompressSync(octets, options)
-        : await compressBrotli(octets, options);
-    if (compressed.length < octets.length) return marked(encoding - CAPITAL, compressed);
+    const shorter = (compressed: Buffer): Buffer =>
+      compressed.length < octets.length ? marked(encoding - CAPITAL, compressed) : marked(encoding, octets);
+    if (octets.length > SYNCHRONOUS_BYTES) return compressBrotli(octets, options).then(shorter);
+    return shorter(brotliCompressSync(octets, options));
   }
   return marked(encoding, octets);
 }

@@ -106,7 +106,10 @@ function storedBody(body: Uint8Array): string | { readonly base64: string } {
   const base64Length = Math.ceil(body.length / 3) * 4 + 2;
   try {
     const text = utf8.decode(body);
-    if (encoder.encode(JSON.stringify(text)).length <= base64Length) return text;
+    const json = JSON.stringify(text);
+    // A text of as many characters as octets is ASCII.
+    const jsonLength = text.length === body.length ? json.length : encoder.encode(json).length;
+    if (jsonLength <= base64Length) return text;
   } catch {
     // Not valid UTF-8.
   }

@@ -74,7 +74,7 @@ export class SqliteEntries implements EmbeddedDatabase {
     }
   }
 
-  read<Result>(work: () => Result): Promise<Result> {
+  whenFree<Result>(work: () => Result): Promise<Result> {
     return whenFree(work);
   }
 

@@ -57,6 +57,18 @@ describe('LMDB', () => {
     return found;
   }
 
+  it('gives each lease a token greater than all before, in one transaction, in the next, and when opened again', async () => {
+    const keys = Array.from({ length: 600 }, (_, index) => `key ${index}`);
+    const leases = await Promise.all(keys.map((key) => store.lease(key, MINUTE)));
+    leases.push(await store.lease('another', MINUTE));
+    await store.close();
+    store = lmdbStore({ path, clock });
+    leases.push(await store.lease('the last', MINUTE));
+    const tokens = leases.map((lease) => lease?.token ?? '');
+    expect(tokens).toEqual([...new Set(tokens)].sort());
+    expect(tokens).toHaveLength(602);
+  });
+
   it('keeps values when it is reopened', async () => {
     await store.set('k', 'value', { ttlMs: HOUR });
     await store.lease('k', HOUR);

@@ -36,7 +36,7 @@ describe('compressed values', () => {
   it('are refused where they could not be decompressed', async () => {
     const largest = 'é'.repeat(MAX_VALUE_BYTES / 2);
     expect((await decompress(await compress(largest))) === largest).toBe(true);
-    await expect(compress(`${largest}.`)).rejects.toMatchObject({
+    await expect(async () => compress(`${largest}.`)).rejects.toMatchObject({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
       message: 'Expected a value of at most 4194304 octets, got one of 4194305',
     });
