@@ -5,6 +5,5 @@
  * optional peer: `sdk.ts` loads it when `canfetch mcp` runs, and everything else here uses its types only.
  */
 export { connectStdio, type HostConnection } from './connect-stdio.ts';
-export { makePageFetch } from './page-fetch.ts';
 export { loadSdk } from './sdk.ts';
 export { makeTools } from './tools.ts';

@@ -1,7 +1,7 @@
 import { causesOf } from '../../base/index.ts';
 import type { Decision } from '../../decision/index.ts';
 import { refusalIn } from '../../guard/index.ts';
-import { makePageFetch } from '../../mcp/index.ts';
+import { makePageFetch } from '../../guard/page-fetch.ts';
 import { count, instant, printable, statementText } from '../../report/text/index.ts';
 import { pageDirectives, type PageDirectives, type Usage } from '../../rules/index.ts';
 import type { Field } from '../check/render.ts';

@@ -1,12 +1,13 @@
 import { VERSION } from '../../base/index.ts';
-import { type Purpose, PURPOSES } from '../../decision/index.ts';
-import { connectStdio, loadSdk, makePageFetch, makeTools } from '../../mcp/index.ts';
+import { makePageFetch } from '../../guard/page-fetch.ts';
+import { connectStdio, loadSdk, makeTools } from '../../mcp/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import { printable, quoted } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
+import { readPurpose } from '../frame/settings.ts';
 
 /** Serves a host until it closes standard input (exit code 0), Ctrl-C (130) or SIGTERM (0). */
 export async function serveAgents(
@@ -47,11 +48,6 @@ export async function serveAgents(
     await connection.close();
     return exitCode.success;
   });
-}
-
-function readPurpose(given: ParsedArguments): Purpose | undefined {
-  const name = given.values.get('purpose')?.[0];
-  return PURPOSES.find((purpose) => purpose === name);
 }
 
 /** Tells people who start it by hand what it waits for. Hosts show standard error as a log, so they are told nothing. */

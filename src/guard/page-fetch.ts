@@ -1,11 +1,16 @@
-import type { Dispatcher } from 'undici';
-import type { RobotsClient } from '../client/index.ts';
+/**
+ * The fetch of the command for pages. It is a door of its own, because it loads undici.
+ */
+import type { Dispatcher, Response } from 'undici';
 import type { Purpose } from '../decision/index.ts';
-import { guardFetch } from '../guard/index.ts';
-import type { PageFetch } from './fetch-page.ts';
+import type { GuardClient } from './client.ts';
+import { guardFetch } from './fetch/fetch.ts';
+
+/** A guarded fetch: it rejects with the refusal of a disallowed URL or redirect. */
+type PageFetch = (url: string, init: { headers: object; signal: AbortSignal }) => Promise<Response>;
 
 /** The settings of a fetch for pages. */
-export interface PageFetchOptions {
+interface PageFetchOptions {
   /** Must be that of the client. */
   readonly addressPolicy: 'any' | 'public-only';
   /** What the agent fetches pages for. */
@@ -14,12 +19,12 @@ export interface PageFetchOptions {
   readonly dispatcher: Dispatcher | undefined;
 }
 
-/** A call that would wait longer for its slot is refused with the time of the slot: hosts give up after a minute. */
+/** A call that would wait longer for its slot is refused with the time of the slot: hosts of AI agents give up after a minute. */
 const MAX_DELAY_MS = 20_000;
 
 /** Makes the guarded fetch for pages. It uses undici's own, whose dispatchers check addresses on every Node. */
 export async function makePageFetch(
-  client: RobotsClient,
+  client: GuardClient,
   { addressPolicy, purpose, dispatcher }: PageFetchOptions,
 ): Promise<PageFetch> {
   const { fetch } = await import('undici');
