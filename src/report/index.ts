@@ -13,7 +13,6 @@ export {
   truncationWarning,
 } from './decide-offline.ts';
 export { explainFile, explainServed, type ProfileDecision, type UrlExplanation } from './explanation.ts';
-export { policyRecord } from './policy-json.ts';
 export {
   type TargetResult,
   type Decider,

@@ -10,14 +10,13 @@ import {
   type InputError,
   linesOf,
   notATarget,
-  policyRecord,
   tokensOf,
 } from '../report/index.ts';
-import { cause, jsonLine, lifetimeReason } from '../report/text/index.ts';
+import { cause, jsonLine, policyRecord, lifetimeReason } from '../report/text/index.ts';
 import { readRobots } from '../report/input/index.ts';
 import { readJson } from './body.ts';
 import { agentFor } from './check.ts';
-import { type Handler, JSON_TYPE } from './handler.ts';
+import { type Handler, JSON_TYPE } from './reply.ts';
 import { Problem } from './problem.ts';
 import { MAX_AGENTS, onlyKnown, onlyOne, readAgents, readPurpose } from './query.ts';
 import { groupRanges } from './group-ranges.ts';

@@ -11,6 +11,12 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Answers a request. It returns a reply, or `undefined` when it wrote the response itself. */
+export type Handler = (exchange: Exchange) => Promise<Reply | undefined> | Reply;
+
+export const JSON_TYPE = 'application/json';
+export const NDJSON_TYPE = 'application/x-ndjson';
+
 /**
  * Allows only files of this service, and forbids framing. `require-trusted-types-for` keeps scripts from turning text
  * into markup.

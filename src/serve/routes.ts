@@ -1,6 +1,6 @@
 import { VERSION } from '../base/index.ts';
 import { checkMany, checkOne } from './check.ts';
-import { type Handler, JSON_TYPE } from './handler.ts';
+import { type Handler, JSON_TYPE } from './reply.ts';
 import { explainOne, explainPasted, policy } from './explain.ts';
 import { openApi } from './openapi.ts';
 import { assets } from './page/assets.ts';

@@ -1,3 +1,5 @@
+import { nextTurn } from '../base/index.ts';
+
 /** After this time a loop yields, so that other requests are answered. */
 const TURN_MS = 10;
 
@@ -17,7 +19,7 @@ export class Turn {
 
   /** Lets other requests have their turn. Throws the reason of the signal when it is aborted. */
   async yield(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     this.signal.throwIfAborted();
     this.endsAt = performance.now() + TURN_MS;
   }

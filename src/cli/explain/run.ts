@@ -6,13 +6,12 @@ import {
   explainFile,
   explainServed,
   isUndecided,
-  policyRecord,
   type Session,
   truncationWarning,
   type UrlExplanation,
   UsageError,
 } from '../../report/index.ts';
-import { jsonLine, Output, paletteFor, widthOf } from '../../report/text/index.ts';
+import { jsonLine, policyRecord, Output, paletteFor, widthOf } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';

@@ -1,11 +1,11 @@
 import type { OriginPolicy } from '../../decision/index.ts';
-import { jsonLine, Output, paletteFor, widthOf } from '../../report/text/index.ts';
+import { jsonLine, Output, paletteFor, policyRecord, widthOf } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
 import { readOrigin } from '../../report/input/index.ts';
-import { policyRecord, type Session } from '../../report/index.ts';
+import type { Session } from '../../report/index.ts';
 import { colourChoice, onlyOperand, readFormat } from '../frame/settings.ts';
 import { renderPolicy } from './render.ts';
 

@@ -1,3 +1,4 @@
+import type { OriginPolicy } from '../../decision/index.ts';
 import type { TargetResult } from '../target-result.ts';
 
 /**
@@ -34,6 +35,16 @@ const UNPRINTABLE = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;
 export function jsonLine(record: object): string {
   const text = JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...record });
   return `${escapeForTerminal(text)}\n`;
+}
+
+/** Converts a policy to plain data, without the parsed file and its octets. */
+export function policyRecord({ rules, file, ...policy }: OriginPolicy): object {
+  const { body: _, ...described } = file ?? {};
+  return {
+    ...policy,
+    ...(rules === undefined ? {} : { dialect: rules.dialect }),
+    ...(file === undefined ? {} : { file: described }),
+  };
 }
 
 /** Escapes the characters of JSON that a terminal may interpret. They occur only in strings, so escapes are valid. */

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { Handler } from '../handler.ts';
-import type { Reply } from '../reply.ts';
+import type { Handler, Reply } from '../reply.ts';
 
 /** Files of the page: the path that serves each, its media type, and its name beside this module. */
 const FILES = [
