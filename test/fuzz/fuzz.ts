@@ -41,7 +41,8 @@ export async function fuzz({ seed, goesOn, corpus = [] }: FuzzOptions): Promise<
     }
     const { user, system } = process.cpuUsage(before);
     const took = (user + system) / 1_000;
-    if (took > MAX_MS) throw new Error(`Input of seed ${inputSeed} took ${took.toFixed(0)} ms of processor time`);
+    if (took > MAX_MS)
+      throw new Error(`Input of seed ${inputSeed} took ${took.toFixed(0)} ms of processor time`);
     report.slowestMs = Math.max(report.slowestMs, took);
     report.inputs++;
   }
