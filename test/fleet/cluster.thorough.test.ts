@@ -41,7 +41,7 @@ describeWith('redis-server')('four processes crawl over a Redis Cluster of three
         agent: `ExampleBot/${index}`,
         store: 'ioredis-cluster',
         where: shards.masters[1]!.url,
-        deadlineMs: 3 * SECOND,
+        deadlineMs: 10 * SECOND,
         aheadMs: aheadMs(index),
       };
       return startWorker(script, [JSON.stringify(options)]);

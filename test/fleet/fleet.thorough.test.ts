@@ -4,6 +4,6 @@ const ORIGINS = 2_000;
 
 describeFleetOnLmdb(ORIGINS);
 describeFleetOnSqlite(ORIGINS);
-describeFleetOnRedis(ORIGINS, 'ioredis');
+describeFleetOnRedis(1_000, 'ioredis');
 // What the two clients differ in needs no crowd.
 describeFleetOnRedis(200, 'node-redis');
