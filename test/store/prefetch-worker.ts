@@ -1,0 +1,55 @@
+import { RobotsClient } from '../../src/client/robots-client.ts';
+import type { EmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
+import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
+import { sqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import type { RobotsStore } from '../../src/store/store.ts';
+import { readRecordKey } from '../../src/store/store-key.ts';
+
+/** `prefetch-worker <lmdb|sqlite> <path> <port> <count>`: prefetches so many origins of 127.0.0.0/8, and tells when. */
+export interface Told {
+  /** `learnt`: the client knows the origin. `written`: its write to the store has resolved. */
+  readonly what: 'learnt' | 'written';
+  readonly origin: string;
+  readonly at: number;
+}
+
+const [kind, path = '', port, count] = process.argv.slice(2);
+// Lines to a pipe are written synchronously, so that a killed process has told everything.
+const tell = (what: Told['what'], origin: string): void =>
+  console.log(JSON.stringify({ what, origin, at: Date.now() } satisfies Told));
+
+/** Tells when the writes under a lease resolve. */
+function watched(store: EmbeddedStore): RobotsStore {
+  return {
+    get: (key) => store.get(key),
+    set: (key, value, options) => store.set(key, value, options),
+    delete: (key) => store.delete(key),
+    async lease(key, ttlMs, options) {
+      const lease = await store.lease(key, ttlMs, options);
+      const origin = readRecordKey(options?.valueKey ?? '')?.origin ?? '';
+      return (
+        lease && {
+          ...lease,
+          async setAndRelease(value, setOptions) {
+            await lease.setAndRelease?.(value, setOptions);
+            tell('written', origin);
+          },
+        }
+      );
+    },
+  };
+}
+
+const store = kind === 'lmdb' ? lmdbStore({ path }) : sqliteStore({ path });
+const robots = new RobotsClient({
+  agent: 'ExampleBot/1.0',
+  store: watched(store),
+  storeDeadlineMs: 60_000,
+});
+const origins = Array.from(
+  { length: Number(count) },
+  (_, index) => `http://127.1.${index >> 8}.${index & 0xff}:${port}`,
+);
+await robots.prefetch(origins, { onProgress: ({ origin }) => tell('learnt', origin) });
+await robots.close();
+await store.close();
