@@ -68,6 +68,8 @@ export async function* mapBatches<Item, Result>(
   signal?.throwIfAborted();
   const iterator = batches[Symbol.asyncIterator]();
   const stop = new AbortController();
+  /** Results in order. Those that are ready before any other item waits need no place. */
+  let ready: Result[] = [];
   const queue: Place<Result>[] = [];
   let batch: readonly Item[] = [];
   let next = 0;
@@ -85,7 +87,9 @@ export async function* mapBatches<Item, Result>(
       return;
     }
     if (started instanceof Promise) wait(started);
-    else if (started !== undefined) queue.push({ outcome: { result: started } });
+    else if (started === undefined) return;
+    else if (queue.length === 0) ready.push(started);
+    else queue.push({ outcome: { result: started } });
   };
   const wait = (pending: Promise<Result>): void => {
     const place: Place<Result> = {};
@@ -102,7 +106,7 @@ export async function* mapBatches<Item, Result>(
       (error: unknown) => settle({ error }),
     );
   };
-  const hasRoom = (): boolean => (ordered ? queue.length : queue.length + running) < concurrency;
+  const hasRoom = (): boolean => ready.length + queue.length + (ordered ? 0 : running) < concurrency;
   const read = async (): Promise<void> => {
     isReading = true;
     try {
@@ -125,10 +129,13 @@ export async function* mapBatches<Item, Result>(
       while (next < batch.length && hasRoom()) startOn(batch[next++]!);
       const allStarted = next >= batch.length;
       if (allStarted && !hasEnded && !isReading && hasRoom()) void read();
-      const ready = takeReady(queue);
+      takeReady(queue, ready);
       const failed = queue[0]?.outcome;
-      if (ready.length > 0) yield ready;
-      else if (failed !== undefined && 'error' in failed) throw failed.error;
+      if (ready.length > 0) {
+        const taken = ready;
+        ready = [];
+        yield taken;
+      } else if (failed !== undefined && 'error' in failed) throw failed.error;
       else if (hasEnded && allStarted && running === 0) return;
       else {
         await new Promise<void>((resolve) => {
@@ -150,13 +157,13 @@ export async function* mapBatches<Item, Result>(
   }
 }
 
-/** Takes the results at the head of the queue; a failure stays there. */
-function takeReady<Result>(queue: Place<Result>[]): Result[] {
-  const ready: Result[] = [];
+/** Moves the results at the head of the queue to `ready`; a failure stays there. */
+function takeReady<Result>(queue: Place<Result>[], ready: Result[]): void {
+  let count = 0;
   for (const { outcome } of queue) {
     if (outcome === undefined || 'error' in outcome) break;
     ready.push(outcome.result);
+    count++;
   }
-  queue.splice(0, ready.length);
-  return ready;
+  if (count > 0) queue.splice(0, count);
 }
