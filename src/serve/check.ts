@@ -12,35 +12,8 @@ import { type Handler, JSON_TYPE, NDJSON_TYPE, type Reply, writeHead } from './r
 import { Problem, problemOf } from './problem.ts';
 import { asPurpose, onlyKnown, onlyOne, readAgents, readPurpose, soleParameter } from './query.ts';
 import { StreamProgress } from './stream-progress.ts';
+import { untilAborted } from './until-aborted.ts';
 import pLimit from 'p-limit';
-
-/**
- * Yields the items of `source` until `signal` aborts. It does not close the source then, because that would destroy
- * the request whose response is still to be written.
- */
-async function* untilAborted<Item>(
-  source: AsyncIterable<Item>,
-  signal: AbortSignal,
-): AsyncGenerator<Item, void, undefined> {
-  const iterator = source[Symbol.asyncIterator]();
-  let stop: (() => void) | undefined;
-  const aborted = new Promise<undefined>((resolve) => {
-    stop = () => resolve(undefined);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    while (!signal.aborted) {
-      const reading = iterator.next();
-      // After an abort nobody awaits `reading`; the handler keeps its rejection from being unhandled.
-      reading.catch(() => undefined);
-      const next = await Promise.race([reading, aborted]);
-      if (next === undefined || next.done === true) return;
-      yield next.value;
-    }
-  } finally {
-    if (stop !== undefined) signal.removeEventListener('abort', stop);
-  }
-}
 
 /** Maximum number of concurrent streams of questions. */
 export const MAX_STREAMS = 8;
