@@ -56,6 +56,28 @@ describe('the record of one client', () => {
     expect(site.robotsCount).toBe(1);
   });
 
+  it('is kept by a store whose methods are synchronous', async () => {
+    const entries = new Map<string, string>();
+    const store: RobotsStore = {
+      get: (key) => entries.get(key),
+      set: (key, value) => void entries.set(key, value),
+      delete: (key) => void entries.delete(key),
+    };
+    const clock = startClock();
+    const site = await siteWith();
+    const sources: string[] = [];
+    for (let count = 0; count < 2; count++) {
+      const { robots, events } = startProcess(store, clock);
+      sources.push((await robots.check(site.url('/private'))).robots.source);
+      if (count === 1) await robots.invalidate(site.origin);
+      await robots.close();
+      expect(events).toEqual([]);
+    }
+    expect(sources).toEqual(['network', 'store']);
+    expect(entries.size).toBe(0);
+    expect(site.robotsCount).toBe(1);
+  });
+
   it('serves as the last good copy after a restart, while the site is down', async () => {
     const { clock, store } = setUp();
     const site = await siteWith([RULES, { status: 503 }]);

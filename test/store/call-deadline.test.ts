@@ -26,6 +26,23 @@ describe('a deadline', () => {
     expect(await inTime(answer(), 100, true)).toEqual({ ended: true, value: 'there since long' });
   });
 
+  it('waits in ten steps, and in one per millisecond where it is shorter', async () => {
+    const made = vi.spyOn(globalThis, 'setTimeout');
+    await inTime(never, 20, true);
+    await inTime(never, 3, true);
+    const waits = made.mock.calls.map(([, ms]) => ms);
+    vi.restoreAllMocks();
+    expect(waits).toEqual([...Array.from({ length: 10 }, () => 2), 1, 1, 1]);
+  });
+
+  it.each([true, false])('keeps the process alive: %s', async (keepsAlive) => {
+    const made = vi.spyOn(globalThis, 'setTimeout');
+    await inTime(turn(), 60_000, keepsAlive);
+    const [timer] = made.mock.results.map(({ value }) => value);
+    vi.restoreAllMocks();
+    expect(timer.hasRef()).toBe(keepsAlive);
+  });
+
   it('keeps no timer after the call', async () => {
     const made = vi.spyOn(globalThis, 'setTimeout');
     const cleared = vi.spyOn(globalThis, 'clearTimeout');

@@ -98,6 +98,24 @@ describe('writes in transactions', () => {
     expect(await write('d', 'now')).toBe('d');
   });
 
+  it('wait for others again after an urgent one', async () => {
+    await write('lease', 'now');
+    const soon = write('set', 'soon');
+    await vi.advanceTimersByTimeAsync(19);
+    expect(transactions.committed).toEqual([['lease']]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await soon).toBe('set');
+  });
+
+  it('that are tried once more have a transaction each', async () => {
+    transactions.refuses = (done) => done.includes('a');
+    const settled = Promise.allSettled([write('a', 'now'), write('b', 'now')]);
+    const later = write('c', 'now');
+    expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect(await later).toBe('c');
+    expect(transactions.committed).toEqual([['b'], ['c']]);
+  });
+
   it('that throw fail alone', async () => {
     const failing = batches.add({
       urgency: 'now',

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { namespaceKey, readRecordKey, slotKey, storeKey } from '../../src/store/store-key.ts';
+
+const ORIGIN = 'http://[::1]:8080';
+const namespace = namespaceKey({ token: 'ExampleBot', addressPolicy: 'public-only' });
+
+describe('the key of a record', () => {
+  it('has the namespace, with the token in lower case, and the origin', () => {
+    expect(storeKey('record', namespace, ORIGIN)).toBe('v2:record:examplebot:public-only:http://[::1]:8080');
+  });
+
+  it('can be read back', () => {
+    expect(readRecordKey(storeKey('record', namespace, ORIGIN))).toEqual({
+      token: 'examplebot',
+      addressPolicy: 'public-only',
+      origin: ORIGIN,
+    });
+  });
+
+  it.each([
+    storeKey('lease', namespace, ORIGIN),
+    slotKey(ORIGIN),
+    'v1:record:examplebot:public-only:https://example.com',
+    'v2:record:examplebot:public-only:',
+    'v2:record:examplebot',
+    ' v2:record:examplebot:public-only:https://example.com',
+    '',
+  ])('differs from every other key: %j', (key) => {
+    expect(readRecordKey(key)).toBeUndefined();
+  });
+});
+
+it('the key of slots is the same for every namespace', () => {
+  expect(slotKey(ORIGIN)).toBe('v2:slot:http://[::1]:8080');
+});
