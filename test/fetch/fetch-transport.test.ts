@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { StopController } from '../../src/base/index.ts';
+import { type FetchedResponse, fetchTransport } from '../../src/fetch/fetch-transport.ts';
+import { text } from './context.ts';
+
+const URL_OF_ROBOTS = new URL('http://example.com/robots.txt');
+
+interface Scripted {
+  readonly status?: number;
+  readonly type?: string;
+  readonly fields?: Readonly<Record<string, string>>;
+  /** The body: its chunks, or none at all. */
+  readonly chunks?: readonly Uint8Array[] | null;
+}
+
+/** A response that counts how often its body is cancelled. */
+function scripted({ status = 200, type = 'basic', fields = {}, chunks = [] }: Scripted) {
+  let cancelled = 0;
+  const cancel = async (): Promise<void> => void cancelled++;
+  const left = [...(chunks ?? [])];
+  const read = async () =>
+    left.length === 0 ? { done: true, value: undefined } : { done: false, value: left.shift() };
+  const response: FetchedResponse = {
+    status,
+    type,
+    headers: { get: (name) => fields[name] ?? null },
+    body: chunks === null ? null : { cancel, getReader: () => ({ read, cancel }) },
+  };
+  return { response, cancelled: () => cancelled };
+}
+
+const request = (fetch: () => Promise<FetchedResponse>, url = URL_OF_ROBOTS) =>
+  fetchTransport(fetch).request(url, { headers: {}, signal: new StopController(), publicOnly: false });
+
+async function bodyOf(response: FetchedResponse): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of (await request(async () => response)).body) {
+    expect(chunk.byteLength).toBeGreaterThan(0);
+    parts.push(chunk);
+  }
+  return text(Buffer.concat(parts));
+}
+
+const octets = (value: string): Uint8Array => new TextEncoder().encode(value);
+const GZIP = Uint8Array.of(0x1f, 0x8b, 8, 0);
+const CODING = { code: 'ERR_ROBOTS_CONTENT_CODING' };
+
+describe('a redirect that the fetch hides', () => {
+  it.each([
+    { type: 'opaqueredirect', status: 302 },
+    { type: 'basic', status: 0 },
+  ])('is an error, and its body is cancelled: %j', async (answer) => {
+    const { response, cancelled } = scripted(answer);
+    await expect(request(async () => response)).rejects.toMatchObject({ code: 'ERR_ROBOTS_REDIRECT_OPAQUE' });
+    expect(cancelled()).toBe(1);
+  });
+});
+
+describe('the body of a fetch', () => {
+  it('is read without empty chunks, and not cancelled', async () => {
+    const { response, cancelled } = scripted({
+      chunks: [octets(''), octets('Al'), octets(''), octets('low')],
+    });
+    expect(await bodyOf(response)).toBe('Allow');
+    expect(cancelled()).toBe(0);
+  });
+
+  it('is empty where it is null, whatever the fields', async () => {
+    const { response } = scripted({ status: 204, chunks: null, fields: { 'content-encoding': 'gzip, foo' } });
+    expect(await bodyOf(response)).toBe('');
+  });
+
+  it('is cancelled where reading ends early', async () => {
+    const { response, cancelled } = scripted({ chunks: [octets('a'), octets('b')] });
+    for await (const chunk of (await request(async () => response)).body) {
+      expect(text(chunk)).toBe('a');
+      break;
+    }
+    expect(cancelled()).toBe(1);
+  });
+
+  it('is cancelled by `discard`', async () => {
+    const { response, cancelled } = scripted({ chunks: [octets('a')] });
+    (await request(async () => response)).discard();
+    expect(cancelled()).toBe(1);
+    expect((await request(async () => scripted({ chunks: null }).response)).discard()).toBeUndefined();
+  });
+
+  it.each(['foo', 'gzip, foo', 'gzip,', 'identity, gzip', ','])(
+    'is refused and cancelled where the fetch leaves %j undone',
+    async (coding) => {
+      const { response, cancelled } = scripted({
+        chunks: [octets('x')],
+        fields: { 'content-encoding': coding },
+      });
+      await expect(bodyOf(response)).rejects.toMatchObject(CODING);
+      expect(cancelled()).toBe(1);
+    },
+  );
+
+  it.each(['gzip', 'br', 'deflate, gzip', 'identity', ''])('is read behind the coding %j', async (coding) => {
+    const { response } = scripted({ chunks: [octets('x')], fields: { 'content-encoding': coding } });
+    expect(await bodyOf(response)).toBe('x');
+  });
+
+  it('is refused where it still begins as gzip behind a coding', async () => {
+    const fields = { 'content-encoding': 'GZIP' };
+    await expect(bodyOf(scripted({ chunks: [GZIP], fields }).response)).rejects.toMatchObject(CODING);
+    const pieces: readonly [chunks: Uint8Array[], fields?: Record<string, string>][] = [
+      [[octets('x'), GZIP], fields],
+      [[Uint8Array.of(0x1f, 0x20)], fields],
+      [[Uint8Array.of(0x20, 0x8b)], fields],
+      [[GZIP]],
+    ];
+    for (const [chunks, more] of pieces) {
+      const { response } = scripted({ chunks, ...(more === undefined ? {} : { fields: more }) });
+      expect(await bodyOf(response)).toBe(text(Buffer.concat(chunks)));
+    }
+  });
+
+  it.each([
+    ['20', true],
+    [' 0 ', true],
+    ['21', false],
+    ['', false],
+    ['-1', false],
+    ['2x', false],
+  ])(
+    'without octets behind a coding, with Content-Length %j, is an empty file: %s',
+    async (length, isFile) => {
+      const fields = { 'content-encoding': 'gzip', 'content-length': length };
+      const read = bodyOf(scripted({ fields }).response);
+      if (isFile) expect(await read).toBe('');
+      else await expect(read).rejects.toMatchObject(CODING);
+    },
+  );
+});
+
+describe('a connection that ends before the response', () => {
+  const stale = (): Error => Object.assign(new Error('closed'), { code: 'UND_ERR_SOCKET' });
+  const answer = async (): Promise<FetchedResponse> => scripted({}).response;
+
+  /** A transport over a fetch that answers in turns, the last one again and again. Counts its calls. */
+  function transportThat(...turns: (() => Promise<FetchedResponse>)[]) {
+    let calls = 0;
+    const transport = fetchTransport(() => turns[Math.min(calls++, turns.length - 1)]!());
+    return {
+      send: (host = 'example.com', signal = new StopController()) =>
+        transport.request(new URL(`http://${host}/robots.txt`), { headers: {}, signal, publicOnly: false }),
+      calls: () => calls,
+    };
+  }
+  const fail = async (): Promise<FetchedResponse> => {
+    throw stale();
+  };
+
+  it('is a failure of an origin that has not answered before', async () => {
+    const { send, calls } = transportThat(fail);
+    await expect(send()).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+    expect(calls()).toBe(1);
+  });
+
+  it('is repeated once where the origin has answered before', async () => {
+    const { send, calls } = transportThat(answer, fail, answer, fail, fail);
+    await send();
+    await send();
+    expect(calls()).toBe(3);
+    await expect(send()).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+    expect(calls()).toBe(5);
+    await expect(send()).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+    expect(calls()).toBe(6);
+  });
+
+  it('is not repeated for an aborted request, or for another failure', async () => {
+    const aborted = new StopController();
+    const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    const { send, calls } = transportThat(
+      answer,
+      async () => {
+        aborted.abort();
+        throw stale();
+      },
+      async () => {
+        throw refused;
+      },
+    );
+    await send();
+    await expect(send('example.com', aborted)).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+    await expect(send()).rejects.toBe(refused);
+    expect(calls()).toBe(3);
+  });
+
+  it('is repeated for the 1,024 origins that answered last', async () => {
+    let failing: string | undefined;
+    let calls = 0;
+    const transport = fetchTransport(async (url) => {
+      calls++;
+      if (new URL(url).host === failing) throw stale();
+      return scripted({}).response;
+    });
+    const send = (host: string) =>
+      transport.request(new URL(`http://${host}/robots.txt`), {
+        headers: {},
+        signal: new StopController(),
+        publicOnly: false,
+      });
+    for (let at = 0; at < 1_025; at++) await send(`site${at}.example`);
+    await send('site1.example');
+    await send('site1025.example');
+    for (const [host, sent] of [
+      ['site0.example', 1],
+      ['site2.example', 1],
+      ['site1.example', 2],
+      ['site3.example', 2],
+    ] as const) {
+      failing = host;
+      calls = 0;
+      await expect(send(host)).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+      expect([host, calls]).toEqual([host, sent]);
+    }
+  });
+});
