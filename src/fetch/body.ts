@@ -14,14 +14,16 @@ const LF = 0x0a;
 
 const CR = 0x0d;
 
+const NO_OCTETS = new Uint8Array(0);
+
 /**
  * Collects chunks until there is more than `limit`. It copies them, because a chunk of one octet may hold on to a
  * slab of many thousand.
  */
 class GrowingOctets {
   readonly #limit: number;
-  #first: Uint8Array | undefined;
-  #buffer: Uint8Array | undefined;
+  /** The first chunk, then a buffer that the chunks are copied to. */
+  #buffer: Uint8Array = NO_OCTETS;
   #length = 0;
   #wasBroken = false;
 
@@ -33,7 +35,7 @@ class GrowingOctets {
   add(chunk: Uint8Array): boolean {
     const taken = chunk.subarray(0, this.#limit + 1 - this.#length);
     if (this.#length === 0) {
-      this.#first = taken;
+      this.#buffer = taken;
     } else {
       this.#roomFor(taken.byteLength).set(taken, this.#length);
     }
@@ -49,11 +51,11 @@ class GrowingOctets {
 
   /** All octets taken, including a line that the limit cut. */
   get octets(): Uint8Array {
-    return (this.#buffer ?? this.#first ?? new Uint8Array(0)).subarray(0, this.#length);
+    return this.#buffer.subarray(0, this.#length);
   }
 
   result(): ReadBody {
-    const octets = this.#buffer ?? this.#first ?? new Uint8Array(0);
+    const octets = this.#buffer;
     const truncated = this.#wasBroken || this.#length > this.#limit;
     const body = new Uint8Array(truncated ? this.#endOfLastWholeLine(octets) : this.#length);
     body.set(octets.subarray(0, body.byteLength));
@@ -62,11 +64,10 @@ class GrowingOctets {
 
   #roomFor(octets: number): Uint8Array {
     const needed = this.#length + octets;
-    const buffer = this.#buffer ?? this.#first;
-    if (buffer !== undefined && buffer === this.#buffer && buffer.byteLength >= needed) return buffer;
+    // The first chunk belongs to the network. It is as long as what was taken, so that it never has room.
+    if (this.#buffer.byteLength >= needed) return this.#buffer;
     const larger = new Uint8Array(Math.min(this.#limit + 1, Math.max(2 * needed, 16_384)));
-    if (buffer !== undefined) larger.set(buffer.subarray(0, this.#length));
-    this.#first = undefined;
+    larger.set(this.octets);
     this.#buffer = larger;
     return larger;
   }

@@ -1,7 +1,10 @@
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readBody, readStart } from '../../src/fetch/body.ts';
-import type { TransportResponse } from '../../src/fetch/transport.ts';
+import { decode } from '../../src/fetch/decode.ts';
+import type { Decode, TransportResponse } from '../../src/fetch/transport.ts';
+import fc from '../support/fast-check.ts';
 import { text } from './context.ts';
 
 const FAILURE = new Error('the network failed');
@@ -9,6 +12,11 @@ const FAILURE = new Error('the network failed');
 /** A body that ends, or breaks after its chunks. */
 async function* chunks(parts: readonly string[], breaks: boolean): AsyncGenerator<Uint8Array> {
   for (const part of parts) yield Buffer.from(part);
+  if (breaks) throw FAILURE;
+}
+
+async function* latin1Chunks(parts: readonly string[], breaks: boolean): AsyncGenerator<Uint8Array> {
+  for (const part of parts) yield Buffer.from(part, 'latin1');
   if (breaks) throw FAILURE;
 }
 
@@ -53,6 +61,8 @@ describe.each(BODIES)('a body with a limit of 8 octets, from %s', (_name, make) 
     [['abcdefghi\n'], '', true],
     [['\nabcdefgh'], '\n', true],
     [[...'ab\ncdefgh'], 'ab\n', true],
+    [['ab\n', 'cdefghijklmnopq'], 'ab\n', true],
+    [['', 'ab\n', '', 'c'], 'ab\nc', false],
   ])('%j is read as %j, truncated: %s', async (parts, body, truncated) => {
     expect(await read(...parts)).toEqual([body, truncated]);
   });
@@ -80,6 +90,95 @@ describe.each(BODIES)('a body with a limit of 8 octets, from %s', (_name, make) 
     expect(await start(false, 'abcd', 'efgh')).toEqual(['abcdefgh', true]);
     expect(await start(false, 'abcd', 'efghi')).toEqual(['abcdefghi', false]);
     expect(await start(true, 'abc')).toEqual(['abc', false]);
+  });
+});
+
+it('a body in chunks of any size is their concatenation, up to the last line within the limit', async () => {
+  const limit = 50_000;
+  const line = 'Disallow: /a\n';
+  const sizes = fc.array(fc.oneof(fc.constant(0), fc.nat(100), fc.nat(20_000)), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(sizes, fc.constantFrom(...BODIES), async (lengths, [, make]) => {
+      const file = line.repeat(12_000);
+      let at = 0;
+      const parts = lengths.map((length) => file.slice(at, (at += length)));
+      const { body, truncated } = await readBody(response(make(parts)), limit);
+      expect(truncated).toBe(at > limit);
+      const end = truncated ? file.lastIndexOf('\n', limit) : at;
+      expect(text(body).length).toBe(truncated && end < limit ? end + 1 : end);
+      expect(file.startsWith(text(body))).toBe(true);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+describe('a coded body', () => {
+  const coded = (
+    coding: string,
+    body: AsyncIterable<Uint8Array>,
+    more: Partial<TransportResponse> = {},
+    fields: Readonly<Record<string, string>> = {},
+  ): TransportResponse => ({
+    ...response(body),
+    headers: { get: (name) => ({ 'content-encoding': coding, ...fields })[name] },
+    decode,
+    ...more,
+  });
+  const gzip = (value: string): string => gzipSync(value).toString('latin1');
+  const octets = (value: string, breaks = false): AsyncIterable<Uint8Array> => latin1Chunks([value], breaks);
+
+  it('is decoded, and its decoded octets are limited', async () => {
+    const whole = await readBody(coded('gzip', octets(gzip('ab\ncd'))), 8);
+    expect([text(whole.body), whole.truncated]).toEqual(['ab\ncd', false]);
+    const cut = await readBody(coded('gzip', octets(gzip('ab\ncdefgh'))), 8);
+    expect([text(cut.body), cut.truncated]).toEqual(['ab\n', true]);
+  });
+
+  it.each(['', 'identity'])('that names the coding %j is read as it is', async (coding) => {
+    expect(text((await readBody(coded(coding, octets('ab')), 8)).body)).toBe('ab');
+  });
+
+  it('in an unknown coding is discarded', async () => {
+    let discarded = 0;
+    const unknown = coded('zstd', octets('ab'), { discard: () => void discarded++ });
+    await expect(readBody(unknown, 8)).rejects.toMatchObject({ code: 'ERR_ROBOTS_CONTENT_CODING' });
+    expect(discarded).toBe(1);
+  });
+
+  it('that is damaged has the error of the coding; one that the network cuts, of the network', async () => {
+    await expect(readBody(coded('gzip', octets('no gzip')), 8)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_CONTENT_CODING',
+      cause: expect.any(Error),
+    });
+    await expect(readBody(coded('gzip', octets(`${gzip('ab')}more`)), 8)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_TRAILING_OCTETS',
+    });
+    await expect(readBody(coded('gzip', octets(gzip('ab').slice(0, -9), true)), 8)).rejects.toBe(FAILURE);
+  });
+
+  it.each([
+    [204, undefined, true],
+    [200, '0', true],
+    [200, ' 00 ', true],
+    [200, undefined, false],
+    [200, '1', false],
+    [200, '10', false],
+    [203, undefined, false],
+  ])('of no octets, with %i and Content-Length %j, is an empty file: %s', async (status, length, isFile) => {
+    const fields = length === undefined ? {} : { 'content-length': length };
+    const read = readBody(coded('gzip', latin1Chunks([], false), { status }, fields), 8);
+    if (isFile) expect((await read).body).toHaveLength(0);
+    else await expect(read).rejects.toMatchObject({ code: 'ERR_ROBOTS_CONTENT_CODING' });
+  });
+
+  it('may have twice the octets of the limit and 64 KiB, before it is decoded', async () => {
+    const limits: number[] = [];
+    const watched: Decode = (source, _codings, { maxOctetsIn }) => {
+      limits.push(maxOctetsIn);
+      return source;
+    };
+    await readBody(coded('gzip', octets('ab'), { decode: watched }), 8);
+    expect(limits).toEqual([65_552]);
   });
 });
 

@@ -1,0 +1,96 @@
+import { EventEmitter } from 'node:events';
+import type { Dispatcher } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { StopController } from '../../src/base/index.ts';
+import { ReusedSockets } from '../../src/fetch/reused-sockets.ts';
+
+const ORIGIN = 'https://example.com';
+const signal = new StopController();
+const closed = (): Error => Object.assign(new Error('closed'), { code: 'UND_ERR_SOCKET' });
+
+/** Sockets of one dispatcher, whose events are emitted by hand. */
+function setUp() {
+  const dispatcher = new EventEmitter();
+  const sockets = new ReusedSockets();
+  sockets.watch(dispatcher as unknown as Dispatcher);
+  const emit = (...names: ('connect' | 'disconnect')[]): void => {
+    for (const name of names) dispatcher.emit(name, new URL(ORIGIN));
+  };
+  /** A request during which the events happen, and which then fails. Gives the number of times that it is sent. */
+  const failing = async (during: () => void): Promise<number> => {
+    let sent = 0;
+    const send = async (): Promise<never> => {
+      if (++sent === 1) during();
+      throw closed();
+    };
+    await expect(sockets.send(ORIGIN, signal, send)).rejects.toThrow('closed');
+    return sent;
+  };
+  return { dispatcher, sockets, emit, failing };
+}
+
+describe('a request whose connection ends', () => {
+  it('is sent once more where it reused a socket: one was closed, and none opened', async () => {
+    const { emit, failing } = setUp();
+    expect(await failing(() => emit('disconnect'))).toBe(2);
+  });
+
+  it('is not sent again where it opened the socket', async () => {
+    const { emit, failing } = setUp();
+    expect(await failing(() => emit('connect', 'disconnect'))).toBe(1);
+    expect(await failing(() => emit('connect'))).toBe(1);
+  });
+
+  it('is not sent again where no socket was closed', async () => {
+    const { emit, failing } = setUp();
+    expect(await failing(() => undefined)).toBe(1);
+    emit('disconnect');
+    expect(await failing(() => undefined)).toBe(1);
+  });
+
+  it('is not sent again for the socket of another origin', async () => {
+    const { dispatcher, failing } = setUp();
+    const other = (): void => void dispatcher.emit('disconnect', new URL('https://www.example.com'));
+    expect(await failing(other)).toBe(1);
+  });
+
+  it('counts the events since it was sent, beside another request to the origin', async () => {
+    const { emit, sockets, failing } = setUp();
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const first = sockets.send(ORIGIN, signal, () => answered);
+    emit('connect');
+    expect(await failing(() => undefined)).toBe(1);
+    emit('disconnect');
+    expect(await failing(() => undefined)).toBe(1);
+    expect(await failing(() => emit('disconnect'))).toBe(2);
+    answer();
+    await first;
+    expect(await failing(() => emit('disconnect'))).toBe(2);
+  });
+});
+
+describe('a dispatcher', () => {
+  it('has no listener after the end', () => {
+    const { dispatcher, sockets } = setUp();
+    expect(dispatcher.eventNames()).toEqual(['connect', 'disconnect']);
+    sockets.unwatch();
+    expect(dispatcher.eventNames()).toEqual([]);
+    sockets.watch(dispatcher as unknown as Dispatcher);
+    sockets.unwatch();
+    expect(dispatcher.eventNames()).toEqual([]);
+  });
+
+  it('without events counts as one that opens every socket', async () => {
+    const sockets = new ReusedSockets();
+    sockets.watch({ dispatch: () => true } as unknown as Dispatcher);
+    let sent = 0;
+    const send = async (): Promise<never> => {
+      sent++;
+      throw closed();
+    };
+    await expect(sockets.send(ORIGIN, signal, send)).rejects.toThrow('closed');
+    expect(sent).toBe(1);
+    sockets.unwatch();
+  });
+});
