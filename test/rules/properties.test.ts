@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Dialect, parseRobots, type Verdict } from '../../src/rules/index.ts';
+import { endOfIndexed, indexTarget } from '../../src/rules/matcher/target-index.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 import fc from '../support/fast-check.ts';
 import { runs } from '../support/thorough.ts';
@@ -87,15 +88,22 @@ describe('against a naive matcher', () => {
       minLength: 400,
       maxLength: 600,
     });
-    const long = fc.array(run(40), { minLength: 6, maxLength: 9 }).map((runs) => `/${runs.join('')}`);
+    const long = fc
+      .array(run(40), { minLength: 6, maxLength: 9 })
+      .map((runs) => `/c${'a'.repeat(600)}${runs.join('')}`);
+    // Longer than the other rules, so tried first; nearly fits in hundreds of places, and in none.
+    const inVain = `Disallow: /*${'a'.repeat(300)}c\n`;
     fc.assert(
       fc.property(rules, long, (list, each) => {
         const body = list.map((rule) => `${rule.allow ? 'Allow' : 'Disallow'}: ${rule.pattern}\n`).join('');
-        const file = parseRobots(`User-agent: *\n${body}`);
+        const file = parseRobots(`User-agent: *\n${body}${inVain}`);
         const expected = naiveCheck(list, each);
         for (let question = 0; question < 2; question++) {
+          indexTarget(new Uint8Array(1), 0, 1);
           const verdict = file.check(each, 'x');
           expect({ allowed: verdict.allowed, line: lineOf(verdict) }).toEqual(expected);
+          // The target was indexed.
+          expect(endOfIndexed(0, Buffer.from(each), 0, each.length)).toBe(each.length);
         }
       }),
       { numRuns: runs(25) },

@@ -1,10 +1,10 @@
 import { QUESTION, STAR } from '../octets.ts';
-import { findIndexed, hasPairs, indexTarget } from './target-index.ts';
+import { endOfIndexed, indexTarget, piecesFitIndexed } from './target-index.ts';
 import { FOLDING_ESCAPE, foldedOctet, NormalForm } from './normal-form.ts';
 
 /*
- * Searches for a piece of a pattern in a target. The naive search comes first, because it is fastest on real targets.
- * The comparisons of all searches in one target are counted. When they exceed `MOST_STEPS` plus 32 per octet of the
+ * Searches for the pieces of wild rules in a target. The plain search comes first, because it is fastest on real targets.
+ * The comparisons of all searches in one target are counted. When they exceed `MAX_STEPS` plus 32 per octet of the
  * target, the target is indexed once. Each later search then costs time in proportion to the length of its piece.
  */
 
@@ -16,8 +16,6 @@ let targetEnd = 0;
 let query = -1;
 
 const MAX_STEPS = 32_768;
-/** Once the target is indexed, comparisons of the naive search before the index is used: it finds near hits sooner. */
-const NEAR = 24;
 
 /** Sets the target of all searches until the next call: `octets[start, end)`. */
 export function startSearch(octets: Uint8Array, start: number, end: number): void {
@@ -49,102 +47,78 @@ export function wildFits(
   anchored: boolean,
   folds: boolean,
 ): boolean {
-  const octets = target;
-  const end = targetEnd;
   let position = targetStart;
   for (let octet: number; (octet = pieces[at]!) !== STAR; at++, position++) {
-    if (position >= end || octets[position] !== octet) return false;
+    if (position >= targetEnd || target[position] !== octet) return false;
   }
   for (;;) {
+    if (indexed && !folds) return piecesFitIndexed(position, pieces, at, last, anchored);
     while (at < last && pieces[at] === STAR) at++;
     if (at === last) return true;
     let pieceEnd = at + 1;
     while (pieceEnd < last && pieces[pieceEnd] !== STAR) pieceEnd++;
     if (pieceEnd === last && anchored) {
       return folds
-        ? endsWithFolding(octets, position, end, queryStart(), pieces, at, last)
-        : endsWith(octets, position, end, pieces, at, last);
+        ? endsWithFolding(position, pieces, at, last)
+        : endsWith(position, targetEnd, pieces, at, last);
     }
-    if (folds) {
-      position = findFolding(octets, position, end, queryStart(), pieces, at, pieceEnd);
-      if (position < 0) return false;
-    } else {
-      const hit = find(octets, position, end, pieces, at, pieceEnd);
-      if (hit < 0) return false;
-      position = hit + pieceEnd - at;
-    }
+    position = folds
+      ? findFolding(position, pieces, at, pieceEnd)
+      : find(position, targetEnd, pieces, at, pieceEnd);
+    if (position < 0) return false;
     at = pieceEnd;
   }
 }
 
-/** The leftmost index of `piece[start, end)` in `text[from, to)`, a part of the target; -1 if there is none. */
-function find(
-  text: Uint8Array,
-  from: number,
-  to: number,
-  piece: Uint8Array,
-  start: number,
-  end: number,
-): number {
-  const length = end - start;
-  const first = piece[start];
-  const last = to - length;
-  if (indexed && !hasPairs(piece, start, end)) return -1;
-  let budget = indexed ? NEAR : steps;
-  let at = from;
-  for (; at <= last && budget >= 0; at++, budget--) {
-    if (text[at] !== first) continue;
-    let same = 1;
-    while (same < length && text[at + same] === piece[start + same]) same++;
-    if (same === length) {
-      if (!indexed) steps = budget - length;
-      return at;
-    }
-    budget -= same;
-  }
+/** The end of the leftmost `piece[start, end)` in `target[from, to)`; -1 if there is none. */
+function find(from: number, to: number, piece: Uint8Array, start: number, end: number): number {
   if (!indexed) {
+    const text = target;
+    const length = end - start;
+    const last = to - length;
+    const first = piece[start];
+    let budget = steps;
+    let at = from;
+    for (; at <= last && budget >= 0; at++, budget--) {
+      if (text[at] !== first) continue;
+      let same = 1;
+      while (same < length && text[at + same] === piece[start + same]) same++;
+      budget -= same;
+      if (same === length) {
+        steps = budget;
+        return at + length;
+      }
+    }
     steps = budget;
     if (at > last) return -1;
     indexed = true;
-    indexTarget(target, targetStart, targetEnd);
-  } else if (at > last) return -1;
-  const found = findIndexed(at, piece, start, end);
-  return found > last ? -1 : found;
+    indexTarget(text, targetStart, targetEnd);
+  }
+  const found = endOfIndexed(from, piece, start, end);
+  return found > to ? -1 : found;
 }
 
-/** Whether `text[from, to)` ends with `piece[start, end)`. */
-function endsWith(
-  text: Uint8Array,
-  from: number,
-  to: number,
-  piece: Uint8Array,
-  start: number,
-  end: number,
-): boolean {
+/** Whether `target[from, to)` ends with `piece[start, end)`. */
+function endsWith(from: number, to: number, piece: Uint8Array, start: number, end: number): boolean {
   const begin = to - (end - start);
-  return begin >= from && same(text, begin, piece, start, end);
+  return begin >= from && isAt(begin, piece, start, end);
 }
 
-function same(text: Uint8Array, from: number, piece: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (text[from + at - start] !== piece[at]) return false;
+function isAt(from: number, piece: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (target[from + at - start] !== piece[at]) return false;
   return true;
 }
 
-const escaped = new NormalForm();
-const raw = new NormalForm();
+const form = new NormalForm();
 
-/** Writes `piece[start, end)` to `escaped`, with folding escapes as escapes, and to `raw`, with them as raw octets. */
-function unfold(piece: Uint8Array, start: number, end: number): void {
-  escaped.length = raw.length = 0;
+/** Writes `piece[start, end)` to `form`, with folding escapes as raw octets or as escapes. */
+function unfold(piece: Uint8Array, start: number, end: number, raw: boolean): void {
+  form.length = 0;
   for (let at = start; at < end; at++) {
     const octet = piece[at]!;
-    if (octet < FOLDING_ESCAPE) {
-      escaped.push(octet);
-      raw.push(octet);
-    } else {
-      escaped.pushEscape(foldedOctet(octet));
-      raw.push(foldedOctet(octet));
-    }
+    if (octet < FOLDING_ESCAPE) form.push(octet);
+    else if (raw) form.push(foldedOctet(octet));
+    else form.pushEscape(foldedOctet(octet));
   }
 }
 
@@ -152,66 +126,42 @@ function unfold(piece: Uint8Array, start: number, end: number): void {
  * {@link find} for a piece that holds escapes of `: / ? @ '`. Before the query of the target they match only escapes;
  * in the query they match only raw octets, because the normal form of a target has raw octets there. So a hit lies
  * wholly before the `?` that starts the query, or spans it with its own first raw `?`, or lies wholly after it.
- *
- * @param query The index of that `?`; `to` if there is none.
- * @returns the index of the *end* of the leftmost hit; -1 if there is none.
  */
-function findFolding(
-  text: Uint8Array,
-  from: number,
-  to: number,
-  query: number,
-  piece: Uint8Array,
-  start: number,
-  end: number,
-): number {
+function findFolding(from: number, piece: Uint8Array, start: number, end: number): number {
+  const query = queryStart();
   if (from <= query) {
-    unfold(piece, start, end);
-    const hit = find(text, from, query, escaped.octets, 0, escaped.length);
-    if (hit >= 0) return hit + escaped.length;
-    const across = spanning(text, from, to, query, piece, start, end);
+    unfold(piece, start, end, false);
+    const found = find(from, query, form.octets, 0, form.length);
+    if (found >= 0) return found;
+    const across = spanning(from, piece, start, end);
     if (across >= 0) return across;
   }
-  unfold(piece, start, end);
-  const hit = find(text, Math.max(from, query + 1), to, raw.octets, 0, raw.length);
-  return hit < 0 ? -1 : hit + raw.length;
+  unfold(piece, start, end, true);
+  return find(Math.max(from, query + 1), targetEnd, form.octets, 0, form.length);
 }
 
 /** {@link endsWith} for a piece that holds escapes of `: / ? @ '`. */
-function endsWithFolding(
-  text: Uint8Array,
-  from: number,
-  to: number,
-  query: number,
-  piece: Uint8Array,
-  start: number,
-  end: number,
-): boolean {
-  unfold(piece, start, end);
-  if (endsWith(text, Math.max(from, query + 1), to, raw.octets, 0, raw.length)) return true;
-  if (query === to) return endsWith(text, from, to, escaped.octets, 0, escaped.length);
-  return from <= query && spanning(text, from, to, query, piece, start, end) === to;
+function endsWithFolding(from: number, piece: Uint8Array, start: number, end: number): boolean {
+  const query = queryStart();
+  const isPath = query === targetEnd;
+  unfold(piece, start, end, !isPath);
+  if (endsWith(isPath ? from : Math.max(from, query + 1), targetEnd, form.octets, 0, form.length))
+    return true;
+  return from <= query && spanning(from, piece, start, end) === targetEnd;
 }
 
 /**
  * The end of `piece` when its first raw `?` is placed on the `?` that starts the query, with escapes before it and raw
  * octets after it; -1 if it does not fit there.
  */
-function spanning(
-  text: Uint8Array,
-  from: number,
-  to: number,
-  query: number,
-  piece: Uint8Array,
-  start: number,
-  end: number,
-): number {
+function spanning(from: number, piece: Uint8Array, start: number, end: number): number {
+  const query = queryStart();
   let question = start;
   while (question < end && piece[question] !== QUESTION) question++;
-  if (question === end || query >= to) return -1;
-  unfold(piece, start, question);
-  if (!endsWith(text, from, query, escaped.octets, 0, escaped.length)) return -1;
-  unfold(piece, question, end);
-  const behind = query + raw.length;
-  return behind <= to && same(text, query, raw.octets, 0, raw.length) ? behind : -1;
+  if (question === end || query >= targetEnd) return -1;
+  unfold(piece, start, question, false);
+  if (!endsWith(from, query, form.octets, 0, form.length)) return -1;
+  unfold(piece, question, end, true);
+  const behind = query + form.length;
+  return behind <= targetEnd && isAt(query, form.octets, 0, form.length) ? behind : -1;
 }

@@ -1,180 +1,192 @@
+import { STAR } from '../octets.ts';
+
 /*
- * An index of one target. It bounds the time of files with many wild rules, where the naive search of each piece would
- * take too long. It is a suffix array, sorted by prefix doubling: O(n log² n) at worst for any target. Finding a piece
- * takes time in proportion to its length and the logarithm of the target's length.
+ * An index of one target. It bounds the time of files with many wild rules, where the plain search for each piece would
+ * take too long: the time to find a piece depends on the piece, and hardly on the target.
+ *
+ * It is the suffix automaton of the target (Blumer et al. 1985): the smallest automaton that reads all substrings. Each
+ * substring leads to one state; two lead to the same state when they end at the same places. Places count from 1, the
+ * end of the first octet. For each octet of the target there are at most two states and three edges, made in linear
+ * time. State 0 is the empty string. No edge leads to it, so that 0 also stands for "no state".
+ *
+ * The link of a state leads to its longest suffix that ends at more places. So the links are a tree, and a state ends at
+ * the places of all its descendants. `places` lists them in the order of the tree: those of a state lie side by side.
  */
 
-/** Ranges of up to this many suffixes are scanned. */
-const MAX_LINEAR_SUFFIXES = 24;
+/** Up to this number of places they are compared one by one. */
+const MAX_COMPARED = 16;
 
-let suffixes = new Int32Array(0);
-let ranks = new Int32Array(0);
-let spare = new Int32Array(0);
-let counts = new Int32Array(0);
-/** For each pair of octets the range of the suffixes that start with it: `first` to `behind`, exclusive. */
-const first = new Int32Array(65_536);
-const behind = new Int32Array(65_536);
-/** For ranges longer than `FEW`: the positions of their suffixes as a bit set. */
-let places = new Map<number, Int32Array>();
-let text: Uint8Array = new Uint8Array(0);
-let start = 0;
+/** By octet: where the column of its edges starts. Column 0 is for octets that the target lacks, and stays empty. */
+const columns = new Int32Array(256);
+/** A column for each octet of the target: by state, the next state. Few columns matter to a file, so they stay cached. */
+let edges: Uint16Array | Int32Array = columns;
+/** By state: the place where it ends first. */
+let firstPlaces = columns;
+/** By state: the number of its places, and the end of them in `places`. */
+let counts = columns;
+let placesEnds = columns;
+let places = columns;
+/** The places of states as bit sets; by state the number of its own plus 1, if there are many and somebody asked. */
+let bitSets: Int32Array[] = [];
+let bitSetNumbers = columns;
+let targetStart = 0;
 let length = 0;
 
-/** Indexes `octets[from, to)`, until the next target is indexed. */
-export function indexTarget(octets: Uint8Array, from: number, to: number): void {
-  text = octets;
-  start = from;
-  length = to - from;
-  places = new Map();
-  suffixes = new Int32Array(length);
-  ranks = new Int32Array(length);
-  spare = new Int32Array(length);
-  counts = new Int32Array(Math.max(length, 256));
-  sortSuffixes();
-  behind.fill(0);
-  for (let at = 0; at < length; at++) {
-    const suffix = start + suffixes[at]!;
-    const pair = (text[suffix]! << 8) | (suffix + 1 < to ? text[suffix + 1]! : 0);
-    if (behind[pair] === 0) first[pair] = at;
-    behind[pair] = at + 1;
-  }
-}
-
-function sortSuffixes(): void {
-  for (let at = 0; at < length; at++) {
-    spare[at] = at;
-    ranks[at] = text[start + at]!;
-  }
-  countingSort(256);
-  rankBy(0);
-  for (let half = 1; half < length; half *= 2) {
-    // Order by the second half. Suffixes too short to have one come first.
-    let next = 0;
-    for (let at = length - half; at < length; at++) spare[next++] = at;
-    for (let at = 0; at < length; at++) if (suffixes[at]! >= half) spare[next++] = suffixes[at]! - half;
-    const classes = ranks[suffixes[length - 1]!]! + 1;
-    countingSort(classes);
-    if (rankBy(half) === length) return;
-  }
-}
-
-/** Sorts the suffixes in `spare` by rank into `suffixes`, with a stable sort. */
-function countingSort(classes: number): void {
-  counts.fill(0, 0, classes);
-  for (let at = 0; at < length; at++) counts[ranks[at]!]!++;
-  let sum = 0;
-  for (let rank = 0; rank < classes; rank++) {
-    const count = counts[rank]!;
-    counts[rank] = sum;
-    sum += count;
-  }
-  for (let at = 0; at < length; at++) suffixes[counts[ranks[spare[at]!]!]!++] = spare[at]!;
-}
-
-/** Ranks the sorted suffixes by their first `2 * half` octets. @returns the number of different ranks. */
-function rankBy(half: number): number {
-  let rank = 0;
-  spare[suffixes[0]!] = 0;
-  for (let at = 1; at < length; at++) {
-    const one = suffixes[at - 1]!;
-    const other = suffixes[at]!;
-    // A suffix without a second half reads `undefined` there, which equals no rank.
-    const same = ranks[one] === ranks[other] && (half === 0 || ranks[one + half] === ranks[other + half]);
-    if (!same) rank++;
-    spare[other] = rank;
-  }
-  [ranks, spare] = [spare, ranks];
-  return rank + 1;
-}
-
-/** Whether each pair of adjacent octets of `piece[start, end)` occurs in the target. Excludes most pieces quickly. */
-export function hasPairs(piece: Uint8Array, start: number, end: number): boolean {
-  for (let at = start + 1; at < end; at++) {
-    if (behind[(piece[at - 1]! << 8) | piece[at]!] === 0) return false;
-  }
-  return true;
-}
-
-/** The leftmost index, from `from` on, of `piece[pieceStart, pieceEnd)` in the indexed target; -1 if there is none. */
-export function findIndexed(from: number, piece: Uint8Array, pieceStart: number, pieceEnd: number): number {
-  const size = pieceEnd - pieceStart;
-  let low = 0;
-  let high = length;
-  if (size > 1) {
-    const pair = (piece[pieceStart]! << 8) | piece[pieceStart + 1]!;
-    low = first[pair]!;
-    high = behind[pair]!;
-  }
-  low = bound(low, high, piece, pieceStart, size, false);
-  high = bound(low, high, piece, pieceStart, size, true);
-  if (low === high) return -1;
-  const least = from - start;
-  const found =
-    high - low <= MAX_LINEAR_SUFFIXES ? leastOf(low, high, least) : nextBit(placesOf(low, high), least);
-  return found < 0 ? -1 : start + found;
-}
-
-/**
- * The start of the suffixes that begin with the piece within `suffixes[low, high)`; their end if `past`.
- */
-function bound(
-  low: number,
-  high: number,
-  piece: Uint8Array,
-  pieceStart: number,
-  size: number,
-  past: boolean,
-): number {
-  // When two suffixes share n octets with the piece, all suffixes sorted between them share at least n.
-  let sharedLow = 0;
-  let sharedHigh = 0;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const suffix = suffixes[middle]!;
-    const room = Math.min(size, length - suffix);
-    let shared = Math.min(sharedLow, sharedHigh);
-    while (shared < room && text[start + suffix + shared] === piece[pieceStart + shared]) shared++;
-    const less =
-      shared === size
-        ? past
-        : shared === room || text[start + suffix + shared]! < piece[pieceStart + shared]!;
-    if (less) {
-      low = middle + 1;
-      sharedLow = shared;
-    } else {
-      high = middle;
-      sharedHigh = shared;
+/** Indexes `octets[start, end)`, until the next target is indexed. */
+export function indexTarget(octets: Uint8Array, start: number, end: number): void {
+  targetStart = start;
+  length = end - start;
+  const most = 2 * length + 1;
+  columns.fill(0);
+  let size = most;
+  for (let at = start; at < end; at++) {
+    const octet = octets[at]!;
+    if (columns[octet] === 0) {
+      columns[octet] = size;
+      size += most;
     }
   }
-  return low;
+  const table = new (most < 65_536 ? Uint16Array : Int32Array)(size);
+  const lengths = new Int32Array(most);
+  const links = new Int32Array(most);
+  const firsts = new Int32Array(most);
+  /** By place: the state of the whole target up to there. */
+  const prefixes = new Int32Array(length + 1);
+  /** The edges of each state as a list: by state the first one; by edge its column, and the next one. */
+  const lists = new Int32Array(most);
+  const edgeColumns = new Int32Array(2 * most);
+  const nextEdges = new Int32Array(2 * most);
+  let edgeCount = 0;
+  let stateCount = 1;
+  links[0] = -1;
+  for (let place = 1; place <= length; place++) {
+    const column = columns[octets[start + place - 1]!]!;
+    const added = stateCount++;
+    lengths[added] = firsts[added] = place;
+    prefixes[place] = added;
+    let state = prefixes[place - 1]!;
+    for (; state >= 0 && table[column + state] === 0; state = links[state]!) {
+      table[column + state] = added;
+      edgeColumns[++edgeCount] = column;
+      nextEdges[edgeCount] = lists[state]!;
+      lists[state] = edgeCount;
+    }
+    if (state < 0) continue;
+    const next = table[column + state]!;
+    links[added] = next;
+    if (lengths[next] === lengths[state]! + 1) continue;
+    // The suffixes of `next` that are no longer than this one now end at more places than `next` itself.
+    const suffix = stateCount++;
+    lengths[suffix] = lengths[state]! + 1;
+    firsts[suffix] = firsts[next]!;
+    for (let edge = lists[next]!; edge > 0; edge = nextEdges[edge]!) {
+      const each = edgeColumns[edge]!;
+      table[each + suffix] = table[each + next]!;
+      edgeColumns[++edgeCount] = each;
+      nextEdges[edgeCount] = lists[suffix]!;
+      lists[suffix] = edgeCount;
+    }
+    links[suffix] = links[next]!;
+    links[next] = links[added] = suffix;
+    for (; state >= 0 && table[column + state] === next; state = links[state]!)
+      table[column + state] = suffix;
+  }
+  edges = table;
+  firstPlaces = firsts;
+  // The tree, from the root on: a state is longer than its parent.
+  const order = new Int32Array(stateCount);
+  const starts = new Int32Array(length + 2);
+  for (let state = 0; state < stateCount; state++) starts[lengths[state]! + 1]!++;
+  for (let size = 1; size <= length; size++) starts[size]! += starts[size - 1]!;
+  for (let state = 0; state < stateCount; state++) order[starts[lengths[state]!]!++] = state;
+  counts = new Int32Array(stateCount);
+  placesEnds = new Int32Array(stateCount);
+  places = new Int32Array(length);
+  bitSets = [];
+  bitSetNumbers = new Int32Array(stateCount);
+  for (let at = stateCount - 1; at > 0; at--) {
+    const state = order[at]!;
+    if (prefixes[lengths[state]!] === state) counts[state]!++;
+    counts[links[state]!]! += counts[state]!;
+  }
+  for (let at = 1; at < stateCount; at++) {
+    const state = order[at]!;
+    const parent = links[state]!;
+    placesEnds[state] = placesEnds[parent]!;
+    placesEnds[parent]! += counts[state]!;
+    if (prefixes[lengths[state]!] === state) places[placesEnds[state]!++] = lengths[state]!;
+  }
 }
 
-function leastOf(low: number, high: number, least: number): number {
-  let found = -1;
-  for (let at = low; at < high; at++) {
-    const place = suffixes[at]!;
-    if (place >= least && (found < 0 || place < found)) found = place;
+/** The end of the leftmost `piece[start, end)` in the indexed target from `from` on; past the target if there is none. */
+export function endOfIndexed(from: number, piece: Uint8Array, start: number, end: number): number {
+  let state = 0;
+  let at = start;
+  do state = edges[columns[piece[at]!]! + state]!;
+  while (state !== 0 && ++at < end);
+  return targetStart + (state === 0 ? length + 1 : placeFrom(state, from - targetStart + end - start));
+}
+
+/** Whether `pieces[at, last)` fits the indexed target from `from` on. It has no escapes that fold. */
+export function piecesFitIndexed(
+  from: number,
+  pieces: Uint8Array,
+  at: number,
+  last: number,
+  anchored: boolean,
+): boolean {
+  const table = edges;
+  let place = from - targetStart;
+  for (;;) {
+    while (at < last && pieces[at] === STAR) at++;
+    if (at === last) return true;
+    const start = at;
+    let state = 0;
+    for (let octet: number; at < last && (octet = pieces[at]!) !== STAR; at++) {
+      state = table[columns[octet]! + state]!;
+      if (state === 0) return false;
+    }
+    place += at - start;
+    if (at === last && anchored) return place <= length && placeFrom(state, length) === length;
+    place = placeFrom(state, place);
+    if (place > length) return false;
+  }
+}
+
+/** The first place of `state` from `least` on; past the target if there is none. */
+function placeFrom(state: number, least: number): number {
+  const first = firstPlaces[state]!;
+  if (first >= least) return first;
+  return counts[state]! > MAX_COMPARED ? nextBit(bitSetOf(state), least) : leastOf(state, least);
+}
+
+/** The first place of `state` from `least` on; past the target if there is none. */
+function leastOf(state: number, least: number): number {
+  let found = length + 1;
+  const end = placesEnds[state]!;
+  for (let at = end - counts[state]!; at < end; at++) {
+    const place = places[at]!;
+    if (place >= least && place < found) found = place;
   }
   return found;
 }
 
-/** The positions of `suffixes[low, high)` as a bit set. It is kept, because many rules share a piece. */
-function placesOf(low: number, high: number): Int32Array {
-  const key = low * (length + 1) + high;
-  let bits = places.get(key);
-  if (bits === undefined) {
-    bits = new Int32Array((length >> 5) + 1);
-    for (let at = low; at < high; at++) bits[suffixes[at]! >> 5]! |= 1 << (suffixes[at]! & 31);
-    places.set(key, bits);
-  }
+function bitSetOf(state: number): Int32Array {
+  const number = bitSetNumbers[state]!;
+  if (number > 0) return bitSets[number - 1]!;
+  const bits = new Int32Array((length >> 5) + 1);
+  const end = placesEnds[state]!;
+  for (let at = end - counts[state]!; at < end; at++) bits[places[at]! >> 5]! |= 1 << (places[at]! & 31);
+  bitSetNumbers[state] = bitSets.push(bits);
   return bits;
 }
 
+/** The first number of a bit set from `least` on, which is in its range; past the range if there is none. */
 function nextBit(bits: Int32Array, least: number): number {
   let word = least >> 5;
   let left = bits[word]! & (-1 << (least & 31));
   while (left === 0) {
-    if (++word >= bits.length) return -1;
+    if (++word >= bits.length) return word << 5;
     left = bits[word]!;
   }
   return (word << 5) + 31 - Math.clz32(left & -left);
