@@ -11,7 +11,7 @@ interface DecisionBase {
   readonly agent: string;
   /** Name of the profile that was applied. */
   readonly profile: string;
-  /** What is in force for the origin at the moment of the question. */
+  /** The state of the origin at the time of the question. */
   readonly state: OriginState;
   /** The answer for robots.txt that the decision rests on, and where it came from. */
   readonly robots: RobotsSource;
@@ -25,7 +25,7 @@ interface DecisionBase {
   readonly retryAt?: number;
   /** The caller's reason for an override of this origin. */
   readonly because?: string;
-  /** What the site states about the use of the page, when the question named a purpose. It does not change `allowed`. */
+  /** The site's statements about the use of the page, when the question named a purpose. It does not change `allowed`. */
   readonly usage?: DecisionUsage;
 }
 
@@ -87,3 +87,16 @@ export type Decision =
       /** Why the caller overrode this origin. */
       readonly because?: string;
     });
+
+/** Every reason, for the schemas of the service and of the tools for AI agents. */
+export const REASONS: readonly Decision['reason'][] = [
+  'robots-txt',
+  'rule',
+  'no-rule',
+  'no-group',
+  'unavailable',
+  'unreachable-expired',
+  'unreachable',
+  'restricted',
+  'override',
+];

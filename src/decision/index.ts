@@ -17,7 +17,7 @@ export {
   type IgnoredMessage,
   type UsageRefusalMessage,
 } from './channels.ts';
-export type { Decision } from './decision.ts';
+export { type Decision, REASONS } from './decision.ts';
 export { isPurpose, type Purpose, PURPOSES } from './purpose.ts';
 export { type DecisionUsage, usageOf } from './usage-decision.ts';
 export { describeEntry, describeOverride, describeUnaskable } from './describe-policy.ts';

@@ -1,17 +1,8 @@
 import { z } from 'zod';
 import type { RobotsClient } from '../client/index.ts';
 import type { Purpose } from '../decision/index.ts';
-import {
-  agentField,
-  allowedField,
-  crawlDelayField,
-  reasonField,
-  retryAtField,
-  ruleField,
-  urlField,
-  whyField,
-} from './fields.ts';
-import { reasonSentence } from './sentences.ts';
+import { decisionFields, decisionFieldsOf } from './decision-fields.ts';
+import { agentField, urlField } from './fields.ts';
 import { makeTool, type Tool } from './tool.ts';
 
 /** `check_url`: the decision about one URL. */
@@ -25,14 +16,7 @@ export function checkUrl(client: RobotsClient, purpose: Purpose | undefined): To
       'means. If "retryAt" is given, ask again after that time.',
     input: z.strictObject({ url: urlField, agent: agentField }),
     output: z.object({
-      allowed: allowedField,
-      reason: reasonField,
-      why: whyField,
-      rule: ruleField.optional(),
-      retryAt: retryAtField.optional(),
-      url: z.string().describe('The URL as it was checked'),
-      agent: z.string().describe('The name that robots.txt was read for'),
-      crawlDelayMs: crawlDelayField.optional(),
+      ...decisionFields,
       purpose: z
         .enum(['allow', 'disallow', 'unknown'])
         .optional()
@@ -46,18 +30,10 @@ export function checkUrl(client: RobotsClient, purpose: Purpose | undefined): To
         agent,
         purpose === undefined ? { signal } : { signal, purpose },
       );
-      const { allowed, reason, rule, retryAt, crawlDelayMs, usage } = decision;
       return {
         data: {
-          allowed,
-          reason,
-          why: reasonSentence(decision),
-          rule,
-          retryAt,
-          url: decision.url,
-          agent: decision.agent,
-          crawlDelayMs,
-          purpose: usage?.preference,
+          ...decisionFieldsOf(decision),
+          purpose: decision.usage?.preference,
         },
       };
     },

@@ -2,21 +2,16 @@ import { z } from 'zod';
 import type { RobotsClient } from '../client/index.ts';
 import { type AnnotatedLine, annotate, explainServed, type UrlExplanation } from '../report/index.ts';
 import { usage } from '../rules/index.ts';
+import { decisionFields, decisionFieldsOf } from './decision-fields.ts';
 import {
   agentField,
-  allowedField,
-  crawlDelayField,
-  reasonField,
-  retryAtField,
   robotsField,
   robotsOf,
   ruleField,
   urlField,
   usageField,
   type UsageFields,
-  whyField,
 } from './fields.ts';
-import { reasonSentence } from './sentences.ts';
 import { makeTool, type Tool } from './tool.ts';
 
 /** `explain_url`: the decision about one URL, and everything that it depends on. */
@@ -30,13 +25,7 @@ export function explainUrl(client: RobotsClient): Tool {
       'standards make of the same file. Use it when somebody asks why a URL is allowed or disallowed.',
     input: z.strictObject({ url: urlField, agent: agentField }),
     output: z.object({
-      allowed: allowedField,
-      reason: reasonField,
-      why: whyField,
-      rule: ruleField.optional(),
-      retryAt: retryAtField.optional(),
-      url: z.string().describe('The URL as it was checked'),
-      agent: z.string().describe('The name that robots.txt was read for'),
+      ...decisionFields,
       group: z
         .object({ agent: z.string(), lines: z.array(z.number()) })
         .optional()
@@ -45,7 +34,6 @@ export function explainUrl(client: RobotsClient): Tool {
         .object({ rule: ruleField, lost: z.enum(['shorter', 'tie', 'later']) })
         .optional()
         .describe('The rule that came closest to deciding, and why it lost'),
-      crawlDelayMs: crawlDelayField.optional(),
       usage: usageField.optional(),
       robots: robotsField,
       lines: z
@@ -65,19 +53,12 @@ export function explainUrl(client: RobotsClient): Tool {
       const policy = await client.policy(url, agent === undefined ? { signal } : { signal, agent });
       const decision = await client.check(url, agent, { signal });
       const explanation = explainServed(decision, policy);
-      const { allowed, group, reason, rule, retryAt, crawlDelayMs } = decision;
+      const { group } = decision;
       return {
         data: {
-          allowed,
-          reason,
-          why: reasonSentence(decision),
-          rule,
-          retryAt,
-          url: decision.url,
-          agent: decision.agent,
+          ...decisionFieldsOf(decision),
           group: group && { agent: group.agent, lines: [...group.lines] },
           runnerUp: explanation.runnerUp,
-          crawlDelayMs,
           usage: usageOf(explanation),
           robots: robotsOf(decision.robots),
           lines: linesOf(explanation),
@@ -105,7 +86,7 @@ function linesOf({ file, ...explanation }: UrlExplanation): Pick<AnnotatedLine, 
 
 const MAX_LICENSES = 10;
 
-/** What the file states about the use of the page; `undefined` when it states nothing. */
+/** The file's statements about the use of the page; `undefined` when it states nothing. */
 function usageOf({ file, decision }: UrlExplanation): UsageFields | undefined {
   if (file === undefined) return undefined;
   const stated = usage(file, decision.url, decision.agent);

@@ -1,6 +1,5 @@
 /** Schemas of fields that several tools have. Their descriptions are for the model. */
 import { z } from 'zod';
-import type { Decision } from '../decision/index.ts';
 import type { RobotsSource } from '../lifecycle/index.ts';
 import type { MatchedRule, Preference } from '../rules/index.ts';
 
@@ -21,27 +20,6 @@ export const agentField: z.ZodType<string | undefined, string | undefined> = z
   .optional()
   .describe(
     'Another crawler to ask about, such as Googlebot. Leave it out to ask about yourself: fetch_page fetches as yourself only',
-  );
-
-export const allowedField: z.ZodType<boolean> = z
-  .boolean()
-  .describe('Whether robots.txt allows the agent to fetch the URL');
-
-export const reasonField: z.ZodType<Decision['reason']> = z
-  .enum([
-    'robots-txt',
-    'rule',
-    'no-rule',
-    'no-group',
-    'unavailable',
-    'unreachable-expired',
-    'unreachable',
-    'restricted',
-    'override',
-  ])
-  .describe(
-    'What decides: a rule; that no rule matches, or no group is for the agent; that there is no robots.txt ' +
-      '(unavailable); that it cannot be fetched for now (unreachable)',
   );
 
 export const whyField: z.ZodType<string> = z.string().describe('The reason as a sentence');
@@ -88,7 +66,7 @@ export function robotsOf(source: RobotsSource): RobotsFields {
   return { url, finalUrl, status, error, fetchedAt, staleAt, truncated, suspect };
 }
 
-/** What a site states about the use of its content. */
+/** A site's statements about the use of its content. */
 export interface UsageFields {
   readonly 'train-ai': Preference;
   readonly 'ai-use': Preference;

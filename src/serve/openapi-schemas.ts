@@ -1,4 +1,4 @@
-import { PURPOSES } from '../decision/index.ts';
+import { PURPOSES, REASONS } from '../decision/index.ts';
 
 /** Schemas in JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 
@@ -32,19 +32,7 @@ export function object(required: object, optional: object = {}): object {
   return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required) };
 }
 
-const reason = {
-  enum: [
-    'robots-txt',
-    'rule',
-    'no-rule',
-    'no-group',
-    'unavailable',
-    'unreachable-expired',
-    'unreachable',
-    'restricted',
-    'override',
-  ],
-};
+const reason = { enum: REASONS };
 const preference = { enum: ['allow', 'disallow', 'unknown'] };
 const usageSource = object(
   { directive: text, specification: text, value: text, preferences: anything },
@@ -82,7 +70,7 @@ const robots = {
     'The response that the answer is based on, and how long it is used. `truncated`: rules may follow the part that was ' +
     'read. `suspect`: what the response looks like, if not like a robots.txt.',
 };
-/** What is known of an origin; its parts are those of `OriginPolicy` in the package. */
+/** The state of an origin; its parts are those of `OriginPolicy` in the package. */
 const policyParts = {
   origin: text,
   profile: text,
