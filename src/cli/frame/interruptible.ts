@@ -10,20 +10,20 @@ export async function interruptible<Result>(
   { readsStdin }: { readonly readsStdin: boolean },
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const stop = new AbortController();
+  const controller = new AbortController();
   // Every URL in progress listens to the signal, so many listeners are not a leak.
-  setMaxListeners(0, stop.signal);
-  const interrupt = (): void => stop.abort(session.signal.reason);
+  setMaxListeners(0, controller.signal);
+  const interrupt = (): void => controller.abort(session.signal.reason);
   session.signal.addEventListener('abort', interrupt, { once: true });
   if (session.signal.aborted) interrupt();
-  if (readsStdin) endWith(stop.signal, session);
+  if (readsStdin) endWith(controller.signal, session);
   try {
-    const result = await work(stop.signal);
-    stop.signal.throwIfAborted();
+    const result = await work(controller.signal);
+    controller.signal.throwIfAborted();
     return result;
   } finally {
     session.signal.removeEventListener('abort', interrupt);
-    stop.abort();
+    controller.abort();
   }
 }
 
@@ -33,4 +33,17 @@ function endWith(signal: AbortSignal, { stdin }: Session): void {
   stdin.on('error', () => undefined);
   if (signal.aborted) end();
   else signal.addEventListener('abort', end, { once: true });
+}
+
+/** Resolves when `signal` aborts, which Ctrl-C does, and on SIGTERM. */
+export function untilEnded({ onTerminate }: Session, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const forget = onTerminate?.(resolve);
+    const interrupt = (): void => {
+      forget?.();
+      resolve();
+    };
+    if (signal.aborted) interrupt();
+    else signal.addEventListener('abort', interrupt, { once: true });
+  });
 }

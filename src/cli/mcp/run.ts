@@ -5,7 +5,7 @@ import { type Session, UsageError } from '../../report/index.ts';
 import { printable, quoted } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
-import { interruptible } from '../frame/interruptible.ts';
+import { interruptible, untilEnded } from '../frame/interruptible.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
 import { readPurpose } from '../frame/settings.ts';
 
@@ -44,7 +44,7 @@ export async function serveAgents(
       onError: (error) => logError(error, session),
     });
     greet(agent, session);
-    await Promise.race([connection.ended, ended(session, signal)]);
+    await Promise.race([connection.ended, untilEnded(session, signal)]);
     await connection.close();
     return exitCode.success;
   });
@@ -62,17 +62,4 @@ function greet(agent: string, { stdin, stderr }: Session): void {
 function logError(error: unknown, { stderr }: Session): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   stderr.write(`canfetch: ${text}\n`);
-}
-
-/** Resolves on Ctrl-C, and on SIGTERM. */
-function ended({ onTerminate }: Session, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const forget = onTerminate?.(resolve);
-    const interrupt = (): void => {
-      forget?.();
-      resolve();
-    };
-    if (signal.aborted) interrupt();
-    else signal.addEventListener('abort', interrupt, { once: true });
-  });
 }

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
+import { untilEnded } from '../frame/interruptible.ts';
 import { onlineSettings, type OnlineSettings, openClient } from '../frame/open-client.ts';
 import { Output, printable, quoted } from '../../report/text/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
@@ -90,7 +91,7 @@ async function serveAlone(
     try {
       if (primary === undefined) await announce(server, session);
       else primary.serves(server.url);
-      await ended(session);
+      await untilEnded(session, session.signal);
     } finally {
       stopping.abort();
       await server.close();
@@ -121,19 +122,6 @@ async function announce({ url }: RunningServer, { stdout }: Session): Promise<vo
   const output = new Output(stdout);
   await output.write(`canfetch serves at ${printable(url)}\n`);
   await output.release();
-}
-
-/** Resolves on Ctrl-C, and on SIGTERM. */
-function ended({ signal, onTerminate }: Session): Promise<void> {
-  return new Promise((resolve) => {
-    const forget = onTerminate?.(resolve);
-    const interrupt = (): void => {
-      forget?.();
-      resolve();
-    };
-    if (signal.aborted) interrupt();
-    else signal.addEventListener('abort', interrupt, { once: true });
-  });
 }
 
 /** @throws UsageError when `--port` is not a whole number from 0 to 65535. */
