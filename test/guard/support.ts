@@ -78,6 +78,16 @@ export class Moment {
   readonly now = (): void => this.settle();
 }
 
+/** Redirects `/a` to `/b` with a body that never ends. `freed` has come when its socket is closed. */
+export function endlessRedirect(freed: Moment): Handler {
+  return (request, response) => {
+    if (request.url !== '/a') return echo(request, response);
+    response.on('close', freed.now);
+    response.writeHead(302, { location: '/b' });
+    response.write('and so on');
+  };
+}
+
 /** A site that is closed after the test. */
 export async function site(handler: Handler): Promise<Site> {
   return opened(await startSite(handler));

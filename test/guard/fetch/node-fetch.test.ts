@@ -1,7 +1,7 @@
 import fetch from 'node-fetch';
 import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../../src/index.ts';
-import { echo, Moment, pagesOf, redirecting, ScriptedClient, site } from '../support.ts';
+import { endlessRedirect, Moment, pagesOf, redirecting, ScriptedClient, site } from '../support.ts';
 
 describe('guardFetch around node-fetch, whose bodies are streams of Node', () => {
   it('follows redirects, and refuses one by itself', async () => {
@@ -24,12 +24,7 @@ describe('guardFetch around node-fetch, whose bodies are streams of Node', () =>
   it('frees the socket of a redirect whose body never ends, before it asks about the next hop', async () => {
     const robots = new ScriptedClient();
     const freed = new Moment();
-    const server = await site((request, response) => {
-      if (request.url !== '/a') return echo(request, response);
-      response.on('close', freed.now);
-      response.writeHead(302, { location: '/b' });
-      response.write('and so on');
-    });
+    const server = await site(endlessRedirect(freed));
     robots.pending = (url) => (url.endsWith('/b') ? freed.come : Promise.resolve());
     expect((await guardFetch(fetch, robots)(server.url('/a'))).status).toBe(200);
     expect(pagesOf(server)).toEqual(['GET /a', 'GET /b']);

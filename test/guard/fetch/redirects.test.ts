@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../../src/index.ts';
 import { answer } from '../../support/site.ts';
-import { echo, Moment, pagesOf, realms, redirecting, ScriptedClient, site, streamOf } from '../support.ts';
+import {
+  echo,
+  endlessRedirect,
+  Moment,
+  pagesOf,
+  realms,
+  redirecting,
+  ScriptedClient,
+  site,
+  streamOf,
+} from '../support.ts';
 
 const careless =
   (fetch: typeof globalThis.fetch) =>
@@ -34,12 +44,7 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
   it('frees the socket of a redirect whose body never ends, before it asks about the next hop', async () => {
     const robots = new ScriptedClient();
     const freed = new Moment();
-    const server = await site((request, response) => {
-      if (request.url !== '/a') return echo(request, response);
-      response.on('close', freed.now);
-      response.writeHead(302, { location: '/b' });
-      response.write('and so on');
-    });
+    const server = await site(endlessRedirect(freed));
     // The decision about the second hop comes only once the first one's socket is gone.
     robots.pending = (url) => (url.endsWith('/b') ? freed.come : Promise.resolve());
     expect((await guardFetch(fetch, robots)(server.url('/a'))).status).toBe(200);
