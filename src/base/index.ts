@@ -1,5 +1,5 @@
 /**
- * What every room may use: errors, the clock, abort signals, defaults that several rooms share. It must not import any
+ * Parts that every room may use: errors, the clock, abort signals, defaults that several rooms share. It must not import any
  * other room, a library, or Node; one idea a file, so that it does not become a drawer.
  */
 export { builtin } from './builtin.ts';

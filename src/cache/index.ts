@@ -1,5 +1,5 @@
 /**
- * What is remembered of origins in memory, with at most one flight per origin. Fetching is passed in as a function:
+ * The records of origins in memory, with at most one fetch per origin at a time. Fetching is passed in as a function:
  * this room must not import `fetch/`, a guard or the client.
  */
 export { CacheEntry } from './entry.ts';

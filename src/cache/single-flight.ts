@@ -49,7 +49,7 @@ export class SingleFlight<Value> {
 }
 
 class Flight<Value> {
-  private readonly stop = new StopController();
+  private readonly controller = new StopController();
   private readonly landed: () => void;
   private readonly result: Promise<Value>;
   private resolve!: (value: Value) => void;
@@ -67,7 +67,7 @@ class Flight<Value> {
   }
 
   take(start: (signal: StopSignal) => Promise<Value>): void {
-    start(this.stop).then(
+    start(this.controller).then(
       (value) => {
         this.landed();
         this.resolve(value);
@@ -97,7 +97,7 @@ class Flight<Value> {
   abort(reason: unknown): void {
     this.landed();
     this.reject(reason);
-    this.stop.abort(reason);
+    this.controller.abort(reason);
   }
 }
 

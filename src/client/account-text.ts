@@ -20,7 +20,7 @@ export interface AccountedRefusal {
   readonly robots?: string;
 }
 
-/** What one origin refused for one reason: how often, and the first such URL. */
+/** The refusals of one origin for one reason: their number, and the first such URL. */
 export interface AccountedOrigin {
   readonly origin: string;
   readonly reason: AccountedRefusal['reason'];

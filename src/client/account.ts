@@ -33,7 +33,7 @@ export interface RobotsAccountOptions {
 /** An account of a crawl, to see what it lost. Made by {@link robotsAccount}. */
 export interface RobotsAccount extends Disposable {
   totals(): AccountTotals;
-  /** What was refused, by origin and reason: the most frequent first. At most 1,000. */
+  /** Refusals, by origin and reason: the most frequent first. At most 1,000. */
   refusals(): readonly AccountedOrigin[];
   /** For people: the totals, and the 20 most frequent refusals. Safe for terminals. */
   toString(): string;

@@ -25,7 +25,7 @@ export interface RobotsClientOptions {
    */
   readonly agent?: Agent;
   /**
-   * What answers and failures mean over time: the name of a preset, or a profile of your own. @default 'rfc9309'
+   * The meaning of answers and failures over time: the name of a preset, or a profile of your own. @default 'rfc9309'
    * @example
    * ```ts
    * const robots = new RobotsClient({ profile: { ...profiles.rfc9309, name: 'patient', maxRedirects: 10 } });

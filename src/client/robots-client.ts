@@ -167,7 +167,7 @@ export class RobotsClient {
     }
   }
 
-  /** Like {@link canFetch}, with the reason; with `purpose` also with what the site states about the use of the page. */
+  /** Like {@link canFetch}, with the reason; with `purpose` also with the site's statements about the use of the page. */
   async check(url: string | URL, agent?: Agent, options?: PurposeOptions): Promise<Decision> {
     const purpose = options?.purpose;
     const questions = this[QUESTIONS];
@@ -179,10 +179,10 @@ export class RobotsClient {
   }
 
   /**
-   * What the site states about the use of the page of `decision`, by its robots.txt as memory has it, and by header fields of
-   * the page where they are known. No I/O. Without rules in memory the header fields alone are read.
+   * The site's statements about the use of the page of `decision`: those of its robots.txt in memory, and of the page's
+   * header fields if `headers` has them. No I/O. Without rules in memory the header fields alone are read.
    *
-   * @param purpose What the page is fetched for.
+   * @param purpose The purpose of fetching the page.
    * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a purpose that is none.
    */
   usageOf(decision: Decision, purpose: Purpose, headers?: UsageOptions): DecisionUsage {

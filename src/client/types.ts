@@ -9,7 +9,7 @@ export interface CheckOptions {
 
 /** Options of `check`. */
 export interface PurposeOptions extends CheckOptions {
-  /** What the page is fetched for: the decision then has `usage`, what the site states about it. `allowed` stays. */
+  /** The purpose of fetching the page: the decision then has `usage`, the site's statements about it. `allowed` stays as it is. */
   readonly purpose?: Purpose;
 }
 

@@ -24,7 +24,7 @@ export interface OriginPolicy {
   readonly because?: string;
   readonly robots: RobotsSource;
   /**
-   * What the client's `addressPolicy` is checked against. `'connections'`: the address of every connection.
+   * The addresses that the client's `addressPolicy` is checked against. `'connections'`: the address of every connection.
    * `'literals'`: only addresses in URLs, and `localhost`; a host name counts as public. So it is with `transport` or
    * `dispatcher`, with a global dispatcher, and on platforms whose `fetch` is the transport (Bun, Workers, browsers).
    */

@@ -1,4 +1,4 @@
-/** What a page is fetched for, in the words of AIPREF and of Cloudflare's `ai-input`. */
+/** The purpose of fetching a page, in the words of AIPREF and of Cloudflare's `ai-input`. */
 export type Purpose = 'train-ai' | 'ai-use' | 'ai-input' | 'search';
 
 /** All purposes. In a file of its own, because `--help` of the command lists them and must load little. */

@@ -10,7 +10,7 @@ import {
 } from '../rules/index.ts';
 import type { Purpose } from './purpose.ts';
 
-/** What a site states about the use of a page, and what follows for the purpose that was asked about. */
+/** A site's statements about the use of a page, and the result for the purpose that was asked about. */
 export interface DecisionUsage extends Usage {
   readonly purpose: Purpose;
   /** Whether the site wants its page used so. `unknown`: it does not say. */

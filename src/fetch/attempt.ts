@@ -33,13 +33,13 @@ import { isRedirect, redirectTarget } from './redirect.ts';
 import { requestFields } from './request-fields.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 
-/** How long to wait for the page of an error status. The page only tells what kind of page it is. */
+/** The time to wait for the body of an error status, which is only used to recognise the page of a gatekeeper. */
 const PAGE_MS = 1_000;
 
 /** The hops of one attempt. The deadline may ask for the current hop at any time. */
 export class Attempt {
   readonly #options: FetchRobotsOptions;
-  readonly #stop: StopController;
+  readonly #controller: StopController;
   readonly #maxBodyBytes: number;
   readonly #initial: URL;
   readonly #addresses: HopAddresses;
@@ -52,9 +52,9 @@ export class Attempt {
   readonly #requested: string[] = [];
   readonly #redirects: Redirect[] = [];
 
-  constructor(options: FetchRobotsOptions, stop: StopController, maxBodyBytes: number) {
+  constructor(options: FetchRobotsOptions, controller: StopController, maxBodyBytes: number) {
     this.#options = options;
-    this.#stop = stop;
+    this.#controller = controller;
     this.#maxBodyBytes = maxBodyBytes;
     this.#initial = new URL('/robots.txt', options.origin);
     if (options.origin.includes('@')) {
@@ -102,7 +102,7 @@ export class Attempt {
   /** Sends one request. Returns `undefined` when it was answered by a redirect that is now followed. */
   async #hop(): Promise<Outcome | undefined> {
     const { transport, lookup } = this.#options;
-    const signal = this.#stop;
+    const signal = this.#controller;
     if (this.#addresses.refuses(this.#url)) return this.unreachable(ADDRESS_REFUSED);
     const { publicOnly } = this.#addresses;
     const { fields, conditional } = requestFields(this.#url, this.#initial, this.#options);
@@ -202,7 +202,7 @@ export class Attempt {
       };
     } finally {
       this.#status = response.status;
-      if (!complete) this.#stop.abort();
+      if (!complete) this.#controller.abort();
     }
   }
 
@@ -221,10 +221,10 @@ export class Attempt {
       response.discard();
       return new Uint8Array(0);
     }
-    const timer = setTimeout(() => this.#stop.abort(), PAGE_MS);
+    const timer = setTimeout(() => this.#controller.abort(), PAGE_MS);
     const { start, whole } = await readStart(response, SUSPECT_OCTETS);
     clearTimeout(timer);
-    if (!whole) this.#stop.abort();
+    if (!whole) this.#controller.abort();
     return start;
   }
 

@@ -37,7 +37,7 @@ const AGENT_OPTIONS: Agent.Options = {
 export class Connections {
   readonly #connectorWith: (options: { readonly allowH2: boolean }) => Connector;
   readonly #agents: AgentPair;
-  readonly #stop = new StopController();
+  readonly #closing = new StopController();
   #http2: Connector | undefined;
 
   constructor(connectorWith: (options: { readonly allowH2: boolean }) => Connector) {
@@ -49,7 +49,8 @@ export class Connections {
     try {
       return await this.#agents.request(url, init);
     } catch (error) {
-      if (codeOf(error) !== NO_APPLICATION_PROTOCOL || init.signal.aborted || this.#stop.aborted) throw error;
+      if (codeOf(error) !== NO_APPLICATION_PROTOCOL || init.signal.aborted || this.#closing.aborted)
+        throw error;
     }
     this.#http2 ??= this.#connectorWith({ allowH2: true });
     return this.#overHttp2(this.#http2, url, init);
@@ -60,21 +61,21 @@ export class Connections {
     url: URL,
     { headers, signal }: TransportRequest,
   ): Promise<ResponseData> {
-    const stop = new StopController();
-    const abort = (): void => stop.abort(signal.reason);
-    const close = (): void => stop.abort(this.#stop.reason);
+    const controller = new StopController();
+    const abort = (): void => controller.abort(signal.reason);
+    const close = (): void => controller.abort(this.#closing.reason);
     signal.addEventListener('abort', abort, { once: true });
-    this.#stop.addEventListener('abort', close);
+    this.#closing.addEventListener('abort', close);
     const over = (): void => {
       signal.removeEventListener('abort', abort);
-      this.#stop.removeEventListener('abort', close);
+      this.#closing.removeEventListener('abort', close);
     };
     try {
       const response = await requestOverHttp2({
         connect,
         url,
         headers,
-        signal: stop,
+        signal: controller,
         maxInterim: MAX_INTERIM,
       });
       response.body.once('close', over);
@@ -86,7 +87,7 @@ export class Connections {
   }
 
   async destroy(): Promise<void> {
-    this.#stop.abort(new errors.ClientDestroyedError());
+    this.#closing.abort(new errors.ClientDestroyedError());
     await this.#agents.destroy();
   }
 }

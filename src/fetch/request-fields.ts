@@ -14,7 +14,7 @@ export function requestFields(
   const { agent, headersForRobots, transport } = options;
   const fields: Record<string, string> = { 'user-agent': agent, accept: ACCEPT };
   if (transport.acceptEncoding !== undefined) fields['accept-encoding'] = transport.acceptEncoding;
-  // What the caller gave for one origin goes to no other.
+  // Fields that the caller gave for one origin are sent to no other.
   if (headersForRobots !== undefined && url.origin === initial.origin) {
     for (const [name, value] of Object.entries(headersForRobots)) fields[name.toLowerCase()] = value;
   }

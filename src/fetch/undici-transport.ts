@@ -27,7 +27,7 @@ import { Dispatcher, errors } from 'undici';
 /** A discarded body of up to this size is read to its end, so that its connection can be reused. */
 const DRAIN_OCTETS = 16_384;
 
-/** How long a discarded body may take to drain. */
+/** The time that a discarded body may take to drain. */
 const DRAIN_MS = 1_000;
 
 const PUBLIC = { isPublic: true } as const;

@@ -13,7 +13,7 @@ type PageFetch = (url: string, init: { headers: object; signal: AbortSignal }) =
 interface PageFetchOptions {
   /** Must be that of the client. */
   readonly addressPolicy: 'any' | 'public-only';
-  /** What the agent fetches pages for. */
+  /** The purpose for which the agent fetches pages. */
   readonly purpose: Purpose | undefined;
   /** A proxy for the requests, only with the policy `'any'`: a proxy chooses addresses by itself. */
   readonly dispatcher: Dispatcher | undefined;

@@ -52,7 +52,7 @@ export interface Profile {
   readonly backoff: { readonly initialMs: number; readonly maxMs: number };
   /** Bounds of the pause from `Retry-After`. */
   readonly retryAfter: { readonly minMs: number; readonly maxMs: number };
-  /** How long a good copy serves after the file became unavailable. 0: not at all. */
+  /** The time for which a good copy serves after the file became unavailable. 0: not at all. */
   readonly keepCopyOnUnavailableMs: number;
 }
 

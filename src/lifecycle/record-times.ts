@@ -10,7 +10,7 @@ const ENDLESS_RETENTION_MS = 30 * DAY_MS;
 const MAX_MS = 10 * 365 * DAY_MS;
 
 /**
- * How long a record stays useful, in ms from `now`; 0 when it is useless already.
+ * The time for which a record stays useful, in ms from `now`; 0 when it is useless already.
  *
  * A copy and the start of an outage are kept longer than the answer: the site may fail at any later time, and the
  * phases of the profile count from there. An answer without a file is useless once it is stale.

@@ -19,7 +19,7 @@ interface PartOptions {
   readonly maxOctets: number;
 }
 
-/** How many octets are examined for the encoding, as browsers do. */
+/** The number of octets that are examined for the encoding, as browsers do. */
 const HEAD_OCTETS = 1_024;
 
 /**

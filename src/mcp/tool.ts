@@ -2,7 +2,7 @@ import type { CallToolResult, Tool as ToolDescription } from '@modelcontextproto
 import { z } from 'zod';
 import { refusalFields, refusalFieldsOf, ToolError } from './refusal.ts';
 
-/** What a tool returns: data that fits its output schema, and text for the model. */
+/** The result of a tool: data that fits its output schema, and text for the model. */
 export interface ToolAnswer<Data extends object> {
   readonly data: Data;
   /** Text blocks. Default: the data as JSON. */
@@ -13,7 +13,7 @@ export interface ToolAnswer<Data extends object> {
 interface ToolParts<Input, Data extends object> {
   readonly name: string;
   readonly title: string;
-  /** What the tool does, for the model that selects it. */
+  /** A description of the tool, for the model that selects it. */
   readonly description: string;
   readonly input: z.ZodType<Input>;
   /** The data of an answer that is no refusal. */

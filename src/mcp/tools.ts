@@ -6,12 +6,12 @@ import { fetchPage, type PageFetch } from './fetch-page.ts';
 import { sitePolicy } from './site-policy.ts';
 import type { Tool } from './tool.ts';
 
-/** What the tools use. */
+/** The dependencies of the tools. */
 interface AgentTools {
   readonly client: RobotsClient;
   /** A guarded fetch for pages. */
   readonly fetch: PageFetch;
-  /** What the agent fetches pages for. */
+  /** The purpose for which the agent fetches pages. */
   readonly purpose: Purpose | undefined;
 }
 

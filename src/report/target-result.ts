@@ -16,7 +16,7 @@ export interface FileDecision {
   readonly group?: MatchedGroup;
   readonly crawlDelayMs?: number;
   readonly robots: FileSource;
-  /** What the file states about the use of the page, when the question named a purpose. */
+  /** The file's statements about the use of the page, when the question named a purpose. */
   readonly usage?: DecisionUsage;
 }
 

@@ -8,7 +8,7 @@ export interface GroupRanges {
   readonly agent: string;
   /** Runs of lines, [first, last], 1-based, in order. */
   readonly ranges: readonly (readonly [number, number])[];
-  /** How many more runs there are. */
+  /** The number of further runs. */
   readonly omitted?: number;
 }
 

@@ -40,10 +40,10 @@ class Counts {
     else cell.count++;
   }
 
-  forEach(tell: (labels: readonly string[], count: number) => void): void {
+  forEach(visit: (labels: readonly string[], count: number) => void): void {
     for (const [first, bySecond] of this.cells) {
       for (const [second, byThird] of bySecond) {
-        for (const [third, { count }] of byThird) tell([first, second, third], count);
+        for (const [third, { count }] of byThird) visit([first, second, third], count);
       }
     }
   }

@@ -62,7 +62,7 @@ const purpose = {
   schema: purposeSchema,
   example: examples.purpose,
 };
-/** What every route answers to a request that is not for it. */
+/** The responses of every route to a request that it cannot serve. */
 const foreign = {
   ...problem(403, 'ERR_ROBOTS_FOREIGN_SITE', 'The request comes from a page of another site.'),
   ...problem(421, 'ERR_ROBOTS_FOREIGN_HOST', 'The service does not accept this Host.'),

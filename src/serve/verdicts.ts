@@ -20,7 +20,7 @@ export interface AgentVerdict {
   readonly crawlDelayMs?: number;
   readonly runnerUp?: Explanation['runnerUp'];
   /**
-   * What the site states about the use of the resource; absent when it states nothing and the question named no
+   * The site's statements about the use of the resource; absent when it states nothing and the question named no
    * purpose.
    */
   readonly usage?: Usage | DecisionUsage;
@@ -70,7 +70,7 @@ export function verdictOf(
   };
 }
 
-/** What `file` states about the use of `target`. Without a purpose only when it states something. */
+/** The statements of `file` about the use of `target`. Without a purpose: `undefined` when there are none. */
 export function statedUsage(
   file: RobotsFile | undefined,
   target: string,

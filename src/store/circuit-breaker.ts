@@ -9,7 +9,7 @@ type State =
   | { readonly name: 'half-open'; readonly probe: Permit };
 
 const FAILURES_TO_OPEN = 3;
-/** How long an open breaker lets no call through. */
+/** The time for which an open breaker lets no call through. */
 const OPEN_MS = 3_000;
 
 /**

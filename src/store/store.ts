@@ -52,7 +52,7 @@ export function milliseconds(name: 'ttlMs' | 'delayMs', value: number): number {
 }
 
 /**
- * How long a slot is kept after its time, in milliseconds, so that a later booking with a longer delay still finds
+ * The time in milliseconds for which a slot is kept after its own time, so that a later booking with a longer delay still finds
  * it. With a longer delay it is kept for that long.
  */
 export const SLOT_REMEMBERED_MS: number = 5 * 60 * 1000;

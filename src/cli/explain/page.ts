@@ -7,7 +7,7 @@ import { pageDirectives, type PageDirectives, type Usage } from '../../rules/ind
 import type { Field } from '../check/render.ts';
 import type { OpenedClient } from '../frame/open-client.ts';
 
-/** What the header fields of a page say about its use; or why there are none. */
+/** The statements of a page's header fields about its use; or the error, when the page could not be read. */
 export type PageReport =
   | {
       /** After redirects. */

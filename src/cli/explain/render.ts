@@ -29,7 +29,7 @@ import {
   answerFields,
   otherProfiles,
   stateSentence,
-  type PolicyView,
+  type PolicyLayout,
   sizeSentence,
 } from '../policy/render.ts';
 
@@ -53,7 +53,7 @@ function usageSentence({ file, decision }: UrlExplanation): string | undefined {
   return `${what} (${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 5).join(', ')}; reported, not enforced)`;
 }
 
-export interface ExplanationView extends PolicyView {
+export interface ExplanationLayout extends PolicyLayout {
   /** Whether to show every line of a long file. */
   readonly all: boolean;
   /** With `--page`: what the page says of its use. */
@@ -61,7 +61,7 @@ export interface ExplanationView extends PolicyView {
 }
 
 /** Renders an explanation for people. */
-export function renderExplanation(explanation: UrlExplanation, view: ExplanationView): string {
+export function renderExplanation(explanation: UrlExplanation, view: ExplanationLayout): string {
   const { decision, policy, underProfiles, file } = explanation;
   const { colours, width, verbose } = view;
   const fields = [
@@ -105,7 +105,7 @@ const whyLost = {
   later: 'which comes later: the first match decides',
 } as const;
 
-function originFields({ decision, policy }: UrlExplanation, { now }: ExplanationView): Field[] {
+function originFields({ decision, policy }: UrlExplanation, { now }: ExplanationLayout): Field[] {
   if (policy === undefined) {
     if ('finalUrl' in decision.robots) return [];
     const fields = [looksField(decision), fileField(decision)].filter((field) => field !== undefined);
@@ -121,7 +121,7 @@ function originFields({ decision, policy }: UrlExplanation, { now }: Explanation
 
 function fileLines(
   explanation: UrlExplanation & { readonly file: RobotsFile },
-  { all, colours, width }: ExplanationView,
+  { all, colours, width }: ExplanationLayout,
 ): string[] {
   const lines = annotate(explanation, all);
   let last = 1;

@@ -70,7 +70,7 @@ export class OpenedClient implements PolicyClient {
     await this.client.close();
     await this.dispatcher?.destroy();
     await this.store?.close();
-    this.troubles.tell();
+    this.troubles.report();
   }
 }
 
@@ -156,7 +156,7 @@ class StoreTroubles {
     else if (event.type === 'failed') this.cause ??= String(event.error);
   }
 
-  tell(): void {
+  report(): void {
     const { cause, dropped } = this;
     if (cause === undefined && dropped === 0) return;
     const lost = dropped === 0 ? '' : `; ${count(dropped, 'record')} were not written`;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { EmbeddedStore } from '../../store/lmdb/lmdb.ts';
 
-/** What `--store` begins with for a file of SQLite. */
+/** The beginning of a `--store` that names a file of SQLite. */
 const SQLITE = 'sqlite:';
 
 /** The file or folder that `--store` names. */

@@ -19,7 +19,7 @@ import {
 import type { Field } from '../check/render.ts';
 import { shortHops, verboseHops } from './hops.ts';
 
-export interface PolicyView {
+export interface PolicyLayout {
   readonly colours: Palette;
   readonly now: number;
   readonly width: number | undefined;
@@ -28,7 +28,7 @@ export interface PolicyView {
 }
 
 /** Renders a policy for people. */
-export function renderPolicy(policy: OriginPolicy, { colours, now, width, verbose }: PolicyView): string {
+export function renderPolicy(policy: OriginPolicy, { colours, now, width, verbose }: PolicyLayout): string {
   const { attempt, profile, origin } = policy;
   const fields = [...answerFields(policy, now), ...fileFields(policy, now)];
   const others = policy.underProfiles
@@ -133,7 +133,7 @@ function shortList(items: readonly string[]): string {
 /** Describes the results under other profiles: a line for each, or one line when all agree. */
 export function otherProfiles(
   fields: readonly Field[],
-  { colours, width }: Omit<PolicyView, 'now' | 'verbose'>,
+  { colours, width }: Omit<PolicyLayout, 'now' | 'verbose'>,
 ): string[] {
   const [first] = fields;
   if (first === undefined) return [];

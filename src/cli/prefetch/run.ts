@@ -33,13 +33,13 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
     const report = new PrefetchReport(form, given, session, stream);
     try {
       const origins = new DistinctOrigins();
-      const ask = (line: Target, stop: AbortSignal): Prefetched | Promise<Prefetched> | undefined => {
+      const ask = (line: Target, signal: AbortSignal): Prefetched | Promise<Prefetched> | undefined => {
         report.read();
         const target = originTarget(line);
         if ('error' in target) return target;
         // The URL of the front page represents the origin. The report leaves out the decision about that page.
         return origins.add(target.origin)
-          ? client.check(`${target.origin}/`, undefined, { signal: stop })
+          ? client.check(`${target.origin}/`, undefined, { signal })
           : undefined;
       };
       for await (const prefetched of mapBatches(targetLines(stream), { concurrency, signal }, ask)) {

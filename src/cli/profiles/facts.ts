@@ -5,7 +5,7 @@ import { duration } from '../../report/text/index.ts';
 /** Labelled facts. Every profile has the same labels, so that a table can show profiles side by side. */
 export type Facts = readonly (readonly [label: string, text: string])[];
 
-/** How a profile treats each response for robots.txt, and for how long. */
+/** The meaning of each response for robots.txt under a profile, and its duration. */
 export function profileFacts(profile: Profile): Facts {
   const { lifetime, backoff, retryAfter } = profile;
   return [
@@ -31,7 +31,7 @@ export function profileFacts(profile: Profile): Facts {
   ];
 }
 
-/** How a dialect parses and matches the file. */
+/** The rules by which a dialect parses and matches the file. */
 export function readingFacts(traits: DialectTraits): Facts {
   return [
     ['deciding rule', traits.decides === 'longest' ? 'longest' : 'first'],

@@ -107,11 +107,11 @@ class Primary {
     const finish = (): void => {
       clearTimeout(late);
       this.collections.delete(asked);
-      tell(asker, { kind: 'all-metrics', question, all });
+      send(asker, { kind: 'all-metrics', question, all });
     };
     const late = setTimeout(finish, METRICS_MS);
     this.collections.set(asked, { all, missing: this.serving.size, finish });
-    for (const worker of this.serving) tell(worker, { kind: 'metrics-asked', asked });
+    for (const worker of this.serving) send(worker, { kind: 'metrics-asked', asked });
   }
 
   private oneLess(asked: number): void {
@@ -132,6 +132,6 @@ class Primary {
   }
 }
 
-function tell(worker: Worker, message: FromPrimary): void {
+function send(worker: Worker, message: FromPrimary): void {
   if (worker.isConnected()) worker.send(message);
 }

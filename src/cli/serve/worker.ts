@@ -18,7 +18,7 @@ export class PrimaryLink {
   }
 
   serves(url: string): void {
-    tell({ kind: 'serves', url });
+    send({ kind: 'serves', url });
   }
 
   /** The metrics of all workers. */
@@ -29,7 +29,7 @@ export class PrimaryLink {
         this.waiting.delete(question);
         resolve(all);
       });
-      tell({ kind: 'metrics-wanted', question });
+      send({ kind: 'metrics-wanted', question });
     });
   }
 
@@ -40,10 +40,10 @@ export class PrimaryLink {
   }
 
   private async tellMetrics(asked: number): Promise<void> {
-    tell({ kind: 'metrics', asked, metrics: await this.metrics?.getMetricsAsJSON() });
+    send({ kind: 'metrics', asked, metrics: await this.metrics?.getMetricsAsJSON() });
   }
 }
 
-function tell(message: FromWorker): void {
+function send(message: FromWorker): void {
   if (process.connected) process.send?.(message);
 }

@@ -38,7 +38,7 @@ export interface Session {
   detach(): Promise<void>;
 }
 
-/** What the guard needs of the library that controls a browser. Contexts are those of the library. */
+/** The part of the library that controls a browser which the guard uses. Contexts are those of the library. */
 export interface BrowserDriver {
   /** The session of the browser as a whole. */
   readonly session: Session;

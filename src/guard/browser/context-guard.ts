@@ -36,11 +36,11 @@ export interface BrowserContextGuard<Page> extends AsyncDisposable {
   dispose(): Promise<void>;
 }
 
-/** What the guard needs of the library that controls a context. */
+/** The part of the library that controls a context which the guard uses. */
 export interface ContextLibrary<Page> {
   readonly context: object;
   readonly hasServiceWorkers: boolean;
-  /** How a context is made in which none can be registered; for the error message. */
+  /** For the error message: the way to make a context in which none can be registered. */
   readonly withoutServiceWorkers: string;
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the browser is not Chromium. */
   requests(): Promise<BrowserRequests>;

@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import type { Families } from './address-queries.ts';
 import { isPublicAddress } from '../addresses.ts';
 
-/** How long the addresses of this machine are cached. */
+/** The time for which the addresses of this machine are cached. */
 const RECHECK_MS = 10_000;
 const LINK_LOCAL = /^fe[89ab]/i;
 

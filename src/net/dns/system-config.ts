@@ -2,7 +2,7 @@ import { readFileSync, type Stats, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 
-/** How long a file's content is used before its modification is checked. */
+/** The time for which a file's content is used before its modification is checked. */
 const RECHECK_MS = 5_000;
 
 /** A small configuration file of the system. It is read on demand, and again when it has changed. */

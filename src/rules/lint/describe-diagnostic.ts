@@ -122,7 +122,7 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
     hint: ({ text }) =>
       originOfDirective(text) === undefined
         ? 'Check the spelling; remove the line if nobody reads it.'
-        : 'Keep it only for the crawlers that heed it.',
+        : 'Keep it only for the crawlers that obey it.',
     explanation:
       'RFC 9309 §2.2.4: "Crawlers MAY interpret other records that are not part of the robots.txt protocol", and their parsing "MUST NOT interfere with the parsing of explicitly defined records". Shown once for each directive.',
   },

@@ -7,7 +7,7 @@ import { texts } from './texts.js';
 const CONTEXT = 3;
 /** Longer files are folded at first. */
 const SHORT = 60;
-/** Of longer files, the browser lays out only what is in view. */
+/** The browser lays out longer files only where they are visible. */
 const LONG = 1000;
 /** The browser lays out this many lines at a time, when they come into view. */
 const CHUNK = 200;

@@ -20,7 +20,7 @@ for (const [attribute, set] of /** @type {[string, (node: any, text: string) => 
   }
 }
 
-const form = new Form(tell);
+const form = new Form(showError);
 const status = byId('status');
 const progress = byId('progress');
 const result = byId('result');
@@ -32,7 +32,7 @@ function say(text, kind = '') {
   status.textContent = text;
 }
 
-function tell(error) {
+function showError(error) {
   if (error.name === 'AbortError') return;
   say(error.message, 'error');
   result.hidden = true;
@@ -198,7 +198,8 @@ async function askText({ robots, urls, agents, purpose }) {
   }
 }
 
-const answer = (question) => (question.mode === 'site' ? askSite(question) : askText(question)).catch(tell);
+const answer = (question) =>
+  (question.mode === 'site' ? askSite(question) : askText(question)).catch(showError);
 
 async function submit() {
   const question = form.read();
@@ -226,11 +227,11 @@ async function follow() {
 
 form.node.addEventListener('submit', (event) => {
   event.preventDefault();
-  submit().catch(tell);
+  submit().catch(showError);
 });
 document.addEventListener('keydown', (event) => {
   // Submits from a multi-line field too, where Enter alone inserts a line break.
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.node.requestSubmit();
 });
-addEventListener('popstate', () => void follow().catch(tell));
-follow().catch(tell);
+addEventListener('popstate', () => void follow().catch(showError));
+follow().catch(showError);

@@ -1,4 +1,4 @@
-/** What a database keeps: values of the client, leases, and crawl slots. */
+/** The three kinds of entries: values of the client, leases, and crawl slots. */
 export type EntryKind = 'value' | 'lease' | 'slot';
 
 /** An entry of the database, with its expiry. */

@@ -19,7 +19,7 @@ const LEASES = 't';
 /** Numbers of leases reserved at once, within one transaction: as many as it has writes. */
 const LEASES_RESERVED = 256;
 
-/** What the current transaction knows. Nobody else can write before it ends. */
+/** Values read in the current transaction. Nobody else can write before it ends. */
 interface Transaction {
   /** The entries read or written so far, by name. */
   readonly entries: Map<string, Entry | undefined>;

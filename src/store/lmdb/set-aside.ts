@@ -2,7 +2,7 @@ import { extname, join } from 'node:path';
 import { isLocked, moveError, pause, type SetAside, setAsideIfDamaged } from '../embedded/set-aside.ts';
 import { checkDatabaseFile } from './database-file.ts';
 
-/** How often a file that seems damaged is checked again: another process may be creating it. */
+/** The number of times that a file which seems damaged is checked again: another process may be creating it. */
 const TRIES = 5;
 const PAUSE_MS = 20;
 

@@ -7,7 +7,7 @@ import type { Connect, SqliteDatabase } from './connection.ts';
 import { prepareSchema } from './schema.ts';
 import { setDamagedSqliteAside } from './set-aside.ts';
 
-/** How long opening may wait for other processes, which open or write the same database, in ms. It blocks. */
+/** The time in ms that opening may wait for other processes which open or write the same database. It blocks. */
 const OPEN_TIMEOUT_MS = 5_000;
 
 interface NodeSqlite {

@@ -9,7 +9,7 @@ const CHECKED_BYTES = 64 * 1024 * 1024;
 /** A page has 512 octets at least. */
 const SMALLEST_BYTES = 512;
 
-/** How long another process may have a damaged database open in order to check it. */
+/** The time for which another process may have a damaged database open in order to check it. */
 const CHECK_MS = 1_000;
 const PAUSE_MS = 20;
 
