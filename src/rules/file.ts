@@ -24,8 +24,8 @@ const MAX_RULESETS = 64;
 
 const MAX_PATTERN_OCTETS = 2_000;
 
-/** The most descriptions kept for an agent: of rules whose pattern is no part of the URL. */
-const MAX_EXPLAINED = 16;
+/** Patterns are cut from URLs up to this length: engines keep the whole URL in memory as long as a part of it. */
+const MAX_CUT_URL = 512;
 
 /** The groups of most files: one line for `*`. Files share them. */
 const EVERYBODY: MatchedGroup[] = [];
@@ -234,21 +234,11 @@ export class RobotsFile {
    * @internal
    */
   ruleOf(ruleset: Ruleset, rule: number, located?: LocatedUrl): MatchedRule {
-    return (
-      (located?.simple === true ? ruleset.describeIn(rule, located.href, located.targetStart) : undefined) ??
-      ruleset.explained?.get(rule) ??
-      this.explainRule(ruleset, rule)
-    );
-  }
-
-  private explainRule(ruleset: Ruleset, rule: number): MatchedRule {
-    const described = this.describeRule(ruleset.ruleAt(rule));
-    const explained = (ruleset.explained ??= new Map());
-    if (explained.size < MAX_EXPLAINED) {
-      explained.set(rule, described);
-      this.changes++;
-    }
-    return described;
+    const described =
+      located?.simple === true && located.href.length <= MAX_CUT_URL
+        ? ruleset.describeIn(rule, located.href, located.targetStart)
+        : undefined;
+    return described ?? this.describeRule(ruleset.ruleAt(rule));
   }
 
   /** @internal */

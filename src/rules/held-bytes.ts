@@ -10,8 +10,6 @@ const AGENTS_BYTES = 200;
 const AGENT_BYTES = 40;
 const RULESET_BYTES = 330;
 const GROUP_BYTES = 230;
-const EXPLAINED_BYTES = 200;
-const EXPLAINED_RULE_BYTES = 130;
 
 /** Estimated memory of a file in octets, body included. It changes with `file.changes`. */
 export function heldBytes(file: RobotsFile): number {
@@ -25,12 +23,11 @@ export function heldBytes(file: RobotsFile): number {
   return held;
 }
 
-function rulesetBytes({ words, extra, group, explained }: Ruleset): number {
+function rulesetBytes({ words, extra, group }: Ruleset): number {
   return (
     RULESET_BYTES +
     words.byteLength +
     extra.byteLength +
-    (group === undefined || Object.isFrozen(group) ? 0 : GROUP_BYTES + group.lines.length * 8) +
-    (explained === undefined ? 0 : EXPLAINED_BYTES + explained.size * EXPLAINED_RULE_BYTES)
+    (group === undefined || Object.isFrozen(group) ? 0 : GROUP_BYTES + group.lines.length * 8)
   );
 }

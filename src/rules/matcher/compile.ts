@@ -35,6 +35,7 @@ import type { Selection } from './select.ts';
 import { type SortedLiterals, sortedLiterals } from './sorted-literals.ts';
 
 const NOTHING = new Uint8Array(0);
+const NO_WORDS = new Int32Array(0);
 const NONE_SORTED: SortedLiterals = { literals: [], parents: [] };
 
 /** Up to this number of rules, trying each rule is faster than a binary search among sorted rules. */
@@ -57,7 +58,7 @@ export function compile(
   const sieves = count * RULE_WORDS;
   const details = sieves + sieveWords(listed);
   const detailed = order.filter(needsDetails).length;
-  const words = new Int32Array(details + detailed * DETAIL_WORDS + literals.length);
+  const words = count === 0 ? NO_WORDS : new Int32Array(details + detailed * DETAIL_WORDS + literals.length);
   let detail = details;
   for (let rule = 0; rule < count; rule++) {
     const tableEntry = order[rule]!;

@@ -9,6 +9,7 @@ import { wildFits } from './search.ts';
 const COLUMNS = 8;
 /** More rules than a file can have. Small enough that a priority and an entry together fit a number exactly. */
 const MAX_ENTRIES = 2 ** 24;
+const MAX_KEPT_CELLS = 8_192;
 const OFFSET = 0;
 const FACTS = 1;
 const LITERAL_LENGTH = 2;
@@ -36,8 +37,11 @@ let keys = new Float64Array(128);
 let byOrder = false;
 const facts = new PatternFacts();
 
-/** Empties the table, before rules of `file` are added. */
+/** Empties the table, before rules of `file` are added. What a large file needed is not kept for small ones. */
 export function startTable(file: Uint8Array, traits: DialectTraits): void {
+  if (cells.length > MAX_KEPT_CELLS) cells = new Int32Array(64 * COLUMNS);
+  if (keys.length > MAX_KEPT_CELLS) keys = new Float64Array(128);
+  if (forms.octets.length > MAX_KEPT_CELLS) forms.octets = new Uint8Array(1024);
   bytes = file;
   byOrder = traits.decides === 'first';
   ruleCount = wildCount = forms.length = 0;

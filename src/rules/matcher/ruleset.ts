@@ -81,8 +81,6 @@ export abstract class Ruleset {
   readonly count: number;
   /** The number of rules that are tried one after the other. They come first. */
   protected readonly listed: number;
-  /** Descriptions of some rules, by number. The file adds them. */
-  explained: Map<number, MatchedRule> | undefined = undefined;
   readonly words: Int32Array;
   readonly extra: Uint8Array;
   protected readonly bytes: Uint8Array;
