@@ -1,7 +1,7 @@
 /*
  * Fast path for URLs that a URL parser has already serialised, as most URLs of a crawler are. They are checked octet
  * by octet, because strings are slow to walk. All other URLs go to the parser: upper case, userinfo, default or odd
- * ports, IPv6 addresses, punycode, dot segments, and characters that the parser would escape.
+ * ports, IPv6 addresses, odd spellings of IPv4 addresses, punycode, dot segments, and characters that the parser would escape.
  */
 
 /** The parts of a serialised URL. Reused from call to call. */
@@ -169,6 +169,7 @@ function authorityEnd(): number {
   let at = secure ? 5 : 4;
   if (octets[at] !== 0x3a || octets[at + 1] !== 0x2f || octets[at + 2] !== 0x2f) return -1;
   at += 3;
+  const host = at;
   let label = at;
   for (; HOST[octets[at]!] === 1; at++) {
     if (octets[at] === 0x2e) label = at + 1;
@@ -177,7 +178,7 @@ function authorityEnd(): number {
   }
   // A host whose last label starts with a digit may be an IPv4 address in one of many spellings.
   const initial = octets[label]!;
-  if (at === label || initial < 0x61 || initial > 0x7a) return -1;
+  if (at === label || ((initial < 0x61 || initial > 0x7a) && !isDottedDecimal(host, at))) return -1;
   if (octets[at] === 0x3a) {
     const port = ++at;
     let value = 0;
@@ -188,4 +189,16 @@ function authorityEnd(): number {
     if (at === port || octets[port] === 0x30 || value > 0xffff || value === (secure ? 443 : 80)) return -1;
   }
   return octets[at] === 0x2f ? at : -1;
+}
+
+/** Whether `octets[at, end)` is an IPv4 address as the URL Standard serialises it. */
+function isDottedDecimal(at: number, end: number): boolean {
+  for (let part = 1; ; part++, at++) {
+    const start = at;
+    let value = 0;
+    for (; octets[at]! >= 0x30 && octets[at]! <= 0x39; at++) value = value * 10 + octets[at]! - 0x30;
+    if (at === start || value > 255 || (octets[start] === 0x30 && at > start + 1)) return false;
+    if (part === 4) return at === end;
+    if (octets[at] !== 0x2e) return false;
+  }
 }

@@ -185,6 +185,26 @@ describe('the reading of serialised URLs without the URL parser', () => {
     );
   });
 
+  it('reads an IPv4 address itself where the parser would not change it', () => {
+    const part = fc.oneof(
+      fc.nat(300).map(String),
+      fc.constantFrom('00', '01', '0x1', '', '1a', '4294967296'),
+    );
+    const host = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('.'));
+    const located = new LocatedUrl();
+    fc.assert(
+      fc.property(host, fc.constantFrom('', ':81', ':80'), (address, port) => {
+        const url = `http://${address}${port}/a`;
+        if (!URL.canParse(url)) return void expect(() => originOf(url)).toThrow();
+        locate(url, located);
+        expect([located.href, located.origin]).toEqual([new URL(url).href, new URL(url).origin]);
+        // Octets are known of URLs that the parser did not read.
+        if (/^[\d.]+$/.test(address)) expect(located.octets !== undefined).toBe(url === new URL(url).href);
+      }),
+      { numRuns: runs(2_000) },
+    );
+  });
+
   it('keeps nothing of the previous URL, whose origin may be a prefix', () => {
     const located = new LocatedUrl();
     const origins = [
