@@ -80,7 +80,7 @@ export type Decision =
       readonly allowed: false;
       readonly state: 'disallow-all';
     })
-  /** The caller has laid down a text or a verdict for this origin. */
+  /** The caller has given a text or a verdict for this origin by the option `overrides`. */
   | (DecisionBase & {
       readonly reason: 'override';
       readonly allowed: boolean;

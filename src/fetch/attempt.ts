@@ -237,7 +237,7 @@ export class Attempt {
     // RFC 9309 §2.3.1.2: "The crawlers SHOULD follow at least five consecutive redirects, even across authorities […].
     // If there are more than five consecutive redirects, crawlers MAY assume that the robots.txt file is
     // unavailable."
-    // NOTE(rfc9309): a loop is more than five redirects in the making, so it is not walked to its fifth round.
+    // NOTE(rfc9309): a loop would end in more than five redirects, so it is ended when it closes.
     if (this.#requested.includes(target.href)) return this.#endless(status, headers, 'redirect-loop');
     if (this.#hops >= profile.maxRedirects) return this.#endless(status, headers, 'too-many-redirects');
     if (profile.disallowedRedirect === 'unavailable' && isRedirectDisallowed?.(target.href) === true) {

@@ -32,7 +32,7 @@ const AGENT_OPTIONS: Agent.Options = {
 
 /**
  * HTTP/1.1, and HTTP/2 for the sites that speak nothing else: they end the TLS handshake because HTTP/2 is not offered,
- * and are asked again. So nobody else pays for HTTP/2.
+ * and are asked again. Other sites need no second handshake.
  */
 export class Connections {
   readonly #connectorWith: (options: { readonly allowH2: boolean }) => Connector;

@@ -182,7 +182,7 @@ function admitRedirect(
   // A redirect cannot wait for a slot either.
   const verdict = guard.refuses(url, { because, paced: false, onDecision });
   if (verdict instanceof Promise) {
-    // The client fetches robots.txt now, so that a repeated request can be decided. A dry run is told of it then.
+    // The client fetches robots.txt now, so that a repeated request can be decided. A dry run reports the refusal then.
     verdict.catch(() => undefined);
     if (guard.enforces) throw new RobotsUndecidedError(url.href);
   } else if (verdict !== undefined) throw refusalFor(verdict);

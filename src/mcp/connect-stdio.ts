@@ -69,7 +69,7 @@ export async function connectStdio(
     server.onclose = resolve;
   });
   const gone = new Promise<void>((resolve) => {
-    // A host that does not read any more has gone, too.
+    // A host that no longer reads has ended, too.
     stdout.on('error', () => resolve());
     stdout.once('close', resolve);
   });

@@ -54,7 +54,7 @@ export async function readText(
     } else {
       keep(decoder.decode(chunk, { stream: true }));
     }
-    // One more octet tells that there is more.
+    // One more octet shows that the page is longer.
     if (keptOctets > maxOctets) break;
   }
   if (keptOctets <= maxOctets) {

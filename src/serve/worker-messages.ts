@@ -1,4 +1,4 @@
-/** Messages between the processes of one service: the primary, which listens to nobody, and its workers. */
+/** Messages between the processes of one service: the primary, which has no port, and its workers. */
 
 /** From a worker to the primary. */
 export type FromWorker =

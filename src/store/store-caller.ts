@@ -3,7 +3,7 @@ import { inTime, type Timed } from './call-deadline.ts';
 import { Breaker } from './circuit-breaker.ts';
 import { type StoreCalls, type StoreEvent, type StoreOperation, cacheChannels } from './store.ts';
 
-/** The value of a call, or that it failed. An event has told why. */
+/** The value of a call, or that it failed. An event has the reason. */
 export type CallResult<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false };
 
 export interface StoreCallerOptions {

@@ -50,7 +50,7 @@ export async function serveAgents(
   });
 }
 
-/** Tells people who start it by hand what it waits for. Hosts show standard error as a log, so they are told nothing. */
+/** Explains to people who start it by hand that it waits for a host. Nothing is written for hosts, which show standard error as a log. */
 function greet(agent: string, { stdin, stderr }: Session): void {
   if (Reflect.get(stdin, 'isTTY') !== true) return;
   stderr.write(

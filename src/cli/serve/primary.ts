@@ -6,7 +6,7 @@ import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 
 /** A worker that lived shorter is replaced after a pause, so that one that cannot start takes no processor time. */
 const SHORT_LIFE_MS = 1_000;
-/** A worker that has not told its metrics after this time is left out. */
+/** A worker that has not sent its metrics after this time is left out. */
 const METRICS_MS = 2_000;
 
 interface Collection {

@@ -7,7 +7,7 @@ import { originOf } from '../../url/index.ts';
 import type { RulesInForce } from '../frame/rules-in-force.ts';
 import { isAgent } from '../frame/settings.ts';
 
-/** One line of a file of expectations: what an agent is expected to be told about a URL. */
+/** One line of a file of expectations: the expected answer for an agent and a URL. */
 export interface Expectation {
   readonly expected: 'allow' | 'disallow';
   /** A product token, a User-Agent string, or `*`. */

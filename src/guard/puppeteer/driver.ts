@@ -20,7 +20,7 @@ interface AttachedTarget {
 
 /**
  * Opens a session for each page and each frame with a process of its own, and keeps it from running until it has been
- * given the scripts of its context. Puppeteer has scripts of pages only, and tells of a popup when it has loaded.
+ * given the scripts of its context. Puppeteer has scripts of pages only, and announces a popup only when it has loaded.
  */
 const AUTO_ATTACH = {
   autoAttach: true,

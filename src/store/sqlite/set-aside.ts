@@ -29,7 +29,7 @@ export function setDamagedSqliteAside(path: string, connect: Connect): SetAside 
   });
 }
 
-/** The damage of the file; `undefined` when it is sound, or when that cannot be told without opening it for writing. */
+/** The damage of the file; `undefined` when it is sound, or when that cannot be found out without opening it for writing. */
 function damageOf(path: string, connect: Connect): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || !stats.isFile() || stats.size === 0) return undefined;
@@ -52,7 +52,7 @@ function damageOf(path: string, connect: Connect): string | undefined {
   }
 }
 
-/** Whether a process has the database open all the time until `ms` have passed. Its locks tell it. */
+/** Whether a process has the database open all the time until `ms` have passed. Its locks show that. */
 function isOpenFor(path: string, ms: number): boolean {
   const until = performance.now() + ms;
   while (isLocked(path) || isLocked(`${path}-shm`)) {
