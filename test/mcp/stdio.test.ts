@@ -55,7 +55,7 @@ describe('canfetch mcp', () => {
     expect(code).toBe(0);
     expect(stdout.trim().split('\n')).toHaveLength(1);
     await eventually(() => expect(site.requests.map(({ url }) => url)).toEqual(['/robots.txt', '/hangs']));
-    await site.idle();
+    await site.left();
   });
 
   it('ends by Ctrl-C with 130, though a call hangs', async () => {

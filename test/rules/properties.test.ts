@@ -271,11 +271,11 @@ describe('large and hostile files', () => {
     expect(parseRobots(agents.replaceAll('\nUser-agent:', ',')).check('/', 'bot49999').allowed).toBe(false);
   });
 
-  it('a line of 3 MB with NUL', () => {
-    const long = 'a\0'.repeat(1_500_000);
+  it('a line of 1 MB with NUL', () => {
+    const long = 'a\0'.repeat(500_000);
     const file = parseRobots(`User-agent: *\nDisallow: /${long}\nDisallow: /b`);
     expect(file.check('/b', 'x')).toMatchObject({ allowed: false, rule: { line: 3 } });
-    expect(file.check(`/${'a%00'.repeat(1_500_000)}`, 'x').allowed).toBe(false);
+    expect(file.check(`/${'a%00'.repeat(500_000)}`, 'x').allowed).toBe(false);
   });
 
   it('more rules than 16 bits can count', () => {

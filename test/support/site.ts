@@ -24,6 +24,11 @@ export interface Site extends AsyncDisposable {
   octetsSent(): number;
   /** Resolves when no connection is left. */
   idle(): Promise<void>;
+  /**
+   * Resolves when no connection is left that brought a request. After an abort Node's fetch may connect again, and close
+   * that connection only four seconds later.
+   */
+  left(): Promise<void>;
   /** Stops listening and destroys what is still connected. */
   close(): Promise<void>;
 }
@@ -44,11 +49,13 @@ export type Script = Readonly<Record<string, Answer | readonly Answer[]>>;
 export async function startSite(plan: Handler | Script): Promise<Site> {
   const handler = typeof plan === 'function' ? plan : followScript(plan);
   const requests: SeenRequest[] = [];
+  const asked = new Set<Socket>();
   const server = createServer((request, response) => {
     requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
+    asked.add(request.socket);
     handler(request, response);
   });
-  return listen(server, requests);
+  return listen(server, requests, asked);
 }
 
 /** Ends `response` with `answer`. */
@@ -63,6 +70,7 @@ export function answer(response: ServerResponse, { status = 200, headers = {}, b
  */
 export async function startRawSite(handler: (socket: Socket) => void, identity?: Identity): Promise<Site> {
   const requests: SeenRequest[] = [];
+  const asked = new Set<Socket>();
   const converse = (socket: Socket): void => {
     let received = '';
     // A step after the first would wait for the client's acknowledgement, which comes 40 ms late.
@@ -76,13 +84,14 @@ export async function startRawSite(handler: (socket: Socket) => void, identity?:
       received = '';
       const [method = '', url = ''] = requestLine.split(' ');
       requests.push({ method, url, headers: Object.fromEntries(fields.map(splitField)) });
+      asked.add(socket);
       handler(socket);
     });
   };
-  if (identity === undefined) return listen(createTcpServer(converse), requests);
+  if (identity === undefined) return listen(createTcpServer(converse), requests, asked);
   // Whoever does not trust the certificate leaves in mid-handshake.
   const server = createTlsServer({ ...identity }, converse).on('tlsClientError', () => {});
-  return listen(server, requests, 'https://localhost');
+  return listen(server, requests, asked, 'https://localhost');
 }
 
 function splitField(line: string): [name: string, value: string] {
@@ -106,7 +115,12 @@ function followScript(script: Script): Handler {
   };
 }
 
-async function listen(server: Server, requests: SeenRequest[], at = 'http://127.0.0.1'): Promise<Site> {
+async function listen(
+  server: Server,
+  requests: SeenRequest[],
+  asked: ReadonlySet<Socket>,
+  at = 'http://127.0.0.1',
+): Promise<Site> {
   const sockets = new Set<Socket>();
   const waiting = new Set<() => void>();
   let connections = 0;
@@ -143,6 +157,11 @@ async function listen(server: Server, requests: SeenRequest[], at = 'http://127.
         waiting.add(resolve);
         tellIfIdle();
       }),
+    left: async () => {
+      for (const socket of asked) {
+        if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
+      }
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
