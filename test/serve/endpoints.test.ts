@@ -104,7 +104,37 @@ describe('GET /v1/check', () => {
   });
 });
 
+describe('an unknown parameter is refused by', () => {
+  it.each([
+    ['GET', '/v1/check', 'the parameters url, agent, purpose only'],
+    ['GET', '/v1/policy', 'the parameters origin, agent only'],
+    ['GET', '/v1/explain', 'the parameters url, agent, compare, purpose only'],
+    ['POST', '/v1/check', 'the parameters agent, purpose only'],
+    ['POST', '/v1/explain', 'no parameters'],
+    ['GET', '/healthz', 'no parameters'],
+    ['GET', '/metrics', 'no parameters'],
+    ['GET', '/openapi.json', 'no parameters'],
+  ])('%s %s', async (method, path, known) => {
+    const { status, text } = await ask(service.origin, `${path}?agnet=A`, {
+      method,
+      ...(method === 'POST' ? { body: '{"robots":"","urls":["/"]}' } : {}),
+    });
+    expect([status, JSON.parse(text)]).toMatchObject([
+      400,
+      { code: 'ERR_ROBOTS_INVALID_REQUEST', detail: `Expected ${known}, got "agnet"` },
+    ]);
+  });
+});
+
 describe('GET /v1/policy', () => {
+  it('is about the agent given, or the one of the service', async () => {
+    const path = `/v1/policy?origin=${at('')}`;
+    expect(await get(path)).toMatchObject({ agent: 'ExampleBot', usage: { 'train-ai': 'disallow' } });
+    const other = await get(`${path}&agent=OtherBot/2.0`);
+    expect(other['agent']).toBe('OtherBot');
+    expect(other).not.toHaveProperty('usage');
+  });
+
   it('has everything known of the origin, with diagnostics, preferences and the timeline', async () => {
     const policy = await get(`/v1/policy?origin=${at('')}&agent=ExampleBot`);
     expect(policy).toMatchObject({
@@ -224,6 +254,19 @@ describe('GET /v1/explain', () => {
       ['OtherBot', false, 8],
       ['*', true, 3],
     ]);
+  });
+});
+
+describe('the reason for the lifetime in GET /v1/explain', () => {
+  it('is that of the answer', async () => {
+    const explained = await get(`/v1/explain?url=${at('/a')}`);
+    expect(explained['lifetimeReason']).toMatch(/^max-age=3600/);
+  });
+
+  it('is absent without an answer', async () => {
+    const explained = await get(`/v1/explain?url=${encodeURIComponent(down.url('/a'))}`);
+    expect(explained).toMatchObject({ reason: 'unreachable', cause: expect.any(String) });
+    expect(explained).not.toHaveProperty('lifetimeReason');
   });
 });
 

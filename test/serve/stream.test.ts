@@ -87,6 +87,9 @@ describe('POST /v1/check', () => {
       [10, 'ERR_ROBOTS_INVALID_URL'],
       [11, true],
     ]);
+    expect(answers.slice(0, 3).map(({ input }) => input)).toEqual(
+      ['/private', '/a', '/private'].map((path) => site.url(path)),
+    );
     expect(site.requests).toHaveLength(1);
   });
 

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { RobotsClosedError, RobotsInvalidUrlError } from '../../src/base/index.ts';
+import { assertOwnSite } from '../../src/serve/allowed-hosts.ts';
+import type { Exchange } from '../../src/serve/exchange.ts';
+import { Problem, problemOf } from '../../src/serve/problem.ts';
+import { routes } from '../../src/serve/routes.ts';
+
+describe('the limit of explanations', () => {
+  const explain = routes.get('/v1/explain')!.GET;
+  const exchange = (signal: AbortSignal, explanations: number) => {
+    const service = { limits: { explanations: 2 }, explanations };
+    return { service, query: new URLSearchParams('unknown=1'), signal } as unknown as Exchange;
+  };
+
+  it('does not count a request whose client has left', () => {
+    const gone = exchange(AbortSignal.abort(new Error('left')), 0);
+    expect(() => explain(gone)).toThrow('left');
+    expect(gone.service.explanations).toBe(0);
+  });
+
+  it('counts a request until its response is read', async () => {
+    const open = new AbortController();
+    const one = exchange(open.signal, 1);
+    await expect(explain(one)).rejects.toThrow(Problem);
+    expect(one.service.explanations).toBe(2);
+    expect(() => explain(one)).toThrow(expect.objectContaining({ status: 503, code: 'ERR_ROBOTS_BUSY' }));
+    open.abort();
+    expect(one.service.explanations).toBe(1);
+  });
+});
+
+describe('the problem of an error', () => {
+  it.each([
+    [new RobotsClosedError(), 503, 'ERR_ROBOTS_CLOSED'],
+    [new RobotsInvalidUrlError('no URL'), 400, 'ERR_ROBOTS_INVALID_URL'],
+    [new Problem(404, 'ERR_ROBOTS_NOT_FOUND', 'nothing'), 404, 'ERR_ROBOTS_NOT_FOUND'],
+  ])('%s has a status and its code', (error, status, code) => {
+    expect(problemOf(error)).toMatchObject({ status, code, message: error.message });
+  });
+
+  it.each([new Error('unexpected'), 'text', undefined])('is none for %s', (error) => {
+    expect(problemOf(error)).toBeUndefined();
+  });
+});
+
+describe('the page of this service', () => {
+  const post = (headers: Readonly<Record<string, string>>) => (): void =>
+    assertOwnSite({ method: 'POST', headers } as never, '/v1/check');
+
+  it('is known by its origin, in any case', () => {
+    expect(post({ host: 'Robots.internal:80', origin: 'HTTP://ROBOTS.INTERNAL:80' })).not.toThrow();
+    expect(post({ host: 'robots.internal:80', origin: 'http://robots.internal' })).toThrow(
+      expect.objectContaining({ status: 403, code: 'ERR_ROBOTS_FOREIGN_SITE' }),
+    );
+  });
+});
