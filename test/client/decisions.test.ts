@@ -424,6 +424,7 @@ describe('overrides', () => {
       overrides: {
         'https://text.example': { text: RULES, because: 'agreed by mail' },
         'https://closed.example': { verdict: 'disallow', because: 'asked us to stay away' },
+        'https://open.example': { verdict: 'allow', because: 'our own site' },
         [server.origin]: { profile: 'koster-1996' },
       },
     });
@@ -439,6 +440,12 @@ describe('overrides', () => {
       allowed: false,
       reason: 'override',
       state: 'disallow-all',
+    });
+    expect(robots.peek('https://open.example/private')).toMatchObject({
+      allowed: true,
+      reason: 'override',
+      state: 'allow-all',
+      because: 'our own site',
     });
     expect(await robots.check(server.url('/'))).toMatchObject({
       allowed: false,

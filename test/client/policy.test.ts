@@ -54,6 +54,26 @@ describe('policy', () => {
     expect(policy.file?.finalUrl).toBe(server.url('/r.txt'));
   });
 
+  it('has the request rate of the agent, where there is one', async () => {
+    const { robots } = client();
+    const server = await site({
+      '/robots.txt': { body: 'User-agent: SlowBot\nRequest-rate: 1/30\n\nUser-agent: *\nDisallow:\n' },
+    });
+    expect((await robots.policy(server.origin, { agent: 'SlowBot' })).requestRateMs).toBe(30 * SECOND);
+    expect(await robots.policy(server.origin)).not.toHaveProperty('requestRateMs');
+  });
+
+  it('has the reason why an origin is unavailable, where it is not the status', async () => {
+    const { robots } = client();
+    const looping = await site({ '/robots.txt': { status: 302, headers: { location: '/robots.txt' } } });
+    expect((await robots.policy(looping.origin)).attempt).toMatchObject({
+      kind: 'unavailable',
+      unavailable: 'redirect-loop',
+    });
+    const missing = await site({ '/robots.txt': { status: 404 } });
+    expect((await robots.policy(missing.origin)).attempt).not.toHaveProperty('unavailable');
+  });
+
   it('distinguishes a 304 from a new file', async () => {
     const { robots, clock } = client();
     const server = await site((request, response) => {

@@ -5,6 +5,7 @@ import { Agent, fetch as undiciFetch, request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { guardAxios } from '../../src/guard/axios.ts';
 import { gotHooks } from '../../src/guard/got.ts';
+import { Identity } from '../../src/guard/identity.ts';
 import { robotsInterceptor } from '../../src/guard/undici/undici.ts';
 import { guardFetch, type OtherIdentity, RobotsClient } from '../../src/index.ts';
 import { afterEachTest } from '../support/after-each-test.ts';
@@ -171,5 +172,60 @@ describe('who is asking: forms of headers', () => {
   it('an option of another type is refused', () => {
     const robots = client();
     expect(() => guardFetch(fetch, robots, { identify: 'no' as never })).toThrow(/`identify`.*true or false/);
+  });
+});
+
+describe('the identity of a guard', () => {
+  const URL_OF_PAGE = 'https://example.com/a';
+
+  /** The User-Agents that are reported to name another token. */
+  function watching(agent: string | readonly string[]) {
+    const told: string[] = [];
+    return { identity: new Identity(agent, true, ({ userAgent }) => told.push(userAgent)), told };
+  }
+
+  it('is the first of a list of agents', () => {
+    const { identity, told } = watching(['FirstBot/1.0', 'SecondBot']);
+    expect(identity.replaces(URL_OF_PAGE, undefined)).toBe('FirstBot/1.0');
+    expect(identity.replaces(URL_OF_PAGE, 'Mozilla/5.0 (compatible; SecondBot/2)')).toBeUndefined();
+    expect(told).toEqual([]);
+  });
+
+  it.each([undefined, null, '', 'node', 'undici', 'axios/1.2.3', 'axios/1.13.0-beta.1'])(
+    'takes the place of %j',
+    (given) => {
+      const { identity, told } = watching('ExampleBot/1.0');
+      expect(identity.replaces(URL_OF_PAGE, given)).toBe('ExampleBot/1.0');
+      expect(told).toEqual([]);
+    },
+  );
+
+  it.each(['node-fetch', 'Undici', 'axios', 'axios/1', 'my axios/1.2.3', 'got'])('leaves %j', (given) => {
+    const { identity, told } = watching('ExampleBot/1.0');
+    expect(identity.replaces(URL_OF_PAGE, given)).toBeUndefined();
+    expect(told).toEqual([given]);
+  });
+
+  it('is reported once for each origin', () => {
+    const { identity, told } = watching('ExampleBot/1.0');
+    for (const url of [URL_OF_PAGE, 'https://example.com/b', new URL('https://www.example.com/')]) {
+      identity.replaces(url, 'OtherBot');
+    }
+    expect(told).toEqual(['OtherBot', 'OtherBot']);
+  });
+
+  it('of all agents is neither sent nor compared', () => {
+    const { identity, told } = watching('*');
+    expect([identity.replaces(URL_OF_PAGE, undefined), identity.fills]).toEqual([undefined, false]);
+    expect(identity.replaces(URL_OF_PAGE, 'OtherBot')).toBeUndefined();
+    expect(told).toEqual([]);
+  });
+
+  it('has nothing to do where it neither fills nor reports', () => {
+    const report = (): void => undefined;
+    expect(new Identity('ExampleBot', false, undefined).isIdle).toBe(true);
+    expect(new Identity('ExampleBot', true, undefined).isIdle).toBe(false);
+    expect(new Identity('ExampleBot', false, report).isIdle).toBe(false);
+    expect(new Identity('*', true, undefined).isIdle).toBe(true);
   });
 });

@@ -7,8 +7,11 @@ import {
   RobotsDisallowedError,
   RobotsUndecidedError,
   RobotsUnreachableError,
+  RobotsUsageError,
 } from '../../src/guard/refusal.ts';
+import { usageOf } from '../../src/decision/usage-decision.ts';
 import type { Decision } from '../../src/index.ts';
+import { parseRobots, type UsageOptions } from '../../src/rules/index.ts';
 
 const BASE = {
   url: 'https://example.com/private',
@@ -76,6 +79,42 @@ describe('the error of a guard', () => {
       url: BASE.url,
       message: expect.stringContaining(BASE.url),
     });
+  });
+});
+
+describe('the error of a guard with a purpose', () => {
+  const ALLOWED: Decision = {
+    ...BASE,
+    state: 'rules',
+    allowed: true,
+    reason: 'no-rule',
+    group: { agent: '*', lines: [1] },
+  };
+  const START = 'https://example.com allows ExampleBot to fetch https://example.com/private, and ';
+  const messageFor = (text: string, headers?: UsageOptions): string => {
+    const usage = usageOf(BASE, parseRobots(text), 'train-ai', headers);
+    const error = refusalFor({ ...ALLOWED, usage });
+    expect(error).toBeInstanceOf(RobotsUsageError);
+    expect(error).toMatchObject({ code: 'ERR_ROBOTS_USAGE', usage });
+    return error.message;
+  };
+
+  it('names the line of robots.txt, or the header field', () => {
+    expect(messageFor('User-agent: *\nContent-Usage: train-ai=n\n')).toBe(
+      `${START}disallows train-ai (robots.txt line 2 "content-usage: train-ai=n")`,
+    );
+    expect(messageFor('', { contentUsage: 'train-ai=n' })).toBe(
+      `${START}disallows train-ai (header field "content-usage: train-ai=n")`,
+    );
+  });
+
+  it('cuts the statement after 200 characters', () => {
+    const value = `train-ai=n, x="${'x'.repeat(300)}"`;
+    expect(messageFor('', { contentUsage: value })).toContain(`: ${value.slice(0, 200)}")`);
+  });
+
+  it('says that there is no statement', () => {
+    expect(messageFor('')).toBe(`${START}says nothing about train-ai, and \`onUnknownPurpose\` is 'refuse'`);
   });
 });
 

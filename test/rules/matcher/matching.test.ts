@@ -177,6 +177,28 @@ describe('google: escapes as google/robotstxt has them', () => {
   });
 });
 
+describe('google: the directory of an index file', () => {
+  it.each([
+    ['/index.htm', '/', true],
+    ['/d/index.htm', '/d/', true],
+    ['/d/index.html?x', '/d/', true],
+    ['/d/e/index.htm', '/d/', false],
+    ['/d/index.ht', '/d/', false],
+    ['/d/index.Htm', '/d/', false],
+    ['/d/myindex.htm', '/d/', false],
+    ['index.htm', '/', false],
+    ['/d/index.htm', '/d/e', false],
+  ])('Allow: %s allows %s: %s', (pattern, target, allowed) => {
+    const file = parseRobots(`User-agent: *\nAllow: ${pattern}\nDisallow: /`, { dialect: 'google' });
+    expect(file.check(target, 'x').allowed).toBe(allowed);
+  });
+
+  it('is not allowed by a disallow rule, and not disallowed either', () => {
+    const file = parseRobots('User-agent: *\nDisallow: /d/index.htm', { dialect: 'google' });
+    expect(file.check('/d/', 'x').allowed).toBe(true);
+  });
+});
+
 describe('koster-1996: escapes beyond the draft’s table', () => {
   it.each([
     ['/a%2fb.html', '/a%2Fb.html', true],

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { agentTokens, AgentTokens } from '../../src/rules/agent-tokens.ts';
+
+describe('the product tokens of an agent', () => {
+  it.each<[string | readonly string[], readonly string[]]>([
+    ['ExampleBot', ['ExampleBot']],
+    ['ExampleBot/1.0 (+https://example.com/bot)', ['ExampleBot']],
+    ['*', ['*']],
+    [
+      ['Googlebot-News', 'Mozilla/5.0 (compatible; Googlebot/2.1)', '*'],
+      ['Googlebot-News', 'Googlebot', '*'],
+    ],
+  ])('of %j are %j', (agent, tokens) => {
+    expect(agentTokens(agent)).toEqual(tokens);
+  });
+
+  it.each([
+    ['', 'Expected `agent` to hold a product token, such as "ExampleBot" or "ExampleBot/1.0", got ""'],
+    [
+      ['A', '+'],
+      'Expected `agent` to hold a product token, such as "ExampleBot" or "ExampleBot/1.0", got "+"',
+    ],
+    [['A', 5], 'Expected `agent` to hold a product token, such as "ExampleBot" or "ExampleBot/1.0", got "5"'],
+    [[], 'Expected `agent` to be a string or a list of strings, got ""'],
+    [{ length: 1 }, 'Expected `agent` to be a string or a list of strings, got "[object Object]"'],
+  ])('are refused for %j', (agent, message) => {
+    expect(() => agentTokens(agent as never)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_ROBOTS_INVALID_OPTIONS',
+        message: expect.stringContaining(message),
+      }),
+    );
+  });
+});
+
+describe('the remembered tokens', () => {
+  const tokens = new AgentTokens(['OwnBot']);
+
+  it('are those of the client without an agent', () => {
+    expect(tokens.of(undefined)).toEqual(['OwnBot']);
+  });
+
+  it('are one object for the same text, for 256 texts', () => {
+    const first = tokens.of('Bot0/1');
+    expect(tokens.of('Bot0/1')).toBe(first);
+    for (let at = 1; at < 256; at++) tokens.of(`Bot${at}/1`);
+    expect(tokens.of('Bot0/1')).toBe(first);
+    expect(tokens.of('Bot256/1')).toEqual(['Bot256']);
+    expect(tokens.of('Bot0/1')).not.toBe(first);
+    expect(tokens.of('Bot0/1')).toEqual(first);
+  });
+
+  it('are one object for equal lists in a row', () => {
+    const first = tokens.of(['A', 'B']);
+    expect(first).toEqual(['A', 'B']);
+    expect(tokens.of(['A', 'B'])).toBe(first);
+    for (const other of [['A'], ['A', 'C'], ['C', 'B'], ['B', 'A'], ['A', 'B', 'C']]) {
+      tokens.of(['A', 'B']);
+      expect(tokens.of(other)).toEqual(other);
+    }
+  });
+
+  it('do not follow a list that is changed', () => {
+    const list = ['A', 'B'];
+    tokens.of(list);
+    list[1] = 'C';
+    expect(tokens.of(list)).toEqual(['A', 'C']);
+  });
+
+  it('keep no list that was refused', () => {
+    expect(() => tokens.of([])).toThrow('a string or a list of strings');
+    expect(() => tokens.of([])).toThrow('a string or a list of strings');
+    expect(() => tokens.of({ length: 2 } as never)).toThrow('a string or a list of strings');
+  });
+});
