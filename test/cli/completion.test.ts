@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commonOptions } from '../../src/cli/frame/command.ts';
+import { commonOptions } from '../../src/cli/frame/options.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { cli } from './session.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
-import { commonOptions } from '../../src/cli/frame/command.ts';
+import { commonOptions } from '../../src/cli/frame/options.ts';
 import { VERSION } from '../../src/base/version.ts';
 import { cli } from './session.ts';
 

@@ -1,4 +1,5 @@
-import { type Command, type CommandOption, commonOptions } from '../frame/command.ts';
+import type { Command, CommandOption } from '../frame/command.ts';
+import { commonOptions } from '../frame/options.ts';
 
 /** The options of a command, followed by the options common to all commands. */
 export function optionsOf(command: Command): readonly CommandOption[] {

@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { type Command, type CommandOption, commonOptions, type ParsedArguments } from './command.ts';
+import type { Command, CommandOption, ParsedArguments } from './command.ts';
+import { commonOptions } from './options.ts';
 import { quoted } from '../../report/text/index.ts';
 import { UsageError } from '../../report/usage-error.ts';
 import { nearest } from './suggestion.ts';

@@ -49,16 +49,3 @@ export interface Program {
   /** The command that runs, and that shells complete, when the arguments name none. */
   readonly defaultCommand: Command;
 }
-
-/** Options that every command has. */
-export const commonOptions: readonly CommandOption[] = [
-  {
-    name: 'color',
-    value: 'WHEN',
-    choices: ['auto', 'always', 'never'],
-    help: 'when to use colours; auto follows FORCE_COLOR and NO_COLOR, and whether the output is a terminal',
-  },
-  { name: 'no-color', help: 'the same as --color never' },
-  { name: 'help', short: 'h', help: 'show this help' },
-  { name: 'version', short: 'V', help: 'show the version' },
-];

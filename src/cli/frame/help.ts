@@ -1,4 +1,5 @@
-import { type Command, type CommandOption, commonOptions } from './command.ts';
+import type { Command, CommandOption } from './command.ts';
+import { commonOptions } from './options.ts';
 import { exitCode } from './exit-code.ts';
 import { wrap } from '../../report/text/index.ts';
 

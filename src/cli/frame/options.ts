@@ -3,7 +3,7 @@ import { PURPOSES } from '../../decision/purpose.ts';
 import { type Format, formats } from './choices.ts';
 import type { CommandOption } from './command.ts';
 
-/** Options that several commands share. */
+/** Options that several commands share, and at the end those that all have. */
 
 export const agentOption: CommandOption = {
   name: 'agent',
@@ -72,3 +72,16 @@ export const storeOption: CommandOption = {
   value: 'FOLDER',
   help: 'read and keep robots.txt records in this folder, for the next run and for other processes (needs the package lmdb); sqlite:FILE keeps them in a file (needs Node.js 22.13)',
 };
+
+/** Options that every command has. */
+export const commonOptions: readonly CommandOption[] = [
+  {
+    name: 'color',
+    value: 'WHEN',
+    choices: ['auto', 'always', 'never'],
+    help: 'when to use colours; auto follows FORCE_COLOR and NO_COLOR, and whether the output is a terminal',
+  },
+  { name: 'no-color', help: 'the same as --color never' },
+  { name: 'help', short: 'h', help: 'show this help' },
+  { name: 'version', short: 'V', help: 'show the version' },
+];
