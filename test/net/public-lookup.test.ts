@@ -1,0 +1,124 @@
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { publicOnlyLookup } from '../../src/net/public-lookup.ts';
+
+const PUBLIC = '93.184.215.14';
+const PUBLIC_IPV6 = '2606:4700::1';
+
+/** The outcome of one lookup. Asks `lookup` for it, and notes the options that it is asked with. */
+function resolved(lookup: LookupFunction, hostname = 'a.example', options: LookupOptions = {}) {
+  return new Promise<unknown>((resolve) => {
+    let calls = 0;
+    publicOnlyLookup(lookup)(hostname, options, (error, address, family) => {
+      calls++;
+      // A second call of the callback would come before this.
+      setImmediate(() => resolve(error ?? { address, ...(family === undefined ? {} : { family }), calls }));
+    });
+  });
+}
+
+const giving =
+  (result: unknown): LookupFunction =>
+  (_hostname, _options, callback) =>
+    callback(null, result as LookupAddress[]);
+
+describe('a lookup of public addresses', () => {
+  const mixed = giving([
+    { address: '10.0.0.1', family: 4 },
+    { address: PUBLIC, family: 4 },
+    { address: '::1', family: 6 },
+    { address: PUBLIC_IPV6, family: 6 },
+  ]);
+
+  it('drops the others', async () => {
+    expect(await resolved(mixed, 'a.example', { all: true })).toEqual({
+      address: [
+        { address: PUBLIC, family: 4 },
+        { address: PUBLIC_IPV6, family: 6 },
+      ],
+      calls: 1,
+    });
+  });
+
+  it('gives the first one without `all`, though it asks for all', async () => {
+    const asked: LookupOptions[] = [];
+    const watched: LookupFunction = (hostname, options, callback) => {
+      asked.push(options);
+      mixed(hostname, options, callback);
+    };
+    expect(await resolved(watched, 'a.example', { family: 4, hints: 32 })).toEqual({
+      address: PUBLIC,
+      family: 4,
+      calls: 1,
+    });
+    expect(asked).toEqual([{ family: 4, hints: 32, all: true }]);
+  });
+
+  it.each([
+    ['one address as text', PUBLIC, 4],
+    ['a list of texts', ['10.0.0.1', PUBLIC_IPV6], 6],
+    ['an object', { address: PUBLIC }, 4],
+    ['a wrong family', [{ address: PUBLIC_IPV6, family: 4 }], 6],
+    ['other values beside it', [null, 5, { address: 7 }, 'a.example', { address: PUBLIC }], 4],
+  ])('reads the result of a lookup that gives %s', async (_, result, family) => {
+    expect(await resolved(giving(result))).toMatchObject({ family, calls: 1 });
+  });
+
+  it.each(['10.0.0.1', '127.0.0.1', '169.254.169.254', '::ffff:10.0.0.1', 'fd00::1', '64:ff9b::a00:1'])(
+    'refuses a name that has %s alone, and names that address',
+    async (address) => {
+      expect(await resolved(giving([{ address, family: 4 }]))).toMatchObject({
+        code: 'ERR_ROBOTS_ADDRESS_REFUSED',
+        host: 'a.example',
+        address,
+      });
+    },
+  );
+
+  it.each([[[]], [undefined], [null], ['nonsense'], [[{ address: 'nonsense', family: 4 }]]])(
+    'says that the name is not found where the result %j has no address',
+    async (result) => {
+      expect(await resolved(giving(result))).toMatchObject({
+        code: 'ENOTFOUND',
+        syscall: 'lookup',
+        hostname: 'a.example',
+        message: 'lookup ENOTFOUND a.example',
+      });
+    },
+  );
+
+  it.each(['localhost', 'LOCALHOST.', 'a.localhost'])('refuses %s without a lookup', async (hostname) => {
+    let asked = 0;
+    const counting: LookupFunction = (_hostname, _options, callback) => {
+      asked++;
+      callback(null, PUBLIC, 4);
+    };
+    expect(await resolved(counting, hostname)).toMatchObject({
+      code: 'ERR_ROBOTS_ADDRESS_REFUSED',
+      host: hostname,
+    });
+    expect(asked).toBe(0);
+  });
+
+  it('passes on the error of the lookup, given or thrown', async () => {
+    const failure = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    expect(await resolved((_hostname, _options, callback) => callback(failure, '', 0))).toBe(failure);
+    const throwing = (thrown: unknown): LookupFunction => {
+      return () => {
+        throw thrown;
+      };
+    };
+    expect(await resolved(throwing(failure))).toBe(failure);
+    expect(await resolved(throwing('broken'))).toMatchObject({ message: 'broken' });
+  });
+
+  it('calls back once, even if the lookup calls back and throws', async () => {
+    const twice: LookupFunction = (_hostname, _options, callback) => {
+      callback(null, PUBLIC, 4);
+      callback(null, '10.0.0.1', 4);
+      throw new Error('and then');
+    };
+    expect(await resolved(twice)).toEqual({ address: PUBLIC, family: 4, calls: 1 });
+  });
+});
