@@ -61,17 +61,17 @@ export interface ExplanationLayout extends PolicyLayout {
 }
 
 /** Renders an explanation for people. */
-export function renderExplanation(explanation: UrlExplanation, view: ExplanationLayout): string {
+export function renderExplanation(explanation: UrlExplanation, layout: ExplanationLayout): string {
   const { decision, policy, underProfiles, file } = explanation;
-  const { colours, width, verbose } = view;
+  const { colours, width, verbose } = layout;
   const fields = [
     agentField(decision),
     ruleField(decision),
     rivalField(explanation),
-    ...originFields(explanation, view),
+    ...originFields(explanation, layout),
     delayField(decision),
     usageField(explanation),
-    ...(view.page ?? []),
+    ...(layout.page ?? []),
   ];
   const hops = verbose && policy?.attempt !== undefined ? verboseHops(policy.attempt) : [];
   const others = underProfiles.map((each): Field => [each.profile, profileSentence(each)]);
@@ -83,7 +83,7 @@ export function renderExplanation(explanation: UrlExplanation, view: Explanation
       colours.faint,
     ),
     ...(hops.length === 0 ? [] : ['', ...hops.map((line) => `  ${line}`)]),
-    ...(file === undefined ? [] : ['', ...fileLines({ ...explanation, file }, view)]),
+    ...(file === undefined ? [] : ['', ...fileLines({ ...explanation, file }, layout)]),
     ...otherProfiles(others, { colours, width }),
   ].join('\n')}\n`;
 }
