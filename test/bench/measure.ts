@@ -27,6 +27,28 @@ export function median(values: readonly number[]): number {
   return sorted[sorted.length >> 1] ?? Number.NaN;
 }
 
+/** How long something took. */
+export interface Took {
+  ms: number;
+  /** Of this process, all threads: what other processes do does not count. */
+  processorMs: number;
+}
+
+export const nothing = (): Took => ({ ms: 0, processorMs: 0 });
+
+export function add(sum: Took, more: Took): void {
+  sum.ms += more.ms;
+  sum.processorMs += more.processorMs;
+}
+
+export async function timed(work: () => Promise<unknown>): Promise<Took> {
+  const [before, startedAt] = [process.cpuUsage(), performance.now()];
+  await work();
+  const ms = performance.now() - startedAt;
+  const { user, system } = process.cpuUsage(before);
+  return { ms, processorMs: (user + system) / 1_000 };
+}
+
 export interface Row {
   readonly what: string;
   readonly ours: string;

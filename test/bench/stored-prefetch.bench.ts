@@ -1,15 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import Keyv from 'keyv';
 import { createClient } from 'redis';
 import { type RobotsStore, RobotsClient } from '../../src/index.ts';
+import type { EmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
+import { keyvStore } from '../../src/store/keyv/keyv.ts';
 import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
 import { redisStore } from '../../src/store/redis/redis.ts';
+import { sqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { startSlowProxy } from '../fleet/slow-proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { loopbackOrigins } from './bulk-urls.ts';
-import type { Row } from './measure.ts';
+import { median, type Row, timed, type Took } from './measure.ts';
 import { startProcess } from './program.ts';
 
 const ORIGINS = 2_000;
@@ -17,78 +22,89 @@ const LMDB_BAR = 1.3;
 /** Between client and server, as in one data centre. Milliseconds. */
 const DISTANCE_MS = 1;
 
-interface Took {
-  readonly ms: number;
-  /** Of this process, all threads: what other processes do does not count. */
-  readonly cpuMs: number;
-}
-
 interface Opened {
   readonly store: RobotsStore;
   close(): Promise<void>;
 }
 
+type Open = () => Promise<Opened | undefined>;
+
 /** `prefetch` of cold origins with a new store, to the end of all writes, against `prefetch` without a store. */
-export async function storedPrefetch(rounds: number): Promise<Row[]> {
+export async function* storedPrefetch(rounds: number): AsyncGenerator<Row> {
   const { child, port } = await startProcess('loopback-server.js');
   const urls = loopbackOrigins(ORIGINS, port).map((origin) => `${origin}/`);
-  const redis = await startRedisIfInstalled();
-  const proxy = redis && (await startSlowProxy(redis.port));
-  if (proxy !== undefined) proxy.delayMs = DISTANCE_MS;
-  const far = `${DISTANCE_MS} ms away`;
-  const places: Record<string, () => Promise<Opened | undefined>> = {
-    none: async () => undefined,
-    LMDB: async () => onDisk(),
-  };
-  if (redis !== undefined && proxy !== undefined) {
-    const empty = (): Promise<unknown> => redis.command('FLUSHALL');
-    places['Redis, ioredis'] = () => empty().then(() => overIoredis(redis.url, false));
-    places[`Redis, ioredis, ${far}`] = () => empty().then(() => overIoredis(proxy.url, false));
-    places[`Redis, ioredis with enableAutoPipelining, ${far}`] = () =>
-      empty().then(() => overIoredis(proxy.url, true));
-    places[`Redis, node-redis, ${far}`] = () => empty().then(() => overNodeRedis(proxy.url));
+  yield* await against(urls, { LMDB: async () => onDisk(lmdbStore, '') }, 3 * rounds);
+  if (isBuiltin('node:sqlite')) {
+    yield* await against(urls, { SQLite: async () => onDisk(sqliteStore, 'file') }, rounds);
   }
-  const best = new Map<string, Took>();
-  for (let round = -1; round < rounds; round++) {
-    for (const [name, open] of Object.entries(places)) {
-      const took = await prefetched(urls, open);
-      const before = round <= 0 ? took : best.get(name)!;
-      best.set(name, { ms: Math.min(before.ms, took.ms), cpuMs: Math.min(before.cpuMs, took.cpuMs) });
-    }
+  yield* await against(urls, { 'Keyv, in memory': async () => inKeyv() }, rounds);
+  const redis = await startRedisIfInstalled();
+  if (redis !== undefined) {
+    const proxy = await startSlowProxy(redis.port);
+    proxy.delayMs = DISTANCE_MS;
+    const far = `${DISTANCE_MS} ms away`;
+    const empty = (): Promise<unknown> => redis.command('FLUSHALL');
+    const places: Readonly<Record<string, Open>> = {
+      'Redis, ioredis': () => empty().then(() => overIoredis(redis.url, false)),
+      [`Redis, ioredis, ${far}`]: () => empty().then(() => overIoredis(proxy.url, false)),
+      [`Redis, ioredis with enableAutoPipelining, ${far}`]: () =>
+        empty().then(() => overIoredis(proxy.url, true)),
+      [`Redis, node-redis, ${far}`]: () => empty().then(() => overNodeRedis(proxy.url)),
+    };
+    yield* await against(urls, places, rounds);
+    await proxy[Symbol.asyncDispose]();
+    await redis.stop();
   }
   child.disconnect();
-  await proxy?.[Symbol.asyncDispose]();
-  await redis?.stop();
-  const bare = best.get('none')!;
-  return [...best]
-    .filter(([name]) => name !== 'none')
-    .map(([name, took]) => {
-      const ratio = took.ms / bare.ms;
-      const hasBar = name === 'LMDB';
-      return {
-        what: `prefetch of ${ORIGINS} origins with ${name}`,
-        ours: shown(took),
-        peer: `${shown(bare)} without`,
-        ratio: `${ratio.toFixed(2)} ×, processor ${(took.cpuMs / bare.cpuMs).toFixed(2)} ×`,
-        bar: hasBar ? `≤ ${LMDB_BAR} ×` : '',
-        held: !hasBar || ratio <= LMDB_BAR,
-      };
-    });
 }
 
-async function prefetched(urls: readonly string[], open: () => Promise<Opened | undefined>): Promise<Took> {
+/** Each place in turn, and none before each round. */
+async function against(
+  urls: readonly string[],
+  places: Readonly<Record<string, Open>>,
+  rounds: number,
+): Promise<Row[]> {
+  const names = Object.keys(places);
+  const took = new Map(names.map((name) => [name, [] as { bare: Took; stored: Took }[]]));
+  for (let round = -2; round < rounds; round++) {
+    const bare = await prefetched(urls, async () => undefined);
+    for (const name of names) {
+      const stored = await prefetched(urls, places[name]!);
+      if (round >= 0) took.get(name)!.push({ bare, stored });
+    }
+  }
+  return [...took].map(([name, times]) => {
+    const of = (which: 'bare' | 'stored', what: keyof Took): number =>
+      median(times.map((each) => each[which][what]));
+    const shown = (which: 'bare' | 'stored'): string =>
+      `${of(which, 'ms').toFixed(0)} ms, processor ${of(which, 'processorMs').toFixed(0)} ms`;
+    const ratio = median(times.map(({ stored, bare }) => stored.ms / bare.ms));
+    const ofProcessor = median(times.map(({ stored, bare }) => stored.processorMs / bare.processorMs));
+    const hasBar = name === 'LMDB';
+    return {
+      what: `prefetch of ${ORIGINS} origins with ${name}`,
+      ours: shown('stored'),
+      peer: `${shown('bare')} without`,
+      ratio: `${ratio.toFixed(2)} ×, processor ${ofProcessor.toFixed(2)} ×`,
+      bar: hasBar ? `≤ ${LMDB_BAR} ×` : '',
+      held: !hasBar || ratio <= LMDB_BAR,
+    };
+  });
+}
+
+async function prefetched(urls: readonly string[], open: Open): Promise<Took> {
   const opened = await open();
   const robots = new RobotsClient({
     agent: 'ExampleBot/1.0',
     ...(opened === undefined ? {} : { store: opened.store }),
   });
-  const [cpu, startedAt] = [process.cpuUsage(), performance.now()];
-  await robots.prefetch(urls);
-  await robots.close();
-  const ms = performance.now() - startedAt;
-  const { user, system } = process.cpuUsage(cpu);
+  globalThis.gc?.();
+  const took = await timed(async () => {
+    await robots.prefetch(urls);
+    await robots.close();
+  });
   await opened?.close();
-  return { ms, cpuMs: (user + system) / 1_000 };
+  return took;
 }
 
 async function startRedisIfInstalled(): Promise<RedisServer | undefined> {
@@ -100,14 +116,19 @@ async function startRedisIfInstalled(): Promise<RedisServer | undefined> {
   }
 }
 
-function onDisk(): Opened {
-  const path = mkdtempSync(join(tmpdir(), 'canfetch-bench-'));
-  const store = lmdbStore({ path });
+function onDisk(open: (options: { path: string }) => EmbeddedStore, file: string): Opened {
+  const folder = mkdtempSync(join(tmpdir(), 'canfetch-bench-'));
+  const store = open({ path: join(folder, file) });
   const close = async (): Promise<void> => {
     await store.close();
-    rmSync(path, { recursive: true });
+    rmSync(folder, { recursive: true });
   };
   return { store, close };
+}
+
+function inKeyv(): Opened {
+  const keyv = new Keyv({ throwOnErrors: true });
+  return { store: keyvStore(keyv), close: () => keyv.disconnect() };
 }
 
 async function overIoredis(url: string, enableAutoPipelining: boolean): Promise<Opened> {
@@ -120,5 +141,3 @@ async function overNodeRedis(url: string): Promise<Opened> {
   const connection = await createClient({ url }).connect();
   return { store: redisStore(connection), close: async () => connection.destroy() };
 }
-
-const shown = ({ ms, cpuMs }: Took): string => `${ms.toFixed(0)} ms, processor ${cpuMs.toFixed(0)} ms`;
