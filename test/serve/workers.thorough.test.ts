@@ -7,10 +7,13 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { installed } from '../support/installed.ts';
+import { startRedis } from '../support/redis-server.ts';
 import { answer, type Site, startSite } from '../support/site.ts';
 import { type CompiledScript, compileScript } from '../support/workers.ts';
 
 const WORKERS = 3;
+const itWithRedis = installed('redis-server') === undefined ? it.skip : it;
 
 let program: CompiledScript;
 let folder: string;
@@ -91,6 +94,25 @@ const counted = (text: string, sample: string): number =>
   );
 
 describe('canfetch serve --workers', () => {
+  itWithRedis('shares what it fetches over Redis with a service on another machine', async () => {
+    const redis = await startRedis();
+    const site = await siteWithRules();
+    const services = [await start('--store', redis.url), await start('--store', redis.url)];
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, at) =>
+        get(`${services[at % 2]?.origin}/v1/check?url=${site.origin}/page-${at}`),
+      ),
+    );
+    for (const each of answers) expect(JSON.parse(each)).toMatchObject({ allowed: true, reason: 'no-rule' });
+    expect(site.requests.map(({ url }) => url)).toEqual(['/robots.txt']);
+    for (const { child, stderr } of services) {
+      child.kill('SIGTERM');
+      expect(await once(child, 'exit')).toEqual([0, null]);
+      expect(stderr()).toBe('');
+    }
+    await redis.stop();
+  });
+
   it('shares a port, fetches a robots.txt once over one store, and sums the metrics of all', async () => {
     const site = await siteWithRules();
     const { origin, child, workers, stderr } = await start('--store', join(folder, 'shared'));

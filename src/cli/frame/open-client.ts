@@ -1,7 +1,8 @@
 import { platform } from '#platform';
 import type { ProfileName } from '../../lifecycle/index.ts';
 import type { StoreEvent } from '../../store/index.ts';
-import type { EmbeddedStore } from '../../store/lmdb/lmdb.ts';
+import type { RobotsStore } from '../../store/index.ts';
+import type { SetAside } from '../../store/lmdb/lmdb.ts';
 import type { PolicyOptions, RobotsClient, RobotsClientOptions } from '../../client/index.ts';
 import type { OriginPolicy } from '../../decision/index.ts';
 import type { PolicyClient } from '../../report/input/index.ts';
@@ -10,7 +11,7 @@ import { count, printable } from '../../report/text/index.ts';
 import type { Session } from '../../report/index.ts';
 import { UsageError } from '../../report/usage-error.ts';
 import type { ProxyDispatcher } from '../../net/index.ts';
-import { openPathStore } from './path-store.ts';
+import { isRedisUrl, openPathStore } from './path-store.ts';
 import { readProxies } from './proxy.ts';
 import { readAgents, readDeadlineMs, readProfile } from './settings.ts';
 
@@ -20,7 +21,7 @@ export interface OnlineSettings {
   readonly agents: readonly string[];
   readonly profile: ProfileName;
   readonly deadlineMs: number | undefined;
-  /** Folder, or `sqlite:` and the file, of a store that keeps answers between runs. */
+  /** Folder, `sqlite:` and the file, or `redis:` URL, of a store that keeps answers between runs. */
   readonly store: string | undefined;
   /** URL of a proxy for all requests. When absent, the environment variables apply. */
   readonly proxy: string | undefined;
@@ -41,18 +42,25 @@ export function onlineSettings(given: ParsedArguments): OnlineSettings {
   };
 }
 
+/** A store that was opened for a client. */
+interface OpenedStore {
+  readonly store: RobotsStore;
+  readonly setAside?: SetAside | undefined;
+  close(): Promise<void>;
+}
+
 /** A client with the store that was opened for it. Disposing it closes both. */
 export class OpenedClient implements PolicyClient {
   readonly client: RobotsClient;
   /** The proxies, when requests use any. */
   readonly dispatcher: ProxyDispatcher | undefined;
-  private readonly store: EmbeddedStore | undefined;
+  private readonly store: OpenedStore | undefined;
   private readonly troubles: StoreTroubles;
 
   constructor(
     client: RobotsClient,
     dispatcher: ProxyDispatcher | undefined,
-    store: EmbeddedStore | undefined,
+    store: OpenedStore | undefined,
     troubles: StoreTroubles,
   ) {
     this.client = client;
@@ -97,8 +105,8 @@ export async function openClient(
   if (platform.transport !== 'undici') assertFetchSuffices(proxies !== undefined, more.addressPolicy);
   const dispatcher = proxies && new (await import('../../net/index.ts')).ProxyDispatcher(proxies);
   const { RobotsClient } = await import('../../client/index.ts');
-  const store = named === undefined ? undefined : await openPathStore(named);
-  if (store !== undefined) warnSetAside(store, session);
+  const opened = named === undefined ? undefined : await openStore(named);
+  if (opened !== undefined) warnSetAside(opened, session);
   const troubles = new StoreTroubles(session);
   // "*" is not a product token, so requests cannot carry it in User-Agent.
   const names = agents.filter((agent) => agent !== '*');
@@ -107,10 +115,18 @@ export async function openClient(
     ...(names.length === 0 ? {} : { agent: names }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
     ...(dispatcher === undefined ? {} : { dispatcher }),
-    ...(store === undefined ? {} : { store, onStoreEvent: (event: StoreEvent) => troubles.note(event) }),
+    ...(opened === undefined
+      ? {}
+      : { store: opened.store, onStoreEvent: (event: StoreEvent) => troubles.note(event) }),
     ...more,
   });
-  return new OpenedClient(client, dispatcher, store, troubles);
+  return new OpenedClient(client, dispatcher, opened, troubles);
+}
+
+async function openStore(named: string): Promise<OpenedStore> {
+  if (isRedisUrl(named)) return (await import('./redis-store.ts')).openRedisStore(named);
+  const store = await openPathStore(named);
+  return { store, setAside: store.setAside, close: () => store.close() };
 }
 
 /**
@@ -132,7 +148,7 @@ function assertFetchSuffices(hasProxy: boolean, addressPolicy: string | undefine
 }
 
 /** Warns that a damaged store was renamed, because its answers are then missing. */
-export function warnSetAside({ setAside }: EmbeddedStore, session: Session): void {
+export function warnSetAside({ setAside }: Pick<OpenedStore, 'setAside'>, session: Session): void {
   if (setAside === undefined) return;
   const { movedTo, reason } = setAside;
   session.stderr.write(

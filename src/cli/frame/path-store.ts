@@ -4,6 +4,11 @@ import type { EmbeddedStore } from '../../store/lmdb/lmdb.ts';
 /** The beginning of a `--store` that names a file of SQLite. */
 const SQLITE = 'sqlite:';
 
+/** Whether `--store` names a server instead of a file or a folder. */
+export function isRedisUrl(store: string): boolean {
+  return /^rediss?:\/\//i.test(store);
+}
+
 /** The file or folder that `--store` names. */
 export function storePath(store: string): string {
   return store.startsWith(SQLITE) ? store.slice(SQLITE.length) : store;

@@ -53,6 +53,10 @@ export const serveCommand: Command = {
       line: 'canfetch serve --workers 4 --store ./robots-cache',
       does: 'serve with four processes that fetch each robots.txt once',
     },
+    {
+      line: 'canfetch serve --store redis://redis.internal:6379',
+      does: 'share what is fetched with the services of other machines',
+    },
   ],
   exitCodes: [
     { code: exitCode.success, says: 'ended by SIGTERM, after it answered the open requests' },
