@@ -19,7 +19,7 @@ export {
 } from './errors.ts';
 export { alternatives, assertKnownOptions, invalid } from './invalid-options.ts';
 export { onAbort, orAborted } from './on-abort.ts';
-export { abortSignalOf, StopController, type StopSignal } from './stop-signal.ts';
+export { abortSignalOf, LightAbortController, type LightAbortSignal } from './light-abort-signal.ts';
 export { VERSION } from './version.ts';
 export { nextTurn } from './next-turn.ts';
 export { isNear } from './is-near.ts';

@@ -41,7 +41,7 @@ export async function* mapConcurrent<Item, Result>(
 /** Each item as a batch of its own. */
 function oneByOne<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncIterable<readonly Item[]> {
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
-  // Not a generator: that could not be let go of while it reads.
+  // Not a generator: its `return()` would wait until the reading in progress has ended.
   return {
     [Symbol.asyncIterator]: () => ({
       async next() {
@@ -57,8 +57,8 @@ function oneByOne<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncItera
 }
 
 /**
- * {@link mapConcurrent} for items that are read many at a time, and for work that is mostly done at once: what `work`
- * gives without a promise costs none, and results that are ready together are given together.
+ * {@link mapConcurrent} for items that are read many at a time, and for work that is mostly done at once: a result that
+ * `work` returns without a promise needs none, and results that are ready together are yielded together.
  */
 export async function* mapBatches<Item, Result>(
   batches: AsyncIterable<readonly Item[]>,
@@ -67,7 +67,7 @@ export async function* mapBatches<Item, Result>(
 ): AsyncGenerator<Result[], void, undefined> {
   signal?.throwIfAborted();
   const iterator = batches[Symbol.asyncIterator]();
-  const stop = new AbortController();
+  const controller = new AbortController();
   /** Results in order. Those that are ready before any other item waits need no place. */
   let ready: Result[] = [];
   const queue: Place<Result>[] = [];
@@ -81,7 +81,7 @@ export async function* mapBatches<Item, Result>(
   const startOn = (item: Item): void => {
     let started: Promise<Result> | Result | undefined;
     try {
-      started = work(item, stop.signal);
+      started = work(item, controller.signal);
     } catch (error) {
       queue.push({ outcome: { error } });
       return;
@@ -148,7 +148,7 @@ export async function* mapBatches<Item, Result>(
     throw error;
   } finally {
     unlisten?.();
-    if (running > 0) stop.abort(reason);
+    if (running > 0) controller.abort(reason);
     if (!hasEnded) {
       const released = Promise.resolve(iterator.return?.()).catch(() => undefined);
       // Closing an iterator during a pending read may never resolve.

@@ -1,4 +1,4 @@
-import type { Clock, StopSignal } from '../base/index.ts';
+import type { Clock, LightAbortSignal } from '../base/index.ts';
 import {
   attemptDue,
   type Due,
@@ -28,7 +28,11 @@ export interface OriginCacheOptions {
   readonly random: () => number;
   readonly profileOf: (origin: string) => Profile;
   /** Fetches robots.txt once. Rejects only with the reason of `signal`. */
-  readonly attempt: (origin: string, known: OriginRecord | undefined, signal: StopSignal) => Promise<Outcome>;
+  readonly attempt: (
+    origin: string,
+    known: OriginRecord | undefined,
+    signal: LightAbortSignal,
+  ) => Promise<Outcome>;
   /** The store, if there is one. */
   readonly stored?: StoredOrigins | undefined;
 }
@@ -175,7 +179,7 @@ export class OriginCache {
     await this.options.stored?.close(Promise.allSettled(this.running));
   }
 
-  private async resolve(asked: string, signal: StopSignal, isCurrent: () => boolean): Promise<Arrival> {
+  private async resolve(asked: string, signal: LightAbortSignal, isCurrent: () => boolean): Promise<Arrival> {
     // All callers may have left while the flight was queued. It is then never sent.
     signal.throwIfAborted();
     const origin = flatCopy(asked);
@@ -213,7 +217,7 @@ export class OriginCache {
   private async ask(
     origin: string,
     known: CacheEntry | undefined,
-    signal: StopSignal,
+    signal: LightAbortSignal,
     isCurrent: () => boolean,
     lease?: HeldLease,
   ): Promise<Arrival> {

@@ -1,4 +1,4 @@
-import { onAbort, StopController, type StopSignal } from '../base/index.ts';
+import { onAbort, LightAbortController, type LightAbortSignal } from '../base/index.ts';
 
 /**
  * At most one flight per key; concurrent callers share it. An abort by one caller rejects that caller only. The
@@ -21,7 +21,7 @@ export class SingleFlight<Value> {
    */
   join(
     key: string,
-    start: (signal: StopSignal, isCurrent: () => boolean) => Promise<Value>,
+    start: (signal: LightAbortSignal, isCurrent: () => boolean) => Promise<Value>,
     signal?: AbortSignal,
   ): Promise<Value> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
@@ -49,7 +49,7 @@ export class SingleFlight<Value> {
 }
 
 class Flight<Value> {
-  private readonly controller = new StopController();
+  private readonly controller = new LightAbortController();
   private readonly landed: () => void;
   private readonly result: Promise<Value>;
   private resolve!: (value: Value) => void;
@@ -66,7 +66,7 @@ class Flight<Value> {
     this.result.catch(ignore);
   }
 
-  take(start: (signal: StopSignal) => Promise<Value>): void {
+  take(start: (signal: LightAbortSignal) => Promise<Value>): void {
     start(this.controller).then(
       (value) => {
         this.landed();

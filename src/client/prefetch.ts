@@ -62,9 +62,9 @@ export async function prefetch(
   let invalidCount = 0;
   const states: Partial<Record<OriginState, number>> = {};
   let done = 0;
-  const asked = mapConcurrent(urls, { concurrency, signal }, (url, stop) => {
+  const asked = mapConcurrent(urls, { concurrency, signal }, (url, signal) => {
     const origin = originOrError(url);
-    if (typeof origin === 'string') return origins.add(origin) ? ask(origin, stop) : undefined;
+    if (typeof origin === 'string') return origins.add(origin) ? ask(origin, signal) : undefined;
     invalidCount++;
     if (invalid.length < MAX_INVALID) invalid.push(origin);
     return undefined;

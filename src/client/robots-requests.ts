@@ -1,4 +1,4 @@
-import type { StopSignal } from '../base/index.ts';
+import type { LightAbortSignal } from '../base/index.ts';
 import type { CacheEntry } from '../cache/index.ts';
 import { decide } from '../decision/index.ts';
 import { platform } from '#platform';
@@ -41,7 +41,7 @@ export class RobotsRequests {
   }
 
   /** Makes one attempt, and publishes its end. */
-  async make(origin: string, known: OriginRecord | undefined, signal: StopSignal): Promise<Outcome> {
+  async make(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): Promise<Outcome> {
     const { clock } = this.settings;
     const startedAt = clock.now();
     const fetching = this.fetch(origin, validatorsOf(known), signal);
@@ -59,7 +59,11 @@ export class RobotsRequests {
     await this.transport.close?.();
   }
 
-  private fetch(origin: string, validators: Validators | undefined, signal: StopSignal): Promise<Outcome> {
+  private fetch(
+    origin: string,
+    validators: Validators | undefined,
+    signal: LightAbortSignal,
+  ): Promise<Outcome> {
     const { settings } = this;
     const headers = headersFor(origin, settings);
     return fetchRobots({

@@ -1,4 +1,4 @@
-import { codeOf, StopController } from '../base/index.ts';
+import { codeOf, LightAbortController } from '../base/index.ts';
 import {
   type AnswerHeaders,
   isGatekeeper,
@@ -39,7 +39,7 @@ const PAGE_MS = 1_000;
 /** The hops of one attempt. The deadline may ask for the current hop at any time. */
 export class Attempt {
   readonly #options: FetchRobotsOptions;
-  readonly #controller: StopController;
+  readonly #controller: LightAbortController;
   readonly #maxBodyBytes: number;
   readonly #initial: URL;
   readonly #addresses: HopAddresses;
@@ -52,7 +52,7 @@ export class Attempt {
   readonly #requested: string[] = [];
   readonly #redirects: Redirect[] = [];
 
-  constructor(options: FetchRobotsOptions, controller: StopController, maxBodyBytes: number) {
+  constructor(options: FetchRobotsOptions, controller: LightAbortController, maxBodyBytes: number) {
     this.#options = options;
     this.#controller = controller;
     this.#maxBodyBytes = maxBodyBytes;

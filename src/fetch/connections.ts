@@ -1,4 +1,4 @@
-import { codeOf, StopController } from '../base/index.ts';
+import { codeOf, LightAbortController } from '../base/index.ts';
 import type { Connector } from '../net/index.ts';
 import { FetchFailure, MALFORMED } from './failure.ts';
 import { NO_APPLICATION_PROTOCOL, requestOverHttp2 } from './http2-request.ts';
@@ -37,7 +37,7 @@ const AGENT_OPTIONS: Agent.Options = {
 export class Connections {
   readonly #connectorWith: (options: { readonly allowH2: boolean }) => Connector;
   readonly #agents: AgentPair;
-  readonly #closing = new StopController();
+  readonly #closing = new LightAbortController();
   #http2: Connector | undefined;
 
   constructor(connectorWith: (options: { readonly allowH2: boolean }) => Connector) {
@@ -61,7 +61,7 @@ export class Connections {
     url: URL,
     { headers, signal }: TransportRequest,
   ): Promise<ResponseData> {
-    const controller = new StopController();
+    const controller = new LightAbortController();
     const abort = (): void => controller.abort(signal.reason);
     const close = (): void => controller.abort(this.#closing.reason);
     signal.addEventListener('abort', abort, { once: true });

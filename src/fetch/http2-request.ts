@@ -1,4 +1,4 @@
-import type { StopSignal } from '../base/index.ts';
+import type { LightAbortSignal } from '../base/index.ts';
 import type { Connector } from '../net/index.ts';
 import { FetchFailure, MALFORMED } from './failure.ts';
 import {
@@ -30,7 +30,7 @@ export interface Http2Request {
   readonly connect: Connector;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly signal: StopSignal;
+  readonly signal: LightAbortSignal;
   /** The most interim responses. */
   readonly maxInterim: number;
 }
@@ -94,7 +94,7 @@ function requestHeaders(url: URL, fields: Readonly<Record<string, string>>): Out
 }
 
 /** Opens a socket that speaks HTTP/2. When `signal` aborts, nobody waits for it, and it is closed once it is open. */
-function openSocket(connector: Connector, url: URL, signal: StopSignal): Promise<Socket> {
+function openSocket(connector: Connector, url: URL, signal: LightAbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const stop = (): void => reject(signal.reason);

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net';
-import type { StopSignal } from '../base/index.ts';
+import type { LightAbortSignal } from '../base/index.ts';
 import type { Profile } from '../lifecycle/index.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Transport } from './transport.ts';
@@ -43,7 +43,7 @@ export interface FetchRobotsOptions {
   /** Called before a redirect is followed, if the profile has `disallowedRedirect: 'unavailable'`. */
   readonly isRedirectDisallowed?: (url: string) => boolean;
   /** Aborts when nobody waits for the outcome any more. */
-  readonly signal?: StopSignal;
+  readonly signal?: LightAbortSignal;
   /** Epoch ms, needed for a `Retry-After` with a date. */
   readonly clock?: { now(): number };
 }

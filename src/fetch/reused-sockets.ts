@@ -1,4 +1,4 @@
-import { codeOf, type StopSignal } from '../base/index.ts';
+import { codeOf, type LightAbortSignal } from '../base/index.ts';
 import type { Dispatcher } from 'undici';
 
 /** Codes of a connection that ended before a response arrived. */
@@ -15,7 +15,7 @@ const STALE_SOCKET: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET
 export async function sendOverSocket<Response>(
   send: () => Promise<Response>,
   wasReused: () => boolean,
-  signal: StopSignal,
+  signal: LightAbortSignal,
 ): Promise<Response> {
   try {
     return await send();
@@ -55,7 +55,11 @@ export class ReusedSockets {
     }
   }
 
-  async send<Response>(origin: string, signal: StopSignal, send: () => Promise<Response>): Promise<Response> {
+  async send<Response>(
+    origin: string,
+    signal: LightAbortSignal,
+    send: () => Promise<Response>,
+  ): Promise<Response> {
     let traffic = this.#traffic.get(origin);
     if (traffic === undefined) {
       traffic = { requests: 0, connected: 0, disconnected: 0 };

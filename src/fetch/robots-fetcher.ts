@@ -1,4 +1,4 @@
-import { DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES, StopController } from '../base/index.ts';
+import { DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES, LightAbortController } from '../base/index.ts';
 import type { Outcome } from '../lifecycle/index.ts';
 import { Attempt } from './attempt.ts';
 import type { FetchRobotsOptions } from './options.ts';
@@ -15,7 +15,7 @@ export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
       reject(signal.reason);
       return;
     }
-    const controller = new StopController();
+    const controller = new LightAbortController();
     const attempt = new Attempt(options, controller, maxBodyBytes);
     const deadline = setTimeout(() => {
       settle();

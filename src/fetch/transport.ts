@@ -1,4 +1,4 @@
-import type { StopSignal } from '../base/index.ts';
+import type { LightAbortSignal } from '../base/index.ts';
 import type { LookupFunction } from 'node:net';
 import type { StatusMeaning } from '../lifecycle/index.ts';
 import type { ContentCoding } from './content-coding.ts';
@@ -23,7 +23,7 @@ export interface TransportRequest {
   /** Field names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Aborts the request and its body. */
-  readonly signal: StopSignal;
+  readonly signal: LightAbortSignal;
   /** The caller's lookup. It replaces the transport's own for every connection to a name. */
   readonly lookup?: LookupFunction;
   /**

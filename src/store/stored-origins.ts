@@ -1,4 +1,4 @@
-import { abortSignalOf, type Clock, sleepBy, type StopSignal } from '../base/index.ts';
+import { abortSignalOf, type Clock, sleepBy, type LightAbortSignal } from '../base/index.ts';
 import { type OriginRecord, newest, type Profile, recordedAt, retentionMs } from '../lifecycle/index.ts';
 import { inTime } from './call-deadline.ts';
 import type { RecordCodec } from './record/record-codec.ts';
@@ -90,7 +90,7 @@ export class StoredOrigins {
   async find(
     origin: string,
     answers: (record: OriginRecord) => boolean,
-    signal: StopSignal,
+    signal: LightAbortSignal,
   ): Promise<SearchResult> {
     if (origin.length > MAX_ORIGIN_LENGTH) return { kind: 'to-ask' };
     const { leaseMs, store } = this.options;

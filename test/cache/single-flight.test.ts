@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { StopSignal } from '../../src/base/index.ts';
+import type { LightAbortSignal } from '../../src/base/index.ts';
 import { SingleFlight } from '../../src/cache/single-flight.ts';
 
 /** Flights that land when they are told to. */
 function hangar() {
   const flights = new SingleFlight<string>();
   const started: {
-    readonly signal: StopSignal;
+    readonly signal: LightAbortSignal;
     readonly isCurrent: () => boolean;
     readonly land: (value: string) => void;
     readonly crash: (reason: unknown) => void;

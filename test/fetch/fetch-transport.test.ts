@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StopController } from '../../src/base/index.ts';
+import { LightAbortController } from '../../src/base/index.ts';
 import { type FetchedResponse, fetchTransport } from '../../src/fetch/fetch-transport.ts';
 import { text } from './context.ts';
 
@@ -30,7 +30,7 @@ function scripted({ status = 200, type = 'basic', fields = {}, chunks = [] }: Sc
 }
 
 const request = (fetch: () => Promise<FetchedResponse>, url = URL_OF_ROBOTS) =>
-  fetchTransport(fetch).request(url, { headers: {}, signal: new StopController(), publicOnly: false });
+  fetchTransport(fetch).request(url, { headers: {}, signal: new LightAbortController(), publicOnly: false });
 
 async function bodyOf(response: FetchedResponse): Promise<string> {
   const parts: Uint8Array[] = [];
@@ -145,7 +145,7 @@ describe('a connection that ends before the response', () => {
     let calls = 0;
     const transport = fetchTransport(() => turns[Math.min(calls++, turns.length - 1)]!());
     return {
-      send: (host = 'example.com', signal = new StopController()) =>
+      send: (host = 'example.com', signal = new LightAbortController()) =>
         transport.request(new URL(`http://${host}/robots.txt`), { headers: {}, signal, publicOnly: false }),
       calls: () => calls,
     };
@@ -172,7 +172,7 @@ describe('a connection that ends before the response', () => {
   });
 
   it('is not repeated for an aborted request, or for another failure', async () => {
-    const aborted = new StopController();
+    const aborted = new LightAbortController();
     const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
     const { send, calls } = transportThat(
       answer,
@@ -201,7 +201,7 @@ describe('a connection that ends before the response', () => {
     const send = (host: string) =>
       transport.request(new URL(`http://${host}/robots.txt`), {
         headers: {},
-        signal: new StopController(),
+        signal: new LightAbortController(),
         publicOnly: false,
       });
     for (let at = 0; at < 1_025; at++) await send(`site${at}.example`);

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { StopController } from '../../src/base/index.ts';
+import { LightAbortController } from '../../src/base/index.ts';
 import { ReusedSockets } from '../../src/fetch/reused-sockets.ts';
 
 const ORIGIN = 'https://example.com';
-const signal = new StopController();
+const signal = new LightAbortController();
 const closed = (): Error => Object.assign(new Error('closed'), { code: 'UND_ERR_SOCKET' });
 
 /** Sockets of one dispatcher, whose events are emitted by hand. */

@@ -8,7 +8,7 @@ import { FtpReplyError, type FtpRetrieval, FtpSession } from './session.ts';
 import type * as BasicFtp from 'basic-ftp';
 import { createRequire } from 'node:module';
 
-export type { StopSignal } from '../../base/index.ts';
+export type { LightAbortSignal } from '../../base/index.ts';
 export type {
   ResponseHeaders,
   Transport as FtpTransport,

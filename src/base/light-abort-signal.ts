@@ -2,7 +2,7 @@
  * The part of `AbortSignal` that is used internally; a real one fits too. Every attempt needs two, and creating a
  * real one takes as long as a tenth of a request over loopback.
  */
-export interface StopSignal {
+export interface LightAbortSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
   throwIfAborted(): void;
@@ -11,7 +11,7 @@ export interface StopSignal {
 }
 
 /** Controller and signal in one object. Listeners are called once. */
-export class StopController implements StopSignal {
+export class LightAbortController implements LightAbortSignal {
   aborted = false;
   reason: unknown;
   private listeners: (() => void)[] = [];
@@ -38,7 +38,7 @@ export class StopController implements StopSignal {
 }
 
 /** A real `AbortSignal` that follows `signal`, for code outside this package. */
-export function abortSignalOf(signal: StopSignal): AbortSignal {
+export function abortSignalOf(signal: LightAbortSignal): AbortSignal {
   if (signal instanceof AbortSignal) return signal;
   const controller = new AbortController();
   if (signal.aborted) controller.abort(signal.reason);
