@@ -89,10 +89,8 @@ function expectDecision(decision: Decision, expected: Expected): void {
   expect(decision.allowed).toBe(reason === 'unavailable' || reason === 'no-group');
 }
 
-/** Longer where an answer has to come first, from a server that shares a busy machine. */
-function deadlineOf({ status, hops = 0 }: Expected): number {
-  return status === undefined && hops === 0 ? 150 : 600;
-}
+/** Long enough for the request to arrive, and for an answer to come first, where the machine is busy. */
+const DEADLINE_MS = 500;
 
 describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
   it.each(FAULTS)('$name', async (fault) => {
@@ -102,15 +100,15 @@ describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
     const expected = (name === 'fetch' ? fault.overFetch : undefined) ?? fault.expected;
     const { client } = testClient({
       ...(identity === undefined ? options : overTls),
-      ...(expected.error === DEADLINE ? { deadlineMs: deadlineOf(expected) } : {}),
+      ...(expected.error === DEADLINE ? { deadlineMs: DEADLINE_MS } : {}),
     });
     opened(client);
 
     expectDecision(await client.check(`${origin}/x/page`), expected);
     expectDecision(await client.check(`${origin}/x/page`), expected);
     expect(site.requests.length).toBe(fault.requests ?? (fault.tls === undefined ? 1 : 0));
-    // What buffers on the way take in comes on top of what is read.
-    expect(site.octetsSent()).toBeLessThan(16 << 20);
+    // What buffers on the way take in comes on top of what is read. A deadline bounds the time, not the octets.
+    if (expected.error !== DEADLINE) expect(site.octetsSent()).toBeLessThan(16 << 20);
     if (fault.whole === true) return;
     // A fetch of the platform may also go on with a handshake that nobody waits for.
     await (name === 'fetch' ? site.left() : site.idle());
