@@ -223,6 +223,70 @@ describe('any octets', () => {
   });
 });
 
+describe('the lines that are rules', () => {
+  const key = fc.constantFrom(
+    ...[
+      'Allow',
+      'DISALLOW',
+      'dissallow',
+      'dissalow',
+      'disalow',
+      'diasllow',
+      'disallaw',
+      'allo',
+      'disallo',
+      'alloww',
+    ],
+    ...[
+      'user-agent',
+      'useragent',
+      'User Agent',
+      'user--agent',
+      'us',
+      'usera',
+      'u',
+      'a',
+      'al',
+      'd',
+      'di',
+      'dixxl',
+    ],
+    ...['crawl-delay', 'cr', 'c', 'sitemap', '#', '', ' ', '\tallow', 'a\0ow'],
+  );
+  const agentKey = fc.constantFrom('user-agent', 'USERAGENT', 'User Agent', ' uSeR aGeNt ');
+  const separator = fc.constantFrom(':', ': ', ' ', '', ' : ');
+  const end = fc.constantFrom('\n', '\r', '\r\n', '\n\n', '\r\r');
+
+  it('are the same for decisions and for descriptions', () => {
+    const lines = fc.array(fc.tuple(key, separator, fc.constantFrom('', 'x'), end), { maxLength: 40 });
+    fc.assert(
+      fc.property(agentKey, lines, fc.boolean(), (first, list, ends) => {
+        const others = list
+          .map(([word, between, after, lineEnd], index) => {
+            const value = /^us/i.test(word) ? '*' : `${after === '' ? '' : '/'}${after}${index + 100}`;
+            return `${word}${between}${value}${index === list.length - 1 && !ends ? '' : lineEnd}`;
+          })
+          .join('');
+        const body = `${first}: *\n${others}`;
+        for (const dialect of ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'] as const) {
+          const file = parseRobots(body, { dialect });
+          const rules = file.groups
+            .filter(({ agentLines }) => agentLines.some(({ names }) => names.includes('*')))
+            .flatMap((group) => group.rules);
+          for (const index of list.keys()) {
+            const path = `/x${index + 100}`;
+            const rule = rules.find((each) => each.pattern === path);
+            const verdict = parseRobots(body, { dialect }).check(path, 'bot');
+            expect([dialect, lineOf(verdict)]).toEqual([dialect, rule?.line ?? 0]);
+            expect(file.check(path, 'bot')).toEqual(verdict);
+          }
+        }
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+});
+
 describe('the end of lines', () => {
   const text = fc.string({
     unit: fc.constantFrom('a', ':', '#', ' ', '\v', '\f', '\x09', 'é'),

@@ -1,9 +1,9 @@
 import type { DialectTraits } from '../dialect.ts';
 import { LineCursor } from '../line-cursor.ts';
-import { BLANK, DOLLAR, ENCODED, STAR, URI_CLASS } from '../octets.ts';
+import { BLANK, DOLLAR, ENCODED, STAR, URI_CLASS, utf8 } from '../octets.ts';
 
 /*
- * Kinds of lines by their first octet that is not white space. It excludes most lines of a file without reading the
+ * Kinds of lines by the first, second and fifth octet of their key. They exclude most lines of a file without reading the
  * rest of them.
  */
 /** The key may be `User-agent`. */
@@ -14,15 +14,26 @@ export const MAY_BE_RULE = 2;
 export const MAY_BE_DELAY = 4;
 /** Nothing but white space. */
 export const MAY_BE_BLANK = 8;
+const OTHER = 16;
 export const ANY_LINE = 31;
+/** Kinds for which the second and fifth octet do not count. */
+const WITHOUT_KEY: number = MAY_BE_BLANK | OTHER;
 
-const KINDS: Uint8Array = new Uint8Array(256).fill(16);
-for (const [at, initial] of [...'uadc\n'].entries()) {
-  for (const octet of [initial, initial.toUpperCase()])
-    KINDS[octet.charCodeAt(0)] = [MAY_NAME_AGENT, MAY_BE_RULE, MAY_BE_RULE, MAY_BE_DELAY, MAY_BE_BLANK][at]!;
+const KINDS: Uint8Array = new Uint8Array(256).fill(OTHER);
+const SECOND: Uint8Array = new Uint8Array(256).fill(WITHOUT_KEY);
+const FIFTH: Uint8Array = SECOND.slice();
+// The fifth octets are those of `user-agent`, `useragent`, `user agent`; of `allow`, `disallow` and its misspellings.
+for (const [kind, ...octets] of [
+  [MAY_NAME_AGENT, 'uU', 'sS', '- aA'],
+  [MAY_BE_RULE, 'aAdD', 'lLiI', 'wWlLaA'],
+  [MAY_BE_DELAY, 'cC', 'rR', 'lL'],
+] as const) {
+  for (const [index, table] of [KINDS, SECOND, FIFTH].entries())
+    for (const octet of utf8.encode(octets[index]!)) table[octet]! |= kind;
 }
-KINDS[0x0d] = MAY_BE_BLANK;
+KINDS[0x0a] = KINDS[0x0d] = MAY_BE_BLANK;
 
+const LF = 0x0a;
 const COLON = 0x3a;
 const HASH = 0x23;
 /** The octets that a pattern has before a line is read as a whole; more would be rare. */
@@ -67,11 +78,17 @@ export class RuleCursor extends LineCursor {
       const start = at;
       while (at < length && BLANK[bytes[at]!] === 1) at++;
       const kind = at < length ? KINDS[bytes[at]!]! & kinds : 0;
-      if (kind !== 0 && (all || target === undefined || kind !== MAY_BE_RULE || !this.differs(target, at))) {
+      if (
+        kind !== 0 &&
+        (all || target === undefined || kind !== MAY_BE_RULE || !this.differs(target, at)) &&
+        // No key is shorter.
+        at + 4 < length &&
+        (kind & SECOND[bytes[at + 1]!]! & FIFTH[bytes[at + 4]!]!) !== 0
+      ) {
         this.nextStart = start;
         return this.next();
       }
-      at = this.lineEnd(at) + 1;
+      at = bytes[at] === LF ? at + 1 : this.lineEnd(at) + 1;
     }
     return false;
   }
