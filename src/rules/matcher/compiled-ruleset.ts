@@ -1,6 +1,6 @@
 import { ANCHORED, FLAG_BITS, NO_RULE, RULE_WORDS, Ruleset, WILD } from './ruleset.ts';
 import { beginningOf, HEAD_MASK, headOf, SIEVE, UNSIEVED } from './listed-rules.ts';
-import { startSearch } from './search.ts';
+import { startSearch, wildFits } from './search.ts';
 
 /*
  * The listed rules, which are tried one after the other, come first. In a large ruleset these are the wild rules. The
@@ -95,7 +95,7 @@ export class CompiledRuleset extends Ruleset {
         }
         if (!searches) startSearch(octets, start, end);
         searches = true;
-        if (this.wildFits(word, facts)) return rule;
+        if (wildFits(this.octetsOf(word), this.startOf(word), this.sizeOf(word), facts)) return rule;
       }
     }
     return best;

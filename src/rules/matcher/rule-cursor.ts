@@ -23,13 +23,14 @@ const KINDS: Uint8Array = new Uint8Array(256).fill(OTHER);
 const SECOND: Uint8Array = new Uint8Array(256).fill(WITHOUT_KEY);
 const FIFTH: Uint8Array = SECOND.slice();
 // The fifth octets are those of `user-agent`, `useragent`, `user agent`; of `allow`, `disallow` and its misspellings.
-for (const [kind, ...octets] of [
+for (const [kind, initials, seconds, fifths] of [
   [MAY_NAME_AGENT, 'uU', 'sS', '- aA'],
   [MAY_BE_RULE, 'aAdD', 'lLiI', 'wWlLaA'],
   [MAY_BE_DELAY, 'cC', 'rR', 'lL'],
 ] as const) {
-  for (const [index, table] of [KINDS, SECOND, FIFTH].entries())
-    for (const octet of utf8.encode(octets[index]!)) table[octet]! |= kind;
+  for (const octet of utf8.encode(initials)) KINDS[octet]! |= kind;
+  for (const octet of utf8.encode(seconds)) SECOND[octet]! |= kind;
+  for (const octet of utf8.encode(fifths)) FIFTH[octet]! |= kind;
 }
 KINDS[0x0a] = KINDS[0x0d] = MAY_BE_BLANK;
 

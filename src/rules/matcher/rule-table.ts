@@ -145,12 +145,8 @@ export function entryFits(entry: number, octets: Uint8Array, start: number, end:
   const text = octetsOf(entry);
   const from = textOf(entry);
   const size = textLengthOf(entry);
+  if ((rule & WILD) !== 0) return wildFits(text, from, size, rule);
   const anchored = (rule & ANCHORED) !== 0;
-  if ((rule & WILD) !== 0) {
-    // A final `$` is always the anchor, also after a `*`, where it has no effect.
-    const last = from + size - ((rule & REWRITTEN) === 0 && text[from + size - 1] === DOLLAR ? 1 : 0);
-    return wildFits(text, from, last, anchored, (rule & FOLDS) !== 0);
-  }
   if (size > end - start || (anchored && size < end - start)) return false;
   for (let at = 0; at < size; at++) if (text[from + at] !== octets[start + at]) return false;
   return true;

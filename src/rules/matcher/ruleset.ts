@@ -1,6 +1,4 @@
 import type { DialectTraits } from '../dialect.ts';
-import { DOLLAR } from '../octets.ts';
-import { wildFits } from './search.ts';
 import type { Selection } from './select.ts';
 import type { MatchedGroup, MatchedRule } from '../verdict.ts';
 
@@ -208,15 +206,5 @@ export abstract class Ruleset {
     // Most patterns share a prefix, so comparing from the end finds a difference sooner.
     for (let at = size - 1; at >= HEAD; at--) if (pattern[from + at] !== octets[start + at]) return false;
     return true;
-  }
-
-  /** Whether a wild rule fits the target given to `startSearch`. */
-  protected wildFits(word: number, facts: number): boolean {
-    const pieces = this.octetsOf(word);
-    const from = this.startOf(word);
-    let last = from + this.sizeOf(word);
-    // A final `$` is always the anchor, also after a `*`, where it has no effect. Normal forms are without it.
-    if ((facts & IN_EXTRA) === 0 && pieces[last - 1] === DOLLAR) last--;
-    return wildFits(pieces, from, last, (facts & TO_THE_END) !== 0, (facts & FOLDS) !== 0);
   }
 }

@@ -1,5 +1,6 @@
-import { QUESTION, STAR } from '../octets.ts';
+import { DOLLAR, QUESTION, STAR } from '../octets.ts';
 import { endOfIndexed, indexTarget, piecesFitIndexed } from './target-index.ts';
+import { ANCHORED, FOLDS, REWRITTEN } from './ruleset.ts';
 import { FOLDING_ESCAPE, foldedOctet, NormalForm } from './normal-form.ts';
 
 /*
@@ -37,16 +38,15 @@ function queryStart(): number {
 }
 
 /**
- * Whether `pieces[at, last)`, a normal form with wildcards, fits the target. Each piece takes its leftmost hit, which
- * leaves the most room for the later pieces. So no backtracking is needed.
+ * Whether a wild rule fits the target. Its normal form has `size` octets from `at` on, and flags of `ruleset.ts`. Each
+ * piece takes its leftmost hit, which leaves the most room for the later pieces. So no backtracking is needed.
  */
-export function wildFits(
-  pieces: Uint8Array,
-  at: number,
-  last: number,
-  anchored: boolean,
-  folds: boolean,
-): boolean {
+export function wildFits(pieces: Uint8Array, at: number, size: number, facts: number): boolean {
+  const anchored = (facts & ANCHORED) !== 0;
+  const folds = (facts & FOLDS) !== 0;
+  let last = at + size;
+  // A final `$` is always the anchor, also after a `*`, where it has no effect. Rewritten rules are without it.
+  if ((facts & REWRITTEN) === 0 && pieces[last - 1] === DOLLAR) last--;
   let position = targetStart;
   for (let octet: number; (octet = pieces[at]!) !== STAR; at++, position++) {
     if (position >= targetEnd || target[position] !== octet) return false;

@@ -157,11 +157,7 @@ export function piecesFitIndexed(
 function placeFrom(state: number, least: number): number {
   const first = firstPlaces[state]!;
   if (first >= least) return first;
-  return counts[state]! > MAX_COMPARED ? nextBit(bitSetOf(state), least) : leastOf(state, least);
-}
-
-/** The first place of `state` from `least` on; past the target if there is none. */
-function leastOf(state: number, least: number): number {
+  if (counts[state]! > MAX_COMPARED) return nextBit(bitSetOf(state), least);
   let found = length + 1;
   const end = placesEnds[state]!;
   for (let at = end - counts[state]!; at < end; at++) {
