@@ -87,25 +87,24 @@ function kindOf(at: number, depth: number): number {
 
 /** Compares two entries after their first `depth` octets, which they share. */
 function compareFrom(one: number, other: number, depth: number): number {
+  const at = shared(one, other, depth);
+  if (at < literalLengthOf(one) && at < literalLengthOf(other)) {
+    return octetsOf(one)[textOf(one) + at]! - octetsOf(other)[textOf(other) + at]!;
+  }
+  const longer = literalLengthOf(one) - literalLengthOf(other);
+  return longer === 0 ? (factsOf(one) & ANCHORED) - (factsOf(other) & ANCHORED) : longer;
+}
+
+const isPrefix = (prefix: number, entry: number): boolean =>
+  shared(prefix, entry, 0) === literalLengthOf(prefix);
+
+/** The number of octets that two entries share from the start; at least `depth`. */
+function shared(one: number, other: number, depth: number): number {
   const size = Math.min(literalLengthOf(one), literalLengthOf(other));
   const octets = octetsOf(one);
   const otherOctets = octetsOf(other);
   const from = textOf(one);
   const otherFrom = textOf(other);
-  let at = depth;
-  while (at < size && octets[from + at] === otherOctets[otherFrom + at]) at++;
-  if (at < size) return octets[from + at]! - otherOctets[otherFrom + at]!;
-  const longer = literalLengthOf(one) - literalLengthOf(other);
-  return longer === 0 ? (factsOf(one) & ANCHORED) - (factsOf(other) & ANCHORED) : longer;
-}
-
-function isPrefix(prefix: number, entry: number): boolean {
-  const size = literalLengthOf(prefix);
-  if (size > literalLengthOf(entry)) return false;
-  const octets = octetsOf(prefix);
-  const others = octetsOf(entry);
-  const from = textOf(prefix);
-  const otherFrom = textOf(entry);
-  for (let at = 0; at < size; at++) if (octets[from + at] !== others[otherFrom + at]) return false;
-  return true;
+  while (depth < size && octets[from + depth] === otherOctets[otherFrom + depth]) depth++;
+  return depth;
 }
