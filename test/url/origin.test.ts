@@ -198,8 +198,8 @@ describe('the reading of serialised URLs without the URL parser', () => {
         if (!URL.canParse(url)) return void expect(() => originOf(url)).toThrow();
         locate(url, located);
         expect([located.href, located.origin]).toEqual([new URL(url).href, new URL(url).origin]);
-        // Octets are known of URLs that the parser did not read.
-        if (/^[\d.]+$/.test(address)) expect(located.octets !== undefined).toBe(url === new URL(url).href);
+        // Octets are known of URLs that the parser did not read. A host that ends in a dot may be a name.
+        if (/^[\d.]*\d$/.test(address)) expect(located.octets !== undefined).toBe(url === new URL(url).href);
       }),
       { numRuns: runs(2_000) },
     );
