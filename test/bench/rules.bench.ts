@@ -191,7 +191,10 @@ const HOSTILE: Readonly<
     file: (bytes) => fileOf(bytes, (n) => `/%61%62${nth(n)}%2f`),
     path: a(PATH_OCTETS),
   },
-  'random pieces of two letters': { file: (bytes) => randomPieces(bytes), path: twoLetters(PATH_OCTETS) },
+  'random pieces of two letters': {
+    file: (bytes) => randomPieces(bytes, 16, 2),
+    path: twoLetters(PATH_OCTETS),
+  },
   'periodic pieces': {
     file: (bytes) => fileOf(bytes, (n) => `/*${'ab'.repeat(20 + (n % 200))}c`),
     path: 'ab'.repeat(PATH_OCTETS / 2),
@@ -199,6 +202,30 @@ const HOSTILE: Readonly<
   'a star before each letter': {
     file: (bytes) => fileOf(bytes, (n) => `/${'*b'.repeat(20 + (n % 20))}c`),
     path: 'ab'.repeat(PATH_OCTETS / 2),
+  },
+  'random pieces that occur, but not all': {
+    file: (bytes) => randomPieces(bytes, 8, 4, '*8_0'),
+    path: twoLetters(PATH_OCTETS),
+  },
+  'single letters in a row, far apart': {
+    file: (bytes) => fileOf(bytes, (n) => `/${'*b'.repeat(380 + (n % 20))}*8_0`),
+    path: `b${a(20)}`.repeat(PATH_OCTETS / 21),
+  },
+  'pieces that grow': {
+    file: (bytes) =>
+      fileOf(
+        bytes,
+        (n) => `/*${Array.from({ length: 100 }, (_, size) => a(1 + size + (n % 3))).join('*')}*8_0`,
+      ),
+    path: a(PATH_OCTETS),
+  },
+  'lines of one letter': {
+    file: (bytes) => encoder.encode(`User-agent: *\n${'a\n'.repeat(bytes / 2)}Disallow: /x\n`),
+    path: a(PATH_OCTETS),
+  },
+  'lines of a short key': {
+    file: (bytes) => encoder.encode(`User-agent: *\n${'d:\n'.repeat(bytes / 3)}Disallow: /x\n`),
+    path: a(PATH_OCTETS),
   },
   'empty lines': {
     file: (bytes) => encoder.encode(`User-agent: *\n${'\n'.repeat(bytes)}Disallow: /x\n`),
@@ -221,9 +248,13 @@ function twoLetters(count: number, next = random(23)): string {
   return letters;
 }
 
-function randomPieces(bytes: number): Uint8Array {
+/** Rules of `count` pieces of so many letters each. `end` occurs in no path. */
+function randomPieces(bytes: number, letters: number, count: number, end = ''): Uint8Array {
   const next = random(29);
-  return fileOf(bytes, () => `/*${twoLetters(16, next)}*${twoLetters(16, next)}`);
+  return fileOf(
+    bytes,
+    () => `/*${Array.from({ length: count }, () => twoLetters(letters, next)).join('*')}${end}`,
+  );
 }
 
 /** Every octet that the rules have, where it helps none of them: what tells targets apart at a glance tells nothing. */
