@@ -70,11 +70,11 @@ describe('the request for robots.txt goes where page requests go', () => {
   });
 });
 
-describe.each(OVER)('what a robots.txt request carries over %s', (name, options) => {
+describe.each(OVER)('the header section of a robots.txt request over %s', (name, options) => {
   const own = ['accept', 'accept-encoding', 'connection', 'host', 'user-agent'];
   const ofFetch = name === 'fetch' ? ['accept-language', 'sec-fetch-mode'] : [];
 
-  it('is what it needs, and nothing else of the caller', async () => {
+  it('has the necessary fields, and nothing else of the caller', async () => {
     const server = await site((_request, response) =>
       answer(response, {
         ...RULES,
@@ -93,7 +93,19 @@ describe.each(OVER)('what a robots.txt request carries over %s', (name, options)
     }
   });
 
-  it('is what headersForRobots gives for that very origin', async () => {
+  it('has the first of a list of agents as User-Agent', async () => {
+    const server = await site({ '/robots.txt': RULES });
+    const { robots } = client({
+      ...options,
+      agent: ['FirstBot/1.0 (+https://example.com)', 'SecondBot/2.0'],
+    });
+    await robots.canFetch(server.url('/'));
+    expect(server.requests.map(({ headers }) => headers['user-agent'])).toEqual([
+      'FirstBot/1.0 (+https://example.com)',
+    ]);
+  });
+
+  it('has the result of headersForRobots for its origin', async () => {
     const servers = await Promise.all(Array.from({ length: 8 }, () => site({ '/robots.txt': RULES })));
     const asked: string[] = [];
     const { robots } = client({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { profiles } from '../../src/index.ts';
 import { HOUR, MINUTE, SECOND, START } from '../support/client.ts';
 import { openedSite as site, openedClient as client } from '../support/opened.ts';
 
@@ -72,6 +73,25 @@ describe('policy', () => {
     });
     const missing = await site({ '/robots.txt': { status: 404 } });
     expect((await robots.policy(missing.origin)).attempt).not.toHaveProperty('unavailable');
+  });
+
+  it('has no reason for a lifetime that the profile does not explain', async () => {
+    const server = await site({
+      '/robots.txt': { body: RULES, headers: { 'cache-control': 'max-age=3600' } },
+    });
+    const maker = client({ random: () => 0.5 }).robots;
+    await maker.prefetch([server.origin]);
+    const lines: string[] = [];
+    for await (const line of maker.snapshot()) lines.push(line);
+    const lifetimeUnder = async (defaultMs: number, minMs: number) => {
+      const lifetime = { defaultMs, minMs, maxMs: 24 * HOUR };
+      const { robots } = client({ profile: { ...profiles.rfc9309, lifetime } });
+      expect(await robots.restore(lines)).toMatchObject({ restored: 1 });
+      return (await robots.policy(server.origin)).lifetime;
+    };
+    const times = { fetchedAt: START, staleAt: START + 0.95 * HOUR };
+    expect(await lifetimeUnder(HOUR, MINUTE)).toMatchObject({ ...times, why: { source: 'max-age' } });
+    expect(await lifetimeUnder(2 * HOUR, 2 * HOUR)).toStrictEqual(times);
   });
 
   it('distinguishes a 304 from a new file', async () => {
