@@ -124,6 +124,7 @@ const ANSWERS: readonly (readonly [what: string, Answer, Suspect | undefined])[]
   ['a page with a redirect status', { status: 300, body: home }, undefined],
   ['a page with an interim status', { status: 199, body: home }, undefined],
   ['a declaration that never ends', { body: '<?xml <html>' }, undefined],
+  ['the start of a declaration', { body: '<?xml' }, undefined],
   ['a page after an empty comment', { body: `<!---->${home}` }, 'html'],
   ['an error page', { status: 403, body: page('<title>403 Forbidden</title>') }, undefined],
   ['an unavailable service', { status: 503, body: home }, undefined],

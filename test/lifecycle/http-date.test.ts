@@ -52,6 +52,8 @@ describe('parseHttpDate', () => {
     'Sun, 06 Nov 1994 08:60:37 GMT',
     'Sun, 06 Nov 1994 08:49:60 GMT',
     'Sun, 06 Nov 1994 08:49:61 GMT',
+    'Sun, 06 Nov 1994 08:59:60 GMT',
+    'Sun, 06 Nov 1994 23:49:60 GMT',
     'Sat, 31 Dec 2016 23:59:61 GMT',
     'Sun Nov 6 08:49:37 1994',
     'Sun Nov 06 08:49:37 94',
@@ -66,6 +68,8 @@ describe('parseHttpDate', () => {
     [Date.UTC(2026, 5, 1), '26', 2026],
     [Date.UTC(2026, 5, 1), '75', 2075],
     [Date.UTC(2026, 5, 1), '76', 1976], // 6 November 2076 is more than 50 years ahead
+    [Date.UTC(2026, 10, 6, 8, 49, 36), '76', 1976], // more by a second
+    [Date.UTC(2026, 10, 6, 8, 49, 37), '76', 2076], // exactly 50 years
     [Date.UTC(2026, 11, 1), '76', 2076], // and now it is less
     [Date.UTC(2026, 5, 1), '77', 1977],
     [Date.UTC(2026, 5, 1), '99', 1999],
