@@ -73,6 +73,21 @@ describe('a coded body', () => {
     }
   });
 
+  it.each(['gzip', 'deflate', 'br'] as const)('in %s may have empty pieces', async (coding) => {
+    const coded = ENCODE[coding](octets);
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      for (const at of [0, 1, 5, coded.length]) {
+        yield new Uint8Array(0);
+        yield coded.subarray(at, at === 0 ? 1 : at === 1 ? 5 : coded.length);
+      }
+      yield new Uint8Array(0);
+    }
+    const parts: Uint8Array[] = [];
+    const limits = { maxOctetsIn: coded.length, mayBeEmpty: false };
+    for await (const part of decode(pieces(), [coding], limits)) parts.push(part);
+    expect(Buffer.concat(parts).toString()).toBe(TEXT);
+  });
+
   it('in raw deflate is decoded as deflate', async () => {
     expect(await decoded(deflateRawSync(octets), ['deflate'])).toBe(TEXT);
   });
