@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { StopController } from '../../src/base/index.ts';
+import { LightAbortController } from '../../src/base/index.ts';
 import { send } from '../../src/fetch/connections.ts';
 import { OWN_REQUEST } from '../../src/fetch/transport.ts';
 
@@ -12,7 +12,7 @@ async function sent(url: string) {
       options = given;
     },
   } as unknown as Dispatcher;
-  const signal = new StopController();
+  const signal = new LightAbortController();
   await send(dispatcher, new URL(url), { headers: { accept: 'text/plain' }, signal, publicOnly: false });
   return { options: options!, signal };
 }
