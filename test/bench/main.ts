@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type BenchFile, benchFiles } from './files.ts';
 import { machine, markdown, type Row } from './measure.ts';
-import { command } from './command.bench.ts';
+import { command, starting } from './command.bench.ts';
 import { compat } from './compat.bench.ts';
 import { warmQuestions } from './client.bench.ts';
 import { compiledPeer } from './compiled-peer.bench.ts';
@@ -61,6 +61,7 @@ const parts: Readonly<Record<string, Part>> = {
   import: part((_, times) => importing(times)),
   guard: part((_, times) => guarding(times)),
   service: part((_, times) => service(times), fewRounds),
+  start: part((_, times) => starting(3 * times), fewRounds),
   command: part((_, times) => command(times), fewRounds),
   cold: part((_, times) => coldOrigins(times), fewRounds),
   stored: part((_, times) => storedPrefetch(times), fewRounds),
