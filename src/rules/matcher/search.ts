@@ -22,6 +22,8 @@ const MAX_STEPS = 32_768;
 export function startSearch(octets: Uint8Array, start: number, end: number): void {
   steps = MAX_STEPS + 32 * (end - start);
   query = -1;
+  // The index of a long target is large.
+  if (indexed) indexTarget(octets, 0, 0);
   indexed = false;
   target = octets;
   targetStart = start;

@@ -175,4 +175,13 @@ describe('a file that makes targets be indexed', () => {
     if (dialect === 'koster-1996') expect(indexed).toBe(0);
     else expect(indexed).toBe(questions);
   });
+
+  it('leaves no index behind when something else is searched', () => {
+    const file = parseRobots(`User-agent: *\n${inVain(5)}`);
+    file.check(`/Qa/${'a'.repeat(900)}`, 'x');
+    expect(isIndexed()).toBe(true);
+    const other = parseRobots('User-agent: *\nDisallow: /*b');
+    expect(other.check('/ab', 'x').allowed).toBe(false);
+    expect(isIndexed()).toBe(false);
+  });
 });
