@@ -22,6 +22,17 @@ export function expecting(expected: string, holds: (value: unknown) => boolean):
 
 export const isFunction = (value: unknown): boolean => typeof value === 'function';
 
+export const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** A string that the pattern matches. */
+export function matching(expected: string, pattern: RegExp): Check {
+  return expecting(expected, (value) => isText(value) && pattern.test(value));
+}
+
+export function nonEmptyText(expected: string): Check {
+  return expecting(expected, (value) => isText(value) && value !== '');
+}
+
 /** @param what Completes "a function …". */
 export function aFunction(what = ''): Check {
   return expecting(`a function ${what}`.trimEnd(), isFunction);

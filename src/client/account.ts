@@ -51,7 +51,8 @@ const MAX_TEXT = 200;
 /**
  * Keeps account of what a client is asked from now on, by the guards over it and by its own methods: what was refused,
  * where and why, what was deferred, and what was not asked. It listens to the diagnostics channels, in bounded memory.
- * While there is an account every question makes a decision, so that `permits` answers `undefined`; without one nothing costs more.
+ * While an account is open, each question makes a whole decision, and `permits` answers `undefined`. Without an account
+ * this costs nothing.
  *
  * When the very first URL is refused the process is warned, because a crawl then often finds nothing.
  *

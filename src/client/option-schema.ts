@@ -1,15 +1,17 @@
 /** The checks of the client's options. `settings.ts` adds the defaults. */
 import {
-  aFunction,
   allOf,
+  aFunction,
   anObjectWith,
   type Check,
   DEFAULT_MAX_BODY_BYTES,
   expecting,
   fields,
   isFunction,
+  isText,
   listOf,
-  milliseconds,
+  matching,
+  nonEmptyText,
   oneOf,
   optional,
   optionTable,
@@ -17,25 +19,16 @@ import {
   RobotsInvalidOptionsError,
   wholeNumber,
 } from '../base/index.ts';
-import { profileNames } from '../lifecycle/index.ts';
 import { ADDRESS_POLICIES } from '../net/address-policy.ts';
-import { dialects } from '../rules/dialect.ts';
 import { productToken } from '../rules/index.ts';
 import type { RobotsClientOptions } from './options.ts';
+import { profile } from './profile-schema.ts';
 
 /** RFC 9110 §5.1: field-name = token. */
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** RFC 9110 §5.5: visible ASCII, SP, HTAB and octets above 0x7F. */
 const FIELD_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
-
-const STATUS_OR_CLASS = /^[1-9](?:\d\d|xx)$/;
-
-const isText = (value: unknown): value is string => typeof value === 'string';
-const matching = (expected: string, pattern: RegExp): Check =>
-  expecting(expected, (value) => isText(value) && pattern.test(value));
-const nonEmptyText = (expected: string): Check =>
-  expecting(expected, (value) => isText(value) && value !== '');
 
 /** The check of what `headersForRobots` returns. */
 export const headerFields: Check = record(
@@ -61,70 +54,6 @@ const agentString: Check = allOf(
 );
 const agentList = listOf(agentString, 'at least one agent', 1);
 const agent: Check = (value, path) => (Array.isArray(value) ? agentList : agentString)(value, path);
-
-const lifetimeMs = wholeNumber(
-  1_000,
-  Number.MAX_SAFE_INTEGER,
-  'a whole number of milliseconds, at least 1000',
-);
-const pauseMs = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds, at least 1');
-const treatment = oneOf(['allow-all', 'disallow-all']);
-
-const phase: Check = fields({
-  untilMs: (value, path) => {
-    if (value !== null) milliseconds(value, path);
-  },
-  withCopy: oneOf(['last-good', 'allow-all', 'disallow-all']),
-  withoutCopy: treatment,
-  whenSiteReachable: optional(treatment),
-});
-
-const ASCENDING = 'phases in ascending order, with `untilMs: null` in the last one only';
-
-/** Whether each phase ends later than the one before, and the last has no end. */
-function ascends(phases: unknown): boolean {
-  const ends: unknown[] = Array.isArray(phases)
-    ? phases.map((each: unknown) => Reflect.get(Object(each), 'untilMs'))
-    : [];
-  return (
-    ends.at(-1) === null &&
-    ends.slice(0, -1).every((end, at) => end !== null && (at === 0 || Number(end) > Number(ends[at - 1])))
-  );
-}
-
-function hasOrderedBounds(value: unknown): boolean {
-  const bounds: object = Object(value);
-  return Number(Reflect.get(bounds, 'minMs')) <= Number(Reflect.get(bounds, 'maxMs'));
-}
-
-const A_PROFILE = `one of ${profileNames.join(', ')}, or a whole profile object`;
-
-const profileObject: Check = fields(
-  {
-    name: nonEmptyText('a name'),
-    dialect: oneOf(Object.keys(dialects)),
-    status: record(
-      matching('an object whose keys are a status such as "429" or a class such as "4xx"', STATUS_OR_CLASS),
-      oneOf(['rules', 'unavailable', 'restricted', 'unreachable']),
-    ),
-    maxRedirects: wholeNumber(0, 100, 'a whole number from 0 to 100'),
-    tooManyRedirects: oneOf(['unavailable', 'unreachable']),
-    disallowedRedirect: oneOf(['followed', 'unavailable']),
-    challenge: oneOf(['as-status', 'unreachable']),
-    whileUnreachable: allOf(listOf(phase, ASCENDING, 1), expecting(ASCENDING, ascends)),
-    lifetime: allOf(
-      fields({ defaultMs: lifetimeMs, minMs: lifetimeMs, maxMs: lifetimeMs }),
-      expecting('bounds with `minMs` at most `maxMs`', hasOrderedBounds),
-    ),
-    conditionalRequests: expecting('true or false', (value) => typeof value === 'boolean'),
-    backoff: fields({ initialMs: pauseMs, maxMs: pauseMs }),
-    retryAfter: fields({ minMs: milliseconds, maxMs: milliseconds }),
-    keepCopyOnUnavailableMs: milliseconds,
-  },
-  A_PROFILE,
-);
-const profileName = oneOf(profileNames, A_PROFILE);
-const profile: Check = (value, path) => (isText(value) ? profileName : profileObject)(value, path);
 
 /** By the key that identifies the kind, so that the message is about the intended one. */
 const overrideKinds: Readonly<Record<string, Check>> = {

@@ -29,7 +29,7 @@ export interface QuestionContext {
  * Answers the questions of one client: from memory when it has fresh rules, else after a fetch. `RobotsClient` has the
  * methods for users. Guards, the service and the command ask here, by `client[QUESTIONS]`.
  *
- * A question is first read, which leaves its URL in {@link located} until the next question. So nothing is allocated
+ * Each question first reads its URL into {@link located}, and the next question overwrites it. So nothing is allocated
  * for a question that memory answers with yes or no.
  */
 export class Questions {

@@ -30,8 +30,8 @@ interface DecisionBase {
 }
 
 /**
- * The answer to "may this agent fetch this URL, and why?". Closed: every reason is reached on purpose, and no
- * failure falls through to `allowed: true`.
+ * The answer to "may this agent fetch this URL, and why?". The union lists every
+ * reason there is: no failure is `allowed: true` by default.
  */
 export type Decision =
   /** The target is `/robots.txt` itself, which may always be fetched (RFC 9309 §2.2.2). */

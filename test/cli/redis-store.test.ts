@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { openRedisStore } from '../../src/cli/frame/redis-store.ts';
+import { openRedisStore } from '../../src/cli/frame/open-redis-store.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/installed.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';

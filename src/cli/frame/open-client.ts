@@ -124,7 +124,7 @@ export async function openClient(
 }
 
 async function openStore(named: string): Promise<OpenedStore> {
-  if (isRedisUrl(named)) return (await import('./redis-store.ts')).openRedisStore(named);
+  if (isRedisUrl(named)) return (await import('./open-redis-store.ts')).openRedisStore(named);
   const store = await openPathStore(named);
   return { store, setAside: store.setAside, close: () => store.close() };
 }

@@ -36,8 +36,8 @@ export interface NameLookupOptions {
 }
 
 /**
- * Errors of c-ares or of its settings, not of the name: the system's lookup may succeed. The unlisted one means that
- * there is no name server at all.
+ * Errors of c-ares or of its settings, not of the name: the system's lookup may succeed.
+ * `UNKNOWN_ARES_ERROR`, which the documentation of Node does not list, means that there is no name server at all.
  */
 const RESOLVER_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',

@@ -59,7 +59,7 @@ const LOADERS: Readonly<Record<string, () => NodeRedis | Ioredis>> = {
 
 /**
  * Opens a store on the server at `url`, over the first of `packages` that the user has installed. A server that cannot be
- * reached now is an error; one that is lost later is connected to again, and until then the store fails.
+ * reached now is an error. If the connection is lost later, it is made again; until then calls of the store fail.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when no client is installed, or when the connection
  * fails.
