@@ -66,7 +66,7 @@ export class GroupLint {
   addRule(rule: RankedRule): void {
     const group = this.last;
     group.rules.push(rule);
-    const isRoot = rule.wholePrefix && rule.prefix.length < 2;
+    const isRoot = rule.wholePrefix && rule.prefixLength < 2;
     if (isRoot && this.#wins(rule, group.root)) group.root = rule;
   }
 

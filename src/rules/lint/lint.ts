@@ -24,9 +24,25 @@ import { asCharacters, rankedRule } from './shadowed-rules.ts';
 /** Keys that misspellings are compared with. */
 const KEYS: readonly string[] = ['user-agent', 'allow', 'disallow', 'sitemap', 'crawl-delay'];
 
+const MEANT = KEYS.map((meant) => ({ meant }));
+
 /** The key that `word` (lower case) is, or is one edit away from; two edits for long keys. */
 function nearestKey(word: string): string | undefined {
   return KEYS.find((key) => isNear(word, key, key.length > 5 ? 2 : 1));
+}
+
+/** A key without effect. */
+interface ReadKey {
+  readonly written: string;
+  /** In lower case. */
+  readonly word: string;
+  /** The key that it probably stands for. */
+  readonly meant: string | undefined;
+}
+
+function keyOf(written: string): ReadKey {
+  const word = written.toLowerCase();
+  return { written, word, meant: nearestKey(word) };
 }
 
 export interface LintOptions {
@@ -82,6 +98,9 @@ class Linter {
   /** The first licence that is separated from the user-agent lines of the last group. */
   #apart: Span | undefined;
 
+  /** The last key without effect: such lines often repeat one. */
+  #lastKey = keyOf('');
+
   constructor(file: RobotsFile) {
     this.#file = file;
     this.#characters = asCharacters(file.bytes);
@@ -134,7 +153,7 @@ class Linter {
     else if (kind >= LINE_USER_AGENT) {
       const known = kind - LINE_USER_AGENT;
       const forgiven = !this.#cursor.keyIs(KEY_OCTETS[known]!);
-      const more = { meant: KEYS[known]! };
+      const more = MEANT[known]!;
       if (forgiven) this.#report.add('forgiven-key', 'warning', this.#span(keyStart, keyEnd), more);
       if (missingColon) this.#report.add('missing-colon', 'warning', this.#span(keyStart, keyEnd), more);
     }
@@ -156,9 +175,10 @@ class Linter {
     const { kind, line, keyStart, keyEnd, missingColon } = this.#cursor;
     const report = this.#report;
     const key = this.#span(keyStart, keyEnd);
-    const text = this.#characters.slice(keyStart, Math.min(keyEnd, keyStart + 50)).toLowerCase();
-    const word = kind === LINE_JUNK ? text.split(/[ \t]/, 1)[0]! : text;
-    const meant = nearestKey(word);
+    const text = this.#characters.slice(keyStart, Math.min(keyEnd, keyStart + 50));
+    const written = kind === LINE_JUNK ? text.split(/[ \t]/, 1)[0]! : text;
+    if (written !== this.#lastKey.written) this.#lastKey = keyOf(written);
+    const { word, meant } = this.#lastKey;
     const whole = this.#span(keyStart, Math.max(keyEnd, value.end));
     if (bytes[keyStart] === LESS_THAN) report.add('html', 'error', whole, {}, ' ');
     else if (kind === LINE_JUNK || missingColon) {
@@ -229,7 +249,7 @@ class Linter {
       if (meant === undefined) report.add('bracket', 'info', piece);
       else report.add('rewritten-in-urls', 'warning', piece, { meant });
     }
-    this.#groups.addRule(rankedRule(bytes, this.#characters, value, allow, this.#traits));
+    this.#groups.addRule(rankedRule(bytes, value, allow, this.#traits));
   }
 
   #span(start: number, end: number): Span {

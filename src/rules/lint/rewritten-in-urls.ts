@@ -21,6 +21,8 @@ const TAB = /\t/;
 const BACKSLASH = /\\/;
 /** The characters of the query percent-encode set that a line can contain. They are escaped in paths as well. */
 const ESCAPED = /[ "<>]/;
+/** A character that every such piece has at least one of. Most patterns have none. */
+const ANY_OF_THEM = /[\\.%\t "<>[\]]/;
 const BRACKET = /[[\]]|%5[bd]/i;
 
 /**
@@ -30,6 +32,7 @@ const BRACKET = /[[\]]|%5[bd]/i;
  * given, in which a parser has escaped them.
  */
 export function rewrittenInUrls(pattern: string, { escapes }: DialectTraits): RewrittenPiece[] {
+  if (!ANY_OF_THEM.test(pattern)) return [];
   const path = PATH_PART.exec(pattern)?.[0] ?? '';
   const found: RewrittenPiece[] = [];
   const look = (text: string, piece: RegExp, meant?: (written: string) => string): void => {

@@ -1,5 +1,5 @@
 import type { DialectTraits } from '../dialect.ts';
-import { DOLLAR } from '../octets.ts';
+import { DOLLAR, STAR } from '../octets.ts';
 import { NormalForm } from '../matcher/normal-form.ts';
 import { PatternFacts, readPattern } from '../matcher/pattern.ts';
 import type { Span } from './report.ts';
@@ -9,45 +9,78 @@ export interface RankedRule extends Span {
   readonly allow: boolean;
   /** Octets that count for precedence. More octets are more specific. */
   readonly priority: number;
-  /** Equal for two rules only if they match the same targets. */
-  readonly reach: string;
-  /** The common prefix of all targets that it matches, in normal form. */
-  readonly prefix: string;
+  /** The octets that hold its normal form, and where it starts there. */
+  readonly octets: Uint8Array;
+  readonly from: number;
+  /** The length of its normal form. Two rules match the same targets if this, the anchor and the octets are equal. */
+  readonly length: number;
+  readonly anchored: boolean;
+  /** The length of the common prefix of all targets that it matches. */
+  readonly prefixLength: number;
   /** Whether it matches every target with that prefix. */
   readonly wholePrefix: boolean;
+  /** Octets 1 to 6 of that prefix as one number: it tells most rules apart. */
+  readonly head: number;
 }
+
+const HEAD_OCTETS = 6;
 
 const facts = new PatternFacts();
 const forms = new NormalForm();
-/** Decodes each octet to one character, so that strings compare as octets do. */
+/** Decodes each octet to one character, so that offsets in the text are those in the file. */
 const oneByOne = new TextDecoder('latin1');
 
 export function asCharacters(octets: Uint8Array): string {
   return oneByOne.decode(octets);
 }
 
-/** The rule whose pattern is at `span` of `bytes`. `characters` is the same text. */
-export function rankedRule(
-  bytes: Uint8Array,
-  characters: string,
-  span: Span,
-  allow: boolean,
-  traits: DialectTraits,
-): RankedRule {
+/** The rule whose pattern is at `span` of `bytes`. */
+export function rankedRule(bytes: Uint8Array, span: Span, allow: boolean, traits: DialectTraits): RankedRule {
   const { line, column, start, end } = span;
   forms.length = 0;
   readPattern(bytes, start, end, traits, facts, forms);
-  const { anchored, inPlace, literalLength, priority, wild } = facts;
-  const last = traits.wildcards && bytes[end - 1] === DOLLAR ? end - 1 : end;
-  let text = inPlace ? characters.slice(start, last) : asCharacters(forms.octets.subarray(0, forms.length));
-  // `/a**b*` matches the same targets as `/a*b`; a trailing `*` makes an anchor ineffective.
-  if (wild || literalLength < text.length) text = text.replaceAll(/\*+/g, '*').replace(/\*$/, '');
+  const { anchored, inPlace, literalLength: prefixLength, priority, wild } = facts;
+  let octets = inPlace ? bytes : forms.octets.slice(0, forms.length);
+  let from = inPlace ? start : 0;
+  let length = octets.length;
+  if (inPlace) length = (traits.wildcards && bytes[end - 1] === DOLLAR ? end - 1 : end) - start;
+  // A trailing `*` changes no match, and makes an anchor ineffective.
+  if (!wild) length = prefixLength;
+  else {
+    while (octets[from + length - 1] === STAR) length--;
+    // `/a**b` matches the same targets as `/a*b`.
+    if (hasStars(octets, from, from + length)) {
+      octets = octets
+        .slice(from, from + length)
+        .filter((octet, at, all) => octet !== STAR || all[at - 1] !== STAR);
+      from = 0;
+      length = octets.length;
+    }
+  }
+  let head = 0;
+  for (let at = 1; at <= HEAD_OCTETS; at++) head = head * 256 + (at < prefixLength ? octets[from + at]! : 0);
+  const wholePrefix = !wild && !anchored;
   return {
-    ...{ line, column, start, end, allow, priority },
-    reach: anchored ? `$${text}` : text,
-    prefix: wild ? text.slice(0, literalLength) : text,
-    wholePrefix: !wild && !anchored,
+    line,
+    column,
+    start,
+    end,
+    allow,
+    priority,
+    octets,
+    from,
+    length,
+    anchored,
+    prefixLength,
+    wholePrefix,
+    head,
   };
+}
+
+/** Whether there are two `*` in a row. */
+function hasStars(octets: Uint8Array, start: number, end: number): boolean {
+  for (let at = start + 1; at < end; at++) if (octets[at] === STAR && octets[at - 1] === STAR) return true;
+  return false;
 }
 
 /** Whether `rule` wins when both match: by "the most octets", then allow, then file order. */
@@ -61,10 +94,10 @@ export function beats(rule: RankedRule, other: RankedRule, { decides }: DialectT
 
 /**
  * Calls `report` for each rule of a merged group that can never decide, because one other rule matches all of its
- * targets and wins. A rule is compared with all rules of the same reach, and with those that match a whole prefix of
- * it. Some shadowed rules are not found, but none is reported wrongly.
+ * targets and wins. A rule is compared with all rules that match the same targets, and with those that match a whole
+ * prefix of it. Some shadowed rules are not found, but none is reported wrongly.
  *
- * Rules are sorted, and prefixes of each other kept on a stack, so that the time is linear in their octets.
+ * Rules are sorted, and prefixes of each other kept on a stack: the time is that of sorting their octets.
  */
 export function findShadowed(
   rules: readonly RankedRule[],
@@ -72,27 +105,66 @@ export function findShadowed(
   report: (rule: RankedRule, winner: RankedRule) => void,
 ): void {
   if (rules.length < 2) return;
-  const best = new Map<string, RankedRule>();
-  for (const rule of rules) {
-    const other = best.get(rule.reach);
-    if (other === undefined || beats(rule, other, traits)) best.set(rule.reach, rule);
-  }
+  const sorted = [...rules].sort(byTargets);
+  const shadowed: { readonly rule: RankedRule; readonly winner: RankedRule }[] = [];
   /** Each entry has the strongest rule of the stack up to it. */
-  const stack: { readonly prefix: string; readonly best: RankedRule }[] = [];
-  for (const rule of [...rules].sort(byPrefix)) {
-    while (stack.length > 0 && !rule.prefix.startsWith(stack.at(-1)!.prefix)) stack.pop();
+  const stack: { readonly prefix: RankedRule; readonly best: RankedRule }[] = [];
+  for (let at = 0, next = 0; at < sorted.length; at = next) {
+    const first = sorted[at]!;
+    while (stack.length > 0 && !startsWith(first, stack.at(-1)!.prefix)) stack.pop();
+    let winner = first;
+    for (next = at + 1; next < sorted.length && byTargets(first, sorted[next]!) === 0; next++) {
+      if (beats(sorted[next]!, winner, traits)) winner = sorted[next]!;
+    }
     const above = stack.at(-1)?.best;
-    const same = best.get(rule.reach)!;
-    const winner = above !== undefined && beats(above, same, traits) ? above : same;
-    // google/robotstxt also allows the directory; such a rule may still decide for that.
-    const hasDirectory = traits.indexHtmlAllowsDirectory && rule.allow && rule.reach.includes('/index.htm');
-    if (winner !== rule && !hasDirectory) report(rule, winner);
-    if (rule.wholePrefix) stack.push({ prefix: rule.prefix, best: winner });
+    if (above !== undefined && beats(above, winner, traits)) winner = above;
+    for (const rule of next - at === 1 ? [first] : sorted.slice(at, next)) {
+      if (winner !== rule && !hasDirectory(rule, traits)) shadowed.push({ rule, winner });
+    }
+    if (first.wholePrefix) stack.push({ prefix: first, best: winner });
   }
+  // Only the first of many are shown.
+  shadowed.sort((a, b) => byPrefix(a.rule, b.rule) || a.rule.line - b.rule.line);
+  for (const { rule, winner } of shadowed) report(rule, winner);
+}
+
+/** google/robotstxt also allows the directory of such a rule; the rule may still decide for that. */
+function hasDirectory({ allow, octets, from, length }: RankedRule, traits: DialectTraits): boolean {
+  if (!traits.indexHtmlAllowsDirectory || !allow) return false;
+  return asCharacters(octets.subarray(from, from + length)).includes('/index.htm');
+}
+
+/** Whether all targets of `rule` have the prefix of `other`. */
+function startsWith(rule: RankedRule, other: RankedRule): boolean {
+  const { prefixLength } = other;
+  return rule.prefixLength >= prefixLength && shared(rule, other, prefixLength) === prefixLength;
+}
+
+/** Orders rules by prefix, and among those by the rest. 0 if they match the same targets. */
+function byTargets(a: RankedRule, b: RankedRule): number {
+  return byPrefix(a, b) || compare(a, b, a.length, b.length) || Number(a.anchored) - Number(b.anchored);
 }
 
 /** Orders rules that match a whole prefix before other rules with that prefix. */
 function byPrefix(a: RankedRule, b: RankedRule): number {
-  if (a.prefix !== b.prefix) return a.prefix < b.prefix ? -1 : 1;
-  return Number(b.wholePrefix) - Number(a.wholePrefix);
+  return (
+    a.head - b.head ||
+    compare(a, b, a.prefixLength, b.prefixLength) ||
+    Number(b.wholePrefix) - Number(a.wholePrefix)
+  );
+}
+
+/** Compares the first `length` octets of `a` with the first `otherLength` of `b`. */
+function compare(a: RankedRule, b: RankedRule, length: number, otherLength: number): number {
+  const least = Math.min(length, otherLength);
+  const at = shared(a, b, least);
+  return at < least ? a.octets[a.from + at]! - b.octets[b.from + at]! : length - otherLength;
+}
+
+/** The number of octets, up to `most`, that two rules share from the start. */
+function shared({ octets, from }: RankedRule, other: RankedRule, most: number): number {
+  const { octets: otherOctets, from: otherFrom } = other;
+  let at = 0;
+  while (at < most && octets[from + at] === otherOctets[otherFrom + at]) at++;
+  return at;
 }
