@@ -71,6 +71,8 @@ export class Questions {
   read(url: string | URL, agent: Agent | undefined): Tokens {
     this.assertOpen();
     const tokens = agent === undefined ? this.settings.tokens : this.agents.of(agent);
+    // A subscriber may ask the client while this question publishes. It must not overwrite the URL of this question.
+    if (channels.cache.hasSubscribers) this.located = new LocatedUrl();
     locate(url, this.located);
     return tokens;
   }
@@ -88,9 +90,10 @@ export class Questions {
    * @param keepsFile Whether {@link fileOf} needs the file of a fetched decision.
    */
   decide(tokens: Tokens, signal: AbortSignal | undefined, keepsFile = false): Decision | Promise<Decision> {
+    const { located } = this;
     const known = this.decideFromMemory(tokens, true);
     return known === undefined
-      ? this.decideAfterFetch(tokens, signal, keepsFile)
+      ? this.decideAfterFetch(located, tokens, signal, keepsFile)
       : publishDecision(known, this.client);
   }
 
@@ -109,7 +112,11 @@ export class Questions {
     if (!entry.isQuietAt(now)) {
       const due = attemptDue(entry.record, entry.profile, now);
       if (due === 'now') return undefined;
-      if (due === 'ahead' && mayRefresh && this.cache.refresh(origin)) publishCacheEvent(origin, 'refresh');
+      if (due === 'ahead' && mayRefresh) {
+        // The attempt may call functions of the user, who may ask the client.
+        this.located = new LocatedUrl();
+        if (this.cache.refresh(origin)) publishCacheEvent(origin, 'refresh');
+      }
     }
     this.hits++;
     publishCacheEvent(origin, 'hit');
@@ -191,12 +198,12 @@ export class Questions {
   }
 
   private async decideAfterFetch(
+    located: LocatedUrl,
     tokens: Tokens,
     signal: AbortSignal | undefined,
     keepsFile: boolean,
   ): Promise<Decision> {
     // Other questions read their URLs into `this.located` during the wait.
-    const { located } = this;
     this.located = new LocatedUrl();
     this.misses++;
     publishCacheEvent(located.origin, 'miss');

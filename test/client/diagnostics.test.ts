@@ -126,6 +126,69 @@ describe('diagnostics channels', () => {
     ]);
   });
 
+  describe('a subscriber that asks the same client does not change the decision that it hears of', () => {
+    /** Asks for a page of another target at each message of the kind. */
+    function asksAt(event: CacheMessage['event'], client: { peek(url: string): unknown }): () => number {
+      let asked = 0;
+      const listener = (message: unknown): void => {
+        if ((message as CacheMessage).event !== event || asked > 0) return;
+        asked++;
+        client.peek('https://a.example/public');
+      };
+      subscribe('canfetch:cache', listener);
+      open.push(() => void unsubscribe('canfetch:cache', listener));
+      return () => asked;
+    }
+    const PRIVATE = 'https://a.example/private';
+    const rules = file('User-agent: *\nDisallow: /private');
+
+    it('at a hit', async () => {
+      const { client } = scripted([rules]);
+      await client.canFetch(URL_A);
+      const asked = asksAt('hit', client);
+      expect(await client.check(PRIVATE)).toMatchObject({ url: PRIVATE, allowed: false });
+      expect(asked()).toBe(1);
+    });
+
+    it('at a refresh', async () => {
+      const { client, clock } = scripted([
+        () =>
+          new Response('User-agent: *\nDisallow: /private', { headers: { 'cache-control': 'max-age=3600' } }),
+      ]);
+      await client.canFetch(URL_A);
+      clock.advance(HOUR - SECOND);
+      const asked = asksAt('refresh', client);
+      expect(await client.check(PRIVATE)).toMatchObject({ url: PRIVATE, allowed: false });
+      expect(asked()).toBe(1);
+    });
+
+    it('at a miss', async () => {
+      const { client } = scripted([rules]);
+      const asked = asksAt('miss', client);
+      expect(await client.check(PRIVATE)).toMatchObject({ url: PRIVATE, allowed: false });
+      expect(asked()).toBe(1);
+    });
+
+    it('nor does the transport of a refresh that asks', async () => {
+      const made = testClient({
+        transport: {
+          fetch: () => {
+            made.client.peek('https://a.example/public');
+            return Promise.resolve(
+              new Response('User-agent: *\nDisallow: /private', {
+                headers: { 'cache-control': 'max-age=3600' },
+              }),
+            );
+          },
+        },
+      });
+      open.push(() => made.client.close());
+      await made.client.canFetch(URL_A);
+      made.clock.advance(HOUR - SECOND);
+      expect(await made.client.check(PRIVATE)).toMatchObject({ url: PRIVATE, allowed: false });
+    });
+  });
+
   it('canfetch:policy-change is published when other rules or another state are in force, and only then', async () => {
     const messages = heard<PolicyChangeMessage>('canfetch:policy-change');
     const { client, clock } = scripted([
