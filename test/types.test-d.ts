@@ -25,6 +25,7 @@ import {
   usage,
   type Verdict,
 } from '../src/rules/index.ts';
+import type { REASONS } from '../src/decision/index.ts';
 
 declare const robots: RobotsClient;
 declare const decision: Decision;
@@ -67,6 +68,8 @@ expectTypeOf<Decision['reason']>().toEqualTypeOf<
   | 'restricted'
   | 'override'
 >();
+// The schemas of the service and of the tools name every reason.
+expectTypeOf<(typeof REASONS)[number]>().toEqualTypeOf<Decision['reason']>();
 if (verdict.reason === 'rule') expectTypeOf(verdict.rule.directive).toEqualTypeOf<'allow' | 'disallow'>();
 
 // A guarded fetch is of the type it wraps, whatever that is.

@@ -1,6 +1,6 @@
 /**
- * Parts that every room may use: errors, the clock, abort signals, defaults that several rooms share. It must not import any
- * other room, a library, or Node; one idea a file, so that it does not become a drawer.
+ * Parts that every room may use: errors, the clock, abort signals, defaults that several rooms share. It must not
+ * import any other room, a library, or Node; one idea a file, so that it does not become a drawer.
  */
 export { builtin } from './builtin.ts';
 export { channel, type Publisher } from './channel.ts';

@@ -101,8 +101,8 @@ export class CacheEntry {
 }
 
 /*
- * The memory of these in V8, in octets; `npm run bench -- memory` compares it with the memory of the process. An entry is
- * reckoned with its place in the cache.
+ * The memory of these in V8, in octets; `npm run bench -- memory` compares it with the memory of the process. An entry
+ * is reckoned with its place in the cache.
  */
 const ENTRY_BYTES = 420;
 const COPY_BYTES = 330;

@@ -66,7 +66,8 @@ export class OriginCache {
   constructor(options: OriginCacheOptions) {
     this.options = options;
     this.entries = new LRUCache({
-      // Not `max`, for which the library fills arrays of that length at once: 12 ms for 50,000 origins. See `remember()`.
+      // Not `max`, for which the library fills arrays of that length at once: 12 ms for 50,000 origins. See
+      // `remember()`.
       maxSize: options.maxBytes,
       // A single file larger than the whole bound is kept, alone.
       sizeCalculation: (entry) => Math.min(entry.updateSize(), options.maxBytes),
@@ -93,8 +94,8 @@ export class OriginCache {
   }
 
   /**
-   * Updates the size of an entry after rules were compiled for an agent, or descriptions cached. Questions do this for the
-   * entry that was asked before: nothing need be looked at as long as they are about one origin.
+   * Updates the size of an entry after rules were compiled for an agent, or descriptions cached. Questions do this for
+   * the entry that was asked before: nothing need be looked at as long as they are about one origin.
    */
   updateSize(entry: CacheEntry): void {
     if (!entry.hasChanged) return;

@@ -68,8 +68,8 @@ export interface RobotsClientOptions {
    */
   readonly lookup?: LookupFunction;
   /**
-   * undici dispatcher for robots.txt requests (a proxy, a shared pool), on Node and Deno only. `close()` leaves it open. See `addressPolicy`
-   * for what can be checked with it.
+   * undici dispatcher for robots.txt requests (a proxy, a shared pool), on Node and Deno only. `close()` leaves it
+   * open. See `addressPolicy` for what can be checked with it.
    *
    * When a proxy refuses to forward the request, the origin is unreachable, `robots.error` is `ERR_ROBOTS_PROXY`, and
    * `robots.status` is the status of the proxy. This covers failed CONNECTs, and over plain HTTP 407 and answers that

@@ -1,6 +1,6 @@
 /**
- * The interface of the package `robots-parser`, over this package's rules. An entrance for users: nothing inside imports it,
- * and it imports `rules/`, `url/` and `base/` alone.
+ * The interface of the package `robots-parser`, over this package's rules. An entrance for users: nothing inside
+ * imports it, and it imports `rules/`, `url/` and `base/` alone.
  */
 import { RobotsInvalidUrlError } from '../base/index.ts';
 import { parseRobots, type RobotsFile, type Verdict } from '../rules/index.ts';
@@ -24,8 +24,8 @@ interface OwnRecords {
 
 /**
  * A robots.txt with the methods of the package `robots-parser`. Verdicts follow RFC 9309 and the URL Standard, so they
- * differ from that package's where it differs from these. `ua` is a product token or a User-Agent string; without it the
- * groups for `*` count.
+ * differ from that package's where it differs from these. `ua` is a product token or a User-Agent string; without it
+ * the groups for `*` count.
  */
 export class Robots {
   private readonly origin: string | undefined;

@@ -58,8 +58,8 @@ export type Decision =
       readonly state: 'rules' | 'last-good';
     })
   /**
-   * `unavailable`: the origin has no robots.txt (4xx), or too many redirects. `unreachable-expired`: robots.txt has failed
-   * for longer than the profile holds it against the site.
+   * `unavailable`: the origin has no robots.txt (4xx), or too many redirects. `unreachable-expired`: robots.txt has
+   * failed for longer than the profile holds it against the site.
    */
   | (DecisionBase & {
       readonly reason: 'unavailable' | 'unreachable-expired';
@@ -88,8 +88,8 @@ export type Decision =
       readonly because?: string;
     });
 
-/** Every reason, for the schemas of the service and of the tools for AI agents. */
-export const REASONS: readonly Decision['reason'][] = [
+/** Every reason, for the schemas of the service and of the tools for AI agents. test/types.test-d.ts compares it. */
+export const REASONS = [
   'robots-txt',
   'rule',
   'no-rule',
@@ -99,4 +99,4 @@ export const REASONS: readonly Decision['reason'][] = [
   'unreachable',
   'restricted',
   'override',
-];
+] as const;

@@ -24,9 +24,10 @@ export interface OriginPolicy {
   readonly because?: string;
   readonly robots: RobotsSource;
   /**
-   * The addresses that the client's `addressPolicy` is checked against. `'connections'`: the address of every connection.
-   * `'literals'`: only addresses in URLs, and `localhost`; a host name counts as public. So it is with `transport` or
-   * `dispatcher`, with a global dispatcher, and on platforms whose `fetch` is the transport (Bun, Workers, browsers).
+   * The addresses that the client's `addressPolicy` is checked against. `'connections'`: the address of every
+   * connection. `'literals'`: only addresses in URLs, and `localhost`; a host name counts as public. So it is with
+   * `transport` or `dispatcher`, with a global dispatcher, and on platforms whose `fetch` is the transport (Bun,
+   * Workers, browsers).
    */
   readonly addressChecks: 'connections' | 'literals';
   /** The last attempt to fetch robots.txt. Absent when there was none. */

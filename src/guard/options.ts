@@ -64,8 +64,8 @@ export interface GuardOptions<Result = unknown> {
   /**
    * The purpose for which pages are fetched. A page that the site disallows for this purpose (see `usage` of
    * `canfetch/rules`) is refused with `RobotsUsageError` (`ERR_ROBOTS_USAGE`). Preferences in robots.txt are checked
-   * before the request; the `Content-Usage` and `Content-Signal` fields of a response before its body is read. `gotHooks`,
-   * `guardAxios` over Node's HTTP and `sendRequest` of Crawlee see these fields only after the body.
+   * before the request; the `Content-Usage` and `Content-Signal` fields of a response before its body is read.
+   * `gotHooks`, `guardAxios` over Node's HTTP and `sendRequest` of Crawlee see these fields only after the body.
    * @default not checked
    */
   readonly purpose?: Purpose;

@@ -111,9 +111,9 @@ export function answeringFor<Response extends object>(response: Response, refuse
 
 /**
  * Finds the refusal in an error or a response of a client. Clients wrap the error of a guard
- * (`TypeError: fetch failed`, got's `RequestError`, `AxiosError`) and keep it as `cause`. With `onDisallow: 'response'` the guard returns
- * a response, and clients throw their error for its status, with the response as `response` (ky's `HTTPError`,
- * ofetch's `FetchError`).
+ * (`TypeError: fetch failed`, got's `RequestError`, `AxiosError`) and keep it as `cause`. With `onDisallow: 'response'`
+ * the guard returns a response, and clients throw their error for its status, with the response as `response` (ky's
+ * `HTTPError`, ofetch's `FetchError`).
  *
  * @param value An error, or a `Response` or its clone. A new `Response` made from its body does not have the refusal.
  * @returns `undefined` when no guard refused the request.

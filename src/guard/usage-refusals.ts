@@ -19,8 +19,8 @@ export class UsageRefusals {
   }
 
   /**
-   * The decision that refuses a page which robots.txt allows to be fetched; `undefined` when it may be used, or when the
-   * refusal is only reported.
+   * The decision that refuses a page which robots.txt allows to be fetched; `undefined` when it may be used, or when
+   * the refusal is only reported.
    *
    * @param headers The header fields of the response; `undefined` before the request.
    */

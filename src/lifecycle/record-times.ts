@@ -63,8 +63,8 @@ export function latestTime({ answer, copy, failure, site }: OriginRecord): numbe
 }
 
 /**
- * Moves all times of a record from a clock ahead of ours back by the same amount, so that the latest is `now`. The record
- * is usable at once, and its lifetime is neither longer nor shorter.
+ * Moves all times of a record from a clock ahead of ours back by the same amount, so that the latest is `now`. The
+ * record is usable at once, and its lifetime is neither longer nor shorter.
  */
 export function noLaterThan(record: OriginRecord, now: number): OriginRecord {
   const aheadMs = latestTime(record) - now;

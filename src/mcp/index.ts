@@ -1,5 +1,6 @@
 /**
- * Tools for AI agents over the Model Context Protocol: the answers of the client, and pages that the guard lets through.
+ * Tools for AI agents over the Model Context Protocol: the answers of the client, and pages that the guard lets
+ * through.
  *
  * It may import `report/`, `client/` and `guard/`. It must not import `cli/` or `serve/`. The SDK of the protocol is an
  * optional peer: `sdk.ts` loads it when `canfetch mcp` runs, and everything else here uses its types only.

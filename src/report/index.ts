@@ -1,7 +1,7 @@
 /**
- * Renders decisions and files as text and JSON, for `cli/`, `serve/` and `mcp/`. `text/` and `input/` have an `index.ts` of
- * their own. This room must not import the client, a room above it or a library, so that `canfetch --help` and
- * `canfetch --robots` stay fast.
+ * Renders decisions and files as text and JSON, for `cli/`, `serve/` and `mcp/`. `text/` and `input/` have an
+ * `index.ts` of their own. This room must not import the client, a room above it or a library, so that `canfetch
+ * --help` and `canfetch --robots` stay fast.
  */
 export { annotate, type AnnotatedLine, type Gap, groupLines, linesOf } from './annotate.ts';
 export {

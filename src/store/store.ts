@@ -52,8 +52,8 @@ export function milliseconds(name: 'ttlMs' | 'delayMs', value: number): number {
 }
 
 /**
- * The time in milliseconds for which a slot is kept after its own time, so that a later booking with a longer delay still finds
- * it. With a longer delay it is kept for that long.
+ * The time in milliseconds for which a slot is kept after its own time, so that a later booking with a longer delay
+ * still finds it. With a longer delay it is kept for that long.
  */
 export const SLOT_REMEMBERED_MS: number = 5 * 60 * 1000;
 

@@ -1,7 +1,8 @@
 /*
  * Fast path for URLs that a URL parser has already serialised, as most URLs of a crawler are. They are checked octet
  * by octet, because strings are slow to walk. All other URLs go to the parser: upper case, userinfo, default or odd
- * ports, IPv6 addresses, odd spellings of IPv4 addresses, punycode, dot segments, and characters that the parser would escape.
+ * ports, IPv6 addresses, odd spellings of IPv4 addresses, punycode, dot segments, and characters that the parser would
+ * escape.
  */
 
 /** The parts of a serialised URL. Reused from call to call. */

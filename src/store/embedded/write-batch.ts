@@ -35,8 +35,8 @@ const GATHER_MS = 20;
 const MAX_WRITES = 256;
 
 /**
- * Groups writes into transactions. A transaction has a cost of its own, such as a disk sync, whatever its size. Writes run
- * in the order in which they were added.
+ * Groups writes into transactions. A transaction has a cost of its own, such as a disk sync, whatever its size. Writes
+ * run in the order in which they were added.
  */
 export class WriteBatches {
   private readonly transact: (work: () => void) => Promise<void>;

@@ -13,8 +13,8 @@ export type { SqliteDatabase, SqliteStatement, SqliteValue } from './connection.
 
 export interface SqliteStoreOptions {
   /**
-   * A file, created if it is missing; two more, `…-wal` and `…-shm`, lie beside it. It must be on a local disk: SQLite's
-   * write-ahead log does not work on network file systems.
+   * A file, created if it is missing; two more, `…-wal` and `…-shm`, lie beside it. It must be on a local disk:
+   * SQLite's write-ahead log does not work on network file systems.
    */
   readonly path: string;
   /** Clock for expiry, leases and slots. @default the system clock, which all processes of the machine share */
