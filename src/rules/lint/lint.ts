@@ -1,4 +1,5 @@
 import { isNear } from '../../base/index.ts';
+import { asCharacters } from '../characters.ts';
 import { agentNames } from '../describe.ts';
 import { dialects, type DialectTraits } from '../dialect.ts';
 import type { RobotsFile } from '../file.ts';
@@ -19,7 +20,7 @@ import type { Diagnostic } from './diagnostic.ts';
 import { GroupLint } from './lint-groups.ts';
 import { Report, type Span } from './report.ts';
 import { rewrittenInUrls } from './rewritten-in-urls.ts';
-import { asCharacters, rankedRule } from './shadowed-rules.ts';
+import { rankedRule } from './shadowed-rules.ts';
 
 /** Keys that misspellings are compared with. */
 const KEYS: readonly string[] = ['user-agent', 'allow', 'disallow', 'sitemap', 'crawl-delay'];

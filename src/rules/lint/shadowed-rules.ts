@@ -1,3 +1,4 @@
+import { asCharacters } from '../characters.ts';
 import type { DialectTraits } from '../dialect.ts';
 import { DOLLAR, STAR } from '../octets.ts';
 import { NormalForm } from '../matcher/normal-form.ts';
@@ -27,12 +28,6 @@ const HEAD_OCTETS = 6;
 
 const facts = new PatternFacts();
 const forms = new NormalForm();
-/** Decodes each octet to one character, so that offsets in the text are those in the file. */
-const oneByOne = new TextDecoder('latin1');
-
-export function asCharacters(octets: Uint8Array): string {
-  return oneByOne.decode(octets);
-}
 
 /** The rule whose pattern is at `span` of `bytes`. */
 export function rankedRule(bytes: Uint8Array, span: Span, allow: boolean, traits: DialectTraits): RankedRule {

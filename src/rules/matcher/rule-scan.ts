@@ -48,7 +48,7 @@ export function fittingRules(
   octets: Uint8Array,
   end: number,
 ): FittingRule[] {
-  readRules(bytes, agent, traits);
+  readRules(bytes, agent, traits, octets, 0, end);
   startSearch(octets, 0, end);
   return bestFirst(false)
     .filter((entry) => entryFits(entry, octets, 0, end))

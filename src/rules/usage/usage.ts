@@ -12,7 +12,7 @@ import {
 } from './preference.ts';
 import { parseLinks } from './link-header.ts';
 import { type RecordLine, recordsFor } from '../other-records.ts';
-import { type ScopedLine, ScopedLines } from './scoped-lines.ts';
+import { type OctetRange, type Scope, ScopedLines } from './scoped-lines.ts';
 
 /** Response headers of the resource, if known. Each is one string, as `headers.get()` returns it. */
 export interface UsageOptions {
@@ -149,31 +149,33 @@ export function usage(
   const token = file.chooseAgent(agent);
   const { usages, signals, licenses } = linesFor(file, token);
   const path = target.startsWith('/') ? target : targetOf(target);
-  const sources: UsageSource[] = [];
+  const stated: Statements[] = [];
   if (!usages.isEmpty && file.check(target, token).allowed) {
-    for (const line of usages.for(path)) sources.push(lineSource('content-usage', line));
+    stated.push(lineStatements(file, 'content-usage', usages.for(path)));
   }
-  if (options.contentUsage != null) sources.push(headerSource('content-usage', options.contentUsage));
-  for (const line of signals.for(path)) sources.push(lineSource('content-signal', line));
-  if (options.contentSignal != null) sources.push(headerSource('content-signal', options.contentSignal));
+  if (options.contentUsage != null) stated.push(headerStatement('content-usage', options.contentUsage));
+  stated.push(lineStatements(file, 'content-signal', signals.for(path)));
+  if (options.contentSignal != null) stated.push(headerStatement('content-signal', options.contentSignal));
 
   const linked = options.link == null ? [] : linkSources(options.link, target);
   const replaced = linked.some(({ isRsl, source }) => isRsl && source.malformed !== true);
   const licensing = [...linked.map(({ source }) => source), ...(replaced ? [] : licenses)];
-  const use = leastPermissive(sources.flatMap((source) => source.use ?? []));
-  const shown = [...sources, ...licensing];
+  const different = stated.flatMap((each) => each.different);
+  const use = leastPermissive(different.flatMap((source) => source.use ?? []));
+  const shown = [...stated.flatMap(({ first }) => first), ...licensing];
+  const count = stated.reduce((sum, each) => sum + each.count, licensing.length);
   return {
-    'train-ai': combined('train-ai', sources),
-    'ai-use': combined('ai-use', sources),
-    'ai-input': combined('ai-input', sources),
-    search: combined('search', sources),
+    'train-ai': combined('train-ai', different),
+    'ai-use': combined('ai-use', different),
+    'ai-input': combined('ai-input', different),
+    search: combined('search', different),
     ...(use && { use }),
     licenses: licensing
       .filter(({ malformed }) => malformed !== true)
       .slice(0, MAX_SOURCES)
       .map(({ value }) => value),
     sources: shown.slice(0, MAX_SOURCES).map(bounded),
-    ...(shown.length > MAX_SOURCES && { omitted: shown.length - MAX_SOURCES }),
+    ...(count > MAX_SOURCES && { omitted: count - MAX_SOURCES }),
   };
 }
 
@@ -240,17 +242,69 @@ function licenseSource({ bytes }: RobotsFile, { line, start, end }: RecordLine):
   return licenseOf('license', fromUtf8.decode(bytes.subarray(start, end)), line);
 }
 
-/** Cache of parsed lines: the same lines apply to many targets. */
-const read = new WeakMap<ScopedLine, UsageSource>();
+/** Sources as far as answers need them: a file may have tens of thousands of lines that state the same. */
+interface Statements {
+  /** In file order; the first 100. */
+  readonly first: readonly UsageSource[];
+  /** One source for each different text. */
+  readonly different: readonly UsageSource[];
+  readonly count: number;
+}
 
-function lineSource(directive: UsageDirective, scoped: ScopedLine): UsageSource {
-  let source = read.get(scoped);
-  if (source === undefined) {
-    const { line, path, statement } = scoped;
-    source = { ...headerSource(directive, statement), line, ...(path !== undefined && { path }) };
-    read.set(scoped, source);
+/** Cache of parsed lines: the same lines apply to many targets. */
+const read = new WeakMap<Scope, Statements>();
+
+function lineStatements(file: RobotsFile, directive: UsageDirective, scopes: readonly Scope[]): Statements {
+  const [scope, ...others] = scopes.map((each) => scopeStatements(file, directive, each));
+  if (scope !== undefined && others.length === 0) return scope;
+  const all = scope === undefined ? [] : [scope, ...others];
+  const first = all.flatMap((each) => each.first);
+  return {
+    first: first.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)).slice(0, MAX_SOURCES),
+    different: all.flatMap((each) => each.different),
+    count: all.reduce((sum, each) => sum + each.count, 0),
+  };
+}
+
+function scopeStatements({ bytes }: RobotsFile, directive: UsageDirective, scope: Scope): Statements {
+  let statements = read.get(scope);
+  if (statements === undefined) {
+    const { lines, path } = scope;
+    const text = ({ start, end }: OctetRange): string => fromUtf8.decode(bytes.subarray(start, end));
+    const scoped = path && { path: text(path) };
+    const first: UsageSource[] = [];
+    const different = new Map<string, UsageSource>();
+    let last: OctetRange | undefined;
+    let source: UsageSource | undefined;
+    for (const each of lines) {
+      // Lines often repeat the one before.
+      if (last === undefined || source === undefined || !isSame(bytes, last, each)) {
+        const statement = text(each);
+        source = different.get(statement) ?? headerSource(directive, statement);
+        different.set(statement, source);
+        last = each;
+      }
+      if (first.length < MAX_SOURCES) first.push({ ...source, line: each.line, ...scoped });
+    }
+    statements = { first, different: [...different.values()], count: lines.length };
+    read.set(scope, statements);
   }
-  return source;
+  return statements;
+}
+
+/** Whether two ranges hold the same octets. */
+function isSame(bytes: Uint8Array, one: OctetRange, other: OctetRange): boolean {
+  const length = one.end - one.start;
+  if (other.end - other.start !== length) return false;
+  for (let at = 0; at < length; at++) {
+    if (bytes[one.start + at] !== bytes[other.start + at]) return false;
+  }
+  return true;
+}
+
+function headerStatement(directive: UsageDirective, value: string): Statements {
+  const source = headerSource(directive, value);
+  return { first: [source], different: [source], count: 1 };
 }
 
 function headerSource(directive: UsageDirective, value: string): UsageSource {

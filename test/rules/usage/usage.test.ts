@@ -464,6 +464,17 @@ describe('what is asked', () => {
     ]);
   });
 
+  it('all lines of a path count, and so do those of a path as long, in file order', () => {
+    const lines = Array.from({ length: 300 }, (_, index) =>
+      index === 250 ? '/*b train-ai=n' : index % 2 === 0 ? '/a* train-ai=y' : '/*b train-ai=y, search=y',
+    );
+    const file = parseRobots(`User-agent: *\n${lines.map((each) => `Content-Usage: ${each}\n`).join('')}`);
+    const both = usage(file, '/ab');
+    expect(both).toMatchObject({ 'train-ai': 'disallow', search: 'allow', omitted: 200 });
+    expect(both.sources.map(({ line }) => line)).toEqual(Array.from({ length: 100 }, (_, at) => at + 2));
+    expect(usage(file, '/ac')).toMatchObject({ 'train-ai': 'allow', search: 'unknown', omitted: 49 });
+  });
+
   it('40,000 lines with paths are compiled once, and take linear time', () => {
     const paths = Array.from({ length: 40_000 }, (_, index) => `Content-Usage: /${index}/ train-ai=n\n`).join(
       '',
