@@ -193,7 +193,7 @@ describe('cache, called wrongly', () => {
   it.each([
     [[], 'Expected an action (ls'],
     [['eat'], 'Expected an action (ls'],
-    [['ls'], 'Expected --store FOLDER'],
+    [['ls'], 'Expected --store STORE'],
     [['ls', '--store', 'no-such-folder'], 'Expected --store to be an existing folder'],
     [['ls', '--store', 'sqlite:no-such-file'], 'got "sqlite:no-such-file"'],
     [['ls', '--store', '.', 'https://example.com'], 'Expected nothing after ls'],

@@ -1,5 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { isRobotsError } from '../../src/base/index.ts';
 import { openRedisStore } from '../../src/cli/frame/open-redis-store.ts';
+import { unknownScheme } from '../../src/cli/frame/path-store.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/installed.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
@@ -9,6 +17,7 @@ import { cli, records } from './session.ts';
 
 const SUCCESS = 0;
 const USAGE = 2;
+const CLIENTS = ['redis', 'ioredis', 'iovalkey'];
 /** Nobody listens there. */
 const NOWHERE = 'redis://:a-password@127.0.0.1:1';
 
@@ -35,19 +44,50 @@ describeWith('redis-server')('--store redis://HOST:PORT', () => {
     expect(site.requests).toHaveLength(1);
   });
 
-  it.each(['redis', 'ioredis', 'iovalkey'])(
-    'works over %s, and connects again to a server that was lost',
-    async (name) => {
-      const { store, close } = await openRedisStore(redis.url, [name]);
-      await store.set('k', 'value', { ttlMs: 60_000 });
-      expect(await store.get('k')).toBe('value');
-      await redis.kill();
-      await expect(store.get('k')).rejects.toThrow();
-      await redis.restart();
-      await eventually(async () => expect(await store.get('k')).toBeUndefined());
-      await close();
-    },
-  );
+  it.each(CLIENTS)('works over %s, and connects again to a server that was lost', async (name) => {
+    const { store, close } = await openRedisStore(redis.url, [name]);
+    await store.set('k', 'value', { ttlMs: 60_000 });
+    expect(await store.get('k')).toBe('value');
+    await redis.kill();
+    await expect(store.get('k')).rejects.toThrow();
+    await redis.restart();
+    await eventually(async () => expect(await store.get('k')).toBeUndefined());
+    await close();
+  });
+
+  it.each(CLIENTS)('writes to the database that the path names, over %s', async (name) => {
+    const { store, close } = await openRedisStore(`${redis.url}/3`, [name]);
+    await store.set('k', 'value', { ttlMs: 60_000 });
+    await close();
+    expect(await redis.command('INFO', 'keyspace')).toContain('db3:keys=1');
+    expect(await redis.command('DBSIZE')).toBe(0);
+  });
+
+  it.each(CLIENTS)('refuses a database that the server does not have, over %s', async (name) => {
+    const connectionsBefore = await openConnections();
+    await expect(openRedisStore(`${redis.url}/99`, [name])).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      message: expect.stringContaining(`at ${redis.url}/99: ERR DB index is out of range`),
+    });
+    await eventually(async () => expect(await openConnections()).toBe(connectionsBefore));
+  });
+
+  it.each(['ioredis', 'iovalkey'])('refuses such a database in the query too, over %s', async (name) => {
+    await expect(openRedisStore(`${redis.url}?db=99`, [name])).rejects.toMatchObject({
+      message: expect.stringContaining(`at ${redis.url}: ERR DB index is out of range`),
+    });
+  });
+
+  it.each(CLIENTS)('keeps a password that is wrong out of the error, over %s', async (name) => {
+    const error = await refusal(redis.url.replace('://', '://user:a-pass%2Fword@'), name);
+    expect(error).toMatchObject({ message: expect.stringContaining(`at ${redis.url}: WRONGPASS`) });
+    expect(inspectedWhole(error)).not.toContain('a-pass');
+  });
+
+  const openConnections = async (): Promise<number> =>
+    String(await redis.command('CLIENT', 'LIST'))
+      .trim()
+      .split('\n').length;
 
   it('refuses a password that is wrong, and does not print it', async () => {
     const url = redis.url.replace('://', '://user:a-password@');
@@ -59,12 +99,160 @@ describeWith('redis-server')('--store redis://HOST:PORT', () => {
   });
 });
 
-it.each(['redis', 'ioredis', 'iovalkey'])('A server that is not there is named, with %s', async (name) => {
+it.each(CLIENTS)('A server that is not there is named, with %s', async (name) => {
   await expect(openRedisStore(NOWHERE, [name])).rejects.toMatchObject({
     code: 'ERR_ROBOTS_INVALID_OPTIONS',
     message:
       'Expected a Redis or Valkey server at redis://127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1; check that it runs, and the URL',
   });
+});
+
+describe('A server that accepts the connection and never answers', () => {
+  beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => vi.useRealTimers());
+
+  it.each(CLIENTS)('is an error after five seconds, and the connection ends, with %s', async (name) => {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => void sockets.push(socket.resume().on('error', () => {})));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const port = portOf(server);
+      let settled = false;
+      const opening = refusal(`redis://:a-password@127.0.0.1:${port}/3`, name).finally(
+        () => (settled = true),
+      );
+      const [socket] = await once(server, 'connection');
+      await vi.advanceTimersByTimeAsync(4_999);
+      expect(settled).toBe(false);
+      const closed = once(socket, 'close');
+      await vi.advanceTimersByTimeAsync(1);
+      expect(await opening).toMatchObject({
+        code: 'ERR_ROBOTS_INVALID_OPTIONS',
+        message:
+          `Expected a Redis or Valkey server at redis://127.0.0.1:${port}/3: no answer within 5 seconds; ` +
+          'check that it runs, and the URL',
+      });
+      await closed;
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(sockets).toHaveLength(1);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    }
+  });
+});
+
+describe('No error shows a password', () => {
+  const passwords = [
+    'pa/ss',
+    'pa#ss',
+    'pa?ss',
+    'pa@ss',
+    'pa%ss',
+    '12/ss',
+    '12#ss',
+    '12?ss',
+    '12@ss',
+    'p/#?@s',
+  ];
+  const urls = [
+    ...passwords.map((password) => [password, `redis://user:${password}@127.0.0.1:1`] as const),
+    ...passwords.map((password) => [password, `redis://:${password}@127.0.0.1:1/0`] as const),
+    ...passwords.map((password) => [password, `redis://127.0.0.1:1/?password=${password}`] as const),
+    ...passwords.map((password) => [password, `redis://u:${encodeURIComponent(password)}@[::1/0`] as const),
+    ...passwords.map(
+      (password) => [password, `redis://u:${encodeURIComponent(password)}@[::1]:1/x`] as const,
+    ),
+    ...passwords.map((password) => [password, `REDISS://u:${encodeURIComponent(password)}@[::1]:1`] as const),
+  ];
+  it.each(CLIENTS.flatMap((name) => urls.map(([password, url]) => [name, url, password] as const)))(
+    '%s %s',
+    async (name, url, password) => {
+      const error = await refusal(url, name);
+      const shown = inspectedWhole(error);
+      for (const secret of [url, password, encodeURIComponent(password), 'ss@', 'user:']) {
+        expect(shown).not.toContain(secret);
+      }
+      expect(isRobotsError(error) && error.message).toMatch(/^Expected /);
+    },
+  );
+
+  it('says how such a password is written', async () => {
+    const error = await refusal('redis://user:12/34@127.0.0.1:1', 'redis');
+    expect(error).toMatchObject({
+      message:
+        'Expected the URL given to --store to be redis://USER:PASSWORD@HOST:PORT/DATABASE, got another; ' +
+        'in a password write % / ? # @ as %25 %2F %3F %23 %40',
+    });
+    expect(error).not.toHaveProperty('cause');
+  });
+
+  it('keeps the cause that the system gave', async () => {
+    expect(await refusal(NOWHERE, 'ioredis')).toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+  });
+});
+
+it.each(['/x', '/-1', '/1.5', '/1e2', '/0x1', '/1/', '/%31'])(
+  'A database is a number, not %s',
+  async (path) => {
+    expect(await refusal(`redis://u:a-password@127.0.0.1:1${path}`, 'redis')).toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      message: `Expected the number of a database after the host, got redis://127.0.0.1:1${path}; write redis://127.0.0.1:1/0`,
+    });
+  },
+);
+
+describe('--store refuses the URL of anything else', () => {
+  let folder: string;
+  beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'canfetch-store-'))));
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each(['valkey', 'http', 'lmdb', 'unix', 'file', 'redis+tls'])('%s://', async (scheme) => {
+    const url = `${scheme}://user:a-password@127.0.0.1:1`;
+    const { code, stdout, stderr } = await cli(['check', '--store', url, 'http://127.0.0.1:1/']);
+    expect([code, stdout, existsSync(`${scheme}:`)]).toEqual([USAGE, '', false]);
+    expect(stderr).toContain(
+      `Expected --store to be a folder, sqlite:FILE or redis://HOST:PORT (rediss:// for TLS), got the URL of something else (${scheme}://)`,
+    );
+    expect(stderr).not.toContain('a-password');
+    const listed = await cli(['cache', 'ls', '--store', url]);
+    expect([listed.code, listed.stderr]).toEqual([USAGE, expect.stringContaining(`(${scheme}://)`)]);
+    expect(listed.stderr).not.toContain('a-password');
+  });
+
+  it('and a URL given twice is not shown', async () => {
+    const store = ['--store', 'redis://:a-password@127.0.0.1:1'];
+    const { code, stderr } = await cli(['check', ...store, ...store, 'http://127.0.0.1:1/']);
+    expect([code, stderr]).toEqual([
+      USAGE,
+      expect.stringContaining('Expected --store once, got it again; leave'),
+    ]);
+    expect(stderr).not.toContain('a-password');
+  });
+
+  it('says what to write for Valkey', async () => {
+    const { stderr } = await cli(['check', '--store', 'valkey://127.0.0.1:1', 'http://127.0.0.1:1/']);
+    expect(stderr).toContain('; write redis:// for Valkey too');
+  });
+
+  it.each(['C:\\cache', 'C:/cache', 'c://cache', './x', 'a/b//c', 'sqlite:./file', 'sqlite:///file', 'name'])(
+    'but takes %s for a path',
+    (path) => {
+      expect(unknownScheme(path)).toBeUndefined();
+    },
+  );
+
+  it('and keeps records in a folder with a colon in its name', async () => {
+    const path = join(folder, 'C:', 'cache');
+    await cli(['check', '--store', path, 'http://127.0.0.1:1/']);
+    expect(existsSync(path)).toBe(true);
+  });
+});
+
+it.each(['check', 'cache', 'serve'])('%s --help calls the value STORE', async (command) => {
+  const { stdout } = await cli(['help', command]);
+  expect(stdout).toContain('--store STORE');
+  expect(stdout).not.toContain('--store FOLDER');
 });
 
 it('Without a client of Redis the command says what to install', async () => {
@@ -79,5 +267,25 @@ it('Without a client of Redis the command says what to install', async () => {
 
 it('`cache` works on stores of this machine', async () => {
   const { code, stderr } = await cli(['cache', 'ls', '--store', NOWHERE]);
-  expect([code, stderr]).toEqual([USAGE, expect.stringContaining('got the URL of a server')]);
+  expect([code, stderr]).toEqual([USAGE, expect.stringContaining('got a URL (redis://)')]);
 });
+
+/** What opening the store is refused with. */
+async function refusal(url: string, name: string): Promise<unknown> {
+  try {
+    const { close } = await openRedisStore(url, [name]);
+    await close();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('Expected an error');
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('Expected a port');
+  return address.port;
+}
+
+/** Everything that a log may show of an error, its hidden properties and its causes included. */
+const inspectedWhole = (error: unknown): string => inspect(error, { depth: Infinity, showHidden: true });

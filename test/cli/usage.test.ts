@@ -33,7 +33,7 @@ describe('wrong usage is told with what was expected, what came, and what to do,
     [
       'an option given twice',
       ['--robots=a', '--robots=b', '/'],
-      'Expected --robots once, got it again with "b"',
+      'Expected --robots once, got it again; leave one of them out',
     ],
     [
       'an unknown profile',

@@ -3,7 +3,7 @@ import type { EmbeddedStore } from '../../store/lmdb/lmdb.ts';
 import { type CacheNamespace, readRecordKey, RecordCodec, type Rejection } from '../../store/index.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
-import { isRedisUrl, openPathStore, storeExists } from '../frame/path-store.ts';
+import { openPathStore, storeExists, urlScheme } from '../frame/path-store.ts';
 import { quoted } from '../../report/text/index.ts';
 import { readProfile } from '../frame/settings.ts';
 import { UsageError } from '../../report/index.ts';
@@ -37,12 +37,13 @@ export async function openCommandStore(given: ParsedArguments, mayBeMade: boolea
   const path = given.values.get('store')?.[0];
   if (path === undefined) {
     throw new UsageError(
-      'Expected --store FOLDER, got none; give the folder that is the `path` of lmdbStore(), or sqlite:FILE',
+      'Expected --store STORE, got none; give the folder that is the `path` of lmdbStore(), or sqlite:FILE',
     );
   }
-  if (isRedisUrl(path)) {
+  const scheme = urlScheme(path);
+  if (scheme !== undefined) {
     throw new UsageError(
-      'Expected --store to be a folder or sqlite:FILE, got the URL of a server; `cache` works on stores of this machine',
+      `Expected --store to be a folder or sqlite:FILE, got a URL (${scheme}://); \`cache\` works on stores of this machine`,
     );
   }
   if (!mayBeMade && !storeExists(path)) {

@@ -16,8 +16,8 @@ export const cacheCommand: Command = {
   options: [
     {
       name: 'store',
-      value: 'FOLDER',
-      help: 'the `path` of lmdbStore(); sqlite:FILE for that of sqliteStore()',
+      value: 'STORE',
+      help: 'a folder, the `path` of lmdbStore(); or sqlite:FILE, with the `path` of sqliteStore()',
     },
     {
       ...agentOption,

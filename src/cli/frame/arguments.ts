@@ -63,9 +63,8 @@ function checkedValue(option: CommandOption, value: string | undefined, given: r
     throw new UsageError(`Expected a value after --${name}, got none; write --${name} ${option.value}`);
   }
   if (given.length > 0 && option.repeatable !== true) {
-    throw new UsageError(
-      `Expected --${name} once, got it again with ${quoted(value)}; leave one of them out`,
-    );
+    // The value may be a URL with a password.
+    throw new UsageError(`Expected --${name} once, got it again; leave one of them out`);
   }
   if (choices !== undefined && !choices.includes(value)) {
     const near = nearest(value, choices);

@@ -13,7 +13,7 @@ import { UsageError } from '../../report/usage-error.ts';
 import type { ProxyDispatcher } from '../../net/index.ts';
 import { isRedisUrl, openPathStore } from './path-store.ts';
 import { readProxies } from './proxy.ts';
-import { readAgents, readDeadlineMs, readProfile } from './settings.ts';
+import { readAgents, readDeadlineMs, readProfile, readStore } from './settings.ts';
 
 /** Settings of the commands that fetch from origins. */
 export interface OnlineSettings {
@@ -37,7 +37,7 @@ export function onlineSettings(given: ParsedArguments): OnlineSettings {
     agents: readAgents(given),
     profile: readProfile(given),
     deadlineMs: readDeadlineMs(given),
-    store: given.values.get('store')?.[0],
+    store: readStore(given),
     proxy: given.values.get('proxy')?.[0],
   };
 }

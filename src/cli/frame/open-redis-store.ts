@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
-import { isRobotsError, RobotsInvalidOptionsError } from '../../base/index.ts';
+import { RobotsInvalidOptionsError } from '../../base/index.ts';
 import { type RedisConnection, type RedisStore, redisStore } from '../../store/redis/redis.ts';
+import { type RedisUrl, readRedisUrl } from './redis-url.ts';
 
 /** A store on a Redis or Valkey server, with the connection that was opened for it. */
 export interface OpenedRedisStore {
@@ -8,9 +9,21 @@ export interface OpenedRedisStore {
   close(): Promise<void>;
 }
 
-interface OpenedConnection {
+/** A client of one of the packages. */
+interface Client {
   readonly connection: RedisConnection;
-  readonly close: () => void;
+  connect(): Promise<unknown>;
+  /** Rejects when the server does not have the database. */
+  select(database: number): Promise<unknown>;
+  close(): void;
+}
+
+/** What a client is made with. */
+interface ClientSettings {
+  readonly url: string;
+  /** The pause before the connection is made again. `undefined` until it was made once: then it must not be. */
+  readonly pauseMs: (retries: number) => number | undefined;
+  readonly onError: (error: unknown) => void;
 }
 
 /** The part of node-redis that is used. */
@@ -26,6 +39,7 @@ interface NodeRedis {
     readonly isOpen: boolean;
     on(event: 'error', listener: (error: unknown) => void): unknown;
     connect(): Promise<unknown>;
+    select(database: number): Promise<unknown>;
     destroy(): void;
   };
 }
@@ -43,6 +57,7 @@ interface Ioredis {
   ) => RedisConnection & {
     on(event: 'error', listener: (error: unknown) => void): unknown;
     connect(): Promise<unknown>;
+    select(database: number): Promise<unknown>;
     disconnect(): void;
   };
 }
@@ -61,23 +76,24 @@ const LOADERS: Readonly<Record<string, () => NodeRedis | Ioredis>> = {
  * Opens a store on the server at `url`, over the first of `packages` that the user has installed. A server that cannot be
  * reached now is an error. If the connection is lost later, it is made again; until then calls of the store fail.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when no client is installed, or when the connection
- * fails.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the URL is wrong, when no client is installed,
+ * when the connection fails or takes longer than five seconds, or when the server does not have the database.
  */
 export async function openRedisStore(
   url: string,
   packages: readonly string[] = Object.keys(LOADERS),
 ): Promise<OpenedRedisStore> {
-  const { connection, close } = await connect(url, packages);
-  return { store: redisStore(connection), close: async () => close() };
+  const client = await connect(readRedisUrl(url), clientOf(packages));
+  return { store: redisStore(client.connection), close: async () => client.close() };
 }
 
-function connect(url: string, packages: readonly string[]): Promise<OpenedConnection> {
+/** How to make a client with the first of `packages` that is installed. */
+function clientOf(packages: readonly string[]): (settings: ClientSettings) => Client {
   for (const name of packages) {
     const library = load(name);
     if (library === undefined) continue;
     // ioredis has a `createClient` too.
-    return 'Redis' in library ? connectIoredis(library, url) : connectNodeRedis(library, url);
+    return (settings) => ('Redis' in library ? ioredis(library, settings) : nodeRedis(library, settings));
   }
   throw new RobotsInvalidOptionsError(
     `Expected one of the packages ${packages.map((name) => `\`${name}\``).join(', ')} to be installed, ` +
@@ -94,64 +110,107 @@ function load(name: string): NodeRedis | Ioredis | undefined {
   }
 }
 
-async function connectNodeRedis({ createClient }: NodeRedis, url: string): Promise<OpenedConnection> {
-  let hasConnected = false;
-  return connected(url, async (onError) => {
-    const client = createClient({
-      url,
-      // While the server is away, calls fail at once instead of waiting in memory.
-      disableOfflineQueue: true,
-      socket: {
-        connectTimeout: CONNECT_TIMEOUT_MS,
-        reconnectStrategy: (retries) => hasConnected && pauseMs(retries),
-      },
-    });
-    client.on('error', onError);
-    await client.connect();
-    hasConnected = true;
-    return { connection: client, close: () => client.isOpen && client.destroy() };
-  });
-}
-
-async function connectIoredis({ Redis }: Ioredis, url: string): Promise<OpenedConnection> {
-  let hasConnected = false;
-  return connected(url, async (onError) => {
-    const client = new Redis(url, {
-      lazyConnect: true,
-      enableOfflineQueue: false,
+function nodeRedis({ createClient }: NodeRedis, { url, pauseMs, onError }: ClientSettings): Client {
+  const client = createClient({
+    url,
+    // While the server is away, calls fail at once instead of waiting in memory.
+    disableOfflineQueue: true,
+    socket: {
       connectTimeout: CONNECT_TIMEOUT_MS,
-      retryStrategy: (times) => (hasConnected ? pauseMs(times) : null),
-    });
-    client.on('error', onError);
-    await client.connect();
-    hasConnected = true;
-    return { connection: client, close: () => client.disconnect() };
+      reconnectStrategy: (retries) => pauseMs(retries) ?? false,
+    },
   });
+  client.on('error', onError);
+  return {
+    connection: client,
+    connect: () => client.connect(),
+    select: (database) => client.select(database),
+    close: () => {
+      if (client.isOpen) client.destroy();
+    },
+  };
 }
 
-const pauseMs = (retries: number): number => Math.min(50 * 2 ** Math.min(retries, 10), LONGEST_PAUSE_MS);
+function ioredis({ Redis }: Ioredis, { url, pauseMs, onError }: ClientSettings): Client {
+  const client = new Redis(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy: (times) => pauseMs(times) ?? null,
+  });
+  client.on('error', onError);
+  return {
+    connection: client,
+    connect: () => client.connect(),
+    select: (database) => client.select(database),
+    close: () => client.disconnect(),
+  };
+}
 
-async function connected(
-  url: string,
-  open: (onError: (error: unknown) => void) => Promise<OpenedConnection>,
-): Promise<OpenedConnection> {
-  // ioredis rejects with "Connection is closed.", and tells the reason in an event.
-  let reason: unknown;
+async function connect(
+  { url, shown, database }: RedisUrl,
+  clientWith: (settings: ClientSettings) => Client,
+): Promise<Client> {
+  let hasConnected = false;
+  // ioredis rejects with "Connection is closed.", and reports the reason in an event.
+  let reported: unknown;
+  const pauseMs = (retries: number): number | undefined =>
+    hasConnected ? Math.min(50 * 2 ** Math.min(retries, 10), LONGEST_PAUSE_MS) : undefined;
+  let client: Client | undefined;
   try {
-    return await open((error) => (reason ??= error));
+    client = clientWith({ url, pauseMs, onError: (error) => (reported ??= error) });
+    await withinConnectTimeout(connectTo(client, database));
+    // Of a database in the query ioredis only reports that the server does not have it, and goes on with number 0.
+    if (reported !== undefined) throw reported;
+    hasConnected = true;
+    return client;
   } catch (error) {
-    if (isRobotsError(error)) throw error;
-    const cause = reason ?? error;
+    client?.close();
+    const reason = reported ?? error;
     throw new RobotsInvalidOptionsError(
-      `Expected a Redis or Valkey server at ${withoutCredentials(url)}: ${messageOf(cause)}; check that it runs, and the URL`,
-      { cause },
+      `Expected a Redis or Valkey server at ${shown}: ${messageOf(reason)}; check that it runs, and the URL`,
+      isFromSystem(reason) ? { cause: reason } : {},
     );
   }
 }
 
-/** A URL for people: passwords do not belong into logs. */
-function withoutCredentials(url: string): string {
-  return url.replace(/^([a-z]+:\/\/)[^/]*@/i, '$1');
+async function connectTo(client: Client, database: number): Promise<void> {
+  await client.connect();
+  // ioredis goes on with database 0 when the server does not have the one in the URL.
+  if (database !== 0) await client.select(database);
+}
+
+/** The time that the clients take limits only how long the connection takes, and not the first answers. */
+async function withinConnectTimeout(connecting: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const error = new Error(`no answer within ${CONNECT_TIMEOUT_MS / 1000} seconds`);
+    timer = setTimeout(() => reject(error), CONNECT_TIMEOUT_MS);
+  });
+  try {
+    await Promise.race([connecting, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const SYSTEM_FIELDS = new Set<PropertyKey>([
+  'stack',
+  'message',
+  'errno',
+  'code',
+  'syscall',
+  'address',
+  'port',
+  'hostname',
+]);
+
+/**
+ * Whether an error holds only what the system reported. Passwords do not belong in logs: `TypeError: Invalid URL` has
+ * the URL in its `input`, and an error of ioredis the arguments of AUTH in its `command`.
+ */
+function isFromSystem(error: unknown): boolean {
+  return error instanceof Error && Reflect.ownKeys(error).every((key) => SYSTEM_FIELDS.has(key));
 }
 
 function messageOf(error: unknown): string {

@@ -69,8 +69,8 @@ export const verboseOption: CommandOption = {
 
 export const storeOption: CommandOption = {
   name: 'store',
-  value: 'FOLDER',
-  help: 'read and keep robots.txt records in this folder, for the next run and for other processes (needs the package lmdb); sqlite:FILE keeps them in a file (needs Node.js 22.13), redis://HOST:PORT on a Redis or Valkey server (needs the package redis, ioredis or iovalkey)',
+  value: 'STORE',
+  help: 'read and keep robots.txt records here, for the next run and for other processes: a folder (needs the package lmdb), sqlite:FILE (needs Node.js 22.13), or redis://HOST:PORT/DATABASE for a Redis or Valkey server, rediss:// over TLS (needs the package redis, ioredis or iovalkey)',
 };
 
 /** Options that every command has. */

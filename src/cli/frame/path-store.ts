@@ -9,6 +9,16 @@ export function isRedisUrl(store: string): boolean {
   return /^rediss?:\/\//i.test(store);
 }
 
+/** The scheme of a URL with `//`, unless it is `sqlite:` and a path. One letter is a drive of Windows: `C://folder`. */
+export function urlScheme(store: string): string | undefined {
+  return store.startsWith(SQLITE) ? undefined : /^([a-z][a-z0-9+.-]+):\/\//i.exec(store)?.[1];
+}
+
+/** The scheme of a URL that is not of a Redis or Valkey server. */
+export function unknownScheme(store: string): string | undefined {
+  return isRedisUrl(store) ? undefined : urlScheme(store);
+}
+
 /** The file or folder that `--store` names. */
 export function storePath(store: string): string {
   return store.startsWith(SQLITE) ? store.slice(SQLITE.length) : store;

@@ -4,6 +4,7 @@ import { type ProfileName, profileNames, profiles } from '../../lifecycle/profil
 import { productToken } from '../../rules/agent.ts';
 import { type Format, findingFormats } from './choices.ts';
 import type { ParsedArguments } from './command.ts';
+import { unknownScheme } from './path-store.ts';
 import { UsageError } from '../../report/usage-error.ts';
 
 const isProfileName = (name: string): name is ProfileName => Object.hasOwn(profiles, name);
@@ -42,6 +43,21 @@ export function readPurpose(given: ParsedArguments): Purpose | undefined {
 /** Whether `agent` is `*`, a product token or a User-Agent string with a product token. */
 export function isAgent(agent: string): boolean {
   return agent === '*' || (productToken(agent) !== undefined && !/[\r\n]/.test(agent));
+}
+
+/**
+ * Reads `--store` of the commands that fetch. Messages show only the scheme of a URL, which may have a password.
+ *
+ * @throws UsageError for a URL that is not of a Redis or Valkey server.
+ */
+export function readStore(given: ParsedArguments): string | undefined {
+  const store = given.values.get('store')?.[0];
+  const scheme = store === undefined ? undefined : unknownScheme(store);
+  if (scheme === undefined) return store;
+  throw new UsageError(
+    'Expected --store to be a folder, sqlite:FILE or redis://HOST:PORT (rediss:// for TLS), ' +
+      `got the URL of something else (${scheme}://); write redis:// for Valkey too`,
+  );
 }
 
 const MAX_DEADLINE_MS = 2 ** 31 - 1;

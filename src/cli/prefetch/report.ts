@@ -93,7 +93,7 @@ export class PrefetchReport {
     this.progress?.clear();
     const todo = this.keeps
       ? 'run it again with the same --store to fetch the rest'
-      : 'with --store FOLDER a run can be continued';
+      : 'with --store STORE a run can be continued';
     this.session.stderr.write(`canfetch: interrupted after ${count(origins, 'origin')}; ${todo}\n`);
   }
 

@@ -10,7 +10,7 @@ export class PrimaryLink {
 
   private readonly hear = (message: FromPrimary): void => {
     if (message.kind === 'all-metrics') this.waiting.get(message.question)?.(message.all);
-    else if (message.kind === 'metrics-asked') void this.tellMetrics(message.asked);
+    else if (message.kind === 'metrics-asked') void this.sendMetrics(message.asked);
   };
 
   constructor() {
@@ -39,7 +39,7 @@ export class PrimaryLink {
     if (process.connected) cluster.worker?.disconnect();
   }
 
-  private async tellMetrics(asked: number): Promise<void> {
+  private async sendMetrics(asked: number): Promise<void> {
     send({ kind: 'metrics', asked, metrics: await this.metrics?.getMetricsAsJSON() });
   }
 }
