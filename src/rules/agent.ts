@@ -1,5 +1,5 @@
 import type { DialectTraits } from './dialect.ts';
-import { BLANK, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 } from './octets.ts';
+import { BLANK, equalsAt, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 } from './octets.ts';
 
 const WHOLE_TOKEN = /^[A-Za-z0-9_.-]+$/;
 /**
@@ -107,17 +107,6 @@ function agentNameEnd(bytes: Uint8Array, start: number, end: number, traits: Dia
   const characters = traits.agentNames === 'google' ? GOOGLE_TOKEN : TOKEN;
   while (start < end && characters[bytes[start]!] === 1) start++;
   return start;
-}
-
-function equalsAt(
-  bytes: Uint8Array,
-  start: number,
-  agent: Uint8Array,
-  from: number,
-  length: number,
-): boolean {
-  for (let at = 0; at < length; at++) if (LOWER[bytes[start + at]!] !== agent[from + at]) return false;
-  return true;
 }
 
 /** robotstxt-1994: whether the line's name is a substring of the caller's. */

@@ -103,7 +103,7 @@ export class RobotsFile {
     const { bytes, traits } = this;
     const agent = callerAgent(token, traits);
     const { octets, length, byteMask } = readTarget(text, start, end, traits);
-    const { selection, rule } = matchOnce(bytes, agent, traits, octets, 0, length, byteMask);
+    const { selection, rule } = matchOnce(bytes, agent, traits, octets, length, byteMask);
     return verdictOf(this.describeGroup(selection, agent), rule && this.describeRule(rule));
   }
 

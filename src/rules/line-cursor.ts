@@ -1,5 +1,5 @@
 import type { DialectTraits } from './dialect.ts';
-import { BLANK, LOWER } from './octets.ts';
+import { BLANK, equalsAt, LOWER, utf8 } from './octets.ts';
 
 /** Kinds of lines. `OTHER` has a key that does not affect decisions. */
 export const LINE_BLANK = 0;
@@ -16,13 +16,12 @@ const CR = 0x0d;
 const HASH = 0x23;
 const COLON = 0x3a;
 
-const octetsOf = (...names: string[]): Uint8Array[] => names.map((name) => new TextEncoder().encode(name));
+const octetsOf = (...names: string[]): Uint8Array[] => names.map((name) => utf8.encode(name));
 
-const USER_AGENT = octetsOf('user-agent');
-const USER_AGENT_LENIENT = octetsOf('user-agent', 'useragent', 'user agent');
+/* The spelling of the standards first; lenient dialects accept the others, too. */
+const USER_AGENT = octetsOf('user-agent', 'useragent', 'user agent');
 const ALLOW = octetsOf('allow');
-const DISALLOW = octetsOf('disallow');
-const DISALLOW_LENIENT = octetsOf('disallow', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw');
+const DISALLOW = octetsOf('disallow', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw');
 const SITEMAP = octetsOf('sitemap', 'site-map');
 
 /** Octets that end the search for the end of a key or value. */
@@ -50,7 +49,8 @@ export class LineCursor {
 
   readonly bytes: Uint8Array;
   protected readonly traits: DialectTraits;
-  protected nextStart: number;
+  /** The start of the next line; past the end of the file when there is none. */
+  nextStart: number;
   private readonly words: DataView;
 
   constructor(bytes: Uint8Array, traits: DialectTraits) {
@@ -88,11 +88,6 @@ export class LineCursor {
     if (at < length && bytes[at] !== LF) at = this.lineEnd(at);
     this.nextStart = at + 1;
     return true;
-  }
-
-  /** The start of the next line; past the end of the file when there is none. */
-  get nextLine(): number {
-    return this.nextStart;
   }
 
   /**
@@ -168,37 +163,37 @@ export class LineCursor {
     const lenient = this.traits.lenient;
     switch (LOWER[this.bytes[start]!]) {
       case 0x75: // u
-        return this.isKey(start, end, lenient ? USER_AGENT_LENIENT : USER_AGENT)
-          ? LINE_USER_AGENT
-          : LINE_OTHER;
+        return this.isKey(start, end, USER_AGENT, lenient) ? LINE_USER_AGENT : LINE_OTHER;
       case 0x61: // a
-        return this.traits.allowIsAKey && this.isKey(start, end, ALLOW) ? LINE_ALLOW : LINE_OTHER;
+        return this.traits.allowIsAKey && this.isKey(start, end, ALLOW, true) ? LINE_ALLOW : LINE_OTHER;
       case 0x64: // d
-        return this.isKey(start, end, lenient ? DISALLOW_LENIENT : DISALLOW) ? LINE_DISALLOW : LINE_OTHER;
+        return this.isKey(start, end, DISALLOW, lenient) ? LINE_DISALLOW : LINE_OTHER;
       case 0x73: // s
-        return this.isKey(start, end, SITEMAP) ? LINE_SITEMAP : LINE_OTHER;
+        return this.isKey(start, end, SITEMAP, true) ? LINE_SITEMAP : LINE_OTHER;
       default:
         return LINE_OTHER;
     }
   }
 
-  private isKey(start: number, end: number, names: readonly Uint8Array[]): boolean {
+  /** Whether the key is one of these names, or the first of them unless `all` count. */
+  private isKey(start: number, end: number, names: readonly Uint8Array[], all: boolean): boolean {
     for (const name of names) {
-      if (this.traits.keysByPrefix ? end - start < name.length : end - start !== name.length) continue;
-      let at = 0;
-      while (at < name.length && LOWER[this.bytes[start + at]!] === name[at]) at++;
-      if (at === name.length) return true;
+      const { length } = name;
+      if (
+        (this.traits.keysByPrefix ? end - start >= length : end - start === length) &&
+        equalsAt(this.bytes, start, name, 0, length)
+      ) {
+        return true;
+      }
+      if (!all) break;
     }
     return false;
   }
 
   /** Whether the key of an `OTHER` line is `name` (lower case). */
   keyIs(name: Uint8Array): boolean {
-    if (this.keyEnd - this.keyStart !== name.length) return false;
-    for (let at = 0; at < name.length; at++) {
-      if (LOWER[this.bytes[this.keyStart + at]!] !== name[at]) return false;
-    }
-    return true;
+    const { length } = name;
+    return this.keyEnd - this.keyStart === length && equalsAt(this.bytes, this.keyStart, name, 0, length);
   }
 }
 

@@ -45,6 +45,18 @@ export const HEX: Uint8Array = table((octet) => {
   return value < 0 ? 255 : value;
 });
 
+/** Whether octets from `start` on equal `length` octets of `lower` from `from` on, which are in lower case. */
+export function equalsAt(
+  bytes: Uint8Array,
+  start: number,
+  lower: Uint8Array,
+  from: number,
+  length: number,
+): boolean {
+  for (let at = 0; at < length; at++) if (LOWER[bytes[start + at]!] !== lower[from + at]) return false;
+  return true;
+}
+
 function table(value: (octet: number) => number): Uint8Array {
   const values = new Uint8Array(256);
   for (let octet = 0; octet < 256; octet++) values[octet] = value(octet);

@@ -67,8 +67,8 @@ export function originOf(url: string | URL): string {
   return located.origin;
 }
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const encoder = /* @__PURE__ */ new TextEncoder();
+const decoder = /* @__PURE__ */ new TextDecoder();
 
 /**
  * `text`, for keeping: engines make a slice a view of the string it was cut from, so that an origin would keep the

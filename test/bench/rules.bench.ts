@@ -219,6 +219,10 @@ const HOSTILE: Readonly<
       ),
     path: a(PATH_OCTETS),
   },
+  'one short rule that fits': {
+    file: (bytes) => encoder.encode(`User-agent: *\n${'allow:/\n'.repeat(bytes / 8)}`),
+    path: a(PATH_OCTETS),
+  },
   'lines of one letter': {
     file: (bytes) => encoder.encode(`User-agent: *\n${'a\n'.repeat(bytes / 2)}Disallow: /x\n`),
     path: a(PATH_OCTETS),

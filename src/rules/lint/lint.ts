@@ -110,7 +110,7 @@ class Linter {
     this.#groups = new GroupLint(this.#traits, this.#report);
     this.#walk = new GroupWalk(file.bytes, this.#traits);
     this.#cursor = this.#walk.cursor;
-    this.#start = this.#cursor.nextLine;
+    this.#start = this.#cursor.nextStart;
   }
 
   run(maxBodyBytes: number): readonly Diagnostic[] {
@@ -121,9 +121,9 @@ class Linter {
     const longest = dialects.google.maxLineOctets;
     let invalid = firstInvalidOctet(bytes);
     let limit = maxBodyBytes;
-    for (; this.#walk.next(); this.#start = this.#cursor.nextLine) {
+    for (; this.#walk.next(); this.#start = this.#cursor.nextStart) {
       const start = this.#start;
-      let end = this.#cursor.nextLine - 1;
+      let end = this.#cursor.nextStart - 1;
       if (bytes[end] === LF && bytes[end - 1] === CR) end--;
       if (invalid < end) {
         report.add('invalid-utf-8', 'warning', this.#span(Math.max(invalid, start), end));

@@ -52,7 +52,7 @@ export function compile(
   const sorts = ruleCount > MAX_LISTED_RULES;
   const order = bestFirst(sorts);
   const listed = order.length;
-  const { literals, parents } = sorts ? sortedLiterals() : NONE_SORTED;
+  const { literals, parents } = sorts ? sortedLiterals(ruleCount - listed) : NONE_SORTED;
   for (const tableEntry of literals) order.push(tableEntry);
   const count = order.length;
   const sieves = count * RULE_WORDS;

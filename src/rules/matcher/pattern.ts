@@ -71,8 +71,9 @@ export function readPattern(
   const from = into.length;
   if (traits.escapes === 'google') googlePattern(bytes, start, last, facts, into);
   else pattern(bytes, start, last, traits, facts, into);
-  const star = traits.wildcards ? into.octets.subarray(from, into.length).indexOf(STAR) : -1;
-  readShape(into.octets, from, into.length, star < 0 ? into.length : from + star, facts);
+  let star = traits.wildcards ? from : into.length;
+  while (star < into.length && into.octets[star] !== STAR) star++;
+  readShape(into.octets, from, into.length, star, facts);
 }
 
 /** The index of the first `*` of a pattern; `end` if there is none; -1 if the pattern is not its own normal form. */

@@ -17,17 +17,24 @@ export function readRules(
   agent: Uint8Array,
   traits: DialectTraits,
   target?: Uint8Array,
-  targetStart = 0,
   targetEnd = 0,
 ): Selection {
-  const cursor = new RuleCursor(bytes, traits, target, targetStart, targetEnd);
-  const start = (): void => startTable(bytes, traits);
-  start();
-  return selectRules(cursor, agent, traits, () => addRuleAt(cursor, traits), start);
+  const cursor = new RuleCursor(bytes, traits, target, targetEnd);
+  startTable(bytes, traits);
+  return selectRules(
+    cursor,
+    agent,
+    traits,
+    () => addRuleAt(cursor, traits),
+    () => startTable(bytes, traits),
+  );
 }
 
 /** Adds the rule of the current line. */
-function addRuleAt({ bytes, valueStart, valueEnd, kind, line }: RuleCursor, traits: DialectTraits): void {
+export function addRuleAt(
+  { bytes, valueStart, valueEnd, kind, line }: RuleCursor,
+  traits: DialectTraits,
+): void {
   const allow = kind === LINE_ALLOW;
   const written = valueEnd - valueStart;
   addRule(bytes, valueStart, valueEnd, valueStart, written, line, allow, traits);

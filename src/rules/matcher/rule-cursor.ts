@@ -1,6 +1,7 @@
 import type { DialectTraits } from '../dialect.ts';
 import { LineCursor } from '../line-cursor.ts';
-import { BLANK, DOLLAR, ENCODED, STAR, URI_CLASS, utf8 } from '../octets.ts';
+import { BLANK, DOLLAR, ENCODED, PERCENT, STAR, UNRESERVED, URI_CLASS, utf8 } from '../octets.ts';
+import { escapeAt } from './normal-form.ts';
 
 /*
  * Kinds of lines by the first, second and fifth octet of their key. They exclude most lines of a file without reading the
@@ -15,7 +16,8 @@ export const MAY_BE_DELAY = 4;
 /** Nothing but white space. */
 export const MAY_BE_BLANK = 8;
 const OTHER = 16;
-export const ANY_LINE = 31;
+/** Any but blank lines. */
+export const HAS_TEXT = 23;
 /** Kinds for which the second and fifth octet do not count. */
 const WITHOUT_KEY: number = MAY_BE_BLANK | OTHER;
 
@@ -37,8 +39,7 @@ KINDS[0x0a] = KINDS[0x0d] = MAY_BE_BLANK;
 const LF = 0x0a;
 const COLON = 0x3a;
 const HASH = 0x23;
-/** The octets that a pattern has before a line is read as a whole; more would be rare. */
-const MAX_COMPARED = 256;
+const CR = 0x0d;
 
 /** 1 for octets that match themselves alone in every dialect, and end neither a pattern nor a line. */
 const LITERAL: Uint8Array = URI_CLASS.map((kind, octet) =>
@@ -47,29 +48,23 @@ const LITERAL: Uint8Array = URI_CLASS.map((kind, octet) =>
 
 /** Walks the lines that may matter to one agent and one target. */
 export class RuleCursor extends LineCursor {
-  /** Where there is one, {@link nextOf} may leave out rules that cannot fit `target[targetStart, targetEnd)`. */
+  /** The rank of the best rule so far, with a target: `rankOf` in `rule-table.ts`. -1 when there is none. */
+  bestRank = -1;
+  /** Where there is one, {@link nextOf} may leave out rules that do not decide about `target[0, targetEnd)`. */
   readonly target: Uint8Array | undefined;
-  private readonly targetStart: number;
   private readonly targetEnd: number;
 
   /** @param target A target in normal form. */
-  constructor(
-    bytes: Uint8Array,
-    traits: DialectTraits,
-    target: Uint8Array | undefined,
-    targetStart: number,
-    targetEnd: number,
-  ) {
+  constructor(bytes: Uint8Array, traits: DialectTraits, target?: Uint8Array, targetEnd = 0) {
     super(bytes, traits);
     this.target = target;
-    this.targetStart = targetStart;
     this.targetEnd = targetEnd;
   }
 
   /**
    * Moves to the next line of one of these kinds; false when there is none.
    *
-   * @param all Whether rules that cannot fit the target count as well.
+   * @param all Whether rules that cannot decide about the target count as well.
    */
   nextOf(kinds: number, all: boolean): boolean {
     const { bytes } = this;
@@ -81,7 +76,7 @@ export class RuleCursor extends LineCursor {
       const kind = at < length ? KINDS[bytes[at]!]! & kinds : 0;
       if (
         kind !== 0 &&
-        (all || target === undefined || kind !== MAY_BE_RULE || !this.differs(target, at)) &&
+        (all || target === undefined || kind !== MAY_BE_RULE || !this.cannotDecide(target, at)) &&
         // No key is shorter.
         at + 4 < length &&
         (kind & SECOND[bytes[at + 1]!]! & FIFTH[bytes[at + 4]!]!) !== 0
@@ -95,23 +90,40 @@ export class RuleCursor extends LineCursor {
   }
 
   /**
-   * Whether the line whose key starts at `at` is no rule that fits the target, as far as its first octets tell. Some lines
-   * of which this is true are no rules at all, because their key is not compared.
+   * Whether the line whose key starts at `at` is no rule that fits the target and takes precedence over the best so far,
+   * as far as its octets tell without converting them. Some lines of which this is true are no rules at all, because
+   * their key is not compared.
    */
-  private differs(target: Uint8Array, at: number): boolean {
-    const { bytes, targetEnd } = this;
+  private cannotDecide(target: Uint8Array, at: number): boolean {
+    const { bytes, bestRank, targetEnd, traits } = this;
+    const { length } = bytes;
     const isAllow = (bytes[at]! & 0x1f) === 1;
-    // For google/robotstxt `Allow: /a/index.html` is a rule for `/a/`, too.
-    if (isAllow && this.traits.indexHtmlAllowsDirectory) return false;
-    const end = Math.min(bytes.length, at + MAX_COMPARED);
+    // google/robotstxt drops the end of a long line, and `Allow: /a/index.html` is a rule for `/a/`, too.
+    if (traits.indexHtmlAllowsDirectory) return false;
     // The length of the key: a rule with a colon elsewhere is misspelt, or its pattern does not start with a slash.
-    let octet = at + (isAllow ? 5 : 8);
-    if (octet >= end || bytes[octet] !== COLON) return false;
-    do octet++;
-    while (octet < end && BLANK[bytes[octet]!] === 1);
-    for (let other = this.targetStart; octet < end && LITERAL[bytes[octet]!] === 1; octet++, other++) {
-      if (other === targetEnd || bytes[octet] !== target[other]) return true;
+    at += isAllow ? 5 : 8;
+    if (bytes[at] !== COLON) return false;
+    do at++;
+    while (BLANK[bytes[at]!] === 1);
+    let priority = 0;
+    for (; at < length; at++, priority++) {
+      let octet = bytes[at]!;
+      if (octet === PERCENT) {
+        octet = escapeAt(bytes, at, length);
+        if (URI_CLASS[octet] !== UNRESERVED) break;
+        at += 2;
+      } else if (LITERAL[octet] === 0) break;
+      if (priority === targetEnd || octet !== target[priority]) return true;
     }
-    return false;
+    if (bestRank < 0) return false;
+    for (let most = priority; at < length; at++) {
+      const octet = bytes[at]!;
+      if (octet === LF || octet === CR || octet === HASH) break;
+      // 3 for octets that become escapes and for `%`, 1 for others.
+      most += URI_CLASS[octet]! | 1;
+      // White space at the end of a line is not part of the pattern.
+      if (BLANK[octet] === 0) priority = most;
+    }
+    return priority * 2 + (isAllow ? 1 : 0) <= bestRank;
   }
 }

@@ -1,14 +1,16 @@
 import type { DialectTraits } from '../dialect.ts';
-import { DOLLAR, SLASH } from '../octets.ts';
+import { SLASH } from '../octets.ts';
 import { NormalForm } from './normal-form.ts';
 import { PatternFacts, readPattern } from './pattern.ts';
 import { ALLOW, ANCHORED, FLAG_BITS, FOLDS, REWRITTEN, WILD } from './ruleset.ts';
-import { wildFits } from './search.ts';
+import { isAt, wildFits } from './search.ts';
 
 /** A table of numbers takes less memory than objects: a file can have 60,000 rules. */
 const COLUMNS = 8;
 /** More rules than a file can have. Small enough that a priority and an entry together fit a number exactly. */
 const MAX_ENTRIES = 2 ** 24;
+/** The rank of all rules where the first one decides. It is above those that lines of usual length can have. */
+const MAX_RANK = 2 ** 26;
 const MAX_KEPT_CELLS = 8_192;
 const OFFSET = 0;
 const FACTS = 1;
@@ -28,23 +30,20 @@ const LINE = 7;
  */
 /** The number of rules in the table. */
 export let ruleCount = 0;
-export let wildCount = 0;
 /** The normal forms of all rewritten rules, concatenated. */
 export const forms: NormalForm = new NormalForm();
 let cells = new Int32Array(64 * COLUMNS);
 let bytes: Uint8Array = new Uint8Array(0);
-let keys = new Float64Array(128);
 let byOrder = false;
 const facts = new PatternFacts();
 
 /** Empties the table, before rules of `file` are added. What a large file needed is not kept for small ones. */
 export function startTable(file: Uint8Array, traits: DialectTraits): void {
   if (cells.length > MAX_KEPT_CELLS) cells = new Int32Array(64 * COLUMNS);
-  if (keys.length > MAX_KEPT_CELLS) keys = new Float64Array(128);
   if (forms.octets.length > MAX_KEPT_CELLS) forms.octets = new Uint8Array(1024);
   bytes = file;
   byOrder = traits.decides === 'first';
-  ruleCount = wildCount = forms.length = 0;
+  ruleCount = forms.length = 0;
 }
 
 /**
@@ -70,8 +69,8 @@ export function addRule(
   }
   const rewritten = !facts.inPlace || source !== bytes;
   if (facts.inPlace && rewritten) {
-    const last = source[end - 1] === DOLLAR ? end - 1 : end;
-    for (let at = start; at < last; at++) forms.push(source[at]!);
+    // A derived pattern ends with the anchor.
+    for (let at = start; at < end - 1; at++) forms.push(source[at]!);
   }
   const at = ruleCount++ * COLUMNS;
   if (at + COLUMNS > cells.length) {
@@ -97,7 +96,6 @@ export function addRule(
       : end - start
     : facts.literalLength;
   cells[at + LINE] = line;
-  if (facts.wild) wildCount++;
 }
 
 export const offsetOf = (entry: number): number => cells[entry * COLUMNS + OFFSET]!;
@@ -114,40 +112,34 @@ export const lineOf = (entry: number): number => cells[entry * COLUMNS + LINE]!;
 export const octetsOf = (entry: number): Uint8Array =>
   (factsOf(entry) & REWRITTEN) === 0 ? bytes : forms.octets;
 
+/** The rule of the greater rank takes precedence; of equal ones, the first in the file. */
+export const rankOf = (entry: number): number =>
+  byOrder ? MAX_RANK : priorityOf(entry) * 2 + (factsOf(entry) & ALLOW);
+
 /** Negative when `a` takes precedence over `b` where both fit: the order of {@link Ruleset}. */
 export function comparePrecedence(a: number, b: number): number {
-  if (!byOrder) {
-    const more = priorityOf(b) - priorityOf(a);
-    if (more !== 0) return more;
-    const allow = (factsOf(b) & ALLOW) - (factsOf(a) & ALLOW);
-    if (allow !== 0) return allow;
-  }
-  return offsetOf(a) - offsetOf(b);
+  return rankOf(b) - rankOf(a) || offsetOf(a) - offsetOf(b);
 }
 
 /** All entries, or all wild ones, best first. Sorts one number per entry, which is faster than to compare entries. */
 export function bestFirst(wildOnly: boolean): number[] {
-  if (keys.length < ruleCount) keys = new Float64Array(ruleCount * 2);
+  const keys = new Float64Array(ruleCount);
   let length = 0;
   for (let entry = 0; entry < ruleCount; entry++) {
     if (wildOnly && (factsOf(entry) & WILD) === 0) continue;
-    const rank = byOrder ? 0 : priorityOf(entry) * 2 + (factsOf(entry) & ALLOW);
-    keys[length++] = -(rank * MAX_ENTRIES + (MAX_ENTRIES - 1 - entry));
+    keys[length++] = -(rankOf(entry) * MAX_ENTRIES + (MAX_ENTRIES - 1 - entry));
   }
   const order: number[] = [];
   for (const key of keys.subarray(0, length).sort()) order.push(MAX_ENTRIES - 1 - (-key % MAX_ENTRIES));
   return order;
 }
 
-/** Whether the rule of `entry` fits `octets[start, end)`, the target given to `startSearch`. */
-export function entryFits(entry: number, octets: Uint8Array, start: number, end: number): boolean {
+/** Whether the rule of `entry` fits the target given to `startSearch`, which starts at 0 and ends at `end`. */
+export function entryFits(entry: number, end: number): boolean {
   const rule = factsOf(entry);
   const text = octetsOf(entry);
   const from = textOf(entry);
   const size = textLengthOf(entry);
   if ((rule & WILD) !== 0) return wildFits(text, from, size, rule);
-  const anchored = (rule & ANCHORED) !== 0;
-  if (size > end - start || (anchored && size < end - start)) return false;
-  for (let at = 0; at < size; at++) if (text[from + at] !== octets[start + at]) return false;
-  return true;
+  return size <= end && ((rule & ANCHORED) === 0 || size === end) && isAt(0, text, from, from + size);
 }

@@ -106,7 +106,8 @@ function endsWith(from: number, to: number, piece: Uint8Array, start: number, en
   return begin >= from && isAt(begin, piece, start, end);
 }
 
-function isAt(from: number, piece: Uint8Array, start: number, end: number): boolean {
+/** Whether the target has `piece[start, end)` at `from`. */
+export function isAt(from: number, piece: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (target[from + at - start] !== piece[at]) return false;
   return true;
 }

@@ -3,7 +3,7 @@ import type { DialectTraits } from '../dialect.ts';
 import { LINE_ALLOW, LINE_BLANK, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from '../line-cursor.ts';
 import { utf8 } from '../octets.ts';
 import {
-  ANY_LINE,
+  HAS_TEXT,
   MAY_BE_BLANK,
   MAY_BE_DELAY,
   MAY_BE_RULE,
@@ -11,6 +11,8 @@ import {
   type RuleCursor,
 } from './rule-cursor.ts';
 
+/** `.`, relative to the digit 0. */
+const POINT = -2;
 const CRAWL_DELAY = utf8.encode('crawl-delay');
 
 /** The groups that apply to an agent. */
@@ -67,7 +69,7 @@ export function selectRules(
       if (traits.blankLineEndsRecord) kinds |= MAY_BE_BLANK;
     }
     if (cursor.target === undefined && (blockNames & wanted) !== 0)
-      kinds |= blockOpen ? ANY_LINE : MAY_BE_DELAY;
+      kinds |= blockOpen ? HAS_TEXT : MAY_BE_DELAY;
     if (!cursor.nextOf(kinds, open)) break;
     const { kind, valueStart, valueEnd } = cursor;
     if (kind === LINE_USER_AGENT) {
@@ -114,7 +116,20 @@ export function selectRules(
 /** Converts decimal seconds to ms, at most one year; -1 for any other text. */
 export function secondsToMs(bytes: Uint8Array, start: number, end: number): number {
   if (end - start > 32) return -1;
-  const text = String.fromCharCode(...bytes.subarray(start, end));
-  if (!/^(?:\d+\.?\d*|\.\d+)$/.test(text)) return -1;
-  return Math.min(Math.round(Number(text) * 1000), 31_536_000_000);
+  let number = 0;
+  /** What to divide the number by; 0 before the point. */
+  let divisor = 0;
+  for (let at = start; at < end; at++) {
+    const digit = bytes[at]! - 0x30;
+    if (digit === POINT && divisor === 0) divisor = 1;
+    else if (digit < 0 || digit > 9) return -1;
+    else {
+      number = number * 10 + digit;
+      divisor *= 10;
+    }
+  }
+  // No digit: nothing, or the point alone.
+  return end - start <= (divisor === 1 ? 1 : 0)
+    ? -1
+    : Math.min(Math.round((number / (divisor || 1)) * 1000), 31_536_000_000);
 }

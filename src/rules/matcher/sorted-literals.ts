@@ -1,12 +1,4 @@
-import {
-  comparePrecedence,
-  factsOf,
-  literalLengthOf,
-  octetsOf,
-  ruleCount,
-  textOf,
-  wildCount,
-} from './rule-table.ts';
+import { comparePrecedence, factsOf, literalLengthOf, octetsOf, ruleCount, textOf } from './rule-table.ts';
 import { ANCHORED, WILD } from './ruleset.ts';
 
 /** Up to this number of entries a comparison sort is faster than the radix sort. */
@@ -20,8 +12,8 @@ export interface SortedLiterals {
   readonly parents: number[];
 }
 
-export function sortedLiterals(): SortedLiterals {
-  entries = new Int32Array(ruleCount - wildCount);
+export function sortedLiterals(count: number): SortedLiterals {
+  entries = new Int32Array(count);
   sorted = new Int32Array(entries.length);
   let next = 0;
   for (let entry = 0; entry < ruleCount; entry++) if ((factsOf(entry) & WILD) === 0) entries[next++] = entry;
