@@ -82,11 +82,12 @@ function checkedValue(option: CommandOption, value: string | undefined, given: r
  * @throws UsageError when `argument` is one dash and the long name of an option.
  */
 function assertTwoDashes(table: readonly CommandOption[], argument: string): void {
+  // Without the value, which may be a URL with a password.
   const [written = ''] = argument.slice(1).split('=');
   const meant = table.find(({ name }) => name === written);
   if (meant === undefined) return;
   throw new UsageError(
-    `Expected two dashes before the long name of an option, got ${quoted(argument)}; did you mean --${meant.name}?`,
+    `Expected two dashes before the long name of an option, got ${quoted(`-${written}`)}; did you mean --${meant.name}?`,
   );
 }
 
