@@ -1,6 +1,6 @@
 import { ANCHORED, FLAG_BITS, NO_RULE, RULE_WORDS, Ruleset, WILD } from './ruleset.ts';
 import { beginningOf, HEAD_MASK, headOf, SIEVE, UNSIEVED } from './listed-rules.ts';
-import { startSearch, wildFits } from './search.ts';
+import { releaseIndex, startSearch, wildFits } from './search.ts';
 
 /*
  * The listed rules, which are tried one after the other, come first. In a large ruleset these are the wild rules. The
@@ -22,8 +22,10 @@ const FEW = UNSIEVED;
 export class CompiledRuleset extends Ruleset {
   override decide(octets: Uint8Array, start: number, end: number, byteMask: number): number {
     const { count, listed } = this;
-    const best = count > listed ? this.decideLiteral(octets, start, end) : NO_RULE;
-    return listed > 0 ? this.decideListed(octets, start, end, byteMask, best) : best;
+    let best = count > listed ? this.decideLiteral(octets, start, end) : NO_RULE;
+    if (listed > 0) best = this.decideListed(octets, start, end, byteMask, best);
+    releaseIndex();
+    return best;
   }
 
   private decideLiteral(octets: Uint8Array, start: number, end: number): number {

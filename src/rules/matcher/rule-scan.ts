@@ -14,7 +14,7 @@ import {
   startTable,
 } from './rule-table.ts';
 import { ALLOW, FLAG_BITS, type FittingRule } from './ruleset.ts';
-import { startSearch } from './search.ts';
+import { releaseIndex, startSearch } from './search.ts';
 import { type Selection, selectRules } from './select.ts';
 
 /*
@@ -51,6 +51,7 @@ export function matchOnce(
   };
   startSearch(octets, 0, end);
   const selection = selectRules(cursor, agent, traits, tryRule, restart);
+  releaseIndex();
   return { selection, rule };
 }
 
@@ -64,9 +65,9 @@ export function fittingRules(
 ): FittingRule[] {
   readRules(bytes, agent, traits, octets, end);
   startSearch(octets, 0, end);
-  return bestFirst(false)
-    .filter((entry) => entryFits(entry, end))
-    .map(ruleOf);
+  const fitting = bestFirst(false).filter((entry) => entryFits(entry, end));
+  releaseIndex();
+  return fitting.map(ruleOf);
 }
 
 function ruleOf(entry: number): FittingRule {

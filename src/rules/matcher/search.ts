@@ -22,12 +22,16 @@ const MAX_STEPS = 32_768;
 export function startSearch(octets: Uint8Array, start: number, end: number): void {
   steps = MAX_STEPS + 32 * (end - start);
   query = -1;
-  // The index of a long target is large.
-  if (indexed) indexTarget(octets, 0, 0);
   indexed = false;
   target = octets;
   targetStart = start;
   targetEnd = end;
+}
+
+/** Ends the searches in the target: frees its index, which is large for a long one. */
+export function releaseIndex(): void {
+  if (indexed) indexTarget(target, 0, 0);
+  indexed = false;
 }
 
 /** The index of the first raw `?` of the target; the end of the target if there is none. */

@@ -26,9 +26,8 @@ let firstPlaces = columns;
 let counts = columns;
 let placesEnds = columns;
 let places = columns;
-/** The places of states as bit sets; by state the number of its own plus 1, if there are many and somebody asked. */
-let bitSets: Int32Array[] = [];
-let bitSetNumbers = columns;
+/** By state: its places as a bit set, if there are many and somebody asked. */
+let bitSets: (Int32Array | undefined)[] = [];
 let targetStart = 0;
 let length = 0;
 
@@ -103,7 +102,6 @@ export function indexTarget(octets: Uint8Array, start: number, end: number): voi
   placesEnds = new Int32Array(stateCount);
   places = new Int32Array(length);
   bitSets = [];
-  bitSetNumbers = new Int32Array(stateCount);
   for (let at = stateCount - 1; at > 0; at--) {
     const state = order[at]!;
     if (prefixes[lengths[state]!] === state) counts[state]!++;
@@ -168,12 +166,11 @@ function placeFrom(state: number, least: number): number {
 }
 
 function bitSetOf(state: number): Int32Array {
-  const number = bitSetNumbers[state]!;
-  if (number > 0) return bitSets[number - 1]!;
-  const bits = new Int32Array((length >> 5) + 1);
+  let bits = bitSets[state];
+  if (bits !== undefined) return bits;
+  bits = bitSets[state] = new Int32Array((length >> 5) + 1);
   const end = placesEnds[state]!;
   for (let at = end - counts[state]!; at < end; at++) bits[places[at]! >> 5]! |= 1 << (places[at]! & 31);
-  bitSetNumbers[state] = bitSets.push(bits);
   return bits;
 }
 
