@@ -23,5 +23,6 @@ export {
 export { parseRobots, type ParseOptions } from './parse.ts';
 export type { Preference, Statement, UseLevel } from './usage/preference.ts';
 export { requestRate } from './request-rate.ts';
-export { statedBy, usage, type Usage, type UsageOptions, type UsageSource } from './usage/usage.ts';
+export { statedBy, usage, type Usage, type UsageOptions } from './usage/usage.ts';
+export type { UsageSource } from './usage/usage-source.ts';
 export type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';

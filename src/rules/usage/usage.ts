@@ -1,18 +1,14 @@
 import { targetOf } from '../../url/index.ts';
 import type { RobotsFile } from '../file.ts';
-import { fromUtf8 } from '../octets.ts';
 import {
-  contentSignal,
-  contentUsage,
-  leastPermissive,
-  type Preference,
-  type Statement,
-  strictest,
-  type UseLevel,
-} from './preference.ts';
-import { parseLinks } from './link-header.ts';
-import { type RecordLine, recordsFor } from '../other-records.ts';
-import { type OctetRange, type Scope, ScopedLines } from './scoped-lines.ts';
+  headerStatement,
+  linesFor,
+  lineStatements,
+  MAX_SOURCES,
+  type Statements,
+} from './line-statements.ts';
+import { leastPermissive, type Preference, strictest, type UseLevel } from './preference.ts';
+import { linkSources, type UsageSource } from './usage-source.ts';
 
 /** Response headers of the resource, if known. Each is one string, as `headers.get()` returns it. */
 export interface UsageOptions {
@@ -50,20 +46,6 @@ export interface Usage {
   readonly omitted?: number;
 }
 
-/** A line or header with a statement about the use of a resource. */
-export interface UsageSource extends Statement {
-  readonly directive: 'content-usage' | 'content-signal' | 'license' | 'link';
-  /** The document, with its revision, by which the statement was parsed. */
-  readonly specification: string;
-  /** 1-based line of the robots.txt file; absent for a header. */
-  readonly line?: number;
-  /** The path of the statement as written, its first 1,000 characters; absent when it is for all paths. */
-  readonly path?: string;
-  /** The statement as written, its first 1,000 characters; for a link, its target. */
-  readonly value: string;
-}
-
-type UsageDirective = 'content-usage' | 'content-signal';
 type Purpose = 'train-ai' | 'ai-use' | 'ai-input' | 'search';
 
 /** The labels of the purposes in each vocabulary. Other labels appear in the sources and have no effect. */
@@ -74,44 +56,11 @@ const LABELS: Readonly<Record<UsageSource['directive'], Readonly<Partial<Record<
   link: {},
 };
 
-/**
- * The documents by which statements are parsed. Revision 08 of the AIPREF vocabulary adds `ai-use`, lets `search`
- * override the other categories for uses that qualify, and does not change the format. (Known from summaries, which
- * agree.)
- */
-const SPECIFICATIONS: Readonly<Record<UsageSource['directive'], string>> = {
-  'content-usage': 'draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08',
-  'content-signal': 'Cloudflare Content Signals Policy, 24 September 2025',
-  license: 'RSL 1.0, 10 December 2025',
-  link: 'RFC 8288; RSL 1.0, 10 December 2025',
-};
-
-const READERS: Readonly<Record<UsageDirective, (text: string) => Statement>> = {
-  'content-usage': contentUsage,
-  'content-signal': contentSignal,
-};
-
-/** RSL 1.0: "a fully qualified URL, including the protocol and host". RFC 9110 §4.1 asks for 8,000 octets at least. */
-const ABSOLUTE_URL = /^[a-z][a-z0-9+.-]*:\/\/[^\s/]\S*$/i;
-const MAX_URL_LENGTH = 8_000;
-const RSL_TYPE = 'application/rsl+xml';
-
 /** Bounds what is reported. All statements count. */
-const MAX_SOURCES = 100;
 const MAX_CHARACTERS = 1_000;
 const MAX_LABELS = 50;
 /** RFC 9651 §3.1.2: keys of 64 characters have to be supported. */
 const MAX_LABEL_CHARACTERS = 64;
-
-interface AgentLines {
-  readonly agent: string;
-  readonly usages: ScopedLines;
-  readonly signals: ScopedLines;
-  readonly licenses: readonly UsageSource[];
-}
-
-/** The agent asked for last, by file: a crawler asks for the same one again and again. */
-const known = new WeakMap<RobotsFile, AgentLines>();
 
 /**
  * Finds what a site states about the use of `target` by `agent`: AIPREF `Content-Usage` (IETF drafts), Cloudflare's
@@ -190,125 +139,6 @@ function bounded(source: UsageSource): UsageSource {
     value: isLicense && source.malformed !== true ? value : value.slice(0, MAX_CHARACTERS),
     preferences: Object.fromEntries(labels.slice(0, MAX_LABELS)),
   };
-}
-
-/**
- * The links to licences, and whether they have the type of RSL. Relative ones are resolved if the target is a URL.
- */
-function linkSources(
-  field: string,
-  target: string,
-): { readonly source: UsageSource; readonly isRsl: boolean }[] {
-  const base = target.startsWith('/') ? undefined : target;
-  return parseLinks(field)
-    .filter(({ relations }) => relations.includes('license'))
-    .map(({ target: reference, type }) => {
-      const url = URL.canParse(reference, base) ? new URL(reference, base).href : reference;
-      return { source: licenseOf('link', url), isRsl: type === RSL_TYPE };
-    });
-}
-
-function licenseOf(directive: 'license' | 'link', value: string, line?: number): UsageSource {
-  return {
-    directive,
-    specification: SPECIFICATIONS[directive],
-    ...(line !== undefined && { line }),
-    value,
-    preferences: {},
-    ...((value.length > MAX_URL_LENGTH || !ABSOLUTE_URL.test(value)) && { malformed: true }),
-  };
-}
-
-function linesFor(file: RobotsFile, agent: string): AgentLines {
-  const last = known.get(file);
-  if (last?.agent === agent) return last;
-  const keys = ['content-usage', 'content-signal', 'content-signals', 'license'];
-  const { applying, outside } = recordsFor(file, agent, keys);
-  const having = (prefix: string): RecordLine[] => applying.filter(({ key }) => key.startsWith(prefix));
-  const grouped = having('license');
-  // RSL 1.0 §4.4: a group's own licences replace the global ones, which stand outside any group.
-  const licenses = grouped.length > 0 ? grouped : outside.filter(({ key }) => key === 'license');
-  const lines = {
-    agent,
-    usages: new ScopedLines(file, having('content-usage')),
-    signals: new ScopedLines(file, having('content-signal')),
-    licenses: licenses.map((line) => licenseSource(file, line)),
-  };
-  known.set(file, lines);
-  return lines;
-}
-
-function licenseSource({ bytes }: RobotsFile, { line, start, end }: RecordLine): UsageSource {
-  return licenseOf('license', fromUtf8.decode(bytes.subarray(start, end)), line);
-}
-
-/** Sources as far as answers need them: a file may have tens of thousands of lines that state the same. */
-interface Statements {
-  /** In file order; the first 100. */
-  readonly first: readonly UsageSource[];
-  /** One source for each different text. */
-  readonly different: readonly UsageSource[];
-  readonly count: number;
-}
-
-/** Cache of parsed lines: the same lines apply to many targets. */
-const read = new WeakMap<Scope, Statements>();
-
-function lineStatements(file: RobotsFile, directive: UsageDirective, scopes: readonly Scope[]): Statements {
-  const [scope, ...others] = scopes.map((each) => scopeStatements(file, directive, each));
-  if (scope !== undefined && others.length === 0) return scope;
-  const all = scope === undefined ? [] : [scope, ...others];
-  const first = all.flatMap((each) => each.first);
-  return {
-    first: first.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)).slice(0, MAX_SOURCES),
-    different: all.flatMap((each) => each.different),
-    count: all.reduce((sum, each) => sum + each.count, 0),
-  };
-}
-
-function scopeStatements({ bytes }: RobotsFile, directive: UsageDirective, scope: Scope): Statements {
-  let statements = read.get(scope);
-  if (statements === undefined) {
-    const { lines, path } = scope;
-    const text = ({ start, end }: OctetRange): string => fromUtf8.decode(bytes.subarray(start, end));
-    const scoped = path && { path: text(path) };
-    const first: UsageSource[] = [];
-    const different = new Map<string, UsageSource>();
-    let last: OctetRange | undefined;
-    let source: UsageSource | undefined;
-    for (const each of lines) {
-      // Lines often repeat the one before.
-      if (last === undefined || source === undefined || !isSame(bytes, last, each)) {
-        const statement = text(each);
-        source = different.get(statement) ?? headerSource(directive, statement);
-        different.set(statement, source);
-        last = each;
-      }
-      if (first.length < MAX_SOURCES) first.push({ ...source, line: each.line, ...scoped });
-    }
-    statements = { first, different: [...different.values()], count: lines.length };
-    read.set(scope, statements);
-  }
-  return statements;
-}
-
-/** Whether two ranges hold the same octets. */
-function isSame(bytes: Uint8Array, one: OctetRange, other: OctetRange): boolean {
-  const length = one.end - one.start;
-  if (other.end - other.start !== length) return false;
-  for (let at = 0; at < length; at++) {
-    if (bytes[one.start + at] !== bytes[other.start + at]) return false;
-  }
-  return true;
-}
-
-function headerStatement(directive: UsageDirective, value: string): Statements {
-  const source = headerSource(directive, value);
-  return { first: [source], different: [source], count: 1 };
-}
-
-function headerSource(directive: UsageDirective, value: string): UsageSource {
-  return { directive, specification: SPECIFICATIONS[directive], value, ...READERS[directive](value) };
 }
 
 /** The first source that states what counts for `purpose`: one that disallows, else one that allows. */

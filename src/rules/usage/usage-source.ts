@@ -1,0 +1,79 @@
+import { fromUtf8 } from '../octets.ts';
+import type { RobotsFile } from '../file.ts';
+import type { RecordLine } from '../other-records.ts';
+import { parseLinks } from './link-header.ts';
+import { contentSignal, contentUsage, type Statement } from './preference.ts';
+
+/** A line or header with a statement about the use of a resource. */
+export interface UsageSource extends Statement {
+  readonly directive: 'content-usage' | 'content-signal' | 'license' | 'link';
+  /** The document, with its revision, by which the statement was parsed. */
+  readonly specification: string;
+  /** 1-based line of the robots.txt file; absent for a header. */
+  readonly line?: number;
+  /** The path of the statement as written, its first 1,000 characters; absent when it is for all paths. */
+  readonly path?: string;
+  /** The statement as written, its first 1,000 characters; for a link, its target. */
+  readonly value: string;
+}
+
+export type UsageDirective = 'content-usage' | 'content-signal';
+
+/**
+ * The documents by which statements are parsed. Revision 08 of the AIPREF vocabulary adds `ai-use`, lets `search`
+ * override the other categories for uses that qualify, and does not change the format. (Known from summaries, which
+ * agree.)
+ */
+const SPECIFICATIONS: Readonly<Record<UsageSource['directive'], string>> = {
+  'content-usage': 'draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08',
+  'content-signal': 'Cloudflare Content Signals Policy, 24 September 2025',
+  license: 'RSL 1.0, 10 December 2025',
+  link: 'RFC 8288; RSL 1.0, 10 December 2025',
+};
+
+const READERS: Readonly<Record<UsageDirective, (text: string) => Statement>> = {
+  'content-usage': contentUsage,
+  'content-signal': contentSignal,
+};
+
+/** RSL 1.0: "a fully qualified URL, including the protocol and host". RFC 9110 §4.1 asks for 8,000 octets at least. */
+const ABSOLUTE_URL = /^[a-z][a-z0-9+.-]*:\/\/[^\s/]\S*$/i;
+const MAX_URL_LENGTH = 8_000;
+const RSL_TYPE = 'application/rsl+xml';
+
+/** The source with a statement of one line or header. */
+export function statementSource(directive: UsageDirective, value: string): UsageSource {
+  return { directive, specification: SPECIFICATIONS[directive], value, ...READERS[directive](value) };
+}
+
+/**
+ * The links to licences, and whether they have the type of RSL. Relative ones are resolved if the target is a URL.
+ */
+export function linkSources(
+  field: string,
+  target: string,
+): { readonly source: UsageSource; readonly isRsl: boolean }[] {
+  const base = target.startsWith('/') ? undefined : target;
+  return parseLinks(field)
+    .filter(({ relations }) => relations.includes('license'))
+    .map(({ target: reference, type }) => {
+      const url = URL.canParse(reference, base) ? new URL(reference, base).href : reference;
+      return { source: licenseOf('link', url), isRsl: type === RSL_TYPE };
+    });
+}
+
+function licenseOf(directive: 'license' | 'link', value: string, line?: number): UsageSource {
+  return {
+    directive,
+    specification: SPECIFICATIONS[directive],
+    ...(line !== undefined && { line }),
+    value,
+    preferences: {},
+    ...((value.length > MAX_URL_LENGTH || !ABSOLUTE_URL.test(value)) && { malformed: true }),
+  };
+}
+
+/** The source with the URL of a `License` line. */
+export function licenseSource({ bytes }: RobotsFile, { line, start, end }: RecordLine): UsageSource {
+  return licenseOf('license', fromUtf8.decode(bytes.subarray(start, end)), line);
+}
