@@ -31,7 +31,7 @@ import {
 } from '../pacing/index.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
-import { locate, originOf } from '../url/index.ts';
+import { originOf } from '../url/index.ts';
 import { channels, publishDecision } from './diagnostics.ts';
 import { type RobotsClientOptions } from './options.ts';
 import { addressChecksOf, readOptions, type Settings } from './settings.ts';
@@ -324,11 +324,10 @@ export class RobotsClient {
         signal?.reachable,
       );
     }
-    // Guards report the URL that they have just asked about, which is still located. Before the first question that
-    // is the empty string.
+    // Guards often report the URL that they have just asked about. Another is read apart: the question under way, whose
+    // event may have led to this call, needs its own.
     const { located } = this[QUESTIONS];
-    if (url === '' || url !== located.href) locate(url, located);
-    const { origin } = located;
+    const origin = url !== '' && url === located.href ? located.origin : originOf(url);
     // An origin that cannot be asked has no record.
     if (this.origins.canAsk(origin)) this.cache.reportSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;

@@ -169,6 +169,15 @@ describe('diagnostics channels', () => {
       expect(asked()).toBe(1);
     });
 
+    it('nor does one that reports another page', async () => {
+      const { client } = scripted([rules]);
+      await client.canFetch(URL_A);
+      const reports = (): void => client.report('https://a.example/public', { reachable: true });
+      subscribe('canfetch:cache', reports);
+      open.push(() => void unsubscribe('canfetch:cache', reports));
+      expect(await client.check(PRIVATE)).toMatchObject({ url: PRIVATE, allowed: false });
+    });
+
     it('nor does the transport of a refresh that asks', async () => {
       const made = testClient({
         transport: {
