@@ -21,6 +21,7 @@ export { alternatives, assertKnownOptions, invalid } from './invalid-options.ts'
 export { onAbort, orAborted } from './on-abort.ts';
 export { abortSignalOf, LightAbortController, type LightAbortSignal } from './light-abort-signal.ts';
 export { VERSION } from './version.ts';
+export { callListener, emitWarning } from './warning.ts';
 export { nextTurn } from './next-turn.ts';
 export { isNear } from './is-near.ts';
 export {

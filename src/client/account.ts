@@ -1,6 +1,8 @@
 import {
   builtin,
+  callListener,
   type Check,
+  emitWarning,
   expecting,
   invalid,
   isFunction,
@@ -24,7 +26,8 @@ import type { RobotsClient } from './robots-client.ts';
 export interface RobotsAccountOptions {
   /**
    * Called once, when the first URL that the client is asked about is refused: the crawl may find nothing at all.
-   * `false`: the first URL is like any other, as in a list of sites.
+   * `false`: the first URL is like any other, as in a list of sites. If it throws or rejects, the process is warned
+   * once (`CANFETCH_LISTENER_FAILED`).
    * @default a warning of the process (`process.emitWarning`) with the code `CANFETCH_FIRST_URL_REFUSED`
    */
   readonly onFirstRefused?: false | ((refused: AccountedRefusal) => void);
@@ -140,7 +143,7 @@ class Account implements RobotsAccount {
     } else this.#counts.unlisted++;
     if (this.#onFirstRefused === false || this.#pages > 1 || this.#firstRefused !== undefined) return;
     this.#firstRefused = refusalOf(decision, reason);
-    this.#onFirstRefused(this.#firstRefused);
+    callListener('onFirstRefused', this.#onFirstRefused, this.#firstRefused);
   }
 }
 
@@ -190,9 +193,5 @@ function listen(client: object, listeners: Readonly<Record<string, (message: nev
 
 /** The default of `onFirstRefused`. */
 function warn(refused: AccountedRefusal): void {
-  const { process }: { process?: { emitWarning?(message: string, options: object): void } } = globalThis;
-  process?.emitWarning?.(`The first URL of the crawl is refused: ${whyRefused(refused)}`, {
-    type: 'RobotsWarning',
-    code: 'CANFETCH_FIRST_URL_REFUSED',
-  });
+  emitWarning(`The first URL of the crawl is refused: ${whyRefused(refused)}`, 'CANFETCH_FIRST_URL_REFUSED');
 }

@@ -113,7 +113,10 @@ export interface RobotsClientOptions {
   readonly store?: RobotsStore;
   /** Milliseconds for each call of the store. After that the client continues without the result. @default 150 */
   readonly storeDeadlineMs?: number;
-  /** Called on trouble with the store, and on its end. No reaction is needed. @default none */
+  /**
+   * Called on trouble with the store, and on its end. No reaction is needed. If it throws or rejects, the process is
+   * warned once (`CANFETCH_LISTENER_FAILED`). @default none
+   */
   readonly onStoreEvent?: (event: StoreEvent) => void;
   /**
    * Header fields to be added to the robots.txt request of an origin. They are not sent to where it redirects. When it

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/index.ts';
+import { callListener, type Clock } from '../base/index.ts';
 import { inTime, type Timed } from './call-deadline.ts';
 import { Breaker } from './circuit-breaker.ts';
 import { type StoreCalls, type StoreEvent, type StoreOperation, cacheChannels } from './store.ts';
@@ -71,16 +71,10 @@ export class StoreCaller {
     return this.breakers.writes.allowance(this.options.clock.now());
   }
 
-  /** Reports an event. Exceptions of the observer are isolated, as in `node:diagnostics_channel`. */
+  /** Reports an event. */
   report(event: StoreEvent): void {
     cacheChannels.store.publish(event);
-    try {
-      this.options.onEvent(event);
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
+    callListener('onStoreEvent', this.options.onEvent, event);
   }
 
   private inTime<Value>(

@@ -1,0 +1,47 @@
+const warned = new Set<string>();
+
+/** Warns the process, or the console of a platform without `process.emitWarning`. */
+export function emitWarning(message: string, code: string, detail?: string): void {
+  const { process }: { process?: { emitWarning?(message: string, options: object): void } } = globalThis;
+  if (process?.emitWarning === undefined) console.warn(`${message} (${code})`);
+  else process.emitWarning(message, { type: 'RobotsWarning', code, detail });
+}
+
+/**
+ * Calls a function of the user that only listens, such as `onStoreEvent`. If it throws, or returns a promise that
+ * rejects, that is no failure of ours: the process is warned once per name, with the code `CANFETCH_LISTENER_FAILED`.
+ *
+ * @param name The option or event that the function listens to.
+ */
+export function callListener<Values extends readonly unknown[]>(
+  name: string,
+  listener: (...values: Values) => unknown,
+  ...values: Values
+): void {
+  try {
+    const returned = listener(...values);
+    if (typeof returned !== 'object' || returned === null || !('then' in returned)) return;
+    Promise.resolve(returned).catch((error: unknown) => warnOfListener(name, error));
+  } catch (error) {
+    warnOfListener(name, error);
+  }
+}
+
+function warnOfListener(name: string, error: unknown): void {
+  if (warned.has(name)) return;
+  warned.add(name);
+  emitWarning(
+    `\`${name}\` failed: ${textOf(error)}. No decision depends on it; further failures of it are not told`,
+    'CANFETCH_LISTENER_FAILED',
+    error instanceof Error ? textOf(error.stack) : undefined,
+  );
+}
+
+/** Anything may be thrown, also what has no text. */
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return typeof value;
+  }
+}
