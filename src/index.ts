@@ -95,7 +95,13 @@ export {
   RobotsUnreachableError,
   RobotsUsageError,
 } from './guard/index.ts';
-export { type PacingOptions, type Reservation, RobotsDeferredError, type TakenSlot } from './pacing/index.ts';
+export {
+  type PacingOptions,
+  type Reservation,
+  RobotsDeferredError,
+  type TakenSlot,
+  type PageAnswer,
+} from './pacing/index.ts';
 export { originOf, targetOf } from './url/index.ts';
 export type { AddressPolicy } from './net/address-policy.ts';
 export type { FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';

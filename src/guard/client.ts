@@ -122,7 +122,15 @@ export class AskedClient {
     const options = signal === undefined ? pace : { ...pace, signal };
     if (client.takeSlot !== undefined) return client.takeSlot(decision, options);
     const waitedMs = (await client.waitForSlot?.(decision, options)) ?? 0;
-    return { waitedMs, leaveNow: () => true, leave: () => Promise.resolve(), release: () => undefined };
+    const nothing = (): void => undefined;
+    return {
+      waitedMs,
+      leaveNow: () => true,
+      leave: () => Promise.resolve(),
+      release: nothing,
+      answered: nothing,
+      done: nothing,
+    };
   }
 }
 

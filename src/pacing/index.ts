@@ -4,5 +4,5 @@
  */
 export { RobotsDeferredError } from './deferred.ts';
 export { type Pace, paceOf, type PacingOptions, pacingOptions, readReserveOptions } from './options.ts';
-export type { TakenSlot } from './paced-request.ts';
+export type { PageAnswer, TakenSlot } from './paced-request.ts';
 export { Pacer, RequestRates, type Reservation } from './pacer.ts';

@@ -25,6 +25,8 @@ export interface PacedRequestContext {
   readonly book: (signal: AbortSignal | undefined) => Ticket | NoTicket | Promise<Ticket | NoTicket>;
   /** Rejects with the reason of `signal`, or when the pacer is closed. */
   readonly sleepUntil: (at: number, signal: AbortSignal | undefined) => Promise<void>;
+  /** Called with the answer to the request, once. */
+  readonly onAnswer: (answer: PageAnswer) => void;
   /** Called before the request is deferred until `retryAt`, in epoch ms. */
   readonly onDeferral: (retryAt: number) => void;
 }
@@ -46,6 +48,26 @@ export interface TakenSlot {
   leave(signal?: AbortSignal): Promise<void>;
   /** Gives the slot back when the request is not made. No effect once the request has left. */
   release(): void;
+  /**
+   * The header fields of the answer have come, and its body is still read. A 429 or 503 pauses the origin from now on.
+   * For a guard that sees the end of the body; others call {@link done} alone.
+   */
+  answered(answer: PageAnswer): void;
+  /**
+   * The request has ended: with an answer, or without one when it failed or was aborted. Frees its place. Further
+   * calls have no effect.
+   */
+  done(answer?: PageAnswer): void;
+}
+
+/** The answer to a request, as far as pacing needs it. */
+export interface PageAnswer {
+  /** The status code. 429 and 503 ask for a pause. */
+  readonly status?: number;
+  /** The header fields, of which `Retry-After` is read: `Headers`, or an object with names in lower case. */
+  readonly headers?:
+    | { get(name: string): string | null | undefined }
+    | Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
 /** A request that waits for its slot, and for a new one if the process missed it. */
@@ -54,6 +76,7 @@ export class PacedRequest implements TakenSlot {
   private readonly since: number;
   private ticket: Ticket | undefined;
   private hasLeft = false;
+  private isAnswered = false;
   waitedMs = 0;
 
   constructor(context: PacedRequestContext) {
@@ -89,6 +112,18 @@ export class PacedRequest implements TakenSlot {
   release(): void {
     this.ticket?.release();
     this.ticket = undefined;
+  }
+
+  answered(answer: PageAnswer): void {
+    if (!this.hasLeft || this.isAnswered) return;
+    this.isAnswered = true;
+    this.context.onAnswer(answer);
+  }
+
+  done(answer: PageAnswer = {}): void {
+    this.answered(answer);
+    this.isAnswered = true;
+    this.release();
   }
 
   private deferral(retryAt: number): RobotsDeferredError {

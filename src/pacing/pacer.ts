@@ -1,9 +1,16 @@
 import { type Clock, sleepBy } from '../base/index.ts';
 import type { Decision } from '../decision/index.ts';
+import { retryAfterMs } from '../lifecycle/index.ts';
 import { requestRate, type RobotsFile } from '../rules/index.ts';
 import { FleetSlots, type ReserveInFleet } from './fleet-slots.ts';
 import type { Pace } from './options.ts';
-import { type NoTicket, PacedRequest, type TakenSlot, type Ticket } from './paced-request.ts';
+import {
+  type NoTicket,
+  PacedRequest,
+  type PageAnswer,
+  type TakenSlot,
+  type Ticket,
+} from './paced-request.ts';
 import { type Slot, type SlotRequest, Slots, toleratedLateMs, type WaitingSlot } from './slots.ts';
 
 /** The delays that files ask for with `Request-rate`. Few files have that line; those without are read only once. */
@@ -55,6 +62,9 @@ type Settled = Exclude<Reservation, { status: 'refused' }>;
 
 /** `setTimeout` fires at once for longer delays. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The longest pause that `Retry-After` may ask for: a day. */
+const MAX_PAUSE_MS = 86_400_000;
 
 /** The decision and the pace of a slot to book. */
 interface PacingRequest {
@@ -137,6 +147,15 @@ export class Pacer {
     this.slots.hold(origin, this.clock.now() + pauseMs);
   }
 
+  /** RFC 6585 §4 and RFC 9110 §15.6.4: 429 and 503 may carry the time to wait before a new request. */
+  private answered(origin: string, { status, headers }: PageAnswer): void {
+    if ((status !== 429 && status !== 503) || headers === undefined) return;
+    const value =
+      typeof headers.get === 'function' ? headers.get('retry-after') : Reflect.get(headers, 'retry-after');
+    const pauseMs = retryAfterMs(String(value), this.clock.now(), { minMs: 0, maxMs: MAX_PAUSE_MS });
+    if (pauseMs !== undefined) this.hold(origin, pauseMs);
+  }
+
   /** Rejects all waiting requests with `reason`, and forgets all slots. */
   close(reason: unknown): void {
     for (const wait of this.waiting) wait.abort(reason);
@@ -162,6 +181,7 @@ export class Pacer {
       now: () => this.clock.now(),
       book: (signal) => this.bookTicket(wanted, signal),
       sleepUntil: (at, signal) => this.sleepUntil(at, signal),
+      onAnswer: (answer) => this.answered(decision.origin, answer),
       onDeferral: (retryAt) => this.onDeferral?.(decision, retryAt),
     });
   }

@@ -212,4 +212,17 @@ describe('a slot that was taken for a request that leaves later', () => {
     slot.release();
     expect(booked(await client.reserve(A)).waitMs).toBe(DELAY_MS);
   });
+
+  it.each([
+    ['`Headers`', new Headers({ 'retry-after': '60' })],
+    ['an object', { 'retry-after': '60' }],
+  ])('learns the pause of its answer, once, from %s', async (_, headers) => {
+    const { make } = late();
+    const client = make();
+    const slot = await client.takeSlot(await client.check(A));
+    await slot.leave();
+    slot.answered({ status: 429, headers });
+    slot.done({ status: 429, headers: { 'retry-after': '90' } });
+    expect(booked(await client.reserve(A)).waitMs).toBe(60_000);
+  });
 });
