@@ -12,6 +12,8 @@ export class Exchange {
   readonly path: string;
   /** The query without its `?`, as received. */
   readonly search: string;
+  /** Whether the whole response was given to the connection. */
+  isReplied = false;
   private parsed: URLSearchParams | undefined;
   private gone: AbortController | undefined;
   private left = false;

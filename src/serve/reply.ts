@@ -49,8 +49,11 @@ export function writeHead(response: ServerResponse, status: number, fields: read
   response.writeHead(status, [...FIELDS, ...fields]);
 }
 
-/** Sends a complete response. */
-export function sendReply({ request, response, service }: Exchange, reply: Reply): void {
+/** A longer body is written in parts of this many octets, each when the one before it was read. */
+const PART_OCTETS = 65_536;
+
+/** Sends a complete response. `onRead` is called for each part of a long body that the connection has taken. */
+export function sendReply({ request, response, service }: Exchange, reply: Reply, onRead: () => void): void {
   const { status = 200, type, body, headers } = reply;
   // RFC 9110 §15.4.5: a 304 has no content, and describes none.
   const fields =
@@ -62,7 +65,22 @@ export function sendReply({ request, response, service }: Exchange, reply: Reply
   const closes = !isRead || service.stopping.aborted;
   if (closes && headers?.['connection'] === undefined) fields.push('connection', 'close');
   writeHead(response, status, fields);
-  response.end(isHead || status === 304 ? undefined : body);
+  if (isHead || status === 304) response.end();
+  else if (body.length <= PART_OCTETS) response.end(body);
+  else writeParts(response, Buffer.from(body), onRead);
+}
+
+/** Writes part by part, because Node tells that a write was read only when all of it was. */
+function writeParts(response: ServerResponse, body: Buffer, onRead: () => void): void {
+  let at = 0;
+  const next = (): void => {
+    if (response.destroyed) return;
+    onRead();
+    const part = body.subarray(at, (at += PART_OCTETS));
+    if (at < body.length) response.write(part, next);
+    else response.end(part);
+  };
+  next();
 }
 
 export function problemReply(problem: Problem): Reply {

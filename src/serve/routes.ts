@@ -21,9 +21,10 @@ const health: Handler = ({ query }) => {
   };
 };
 
+const described = JSON.stringify(openApi);
 const description: Handler = ({ query }) => {
   onlyKnown(query, []);
-  return { type: JSON_TYPE, body: JSON.stringify(openApi) };
+  return { type: JSON_TYPE, body: described };
 };
 
 const metrics: Handler = async ({ query, service }) => {

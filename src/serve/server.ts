@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { setMaxListeners } from 'node:events';
 import { quote } from '../base/index.ts';
 import { type AllowedHosts, assertOwnSite } from './allowed-hosts.ts';
+import { type Connection, Connections } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import type { Service } from './service.ts';
 import { Problem, problemOf } from './problem.ts';
@@ -13,6 +14,8 @@ import { type Route, routes } from './routes.ts';
 const IDLE_MS = 120_000;
 /** Time that requests in progress have to finish when the service ends. */
 const GRACE_MS = 15_000;
+/** How often it is looked whether a header section is late. The default of Node is 30 s. */
+const CHECK_MS = 1_000;
 
 export interface ServerOptions {
   readonly host: string;
@@ -34,10 +37,18 @@ export interface RunningServer {
 /** Starts the service. Rejects when it cannot listen on the address. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { service } = options;
-  const openExchanges = new OpenExchanges();
-  // No limit on the duration of a body, because a stream of questions may last; idle connections are closed below.
-  const server = createServer({ requestTimeout: 0, headersTimeout: 10_000 }, (request, response) => {
-    answer(new Exchange(request, response, service), openExchanges, options);
+  const connections = new Connections(service.limits.stalledMs);
+  const { headersMs: headersTimeout } = service.limits;
+  // A body has no limit here, because a stream of questions may last: what reads a body limits its time.
+  const timeouts = { headersTimeout, connectionsCheckingInterval: CHECK_MS, requestTimeout: 0 };
+  const server = createServer(timeouts, (request, response) => {
+    // Node goes on with what it has read of a connection that was closed.
+    if (request.socket.destroyed) return;
+    const exchange = new Exchange(request, response, service);
+    const connection = connections.of(request.socket);
+    // A request that the peer cut off emits an error, which needs no handling.
+    request.on('error', () => undefined);
+    connection.add(exchange, () => answer(exchange, connection, options));
   });
   server.timeout = IDLE_MS;
   server.maxConnections = 1_024;
@@ -47,7 +58,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   server.on('error', options.onError);
   setMaxListeners(0, service.stopping);
-  service.stopping.addEventListener('abort', () => openExchanges.endAfterwards(), { once: true });
+  service.stopping.addEventListener('abort', () => connections.endAfterwards(), { once: true });
   return { url: urlOf(server), close: () => close(server) };
 }
 
@@ -71,26 +82,24 @@ function close(server: Server): Promise<void> {
 
 function answer(
   exchange: Exchange,
-  openExchanges: OpenExchanges,
+  connection: Connection,
   { hosts, service, onError }: ServerOptions,
 ): void {
   const startedAt = performance.now();
   const { request, response, path } = exchange;
-  // A request that the peer cut off emits an error, which needs no handling.
-  request.on('error', () => undefined);
-  openExchanges.add(exchange);
   response.on('close', () => {
-    openExchanges.remove(exchange);
+    connection.remove(exchange);
     const route = routes.has(path) ? path : 'none';
     const { method = '' } = request;
     const known = METHODS.has(method) ? method : 'other';
     service.metrics?.answered(route, known, response.statusCode, performance.now() - startedAt);
   });
+  const send = (whole: Reply): void => {
+    sendReply(exchange, whole, () => connection.wasRead());
+    connection.replied(exchange);
+  };
   const reply = (whole: Reply | undefined): void => {
-    if (whole === undefined) return;
-    sendReply(exchange, whole);
-    // Ends a response that nobody reads. Node restarts the timeout when the peer accepts data or sends a new request.
-    response.setTimeout(service.limits.stalledMs);
+    if (whole !== undefined) send(whole);
   };
   const fail = (error: unknown): void => {
     if (exchange.isOver) return;
@@ -98,7 +107,7 @@ function answer(
     if (problem === undefined) onError(error);
     // A response that has begun cannot change its status, so the connection is destroyed.
     if (response.headersSent) response.destroy();
-    else sendReply(exchange, problemReply(problem ?? unexpected(error)));
+    else send(problemReply(problem ?? unexpected(error)));
   };
   try {
     hosts.assert(request);
@@ -109,39 +118,6 @@ function answer(
     else reply(handled);
   } catch (error) {
     fail(error);
-  }
-}
-
-/** Exchanges in progress, by connection. */
-class OpenExchanges {
-  private readonly byConnection = new Map<Socket, Set<Exchange>>();
-
-  add(exchange: Exchange): void {
-    const { socket } = exchange.request;
-    const exchanges = this.byConnection.get(socket);
-    if (exchanges !== undefined) {
-      exchanges.add(exchange);
-      return;
-    }
-    const first = new Set([exchange]);
-    this.byConnection.set(socket, first);
-    // A pipelined response that waits for its turn emits no `close` when the connection closes.
-    socket.once('close', () => {
-      this.byConnection.delete(socket);
-      for (const each of first) each.leave();
-    });
-  }
-
-  remove(exchange: Exchange): void {
-    this.byConnection.get(exchange.request.socket)?.delete(exchange);
-    exchange.leave();
-  }
-
-  /** Closes each connection after its responses, without another request. */
-  endAfterwards(): void {
-    for (const exchanges of this.byConnection.values()) {
-      for (const exchange of exchanges) exchange.endAfterwards();
-    }
   }
 }
 

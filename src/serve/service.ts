@@ -6,11 +6,13 @@ import type { Metrics } from './metrics.ts';
 export interface ServiceLimits {
   /** Time in milliseconds after which a stream without a complete question, or an unread response, is ended. */
   readonly stalledMs: number;
+  /** Time in milliseconds for the header section of a request to arrive, from the first octet or the connection on. */
+  readonly headersMs: number;
   /** Maximum number of responses of `/v1/explain` and `/v1/policy` that are in progress or unread. */
   readonly explanations: number;
 }
 
-export const DEFAULT_LIMITS: ServiceLimits = { stalledMs: 15_000, explanations: 16 };
+export const DEFAULT_LIMITS: ServiceLimits = { stalledMs: 15_000, headersMs: 10_000, explanations: 16 };
 
 /** The shared state that handlers use. */
 export interface Service {

@@ -27,7 +27,8 @@ export class StreamProgress {
   /** Notes that a question arrived. */
   asked(): void {
     this.#unanswered++;
-    this.#timer.refresh();
+    // Questions are no sign that the answers are read.
+    if (!this.#isWriting) this.#timer.refresh();
   }
 
   /** Waits for `write`, which resolves when the output has room for more, and then counts its `answers` as answered. */

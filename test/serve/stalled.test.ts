@@ -143,3 +143,47 @@ it('questions before the silence are answered', async () => {
     { error: { code: 'ERR_ROBOTS_REQUEST_TIMEOUT' } },
   ]);
 });
+
+const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+it('a hundred requests that are sent at once are all answered, in their order', async () => {
+  const service = await started({});
+  const paths = Array.from({ length: 100 }, (_, at) => `/v1/check?url=http://a.example/robots.txt?${at}`);
+  const last = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+  const { ended } = connection(
+    service,
+    paths.map((path) => HEALTH.replace('/healthz', path)).join('') + last,
+  );
+  const asked = [...(await ended).matchAll(/"input":"[^"]+\?(\d+)"/g)].map(([, at]) => Number(at));
+  expect(asked).toEqual(paths.map((_, at) => at));
+});
+
+it('a connection that sends request after request, and reads no answer, is ended', async () => {
+  const service = await started({ stalledMs: STALLED_MS });
+  const long = HEALTH.replace('/healthz', '/openapi.json');
+  const { socket, ended } = connection(service, long.repeat(400));
+  socket.pause();
+  const more = setInterval(() => socket.write(HEALTH), STALLED_MS / 10);
+  open.push(() => clearInterval(more));
+  await ended;
+  expect((await ask(service.origin, '/healthz')).status).toBe(200);
+});
+
+it('a connection that reads a long answer slowly is not ended', async () => {
+  const service = await started({ stalledMs: STALLED_MS });
+  const body = JSON.stringify({ robots: 'Disallow: /aaaaaaa\n'.repeat(45_000), urls: ['/'] });
+  const request = `POST /v1/explain HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const { socket, ended } = connection(service, request);
+  socket.on('data', () => {
+    socket.pause();
+    setTimeout(() => socket.resume(), 5);
+  });
+  const text = await ended;
+  expect(text.length).toBeGreaterThan(Number(/content-length: (\d+)/.exec(text)?.[1]));
+});
+
+it('a connection whose header section does not come is ended', async () => {
+  const service = await started({ headersMs: STALLED_MS });
+  const { ended } = connection(service, 'GET /healthz HTTP/1.1\r\nHost: local');
+  expect(await ended).toContain('HTTP/1.1 408');
+});
