@@ -153,6 +153,17 @@ describe('canfetch serve --workers', () => {
     expect(await once(child, 'exit')).toEqual([130, null]);
   });
 
+  it('keeps the port that it has chosen when all workers are killed', async () => {
+    const { origin, workers } = await start();
+    for (const victim of await workers()) process.kill(victim, 'SIGKILL');
+    await eventually(async () => {
+      // A connection that Node gave to a worker as it died is answered by nobody.
+      const response = await fetch(`${origin}/healthz`, { signal: AbortSignal.timeout(1_000) });
+      expect(await response.json()).toMatchObject({ status: 'ok' });
+      expect(await workers()).toHaveLength(WORKERS);
+    });
+  });
+
   it('answers the requests in progress before it ends', async () => {
     const site = await siteWithRules();
     const { origin, child, workers } = await start();

@@ -1,4 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import type { FromPrimary, FromWorker } from '../../serve/index.ts';
 import { Output, printable } from '../../report/text/index.ts';
 import type { Session } from '../../report/index.ts';
@@ -19,14 +21,36 @@ interface Collection {
  * Serves with `count` workers, processes that share the port, until Ctrl-C (exit code 130) or SIGTERM (0). A worker that
  * ends is replaced. When the first ones cannot start, this ends with their exit code.
  */
-export async function serveWithWorkers(count: number, session: Session): Promise<ExitCode> {
-  cluster.setupPrimary({ args: [...session.argv] });
+export async function serveWithWorkers(
+  count: number,
+  { host, port }: { readonly host: string; readonly port: number },
+  session: Session,
+): Promise<ExitCode> {
+  const args = port === 0 ? await withFreePort(session.argv, host) : [...session.argv];
+  cluster.setupPrimary({ args });
   const primary = new Primary(count, session);
   try {
     return await primary.run();
   } finally {
     cluster.removeAllListeners();
   }
+}
+
+/** With port 0, workers that replace the last ones would listen on another port. So one is chosen for all. */
+async function withFreePort(argv: readonly string[], host: string): Promise<string[]> {
+  const server = createServer().listen(0, host);
+  try {
+    await once(server, 'listening');
+  } catch {
+    // The workers say why they cannot listen.
+    return [...argv];
+  }
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  await once(server.close(), 'close');
+  return argv.map((word, at) =>
+    argv[at - 1] === '--port' ? String(port) : word.replace(/^--port=.*/, `--port=${port}`),
+  );
 }
 
 class Primary {

@@ -36,31 +36,35 @@ export async function serve(
 ): Promise<ExitCode> {
   const [operand] = given.operands;
   if (operand !== undefined) throw new UsageError(`Expected no operand, got ${quoted(operand)}`);
-  readPort(given);
+  const address = { host: given.values.get('host')?.[0] ?? DEFAULT_HOST, port: readPort(given) };
   const workers = readWorkers(given);
   const settings = onlineSettings(given);
   if (workers > 1 && cluster.isPrimary) {
-    return (await import('./primary.ts')).serveWithWorkers(workers, session);
+    return (await import('./primary.ts')).serveWithWorkers(workers, address, session);
   }
   // A worker's signals and messages come from the primary of `serveWithWorkers`.
   const primary = cluster.isWorker ? new (await import('./worker.ts')).PrimaryLink() : undefined;
   try {
-    return await serveAlone(given, session, settings, primary, await load(), limits);
+    return await serveAlone(given, session, { ...address, settings, primary, prom: await load(), limits });
   } finally {
     primary?.close();
   }
 }
 
+interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly settings: OnlineSettings;
+  readonly primary: PrimaryLink | undefined;
+  readonly prom: PromClient | undefined;
+  readonly limits: ServiceLimits;
+}
+
 async function serveAlone(
   given: ParsedArguments,
   session: Session,
-  settings: OnlineSettings,
-  primary: PrimaryLink | undefined,
-  prom: PromClient | undefined,
-  limits: ServiceLimits,
+  { host, port, settings, primary, prom, limits }: ServeOptions,
 ): Promise<ExitCode> {
-  const host = given.values.get('host')?.[0] ?? DEFAULT_HOST;
-  const port = readPort(given);
   const opened = await openClient(settings, session, {
     concurrency: CONCURRENCY,
     // Others may reach this service. It must not give them access to the private network of its host.
