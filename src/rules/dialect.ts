@@ -17,6 +17,8 @@ export interface DialectTraits {
   readonly allowIsAKey: boolean;
   /** Whether NUL ends a line. White space around values is SP, TAB, VT and FF in every dialect. */
   readonly nulEndsLine: boolean;
+  /** Whether a control octet other than TAB ends the value of a line. */
+  readonly controlEndsValue: boolean;
   /** Maximum octets of a line. The rest of a longer line is dropped; its start still counts. */
   readonly maxLineOctets: number;
   /** Skip any leading part of the UTF-8 byte order mark, not only the whole mark. */
@@ -44,6 +46,8 @@ const rfc9309: DialectTraits = {
   lenient: true,
   allowIsAKey: true,
   nulEndsLine: false,
+  // RFC 9309 §2.2: values are of `UTF8-char-noctl`, which excludes control characters.
+  controlEndsValue: true,
   maxLineOctets: 0x7fff_ffff,
   partialByteOrderMark: false,
   transcodesUtf16: true,
@@ -61,6 +65,7 @@ const rfc9309: DialectTraits = {
 
 const koster1996: DialectTraits = {
   ...rfc9309,
+  controlEndsValue: false,
   lenient: false,
   blankLineEndsRecord: true,
   agentNames: 'token',
@@ -76,6 +81,7 @@ export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
     ...rfc9309,
     keysByPrefix: true,
     nulEndsLine: true,
+    controlEndsValue: false,
     // google/robotstxt: 2083 octets, a browser's limit for URLs, times eight, minus the terminator of a C string.
     maxLineOctets: 2083 * 8 - 1,
     partialByteOrderMark: true,

@@ -1,5 +1,5 @@
 import type { DialectTraits } from './dialect.ts';
-import { BLANK, equalsAt, LOWER, utf8 } from './octets.ts';
+import { BLANK, CONTROL, equalsAt, LOWER, utf8 } from './octets.ts';
 
 /** Kinds of lines. `OTHER` has a key that does not affect decisions. */
 export const LINE_BLANK = 0;
@@ -31,6 +31,10 @@ STOPS[COLON] = STOP_COLON;
 STOPS[LF] = STOPS[CR] = STOPS[HASH] = 2;
 const STOPS_AND_NUL: Uint8Array = STOPS.slice();
 STOPS_AND_NUL[0] = 2;
+/** Octets that end a value where control octets do. A colon is part of it. */
+const STOPS_AND_CONTROLS: Uint8Array = STOPS.map((stop, octet) =>
+  octet === COLON ? 0 : CONTROL[octet] === 1 ? 2 : stop,
+);
 
 /**
  * Walks a file line by line without allocating per line: after each `next()` the fields describe the current line.
@@ -79,8 +83,13 @@ export class LineCursor {
     while (at < limit && (stop = stops[bytes[at]!]!) === 0) at++;
     if (at < limit && stop === STOP_COLON) {
       const colon = at++;
-      // Further colons are part of the value.
-      while (at < limit && ((stop = stops[bytes[at]!]!) === 0 || stop === STOP_COLON)) at++;
+      if (this.traits.controlEndsValue) {
+        while (at < limit && BLANK[bytes[at]!] === 1) at++;
+        while (at < limit && STOPS_AND_CONTROLS[bytes[at]!] === 0) at++;
+      } else {
+        // Further colons are part of the value.
+        while (at < limit && ((stop = stops[bytes[at]!]!) === 0 || stop === STOP_COLON)) at++;
+      }
       this.split(keyStart, colon, colon + 1, at);
     } else {
       this.withoutColon(keyStart, at, at < limit && bytes[at] === HASH);
@@ -149,8 +158,12 @@ export class LineCursor {
     let value = space;
     while (value < end && this.separates(bytes[value]!)) value++;
     if (value === end) return;
-    for (let at = value; at < end; at++) if (this.separates(bytes[at]!)) return;
-    this.split(start, space, value, end);
+    let at = value;
+    for (; at < end; at++) {
+      if (this.separates(bytes[at]!)) return;
+      if (this.traits.controlEndsValue && CONTROL[bytes[at]!] === 1) break;
+    }
+    this.split(start, space, value, at);
     this.missingColon = true;
   }
 

@@ -18,6 +18,11 @@ export const LOWER: Uint8Array = table((octet) => (octet >= 0x41 && octet <= 0x5
 /** 1 for SP, TAB, VT and FF: the white space inside a line. */
 export const BLANK: Uint8Array = table((octet) => (' \t\v\f'.includes(String.fromCharCode(octet)) ? 1 : 0));
 
+/** 1 for control octets other than TAB: 00 to 1F, and 7F. */
+export const CONTROL: Uint8Array = table((octet) =>
+  (octet < 0x20 && octet !== 0x09) || octet === 0x7f ? 1 : 0,
+);
+
 /** 1 for the characters of an agent name: `[A-Za-z0-9_.-]`. */
 export const TOKEN: Uint8Array = table((octet) =>
   /[A-Za-z0-9_.-]/.test(String.fromCharCode(octet)) ? 1 : 0,

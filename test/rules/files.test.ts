@@ -246,8 +246,32 @@ describe('lines', () => {
   });
 
   it('NUL ends a line for google only', () => {
+    expect(caught('User-agent: *\nDisallow\0: /x\nDisallow /x', ['a'], 'google')).toEqual(['a']);
     expect(caught('User-agent: *\nDisallow: /x\0y', ['a'], 'google')).toEqual(['a']);
-    expect(caught('User-agent: *\nDisallow: /x\0y', ['a'])).toEqual([]);
+    expect(caught('User-agent: *\nDisallow: /x\0y', ['a'], 'koster-1996')).toEqual([]);
+  });
+
+  it.each([...[...Array(0x20).keys(), 0x7f].filter((octet) => ![0x09, 0x0a, 0x0d].includes(octet))])(
+    'control octet %d ends the value of a line (rfc9309: UTF8-char-noctl)',
+    (octet) => {
+      const end = String.fromCharCode(octet);
+      expect(caught(`User-agent: *\nDisallow: /x${end}y`, ['a'])).toEqual(['a']);
+      expect(caught(`User-agent: *\nDisallow: /x${end.repeat(9)}`, ['a'])).toEqual(['a']);
+      expect(caught(`User-agent: a${end},b\nDisallow: /x`, ['a', 'b'])).toEqual(['a']);
+      expect(parseRobots(`User-agent: *\nDisallow: /x${end}y # z`).groups[0]?.rules).toEqual([
+        { directive: 'disallow', pattern: '/x', line: 2 },
+      ]);
+      expect(parseRobots(`Sitemap: /s${end}t`).sitemaps).toEqual([{ url: '/s', line: 1 }]);
+      // In front of a value VT and FF are white space.
+      const isSpace = octet === 0x0b || octet === 0x0c;
+      expect(caught(`User-agent: *\nDisallow:${end}/x`, ['a'])).toEqual(isSpace ? ['a'] : []);
+      expect(caught(`User-agent: *\nDisallow /x${isSpace ? '' : end}`, ['a'])).toEqual(['a']);
+      expect(caught(`User-agent: *\nDisa${end}llow: /x`, ['a'])).toEqual([]);
+    },
+  );
+
+  it('a tab does not end a value', () => {
+    expect(parseRobots('User-agent: *\nDisallow: /x\ty').groups[0]?.rules[0]?.pattern).toBe('/x\ty');
   });
 });
 

@@ -113,6 +113,15 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
     explanation:
       'Lines are `key: value`, comments or empty. RFC 9309 §2.3.1.5: crawlers "MUST try to parse each line" and "MUST use the parseable rules".',
   },
+  'control-octet': {
+    message: ({ severity }) =>
+      severity === 'error'
+        ? 'A control character ends the value here: what follows does not count.'
+        : 'A control character stands here: RFC 9309 ends the value before it, and crawlers differ.',
+    hint: () => 'Remove it; write it as a percent escape if it is a part of the path.',
+    explanation:
+      'RFC 9309 §2.2 excludes control characters from values. They come from editors and exports, mostly as NUL, and are seldom seen. Google ends the line at NUL alone, and takes the others as they are.',
+  },
   'unsupported-directive': {
     message: ({ text }) => {
       const origin = originOfDirective(text);
@@ -166,6 +175,15 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
         : 'Write the product token alone, one for each line: no version, no URL, no list, no wildcard in a name.',
     explanation:
       'RFC 9309 §2.2.1: a product token "MUST contain only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". A fifth of the names in real files are none. Google reads them up to the first other character: `MJ12bot` as `MJ`.',
+  },
+  'ignored-name': {
+    message: (diagnostic) =>
+      diagnostic.meant === ''
+        ? `This line does not name ${agentOf(diagnostic)}: no name is read of it.`
+        : `This line does not name ${agentOf(diagnostic)}: only ${quote(diagnostic.meant ?? '')} is read of it.`,
+    hint: ({ agent }) => `Write a line of its own: \`User-agent: ${agent ?? ''}\`.`,
+    explanation:
+      'A user-agent line has one product token (RFC 9309 §2.2.1). What comes behind it is passed over, as Google does: of `A B`, `A; B` and a whole User-Agent string the first name counts, which in the strings of many crawlers is "Mozilla".',
   },
   'duplicate-group': {
     message: (diagnostic) =>
@@ -253,7 +271,7 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
         ? 'Write the path as it stands in URLs, without it.'
         : `Write ${quote(meant ?? '')} instead.`,
     explanation:
-      'Crawlers compare rules with URLs that a parser has put into their final form (URL Standard): in paths a backslash is a slash there, the segments "." and ".." are resolved, tabs are gone, and spaces, quotes and angle brackets are escaped. Google takes URLs as they come; RFC 9309 escapes the last ones on both sides.',
+      'Crawlers compare rules with URLs that a parser has put into their final form (URL Standard): the segments "." and ".." are resolved, in paths a backslash is a slash there, tabs are gone, and spaces, quotes and angle brackets are escaped. Google compares what is written with URLs as they come. RFC 9309 reads raw characters of a rule like their escapes, so that it reports the segments alone.',
   },
   bracket: {
     message: ({ text }) =>

@@ -15,6 +15,7 @@ export type DiagnosticCode =
   | 'misspelt-key'
   | 'missing-colon'
   | 'unreadable-line'
+  | 'control-octet'
   | 'unsupported-directive'
   | 'invalid-crawl-delay'
   | 'relative-sitemap'
@@ -22,6 +23,7 @@ export type DiagnosticCode =
   | 'license-in-last-group'
   // User-agent lines and groups.
   | 'agent-not-token'
+  | 'ignored-name'
   | 'duplicate-group'
   | 'mixed-group'
   | 'directive-between-agents'

@@ -16,6 +16,9 @@ interface LintedGroup {
   root?: RankedRule;
 }
 
+/** Bounds the time for files with thousands of names. */
+const MAX_COMPARISONS = 100_000;
+
 /** Finds problems of groups, and of rules in relation to each other. */
 export class GroupLint {
   readonly #traits: DialectTraits;
@@ -23,6 +26,9 @@ export class GroupLint {
   readonly #groups: LintedGroup[] = [];
   /** The first line that names an agent, and the last group that does. */
   readonly #agents = new Map<string, { readonly line: number; group: LintedGroup }>();
+
+  /** The number of pairs of names that were compared. */
+  #comparisons = 0;
 
   constructor(traits: DialectTraits, report: Report) {
     this.#traits = traits;
@@ -93,7 +99,7 @@ export class GroupLint {
 
     const overruled = new Set<RankedRule>();
     for (const { agentLine, names, root } of this.#groups) {
-      const idle = names.find((name) => !ruled.has(name));
+      const idle = names.find((name) => !ruled.has(name) && !this.#isPartlyNamed(name, ruled));
       if (idle !== undefined) report.add('empty-group', 'warning', agentLine, { agent: idle });
       if (root === undefined || root.allow) continue;
       const agent = names.find((name) => roots.get(name)!.allow);
@@ -106,6 +112,17 @@ export class GroupLint {
         if (!overruled.has(rule)) report.add('shadowed-rule', 'warning', rule, { otherLine: line });
       });
     }
+  }
+
+  /**
+   * Whether rules for one of `ruled` apply to the agent `name`, too, because that name is a part of it: "substring match"
+   * (robotstxt.org). Past a number of comparisons it is taken to be so.
+   */
+  #isPartlyNamed(name: string, ruled: ReadonlySet<string>): boolean {
+    if (this.#traits.agentMatch === 'whole' || name === '*') return false;
+    this.#comparisons += ruled.size;
+    if (this.#comparisons > MAX_COMPARISONS) return true;
+    return [...ruled].some((other) => other !== '*' && name.includes(other));
   }
 
   #wins(rule: RankedRule, other: RankedRule | undefined): boolean {

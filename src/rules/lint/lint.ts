@@ -1,4 +1,5 @@
 import { isNear } from '../../base/index.ts';
+import { productToken } from '../agent.ts';
 import { asCharacters } from '../characters.ts';
 import { agentNames } from '../describe.ts';
 import { dialects, type DialectTraits } from '../dialect.ts';
@@ -15,7 +16,7 @@ import {
   type LineCursor,
 } from '../line-cursor.ts';
 import { secondsToMs } from '../matcher/select.ts';
-import { DOLLAR, fromUtf8, SLASH, STAR, utf8 } from '../octets.ts';
+import { BLANK, CONTROL, DOLLAR, fromUtf8, SLASH, STAR, utf8 } from '../octets.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { GroupLint } from './lint-groups.ts';
 import { Report, type Span } from './report.ts';
@@ -53,6 +54,7 @@ export interface LintOptions {
 
 const CR = 0x0d;
 const LF = 0x0a;
+const HASH = 0x23;
 const LESS_THAN = 0x3c;
 const TOP: Span = { line: 1, column: 1, start: 0, end: 0 };
 /** Starting with `user-agent`, the kinds of lines have the order of their keys. */
@@ -137,6 +139,7 @@ class Linter {
         const cut = this.#traits.maxLineOctets === longest;
         report.add('line-too-long', cut ? 'error' : 'warning', this.#span(start + longest, end));
       }
+      if (this.#cursor.kind >= LINE_USER_AGENT) this.#controlOctet(end);
       this.#line();
     }
     if (this.#apart !== undefined && !this.#groups.isForAll) {
@@ -198,6 +201,22 @@ class Linter {
     if (this.#between?.directive !== true) this.#between = { line, directive: true };
   }
 
+  /** Reports the first control octet of the value, on a line that ends at `lineEnd`. */
+  #controlOctet(lineEnd: number): void {
+    const { bytes } = this.#file;
+    const { valueStart } = this.#cursor;
+    let at = valueStart;
+    while (at < lineEnd && CONTROL[bytes[at]!] === 0 && bytes[at] !== HASH) at++;
+    if (at === lineEnd || bytes[at] === HASH) return;
+    let end = at;
+    while (end < lineEnd && bytes[end] !== HASH) end++;
+    while (end > at && BLANK[bytes[end - 1]!] === 1) end--;
+    if (end === at) return;
+    const { controlEndsValue, nulEndsLine } = this.#traits;
+    const endsHere = controlEndsValue || (nulEndsLine && bytes[at] === 0);
+    this.#report.add('control-octet', endsHere ? 'error' : 'warning', this.#span(at, end));
+  }
+
   #agentLine(value: Span): void {
     const report = this.#report;
     this.#apart = undefined;
@@ -215,6 +234,8 @@ class Linter {
       const meant = names.slice(0, MAX_AGENTS_SHOWN).join(', ');
       const severity = meant === '' ? 'error' : meant === written ? 'info' : 'warning';
       report.add('agent-not-token', severity, value, { meant });
+      const agent = ignoredName(written, names);
+      if (agent !== undefined) report.add('ignored-name', 'warning', value, { agent, meant });
     }
     for (const name of names) this.#groups.addAgent(name, value);
   }
@@ -256,6 +277,20 @@ class Linter {
   #span(start: number, end: number): Span {
     return { line: this.#cursor.line, column: start - this.#start + 1, start, end };
   }
+}
+
+/** A version, or a comment in brackets. */
+const USER_AGENT_STRING = /\/\d|\(/;
+/** A name behind the first one of an item of a list, and behind white space or a separator. */
+const FURTHER_NAME = /^[^\s;,|]+[\s;,|]+([A-Za-z][\w.-]*)/;
+
+/** A name that the value of a user-agent line holds, and that is not among the `names` it is read as. */
+function ignoredName(value: string, names: readonly string[]): string | undefined {
+  const found = USER_AGENT_STRING.test(value)
+    ? [productToken(value)]
+    : value.split(',').map((item) => FURTHER_NAME.exec(item.trim())?.[1]);
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return found.find((name) => name !== undefined && !known.has(name.toLowerCase()));
 }
 
 /** The offset of the first octet that is not valid UTF-8; the length if all are. */

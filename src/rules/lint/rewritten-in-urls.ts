@@ -15,9 +15,9 @@ const PATH_PART = /^[^*?]*\??/;
  * "." and "..", in any spelling, as a whole segment (URL Standard, path state). A pattern may match beyond its end.
  */
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=[/?])/i;
-/** "Strip all ASCII tab or newline from input" (URL Standard, basic URL parser). */
+/** "Strip all ASCII tab or newline from input" (URL Standard, basic URL parser). URLs can hold a tab as `%09`. */
 const TAB = /\t/;
-/** For special schemes equal to a slash (URL Standard, path state). */
+/** For special schemes equal to a slash (URL Standard, path state). URLs can hold a backslash as `%5C`. */
 const BACKSLASH = /\\/;
 /** The characters of the query percent-encode set that a line can contain. They are escaped in paths as well. */
 const ESCAPED = /[ "<>]/;
@@ -28,8 +28,9 @@ const BRACKET = /[[\]]|%5[bd]/i;
 /**
  * The pieces of a pattern that URL parsers rewrite: the first of each kind.
  *
- * Dialects that compare a normal form read raw and escaped ` "<>` as equal. google/robotstxt takes the target as
- * given, in which a parser has escaped them.
+ * Dialects that compare a normal form read a raw octet and its escape as equal, so that a pattern with a tab, a backslash
+ * or one of ` "<>` matches URLs that have it escaped. google/robotstxt takes the target as given: there is no URL with
+ * the raw octet.
  */
 export function rewrittenInUrls(pattern: string, { escapes }: DialectTraits): RewrittenPiece[] {
   if (!ANY_OF_THEM.test(pattern)) return [];
@@ -41,10 +42,12 @@ export function rewrittenInUrls(pattern: string, { escapes }: DialectTraits): Re
     const [written] = match;
     found.push({ at: match.index, written, ...(meant && { meant: meant(written) }) });
   };
-  look(path, BACKSLASH, () => '/');
   look(path, DOT_SEGMENT, () => '');
-  look(pattern, TAB, () => '');
-  if (escapes === 'google') look(pattern, ESCAPED, encodeURIComponent);
+  if (escapes === 'google') {
+    look(path, BACKSLASH, () => '/');
+    look(pattern, TAB, () => '');
+    look(pattern, ESCAPED, encodeURIComponent);
+  }
   // In dialects that decode both sides a bracket equals its escape.
   if (escapes !== 'decoded') look(pattern, BRACKET);
   return found;

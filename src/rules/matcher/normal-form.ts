@@ -25,13 +25,19 @@ export const FOLDABLE: readonly number[] = [0x3a, SLASH, QUESTION, 0x40, 0x27];
  * escape is in the query depends on the target. A normal form has no other octet above 0x7F.
  */
 export const FOLDING_ESCAPE = 0x80;
+/**
+ * A `%` of a pattern that starts no escape, where what follows does not tell which `%` of a target it is: at the end of
+ * the pattern or before a `*`, with at most one hex digit behind it. It matches every `%` of a target: that of an
+ * escape, one that starts none, and {@link LITERAL_PERCENT}.
+ */
+export const OPEN_PERCENT: number = FOLDING_ESCAPE + FOLDABLE.length;
 /** The raw octet that a {@link FOLDING_ESCAPE} represents. */
 export const foldedOctet: (symbol: number) => number = (symbol) => FOLDABLE[symbol - FOLDING_ESCAPE]!;
 
 /** A literal `*` and `$` in the rfc9309 normal form. Control characters are escapes there, so these are unambiguous. */
 const LITERAL_STAR = 1;
 const LITERAL_DOLLAR = 2;
-/** A `%` of a target that starts no escape, but has two hex digits after it once the following escapes are decoded. */
+/** A `%` that starts no escape, but has two hex digits after it once the following escapes are decoded. */
 export const LITERAL_PERCENT = 3;
 
 /** 1 where an ASCII character of a target is its own normal form. */
@@ -57,8 +63,6 @@ export class NormalForm {
   byteMask = 0;
   /** Index of the last `%` that starts no escape. */
   stray: number = NO_STRAY;
-  /** The octet to write for a `%` that starts no escape. */
-  strayOctet: number = PERCENT;
 
   push(octet: number): void {
     if (this.length === this.octets.length) this.reserve(this.length + 1);
@@ -83,6 +87,17 @@ export class NormalForm {
       this.byteMask |= BYTE_MASK[LITERAL_PERCENT]!;
     }
     this.push(octet);
+  }
+
+  /**
+   * Marks the end of a piece of a pattern: a last `%` that starts no escape becomes {@link OPEN_PERCENT} if nothing but
+   * one hex digit follows it. Returns whether it does.
+   */
+  endPiece(): boolean {
+    const { length, octets, stray } = this;
+    const open = length === stray + 1 || (length === stray + 2 && HEX[octets[stray + 1]!]! < 16);
+    if (open) octets[stray] = OPEN_PERCENT;
+    return open;
   }
 
   reserve(length: number): void {
@@ -129,7 +144,7 @@ export function pushEscaped(into: NormalForm, octet: number, traits: DialectTrai
     }
   } else if (octet < 0) {
     into.stray = into.length;
-    into.push(into.strayOctet);
+    into.push(PERCENT);
   } else if (octet === STAR || octet === DOLLAR) pushLiteral(into, octet);
   else if (URI_CLASS[octet] === UNRESERVED || (inQuery && FOLDABLE.includes(octet))) into.pushPlain(octet);
   else into.pushEscape(octet);

@@ -5,6 +5,7 @@ import {
   FOLDABLE,
   FOLDING_ESCAPE,
   NO_STRAY,
+  OPEN_PERCENT,
   escapeAt,
   PLAIN,
   pushEscaped,
@@ -36,11 +37,14 @@ export class PatternFacts {
   /** The number of octets in normal form; `*` and `$` count one each. The larger number is more specific. */
   priority = 0;
   anchored = false;
-  /** Whether a `*` is followed by something other than `*` and the anchor. Trailing wildcards change no match. */
+  /**
+   * Whether a `*` is followed by something other than `*` and the anchor (trailing wildcards change no match), or the
+   * normal form holds an {@link OPEN_PERCENT}.
+   */
   wild = false;
-  /** The number of octets before the first `*`. */
+  /** The number of octets before the first `*` or {@link OPEN_PERCENT}. */
   literalLength = 0;
-  /** Whether the normal form holds a {@link FOLDING_ESCAPE}. */
+  /** Whether the normal form holds a {@link FOLDING_ESCAPE} or an {@link OPEN_PERCENT}. */
   folds = false;
   byteMask = 0;
 }
@@ -72,7 +76,7 @@ export function readPattern(
   if (traits.escapes === 'google') googlePattern(bytes, start, last, facts, into);
   else pattern(bytes, start, last, traits, facts, into);
   let star = traits.wildcards ? from : into.length;
-  while (star < into.length && into.octets[star] !== STAR) star++;
+  while (star < into.length && into.octets[star] !== STAR && into.octets[star] !== OPEN_PERCENT) star++;
   readShape(into.octets, from, into.length, star, facts);
 }
 
@@ -156,6 +160,7 @@ function pattern(
       } else pushEscaped(into, escaped, traits, querySeen);
     } else if (octet === STAR && traits.wildcards) {
       wildcardSeen = true;
+      if (into.endPiece()) facts.folds = true;
       into.push(STAR);
     } else {
       if (octet === QUESTION && !wildcardSeen) querySeen = true;
@@ -163,4 +168,6 @@ function pattern(
       pushRaw(into, octet, traits);
     }
   }
+  // Before the anchor the target ends, too: its `%` can only be one that starts no escape.
+  if (!facts.anchored && into.endPiece()) facts.folds = true;
 }

@@ -1,9 +1,8 @@
 import type { DialectTraits } from '../dialect.ts';
 import { LINE_ALLOW } from '../line-cursor.ts';
-import { DOLLAR, PERCENT, SLASH, utf8 } from '../octets.ts';
-import { LITERAL_PERCENT } from './normal-form.ts';
+import { DOLLAR, SLASH, utf8 } from '../octets.ts';
 import { RuleCursor } from './rule-cursor.ts';
-import { addRule, forms, startTable } from './rule-table.ts';
+import { addRule, startTable } from './rule-table.ts';
 import { type Selection, selectRules } from './select.ts';
 
 const INDEX_HTM = utf8.encode('/index.htm');
@@ -38,12 +37,6 @@ export function addRuleAt(
   const allow = kind === LINE_ALLOW;
   const written = valueEnd - valueStart;
   addRule(bytes, valueStart, valueEnd, valueStart, written, line, allow, traits);
-  if (forms.stray >= 0) {
-    // A stray `%` of a pattern matches any `%` of a target. Targets have two octets for it, so add an entry for each.
-    forms.strayOctet = LITERAL_PERCENT;
-    addRule(bytes, valueStart, valueEnd, valueStart, written, line, allow, traits);
-    forms.strayOctet = PERCENT;
-  }
   if (!allow || !traits.indexHtmlAllowsDirectory) return;
   // google/robotstxt: "'index.htm' and 'index.html' are normalized to '/'", for allow rules.
   let slash = valueEnd - 1;

@@ -1,7 +1,7 @@
-import { DOLLAR, QUESTION, STAR } from '../octets.ts';
+import { DOLLAR, PERCENT, QUESTION, STAR } from '../octets.ts';
 import { endOfIndexed, indexTarget, piecesFitIndexed } from './target-index.ts';
 import { ANCHORED, FOLDS, REWRITTEN } from './ruleset.ts';
-import { FOLDING_ESCAPE, foldedOctet, NormalForm } from './normal-form.ts';
+import { FOLDING_ESCAPE, foldedOctet, LITERAL_PERCENT, NormalForm, OPEN_PERCENT } from './normal-form.ts';
 
 /*
  * Searches for the pieces of wild rules in a target. The plain search comes first, because it is fastest on real targets.
@@ -54,8 +54,10 @@ export function wildFits(pieces: Uint8Array, at: number, size: number, facts: nu
   // A final `$` is always the anchor, also after a `*`, where it has no effect. Rewritten rules are without it.
   if ((facts & REWRITTEN) === 0 && pieces[last - 1] === DOLLAR) last--;
   let position = targetStart;
-  for (let octet: number; (octet = pieces[at]!) !== STAR; at++, position++) {
-    if (position >= targetEnd || target[position] !== octet) return false;
+  for (let octet: number; at < last && (octet = pieces[at]!) !== STAR; at++, position++) {
+    if (position >= targetEnd) return false;
+    const other = target[position]!;
+    if (other !== octet && !(octet === OPEN_PERCENT && isPercent(other))) return false;
   }
   for (;;) {
     if (indexed && !folds) return piecesFitIndexed(position, pieces, at, last, anchored);
@@ -118,12 +120,18 @@ export function isAt(from: number, piece: Uint8Array, start: number, end: number
 
 const form = new NormalForm();
 
+const isPercent = (octet: number): boolean => octet === PERCENT || octet === LITERAL_PERCENT;
+
+/** The octet that {@link unfold} writes for an {@link OPEN_PERCENT}. */
+let percent: number = PERCENT;
+
 /** Writes `piece[start, end)` to `form`, with folding escapes as raw octets or as escapes. */
 function unfold(piece: Uint8Array, start: number, end: number, raw: boolean): void {
   form.length = 0;
   for (let at = start; at < end; at++) {
     const octet = piece[at]!;
     if (octet < FOLDING_ESCAPE) form.push(octet);
+    else if (octet === OPEN_PERCENT) form.push(percent);
     else if (raw) form.push(foldedOctet(octet));
     else form.pushEscape(foldedOctet(octet));
   }
@@ -135,6 +143,15 @@ function unfold(piece: Uint8Array, start: number, end: number, raw: boolean): vo
  * wholly before the `?` that starts the query, or spans it with its own first raw `?`, or lies wholly after it.
  */
 function findFolding(from: number, piece: Uint8Array, start: number, end: number): number {
+  percent = PERCENT;
+  const found = findUnfolded(from, piece, start, end);
+  if (piece[end - 1] !== OPEN_PERCENT && piece[end - 2] !== OPEN_PERCENT) return found;
+  percent = LITERAL_PERCENT;
+  const other = findUnfolded(from, piece, start, end);
+  return found < 0 || (other >= 0 && other < found) ? other : found;
+}
+
+function findUnfolded(from: number, piece: Uint8Array, start: number, end: number): number {
   const query = queryStart();
   if (from <= query) {
     unfold(piece, start, end, false);

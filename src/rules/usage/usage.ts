@@ -1,5 +1,5 @@
 import { targetOf } from '../../url/index.ts';
-import type { RobotsFile } from '../file.ts';
+import { pathEnd, type RobotsFile } from '../file.ts';
 import {
   headerStatement,
   linesFor,
@@ -77,7 +77,7 @@ const MAX_LABEL_CHARACTERS = 64;
  * - Licences: those of the block that applies; if it has none, those in front of the first group. A `Link` header with
  *   the type of RSL is nearer to the resource, and replaces both; one of another type, or none, comes besides.
  *
- * @param target An absolute URL, or path and query starting with `/`, taken as given.
+ * @param target An absolute URL, or path and query starting with `/`, taken as given up to its first `#`.
  * @param agent As for `file.check`. Default `*`.
  * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when `target` is neither.
  *
@@ -97,7 +97,7 @@ export function usage(
 ): Usage {
   const token = file.chooseAgent(agent);
   const { usages, signals, licenses } = linesFor(file, token);
-  const path = target.startsWith('/') ? target : targetOf(target);
+  const path = target.startsWith('/') ? target.slice(0, pathEnd(target)) : targetOf(target);
   const stated: Statements[] = [];
   if (!usages.isEmpty && file.check(target, token).allowed) {
     stated.push(lineStatements(file, 'content-usage', usages.for(path)));

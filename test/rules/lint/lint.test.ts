@@ -102,6 +102,21 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       { severity: 'warning', line: 3, column: 1, text: ': /x' },
     ],
   },
+  'control-octet': {
+    body: lines(
+      'User-agent: a\0b',
+      'Disallow: \v/a\t/b\x7f/c \v # \0',
+      'Allow: /d\v\t',
+      'Sitemap:\0 \x01https://example.com/',
+      '# \0',
+      'x\0y',
+    ),
+    reported: [
+      { severity: 'error', line: 1, column: 14, text: '\0b' },
+      { severity: 'error', line: 2, column: 17, text: '\x7f/c' },
+      { severity: 'error', line: 4, column: 9, text: '\0 \x01https://example.com/' },
+    ],
+  },
   'unsupported-directive': {
     body: lines('Host: example.com', 'User-agent: *', 'Noindex: /a', 'Disallow: /', 'noindex: /b', 'X: y'),
     reported: [
@@ -154,8 +169,9 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
         'Disallow: /.well',
         'Disallow: /..',
       ],
-      ...['Disallow: /a?b\\c', 'Disallow: /*\\', 'Disallow: /a "b"', 'Disallow: /...'],
+      ...['Disallow: /a?b\\c', 'Disallow: /*\\', 'Disallow: /...'],
     ),
+    dialect: 'google',
     reported: [
       { severity: 'warning', line: 2, column: 13, text: '\\', meant: '/' },
       { severity: 'warning', line: 3, column: 13, text: '/%2E.', meant: '' },
@@ -167,6 +183,33 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
     reported: [
       { severity: 'info', line: 2, column: 15, text: '[' },
       { severity: 'info', line: 3, column: 13, text: '%5D' },
+    ],
+  },
+  'ignored-name': {
+    body: lines(
+      'User-agent: Foo Bar',
+      'User-agent: foo; Bar, baz',
+      'User-agent: Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com)',
+      'User-agent: ExampleBot/1.0 (+https://example.com)',
+      'User-agent: * all',
+      'User-agent: "x" Foo',
+      'User-agent: a, b',
+      'User-agent: A a',
+      'Disallow: /',
+    ),
+    reported: [
+      { severity: 'warning', line: 1, column: 13, text: 'Foo Bar', agent: 'Bar', meant: 'Foo' },
+      { severity: 'warning', line: 2, column: 13, text: 'foo; Bar, baz', agent: 'Bar', meant: 'foo, baz' },
+      {
+        severity: 'warning',
+        line: 3,
+        column: 13,
+        text: 'Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com)',
+        agent: 'ExampleBot',
+        meant: 'Mozilla',
+      },
+      { severity: 'warning', line: 5, column: 13, text: '* all', agent: 'all', meant: '*' },
+      { severity: 'warning', line: 6, column: 13, text: '"x" Foo', agent: 'Foo', meant: '' },
     ],
   },
   'agent-not-token': {
@@ -393,6 +436,17 @@ describe('octets', () => {
   });
 });
 
+describe('control octets', () => {
+  it('end a line or nothing in the other dialects, which is told', () => {
+    const severities = (body: string, dialect: Dialect): string[] =>
+      diagnosed(body, 'control-octet', dialect).map(({ severity }) => severity);
+    expect(severities('Disallow: /\0a', 'google')).toEqual(['error']);
+    expect(severities('Disallow: /\x01a', 'google')).toEqual(['warning']);
+    expect(severities('Disallow: /\0a', 'koster-1996')).toEqual(['warning']);
+    expect(severities('Disallow: /a\t\v', 'koster-1996')).toEqual([]);
+  });
+});
+
 describe('order', () => {
   it('is by line, then by column', () => {
     const body = Uint8Array.from([...Buffer.from('user agent: *\ndisalow: x'), 0xff]);
@@ -482,6 +536,27 @@ describe('groups', () => {
     );
   });
 
+  it('a group without rules has those of agents whose names are parts of its own, in 1994', () => {
+    const body = lines('User-agent: foobot', 'Crawl-delay: 1', '', 'User-agent: bot', 'Disallow: /', '');
+    expect(parseRobots(body, { dialect: 'robotstxt-1994' }).check('/', 'foobot').allowed).toBe(false);
+    expect(diagnosed(body, 'empty-group', 'robotstxt-1994')).toEqual([]);
+    expect(parseRobots(body, { dialect: 'koster-1996' }).check('/', 'foobot').allowed).toBe(true);
+    expect(diagnosed(body, 'empty-group', 'koster-1996')).toHaveLength(1);
+    const others = lines(
+      'User-agent: bot',
+      'X: y',
+      '',
+      'User-agent: foobot',
+      'Disallow: /',
+      '',
+      'User-agent: *',
+    );
+    expect(diagnosed(others, 'empty-group', 'robotstxt-1994').map(({ agent }) => agent)).toEqual([
+      'bot',
+      '*',
+    ]);
+  });
+
   it('a merge is no matter where `Disallow: /` still wins, or never won', () => {
     const group = (...rules: string[]): string => lines('User-agent: *', ...rules, '');
     const overruled = (...groups: string[]): number[] =>
@@ -514,11 +589,21 @@ describe('what URL parsers rewrite', () => {
     expect(codes('/a[b', 'google')).toEqual(['bracket']);
     expect(codes('/a[b', 'koster-1996')).toEqual([]);
     expect(codes('/a/../b', 'koster-1996')).toEqual(['rewritten-in-urls']);
+    for (const [pattern, escaped] of [
+      ['/a\\b', '/a%5Cb'],
+      ['/a\tb', '/a%09b'],
+    ] as const) {
+      for (const dialect of ['rfc9309', 'koster-1996', 'robotstxt-1994'] as const) {
+        expect(codes(pattern, dialect)).toEqual([]);
+        const file = parseRobots(disallow(pattern), { dialect });
+        expect(file.check(`https://example.com${escaped}`).allowed).toBe(false);
+      }
+    }
     // The rule matches nothing that was parsed, and its spelling as parsed does.
     for (const [pattern, spelt, dialect] of [
-      ['/a\\b', '/a/b', 'rfc9309'],
+      ['/a\\b', '/a/b', 'google'],
       ['/a/../b', '/b', 'rfc9309'],
-      ['/a\tb', '/ab', 'rfc9309'],
+      ['/a\tb', '/ab', 'google'],
       ['/a b', '/a%20b', 'google'],
     ] as const) {
       const url = `https://example.com${pattern}`;

@@ -104,6 +104,16 @@ describe('rfc9309: escapes (RFC 9309 §2.2.2, figure 4 and §2.2.3)', () => {
     ['/*b/%41', '/%%41b/%%41b/A'],
     ['/%4', '/%40'],
     ['/%*5B', '/%5B'],
+    // Of two stray `%` of a pattern one may be the `%` of an escape, or stand before digits that were escaped.
+    ['/%zz%4', '/%zz%4%31'],
+    ['/%zz%4', '/%zz%40'],
+    ['/%*%4', '/%x%4%41'],
+    ['/%*%4', '/%40%4%41'],
+    ['/%*%4', '/%4%41%40'],
+    ['/%4*%*b', '/%4%41%a/b'],
+    ['/*%4*%2F', '/?%4%31/'],
+    ['/*%2F%', '/%2F%4%31'],
+    ['/*%4*%4$', '/%4%41%4'],
   ])('%s matches %s', (pattern, target) => {
     expect(matches(pattern, target)).toBe(true);
   });
@@ -127,6 +137,12 @@ describe('rfc9309: escapes (RFC 9309 §2.2.2, figure 4 and §2.2.3)', () => {
     ['/%%433%a9x', '/%C3%A9x'],
     ['/?%3%46', '/?%3F'],
     ['/?%3F', '/?%3%46'],
+    // Behind these a URL ends, and with it what could be an escape.
+    ['/%4$', '/%4%31'],
+    ['/%4$', '/%40'],
+    ['/%zz%40', '/%zz%4%30'],
+    ['/%4%30', '/%40'],
+    ['/%*%4', '/%4%41'],
   ])('%s does not match %s', (pattern, target) => {
     expect(matches(pattern, target)).toBe(false);
   });
