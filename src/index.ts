@@ -56,8 +56,6 @@ export {
   RobotsInvalidUrlError,
 } from './base/index.ts';
 export type {
-  CacheMessage,
-  PolicyChangeMessage,
   Rejection,
   RobotsStore,
   StoreCalls,
@@ -67,7 +65,13 @@ export type {
   StoreSetOptions,
   StoreOperation,
 } from './store/index.ts';
-export type { RestoreOptions, RestoreRejection, RestoreResult } from './cache/index.ts';
+export type {
+  CacheMessage,
+  PolicyChangeMessage,
+  RestoreOptions,
+  RestoreRejection,
+  RestoreResult,
+} from './cache/index.ts';
 export type {
   Decision,
   DecisionUsage,

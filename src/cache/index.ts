@@ -2,6 +2,7 @@
  * The records of origins in memory, with at most one fetch per origin at a time. Fetching is passed in as a function:
  * this room must not import `fetch/`, a guard or the client.
  */
+export { cacheChannels, type CacheMessage, type PolicyChangeMessage } from './channels.ts';
 export { CacheEntry } from './entry.ts';
 export { OriginCache } from './origin-cache.ts';
 export {

@@ -11,8 +11,9 @@ import {
   unredirected,
   withSiteSignal,
 } from '../lifecycle/index.ts';
-import { cacheChannels, type HeldLease, type StoredOrigins } from '../store/index.ts';
+import type { HeldLease, StoredOrigins } from '../store/index.ts';
 import { flatCopy, ROBOTS_PATH } from '../url/index.ts';
+import { cacheChannels } from './channels.ts';
 import { CacheEntry } from './entry.ts';
 import { publishPolicyChange } from './policy-change.ts';
 import { SingleFlight } from './single-flight.ts';

@@ -1,5 +1,5 @@
 import { type OriginRecord, type OriginState, type Profile, stateOf } from '../lifecycle/index.ts';
-import { cacheChannels } from '../store/index.ts';
+import { cacheChannels } from './channels.ts';
 import type { CacheEntry } from './entry.ts';
 
 /** Publishes a change of the rules, or of the state, of an origin. */

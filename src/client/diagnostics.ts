@@ -1,7 +1,8 @@
 /** The channels of `node:diagnostics_channel`. A message is made only while its channel has a subscriber. */
 import { channel, type Publisher } from '../base/index.ts';
 import type { Outcome } from '../lifecycle/index.ts';
-import { cacheChannels, type CacheMessage } from '../store/index.ts';
+import { cacheChannels, type CacheMessage } from '../cache/index.ts';
+import { storeChannels } from '../store/index.ts';
 import { type Decision, decisionChannels } from '../decision/index.ts';
 
 export type {
@@ -10,7 +11,7 @@ export type {
   IgnoredMessage,
   UsageRefusalMessage,
 } from '../decision/index.ts';
-export type { CacheMessage, PolicyChangeMessage } from '../store/index.ts';
+export type { CacheMessage, PolicyChangeMessage } from '../cache/index.ts';
 
 /** `canfetch:fetch`: an attempt to fetch a robots.txt has ended. */
 export interface FetchMessage {
@@ -26,14 +27,16 @@ export interface FetchMessage {
   readonly revalidation: boolean;
 }
 
-/** All channels: those of the cache, those about decisions, and that of the client. */
+/** All channels: those of the cache and of the store, those about decisions, and that of the client. */
 export const channels: {
   readonly fetch: Publisher<FetchMessage>;
 } & typeof cacheChannels &
+  typeof storeChannels &
   typeof decisionChannels = {
   fetch: channel('canfetch:fetch'),
   ...decisionChannels,
   ...cacheChannels,
+  ...storeChannels,
 };
 
 export function publishDecision(decision: Decision, client: object): Decision {

@@ -7,17 +7,7 @@
 export { openStore } from './open-store.ts';
 export { RECORD_VERSION, RecordCodec, type Rejection } from './record/record-codec.ts';
 export { type CacheNamespace, namespaceKey, readRecordKey, storeKey } from './store-key.ts';
-export {
-  cacheChannels,
-  type CacheMessage,
-  type PolicyChangeMessage,
-  type RobotsStore,
-  type StoreCalls,
-  type StoreEvent,
-  type StoreLease,
-  type StoreLeaseOptions,
-  type StoreSetOptions,
-  type StoreOperation,
-} from './store.ts';
+export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from './store.ts';
+export { type StoreCalls, storeChannels, type StoreEvent, type StoreOperation } from './store-event.ts';
 export { StoredOrigins } from './stored-origins.ts';
 export type { HeldLease } from './write-behind.ts';

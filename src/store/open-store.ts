@@ -2,7 +2,8 @@ import type { Clock } from '../base/index.ts';
 import type { Profile } from '../lifecycle/index.ts';
 import type { RecordCodec } from './record/record-codec.ts';
 import { namespaceKey } from './store-key.ts';
-import type { RobotsStore, StoreEvent } from './store.ts';
+import type { RobotsStore } from './store.ts';
+import type { StoreEvent } from './store-event.ts';
 import { StoredOrigins } from './stored-origins.ts';
 
 /** The settings of a client that concern its store. */

@@ -1,7 +1,7 @@
 import { callListener, type Clock } from '../base/index.ts';
 import { inTime, type Timed } from './call-deadline.ts';
 import { Breaker } from './circuit-breaker.ts';
-import { type StoreCalls, type StoreEvent, type StoreOperation, cacheChannels } from './store.ts';
+import { type StoreCalls, storeChannels, type StoreEvent, type StoreOperation } from './store-event.ts';
 
 /** The value of a call, or that it failed. An event has the reason. */
 export type CallResult<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false };
@@ -73,7 +73,7 @@ export class StoreCaller {
 
   /** Reports an event. */
   report(event: StoreEvent): void {
-    cacheChannels.store.publish(event);
+    storeChannels.store.publish(event);
     callListener('onStoreEvent', this.options.onEvent, event);
   }
 

@@ -1,49 +1,11 @@
-import { channel, type Publisher, quote, RobotsInvalidOptionsError } from '../base/index.ts';
-import type { OriginState } from '../lifecycle/index.ts';
-import type { Rejection } from './record/record-codec.ts';
-
-/** `canfetch:cache`: a question met the memory cache. */
-export interface CacheMessage {
-  readonly origin: string;
-  /**
-   * - `hit`: answered from memory.
-   * - `miss`: the question waits.
-   * - `refresh`: answered from memory, and a refresh ahead was started.
-   * - `evict`: the origin was evicted to make room.
-   */
-  readonly event: 'hit' | 'miss' | 'refresh' | 'evict';
-}
-
-/** `canfetch:policy-change`: the rules, or the state, of an origin changed. */
-export interface PolicyChangeMessage {
-  readonly origin: string;
-  /** `unknown` when there was no record. */
-  readonly before: OriginState;
-  readonly after: OriginState;
-  /** Whether the octets of the file changed. */
-  readonly fileChanged: boolean;
-  /** Epoch milliseconds. */
-  readonly at: number;
-}
-
-/** The channels of this room. */
-export const cacheChannels: {
-  readonly cache: Publisher<CacheMessage>;
-  readonly policyChange: Publisher<PolicyChangeMessage>;
-  /** `canfetch:store`: trouble with the store, or the end of it. */
-  readonly store: Publisher<StoreEvent>;
-} = {
-  cache: channel('canfetch:cache'),
-  policyChange: channel('canfetch:policy-change'),
-  store: channel('canfetch:store'),
-};
+import { quote, RobotsInvalidOptionsError } from '../base/index.ts';
 
 /**
- * Checks a duration for a store: a NaN in a timetable would stay there.
+ * Checks a duration that a store is given. A NaN would be kept as the time of a lease or a slot, for everybody.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
-export function milliseconds(name: 'ttlMs' | 'delayMs', value: number): number {
+export function durationMs(name: 'ttlMs' | 'delayMs', value: number): number {
   const holds = Number.isFinite(value) && (name === 'ttlMs' ? value > 0 : value >= 0);
   if (holds) return value;
   throw new RobotsInvalidOptionsError(
@@ -56,52 +18,6 @@ export function milliseconds(name: 'ttlMs' | 'delayMs', value: number): number {
  * still finds it. With a longer delay it is kept for that long.
  */
 export const SLOT_REMEMBERED_MS: number = 5 * 60 * 1000;
-
-export type StoreOperation = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve';
-
-/**
- * Trouble with the store, and its end. Questions go on without it: nothing here needs to be handled, but somebody
- * may want to know.
- */
-export type StoreEvent =
-  | {
-      /** A call failed, or had not ended by its deadline. */
-      readonly type: 'failed' | 'timeout';
-      readonly operation: StoreOperation;
-      readonly origin: string;
-      /** The error of the store. */
-      readonly error?: unknown;
-    }
-  | {
-      /** An entry was rejected: the origin is treated as unknown. */
-      readonly type: 'rejected';
-      readonly origin: string;
-      readonly reason: Rejection;
-    }
-  | {
-      /** A write or a deletion never reached the store. */
-      readonly type: 'dropped';
-      readonly operation: 'set' | 'delete';
-      readonly origin: string;
-    }
-  | {
-      /** After consecutive failures the store is not used for a while. Reads and writes are suspended separately. */
-      readonly type: 'suspended' | 'resumed';
-      readonly calls: StoreCalls;
-    }
-  | {
-      /**
-       * A damaged LMDB database was renamed and a new one created. This happens before a client has the store, so it
-       * is published on the channel `canfetch:store` only, and in `setAside` of the store.
-       */
-      readonly type: 'set-aside';
-      readonly path: string;
-      readonly movedTo: string;
-      readonly reason: string;
-    };
-
-/** `get` is a read, all other calls are writes. A store may serve one and refuse the other. */
-export type StoreCalls = 'reads' | 'writes';
 
 /** A lease with a token of its own. */
 export interface FencedLease extends StoreLease {

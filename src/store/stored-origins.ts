@@ -4,7 +4,8 @@ import { inTime } from './call-deadline.ts';
 import type { RecordCodec } from './record/record-codec.ts';
 import { type CallResult, StoreCaller } from './store-caller.ts';
 import { slotKey, storeKey } from './store-key.ts';
-import type { RobotsStore, StoreLease, StoreEvent } from './store.ts';
+import type { RobotsStore, StoreLease } from './store.ts';
+import type { StoreEvent } from './store-event.ts';
 import { type HeldLease, type Write, WriteBehind } from './write-behind.ts';
 
 export interface StoredOriginsOptions {

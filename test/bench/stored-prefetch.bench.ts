@@ -7,7 +7,7 @@ import Keyv from 'keyv';
 import { createClient } from 'redis';
 import { type RobotsStore, RobotsClient } from '../../src/index.ts';
 import type { EmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
-import { keyvStore } from '../../src/store/keyv/keyv.ts';
+import { keyvStore } from '../../src/store/keyv.ts';
 import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
 import { redisStore } from '../../src/store/redis/redis.ts';
 import { sqliteStore } from '../../src/store/sqlite/sqlite.ts';

@@ -1,4 +1,4 @@
-import { withFence } from '../../src/store/record/fence.ts';
+import { withFence } from '../../src/store/value/fence.ts';
 import type { RobotsStore, StoreLease, StoreSetOptions } from '../../src/index.ts';
 
 export type StoreCall = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve';

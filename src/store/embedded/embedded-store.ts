@@ -7,17 +7,17 @@ import {
   RobotsInvalidOptionsError,
   systemClock,
 } from '../../base/index.ts';
-import { decompress } from '../record/compress.ts';
-import { withoutFence } from '../record/fence.ts';
+import { decompress } from '../value/compress.ts';
+import { withoutFence } from '../value/fence.ts';
 import {
-  cacheChannels,
   type FencedLease,
-  milliseconds,
+  durationMs,
   type RobotsStore,
   type StoreLeaseOptions,
   type StoreSetOptions,
   SLOT_REMEMBERED_MS,
 } from '../store.ts';
+import { storeChannels } from '../store-event.ts';
 import type { SetAside } from './set-aside.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import { PendingChanges } from './pending-changes.ts';
@@ -99,7 +99,7 @@ export function embeddedStore(
   database: EmbeddedDatabase,
   { name, clock, setAside, close: closeDatabase }: EmbeddedStoreSettings,
 ): EmbeddedStore {
-  if (setAside !== undefined) cacheChannels.store.publish({ type: 'set-aside', ...setAside });
+  if (setAside !== undefined) storeChannels.store.publish({ type: 'set-aside', ...setAside });
   const table = new Table(database, clock);
   const pendingChanges = new PendingChanges(table);
   let pending = 0;
@@ -143,7 +143,7 @@ export function embeddedStore(
     delete: (key) => open(() => pendingChanges.delete(key)),
     lease: (key, ttlMs, { valueKey } = {}) =>
       open(async () => {
-        const ttl = milliseconds('ttlMs', ttlMs);
+        const ttl = durationMs('ttlMs', ttlMs);
         let content: Buffer | undefined;
         const token = await table.write('now', (writer) => {
           if (writer.find('lease', key) !== undefined) return undefined;
@@ -169,7 +169,7 @@ export function embeddedStore(
       }),
     reserve: (key, delayMs) =>
       open(async () => {
-        const delay = milliseconds('delayMs', delayMs);
+        const delay = durationMs('delayMs', delayMs);
         const slot = await table.write('now', (writer) => {
           const last = Number(writer.find('slot', key)?.content.toString() ?? Number.NaN);
           const now = table.now();

@@ -1,6 +1,6 @@
-import { compress } from '../record/compress.ts';
-import { fenceOf, withFence } from '../record/fence.ts';
-import { milliseconds, type StoreSetOptions } from '../store.ts';
+import { compress } from '../value/compress.ts';
+import { fenceOf, withFence } from '../value/fence.ts';
+import { durationMs, type StoreSetOptions } from '../store.ts';
 import type { Table, Writer } from './table.ts';
 
 /** A pending change of a key. Without a value the key is deleted. */
@@ -33,7 +33,7 @@ export class PendingChanges {
     { ttlMs, fence }: StoreSetOptions,
     along?: (writer: Writer) => void,
   ): Promise<void> {
-    const ttl = milliseconds('ttlMs', ttlMs);
+    const ttl = durationMs('ttlMs', ttlMs);
     const change: Change = { value, expiresAt: this.table.now() + ttl, fence };
     await this.change(key, change, async () => {
       const content = withFence(await compress(value), fence);

@@ -1,15 +1,15 @@
 import type { EmbeddedDatabase, Entry, EntryKind } from '../embedded/database.ts';
 import { type LmdbDatabase, type LmdbEntry, type LmdbRange, transact } from './database.ts';
 import {
-  decodeRecord,
-  encodeRecord,
+  decodeEntry,
+  encodeEntry,
   indexBefore,
   indexEntry,
   nameOf,
   namesOf,
   readIndexEntry,
   wholeExpiry,
-} from './record.ts';
+} from './entry-codec.ts';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -53,7 +53,7 @@ export class LmdbEntries implements EmbeddedDatabase {
       void this.database.remove(indexEntry(before.expiresAt, name));
     }
     const after: Entry = { key: entry.key, expiresAt, content: entry.content };
-    void this.database.put(name, encodeRecord(name, after));
+    void this.database.put(name, encodeEntry(name, after));
     void this.database.put(indexEntry(expiresAt, name), NOTHING);
     this.transaction?.entries.set(name, after);
   }
@@ -98,7 +98,7 @@ export class LmdbEntries implements EmbeddedDatabase {
     const names = { ...namesOf(kind), limit };
     for (let range: LmdbRange | undefined = names; range !== undefined;) {
       const found: LmdbEntry[] = [...this.database.getRange(range)];
-      yield found.flatMap(({ key, value }) => decodeRecord(String(key), value) ?? []);
+      yield found.flatMap(({ key, value }) => decodeEntry(String(key), value) ?? []);
       const last = found.length === limit ? found.at(-1) : undefined;
       range = last && { ...names, start: String(last.key), exclusiveStart: true };
     }
@@ -124,7 +124,7 @@ export class LmdbEntries implements EmbeddedDatabase {
   private read(name: string): Entry | undefined {
     const entries = this.transaction?.entries;
     if (entries?.has(name) === true) return entries.get(name);
-    const entry = decodeRecord(name, this.database.get(name));
+    const entry = decodeEntry(name, this.database.get(name));
     entries?.set(name, entry);
     return entry;
   }

@@ -6,7 +6,7 @@ import {
   type Profile,
 } from '../../lifecycle/index.ts';
 import { originOf } from '../../url/index.ts';
-import { base64OfOctets } from './base64.ts';
+import { storedBody } from './stored-body.ts';
 import { crc32 } from './crc32.ts';
 import type { StoredEntry } from './record-schema.ts';
 
@@ -96,25 +96,6 @@ export class RecordCodec {
 
 /** Loaded when the first entry is read, so that clients without stores and snapshots never load it. */
 let schemaModule: Promise<typeof import('./record-schema.ts')> | undefined;
-
-/** A BOM is part of the file. */
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const encoder = new TextEncoder();
-
-/** The body as text if, JSON escapes included, that is not longer than base64. A store may compress it. */
-function storedBody(body: Uint8Array): string | { readonly base64: string } {
-  const base64Length = Math.ceil(body.length / 3) * 4 + 2;
-  try {
-    const text = utf8.decode(body);
-    const json = JSON.stringify(text);
-    // A text of as many characters as octets is ASCII.
-    const jsonLength = text.length === body.length ? json.length : encoder.encode(json).length;
-    if (jsonLength <= base64Length) return text;
-  } catch {
-    // Not valid UTF-8.
-  }
-  return { base64: base64OfOctets(body) };
-}
 
 function versionOf(entry: string): number | undefined {
   const value = parseJson(entry);

@@ -1,7 +1,7 @@
 // The small edition, for bundles: it is 8 KB compressed, and `zod` itself 25 KB.
 import * as z from 'zod/mini';
 import type { OriginRecord } from '../../lifecycle/index.ts';
-import { octetsOfBase64 } from './base64.ts';
+import { octetsOfBase64 } from './stored-body.ts';
 
 /** A stored record, with the settings of its writer that a reader must know. */
 export interface StoredEntry {

@@ -1,9 +1,9 @@
 import { assertKnownOptions, invalid, quote } from '../../base/index.ts';
-import { MAX_VALUE_BYTES, compress, decompress } from '../record/compress.ts';
-import { MAX_FENCE_BYTES, withFence, withoutFence } from '../record/fence.ts';
+import { MAX_VALUE_BYTES, compress, decompress } from '../value/compress.ts';
+import { MAX_FENCE_BYTES, withFence, withoutFence } from '../value/fence.ts';
 import {
   type FencedLease,
-  milliseconds,
+  durationMs,
   type RobotsStore,
   SLOT_REMEMBERED_MS,
   type StoreLeaseOptions,
@@ -80,7 +80,7 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
     },
     async set(key, value, { ttlMs, fence }) {
       const name = nameOf(prefix, key);
-      const ttl = wholeMs(milliseconds('ttlMs', ttlMs));
+      const ttl = wholeMs(durationMs('ttlMs', ttlMs));
       const content = withFence(await compress(value), fence);
       if (fence === undefined) await send(name, 'SET', name, content, 'PX', ttl);
       else await setFenced(send, [name], content, fence, ttl);
@@ -92,7 +92,7 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
     async lease(key, ttlMs, { valueKey } = {}) {
       // The two keys are on one node of a cluster only if their hash tags are equal.
       const name = nameOf(prefix, valueKey ?? key, ':lease');
-      const ttl = wholeMs(milliseconds('ttlMs', ttlMs));
+      const ttl = wholeMs(durationMs('ttlMs', ttlMs));
       const valueName = valueKey === undefined ? undefined : nameOf(prefix, valueKey);
       const keys = valueName === undefined ? ([name] as const) : ([name, valueName] as const);
       const reply = await takeLease(send, keys, randomUUID(), ttl, LAST_OCTET);
@@ -109,14 +109,14 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
         ...lease,
         value: (await decompress(withoutFence(octets(reply[1])))) ?? null,
         async setAndRelease(value, options) {
-          const valueTtl = wholeMs(milliseconds('ttlMs', options.ttlMs));
+          const valueTtl = wholeMs(durationMs('ttlMs', options.ttlMs));
           await setFenced(send, [valueName, name], withFence(await compress(value), token), token, valueTtl);
         },
       };
     },
     async reserve(key, delayMs) {
       const name = nameOf(prefix, key, ':slot');
-      const delay = milliseconds('delayMs', delayMs);
+      const delay = durationMs('delayMs', delayMs);
       const reply = await bookSlot(send, [name], micros(delay), micros(Math.max(delay, SLOT_REMEMBERED_MS)));
       return readWait(reply);
     },

@@ -1,8 +1,7 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedDatabase, Entry, EntryKind } from '../embedded/database.ts';
 import { BrokenTransaction } from '../embedded/write-batch.ts';
-import type { SqliteDatabase, SqliteStatement } from './connection.ts';
-import { hasCode, SQLITE_BUSY } from './errors.ts';
+import { hasCode, type SqliteDatabase, SQLITE_BUSY, type SqliteStatement } from './connection.ts';
 
 /** Numbers of the kinds in the table. */
 const KINDS: Readonly<Record<EntryKind, number>> = { value: 1, lease: 2, slot: 3 };

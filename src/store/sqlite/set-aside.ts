@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { isLocked, pause, type SetAside, setAsideIfDamaged } from '../embedded/set-aside.ts';
-import type { Connect, SqliteDatabase } from './connection.ts';
-import { hasCode, SQLITE_CORRUPT, SQLITE_NOTADB } from './errors.ts';
+import { type Connect, hasCode, type SqliteDatabase, SQLITE_CORRUPT, SQLITE_NOTADB } from './connection.ts';
 
 /** A larger database is not read as a whole when it is opened: damage in it is an error of the call that meets it. */
 const CHECKED_BYTES = 64 * 1024 * 1024;

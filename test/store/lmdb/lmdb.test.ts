@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { encodeRecord, nameOf } from '../../../src/store/lmdb/record.ts';
+import { encodeEntry, nameOf } from '../../../src/store/lmdb/entry-codec.ts';
 import { type LmdbStore, lmdbStore, type StoreEntry } from '../../../src/store/lmdb/lmdb.ts';
 import { DAY, HOUR, MINUTE, SECOND, VirtualClock } from '../../support/client.ts';
 import { compileScript, startWorker } from '../../support/workers.ts';
@@ -344,7 +344,7 @@ describe('LMDB', () => {
       const theirs = lmdbStore(root);
       await theirs.set(one, 'value', { ttlMs: HOUR });
       const content = Buffer.from('tof the other');
-      const record = encodeRecord(nameOf('value', one), {
+      const record = encodeEntry(nameOf('value', one), {
         key: other,
         content,
         expiresAt: Date.now() + HOUR,

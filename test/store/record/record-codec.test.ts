@@ -375,7 +375,7 @@ describe('any forged record', () => {
         else expect(profile.tooManyRedirects).toBe('unavailable');
       }),
       // So many that the figures below are reached whatever the chance.
-      { numRuns: runs(5_000) },
+      { numRuns: runs(15_000) },
     );
     expect(taken).toBeGreaterThan(runs(50));
     expect(opened).toBeGreaterThan(runs(10));

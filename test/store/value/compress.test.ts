@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { MAX_VALUE_BYTES, compress, decompress } from '../../../src/store/record/compress.ts';
+import { MAX_VALUE_BYTES, compress, decompress } from '../../../src/store/value/compress.ts';
 import fc from '../../support/fast-check.ts';
 
 /** Zeros, compressed as fast as can be: by default that takes 15 s for the bomb. */

@@ -57,7 +57,7 @@ export function wholeExpiry(expiresAt: number): number {
   return Math.min(Math.ceil(expiresAt), LATEST);
 }
 
-export function encodeRecord(name: string, { key, expiresAt, content }: Entry): Buffer {
+export function encodeEntry(name: string, { key, expiresAt, content }: Entry): Buffer {
   // JSON escapes lone surrogates, so that UTF-8 keeps them.
   const inside = Buffer.from(name[1] === '#' ? JSON.stringify(key) : '');
   const header = Buffer.alloc(HEADER_BYTES);
@@ -68,7 +68,7 @@ export function encodeRecord(name: string, { key, expiresAt, content }: Entry): 
 }
 
 /** Decodes a record; `undefined` for anything else. */
-export function decodeRecord(name: string, stored: unknown): Entry | undefined {
+export function decodeEntry(name: string, stored: unknown): Entry | undefined {
   if (!(stored instanceof Uint8Array) || stored.length < HEADER_BYTES) return undefined;
   const octets = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
   if (octets.readUInt8(0) !== LAYOUT) return undefined;

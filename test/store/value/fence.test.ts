@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fenceOf, MAX_FENCE_BYTES, withFence, withoutFence } from '../../../src/store/record/fence.ts';
+import { fenceOf, MAX_FENCE_BYTES, withFence, withoutFence } from '../../../src/store/value/fence.ts';
 
 const VALUE = Buffer.from('tUser-agent: *');
 
