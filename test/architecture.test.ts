@@ -3,6 +3,7 @@ import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { entrances as sourcesOfEntrances } from './support/entrances.ts';
 
 /**
  * The house stands as `src/README.md` draws it: its table names the rooms, roof first, their doors, and the libraries
@@ -13,7 +14,6 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional?: boolean }>>;
-  readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
 };
 
 interface Room {
@@ -43,9 +43,8 @@ const sources = new Map(
 
 /** What subpaths of the package are made of, but for the door and the rules, which the inside uses too. */
 const entrances = new Set(
-  Object.values(manifest.exports)
-    .flatMap((entry) => (typeof entry === 'string' ? [] : [entry.default]))
-    .map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, '$1.ts'))
+  Object.values(sourcesOfEntrances)
+    .map((path) => path.replace(/^src\//, ''))
     .filter((file) => file !== 'index.ts' && file !== 'rules/index.ts'),
 );
 

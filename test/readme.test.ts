@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../src/base/version.ts';
 import { skippedWithoutChromium } from './support/chromium.ts';
+import { entrances, manifest, sourceOf } from './support/entrances.ts';
 import './support/crawlee.ts';
 import { type FtpSite, startFtpSite } from './support/ftp-site.ts';
 import { type Proxy, startProxy } from './support/proxy.ts';
@@ -84,20 +85,6 @@ afterAll(async () => {
   if (existsSync(folder)) rmSync(folder, { recursive: true });
 });
 
-const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  readonly version: string;
-  readonly exports: Readonly<Record<string, { readonly default: string }>>;
-};
-
-/** Where an entrance of the package is made. */
-function sourceOf(entry: string): string {
-  const built = manifest.exports[entry.replace(/^canfetch/, '.')]?.default;
-  if (built === undefined) throw new Error(`A guide imports ${entry}, which is no entrance`);
-  return fileURLToPath(
-    new URL(`.${built.replace(/^\.\/dist/, './src').replace(/js$/, 'ts')}`, import.meta.url),
-  );
-}
-
 /** `expression; // value` → a claim, where the comment is a literal to its end. */
 function withClaims(source: string): string {
   return source.replaceAll(
@@ -111,7 +98,10 @@ async function run(index: number, source: string): Promise<void> {
   const claims: [unknown, unknown][] = [];
   Reflect.set(globalThis, 'claims', claims);
   const module = withClaims(source)
-    .replaceAll(/from '(canfetch(?:\/[\w-]+)?)'/g, (_, entry: string) => `from '${sourceOf(entry)}'`)
+    .replaceAll(
+      /from '(canfetch(?:\/[\w-]+)?)'/g,
+      (_, entry: string) => `from '${join(root, sourceOf(entry))}'`,
+    )
     .replaceAll("from 'playwright'", `from '${chromium}'`)
     .replaceAll("from 'puppeteer'", `from '${puppeteer}'`)
     .replaceAll('ftp://ftp.example.com', ftpSite.origin)
@@ -140,7 +130,6 @@ async function compileBlocks(): Promise<string> {
     // A block without imports is a module as well.
     writeFileSync(new URL(`block-${index}.ts`, compiled), `${source}\nexport {};\n`);
   }
-  const entrances = Object.entries(manifest.exports).filter(([, entry]) => typeof entry !== 'string');
   const config = {
     compilerOptions: {
       strict: true,
@@ -156,9 +145,9 @@ async function compileBlocks(): Promise<string> {
         '#platform': [join(root, 'src/fetch/platform/undici.ts')],
         playwright: [join(root, 'node_modules/playwright-core/index.d.ts')],
         ...Object.fromEntries(
-          entrances.map(([name]) => [
-            name.replace('.', 'canfetch'),
-            [sourceOf(name.replace('.', 'canfetch'))],
+          Object.entries(entrances).map(([name, source]) => [
+            name === 'index' ? 'canfetch' : `canfetch/${name}`,
+            [join(root, source)],
           ]),
         ),
       },

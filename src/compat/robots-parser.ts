@@ -27,24 +27,45 @@ interface OwnRecords {
  * differ from that package's where it differs from these. `ua` is a product token or a User-Agent string; without it
  * the groups for `*` count.
  */
-export class Robots {
+export interface Robot {
+  /**
+   * Whether `ua` may fetch `url`.
+   *
+   * @returns `undefined` when `url` is of another origin than the robots.txt, or no URL.
+   */
+  isAllowed(url: string, ua?: string): boolean | undefined;
+  /** The opposite of {@link isAllowed}: also true when that is `undefined`. */
+  isDisallowed(url: string, ua?: string): boolean | undefined;
+  /**
+   * Whether a group that names `ua` disallows `url`; groups for `*` do not count. Version 3.0.1 of the package has no
+   * such method. Here it is always there; the type says otherwise, so that a test may replace a `Robot` by an object
+   * with the methods of the package.
+   *
+   * @returns `undefined` when `url` is of another origin than the robots.txt, or no URL.
+   */
+  isExplicitlyDisallowed?(url: string, ua: string): boolean | undefined;
+  /** The line of the rule that decides, counted from 1; -1 when none does, or `url` is of another origin. */
+  getMatchingLineNumber(url: string, ua?: string): number;
+  /** The `Crawl-delay` for `ua`, in seconds. */
+  getCrawlDelay(ua?: string): number | undefined;
+  /** The values of all `Sitemap` lines, as written. It is the same array each time. */
+  getSitemaps(): string[];
+  /** The value of the last `Host` line, in lower case. */
+  getPreferredHost(): string | null;
+}
+
+class Robots implements Robot {
   private readonly origin: string | undefined;
   private readonly file: RobotsFile;
   private records: OwnRecords | undefined;
   /** Whether a URL was asked about. The first answer compiles no rules: many files are asked one question only. */
   private asked = false;
 
-  /** @internal Call {@link robotsParser}. */
   constructor(url: string, text: string) {
     this.origin = readUrl(url) ? located.origin : undefined;
     this.file = parseRobots(text);
   }
 
-  /**
-   * Whether `ua` may fetch `url`.
-   *
-   * @returns `undefined` when `url` is of another origin than the robots.txt, or no URL.
-   */
   isAllowed(url: string, ua?: string): boolean | undefined {
     if (!this.isOurs(url)) return undefined;
     if (!this.asked) {
@@ -58,39 +79,29 @@ export class Robots {
     return rule < 0 || ruleset.isAllow(rule);
   }
 
-  /** The opposite of {@link isAllowed}: also true when that is `undefined`. */
   isDisallowed(url: string, ua?: string): boolean {
     return this.isAllowed(url, ua) !== true;
   }
 
-  /**
-   * Whether a group that names `ua` disallows `url`; groups for `*` do not count.
-   *
-   * @returns `undefined` when `url` is of another origin than the robots.txt, or no URL.
-   */
   isExplicitlyDisallowed(url: string, ua: string): boolean | undefined {
     const verdict = this.verdict(url, ua);
     if (verdict === undefined) return undefined;
     return !verdict.allowed && this.file.rulesetFor(ua).scope === 'named';
   }
 
-  /** The line of the rule that decides, counted from 1; -1 when none does, or `url` is of another origin. */
   getMatchingLineNumber(url: string, ua?: string): number {
     return this.verdict(url, ua)?.rule?.line ?? -1;
   }
 
-  /** The `Crawl-delay` for `ua`, in seconds. */
   getCrawlDelay(ua?: string): number | undefined {
     const delayMs = this.file.crawlDelay(ua || '*');
     return delayMs === undefined ? undefined : delayMs / 1000;
   }
 
-  /** The values of all `Sitemap` lines, as written. It is the same array each time. */
   getSitemaps(): string[] {
     return (this.records ??= readRecords(this.file)).sitemaps;
   }
 
-  /** The value of the last `Host` line, in lower case. */
   getPreferredHost(): string | null {
     return (this.records ??= readRecords(this.file)).host;
   }
@@ -113,8 +124,10 @@ function readRecords({ bytes, traits }: RobotsFile): OwnRecords {
   while (cursor.next()) {
     const { kind, valueStart, valueEnd } = cursor;
     if (valueStart === valueEnd) continue;
-    if (kind === LINE_SITEMAP) sitemaps.push(text.decode(bytes.subarray(valueStart, valueEnd)));
-    else if (kind === LINE_OTHER && isHost(cursor)) {
+    if (kind === LINE_SITEMAP) {
+      // The package trims what `trim` of strings does; in octets U+00A0 is an ordinary character.
+      sitemaps.push(text.decode(bytes.subarray(valueStart, valueEnd)).trim());
+    } else if (kind === LINE_OTHER && isHost(cursor)) {
       host = text.decode(bytes.subarray(valueStart, valueEnd)).toLowerCase();
     }
   }
@@ -164,7 +177,7 @@ function readUrl(url: string): boolean {
  * robots.isAllowed('https://example.com/private', 'ExampleBot'); // false
  * ```
  */
-export default function robotsParser(url: string, text: string): Robots {
+export default function robotsParser(url: string, text: string): Robot {
   // The package accepts any value as URL, and takes a missing text for an empty file.
   return new Robots(String(url), text ?? '');
 }

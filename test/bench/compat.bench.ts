@@ -1,4 +1,4 @@
-import robotsParser, { type Robots } from '../../src/compat/robots-parser.ts';
+import robotsParser, { type Robot } from '../../src/compat/robots-parser.ts';
 import type { BenchFile } from './files.ts';
 import { interleave, type Row } from './measure.ts';
 import { robotsParser as peerParser } from './peer.ts';
@@ -7,7 +7,7 @@ const AGENT = 'ExampleBot';
 
 /** The methods that both have. Version 3.0.1 has no `isExplicitlyDisallowed`. */
 type Methods = Pick<
-  Robots,
+  Robot,
   | 'isAllowed'
   | 'isDisallowed'
   | 'getMatchingLineNumber'

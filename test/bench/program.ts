@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 /** The `canfetch` program, as it was built. */
-export const PROGRAM: string = fileURLToPath(new URL('../../src/program/main.js', import.meta.url));
+export const PROGRAM: string = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
 
 /** A process of this folder that sends its port when it listens, and ends when it is disconnected. */
 export async function startProcess(name: string): Promise<{ child: ChildProcess; port: number }> {

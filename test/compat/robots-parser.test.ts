@@ -1,7 +1,6 @@
-import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import robotsParser from '../../src/compat/robots-parser.ts';
+import robotsParser, { type Robot } from '../../src/compat/robots-parser.ts';
 import { robotsParser as peer } from '../bench/peer.ts';
 
 const TEXT = `User-agent: *
@@ -34,7 +33,7 @@ describe('the methods of robots-parser', () => {
   ])('%s is not of the origin: undefined, which is not allowed', (url) => {
     expect(robots.isAllowed(url)).toBeUndefined();
     expect(robots.isDisallowed(url)).toBe(true);
-    expect(robots.isExplicitlyDisallowed(url, 'AnyBot')).toBeUndefined();
+    expect(robots.isExplicitlyDisallowed?.(url, 'AnyBot')).toBeUndefined();
     expect(robots.getMatchingLineNumber(url)).toBe(-1);
   });
 
@@ -54,10 +53,30 @@ describe('the methods of robots-parser', () => {
     expect(closed.isAllowed('https://example.com/robots.txt')).toBe(true);
   });
 
+  it('fits where a test replaces it by an object with the methods of the package', () => {
+    const mock = {
+      isAllowed: () => true,
+      isDisallowed: () => false,
+      getMatchingLineNumber: () => -1,
+      getCrawlDelay: () => undefined,
+      getSitemaps: () => [],
+      getPreferredHost: () => null,
+    } satisfies Robot;
+    const replaced: typeof robotsParser = () => mock;
+    expect(replaced('https://example.com/robots.txt', '')).toBe(mock);
+  });
+
+  it('trims a sitemap line that begins with U+00A0, as the package does', () => {
+    const text = 'Sitemap:\u00A0https://example.com/a.xml\u00A0';
+    const read = robotsParser('https://example.com/robots.txt', text);
+    expect(read.getSitemaps()).toEqual(peer('https://example.com/robots.txt', text).getSitemaps());
+    expect(read.getSitemaps()).toEqual(['https://example.com/a.xml']);
+  });
+
   it('isExplicitlyDisallowed counts the group that names the agent alone', () => {
-    expect(robots.isExplicitlyDisallowed('https://example.com/named', 'NamedBot')).toBe(true);
-    expect(robots.isExplicitlyDisallowed('https://example.com/named/open', 'NamedBot')).toBe(false);
-    expect(robots.isExplicitlyDisallowed('https://example.com/private', 'AnyBot')).toBe(false);
+    expect(robots.isExplicitlyDisallowed?.('https://example.com/named', 'NamedBot')).toBe(true);
+    expect(robots.isExplicitlyDisallowed?.('https://example.com/named/open', 'NamedBot')).toBe(false);
+    expect(robots.isExplicitlyDisallowed?.('https://example.com/private', 'AnyBot')).toBe(false);
   });
 
   it('getMatchingLineNumber is 1-based, -1 without a rule', () => {
@@ -106,17 +125,6 @@ describe('beside robots-parser itself', () => {
         expect(ours.isAllowed(url, 'AnyBot')).toBe(verdict);
       }),
     );
-  });
-});
-
-it('require() gives the function itself', () => {
-  // The built package is what `require` loads; see also `.ci/packed`.
-  const manifest: { readonly exports: Readonly<Record<string, object>> } = createRequire(import.meta.url)(
-    '../../package.json',
-  );
-  expect(manifest.exports['./robots-parser']).toEqual({
-    types: './dist/compat/robots-parser.d.ts',
-    default: './dist/compat/robots-parser.js',
   });
 });
 

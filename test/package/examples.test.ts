@@ -1,11 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
+import { sourceOf } from '../support/entrances.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const { exports } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
-  readonly exports: Readonly<Record<string, { readonly default: string }>>;
-};
 
 /** Every import of the package in a TSDoc example, as [file, names, entrance]. */
 const imports = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' })
@@ -26,9 +24,7 @@ it('the examples of the package import something', () => {
 it.each(imports)(
   'the example in %s imports %j from an entrance that exports it: canfetch%s',
   async (_file, names, entrance) => {
-    const source = exports[`.${entrance}`]?.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts');
-    expect(source).toBeDefined();
-    const entranceModule: object = await import(pathToFileURL(root + source).href);
+    const entranceModule: object = await import(pathToFileURL(root + sourceOf(`canfetch${entrance}`)).href);
     const values = names.filter((name) => !name.startsWith('type '));
     expect(Object.keys(entranceModule)).toEqual(expect.arrayContaining(values));
   },

@@ -1,0 +1,125 @@
+/**
+ * Makes what is published from the sources: each entrance as an ES module and as a CommonJS one, with the chunks that they
+ * share, declarations for both, and the command. Arguments: the folder to fill, and the folder of declarations that the
+ * compiler made.
+ *
+ * A package of hundreds of modules would take a third of a millisecond to load each. Entrances are those that package.json
+ * documents, and `test/package/entrances.test.ts` holds its `exports` to them.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { rolldown } from 'rolldown';
+import { rollup } from 'rollup';
+import { dts } from 'rollup-plugin-dts';
+import { entrances, manifest } from './entrances.js';
+
+const [folder, types] = process.argv.slice(2);
+const installed = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
+const packageOf = (id) => /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? '';
+const platforms = {
+  'platform-undici': 'src/fetch/platform/undici.ts',
+  'platform-fetch': 'src/fetch/platform/fetch.ts',
+};
+
+/** What the user's installation has is imported. Other packages are bundled, and their licences are published. */
+const isInstalled = (id) => /^(?:node:|#)/.test(id) || installed.has(packageOf(id));
+/** Tools for CommonJS cannot load these two, which are ES modules only. */
+const isInstalledAsCommonJs = (id) => isInstalled(id) && packageOf(id) !== 'p-limit';
+
+const licences = new Map();
+const collectLicences = {
+  name: 'collect-licences',
+  moduleParsed({ id }) {
+    const [, root, name] = /^(.*\/node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(id) ?? [];
+    if (root === undefined) return;
+    const file = readdirSync(root).find((each) => /^licen[cs]e(?:\.|$)/i.test(each));
+    if (file === undefined) throw new Error(`Expected a licence in ${root}, found none`);
+    licences.set(name, readFileSync(`${root}/${file}`, 'utf8').trim());
+  },
+};
+
+async function bundle(input, external, output) {
+  const build = await rolldown({ input, platform: 'node', tsconfig: false, external, plugins: [collectLicences] });
+  await build.write({ comments: false, ...output });
+  await build.close();
+}
+
+await bundle({ ...entrances, ...platforms, cli: 'src/cli/main.ts' }, isInstalled, {
+  dir: folder,
+  cleanDir: true,
+  format: 'esm',
+  entryFileNames: '[name].js',
+  // Its module reads the files of the page beside it.
+  codeSplitting: { groups: [{ name: 'page/assets', test: /serve\/page\/assets\.ts$/ }] },
+  chunkFileNames: ({ name }) => (name === 'page/assets' ? '[name].js' : 'chunks/[name].js'),
+});
+
+await bundle({ ...entrances, ...platforms }, isInstalledAsCommonJs, {
+  dir: `${folder}/cjs`,
+  format: 'cjs',
+  exports: 'named',
+  // Jest runs no `import()` in CommonJS.
+  dynamicImportInCjs: false,
+  entryFileNames: '[name].cjs',
+  chunkFileNames: 'chunks/[name].cjs',
+  // Node gives this export to `require` by itself, but only from an ES module.
+  footer: ({ exports }) =>
+    exports.includes('module.exports')
+      ? "module.exports = Object.assign(exports['module.exports'], exports);"
+      : '',
+});
+
+/**
+ * Private members are left out, so that an object with the public ones fits the type of a class, and a class is the same
+ * type whether it was imported or required.
+ */
+const withoutPrivateMembers = {
+  name: 'without-private-members',
+  renderChunk: (code) =>
+    code.replaceAll(
+      /^(?: +\/\*\*(?:(?!\*\/)[^])*\*\/\n)? +(?:#private|private (?!constructor)[^(\n]*);\n/gm,
+      '',
+    ),
+};
+/** A value that is all that `require` gives. */
+const withExportAssignment = {
+  name: 'with-export-assignment',
+  renderChunk: (code) =>
+    code.replace(
+      /^export \{ (.*?)(\w+) as default, \2 as "module\.exports" \};$/m,
+      (_, others, value) =>
+        `export = ${value};\ndeclare namespace ${value} {\n  export { ${others}${value} as default };\n}`,
+    ),
+};
+
+const declarations = await rollup({
+  input: Object.fromEntries(
+    Object.entries(entrances).map(([name, path]) => [
+      name,
+      path.replace(/^src/, types).replace(/ts$/, 'd.ts'),
+    ]),
+  ),
+  external: isInstalled,
+  plugins: [dts()],
+});
+const declarationNames = (extension) => ({
+  entryFileNames: `[name].d.${extension}`,
+  chunkFileNames: ({ name }) => `chunks/${name.replace(/\.d$/, '')}.d.${extension}`,
+});
+await declarations.write({
+  dir: folder,
+  ...declarationNames('ts'),
+  plugins: [withoutPrivateMembers],
+});
+await declarations.write({
+  dir: `${folder}/cjs`,
+  ...declarationNames('cts'),
+  plugins: [withoutPrivateMembers, withExportAssignment],
+});
+await declarations.close();
+
+writeFileSync(
+  `${folder}/LICENCES`,
+  Array.from(licences, ([name, text]) => `${name}\n\n${text}\n`)
+    .sort()
+    .join('\n----\n\n'),
+);

@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { entrances, manifest } from '../support/entrances.ts';
+
+const others = Object.keys(entrances).filter((name) => name !== 'index');
+
+it.each(Object.entries(entrances))(
+  'the entrance %s is an ES module for import, and for require where Node can; CommonJS else',
+  (name, source) => {
+    expect(existsSync(source)).toBe(true);
+    const conditions = manifest.exports[name === 'index' ? '.' : `./${name}`];
+    expect(conditions).toEqual({
+      'module-sync': `./dist/${name}.js`,
+      require: `./dist/cjs/${name}.cjs`,
+      default: `./dist/${name}.js`,
+    });
+    // The first that holds is taken, so their order is part of the answer.
+    expect(Object.keys(conditions ?? {})).toEqual(['module-sync', 'require', 'default']);
+  },
+);
+
+it('the package has no other entrance', () => {
+  expect(Object.keys(manifest.exports)).toEqual(
+    expect.arrayContaining(['.', './package.json', ...others.map((name) => `./${name}`)]),
+  );
+  expect(Object.keys(manifest.exports)).toHaveLength(others.length + 2);
+});
+
+it('compilers that do not read exports find the declarations of each entrance', () => {
+  expect(manifest.typesVersions['*']).toEqual(
+    Object.fromEntries(others.map((name) => [name, [`./dist/cjs/${name}.d.cts`]])),
+  );
+});

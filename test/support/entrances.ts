@@ -1,0 +1,26 @@
+import { createRequire } from 'node:module';
+
+/** `exports` of package.json for one entrance, by condition. */
+export type Conditions = Readonly<Record<string, string>>;
+
+interface Package {
+  /** The source of each entrance by its name, `index` for that of the package itself. */
+  readonly entrances: Readonly<Record<string, string>>;
+  readonly manifest: {
+    readonly version: string;
+    readonly exports: Readonly<Record<string, string | Conditions>>;
+    readonly imports: Readonly<Record<'#platform', Readonly<Record<string, string | Conditions>>>>;
+    readonly typesVersions: Readonly<Record<'*', Readonly<Record<string, readonly string[]>>>>;
+  };
+}
+
+export const { entrances, manifest }: Package = createRequire(import.meta.url)(
+  '../../src/package/entrances.js',
+);
+
+/** The source of what a user imports as `specifier`, such as `canfetch/rules`. */
+export function sourceOf(specifier: string): string {
+  const source = entrances[specifier.replace(/^canfetch\/?/, '') || 'index'];
+  if (source === undefined) throw new Error(`Expected an entrance of the package, got ${specifier}`);
+  return source;
+}
