@@ -38,7 +38,13 @@ const collectLicences = {
 };
 
 async function bundle(input, external, output) {
-  const build = await rolldown({ input, platform: 'node', tsconfig: false, external, plugins: [collectLicences] });
+  const build = await rolldown({
+    input,
+    platform: 'node',
+    tsconfig: false,
+    external,
+    plugins: [collectLicences],
+  });
   await build.write({ comments: false, ...output });
   await build.close();
 }
