@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { deflateRawSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeWithChromium } from '../support/chromium.ts';
 import { answer, type Site, startSite } from '../support/site.ts';
@@ -99,18 +100,35 @@ describeWithChromium('the page in use', () => {
     expect(await open.text('#status')).toContain('The link is damaged');
   });
 
-  it('takes a link that would fill the memory for damaged', async () => {
-    await open.visit();
-    const bomb = await open.page.evaluate(`(async () => {
-      const stream = new Blob([new Uint8Array(50_000_000)]).stream().pipeThrough(new CompressionStream('deflate-raw'));
-      const octets = new Uint8Array(await new Response(stream).arrayBuffer());
-      return btoa(Array.from(octets, (each) => String.fromCharCode(each)).join(''))
-        .replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-    })()`);
-    await open.open();
-    await open.visit(`#try=${String(bomb)}`);
+  it.each([
+    ['octets', Buffer.alloc(50_000_000)],
+    ['lines of a file', JSON.stringify({ robots: '\n'.repeat(500_000) })],
+    ['URLs', JSON.stringify({ robots: '', urls: Array.from({ length: 60_000 }, () => '/') })],
+  ])('does not read a short link that unpacks to many %s', async (_, unpacked) => {
+    await open.visit(`#try=${deflateRawSync(unpacked).toString('base64url')}`);
     await open.page.locator('#status.error').waitFor();
-    expect(await open.text('#status')).toContain('The link is damaged');
+    expect(await open.text('#status')).toContain('The link holds a longer file');
+    expect(await open.page.locator('[data-part=banner]').count()).toBe(0);
+  });
+
+  it('asks nothing by itself when another site brought the visitor, and asks when the button is pressed', async () => {
+    const asked = site.requests.length;
+    const target = `${open.service.origin}/?url=${encodeURIComponent(site.url('/private'))}&agent=LinkBot`;
+    const body = `<script>location = ${JSON.stringify(target)}</script>`;
+    await using foreign = await startSite({ '/': { headers: { 'content-type': 'text/html' }, body } });
+    await open.page.goto(foreign.url('/'));
+    await open.page.waitForURL(target);
+    await open.page.getByText('A link has filled in this question.').waitFor();
+    expect(await open.page.getByLabel('URL', { exact: true }).inputValue()).toBe(site.url('/private'));
+    // Another fragment, which a page that holds this window could give it, changes nothing.
+    await open.page.evaluate(
+      `new Promise((done) => { addEventListener('popstate', () => setTimeout(done)); location.hash = 'again'; })`,
+    );
+    await open.page.getByText('A link has filled in this question.').waitFor();
+    expect(site.requests.length).toBe(asked);
+    await open.check();
+    expect(await open.banner('disallowed')).toContain('LinkBot');
+    open.complaints.splice(0);
   });
 
   it('goes back and forward through the questions', async () => {

@@ -127,6 +127,17 @@ describe('pages of other sites', () => {
     };
     expect((await ask(service.origin, '/', { headers: link })).status).toBe(200);
   });
+
+  it('the page is told who brought its visitor, and asks by itself only for one who came on their own', async () => {
+    const brought = async (site: string | undefined): Promise<boolean> => {
+      const headers = { 'sec-fetch-dest': 'document', ...(site && { 'sec-fetch-site': site }) };
+      const { text, headers: answered } = await ask(service.origin, '/?url=x', { headers });
+      expect(answered['vary']).toContain('Sec-Fetch-Site');
+      return !text.includes('data-brought-by="visitor"');
+    };
+    const sites = ['none', 'same-origin', 'same-site', 'cross-site', undefined];
+    expect(await Promise.all(sites.map(brought))).toEqual([false, false, true, true, true]);
+  });
 });
 
 it('every answer has the restrictive header fields', async () => {

@@ -31,11 +31,26 @@ type Coding = (typeof CODINGS)[number];
  * to `dist`.
  */
 export const assets: ReadonlyMap<string, Handler> = new Map(
-  FILES.map(([path, type, name]) => [
-    path,
-    assetHandler(`${type}; charset=utf-8`, readFileSync(new URL(name, import.meta.url))),
-  ]),
+  FILES.map(([path, type, name]) => {
+    const file = readFileSync(new URL(name, import.meta.url));
+    const handler = assetHandler(`${type}; charset=utf-8`, file);
+    return [path, name === 'index.html' ? documentHandler(handler, file) : handler];
+  }),
 );
+
+/**
+ * Tells the page who brought the visitor. The page answers the question of its address by itself only for one who typed
+ * it or came from the page itself: a link of another site would make this machine send requests to origins of that
+ * site's choice. Browsers send no `Sec-Fetch-Site` over plain HTTP to other hosts than this machine.
+ */
+function documentHandler(foreign: Handler, file: Buffer): Handler {
+  const marked = Buffer.from(file.toString().replace('<html', '<html data-brought-by="visitor"'));
+  const own = assetHandler('text/html; charset=utf-8', marked);
+  return (exchange) => {
+    const site = exchange.request.headers['sec-fetch-site'];
+    return (site === 'none' || site === 'same-origin' ? own : foreign)(exchange);
+  };
+}
 
 function assetHandler(type: string, file: Buffer): Handler {
   const replies: Readonly<Record<Coding, Reply>> = {
@@ -64,7 +79,7 @@ function assetReply(type: string, coding: Coding, body: Buffer): Reply {
       // Stored, but asked for again each time: after an update, all files must be of one version.
       'cache-control': 'no-cache',
       etag: `"${hash}"`,
-      vary: 'Accept-Encoding',
+      vary: 'Accept-Encoding, Sec-Fetch-Site',
       ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
     },
   };

@@ -19,6 +19,11 @@
 const FRAGMENT = '#try=';
 /** Twice what is read of a robots.txt. A short link can hold a text that would fill the memory. */
 const MAX_OCTETS = 1_048_576;
+/** More than the longest file of a real site has. A short link can hold so many lines that the page would stall. */
+const MAX_LINES = 50_000;
+
+/** The error for a link that holds more than it may. */
+export class TooLong extends Error {}
 
 /** The path, query and fragment for a question. @param {Question} question */
 export async function linkOf(question) {
@@ -54,6 +59,9 @@ export async function questionOf({ search, hash }) {
 function checked(found) {
   const { robots, urls, agents, purpose } = Object(found);
   const strings = (list) => (Array.isArray(list) ? list.filter((each) => typeof each === 'string') : []);
+  const texts = [robots, ...strings(urls), ...strings(agents)];
+  const lines = texts.map((text) => String(text).split(/\r\n?|\n/).length);
+  if (lines.reduce((sum, count) => sum + count, 0) > MAX_LINES) throw new TooLong();
   return {
     mode: 'text',
     robots: typeof robots === 'string' ? robots : '',
@@ -80,9 +88,9 @@ async function unpacked(text) {
   let size = 0;
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
     size += chunk.value.length;
-    if (size > MAX_OCTETS * 2) {
+    if (size > MAX_OCTETS) {
       await reader.cancel();
-      throw new RangeError('Expected at most ' + MAX_OCTETS * 2 + ' octets');
+      throw new TooLong();
     }
     found += decoder.decode(chunk.value, { stream: true });
   }

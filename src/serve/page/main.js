@@ -3,7 +3,7 @@
 import { csv, saveCsv } from './csv.js';
 import { button, byId, element, foreign, section } from './elements.js';
 import { Form } from './form.js';
-import { linkOf, questionOf } from './link.js';
+import { linkOf, questionOf, TooLong } from './link.js';
 import { Listing } from './listing.js';
 import { agentTable, matrix, profileTable, usageTable } from './tables.js';
 import { texts } from './texts.js';
@@ -204,22 +204,29 @@ const answer = (question) =>
 async function submit() {
   const question = form.read();
   const link = await linkOf(question);
-  if (link !== location.pathname + location.search + location.hash) history.pushState(null, '', link);
+  const isNew = link !== location.pathname + location.search + location.hash;
+  history[isNew ? 'pushState' : 'replaceState'](ASKED, '', link);
   await answer(question);
 }
 
-/** Shows the question that the address holds, and its answer. */
+/** The state of the entries of the history whose question the visitor has asked. */
+const ASKED = 'asked';
+
+/**
+ * Shows the question that the address holds, and its answer. A link of somebody else waits for the button: the answer can
+ * need requests to a site that the visitor did not choose.
+ */
 async function follow() {
   asking?.abort();
-  const question = await questionOf(location).catch(() => {
-    throw new Error(texts.badLink);
+  const question = await questionOf(location).catch((error) => {
+    throw new Error(error instanceof TooLong ? texts.longLink : texts.badLink);
   });
   form.fill(question);
-  if (question) {
+  if (question && history.state === ASKED) {
     await answer(form.read());
     return;
   }
-  say('');
+  say(question ? texts.waits : '');
   document.title = texts.plainTitle;
   result.hidden = true;
   result.replaceChildren();
@@ -233,5 +240,6 @@ document.addEventListener('keydown', (event) => {
   // Submits from a multi-line field too, where Enter alone inserts a line break.
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.node.requestSubmit();
 });
+if (document.documentElement.dataset.broughtBy === 'visitor') history.replaceState(ASKED, '');
 addEventListener('popstate', () => void follow().catch(showError));
 follow().catch(showError);

@@ -32,8 +32,10 @@ export const texts = {
   tooManyAgents: (count) => 'Expected at most 100 agents, got ' + count,
   noUrl: 'Expected URLs, or paths that start with /; none of these is one',
   badLink: 'The link is damaged: what it holds cannot be read',
+  longLink: 'The link holds a longer file than the page reads from links; open the file instead',
 
   // While asking
+  waits: 'A link has filled in this question. Press Check to ask it.',
   asking: (host) => 'Asking ' + host + ' …',
   deciding: 'Deciding …',
   elapsed: (seconds) => seconds + ' s',
