@@ -1,7 +1,7 @@
 import { RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { BrowserContextGuard } from '../browser/context-guard.ts';
-import type * as playwright from '../playwright/playwright.ts';
-import type * as puppeteer from '../puppeteer/puppeteer.ts';
+import type * as playwright from '../browser/playwright.ts';
+import type * as puppeteer from '../browser/puppeteer.ts';
 
 /** A page of either library that Crawlee has. */
 export type CrawledPage = playwright.PageLike | puppeteer.PageLike;

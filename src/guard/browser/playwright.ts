@@ -6,15 +6,36 @@ import {
   hasFrame,
   type Session,
   targetOf,
-} from '../browser/browser-requests.ts';
-import { type BrowserContextGuard, guardWith, type GuardContextOptions } from '../browser/context-guard.ts';
+} from './browser-requests.ts';
+import { type BrowserContextGuard, guardWith, type GuardContextOptions } from './context-guard.ts';
 import type { GuardClient } from '../client.ts';
-import type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
 
-export type { BrowserContextGuard, GuardContextOptions } from '../browser/context-guard.ts';
+export type { BrowserContextGuard, GuardContextOptions } from './context-guard.ts';
 export type { GuardClient } from '../client.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
-export type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
+
+/** The part of Playwright's `Page` that the guard uses. */
+export interface PageLike {
+  context(): BrowserContextLike;
+  frames(): readonly object[];
+  once(event: 'close', listener: () => void): unknown;
+}
+
+/** The part of Playwright's `BrowserContext` that the guard uses. */
+export interface BrowserContextLike {
+  browser(): BrowserLike | null;
+  pages(): readonly PageLike[];
+  serviceWorkers(): readonly unknown[];
+  addInitScript(script: { readonly content: string }): Promise<unknown>;
+  newCDPSession(pageOrFrame: never): Promise<unknown>;
+  once(event: 'close', listener: () => void): unknown;
+}
+
+/** The part of Playwright's `Browser` that the guard uses. */
+export interface BrowserLike {
+  contexts(): readonly BrowserContextLike[];
+  newBrowserCDPSession(): Promise<unknown>;
+}
 
 /** The guard of a browser context of Playwright. */
 export type ContextGuard = BrowserContextGuard<PageLike>;

@@ -1,14 +1,18 @@
 import { invalid } from '../../base/index.ts';
-import { askOnce, BrowserRequests, targetOf } from '../browser/browser-requests.ts';
-import { type BrowserContextGuard, guardWith, type GuardContextOptions } from '../browser/context-guard.ts';
+import { askOnce, BrowserRequests, targetOf } from './browser-requests.ts';
+import { type BrowserContextGuard, guardWith, type GuardContextOptions } from './context-guard.ts';
 import type { GuardClient } from '../client.ts';
-import { PuppeteerDriver } from './driver.ts';
-import type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
+import {
+  type BrowserContextLike,
+  type BrowserLike,
+  type PageLike,
+  PuppeteerDriver,
+} from './puppeteer-driver.ts';
 
-export type { BrowserContextGuard, GuardContextOptions } from '../browser/context-guard.ts';
+export type { BrowserContextGuard, GuardContextOptions } from './context-guard.ts';
 export type { GuardClient } from '../client.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
-export type { BrowserContextLike, BrowserLike, PageLike } from './types.ts';
+export type { BrowserContextLike, BrowserLike, PageLike } from './puppeteer-driver.ts';
 
 /** The guard of a browser context of Puppeteer. */
 export type ContextGuard = BrowserContextGuard<PageLike>;
