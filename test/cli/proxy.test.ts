@@ -45,6 +45,8 @@ describe('every command that fetches goes over a proxy', () => {
     ['all_proxy', {}],
     ['ALL_PROXY', {}],
     ['HTTP_PROXY', { NO_PROXY: 'other.test' }],
+    ['HTTP_PROXY', { http_proxy: '' }],
+    ['ALL_PROXY', { http_proxy: '', HTTP_PROXY: '', all_proxy: '' }],
   ])('that %s names, beside %o', async (name, more) => {
     const env = { [name]: proxy.url, ...more };
     expect((await cli([url], { env })).code).toBe(DISALLOWED);
@@ -62,7 +64,7 @@ describe('every command that fetches goes over a proxy', () => {
   it.each([
     ['NO_PROXY names the host', { NO_PROXY: 'site.test' }],
     ['no_proxy comes first', { no_proxy: '*', NO_PROXY: '' }],
-    ['http_proxy is set to nothing', { http_proxy: '' }],
+    ['no_proxy is empty, and NO_PROXY names the host', { no_proxy: '', NO_PROXY: 'site.test' }],
     ['a CGI server may have made HTTP_PROXY', { REQUEST_METHOD: 'GET' }],
   ])('but not where %s', async (_, more) => {
     expect((await cli([url], { env: { HTTP_PROXY: proxy.url, ...more } })).code).toBe(UNDECIDED);

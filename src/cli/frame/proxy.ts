@@ -6,12 +6,13 @@ import { UsageError } from '../../report/usage-error.ts';
  * Selects the proxies for requests: the value of `--proxy` (`given`), or the environment variables as curl reads them.
  * Lower-case names (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`) take precedence over upper-case names.
  * `HTTP_PROXY` is ignored when `REQUEST_METHOD` is set, because a CGI server derives it from the `Proxy` field of a
- * request. `NO_PROXY` also applies to `--proxy`. Returns `undefined` when no request uses a proxy.
+ * request. An empty variable counts as not set. `NO_PROXY` also applies to `--proxy`. Returns `undefined` when no request
+ * uses a proxy.
  *
  * @throws UsageError when a value is not the URL of an http or https proxy.
  */
 export function readProxies(given: string | undefined, env: Session['env']): ProxySettings | undefined {
-  const noProxy = env['no_proxy'] ?? env['NO_PROXY'] ?? '';
+  const noProxy = env['no_proxy'] || env['NO_PROXY'] || '';
   if (noProxy.trim() === '*') return undefined;
   if (given !== undefined) {
     const proxy = readProxyUrl('--proxy', given);
@@ -24,11 +25,13 @@ export function readProxies(given: string | undefined, env: Session['env']): Pro
   return { ...(http === undefined ? {} : { http }), ...(https === undefined ? {} : { https }), noProxy };
 }
 
-/** Reads the first variable that is set. An empty value means no proxy. */
+/** Reads the first variable that is set and not empty. */
 function firstSet(env: Session['env'], names: readonly string[]): string | undefined {
-  const name = names.find((each) => env[each] !== undefined);
-  const value = name === undefined ? '' : (env[name] ?? '').trim();
-  return name === undefined || value === '' ? undefined : readProxyUrl(name, value);
+  for (const name of names) {
+    const value = env[name];
+    if (value !== undefined && value !== '') return readProxyUrl(name, value.trim());
+  }
+  return undefined;
 }
 
 /** Reads a proxy URL; `http` is the default scheme. Errors do not quote the value, because it may hold a password. */

@@ -5,6 +5,7 @@ import { count } from './durations.ts';
 /** Descriptions of common error codes. The code is shown with the description, so that people can search for it. */
 const words: Readonly<Record<string, string>> = {
   ERR_ROBOTS_DEADLINE: 'no complete response within the deadline',
+  ERR_ROBOTS_NOT_MODIFIED: 'the site says that its copy is unchanged, but was asked for the file',
   ERR_ROBOTS_NO_FTP_TRANSPORT: 'there is no FTP transport',
   ERR_ROBOTS_REDIRECT_LOCATION: 'it redirects to an invalid URL',
   ERR_ROBOTS_REDIRECT_SCHEME: 'it redirects to a scheme other than http and https',
