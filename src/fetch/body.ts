@@ -1,5 +1,6 @@
 import { contentCodings } from './content-coding.ts';
 import { FetchFailure, CONTENT_CODING, FETCH_FAILED } from './failure.ts';
+import { isSaidToBeEmpty } from './framing.ts';
 import type { TransportResponse } from './transport.ts';
 import type { Readable } from 'node:stream';
 
@@ -125,8 +126,9 @@ async function fill(octets: GrowingOctets, response: TransportResponse, limit: n
   }
   if (decode === undefined || codings.length === 0) {
     await fillPlain(octets, response.body);
+    if (response.hidesFields === true && isGzip(octets.octets)) throw new FetchFailure(CONTENT_CODING);
   } else {
-    const mayBeEmpty = isEmpty(response);
+    const mayBeEmpty = isSaidToBeEmpty(response);
     const maxOctetsIn = 2 * limit + 65_536;
     await fillDecoded(octets, response.body, (source) =>
       decode(source, codings, { maxOctetsIn, mayBeEmpty }),
@@ -134,12 +136,9 @@ async function fill(octets: GrowingOctets, response: TransportResponse, limit: n
   }
 }
 
-/**
- * Whether a body without octets is an empty file. Servers may name a content coding for an empty file too. In other
- * cases no octets at all are the result of a cut connection.
- */
-function isEmpty({ status, headers }: TransportResponse): boolean {
-  return status === 204 || /^0+$/.test(headers.get('content-length')?.trim() ?? '');
+/** RFC 1952 §2.3.1: the magic octets. No text begins with them. */
+function isGzip([first, second]: Uint8Array): boolean {
+  return first === 0x1f && second === 0x8b;
 }
 
 async function fillPlain(octets: GrowingOctets, body: AsyncIterable<Uint8Array>): Promise<void> {

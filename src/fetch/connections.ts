@@ -3,6 +3,7 @@ import type { Connector } from '../net/index.ts';
 import { FetchFailure, MALFORMED } from './failure.ts';
 import { NO_APPLICATION_PROTOCOL, requestOverHttp2 } from './http2-request.ts';
 import { ReusedSockets } from './reused-sockets.ts';
+import { checkingStatusLines } from './status-line.ts';
 import { OWN_REQUEST, type TransportRequest } from './transport.ts';
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, errors } from 'undici';
@@ -10,6 +11,7 @@ import { Agent, type Dispatcher, errors } from 'undici';
 /** A response of undici, or over HTTP/2. */
 export type ResponseData = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> & {
   readonly body: Readable;
+  readonly hidesFields?: boolean;
 };
 
 /**
@@ -17,6 +19,9 @@ export type ResponseData = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers
  * be as long as a header section.
  */
 const MAX_INTERIM = 32;
+
+/** The most octets of a header section. */
+const MAX_HEADER_OCTETS = 65_536;
 
 /**
  * One small GET per origin: a connection is kept just long enough for a redirect within the origin, so that no idle
@@ -27,7 +32,7 @@ const AGENT_OPTIONS: Agent.Options = {
   keepAliveMaxTimeout: 1_000,
   headersTimeout: 0,
   bodyTimeout: 0,
-  maxHeaderSize: 65_536,
+  maxHeaderSize: MAX_HEADER_OCTETS,
 };
 
 /**
@@ -42,7 +47,7 @@ export class Connections {
 
   constructor(connectorWith: (options: { readonly allowH2: boolean }) => Connector) {
     this.#connectorWith = connectorWith;
-    this.#agents = new AgentPair(connectorWith({ allowH2: false }));
+    this.#agents = new AgentPair(checkingStatusLines(connectorWith({ allowH2: false })));
   }
 
   async request(url: URL, init: TransportRequest): Promise<ResponseData> {
@@ -74,12 +79,15 @@ export class Connections {
       const response = await requestOverHttp2({
         connect,
         url,
-        headers,
+        // Malformed fields vanish below Node. So nothing is to depend on a field that names a coding.
+        headers: { ...headers, 'accept-encoding': 'identity' },
         signal: controller,
         maxInterim: MAX_INTERIM,
+        maxHeaderOctets: MAX_HEADER_OCTETS,
       });
       response.body.once('close', over);
-      return { statusCode: response.status, headers: response.headers, body: response.body };
+      const { status, headers: fields, body } = response;
+      return { statusCode: status, headers: fields, body, hidesFields: true };
     } catch (error) {
       over();
       throw error;

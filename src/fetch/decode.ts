@@ -8,9 +8,15 @@ import {
 } from 'node:zlib';
 import { CodedOctets } from './coded-octets.ts';
 import type { ContentCoding } from './content-coding.ts';
-import { FetchFailure, TRAILING_OCTETS } from './failure.ts';
+import { CONTENT_CODING, FetchFailure, TRAILING_OCTETS } from './failure.ts';
 import { decodeMember } from './gzip-member.ts';
 import type { Decode } from './transport.ts';
+
+/** Deno's decoder of Brotli does not report that a stream is cut. There the coding is neither asked for nor taken. */
+const SEES_END_OF_BROTLI = !('Deno' in globalThis);
+
+/** The codings whose end {@link decode} sees, as the value of `Accept-Encoding`. */
+export const ACCEPT_ENCODING: string = SEES_END_OF_BROTLI ? 'gzip, deflate, br' : 'gzip, deflate';
 
 /**
  * Undoes `codings`, the last applied first. Each must be exactly one whole stream. No octets at all are accepted only
@@ -28,6 +34,7 @@ async function* undo(
   mayBeEmpty: boolean,
 ): AsyncGenerator<Uint8Array> {
   try {
+    if (coding === 'br' && !SEES_END_OF_BROTLI) throw new FetchFailure(CONTENT_CODING);
     const start = await octets.peek();
     if (start === undefined && mayBeEmpty) return;
     if (coding === 'gzip') yield* decodeMember(octets, (deflated) => run(deflated, createInflateRaw()));

@@ -1,6 +1,5 @@
 import { abortSignalOf } from '../base/index.ts';
-import { contentCodings } from './content-coding.ts';
-import { FetchFailure, CONTENT_CODING, REDIRECT_OPAQUE } from './failure.ts';
+import { FetchFailure, REDIRECT_OPAQUE, TRANSFER_CODING } from './failure.ts';
 import { sendOverSocket } from './reused-sockets.ts';
 import type { ResponseHeaders, Transport, TransportResponse } from './transport.ts';
 
@@ -28,12 +27,14 @@ export type FetchFunction = (
 ) => Promise<FetchedResponse>;
 
 /**
- * Sends requests through a `fetch`, which negotiates content codings and undoes them. It does not report its sockets,
- * so a socket counts as reused when the origin has answered recently.
+ * Sends requests through a `fetch`. A `fetch` undoes content codings and does not tell whether a coded body was cut, so
+ * none is asked for, and none is taken. It does not report its sockets, so a socket counts as reused when the origin has
+ * answered recently.
  */
 export function fetchTransport(fetch: FetchFunction): Transport {
   const answered = new RecentOrigins();
   return {
+    acceptEncoding: 'identity',
     async request(url, { headers, signal }) {
       const abortSignal = abortSignalOf(signal);
       const response = await sendOverSocket(
@@ -83,28 +84,41 @@ function toResponse(response: FetchedResponse, { protocol }: URL): TransportResp
   return {
     status: response.status,
     headers,
-    body: octets(response.body, headers),
+    body: octets(response.body),
     proxyMayAnswer: protocol === 'http:',
+    hidesFields: isPage,
     discard: () => discard(response.body),
   };
 }
 
-async function* octets(body: FetchedBody | null, headers: ResponseHeaders): AsyncGenerator<Uint8Array> {
-  // Fetch standard, "null body status": a 204 has no body, whatever its fields say.
+/**
+ * Whether the platform is a page or a worker of a browser. There `Accept-Encoding` is the browser's, which asks for every
+ * coding that it knows, and a response from another site shows few of its fields (CORS). Fetch standard: `Accept-Encoding`
+ * is a "forbidden request-header", which a `Request` drops.
+ */
+const isPage =
+  typeof Request === 'function' &&
+  !new Request('http://localhost/', { headers: { 'accept-encoding': 'identity' } }).headers.has(
+    'accept-encoding',
+  );
+
+/** Chunks of the body. Fetch standard, "null body status": a 204 has none. */
+async function* octets(body: FetchedBody | null): AsyncGenerator<Uint8Array> {
   if (body === null) return;
-  const contentEncoding = headers.get('content-encoding');
-  if (!isUndone(contentEncoding)) {
-    discard(body);
-    throw new FetchFailure(CONTENT_CODING);
-  }
-  const isCoded = isNamed(contentEncoding);
   let isFirst = true;
   for await (const chunk of chunksOf(body)) {
-    if (isFirst && isCoded && isGzip(chunk)) throw new FetchFailure(CONTENT_CODING);
+    if (isFirst && beginsAsChunk(chunk)) throw new FetchFailure(TRANSFER_CODING);
     isFirst = false;
     yield chunk;
   }
-  if (isFirst && isCoded && !mayBeEmptyFile(headers)) throw new FetchFailure(CONTENT_CODING);
+}
+
+/**
+ * Whether a body begins with the size of a chunk (RFC 9112 §7.1) on a line of its own, as no robots.txt does. Pages see no
+ * `Transfer-Encoding`, and Workers none that is empty, but the chunks are left in the body.
+ */
+function beginsAsChunk(start: Uint8Array): boolean {
+  return /^[\da-f]{1,8}(?:;[^\r\n]*)?\r\n/i.test(String.fromCharCode(...start.subarray(0, 64)));
 }
 
 /** Chunks of the body, without empty ones. */
@@ -123,41 +137,6 @@ async function* chunksOf(body: FetchedBody): AsyncGenerator<Uint8Array> {
   } finally {
     if (!ended) reader.cancel().catch(ignore);
   }
-}
-
-/** Length of an empty file in gzip. Other codings need less. */
-const EMPTY_GZIP_OCTETS = 20;
-
-/**
- * Whether a coded body without octets may be an empty file. A `fetch` does not report that the connection closed
- * before the first octet, or that octets followed an empty stream; but so few octets have no room for a rule.
- */
-function mayBeEmptyFile(headers: ResponseHeaders): boolean {
-  const contentLength = headers.get('content-length')?.trim() ?? '';
-  return /^\d+$/.test(contentLength) && Number(contentLength) <= EMPTY_GZIP_OCTETS;
-}
-
-/** Whether the field names a coding other than `identity`. */
-function isNamed(contentEncoding: string | undefined): boolean {
-  return contentCodings(contentEncoding)?.length !== 0;
-}
-
-/**
- * Whether a `fetch` undoes everything that the field names. Fetch standard, "handle content codings": "If codings are
- * not supported, then return bytes." One unknown item leaves all others undone too. `identity` and the empty item are
- * such items.
- */
-function isUndone(contentEncoding: string | undefined): boolean {
-  const codings = contentCodings(contentEncoding);
-  if (codings === undefined) return false;
-  return codings.length === 0
-    ? contentEncoding?.includes(',') !== true
-    : codings.length === contentEncoding?.split(',').length;
-}
-
-/** RFC 1952 §2.3.1: the magic octets. Some platforms do not undo a coding that the field names in capitals. */
-function isGzip(start: Uint8Array): boolean {
-  return start[0] === 0x1f && start[1] === 0x8b;
 }
 
 function discard(body: FetchedBody | null): void {

@@ -1,34 +1,48 @@
-import { type FetchCode, PARTIAL_CONTENT, TRANSFER_CODING } from './failure.ts';
+import { contentCodings } from './content-coding.ts';
+import { CONTENT_CODING, type FetchCode, PARTIAL_CONTENT, TRANSFER_CODING } from './failure.ts';
 import type { TransportResponse } from './transport.ts';
 
+type Framed = Pick<TransportResponse, 'status' | 'headers' | 'hidesFields' | 'decode'>;
+
 /** The reason why, by its header section, a body is not the whole decoded file; `undefined` when there is none. */
-export function framingFault({
-  status,
-  headers,
-}: Pick<TransportResponse, 'status' | 'headers'>): FetchCode | undefined {
+export function framingFault(response: Framed): FetchCode | undefined {
+  const { status, headers, hidesFields = false } = response;
   if (!isChunkedAtMost(headers.get('transfer-encoding'))) return TRANSFER_CODING;
+  if (!isSeenWhole(response)) return CONTENT_CODING;
   if (status !== 206) return undefined;
-  return isWholeRange(headers.get('content-range')) && !isMultipart(headers.get('content-type'))
+  return isWholeRange(headers.get('content-range'), hidesFields) && !isMultipart(headers.get('content-type'))
     ? undefined
     : PARTIAL_CONTENT;
 }
 
 /**
- * Whether the transfer coding is `chunked` or none. Transports undo `chunked` and no other. RFC 9112 §6.1: "A sender
- * MUST NOT apply the chunked transfer coding more than once to a message body".
+ * Whether the end of the body is seen behind its content codings: by our own decoders, and where there is no coding. A
+ * transport that decodes by itself does not tell whether a coded body was cut. A browser asks for codings whatever we say,
+ * so there each is taken that it undoes. Fetch standard, "handle content codings": "If codings are not supported, then
+ * return bytes." One item that is unknown, empty or `identity` leaves all others undone too.
+ */
+function isSeenWhole(response: Framed): boolean {
+  if (response.decode !== undefined || isSaidToBeEmpty(response)) return true;
+  const contentEncoding = response.headers.get('content-encoding');
+  const codings = contentCodings(contentEncoding);
+  if (codings === undefined || codings.length === 0) return codings !== undefined;
+  return response.hidesFields === true && codings.length === contentEncoding?.split(',').length;
+}
+
+/**
+ * Whether the transfer coding is `chunked`, spelled as parsers know it, or none. Transports undo `chunked` and no other;
+ * of `chunked,`, or with a tab behind it, they leave the chunks in the body.
  */
 function isChunkedAtMost(transferEncoding: string | undefined): boolean {
-  if (transferEncoding === undefined) return true;
-  const [coding = '', ...others] = transferEncoding.split(',').filter((item) => item.trim() !== '');
-  return others.length === 0 && /^(?:chunked)?$/i.test(coding.trim());
+  return transferEncoding === undefined || transferEncoding.toLowerCase() === 'chunked';
 }
 
 /**
  * Whether the range is the whole file. RFC 9110 §14.4: `bytes 0-12/1000` are the first 13 of 1000 octets. No range
- * was requested, so a 206 without the field is read as the whole file.
+ * was requested, so a 206 without the field is read as the whole file, unless the field may have been there.
  */
-function isWholeRange(contentRange: string | undefined): boolean {
-  if (contentRange === undefined) return true;
+function isWholeRange(contentRange: string | undefined, mayBeHidden: boolean): boolean {
+  if (contentRange === undefined) return !mayBeHidden;
   const [, last, length] = /^bytes[ \t]+0-(\d{1,15})\/(\d{1,15})$/i.exec(contentRange.trim()) ?? [];
   return last !== undefined && Number(last) + 1 === Number(length);
 }
@@ -36,4 +50,12 @@ function isWholeRange(contentRange: string | undefined): boolean {
 /** RFC 9110 §15.3.7.2: a response with several ranges has its `Content-Range` fields in the parts of its body. */
 function isMultipart(contentType: string | undefined): boolean {
   return contentType !== undefined && /^\s*multipart\/byteranges\b/i.test(contentType);
+}
+
+/**
+ * Whether a body without octets is an empty file. Servers may name a content coding for an empty file too. In other
+ * cases no octets at all are the result of a cut connection.
+ */
+export function isSaidToBeEmpty({ status, headers }: Pick<TransportResponse, 'status' | 'headers'>): boolean {
+  return status === 204 || /^0+$/.test(headers.get('content-length')?.trim() ?? '');
 }

@@ -1,14 +1,10 @@
 import type { LightAbortSignal } from '../base/index.ts';
 import type { Connector } from '../net/index.ts';
 import { FetchFailure, MALFORMED } from './failure.ts';
-import {
-  type ClientHttp2Stream,
-  connect,
-  type IncomingHttpHeaders,
-  type OutgoingHttpHeaders,
-} from 'node:http2';
+import { type ClientHttp2Stream, connect, type OutgoingHttpHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { errors } from 'undici';
 
 /** The code of the TLS error when the server speaks none of the protocols that were offered: RFC 7301 §3.2. */
 export const NO_APPLICATION_PROTOCOL = 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL';
@@ -33,11 +29,14 @@ export interface Http2Request {
   readonly signal: LightAbortSignal;
   /** The most interim responses. */
   readonly maxInterim: number;
+  /** The most octets of a header section, that of an interim response too. */
+  readonly maxHeaderOctets: number;
 }
 
 export interface Http2Response {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  /** Every line by its name: Node itself keeps one line of a field that must not be repeated. */
+  readonly headers: Readonly<Record<string, string[]>>;
   /** Ends only when the server has ended it. When it is over, or destroyed, so is the connection. */
   readonly body: Readable;
 }
@@ -54,13 +53,16 @@ export async function requestOverHttp2({
   url,
   headers,
   signal,
-  maxInterim,
+  ...limits
 }: Http2Request): Promise<Http2Response> {
   const socket = await openSocket(connector, url, signal);
-  const session = connect(url.origin, {
+  const options = {
     createConnection: () => socket,
-    settings: { enablePush: false },
-  });
+    settings: { enablePush: false, maxHeaderListSize: limits.maxHeaderOctets },
+    // Otherwise a field with white space around its value vanishes, and a coded body looks like text.
+    strictFieldWhitespaceValidation: false,
+  };
+  const session = connect(url.origin, options);
   // Its streams report its errors.
   session.on('error', ignore);
   const stop = (): void => session.destroy();
@@ -72,8 +74,8 @@ export async function requestOverHttp2({
   try {
     const stream = session.request(requestHeaders(url, headers), { endStream: true });
     const body = readStream(stream, () => session.destroy());
-    const response = await responseOf(stream, maxInterim);
-    return { status: Number(response[':status']), headers: response, body };
+    const fields = await responseOf(stream, limits);
+    return { status: Number(fields[':status']?.[0]), headers: fields, body };
   } catch (error) {
     session.destroy();
     throw signal.aborted ? signal.reason : error;
@@ -113,17 +115,38 @@ function openSocket(connector: Connector, url: URL, signal: LightAbortSignal): P
   });
 }
 
-/** Waits for the header section. Rejects when the stream ends without one. */
-function responseOf(stream: ClientHttp2Stream, maxInterim: number): Promise<IncomingHttpHeaders> {
+/** Waits for the header section. Rejects when the stream ends without one, or when it is too long. */
+function responseOf(
+  stream: ClientHttp2Stream,
+  { maxInterim, maxHeaderOctets }: Pick<Http2Request, 'maxInterim' | 'maxHeaderOctets'>,
+): Promise<Http2Response['headers']> {
   return new Promise((resolve, reject) => {
     let interim = 0;
-    stream.on('headers', () => {
+    stream.on('headers', (_headers: unknown, _flags: unknown, lines: readonly string[]) => {
       if (++interim > maxInterim) stream.destroy(new FetchFailure(MALFORMED));
+      if (octetsOf(lines) > maxHeaderOctets) stream.destroy(new errors.HeadersOverflowError());
     });
-    stream.once('response', resolve);
+    stream.once('response', (_headers: unknown, _flags: unknown, lines: readonly string[]) => {
+      if (octetsOf(lines) > maxHeaderOctets) reject(new errors.HeadersOverflowError());
+      else resolve(fieldsOf(lines));
+    });
     stream.once('error', reject);
     stream.once('close', () => reject(resetError(stream)));
   });
+}
+
+/**
+ * The octets of a header section of names and values in turn, as HTTP/1.1 would write them: `name: value`, CR and LF. The
+ * peer may send a short reference to a long field, so those that were sent do not count.
+ */
+function octetsOf(lines: readonly string[]): number {
+  return lines.reduce((octets, text) => octets + text.length + 2, 0);
+}
+
+function fieldsOf(lines: readonly string[]): Record<string, string[]> {
+  const fields: Record<string, string[]> = Object.create(null);
+  for (let at = 0; at + 1 < lines.length; at += 2) (fields[lines[at]!] ??= []).push(lines[at + 1]!);
+  return fields;
 }
 
 /**

@@ -11,7 +11,7 @@ export const OWN_REQUEST: unique symbol = Symbol.for('canfetch.own-request');
 
 /** Sends one GET. Implementations follow no redirect and add no cookie and no credentials. */
 export interface Transport {
-  /** Content codings to request. Absent when the transport negotiates and decodes by itself. */
+  /** Content codings to request: those whose end the transport sees. Absent for a transport without codings. */
   readonly acceptEncoding?: string;
   /** Resolves when the header section has arrived. Rejects, and releases the socket, when `signal` aborts. */
   request(url: URL, init: TransportRequest): Promise<TransportResponse>;
@@ -50,6 +50,11 @@ export interface TransportResponse {
   readonly body: AsyncIterable<Uint8Array>;
   /** Undoes the content codings in {@link headers}. Absent when the transport has undone them. */
   readonly decode?: Decode;
+  /**
+   * Whether a field may have been sent that {@link headers} does not show, such as a malformed one over HTTP/2. What
+   * depends on a field being absent is then not trusted.
+   */
+  readonly hidesFields?: boolean;
   /** Whether a public address answered. Absent when the transport does not know. */
   readonly isPublic?: boolean;
   /**

@@ -10,7 +10,7 @@ import {
   ReachedOrigins,
 } from '../net/index.ts';
 import { isPublicHost } from '../net/address-policy.ts';
-import { decode } from './decode.ts';
+import { ACCEPT_ENCODING, decode } from './decode.ts';
 import { ADDRESS_UNKNOWN, FetchFailure } from './failure.ts';
 import { Connections, type ResponseData, send } from './connections.ts';
 import { ReusedSockets } from './reused-sockets.ts';
@@ -35,7 +35,7 @@ const UNKNOWN = {} as const;
 
 /** Converts a response. */
 function toResponse(
-  { statusCode, headers, body }: ResponseData,
+  { statusCode, headers, body, hidesFields = false }: ResponseData,
   known: Pick<TransportResponse, 'isPublic' | 'proxyMayAnswer'>,
 ): TransportResponse {
   // A body destroyed by its reader emits an error. Without a listener it would end the process.
@@ -45,6 +45,7 @@ function toResponse(
     headers: new UndiciHeaders(headers),
     body,
     decode,
+    hidesFields,
     discard: () => drain(body),
     ...known,
   };
@@ -106,7 +107,6 @@ export interface UndiciTransportOptions {
   readonly buildConnector?: BuildConnector;
 }
 
-const ACCEPT_ENCODING = 'gzip, deflate, br';
 /**
  * Sends requests with undici's `request`, over a dispatcher or over agents of its own, which are made when first
  * needed.

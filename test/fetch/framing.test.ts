@@ -5,10 +5,14 @@ const faultOf = (status: number, fields: Readonly<Record<string, string>> = {}):
   framingFault({ status, headers: { get: (name) => fields[name] } });
 
 describe('RFC 9112 §6.1: a transfer coding', () => {
-  it.each(['chunked', 'Chunked', ' chunked\t', '', ' ', ',chunked', 'chunked, ,'])(
-    'that the transport undoes, or none: %j',
+  it.each(['chunked', 'Chunked'])('that the transport undoes: %j', (field) => {
+    expect(faultOf(200, { 'transfer-encoding': field })).toBeUndefined();
+  });
+
+  it.each(['chunked\t', ' chunked', '', ' ', ',chunked', 'chunked,', 'chunked ,'])(
+    'spelled so that a parser leaves the chunks in the body: %j',
     (field) => {
-      expect(faultOf(200, { 'transfer-encoding': field })).toBeUndefined();
+      expect(faultOf(200, { 'transfer-encoding': field })).toBe('ERR_ROBOTS_TRANSFER_CODING');
     },
   );
 
@@ -35,6 +39,12 @@ describe('RFC 9110 §14.4: a 206', () => {
     'bytes 0-999999999999998/999999999999999',
   ])('with the whole file: %j', (range) => {
     expect(faultOf(206, range === undefined ? {} : { 'content-range': range })).toBeUndefined();
+  });
+
+  it('without its range, where malformed fields vanish', () => {
+    const headers = { get: (): undefined => undefined };
+    expect(framingFault({ status: 206, headers, hidesFields: true })).toBe('ERR_ROBOTS_PARTIAL_CONTENT');
+    expect(framingFault({ status: 200, headers, hidesFields: true })).toBeUndefined();
   });
 
   it.each([
@@ -67,5 +77,45 @@ describe('RFC 9110 §14.4: a 206', () => {
   ])('with several ranges, by its type %j: %s', (type, several) => {
     expect(faultOf(206, { 'content-type': type })).toBe(several ? 'ERR_ROBOTS_PARTIAL_CONTENT' : undefined);
     expect(faultOf(200, { 'content-type': type })).toBeUndefined();
+  });
+});
+
+describe('a content coding', () => {
+  const decode = (source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> => source;
+  const codingFault = (
+    value: string,
+    more: Partial<Parameters<typeof framingFault>[0]> = {},
+    length?: string,
+  ): string | undefined => {
+    const fields: Record<string, string | undefined> = {
+      'content-encoding': value,
+      'content-length': length,
+    };
+    return framingFault({ status: 200, headers: { get: (name) => fields[name] }, ...more });
+  };
+  const CODED = ['gzip', 'BR', 'deflate, gzip', 'gzip, identity', 'gzip,', 'foo', 'identity, foo'];
+
+  it.each(CODED)('that a transport undoes by itself is refused: %j', (value) => {
+    expect(codingFault(value)).toBe('ERR_ROBOTS_CONTENT_CODING');
+    expect(codingFault(value, { decode })).toBeUndefined();
+  });
+
+  it.each(CODED)('without an octet is an empty file: %j', (value) => {
+    expect(codingFault(value, {}, '0')).toBeUndefined();
+    expect(codingFault(value, { status: 204 })).toBeUndefined();
+    expect(codingFault(value, {}, '20')).toBe('ERR_ROBOTS_CONTENT_CODING');
+  });
+
+  it.each(['', 'identity', 'identity,'])('that is none: %j', (value) => {
+    expect(codingFault(value)).toBeUndefined();
+    expect(codingFault(value, { hidesFields: true })).toBeUndefined();
+  });
+
+  it('that a browser undoes is taken, as it asks for it in any case', () => {
+    const inPage = { hidesFields: true };
+    for (const value of ['gzip', 'BR', 'deflate, gzip']) expect(codingFault(value, inPage)).toBeUndefined();
+    for (const value of ['gzip, identity', 'gzip,', 'foo']) {
+      expect(codingFault(value, inPage)).toBe('ERR_ROBOTS_CONTENT_CODING');
+    }
   });
 });

@@ -14,8 +14,8 @@ import { startSites } from './sites.ts';
  * `node build/test/runtimes/main.js FOLDER RUNTIME…`: runs the contract in runtimes, with the package and the runtimes
  * that are installed in the folder (`.ci/runtimes` installs them). Exits 1 when a behaviour fails.
  */
-const NODE = { checksConnections: true, seesRedirects: true, setsUserAgent: true };
-const FETCH = { checksConnections: false, seesRedirects: true, setsUserAgent: true };
+const NODE = { checksConnections: true, seesRedirects: true, showsFields: true, setsUserAgent: true };
+const FETCH = { checksConnections: false, seesRedirects: true, showsFields: true, setsUserAgent: true };
 
 type Run = (folder: string, control: string, runtime: Runtime) => Promise<readonly Result[]>;
 
@@ -27,7 +27,10 @@ const runtimes: Readonly<Record<string, { readonly runtime: Omit<Runtime, 'name'
   deno: { runtime: NODE, run: script('.bin/deno', 'run', '--quiet', '--allow-all') },
   bun: { runtime: FETCH, run: script('.bin/bun', 'run') },
   workerd: { runtime: FETCH, run: inWorker },
-  chromium: { runtime: { ...FETCH, seesRedirects: false, setsUserAgent: false }, run: inPage },
+  chromium: {
+    runtime: { ...FETCH, seesRedirects: false, showsFields: false, setsUserAgent: false },
+    run: inPage,
+  },
 };
 
 /** The compiled files of the contract, in a folder where they find the package. */

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
+import { framings, namesOfFramings } from './framings.ts';
 
 /** What a site answers to a path. */
 export interface PlannedAnswer {
@@ -8,6 +9,8 @@ export interface PlannedAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly gzip?: boolean;
+  /** The name of an answer of {@link framings}. It is sent octet by octet, and the connection closed. */
+  readonly framing?: string;
   /** Answers after so many milliseconds. `null`: never. */
   readonly afterMs?: number | null;
 }
@@ -34,7 +37,8 @@ export interface Sites extends AsyncDisposable {
 
 /**
  * Loopback sites for a runtime that cannot open servers itself, made over HTTP: `POST /` with a plan gives
- * `{ origin }`; `PUT /` with `{ origin, plan }` changes it; `GET /?origin=…` gives the requests that came. Pages in a
+ * `{ origin }`; `PUT /` with `{ origin, plan }` changes it; `GET /?origin=…` gives the requests that came, `GET /?framings=page` the names of the
+ * framings that a page can tell, `GET /?framings` those of all. Pages in a
  * browser may read all of it (CORS).
  */
 export async function startSites(): Promise<Sites> {
@@ -53,7 +57,8 @@ export async function startSites(): Promise<Sites> {
       const site = sites.get(origin);
       if (site !== undefined) site.plan = plan;
       json({ origin });
-    } else json(sites.get(searchParams.get('origin') ?? '')?.requests ?? []);
+    } else if (searchParams.has('framings')) json(namesOfFramings(searchParams.get('framings') === 'page'));
+    else json(sites.get(searchParams.get('origin') ?? '')?.requests ?? []);
   });
   return {
     control: originOf(control),
@@ -79,7 +84,14 @@ async function openSite(plan: Plan): Promise<PlannedSite> {
   return site;
 }
 
-function answer(response: ServerResponse, { status = 200, headers, body = '', gzip }: PlannedAnswer): void {
+function answer(
+  response: ServerResponse,
+  { status = 200, headers, body = '', gzip, framing }: PlannedAnswer,
+): void {
+  if (framing !== undefined) {
+    response.socket?.end(framings[framing] ?? '');
+    return;
+  }
   const coding = gzip === true ? { 'content-encoding': 'gzip' } : {};
   response.writeHead(status, { 'content-type': 'text/plain', ...headers, ...coding });
   response.end(gzip === true ? gzipSync(body) : body);

@@ -8,7 +8,9 @@ export type Http2Play = readonly (Uint8Array | number | 'end' | 'reset')[];
 
 const CONNECTION_PREFACE = 24;
 const FRAME_HEADER = 9;
-const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, goAway: 7 } as const;
+const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, goAway: 7, continuation: 9 } as const;
+/** RFC 9113 §4.2: what every peer accepts. */
+const FRAME_PAYLOAD = 16_384;
 const END_STREAM = 1;
 const END_HEADERS = 4;
 
@@ -31,13 +33,25 @@ const number = (value: number): Buffer => {
   return octets;
 };
 
-/** HPACK: a literal without indexing, its name too (RFC 7541 §6.2.2). */
-function literal(name: string, value: string): Buffer {
+/** A HEADERS frame, and CONTINUATION frames with what has no room in it. */
+function headerFrames(flags: number, block: Buffer): Buffer {
+  const frames: Buffer[] = [];
+  for (let at = 0; at === 0 || at < block.length; at += FRAME_PAYLOAD) {
+    const isLast = at + FRAME_PAYLOAD >= block.length;
+    const type = at === 0 ? TYPE.headers : TYPE.continuation;
+    const payload = block.subarray(at, at + FRAME_PAYLOAD);
+    frames.push(frame(type, (at === 0 ? flags : 0) | (isLast ? END_HEADERS : 0), 1, payload));
+  }
+  return Buffer.concat(frames);
+}
+
+/** HPACK: a literal, its name too, without indexing (RFC 7541 §6.2.2), or with (§6.2.1). */
+function literal(name: string, value: string, representation = 0): Buffer {
   const text = (octets: string): Buffer => {
     const length = octets.length < 127 ? [octets.length] : [127, ...continued(octets.length - 127)];
     return Buffer.concat([Buffer.from(length), Buffer.from(octets, 'latin1')]);
   };
-  return Buffer.concat([Buffer.of(0), text(name), text(value)]);
+  return Buffer.concat([Buffer.of(representation), text(name), text(value)]);
 }
 
 function continued(rest: number): number[] {
@@ -46,10 +60,22 @@ function continued(rest: number): number[] {
 
 /** Frames of the first stream of a connection. */
 export const h2 = {
-  headers: (status: number, fields: Readonly<Record<string, string>> = {}, isEnd = false): Buffer => {
-    const block = Object.entries(fields).map(([name, value]) => literal(name, value));
-    const flags = END_HEADERS | (isEnd ? END_STREAM : 0);
-    return frame(TYPE.headers, flags, 1, Buffer.concat([literal(':status', String(status)), ...block]));
+  headers: (
+    status: number,
+    fields: Readonly<Record<string, string | readonly string[]>> = {},
+    isEnd = false,
+  ): Buffer => {
+    const block = Object.entries(fields).flatMap(([name, value]) =>
+      [value].flat().map((each) => literal(name, each)),
+    );
+    const flags = isEnd ? END_STREAM : 0;
+    return headerFrames(flags, Buffer.concat([literal(':status', String(status)), ...block]));
+  },
+  /** One field, sent once and then so many times by a reference of one octet to the dynamic table (RFC 7541 §6.1). */
+  headersByReference: (status: number, name: string, value: string, times: number): Buffer => {
+    const FIRST_DYNAMIC = 62;
+    const block = [literal(':status', String(status)), literal(name, value, 0x40)];
+    return headerFrames(0, Buffer.concat([...block, Buffer.alloc(times, 0x80 | FIRST_DYNAMIC)]));
   },
   trailers: (fields: Readonly<Record<string, string>>): Buffer => {
     const block = Object.entries(fields).map(([name, value]) => literal(name, value));
