@@ -28,13 +28,15 @@ export interface DatabaseFile {
   readonly companions: readonly string[];
   /** The damage; `undefined` when it is sound. */
   damage(): string | undefined;
-  /** Whether any process, including this one, has the database open. */
-  isOpen(): boolean;
+  /** Files on which a process, including this one, holds a lock while it has the database open. */
+  readonly locks: readonly string[];
 }
 
 const PAUSE_MS = 20;
 /** Longer than another process needs to check and rename the file. */
 const MAX_WAIT_MS = 10_000;
+/** The time for which another process may have a damaged database open in order to check it. */
+const CHECK_MS = 2_000;
 
 /**
  * Sets a database aside if it is damaged. Call it before the database is opened.
@@ -53,7 +55,7 @@ export function setAsideIfDamaged(file: DatabaseFile): SetAside | undefined {
     // Another process may have set it aside and opened a new one meanwhile.
     const reason = file.damage();
     if (reason === undefined) return undefined;
-    if (file.isOpen()) throw moveError(file, reason, 'a process has it open');
+    if (isOpen(file)) throw moveError(file, reason, 'a process has it open');
     const movedTo = unusedName(file.path);
     for (const companion of file.companions) {
       if (existsSync(companion)) renameSync(companion, movedTo + companion.slice(file.path.length));
@@ -63,6 +65,16 @@ export function setAsideIfDamaged(file: DatabaseFile): SetAside | undefined {
   } finally {
     unlinkSync(claim);
   }
+}
+
+/** Whether a process has the database open all the time until it would have been checked. */
+function isOpen({ locks }: DatabaseFile): boolean {
+  const until = performance.now() + CHECK_MS;
+  while (locks.some(isLocked)) {
+    if (performance.now() >= until) return true;
+    pause(PAUSE_MS);
+  }
+  return false;
 }
 
 /**
@@ -150,6 +162,6 @@ function codeOf(error: unknown): unknown {
 }
 
 /** Blocks: stores open their databases synchronously. */
-export function pause(ms: number): void {
+function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { isRobotsError, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { SetAside } from '../embedded/set-aside.ts';
+import { awaitTransaction } from './exit.ts';
 import { setDamagedLmdbAside } from './set-aside.ts';
 
 /** The part of a database of the package `lmdb` (opened with `encoding: 'binary'`) that is used. */
@@ -49,9 +50,9 @@ interface Lmdb {
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it cannot be opened; see its `cause`.
  */
 export function openDatabase(path: string): OpenedDatabase {
-  const lmdb = loadLmdb();
+  const { lmdb, file } = loadLmdb();
   try {
-    const setAside = setDamagedLmdbAside(path);
+    const setAside = setDamagedLmdbAside(path, file);
     const database = lmdb.open({
       path,
       encoding: 'binary',
@@ -73,13 +74,16 @@ export function openDatabase(path: string): OpenedDatabase {
 }
 
 /** Loads the optional peer on use. Callers with a database of their own bring it themselves. */
-function loadLmdb(): Lmdb {
+function loadLmdb(): { readonly lmdb: Lmdb; readonly file: string } {
   try {
-    const library: Lmdb = createRequire(import.meta.url)('lmdb');
-    return library;
+    const require = createRequire(import.meta.url);
+    const lmdb: Lmdb = require('lmdb');
+    return { lmdb, file: require.resolve('lmdb') };
   } catch (cause) {
+    // Node lists the files that asked for it, a line each.
+    const [reason = ''] = messageOf(cause).split('\n');
     throw new RobotsInvalidOptionsError(
-      `Expected the package \`lmdb\` to be installed; run \`npm install lmdb\`: ${messageOf(cause)}`,
+      `Expected the package \`lmdb\` to be installed; run \`npm install lmdb\`: ${reason}`,
       { cause },
     );
   }
@@ -115,7 +119,11 @@ export function checkDatabase(database: LmdbDatabase): LmdbDatabase {
  * Rejects with the system's error when it cannot be committed, as on a full disk.
  */
 export async function transact<Result>(database: LmdbDatabase, work: () => Result): Promise<Result> {
-  const done = database.transaction(work);
+  const begun = awaitTransaction();
+  const done = database.transaction(() => {
+    begun();
+    return work();
+  });
   // A caller's database may batch by event turns. Handle the batch's promise too, so that its rejection is not
   // unhandled.
   setImmediate(() => database.committed.then(ignore, ignore));
@@ -123,6 +131,8 @@ export async function transact<Result>(database: LmdbDatabase, work: () => Resul
     return await done;
   } catch (error) {
     throw await reasonOf(error);
+  } finally {
+    begun();
   }
 }
 

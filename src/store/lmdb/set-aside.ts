@@ -1,10 +1,14 @@
-import { extname, join } from 'node:path';
-import { isLocked, moveError, pause, type SetAside, setAsideIfDamaged } from '../embedded/set-aside.ts';
-import { checkDatabaseFile } from './database-file.ts';
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { codeOf, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
+import { isLocked, moveError, type SetAside, setAsideIfDamaged } from '../embedded/set-aside.ts';
+import { type Probe, probe } from './probe.ts';
 
-/** The number of times that a file which seems damaged is checked again: another process may be creating it. */
-const TRIES = 5;
-const PAUSE_MS = 20;
+/** Errors of `lmdb.h` that tell of a damaged file: MDB_INVALID, MDB_PANIC, MDB_CORRUPTED, MDB_PAGE_NOTFOUND. */
+const DAMAGE_CODES: ReadonlySet<unknown> = new Set([-30793, -30795, -30796, -30797]);
+/** MDB_MAGIC and MDB_DATA_VERSION of `mdb.c`, in the first page. */
+const MAGIC = 0xbeefc0de;
+const DATA_FORMAT = 2;
 
 /** The two files that LMDB opens for `path`: in a folder, or, if it has an extension, the file itself. */
 function filesAt(path: string): { readonly data: string; readonly lock: string } {
@@ -16,32 +20,69 @@ function filesAt(path: string): { readonly data: string; readonly lock: string }
 /**
  * Sets the database at `path` aside if it is damaged.
  *
+ * @param library The file of the package `lmdb`.
  * @returns the database that was moved; `undefined` when it is sound.
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database is damaged and cannot be moved, or
- * is of a format that LMDB cannot read.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database is damaged and cannot be moved, is
+ * of a format that LMDB cannot read, or when the disk has no room for it.
  */
-export function setDamagedLmdbAside(path: string): SetAside | undefined {
+export function setDamagedLmdbAside(path: string, library: string): SetAside | undefined {
   const { data, lock } = filesAt(path);
   return setAsideIfDamaged({
     kind: 'LMDB',
     path: data,
     companions: [],
-    damage: () => damageOf(data, lock),
     // LMDB holds a lock on the lock file while it has the database open.
-    isOpen: () => isLocked(lock),
+    locks: [lock],
+    damage: () => {
+      assertFormat(data);
+      const found = probe(library, path, isLocked(lock) ? 'shared' : 'alone');
+      if (found.kind === 'crashed') assertRoom(path, library);
+      return damageOf(found);
+    },
   });
 }
 
-/** The damage of the file; `undefined` when it is sound. */
-function damageOf(data: string, lock: string): string | undefined {
-  for (let triesLeft = TRIES; ; triesLeft--) {
-    // Pages change under a reader that LMDB does not know. A process that has the database open has checked them.
-    const check = checkDatabaseFile(data, isLocked(lock) ? 'header' : 'pages');
-    if (check.kind === 'sound') return undefined;
-    if (check.kind === 'foreign') {
-      throw moveError({ kind: 'LMDB', path: data }, check.reason, 'it may belong to another program');
+function damageOf(found: Probe): string | undefined {
+  if (found.kind === 'sound') return undefined;
+  // Of anything else, such as a missing permission, LMDB tells by itself when it is opened here.
+  if (found.kind === 'refused' && !DAMAGE_CODES.has(found.code)) return undefined;
+  return found.reason;
+}
+
+/** Refuses an intact database of a format that this version of LMDB cannot read: it may be another program's. */
+function assertFormat(data: string): void {
+  const head = new DataView(new ArrayBuffer(32));
+  try {
+    const descriptor = openSync(data, 'r');
+    try {
+      readSync(descriptor, head);
+    } finally {
+      closeSync(descriptor);
     }
-    if (triesLeft <= 1) return check.kind === 'damaged' ? check.reason : undefined;
-    pause(PAUSE_MS);
+  } catch {
+    // There is no file yet, or LMDB will tell why it cannot be read.
+    return;
   }
+  const format = head.getUint32(28, true) & 0xffff;
+  if (head.getUint32(24, true) !== MAGIC || format === DATA_FORMAT) return;
+  const reason = `it is an LMDB database with data format ${format}, expected ${DATA_FORMAT}`;
+  throw moveError({ kind: 'LMDB', path: data }, reason, 'it may belong to another program');
+}
+
+/** What kills a process is the disk when it kills a process with a new database beside this one, too. */
+function assertRoom(path: string, library: string): void {
+  let beside: string | undefined;
+  try {
+    const folder = dirname(path);
+    if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
+    beside = mkdtempSync(join(folder, '.canfetch-'));
+    if (probe(library, beside, 'alone').kind !== 'crashed') return;
+  } catch (error) {
+    if (!['ENOSPC', 'EDQUOT'].includes(String(codeOf(error)))) return;
+  } finally {
+    if (beside !== undefined) rmSync(beside, { recursive: true, force: true });
+  }
+  throw new RobotsInvalidOptionsError(
+    `Expected room for an LMDB database at ${quote(path)}, but the disk is full; make room, or use another \`path\``,
+  );
 }

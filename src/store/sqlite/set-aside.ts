@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { isLocked, pause, type SetAside, setAsideIfDamaged } from '../embedded/set-aside.ts';
+import { type SetAside, setAsideIfDamaged } from '../embedded/set-aside.ts';
 import { type Connect, hasCode, type SqliteDatabase, SQLITE_CORRUPT, SQLITE_NOTADB } from './connection.ts';
 
 /** A larger database is not read as a whole when it is opened: damage in it is an error of the call that meets it. */
@@ -7,10 +7,6 @@ const CHECKED_BYTES = 64 * 1024 * 1024;
 
 /** A page has 512 octets at least. */
 const SMALLEST_BYTES = 512;
-
-/** The time for which another process may have a damaged database open in order to check it. */
-const CHECK_MS = 1_000;
-const PAUSE_MS = 20;
 
 /**
  * Sets the database at `path` aside if it is damaged.
@@ -24,7 +20,7 @@ export function setDamagedSqliteAside(path: string, connect: Connect): SetAside 
     path,
     companions: [`${path}-journal`, `${path}-wal`, `${path}-shm`],
     damage: () => damageOf(path, connect),
-    isOpen: () => isOpenFor(path, CHECK_MS),
+    locks: [path, `${path}-shm`],
   });
 }
 
@@ -49,14 +45,4 @@ function damageOf(path: string, connect: Connect): string | undefined {
   } finally {
     database?.close();
   }
-}
-
-/** Whether a process has the database open all the time until `ms` have passed. Its locks show that. */
-function isOpenFor(path: string, ms: number): boolean {
-  const until = performance.now() + ms;
-  while (isLocked(path) || isLocked(`${path}-shm`)) {
-    if (performance.now() >= until) return true;
-    pause(PAUSE_MS);
-  }
-  return false;
 }

@@ -113,12 +113,10 @@ describe('a damaged LMDB database', () => {
     'a file cut at 5,000 octets': () => whole.subarray(0, 5_000),
     'a file cut in the middle of its pages': () => whole.subarray(0, whole.length / 2 + 100),
     'the first meta page of another program': () => changed([24, [1, 2, 3, 4]]),
-    'the second meta page of another program': () => changed([PAGE + 24, [1, 2, 3, 4]]),
     'a page size that is none': () => changed([48, [0, 3]]),
     'page sizes that differ': () => changed([PAGE + 48, [0, 32]]),
     'a page count beyond all bounds': () =>
       changed([144, [255, 255, 255, 255, 255, 15]], [PAGE + 144, [255, 255, 255, 255, 255, 15]]),
-    'a transaction out of order': () => changed([152, [0, 0, 0, 0, 1]]),
     'a root that is no page of the file': () => changed([96 + 40, [0, 0, 1]], [PAGE + 96 + 40, [0, 0, 1]]),
     'a tree that goes round in a circle': () => {
       const page = whole.subarray(rootPage() * PAGE, (rootPage() + 1) * PAGE);
@@ -162,7 +160,7 @@ describe('a damaged LMDB database', () => {
       await told(flipped, { task: 'close', path });
       rmSync(path, { recursive: true });
     }
-    expect(set).toBeGreaterThan(10);
+    expect(set).toBeGreaterThan(4);
     flipped.end();
     expect(await flipped.ended()).toEqual({ code: 0, stderr: '' });
   }, 60_000);
@@ -182,6 +180,13 @@ describe('a damaged LMDB database', () => {
     expect(await use(worker, path)).toMatchObject({ works: true, setAside: { path } });
   });
 
+  it.each([
+    ['the second meta page of another program', [PAGE + 24, [1, 2, 3, 4]]],
+    ['a transaction out of order', [152, [0, 0, 0, 0, 1]]],
+  ] as const)('%s: LMDB goes on with the other meta page', async (_, change) => {
+    expect(await use(worker, folderWith(changed(change)))).toEqual({ works: true, events: [] });
+  });
+
   it('a whole database, and a folder without one, are opened as they are', async () => {
     const path = folderWith(whole);
     expect(await use(worker, path)).toEqual({ works: true, events: [] });
@@ -197,6 +202,7 @@ describe('a damaged LMDB database', () => {
       message: expect.stringContaining('data format 1, expected 2'),
     });
     expect(readdirSync(path)).toEqual(['data.mdb']);
+    expect(readFileSync(join(path, 'data.mdb')).readUInt32LE(28)).toBe(1);
   });
 
   it('is not moved while a process has it open, but afterwards', async () => {
@@ -206,7 +212,7 @@ describe('a damaged LMDB database', () => {
     expect(await use(holder, path)).toMatchObject({ works: true });
     const inode = statSync(file).ino;
     const data = readFileSync(file);
-    writeFileSync(file, data.fill(0, PAGE, PAGE + 40), { flag: 'r+' });
+    writeFileSync(file, data.fill(0, 24, 28), { flag: 'r+' });
     const late = another;
     expect(await use(late, path)).toEqual({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
@@ -221,7 +227,7 @@ describe('a damaged LMDB database', () => {
   it('opened by many processes at once is set aside once, and all use one new database', async () => {
     const crowd = await Promise.all([worker, another, start(), start()]);
     for (let round = 0; round < 5; round++) {
-      const path = folderWith(round === 0 ? Buffer.alloc(8_192) : changed([PAGE + 24, [1, 2, 3, 4]]));
+      const path = folderWith(round === 0 ? Buffer.alloc(8_192) : changed([24, [1, 2, 3, 4]]));
       const used = await Promise.all(crowd.map((worker, at) => use(worker, path, `key ${at}`)));
       expect(used.map(({ works }) => works)).toEqual(crowd.map(() => true));
       expect(used.filter(({ setAside }) => setAside !== undefined)).toHaveLength(1);

@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { basename } from 'node:path';
+
+/**
+ * What a process of its own found that opened a database.
+ *
+ * - `sound`: nothing, or it could not be found out.
+ * - `damaged`: what was read cannot be what the store has written, or LMDB threw when it read.
+ * - `refused`: LMDB threw when it opened the database.
+ * - `crashed`: the process died, as this one would have.
+ */
+export type Probe =
+  | { readonly kind: 'sound' }
+  | { readonly kind: 'damaged'; readonly reason: string }
+  | { readonly kind: 'refused'; readonly code: unknown; readonly reason: string }
+  | { readonly kind: 'crashed'; readonly reason: string };
+
+/** Longer than opening and reading take on a busy machine. */
+const DEADLINE_MS = 20_000;
+/** Opening must not wait for all of a large database. */
+const READING_MS = 1_000;
+
+/**
+ * Opens the database, reads all entries in the time that there is, and writes some of them again, three times, because
+ * each transaction takes pages that an earlier one has freed. The names of entries ascend; where they do not, a page has
+ * come from elsewhere. No name of the store begins with a space.
+ *
+ * It is a text, because the package may be in one file with its caller.
+ */
+const SCRIPT = `
+const [library, path, mode] = process.argv.slice(1);
+const tell = (result) => console.log(JSON.stringify(result));
+let kind = 'refused';
+try {
+  const { open } = require(library);
+  const options = { encoding: 'binary', eventTurnBatching: false, overlappingSync: false, noMetaSync: true };
+  const database = open({ path, keyEncoding: 'binary', ...options });
+  kind = 'damaged';
+  const until = Date.now() + ${READING_MS};
+  let last, damage;
+  let left = database.getStats().entryCount;
+  for (const { key } of database.getRange()) {
+    if (left-- === 0 || (last && last.compare(key) >= 0)) damage = 'its entries are not in order';
+    if (damage || Date.now() > until) break;
+    last = Buffer.from(key);
+  }
+  if (!damage && last && mode === 'alone') {
+    const own = Buffer.from(' ');
+    kind = 'refused';
+    for (const octets of [100_000, 1, 5_000, 1, 200_000, 1, 0, 0]) {
+      database.transactionSync(() => {
+        for (const reverse of [false, true]) {
+          for (const { key, value } of [...database.getRange({ limit: 20, reverse })]) database.put(key, value);
+        }
+        if (octets > 0) database.put(own, Buffer.alloc(octets));
+        else database.remove(own);
+      });
+    }
+  }
+  tell(damage ? { kind: 'damaged', reason: damage } : { kind: 'sound' });
+} catch (error) {
+  tell({ kind, code: error.code, reason: String(error.message) });
+}
+process.exit();
+`;
+
+/**
+ * Opens a database in a process of its own first. LMDB trusts its file and the disk: a damaged page, and a lock file
+ * for which the disk has no room, end the process with SIGBUS or SIGSEGV, and not with an error.
+ *
+ * Takes some 70 ms. Where this process is not plain Node, such as an executable that contains it, nothing is probed.
+ *
+ * @param library The file of the package `lmdb`.
+ * @param mode `shared`: another process may be writing, so the probe does not wait for its turn to write.
+ */
+export function probe(library: string, path: string, mode: 'alone' | 'shared'): Probe {
+  if (!/^node(?:js)?(?:\.exe)?$/.test(basename(process.execPath))) return { kind: 'sound' };
+  const { signal, stdout, error } = spawnSync(process.execPath, ['-e', SCRIPT, library, path, mode], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: DEADLINE_MS,
+    windowsHide: true,
+  });
+  // It could not be started, or did not end in time.
+  if (error !== undefined) return { kind: 'sound' };
+  if (signal !== null) return { kind: 'crashed', reason: `LMDB dies of it (${signal})` };
+  return readProbe(stdout) ?? { kind: 'sound' };
+}
+
+function readProbe(line: string): Probe | undefined {
+  try {
+    const { kind, code, reason }: Record<string, unknown> = Object(JSON.parse(line));
+    if (kind === 'damaged' && typeof reason === 'string') return { kind, reason };
+    if (kind === 'refused' && typeof reason === 'string') return { kind, code, reason };
+  } catch {
+    // It ended before it could tell anything.
+  }
+  return undefined;
+}
