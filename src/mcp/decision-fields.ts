@@ -1,6 +1,7 @@
 /** The fields of a decision that `check_url` and `explain_url` give. */
 import { z } from 'zod';
 import { type Decision, REASONS } from '../decision/index.ts';
+import { withoutUserinfo } from '../report/text/index.ts';
 import { crawlDelayField, retryAtField, ruleField, whyField } from './fields.ts';
 import { reasonSentence } from './sentences.ts';
 
@@ -38,6 +39,7 @@ export const decisionFields: {
 export function decisionFieldsOf(decision: Decision): {
   readonly [Name in keyof Required<DecisionFields>]: DecisionFields[Name];
 } {
-  const { allowed, reason, rule, retryAt, url, agent, crawlDelayMs } = decision;
+  const { allowed, reason, rule, retryAt, agent, crawlDelayMs } = decision;
+  const url = withoutUserinfo(decision.url);
   return { allowed, reason, why: reasonSentence(decision), rule, retryAt, url, agent, crawlDelayMs };
 }

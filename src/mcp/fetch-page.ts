@@ -3,7 +3,7 @@ import { codeOf, isRobotsError, causesOf } from '../base/index.ts';
 import { refusalIn } from '../guard/index.ts';
 import { printable } from '../report/text/index.ts';
 import { urlField } from './fields.ts';
-import { assertText } from './page-type.ts';
+import { assertText, mediaType } from './page-type.ts';
 import { readText, type TextPart } from './page-text.ts';
 import { ToolError } from './refusal.ts';
 import { makeTool, type Tool } from './tool.ts';
@@ -55,14 +55,19 @@ export function fetchPage(fetch: PageFetch): Tool {
     output: z.object({
       url: z.string().describe('The URL of the page, after redirects'),
       status: z.number().describe('The HTTP status. From 400 on, the text is an error page of the site'),
-      contentType: z.string().optional(),
+      contentType: z.string().optional().describe('The media type and its charset, as the site states them'),
       charset: z.string().describe('The character encoding that the text was decoded with'),
       text: z.string(),
       start: z.number().describe('The octet of the text, in UTF-8, that "text" begins with'),
       truncated: z.boolean().describe('Whether text follows that is not returned here'),
+      pageOctets: z
+        .number()
+        .optional()
+        .describe('The length of the whole page in octets, as the site states it'),
       nextStart: z.number().optional().describe('The "start" of a call for what follows'),
       note: z.string().optional().describe('What is not returned, and what to do'),
     }),
+    asIs: 'text',
     async answer({ url, start = 0 }, signal) {
       assertFetchable(url);
       const deadline = AbortSignal.timeout(DEADLINE_MS);
@@ -73,16 +78,18 @@ export function fetchPage(fetch: PageFetch): Tool {
         });
         const contentType = page.headers.get('content-type') ?? undefined;
         const part = await read(page, contentType, start);
+        const pageOctets = lengthOf(page);
         const data = {
           url: page.url,
           status: page.status,
-          contentType: contentType && printable(contentType),
+          contentType: mediaType(contentType),
           charset: part.charset,
           text: part.text,
           start: part.start,
           truncated: part.more,
+          pageOctets,
           nextStart: part.more ? part.end : undefined,
-          note: noteOf(part, start),
+          note: noteOf(part, start, pageOctets),
         };
         return { data, text: [summary(data), data.text] };
       } catch (error) {
@@ -123,12 +130,24 @@ async function read({ body }: Page, contentType: string | undefined, start: numb
   }
 }
 
+/** The stated length of a page; `undefined` without one, and when it is that of a compressed body. */
+function lengthOf({ headers }: Page): number | undefined {
+  if (headers.get('content-encoding') !== null) return undefined;
+  const stated = headers.get('content-length') ?? '';
+  return /^\d{1,15}$/.test(stated) ? Number(stated) : undefined;
+}
+
 async function* noOctets(): AsyncGenerator<Uint8Array, void, undefined> {}
 
-function noteOf({ end, more, start: began }: TextPart, start: number): string | undefined {
+function noteOf(
+  { end, more, start: began }: TextPart,
+  start: number,
+  pageOctets: number | undefined,
+): string | undefined {
   const octets = (count: number): string => count.toLocaleString('en');
   if (!more) return began < start ? `The text has ${octets(end)} octets, so nothing is left.` : undefined;
-  const cut = `The text is cut here, after ${octets(MAX_OCTETS)} octets.`;
+  const whole = pageOctets === undefined ? '' : `; the page has ${octets(pageOctets)}`;
+  const cut = `The text is cut here, after ${octets(MAX_OCTETS)} octets${whole}.`;
   return end > MAX_START
     ? `${cut} What follows is too far into the page to be read.`
     : `${cut} Call fetch_page with "start": ${end} for what follows.`;

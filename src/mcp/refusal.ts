@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { causesOf, isRobotsError } from '../base/index.ts';
 import { refusalIn } from '../guard/index.ts';
-import { printable } from '../report/text/index.ts';
+import { printable, withoutUserinfo } from '../report/text/index.ts';
 import type { MatchedRule } from '../rules/index.ts';
 import { retryAtField, ruleField, whyField } from './fields.ts';
 
@@ -41,15 +41,19 @@ export function refusalFieldsOf(error: unknown): RefusalFields | undefined {
     const { code, decision } = refused;
     return {
       code,
-      why: printable(refused.message, MAX_WHY_LENGTH),
+      why: whyOf(refused),
       rule: code === 'ERR_ROBOTS_DISALLOWED' ? decision.rule : undefined,
       retryAt: 'retryAt' in refused ? refused.retryAt : undefined,
     };
   }
   for (const each of causesOf(error)) {
     if (each instanceof ToolError || isRobotsError(each)) {
-      return { code: each.code, why: printable(each.message, MAX_WHY_LENGTH) };
+      return { code: each.code, why: whyOf(each) };
     }
   }
   return undefined;
+}
+
+function whyOf({ message }: Error): string {
+  return printable(withoutUserinfo(message), MAX_WHY_LENGTH);
 }

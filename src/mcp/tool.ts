@@ -1,5 +1,7 @@
 import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { inputSentence } from '../report/input/index.ts';
+import { printable } from '../report/text/index.ts';
 import { refusalFields, refusalFieldsOf, ToolError } from './refusal.ts';
 
 /** The result of a tool: data that fits its output schema, and text for the model. */
@@ -18,6 +20,8 @@ interface ToolParts<Input, Data extends object> {
   readonly input: z.ZodType<Input>;
   /** The data of an answer that is no refusal. */
   readonly output: z.ZodType<Data>;
+  /** The field that holds a page as it is. All other text is made readable. */
+  readonly asIs?: keyof Data & string;
   answer(input: Input, signal: AbortSignal): Promise<ToolAnswer<Data>>;
 }
 
@@ -33,7 +37,7 @@ export interface Tool {
 }
 
 export function makeTool<Input, Data extends object>(parts: ToolParts<Input, Data>): Tool {
-  const { name, title, description, input, output } = parts;
+  const { name, title, description, input, output, asIs } = parts;
   return {
     description: {
       name,
@@ -46,13 +50,14 @@ export function makeTool<Input, Data extends object>(parts: ToolParts<Input, Dat
     async call(given, signal) {
       try {
         const { data, text } = await parts.answer(readArguments(name, input, given), signal);
-        return { content: blocks(text ?? [JSON.stringify(data)]), structuredContent: fieldsOf(data) };
+        const fields = { ...fieldsOf(data), ...(asIs !== undefined && { [asIs]: data[asIs] }) };
+        return { content: blocks(text ?? [JSON.stringify(fields)]), structuredContent: fields };
       } catch (error) {
         signal.throwIfAborted();
         const refused = refusalFieldsOf(error);
         if (refused === undefined) throw error;
         return {
-          content: blocks([JSON.stringify(refused)]),
+          content: blocks([JSON.stringify(fieldsOf(refused))]),
           structuredContent: fieldsOf(refused),
           isError: true,
         };
@@ -65,16 +70,30 @@ function blocks(texts: readonly string[]): CallToolResult['content'] {
   return texts.map((text) => ({ type: 'text', text }));
 }
 
-/** Data with the type of the SDK. Optional fields that are undefined are absent, as in JSON. */
+/** As long as the longest URL that the tools take. */
+const MAX_TEXT_LENGTH = 8_192;
+
+/**
+ * Data with the type of the SDK. Optional fields that are undefined are absent, as in JSON. Text can come from a
+ * robots.txt: hosts show it in terminals, and models read what people do not see.
+ */
 function fieldsOf(data: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries(data).flatMap(([name, value]) => (value === undefined ? [] : [[name, readable(value)]])),
+  );
+}
+
+function readable(value: unknown): unknown {
+  if (typeof value === 'string') return printable(value, MAX_TEXT_LENGTH);
+  if (Array.isArray(value)) return value.map(readable);
+  return typeof value === 'object' && value !== null ? fieldsOf(value) : value;
 }
 
 function readArguments<Input>(name: string, schema: z.ZodType<Input>, given: unknown): Input {
   const read = schema.safeParse(given ?? {});
   if (read.success) return read.data;
-  const why = z.prettifyError(read.error).replaceAll(/\s+/g, ' ');
-  throw new ToolError('ERR_ROBOTS_INVALID_REQUEST', `Expected other arguments for ${name}: ${why}`);
+  const why = inputSentence(read.error, given ?? {});
+  throw new ToolError('ERR_ROBOTS_INVALID_REQUEST', `${why}. These are arguments of ${name}`);
 }
 
 /** The validator of the SDK's client reads this draft. */

@@ -52,21 +52,27 @@ describe('the tools', () => {
   });
 
   it.each([
-    [{}],
-    [{ url: 7 }],
-    [{ url: '' }],
-    [{ url: ['https://example.com/'] }],
-    [{ url: `https://example.com/${'a'.repeat(9_000)}` }],
-    [{ url: 'https://example.com/', start: -1 }],
-    [{ url: 'https://example.com/', start: 'next' }],
-    [{ url: 'https://example.com/', start: 1e9 }],
-  ])('tell the model what is wrong with the arguments %j', async (args) => {
+    [{}, '`url` to be a string, got nothing'],
+    [{ url: 7 }, '`url` to be a string, got 7'],
+    [{ url: '' }, '`url` to be at least 1 character long, got less'],
+    [{ url: ['https://example.com/'] }, '`url` to be a string, got a list'],
+    [
+      { url: `https://a.example/${'a'.repeat(9_000)}` },
+      '`url` to be at most 8,192 characters long, got more',
+    ],
+    [{ url: 'https://example.com/', start: -1 }, '`start` to be at least 0, got less'],
+    [{ url: 'https://example.com/', start: 1.5 }, '`start` to be a whole number, got 1.5'],
+    [{ url: 'https://example.com/', start: 'next' }, '`start` to be a number, got a string'],
+    [{ url: 'https://example.com/', start: 1e9 }, '`start` to be at most 20,000,000, got more'],
+    [{ url: 'https://example.com/', x: 1 }, 'no "x": there is nothing of that name'],
+    [{ url: 7, start: 'next' }, '`url` to be a string, got 7; expected `start` to be a number, got a string'],
+  ])('tell the model what is wrong with the arguments %j', async (args, expected) => {
     await using host = await startHost(LOCAL);
     const { isError, structuredContent } = await host.call('fetch_page', args);
     expect(isError).toBe(true);
     expect(structuredContent).toEqual({
       code: 'ERR_ROBOTS_INVALID_REQUEST',
-      why: expect.stringMatching(/^Expected other arguments for fetch_page: .*→ at (?:url|start)/),
+      why: `Expected ${expected}. These are arguments of fetch_page`,
     });
   });
 
@@ -164,6 +170,17 @@ describe('check_url', () => {
     expect(site.requests).toHaveLength(1);
   });
 
+  it.each(['check_url', 'explain_url'])('%s repeats no password of a URL', async (tool) => {
+    await using site = await startSite({ '/robots.txt': ROBOTS });
+    await using host = await startHost(LOCAL);
+    const url = site.url('/private').replace('//', '//user:secret@');
+    const checked = await host.call(tool, { url });
+    expect(checked.structuredContent).toMatchObject({ allowed: false, url: site.url('/private') });
+    const wrong = await host.call(tool, { url: 'https://user:secret@exam ple.com/' });
+    expect(wrong.structuredContent).toMatchObject({ code: 'ERR_ROBOTS_INVALID_URL' });
+    expect(JSON.stringify([checked, wrong])).not.toContain('secret');
+  });
+
   it('requests nothing of private addresses', async () => {
     await using site = await startSite({ '/robots.txt': ROBOTS });
     await using host = await startHost(['-a', AGENT]);
@@ -227,6 +244,27 @@ describe('explain_url', () => {
     const { structuredContent } = await host.call('explain_url', { url: site.url('/a') });
     expect(structuredContent).toMatchObject({ allowed: false, rule: { line: 2 } });
     expect(JSON.stringify(structuredContent).length).toBeLessThan(10_000);
+  });
+
+  it('shows no control, bidi or tag characters of a file', async () => {
+    const hidden = '\u001b[31m\u202e\u{e0041}';
+    await using site = await startSite({
+      '/robots.txt': {
+        body: `User-agent: *\nDisallow: /a*${hidden}\nAllow: /\nLicense: https://x/${hidden}\n`,
+      },
+    });
+    await using host = await startHost(LOCAL);
+    for (const tool of ['check_url', 'explain_url', 'site_policy']) {
+      const { structuredContent, ...result } = await host.call(tool, { url: site.url('/a') });
+      const texts = [JSON.stringify(structuredContent), ...textsOf(result)];
+      for (const each of texts) expect(each).not.toMatch(/\\u001b|[\p{Cc}\p{Cf}]/u);
+    }
+    const { structuredContent } = await host.call('explain_url', { url: site.url('/a') });
+    expect(structuredContent?.['lines']).toContainEqual({
+      line: 2,
+      role: 'decides',
+      text: 'Disallow: /a*\\x1b[31m\\u{202e}\\u{e0041}',
+    });
   });
 
   it('explains where there is no file', async () => {

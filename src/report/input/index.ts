@@ -3,6 +3,7 @@
  * origin pass one in.
  */
 export { absenceOf, type LoadedRobots, type PolicyClient, readsStdin, RobotsLoader } from './load-robots.ts';
+export { inputSentence } from './invalid-input.ts';
 export { listShare } from './list-share.ts';
 export { didYouMean, isUrl, readOrigin } from './read-origin.ts';
 export { readRobots, whyUnreadable } from './read-robots.ts';

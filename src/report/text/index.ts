@@ -9,7 +9,7 @@ export { escapeForTerminal, jsonLine, policyRecord, renderRecord } from './json.
 export { cut, definitions, grid, widthOf, wrap } from './layout.ts';
 export { lifetimeReason, nextAttemptReason } from './lifetime.ts';
 export { BrokenPipeError, Output } from './output.ts';
-export { fileName, printable, quoted } from './printable.ts';
+export { fileName, printable, quoted, withoutUserinfo } from './printable.ts';
 export { type Progress, progressOn } from './progress.ts';
 export {
   agentSentence,

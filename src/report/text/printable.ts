@@ -11,6 +11,11 @@ export function printable(text: string, maxLength: number = MAX_LENGTH): string 
   });
 }
 
+/** Takes user names and passwords out of the URLs in a text. */
+export function withoutUserinfo(text: string): string {
+  return text.replace(/\b(https?|ftp):[/\\]*[^\s/\\?#"]*@/gi, '$1://');
+}
+
 /** Formats a file name as given. */
 export function fileName(name: string): string {
   return name === '-' ? 'standard input' : printable(name);
