@@ -13,7 +13,7 @@ import {
   tokensOf,
 } from '../report/index.ts';
 import { cause, jsonLine, policyRecord, lifetimeReason } from '../report/text/index.ts';
-import { readRobots } from '../report/input/index.ts';
+import { inputSentence, readRobots } from '../report/input/index.ts';
 import { readJson } from './body.ts';
 import { agentFor } from './check.ts';
 import { type Handler, JSON_TYPE } from './reply.ts';
@@ -103,8 +103,9 @@ const pasted = z.strictObject({
 /** `POST /v1/explain`: checks URLs against the robots.txt in the body. Uses no network. */
 export const explainPasted: Handler = async ({ request, query, service, signal }) => {
   onlyKnown(query, []);
-  const read = pasted.safeParse(await readJson(request, MAX_BODY_BYTES));
-  if (!read.success) throw invalid(z.prettifyError(read.error).replaceAll('\n', ' '));
+  const given = await readJson(request, MAX_BODY_BYTES);
+  const read = pasted.safeParse(given);
+  if (!read.success) throw invalid(inputSentence(read.error, given));
   const { robots, urls, profile = service.profile, purpose } = read.data;
   const agents = tokensOf(readAgents(read.data.agents ?? service.agents));
   if (urls.length * agents.length > MAX_VERDICTS) {

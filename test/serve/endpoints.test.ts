@@ -424,7 +424,9 @@ describe('the rest', () => {
         200,
         coding,
       ]);
-      expect(reply.headers.get('vary')).toBe('Accept-Encoding');
+      expect(reply.headers.get('vary')).toBe(
+        path === '/' ? 'Accept-Encoding, Sec-Fetch-Site' : 'Accept-Encoding',
+      );
       expect(await reply.text()).toBe(await plain.text());
     }
   });

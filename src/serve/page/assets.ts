@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import type { Exchange } from '../exchange.ts';
 import type { Handler, Reply } from '../reply.ts';
 
 /** Files of the page: the path that serves each, its media type, and its name beside this module. */
@@ -38,21 +39,24 @@ export const assets: ReadonlyMap<string, Handler> = new Map(
   }),
 );
 
+type FileHandler = (exchange: Pick<Exchange, 'request'>) => Reply;
+
 /**
  * Tells the page who brought the visitor. The page answers the question of its address by itself only for one who typed
  * it or came from the page itself: a link of another site would make this machine send requests to origins of that
  * site's choice. Browsers send no `Sec-Fetch-Site` over plain HTTP to other hosts than this machine.
  */
-function documentHandler(foreign: Handler, file: Buffer): Handler {
+function documentHandler(foreign: FileHandler, file: Buffer): FileHandler {
   const marked = Buffer.from(file.toString().replace('<html', '<html data-brought-by="visitor"'));
   const own = assetHandler('text/html; charset=utf-8', marked);
   return (exchange) => {
     const site = exchange.request.headers['sec-fetch-site'];
-    return (site === 'none' || site === 'same-origin' ? own : foreign)(exchange);
+    const reply = (site === 'none' || site === 'same-origin' ? own : foreign)(exchange);
+    return { ...reply, headers: { ...reply.headers, vary: 'Accept-Encoding, Sec-Fetch-Site' } };
   };
 }
 
-function assetHandler(type: string, file: Buffer): Handler {
+function assetHandler(type: string, file: Buffer): FileHandler {
   const replies: Readonly<Record<Coding, Reply>> = {
     br: assetReply(
       type,
@@ -79,7 +83,7 @@ function assetReply(type: string, coding: Coding, body: Buffer): Reply {
       // Stored, but asked for again each time: after an update, all files must be of one version.
       'cache-control': 'no-cache',
       etag: `"${hash}"`,
-      vary: 'Accept-Encoding, Sec-Fetch-Site',
+      vary: 'Accept-Encoding',
       ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
     },
   };
