@@ -26,10 +26,7 @@ export {
   type AccountTotals,
   canFetch,
   type CheckOptions,
-  type DecisionMessage,
-  type DeferralMessage,
   type FetchMessage,
-  type IgnoredMessage,
   type OriginOverride,
   type PolicyOptions,
   type PrefetchOptions,
@@ -43,7 +40,6 @@ export {
   type RobotsClientOptions,
   type RobotsStats,
   type SiteSignal,
-  type UsageRefusalMessage,
 } from './client/index.ts';
 export {
   type Clock,
@@ -74,7 +70,10 @@ export type {
 } from './cache/index.ts';
 export type {
   Decision,
+  DecisionMessage,
   DecisionUsage,
+  DeferralMessage,
+  IgnoredMessage,
   OriginPolicy,
   PolicyAttempt,
   PolicyFile,
@@ -83,6 +82,7 @@ export type {
   PolicyNextAttempt,
   ProfileState,
   Purpose,
+  UsageRefusalMessage,
 } from './decision/index.ts';
 export {
   type GuardClient,

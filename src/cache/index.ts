@@ -1,11 +1,13 @@
 /**
- * The records of origins in memory, with at most one fetch per origin at a time. Fetching is passed in as a function:
- * this room must not import `fetch/`, a guard or the client.
+ * The records of origins in memory, and their renewal, with at most one flight per origin at a time. Attempts are
+ * passed in: this room must not import `fetch/`, a guard or the client.
  */
-export { cacheChannels, type CacheMessage, type PolicyChangeMessage } from './channels.ts';
+export { cacheChannels, CacheEvents, type CacheMessage, type PolicyChangeMessage } from './cache-events.ts';
 export { CacheEntry } from './entry.ts';
-export { OriginCache } from './origin-cache.ts';
+export { OriginMemory } from './origin-memory.ts';
+export { type Attempts, Renewals } from './renewals.ts';
 export {
+  assertRestorable,
   isExpired,
   promisedOrigins,
   readSnapshot,

@@ -7,8 +7,9 @@ import {
   invalid,
   nextTurn,
   optionTable,
+  orAborted,
 } from '../base/index.ts';
-import type { OriginCache } from './origin-cache.ts';
+import type { OriginMemory } from './origin-memory.ts';
 import { RECORD_VERSION, type RecordCodec, type Rejection } from '../store/index.ts';
 
 /**
@@ -43,7 +44,7 @@ export interface RestoreResult {
 }
 
 export interface SnapshotContext {
-  readonly cache: OriginCache;
+  readonly memory: OriginMemory;
   readonly codec: RecordCodec;
   readonly clock: Clock;
   readonly profileOf: (origin: string) => Profile;
@@ -61,7 +62,7 @@ const HEADER = '{"snapshot":';
  */
 export async function* writeSnapshot(context: SnapshotContext): AsyncGenerator<string> {
   context.assertOpen();
-  const records = context.cache.records();
+  const records = context.memory.records();
   yield snapshotHeader(records.length, context.clock.now());
   let length = 0;
   for (const record of records) {
@@ -95,24 +96,19 @@ export function promisedOrigins(line: string): number | undefined {
 /**
  * Adds the lines of a snapshot to memory, except where memory has a later record.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ * @param ending Aborts when the client is closed, or with the signal of the options.
  */
 export async function readSnapshot(
   lines: Iterable<string> | AsyncIterable<string>,
   context: SnapshotContext,
-  options: RestoreOptions,
+  { onRejected }: RestoreOptions,
+  ending: AbortSignal,
 ): Promise<RestoreResult> {
-  context.assertOpen();
-  restoreOptions(options, '');
-  const { signal, onRejected } = options;
-  signal?.throwIfAborted();
-  assertLines(lines);
   const reader = new SnapshotReader(context, onRejected);
   let length = 0;
-  for await (const text of typeof lines === 'string' ? [lines] : lines) {
+  for await (const text of typeof lines === 'string' ? [lines] : untilAborted(lines, ending)) {
     for (const line of String(text).replace(/\n$/, '').split('\n')) {
-      signal?.throwIfAborted();
-      context.assertOpen();
+      ending.throwIfAborted();
       await reader.read(line.trimEnd());
       length += line.length;
       if (length < YIELD_EVERY_CHARACTERS) continue;
@@ -120,21 +116,59 @@ export async function readSnapshot(
       await nextTurn();
     }
   }
-  signal?.throwIfAborted();
-  context.assertOpen();
+  ending.throwIfAborted();
   return reader.result;
+}
+
+/** The lines as they come. Ends with the reason of `signal`, also while the source yields nothing. */
+async function* untilAborted(
+  lines: Iterable<string> | AsyncIterable<string>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  if (!(Symbol.asyncIterator in lines)) {
+    yield* lines;
+    return;
+  }
+  const iterator = lines[Symbol.asyncIterator]();
+  let hasEnded = false;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const { done, value } = await orAborted(iterator.next(), signal);
+      if (done === true) return void (hasEnded = true);
+      yield value;
+    }
+  } finally {
+    // Closing an iterator during a pending read may never resolve, so it is not awaited.
+    if (!hasEnded) void close(iterator);
+  }
+}
+
+async function close(iterator: AsyncIterator<string>): Promise<void> {
+  try {
+    await iterator.return?.();
+  } catch {
+    // The reading has ended for another reason.
+  }
+}
+
+/**
+ * Checks the arguments of `restore`.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+export function assertRestorable(lines: unknown, options: RestoreOptions): void {
+  restoreOptions(options, '');
+  options.signal?.throwIfAborted();
+  const object: object = Object(lines);
+  if (Symbol.iterator in object || Symbol.asyncIterator in object) return;
+  throw invalid('`lines`', 'the lines of a snapshot', lines);
 }
 
 const restoreOptions: Check = optionTable({
   signal: anAbortSignal,
   onRejected: aFunction(),
 } satisfies Readonly<Record<keyof RestoreOptions, Check>>);
-
-function assertLines(lines: unknown): void {
-  const object: object = Object(lines);
-  if (Symbol.iterator in object || Symbol.asyncIterator in object) return;
-  throw invalid('`lines`', 'the lines of a snapshot', lines);
-}
 
 class SnapshotReader {
   private readonly context: SnapshotContext;
@@ -160,13 +194,13 @@ class SnapshotReader {
   async read(line: string): Promise<void> {
     this.lines++;
     if (line === '' || this.readHeader(line)) return;
-    const { cache, codec, clock, profileOf } = this.context;
+    const { memory, codec, clock, profileOf } = this.context;
     const now = clock.now();
     const { record, rejected, origin } = { origin: undefined, ...(await codec.decode(line, now)) };
     if (record === undefined) this.reject(rejected ?? 'damaged', origin);
     else if (isExpired(record, profileOf(record.origin), now)) this.reject('expired', record.origin);
     else {
-      const evicted = cache.restore(record);
+      const evicted = memory.restore(record);
       if (evicted === undefined) this.reject('older', record.origin);
       else {
         this.restored++;

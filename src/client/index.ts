@@ -11,16 +11,10 @@ export {
   type RobotsAccountOptions,
 } from './account.ts';
 export { canFetch } from './can-fetch.ts';
-export type {
-  DecisionMessage,
-  DeferralMessage,
-  FetchMessage,
-  IgnoredMessage,
-  UsageRefusalMessage,
-} from './diagnostics.ts';
 export type { OriginOverride, RobotsClientOptions } from './options.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 export { RobotsClient } from './robots-client.ts';
+export type { FetchMessage } from './robots-requests.ts';
 export type {
   CheckOptions,
   PolicyOptions,

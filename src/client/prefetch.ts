@@ -35,6 +35,8 @@ export interface PrefetchResult {
 }
 
 interface PrefetchContext {
+  /** Aborts when the client is closed, or with the signal of the options. */
+  readonly ending: AbortSignal;
   readonly ask: (origin: string, signal: AbortSignal) => Promise<{ origin: string; state: OriginState }>;
   /** The most origins asked at the same time. */
   readonly concurrency: number;
@@ -46,23 +48,18 @@ const MAX_INVALID = 1_000;
  * Fetches the robots.txt of the origins of `urls`. It reads a URL only when there is room to work on it, and stops at
  * the first failure: an aborted signal, a closed client, an exception of the source or of `onProgress`. Its memory is
  * bounded, however long the list is.
- *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
 export async function prefetch(
   urls: Iterable<string | URL> | AsyncIterable<string | URL>,
-  options: PrefetchOptions,
-  { ask, concurrency }: PrefetchContext,
+  { onProgress }: PrefetchOptions,
+  { ending, ask, concurrency }: PrefetchContext,
 ): Promise<PrefetchResult> {
-  assertArguments(urls, options);
-  const { signal, onProgress } = options;
-  signal?.throwIfAborted();
   const origins = new DistinctOrigins();
   const invalid: RobotsInvalidUrlError[] = [];
   let invalidCount = 0;
   const states: Partial<Record<OriginState, number>> = {};
   let done = 0;
-  const asked = mapConcurrent(urls, { concurrency, signal }, (url, signal) => {
+  const asked = mapConcurrent(urls, { concurrency, signal: ending }, (url, signal) => {
     const origin = originOrError(url);
     if (typeof origin === 'string') return origins.add(origin) ? ask(origin, signal) : undefined;
     invalidCount++;
@@ -82,12 +79,18 @@ const prefetchOptions: Check = optionTable({
   onProgress: aFunction(),
 } satisfies Readonly<Record<keyof PrefetchOptions, Check>>);
 
-function assertArguments(urls: unknown, options: PrefetchOptions): void {
+/**
+ * Checks the arguments of `prefetch`.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+export function assertPrefetch(urls: unknown, options: PrefetchOptions): void {
   const list: object = Object(urls);
   if (typeof urls === 'string' || !(Symbol.iterator in list || Symbol.asyncIterator in list)) {
     throw invalid('`urls`', 'a list of URLs', urls);
   }
   prefetchOptions(options, '');
+  options.signal?.throwIfAborted();
 }
 
 function originOrError(url: string | URL): string | RobotsInvalidUrlError {

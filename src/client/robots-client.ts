@@ -1,7 +1,9 @@
-import { invalid, RobotsClosedError } from '../base/index.ts';
+import { invalid, onAbort, RobotsClosedError } from '../base/index.ts';
 import {
-  OriginCache,
+  assertRestorable,
+  OriginMemory,
   readSnapshot,
+  Renewals,
   type RestoreOptions,
   type RestoreResult,
   type SnapshotContext,
@@ -10,6 +12,7 @@ import {
 import { openStore, RecordCodec } from '../store/index.ts';
 import {
   type Decision,
+  decisionChannels,
   type DecisionUsage,
   describeEntry,
   describeOverride,
@@ -32,13 +35,12 @@ import {
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
-import { channels, publishDecision } from './diagnostics.ts';
+import { ClientAttempts } from './attempts.ts';
 import { type RobotsClientOptions } from './options.ts';
 import { addressChecksOf, readOptions, type Settings } from './settings.ts';
-import { OriginSettings } from './overrides.ts';
-import { type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
+import { OriginSettings } from './origin-settings.ts';
+import { assertPrefetch, type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
 import { Questions } from './questions.ts';
-import type { RobotsRequests } from './robots-requests.ts';
 import type { UsageOptions } from '../rules/index.ts';
 import type {
   CheckOptions,
@@ -85,48 +87,49 @@ export class RobotsClient {
    * @internal
    */
   readonly [QUESTIONS]: Questions;
-  private readonly settings: Settings;
-  private readonly origins: OriginSettings;
-  /** Loaded at the first attempt: HTTP would take half of the import time of the package. */
-  private requests: Promise<RobotsRequests> | undefined;
-  private readonly cache: OriginCache;
-  private readonly snapshots: SnapshotContext;
-  private readonly pacer: Pacer;
-  private closing: Promise<void> | undefined;
+  readonly #settings: Settings;
+  readonly #origins: OriginSettings;
+  readonly #memory: OriginMemory;
+  readonly #renewals: Renewals;
+  readonly #attempts: ClientAttempts;
+  readonly #snapshots: SnapshotContext;
+  readonly #pacer: Pacer;
+  /** Long work that ends when the client is closed. */
+  readonly #working = new Set<AbortController>();
+  #closing: Promise<void> | undefined;
 
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) naming the option that is wrong. */
   constructor(options: RobotsClientOptions = {}) {
     const settings = readOptions(options);
-    this.settings = settings;
-    this.origins = new OriginSettings(settings);
-    const { profileOf } = this.origins;
-    const codec = new RecordCodec({ maxBodyBytes: settings.maxBodyBytes, profileOf });
+    const { clock, random, concurrency, maxOrigins, maxBytes, maxBodyBytes } = settings;
+    const origins = new OriginSettings(settings);
+    const { profileOf } = origins;
+    const codec = new RecordCodec({ maxBodyBytes, profileOf });
     const stored = openStore(settings, codec, profileOf);
-    this.cache = new OriginCache({
-      maxOrigins: settings.maxOrigins,
-      maxBytes: settings.maxBytes,
-      concurrency: settings.concurrency,
-      clock: settings.clock,
-      random: settings.random,
-      profileOf,
-      attempt: async (origin, known, signal) => (await this.loadRequests()).make(origin, known, signal),
-      stored,
-    });
-    const questions = new Questions({ settings, origins: this.origins, cache: this.cache, client: this });
+    const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf });
+    const attempts = new ClientAttempts(settings, origins, memory);
+    const renewals = new Renewals({ memory, attempts, concurrency, clock, random, profileOf, stored });
+    const questions = new Questions({ settings, origins, memory, renewals, client: this });
     this[QUESTIONS] = questions;
+    this.#settings = settings;
+    this.#origins = origins;
+    this.#memory = memory;
+    this.#attempts = attempts;
+    this.#renewals = renewals;
     const assertOpen = (): void => questions.assertOpen();
-    this.snapshots = { cache: this.cache, codec, clock: settings.clock, profileOf, assertOpen };
+    this.#snapshots = { memory, codec, clock, profileOf, assertOpen };
     const rates = new RequestRates();
-    this.pacer = new Pacer({
-      clock: settings.clock,
-      maxOrigins: settings.maxOrigins,
+    this.#pacer = new Pacer({
+      clock,
+      maxOrigins,
       reserveInFleet: stored?.reserve,
       requestRateMs: (decision) => {
         const file = questions.fileOf(decision);
-        return file === undefined ? 0 : rates.delayMsOf(file, decision.agent, settings.clock.now());
+        return file === undefined ? 0 : rates.delayMsOf(file, decision.agent, clock.now());
       },
       onDeferral: (decision, retryAt) => {
-        if (channels.deferred.hasSubscribers) channels.deferred.publish({ decision, retryAt, client: this });
+        const { deferred } = decisionChannels;
+        if (deferred.hasSubscribers) deferred.publish({ decision, retryAt, client: this });
       },
     });
   }
@@ -136,12 +139,12 @@ export class RobotsClient {
    * none.
    */
   get agent(): Agent {
-    return this.settings.agent;
+    return this.#settings.agent;
   }
 
   /** The policy for addresses of robots.txt requests, as given to the constructor. Guards read it. */
   get addressPolicy(): AddressPolicy {
-    return this.settings.addressPolicy;
+    return this.#settings.addressPolicy;
   }
 
   /**
@@ -156,10 +159,9 @@ export class RobotsClient {
     try {
       options?.signal?.throwIfAborted();
       const questions = this[QUESTIONS];
-      const tokens = questions.read(url, agent);
-      const allowed = questions.permits(tokens);
+      const allowed = questions.permits(url, agent);
       if (allowed !== undefined) return allowed ? ALLOWED : DISALLOWED;
-      const decision = questions.decide(tokens, options?.signal);
+      const decision = questions.ask(url, agent, options);
       if (decision instanceof Promise) return decision.then(isAllowed);
       return decision.allowed ? ALLOWED : DISALLOWED;
     } catch (error) {
@@ -170,11 +172,10 @@ export class RobotsClient {
   /** Like {@link canFetch}, with the reason; with `purpose` also with the site's statements about the use of the page. */
   async check(url: string | URL, agent?: Agent, options?: PurposeOptions): Promise<Decision> {
     const purpose = options?.purpose;
-    const questions = this[QUESTIONS];
-    if (purpose === undefined) return questions.check(url, agent, options);
-    assertPurpose(purpose);
-    const decided = questions.check(url, agent, options);
-    const decision = decided instanceof Promise ? await decided : decided;
+    if (purpose !== undefined) assertPurpose(purpose);
+    const asked = this[QUESTIONS].ask(url, agent, options);
+    if (purpose === undefined) return asked;
+    const decision = await asked;
     return { ...decision, usage: this.usageOf(decision, purpose) };
   }
 
@@ -197,9 +198,7 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   peek(url: string | URL, agent?: Agent): Decision | undefined {
-    const questions = this[QUESTIONS];
-    const known = questions.decideFromMemory(questions.read(url, agent), false);
-    return known === undefined ? undefined : publishDecision(known, this);
+    return this[QUESTIONS].recall(url, agent, false);
   }
 
   /**
@@ -210,8 +209,7 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   permits(url: string | URL, agent?: Agent): boolean | undefined {
-    const questions = this[QUESTIONS];
-    return questions.permits(questions.read(url, agent));
+    return this[QUESTIONS].permits(url, agent);
   }
 
   /**
@@ -222,21 +220,21 @@ export class RobotsClient {
   async policy(url: string | URL, options?: PolicyOptions): Promise<OriginPolicy> {
     options?.signal?.throwIfAborted();
     this[QUESTIONS].assertOpen();
-    const { settings } = this;
+    const settings = this.#settings;
     const context = {
       tokens: this[QUESTIONS].agents.of(options?.agent),
       addressChecks: addressChecksOf(settings),
       maxBodyBytes: settings.maxBodyBytes,
     };
     const origin = originOf(url);
-    const override = this.origins.overrides.get(origin);
+    const override = this.#origins.overrides.get(origin);
     if (override !== undefined) return describeOverride(override, context);
-    if (!this.origins.canAsk(origin)) {
-      return describeUnaskable(this.origins.profileOf(origin), origin, context);
+    if (!this.#origins.canAsk(origin)) {
+      return describeUnaskable(this.#origins.profileOf(origin), origin, context);
     }
-    const { entry, source } = await this[QUESTIONS].recallOrFetch(origin, options?.signal);
+    const { entry, source } = await this[QUESTIONS].recallOrRenew(origin, options?.signal);
     const policy = describeEntry(entry, context, settings.clock.now(), source);
-    this.cache.updateSize(entry);
+    this.#memory.updateSize(entry);
     return policy;
   }
 
@@ -252,10 +250,14 @@ export class RobotsClient {
     options: PrefetchOptions = {},
   ): Promise<PrefetchResult> {
     this[QUESTIONS].assertOpen();
-    return prefetch(urls, options, {
-      ask: async (origin, signal) => ({ origin, state: await this.warm(origin, signal) }),
-      concurrency: this.settings.concurrency,
-    });
+    assertPrefetch(urls, options);
+    return this.#whileOpen(options.signal, (ending) =>
+      prefetch(urls, options, {
+        ending,
+        ask: async (origin, signal) => ({ origin, state: await this.#warm(origin, signal) }),
+        concurrency: this.#settings.concurrency,
+      }),
+    );
   }
 
   /**
@@ -269,7 +271,7 @@ export class RobotsClient {
   async reserve(url: string | URL, agent?: Agent, options: ReserveOptions = {}): Promise<Reservation> {
     const pace = readReserveOptions(options);
     const decision = await this.check(url, agent, options);
-    if (decision.allowed) return this.pacer.book(decision, pace, options.signal);
+    if (decision.allowed) return this.#pacer.book(decision, pace, options.signal);
     const { retryAt } = decision;
     return { status: 'refused', decision, ...(retryAt === undefined ? {} : { retryAt }) };
   }
@@ -287,7 +289,7 @@ export class RobotsClient {
   async waitForSlot(decision: Decision, options: ReserveOptions = {}): Promise<number> {
     const pace = readReserveOptions(options);
     this[QUESTIONS].assertOpen();
-    return this.pacer.wait(decision, pace, options.signal);
+    return this.#pacer.wait(decision, pace, options.signal);
   }
 
   /**
@@ -303,7 +305,7 @@ export class RobotsClient {
   async takeSlot(decision: Decision, options: ReserveOptions = {}): Promise<TakenSlot> {
     const pace = readReserveOptions(options);
     this[QUESTIONS].assertOpen();
-    return this.pacer.take(decision, pace, options.signal);
+    return this.#pacer.take(decision, pace, options.signal);
   }
 
   /**
@@ -324,16 +326,13 @@ export class RobotsClient {
         signal?.reachable,
       );
     }
-    // Guards often report the URL that they have just asked about. Another is read apart: the question under way, whose
-    // event may have led to this call, needs its own.
-    const { located } = this[QUESTIONS];
-    const origin = url !== '' && url === located.href ? located.origin : originOf(url);
+    const origin = originOf(url);
     // An origin that cannot be asked has no record.
-    if (this.origins.canAsk(origin)) this.cache.reportSite(origin, signal.reachable);
+    if (this.#origins.canAsk(origin)) this.#memory.noteSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;
-    const bounds = this.origins.profileOf(origin).retryAfter;
-    const pauseMs = retryAfterMs(String(signal.retryAfter), this.settings.clock.now(), bounds);
-    if (pauseMs !== undefined) this.pacer.hold(origin, pauseMs);
+    const bounds = this.#origins.profileOf(origin).retryAfter;
+    const pauseMs = retryAfterMs(String(signal.retryAfter), this.#settings.clock.now(), bounds);
+    if (pauseMs !== undefined) this.#pacer.hold(origin, pauseMs);
   }
 
   /**
@@ -342,7 +341,7 @@ export class RobotsClient {
    */
   async invalidate(url: string | URL): Promise<void> {
     this[QUESTIONS].assertOpen();
-    await this.cache.forget(originOf(url));
+    await this.#renewals.forget(originOf(url));
   }
 
   /**
@@ -358,7 +357,7 @@ export class RobotsClient {
    * ```
    */
   snapshot(): AsyncIterable<string> {
-    return writeSnapshot(this.snapshots);
+    return writeSnapshot(this.#snapshots);
   }
 
   /**
@@ -374,16 +373,18 @@ export class RobotsClient {
    * const { restored, rejected } = await robots.restore(createInterface(createReadStream('robots.ndjson')));
    * ```
    */
-  restore(
+  async restore(
     lines: Iterable<string> | AsyncIterable<string>,
     options: RestoreOptions = {},
   ): Promise<RestoreResult> {
-    return readSnapshot(lines, this.snapshots, options);
+    this[QUESTIONS].assertOpen();
+    assertRestorable(lines, options);
+    return this.#whileOpen(options.signal, (ending) => readSnapshot(lines, this.#snapshots, options, ending));
   }
 
   stats(): RobotsStats {
     const { hits, misses } = this[QUESTIONS];
-    return { ...this.cache.stats(), hits, misses };
+    return { ...this.#memory.stats(), ...this.#renewals.stats(), hits, misses };
   }
 
   /**
@@ -392,37 +393,47 @@ export class RobotsClient {
    * caller stay open: close the store after this has resolved.
    */
   close(): Promise<void> {
-    this.closing ??= this.shutDown();
-    return this.closing;
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  private async shutDown(): Promise<void> {
+  async #shutDown(): Promise<void> {
+    const closed = new RobotsClosedError();
     this[QUESTIONS].close();
-    const written = this.cache.close(new RobotsClosedError());
-    this.pacer.close(new RobotsClosedError());
-    await Promise.all([written, this.requests?.then((requests) => requests.close())]);
+    const written = this.#renewals.close(closed);
+    this.#pacer.close(closed);
+    for (const work of this.#working) work.abort(closed);
+    await Promise.all([written, this.#attempts.close()]);
   }
 
-  private loadRequests(): Promise<RobotsRequests> {
-    this.requests ??= import('./robots-requests.ts').then(({ RobotsRequests }) => {
-      const { profileOf } = this.origins;
-      return RobotsRequests.open(this.settings, { profileOf, recall: (origin) => this.cache.recall(origin) });
-    });
-    return this.requests;
+  /** Runs work that ends when `signal` aborts, or when the client is closed. */
+  async #whileOpen<Result>(
+    signal: AbortSignal | undefined,
+    work: (ending: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const ending = new AbortController();
+    const ended = signal && onAbort(signal, () => ending.abort(signal.reason));
+    this.#working.add(ending);
+    try {
+      return await work(ending.signal);
+    } finally {
+      this.#working.delete(ending);
+      ended?.();
+    }
   }
 
   /** The state of an origin that has been asked now, if it had to be. Nothing is described for it. */
-  private async warm(origin: string, signal: AbortSignal): Promise<OriginState> {
+  async #warm(origin: string, signal: AbortSignal): Promise<OriginState> {
     this[QUESTIONS].assertOpen();
-    const override = this.origins.overrides.get(origin);
+    const override = this.#origins.overrides.get(origin);
     if (override !== undefined) return override.state;
-    if (!this.origins.canAsk(origin)) return 'disallow-all';
-    const { entry } = await this[QUESTIONS].recallOrFetch(origin, signal);
-    return stateOf(entry.record, entry.profile, this.settings.clock.now()).state;
+    if (!this.#origins.canAsk(origin)) return 'disallow-all';
+    const { entry } = await this[QUESTIONS].recallOrRenew(origin, signal);
+    return stateOf(entry.record, entry.profile, this.#settings.clock.now()).state;
   }
 }
 

@@ -6,7 +6,7 @@
  * the package imports as `#platform`, and which other platforms replace by `platform/fetch.ts`. Only `ftp/` loads
  * `basic-ftp`, when it is called.
  */
-export type { Validators } from './options.ts';
+export type { FetchRobotsOptions, Validators } from './options.ts';
 export {
   type FetchedBody,
   type FetchedResponse,

@@ -10,12 +10,12 @@ import type { GuardSettings } from './options.ts';
 /** The questions that only a client of this package answers. Guards ask them instead of `peek`, `check` and `report`. */
 interface GuardQuestions {
   /** `check`, but a promise only when robots.txt has to be fetched first. Starts a refresh that is due. */
-  check(
+  ask(
     url: string | URL,
     agent?: Agent,
     options?: { readonly signal?: AbortSignal; readonly purpose?: Purpose },
   ): Decision | Promise<Decision>;
-  /** The origin of `url` when memory allows it without a reason to be asked for; `undefined` when {@link check} has to be called. */
+  /** The origin of `url` when memory allows it without a reason to be asked for; `undefined` when {@link ask} has to be called. */
   allowedOrigin(url: string, agent?: Agent): string | undefined;
   /** `report` for an origin that {@link allowedOrigin} returned. */
   reportOrigin(origin: string, reachable: boolean): void;
@@ -86,9 +86,9 @@ export class AskedClient {
     const questions = client[QUESTIONS];
     if (questions !== undefined) {
       if (purpose !== undefined) {
-        return questions.check(url, agent, signal === undefined ? { purpose } : { signal, purpose });
+        return questions.ask(url, agent, signal === undefined ? { purpose } : { signal, purpose });
       }
-      return questions.check(url, agent, signal === undefined ? undefined : { signal });
+      return questions.ask(url, agent, signal === undefined ? undefined : { signal });
     }
     const known = client.peek(url, agent);
     if (known !== undefined) {

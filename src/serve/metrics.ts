@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { DecisionMessage, FetchMessage, RobotsClient } from '../client/index.ts';
 import type { CacheMessage, PolicyChangeMessage } from '../cache/index.ts';
+import type { FetchMessage, RobotsClient } from '../client/index.ts';
+import type { DecisionMessage } from '../decision/index.ts';
 import type { StoreEvent } from '../store/index.ts';
 
 /** The part of the module `prom-client` that metrics use. */

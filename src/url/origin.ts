@@ -1,13 +1,18 @@
 import { RobotsInvalidUrlError } from '../base/index.ts';
-import { readSerialised, SerialisedUrl, urlOctets } from './serialised-url.ts';
+import { readSerialised, type SerialisedUrl, urlOctets } from './serialised-url.ts';
 
 /**
  * A URL split for robots.txt: the *origin* whose rules apply, and the *target* that they are matched with (path and
  * query, exactly as serialised, without the fragment).
  *
- * An instance is reused for many URLs, so that a warm question allocates almost nothing.
+ * An instance may be reused, so that the cheapest question allocates nothing.
  */
-export class LocatedUrl extends SerialisedUrl {
+export class LocatedUrl implements SerialisedUrl {
+  origin = '';
+  targetStart = 0;
+  targetEnd = 0;
+  simple = false;
+  byteMask = 0;
   /** The URL as the URL parser serialises it. */
   href = '';
   /** The number of the read that filled it. See {@link octets}. */
@@ -55,16 +60,20 @@ export class LocatedUrl extends SerialisedUrl {
 
 let readings = 0;
 
-/** Reads `input` into `into`. */
-export function locate(input: string | URL, into: LocatedUrl): void {
+/**
+ * Splits a URL into origin and target.
+ *
+ * @param into An instance to reuse.
+ * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
+ */
+export function locate(input: string | URL, into: LocatedUrl = new LocatedUrl()): LocatedUrl {
   into.read(input);
+  return into;
 }
 
 /** The origin of a URL: `https://www.exämple.com:443/a` → `https://www.xn--exmple-cua.com`. */
 export function originOf(url: string | URL): string {
-  const located = new LocatedUrl();
-  locate(url, located);
-  return located.origin;
+  return locate(url).origin;
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder();
@@ -80,9 +89,8 @@ export function flatCopy(text: string): string {
 
 /** Path and query of a URL: `https://example.com/a?b#c` → `/a?b`. A bare `?` is kept. */
 export function targetOf(url: string | URL): string {
-  const located = new LocatedUrl();
-  locate(url, located);
-  return located.href.slice(located.targetStart, located.targetEnd);
+  const { href, targetStart, targetEnd } = locate(url);
+  return href.slice(targetStart, targetEnd);
 }
 
 export const ROBOTS_PATH = '/robots.txt';

@@ -5,17 +5,17 @@
  * escape.
  */
 
-/** The parts of a serialised URL. Reused from call to call. */
-export class SerialisedUrl {
+/** The parts of a serialised URL. */
+export interface SerialisedUrl {
   /** Scheme, host and port. Consecutive URLs of one origin share the string. */
-  origin = '';
+  origin: string;
   /** Start and end of path and query, in octets, which equal characters here. */
-  targetStart = 0;
-  targetEnd = 0;
+  targetStart: number;
+  targetEnd: number;
   /** Whether the target has no `%`, `*`, `$` or `'`, so that all dialects read it the same way. */
-  simple = false;
+  simple: boolean;
   /** The {@link BYTE_MASK} bits of the target's octets. The lower bits have no meaning here. */
-  byteMask = 0;
+  byteMask: number;
 }
 
 /** Longer URLs are left to the parser. */

@@ -8,7 +8,7 @@ import {
   type RobotsClientOptions,
   type RobotsClient,
 } from '../../src/index.ts';
-import { channels } from '../../src/client/diagnostics.ts';
+import { decisionChannels } from '../../src/decision/index.ts';
 import { afterEachTest } from '../support/after-each-test.ts';
 import { HOUR, SECOND, testClient } from '../support/client.ts';
 
@@ -107,9 +107,9 @@ describe('robotsAccount', () => {
     expect(account.totals()).toMatchObject({ asked: 1, refused: 0 });
     {
       using _ = robotsAccount(client);
-      expect(channels.decision.hasSubscribers).toBe(true);
+      expect(decisionChannels.decision.hasSubscribers).toBe(true);
     }
-    expect(channels.decision.hasSubscribers).toBe(false);
+    expect(decisionChannels.decision.hasSubscribers).toBe(false);
   });
 
   it('counts what guards refuse for a purpose, do not check, and defer', async () => {

@@ -7,7 +7,8 @@ import type {
   PolicyChangeMessage,
   RobotsClientOptions,
 } from '../../src/index.ts';
-import { channels } from '../../src/client/diagnostics.ts';
+import { cacheChannels } from '../../src/cache/index.ts';
+import { decisionChannels } from '../../src/decision/index.ts';
 import { guardFetch } from '../../src/index.ts';
 import { DAY, HOUR, MINUTE, SECOND, testClient } from '../support/client.ts';
 
@@ -223,6 +224,7 @@ describe('diagnostics channels', () => {
   it('no message is made without a subscriber', async () => {
     const { client } = scripted([file('')]);
     await client.canFetch(URL_A);
+    const channels = { ...cacheChannels, ...decisionChannels };
     expect(Object.values(channels).filter(({ hasSubscribers }) => hasSubscribers)).toEqual([]);
     expect(client.permits(URL_A)).toBe(true);
     heard('canfetch:decision');

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { benchFiles, random } from '../bench/files.ts';
 import { markdown } from '../bench/measure.ts';
-import { type CacheEntry, OriginCache } from '../../src/cache/index.ts';
+import { type CacheEntry, OriginMemory, Renewals } from '../../src/cache/index.ts';
 import { attemptDue, type Outcome, profiles, stateOf } from '../../src/lifecycle/index.ts';
-import { openStore, RecordCodec } from '../../src/store/index.ts';
+import { openStore, RecordCodec, type StoreEvent } from '../../src/store/index.ts';
 import { CountingStore } from './counting-store.ts';
 
 /**
@@ -71,15 +71,14 @@ async function simulate(members: number): Promise<string[]> {
       truncated: file.bytes.length > MAX_BODY_BYTES,
     };
   };
+  const troubles: StoreEvent[] = [];
   const caches = Array.from({ length: members }, (_, member) => {
     const jitter = random(member + 1);
     const stored = openStore(
       {
         store,
         storeDeadlineMs: 60_000,
-        onStoreEvent: (event) => {
-          throw new Error(`Expected no trouble with the store, got ${JSON.stringify(event)}`);
-        },
+        onStoreEvent: (event) => void troubles.push(event),
         tokens: ['ExampleBot'],
         addressPolicy: 'no-public-to-private',
         deadlineMs: 10_000,
@@ -89,8 +88,10 @@ async function simulate(members: number): Promise<string[]> {
       codec,
       profileOf,
     );
-    const bounds = { maxOrigins: REMEMBERED, maxBytes: 2 ** 30, concurrency: 32 };
-    return new OriginCache({ ...bounds, clock, random: jitter, profileOf, attempt, stored });
+    const memory = new OriginMemory({ maxOrigins: REMEMBERED, maxBytes: 2 ** 30, clock, profileOf });
+    const attempts = { attempt };
+    const options = { memory, attempts, concurrency: 32, clock, random: jitter, profileOf, stored };
+    return { memory, renewals: new Renewals(options) };
   });
 
   const sessions = ORIGINS * SESSIONS_PER_ORIGIN_AND_DAY * DAYS;
@@ -98,17 +99,17 @@ async function simulate(members: number): Promise<string[]> {
     clock.time = START + Math.floor((session / sessions) * DAYS * DAY_MS);
     // A tenth of the origins gets two thirds of the sessions.
     const { origin } = hosts[Math.floor(next() ** 6 * ORIGINS)]!;
-    const cache = caches[Math.floor(next() * members)]!;
-    const known = cache.recall(origin);
+    const { memory, renewals } = caches[Math.floor(next() * members)]!;
+    const known = memory.recall(origin);
     const due = attemptDue(known?.record, profile, clock.time);
     let entry: CacheEntry | undefined = known;
     if (due === 'now') {
-      const arrival = await cache.fetch(origin);
-      ({ entry } = arrival);
-      if (arrival.source === 'store') tally.fromStore++;
+      const renewal = await renewals.renew(origin);
+      ({ entry } = renewal);
+      if (renewal.source === 'store') tally.fromStore++;
       else tally.fromNetwork++;
     }
-    if (due === 'ahead') cache.refresh(origin);
+    if (due === 'ahead') renewals.renewAhead(origin);
     // What is fetched is written behind: let it end, as it would before the next session.
     if (due !== 'none') await setImmediate();
     tally.sessions++;
@@ -116,9 +117,12 @@ async function simulate(members: number): Promise<string[]> {
     if (state === 'last-good') tally.lastGood++;
     if (state === 'disallow-all') tally.disallowed++;
   }
-  const memoryBytes = caches.reduce((sum, cache) => sum + cache.stats().bytes, 0);
+  const memoryBytes = caches.reduce((sum, { memory }) => sum + memory.stats().bytes, 0);
   const storedBytes = store.bytes;
-  await Promise.all(caches.map((cache) => cache.close(new Error('the simulation has ended'))));
+  await Promise.all(caches.map(({ renewals }) => renewals.close(new Error('the simulation has ended'))));
+
+  if (troubles.length > 0)
+    throw new Error(`Expected no trouble with the store, got ${JSON.stringify(troubles[0])}`);
 
   const links = tally.sessions * LINKS;
   const perSecond = (count: number): string => ((count * SCALE) / (DAYS * 86_400)).toFixed(0);

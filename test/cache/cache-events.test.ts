@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it } from 'vitest';
 import { CacheEntry } from '../../src/cache/entry.ts';
-import { publishPolicyChange } from '../../src/cache/policy-change.ts';
+import { CacheEvents } from '../../src/cache/cache-events.ts';
 import { type OriginRecord, profiles } from '../../src/lifecycle/index.ts';
 import { DAY, HOUR, outcomes, START, Story } from '../lifecycle/support.ts';
 
@@ -11,7 +11,9 @@ function told(before: OriginRecord | undefined, after: OriginRecord, at: number)
   const listener = (message: unknown): void => void messages.push(message);
   subscribe('canfetch:policy-change', listener);
   const entry = (record: OriginRecord): CacheEntry => new CacheEntry(record, profiles.rfc9309);
-  publishPolicyChange(entry(after), before && entry(before), at);
+  const events = new CacheEvents();
+  events.addChange(entry(after), before && entry(before), at);
+  events.publish();
   unsubscribe('canfetch:policy-change', listener);
   return messages;
 }

@@ -1,0 +1,90 @@
+import { channel, type Publisher } from '../base/index.ts';
+import { type OriginRecord, type OriginState, type Profile, stateOf } from '../lifecycle/index.ts';
+import type { CacheEntry } from './entry.ts';
+
+/** `canfetch:cache`: what memory did for an origin. */
+export interface CacheMessage {
+  readonly origin: string;
+  /**
+   * - `hit`: a question was answered from memory.
+   * - `miss`: a question had to wait, for the store or for a request.
+   * - `refresh`: a request was started in the background, ahead of the end of a lifetime.
+   * - `evict`: the origin was dropped to make room.
+   */
+  readonly event: 'hit' | 'miss' | 'refresh' | 'evict';
+}
+
+/** `canfetch:policy-change`: the rules, or the state, of an origin changed. */
+export interface PolicyChangeMessage {
+  readonly origin: string;
+  /** The state before; `unknown` if the origin was not in memory. */
+  readonly before: OriginState;
+  readonly after: OriginState;
+  /** Whether the octets of robots.txt differ. */
+  readonly fileChanged: boolean;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+export const cacheChannels: {
+  readonly cache: Publisher<CacheMessage>;
+  readonly policyChange: Publisher<PolicyChangeMessage>;
+} = {
+  cache: channel('canfetch:cache'),
+  policyChange: channel('canfetch:policy-change'),
+};
+
+/**
+ * The events of origins in memory. Subscribers may ask the client, so nothing is published in the midst of bookkeeping:
+ * events wait here, in order, until whoever has ended the bookkeeping calls {@link publish}.
+ */
+export class CacheEvents {
+  readonly #waiting: (() => void)[] = [];
+
+  add(origin: string, event: CacheMessage['event']): void {
+    const { cache } = cacheChannels;
+    if (cache.hasSubscribers) this.#waiting.push(() => cache.publish({ origin, event }));
+  }
+
+  /** Adds a change of the rules, or of the state, of an origin, if there is one. */
+  addChange(entry: CacheEntry, previous: CacheEntry | undefined, at: number): void {
+    const { policyChange } = cacheChannels;
+    if (!policyChange.hasSubscribers) return;
+    const change = changeOf(entry, previous, at);
+    if (change !== undefined) this.#waiting.push(() => policyChange.publish(change));
+  }
+
+  /** Publishes what waits. A subscriber that asks the client hears the rest before the events of its own question. */
+  publish(): void {
+    if (this.#waiting.length === 0) return;
+    for (let next; (next = this.#waiting.shift()) !== undefined;) next();
+  }
+}
+
+function changeOf(
+  { record, profile }: CacheEntry,
+  previous: CacheEntry | undefined,
+  at: number,
+): PolicyChangeMessage | undefined {
+  const before = stateInForce(previous?.record, profile, at);
+  const after = stateOf(record, profile, at).state;
+  // A record that needs a refresh before its use changes nothing yet.
+  if (after === 'unknown') return undefined;
+  const fileChanged = !sameOctets(previous?.record.copy?.body, record.copy?.body);
+  if (before === after && !fileChanged) return undefined;
+  return { origin: record.origin, before, after, fileChanged, at };
+}
+
+/** The state of a record; if its answer is stale, the state it had until then. */
+function stateInForce(record: OriginRecord | undefined, profile: Profile, now: number): OriginState {
+  const { state } = stateOf(record, profile, now);
+  const answer = record?.answer;
+  return state === 'unknown' && answer !== undefined
+    ? stateOf(record, profile, answer.fetchedAt).state
+    : state;
+}
+
+function sameOctets(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.length === other.length && one.every((octet, index) => octet === other[index]);
+}

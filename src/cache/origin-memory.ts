@@ -1,0 +1,164 @@
+import type { Clock } from '../base/index.ts';
+import {
+  newest,
+  noLaterThan,
+  type OriginRecord,
+  type Profile,
+  recordedAt,
+  withSiteSignal,
+} from '../lifecycle/index.ts';
+import { flatCopy } from '../url/index.ts';
+import { CacheEvents } from './cache-events.ts';
+import { CacheEntry } from './entry.ts';
+import { LRUCache } from 'lru-cache';
+
+export interface OriginMemoryOptions {
+  readonly maxOrigins: number;
+  readonly maxBytes: number;
+  readonly clock: Clock;
+  readonly profileOf: (origin: string) => Profile;
+}
+
+/**
+ * The origins in memory, bounded in number and in size.
+ *
+ * `lru-cache` is used as a bounded map only. The record decides how long it holds: lifetimes of an LRU cache do not
+ * cover failures and good copies.
+ *
+ * Functions of the user may ask the client again, and would change the list under the hands of who is changing it. So
+ * the clock is read before the bookkeeping, and {@link events} are published after it.
+ */
+export class OriginMemory {
+  readonly events: CacheEvents = new CacheEvents();
+  readonly #maxOrigins: number;
+  readonly #clock: Clock;
+  readonly #profileOf: OriginMemoryOptions['profileOf'];
+  readonly #entries: LRUCache<string, CacheEntry>;
+  /** The last origin asked for. Consecutive URLs often share it, and a map look-up costs as much as a decision. */
+  #lastOrigin = '';
+  #lastEntry: CacheEntry | undefined;
+
+  constructor({ maxOrigins, maxBytes, clock, profileOf }: OriginMemoryOptions) {
+    this.#maxOrigins = maxOrigins;
+    this.#clock = clock;
+    this.#profileOf = profileOf;
+    this.#entries = new LRUCache({
+      // Not `max`, for which the library fills arrays of that length at once: 12 ms for 50,000 origins. See `keep()`.
+      maxSize: maxBytes,
+      // A single file larger than the whole bound is kept, alone.
+      sizeCalculation: (entry) => Math.min(entry.updateSize(), maxBytes),
+      dispose: (entry, origin, reason) => {
+        if (entry === this.#lastEntry) this.#lastEntry = undefined;
+        if (reason === 'evict') this.events.add(origin, 'evict');
+      },
+    });
+  }
+
+  /**
+   * The entry of an origin that is asked about, whatever its age. It may make room for the entry that was asked about
+   * before: whoever calls this publishes the {@link events} once the question is answered.
+   */
+  recall(origin: string): CacheEntry | undefined {
+    const last = this.#lastEntry;
+    if (last !== undefined) {
+      if (origin === this.#lastOrigin) return last;
+      this.#resize(last);
+    }
+    this.#lastEntry = this.#entries.get(origin);
+    this.#lastOrigin = origin;
+    return this.#lastEntry;
+  }
+
+  /** {@link recall} for a question at `now`. After the clock was set back, a failure pauses anew from then on. */
+  recallAt(origin: string, now: number): CacheEntry | undefined {
+    const entry = this.recall(origin);
+    const failure = entry?.record.failure;
+    if (entry === undefined || failure === undefined || now >= failure.at) return entry;
+    return this.#store(noLaterThan(entry.record, now), entry);
+  }
+
+  /** The entry of an origin. This is no question about it: it may be the next to make room. */
+  peek(origin: string): CacheEntry | undefined {
+    return this.#entries.peek(origin);
+  }
+
+  /** Counts the size of an entry anew, after rules were compiled for an agent, or descriptions cached. */
+  updateSize(entry: CacheEntry): void {
+    this.#resize(entry);
+    this.events.publish();
+  }
+
+  /** Makes an entry of a record, and evicts the least recently used when there are too many. */
+  keep(record: OriginRecord, previous: CacheEntry | undefined, now: number): CacheEntry {
+    const entry = this.#store(record, previous);
+    this.events.addChange(entry, previous, now);
+    return entry;
+  }
+
+  /** Merges a record from outside, such as a store, with the one in memory. */
+  merge(record: OriginRecord, now: number): CacheEntry {
+    const known = this.#entries.peek(record.origin);
+    const merged = known === undefined ? record : newest(known.record, record);
+    return known !== undefined && merged === known.record ? known : this.keep(merged, known, now);
+  }
+
+  /**
+   * Adds a record from outside, unless memory has one that is as late.
+   *
+   * @returns how many origins were evicted for it; `undefined` when it was not added.
+   */
+  restore(record: OriginRecord): number | undefined {
+    const now = this.#clock.now();
+    const known = this.#entries.peek(record.origin);
+    if (known !== undefined && recordedAt(known.record) >= recordedAt(record)) return undefined;
+    const before = this.#entries.size;
+    this.merge(record, now);
+    const evicted = before + (known === undefined ? 1 : 0) - this.#entries.size;
+    this.events.publish();
+    return evicted;
+  }
+
+  /** Notes whether the site of an origin answers. */
+  noteSite(origin: string, reachable: boolean): void {
+    const known = origin === this.#lastOrigin ? this.recall(origin) : this.#entries.peek(origin);
+    if (known?.record.site?.reachable === reachable) return;
+    const now = this.#clock.now();
+    const entry = this.#entries.peek(origin);
+    const { origin: kept = flatCopy(origin) } = entry?.record ?? {};
+    this.keep(withSiteSignal(entry?.record, kept, reachable, now), entry, now);
+    this.events.publish();
+  }
+
+  forget(origin: string): void {
+    this.#entries.delete(origin);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  /** All records, least recently used first. */
+  records(): OriginRecord[] {
+    return [...this.#entries.rvalues()].flatMap((entry) => (entry === undefined ? [] : [entry.record]));
+  }
+
+  stats(): { readonly origins: number; readonly bytes: number } {
+    return { origins: this.#entries.size, bytes: this.#entries.calculatedSize };
+  }
+
+  #store(record: OriginRecord, previous: CacheEntry | undefined): CacheEntry {
+    const entry = new CacheEntry(record, this.#profileOf(record.origin), previous);
+    this.#entries.set(record.origin, entry);
+    if (this.#entries.size > this.#maxOrigins) this.#entries.pop();
+    return entry;
+  }
+
+  #resize(entry: CacheEntry): void {
+    if (!entry.hasChanged) return;
+    const { origin } = entry.record;
+    if (this.#entries.peek(origin) !== entry) return;
+    // The library reckons only what is new to it.
+    this.#entries.delete(origin);
+    this.#entries.set(origin, entry);
+  }
+}

@@ -1,0 +1,215 @@
+import type { Clock, LightAbortSignal } from '../base/index.ts';
+import {
+  attemptDue,
+  type Due,
+  newest,
+  nextRecord,
+  type OriginRecord,
+  type Outcome,
+  type Profile,
+  recordedAt,
+  unredirected,
+} from '../lifecycle/index.ts';
+import type { HeldLease, StoredOrigins } from '../store/index.ts';
+import { flatCopy, ROBOTS_PATH } from '../url/index.ts';
+import { CacheEntry } from './entry.ts';
+import type { OriginMemory } from './origin-memory.ts';
+import { SingleFlight } from './single-flight.ts';
+import pLimit, { type LimitFunction } from 'p-limit';
+
+/** Fetches robots.txt files. */
+export interface Attempts {
+  /** Fetches the robots.txt of `origin` once. Rejects only with the reason of `signal`. */
+  attempt(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): Promise<Outcome>;
+}
+
+export interface RenewalsOptions {
+  readonly memory: OriginMemory;
+  readonly attempts: Attempts;
+  /** The most renewals at a time, those in their store phase included. */
+  readonly concurrency: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly profileOf: (origin: string) => Profile;
+  /** The store, if there is one. */
+  readonly stored?: StoredOrigins | undefined;
+}
+
+/** The new entry of an origin. */
+export interface Renewal {
+  readonly entry: CacheEntry;
+  readonly source: 'store' | 'network';
+}
+
+/** One renewal under way, and who waits for it. */
+interface Flight {
+  readonly origin: string;
+  /** Aborts when nobody waits any more. */
+  readonly signal: LightAbortSignal;
+  /** Whether the origin was not forgotten meanwhile. */
+  readonly isCurrent: () => boolean;
+}
+
+const DUE_LEAST_FIRST: readonly Due[] = ['none', 'ahead', 'now'];
+
+/**
+ * Renews the records in memory, from the store or by an attempt: one flight per origin, however many wait for it.
+ *
+ * `clock`, `random`, the store and subscribers are the user's, and may ask the client again. Each step below first asks
+ * them, then changes memory, then publishes what changed.
+ */
+export class Renewals {
+  readonly #options: RenewalsOptions;
+  readonly #memory: OriginMemory;
+  readonly #flights = new SingleFlight<Renewal>();
+  /** The work of flights, including the part after their result is known. */
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #limit: LimitFunction;
+  #attempts = 0;
+
+  constructor(options: RenewalsOptions) {
+    this.#options = options;
+    this.#memory = options.memory;
+    this.#limit = pLimit(options.concurrency);
+  }
+
+  /** Gets a new answer for `origin`. Concurrent callers share it. */
+  renew(origin: string, signal?: AbortSignal): Promise<Renewal> {
+    return this.#flights.join(
+      origin,
+      // The store phase counts towards `concurrency`. Store calls have a deadline, which must not pass in our own
+      // queue.
+      (flight, isCurrent) => this.#limit(() => this.#track(this.#search(origin, flight, isCurrent))),
+      signal,
+    );
+  }
+
+  /** Starts a renewal in the background. Returns false when one is in flight already. */
+  renewAhead(origin: string): boolean {
+    if (this.#flights.has(origin)) return false;
+    this.renew(origin).catch(() => undefined);
+    return true;
+  }
+
+  /** A renewal already in flight still answers its waiters, but its result is not kept. */
+  async forget(origin: string): Promise<void> {
+    this.#flights.detach(origin);
+    this.#memory.forget(origin);
+    await this.#options.stored?.forget(origin);
+  }
+
+  stats(): { readonly attempts: number; readonly inFlight: number } {
+    return { attempts: this.#attempts, inFlight: this.#flights.size };
+  }
+
+  /** Rejects all waiting questions with `reason`, clears the memory, and finishes writes. */
+  async close(reason: unknown): Promise<void> {
+    this.#flights.abortAll(reason);
+    this.#limit.clearQueue();
+    this.#memory.clear();
+    await this.#options.stored?.close(Promise.allSettled(this.#running));
+  }
+
+  /** Looks for a usable record in the store, if there is one; else makes an attempt. */
+  async #search(asked: string, signal: LightAbortSignal, isCurrent: () => boolean): Promise<Renewal> {
+    // All callers may have left while the flight was queued. It is then never sent.
+    signal.throwIfAborted();
+    const origin = flatCopy(asked);
+    const flight = { origin, signal, isCurrent };
+    const { stored } = this.#options;
+    if (stored === undefined) return this.#ask(flight, this.#memory.peek(origin));
+    const found = await stored.find(origin, (record) => this.#improves(record), signal);
+    const known = found.record === undefined ? undefined : this.#takeOver(found.record, flight);
+    if (found.kind === 'answered' && known !== undefined) return { entry: known, source: 'store' };
+    const lease = found.kind === 'to-ask' ? found.lease : undefined;
+    return this.#ask(flight, known ?? this.#memory.peek(origin), lease);
+  }
+
+  /** Whether a record from the store makes an attempt unnecessary, or less urgent than the record in memory does. */
+  #improves(record: OriginRecord): boolean {
+    const now = this.#options.clock.now();
+    const known = this.#memory.peek(record.origin)?.record;
+    const profile = this.#options.profileOf(record.origin);
+    const urgency = (one: OriginRecord | undefined): number =>
+      DUE_LEAST_FIRST.indexOf(attemptDue(one, profile, now));
+    const isNewer = known === undefined || recordedAt(record) > recordedAt(known);
+    return isNewer && urgency(record) < urgency(known);
+  }
+
+  /** Makes an entry of a record from the store. */
+  #takeOver(record: OriginRecord, { isCurrent }: Flight): CacheEntry {
+    const now = this.#options.clock.now();
+    if (!isCurrent()) return new CacheEntry(record, this.#options.profileOf(record.origin));
+    const entry = this.#memory.merge(record, now);
+    this.#memory.events.publish();
+    return entry;
+  }
+
+  /** Makes an attempt. A lease is released when the new record can be read by others. */
+  async #ask(flight: Flight, known: CacheEntry | undefined, lease?: HeldLease): Promise<Renewal> {
+    const { origin, signal } = flight;
+    let written: Promise<void> | undefined;
+    try {
+      signal.throwIfAborted();
+      this.#attempts++;
+      const outcome = await this.#options.attempts.attempt(origin, known?.record, signal);
+      signal.throwIfAborted();
+      if (flight.isCurrent()) this.#shareWithServer(origin, outcome);
+      const entry = this.#learn(flight, known, outcome);
+      if (flight.isCurrent()) written = this.#options.stored?.remember(entry.record, lease);
+      this.#memory.events.publish();
+      return { entry, source: 'network' };
+    } finally {
+      if (lease !== undefined) void Promise.resolve(written).then(() => lease.release());
+    }
+  }
+
+  /** Makes the new entry of an origin from the outcome of an attempt. */
+  #learn({ origin, isCurrent }: Flight, known: CacheEntry | undefined, outcome: Outcome): CacheEntry {
+    const now = this.#options.clock.now();
+    const random = this.#options.random();
+    const profile = this.#options.profileOf(origin);
+    // Memory may have learnt of a site signal meanwhile, or have evicted the entry.
+    const held = isCurrent() ? this.#memory.peek(origin) : undefined;
+    const previous =
+      held !== undefined && known !== undefined ? newest(held.record, known.record) : (held ?? known)?.record;
+    const record = nextRecord({ origin, previous, outcome, profile, now, random });
+    return isCurrent()
+      ? this.#memory.keep(record, held ?? known, now)
+      : new CacheEntry(record, profile, known);
+  }
+
+  /**
+   * Shares a success that was reached by redirects with the origin that served it. Only if the final URL is that
+   * origin's own `/robots.txt`. Other outcomes are not shared: a refusal may be meant for this path only.
+   */
+  #shareWithServer(origin: string, outcome: Outcome): void {
+    if (outcome.kind !== 'success' || outcome.hops === 0) return;
+    const server = new URL(outcome.finalUrl).origin;
+    if (server === origin || outcome.finalUrl !== server + ROBOTS_PATH) return;
+    const now = this.#options.clock.now();
+    const random = this.#options.random();
+    const profile = this.#options.profileOf(server);
+    const known = this.#memory.peek(server);
+    // Any good answer ends a failure, also one from elsewhere.
+    const fresh = known !== undefined && attemptDue(known.record, profile, now) !== 'now';
+    if (fresh && known.record.failure === undefined) return;
+    const record = nextRecord({
+      origin: server,
+      previous: known?.record,
+      outcome: unredirected(outcome),
+      profile,
+      now,
+      random,
+    });
+    this.#memory.keep(record, known, now);
+    void this.#options.stored?.remember(record);
+  }
+
+  #track<Value>(work: Promise<Value>): Promise<Value> {
+    this.#running.add(work);
+    const ended = (): void => void this.#running.delete(work);
+    work.then(ended, ended);
+    return work;
+  }
+}
