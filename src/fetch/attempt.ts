@@ -20,6 +20,7 @@ import { readBody, readStart } from './body.ts';
 import {
   ADDRESS_REFUSED,
   CHALLENGE,
+  DEADLINE,
   NOT_MODIFIED,
   PROXY,
   REDIRECT_LIMIT,
@@ -69,25 +70,25 @@ export class Attempt {
   async run(): Promise<Outcome> {
     try {
       for (;;) {
-        const outcome = await this.#hop();
+        const outcome = await this.#visit();
         if (outcome !== undefined) return outcome;
       }
     } catch (error) {
       // RFC 9309 §2.3.1.4: "If the robots.txt file is unreachable due to server or network errors, this means
       // the robots.txt file is undefined and the crawler MUST assume complete disallow."
       const proxyStatus = tunnelStatus(error);
-      if (proxyStatus === undefined) return this.unreachable(codeOf(error));
+      if (proxyStatus === undefined) return this.#unreachable(codeOf(error));
       this.#status = proxyStatus;
-      return this.unreachable(PROXY);
+      return this.#unreachable(PROXY);
     }
   }
 
-  /** The outcome when the deadline has passed or the attempt was cut off otherwise. */
-  cutShort(error: string): Outcome {
-    return this.#byStatus ?? this.unreachable(error);
+  /** The outcome when the deadline has passed. */
+  outcomeAtDeadline(): Outcome {
+    return this.#byStatus ?? this.#unreachable(DEADLINE);
   }
 
-  unreachable(error: string, retryAfter?: number, suspect?: Suspect): Outcome {
+  #unreachable(error: string, retryAfter?: number, suspect?: Suspect): Outcome {
     return {
       kind: 'unreachable',
       error,
@@ -100,10 +101,10 @@ export class Attempt {
   }
 
   /** Sends one request. Returns `undefined` when it was answered by a redirect that is now followed. */
-  async #hop(): Promise<Outcome | undefined> {
+  async #visit(): Promise<Outcome | undefined> {
     const { transport, lookup } = this.#options;
     const signal = this.#controller;
-    if (this.#addresses.refuses(this.#url)) return this.unreachable(ADDRESS_REFUSED);
+    if (this.#addresses.refuses(this.#url)) return this.#unreachable(ADDRESS_REFUSED);
     const { publicOnly } = this.#addresses;
     const { fields, conditional } = requestFields(this.#url, this.#initial, this.#options);
     const response = await transport.request(this.#url, {
@@ -123,12 +124,12 @@ export class Attempt {
     this.#headers = headers;
     if (isProxyError(response)) {
       response.discard();
-      return this.unreachable(PROXY, this.#retryAfter(headers));
+      return this.#unreachable(PROXY, this.#retryAfter(headers));
     }
     if (response.meaning !== undefined) return this.#answer(response, headers, response.meaning);
     if (response.status === 304) {
       response.discard();
-      if (!conditional) return this.unreachable(NOT_MODIFIED);
+      if (!conditional) return this.#unreachable(NOT_MODIFIED);
       return { kind: 'not-modified', status: 304, ...this.#route(), headers };
     }
     if (!isRedirect(response.status)) {
@@ -158,9 +159,9 @@ export class Attempt {
     suspect?: Suspect,
   ): Outcome {
     if (this.#isFromGatekeeper(suspect)) {
-      return this.unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
+      return this.#unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
     }
-    if (meaning === 'unreachable') return this.unreachable(STATUS, this.#retryAfter(headers), suspect);
+    if (meaning === 'unreachable') return this.#unreachable(STATUS, this.#retryAfter(headers), suspect);
     // RFC 9309 §2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the
     // crawler, then the crawler MAY access any resources on the server."
     return {
@@ -181,7 +182,7 @@ export class Attempt {
     const fault = framingFault(response);
     if (fault !== undefined) {
       response.discard();
-      return this.unreachable(fault);
+      return this.#unreachable(fault);
     }
     let complete = false;
     try {
@@ -189,7 +190,7 @@ export class Attempt {
       complete = !truncated;
       const suspect = this.#suspect(response, body);
       if (this.#isFromGatekeeper(suspect)) {
-        return this.unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
+        return this.#unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
       }
       return {
         kind: 'success',
@@ -232,7 +233,7 @@ export class Attempt {
     const { profile, isRedirectDisallowed } = this.#options;
     const location = fields.get('location') ?? '';
     const target = redirectTarget(location, this.#url);
-    if (typeof target === 'string') return this.unreachable(target);
+    if (typeof target === 'string') return this.#unreachable(target);
     this.#requested.push(this.#url.href);
     // RFC 9309 §2.3.1.2: "The crawlers SHOULD follow at least five consecutive redirects, even across authorities […].
     // If there are more than five consecutive redirects, crawlers MAY assume that the robots.txt file is
@@ -254,7 +255,7 @@ export class Attempt {
   #endless(status: number, headers: AnswerHeaders, reason: 'redirect-loop' | 'too-many-redirects'): Outcome {
     if (this.#options.profile.tooManyRedirects === 'unavailable')
       return this.#unavailable(status, headers, reason);
-    return this.unreachable(
+    return this.#unreachable(
       reason === 'redirect-loop' ? REDIRECT_LOOP : REDIRECT_LIMIT,
       this.#retryAfter(headers),
     );

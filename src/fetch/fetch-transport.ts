@@ -1,7 +1,7 @@
 import { abortSignalOf } from '../base/index.ts';
 import { FetchFailure, REDIRECT_OPAQUE, TRANSFER_CODING } from './failure.ts';
-import { sendOverSocket } from './reused-sockets.ts';
-import type { ResponseHeaders, Transport, TransportResponse } from './transport.ts';
+import { mayBeSentAgain } from './reused-sockets.ts';
+import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /** The part of a WHATWG `Response` that is used. */
 export interface FetchedResponse {
@@ -32,30 +32,40 @@ export type FetchFunction = (
  * answered recently.
  */
 export function fetchTransport(fetch: FetchFunction): Transport {
-  const answered = new RecentOrigins();
-  return {
-    acceptEncoding: 'identity',
-    async request(url, { headers, signal }) {
-      const abortSignal = abortSignalOf(signal);
-      const response = await sendOverSocket(
-        () =>
-          fetch(url.href, {
-            method: 'GET',
-            headers: { ...headers },
-            redirect: 'manual',
-            signal: abortSignal,
-          }),
-        () => answered.delete(url.origin),
-        signal,
-      );
-      answered.add(url.origin);
-      if (response.type === 'opaqueredirect' || response.status === 0) {
-        discard(response.body);
-        throw new FetchFailure(REDIRECT_OPAQUE);
-      }
-      return toResponse(response, url);
-    },
-  };
+  return new FetchTransport(fetch);
+}
+
+class FetchTransport implements Transport {
+  readonly acceptEncoding = 'identity';
+  readonly #fetch: FetchFunction;
+  readonly #answered = new RecentOrigins();
+
+  constructor(fetch: FetchFunction) {
+    this.#fetch = fetch;
+  }
+
+  async request(url: URL, { headers, signal }: TransportRequest): Promise<TransportResponse> {
+    const abortSignal = abortSignalOf(signal);
+    let response: FetchedResponse;
+    try {
+      response = await this.#send(url, headers, abortSignal);
+    } catch (error) {
+      if (!mayBeSentAgain(error, signal) || !this.#answered.delete(url.origin)) throw error;
+      response = await this.#send(url, headers, abortSignal);
+    }
+    this.#answered.add(url.origin);
+    if (response.type === 'opaqueredirect' || response.status === 0) {
+      discard(response.body);
+      throw new FetchFailure(REDIRECT_OPAQUE);
+    }
+    return toResponse(response, url);
+  }
+
+  async #send(url: URL, headers: TransportRequest['headers'], signal: AbortSignal): Promise<FetchedResponse> {
+    // A global `fetch` of a browser must not be called as a method.
+    const fetch = this.#fetch;
+    return fetch(url.href, { method: 'GET', headers: { ...headers }, redirect: 'manual', signal });
+  }
 }
 
 /** More idle sockets than any `fetch` keeps. */

@@ -2,9 +2,12 @@
  * One attempt to get the robots.txt of an origin, hop by hop. The result is an `Outcome`; `lifecycle/` decides what
  * it means over time. It must not import `store/`, `cache/` or any room above.
  *
- * `undici-transport.ts` is the only file here that imports undici. It is loaded by `platform/undici.ts` alone, which
- * the package imports as `#platform`, and which other platforms replace by `platform/fetch.ts`. Only `ftp/` loads
- * `basic-ftp`, when it is called.
+ * The way of a request: `fetchRobots` makes an {@link Attempt}, which visits hop by hop. Each hop goes over a `Transport`:
+ * `UndiciTransport` sends it over `OwnConnections` or somebody's dispatcher, `ReusedSockets` sends it again if it met a
+ * stale socket, and `FetchTransport` sends it with a `fetch`.
+ *
+ * `undici-transport.ts` and what it alone imports load undici. `platform/undici.ts` loads it when a transport is opened;
+ * see `platform/platform.ts` for `#platform`. Only `ftp/` loads `basic-ftp`, when it is called.
  */
 export type { FetchRobotsOptions, Validators } from './options.ts';
 export {

@@ -1,28 +1,27 @@
 import { codeOf, type LightAbortSignal } from '../base/index.ts';
+import { FetchFailure, MALFORMED } from './failure.ts';
+import { OWN_REQUEST, type TransportRequest } from './transport.ts';
 import type { Dispatcher } from 'undici';
+
+/**
+ * The most interim responses to one request. RFC 9110 §15.2 makes clients accept them and sets no limit, and each may
+ * be as long as a header section.
+ */
+export const MAX_INTERIM = 32;
 
 /** Codes of a connection that ended before a response arrived. */
 const STALE_SOCKET: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /**
- * Sends a request, and retries once on a stale keep-alive socket: one that had served before and was closed
- * meanwhile. Servers close idle connections at any time, so this failure says nothing about the site.
+ * Whether a request that failed may be sent once more, if it went over a keep-alive socket: one that had served before
+ * and was closed meanwhile. Servers close idle connections at any time, so this failure says nothing about the site.
  *
  * RFC 9112 §9.3.1: "When an inbound connection is closed prematurely, a client MAY open a new connection and
  * automatically retransmit an aborted sequence of requests if all of those requests have idempotent methods." And: "A
  * client SHOULD NOT automatically retry a failed automatic retry."
  */
-export async function sendOverSocket<Response>(
-  send: () => Promise<Response>,
-  wasReused: () => boolean,
-  signal: LightAbortSignal,
-): Promise<Response> {
-  try {
-    return await send();
-  } catch (error) {
-    if (signal.aborted || !STALE_SOCKET.has(codeOf(error)) || !wasReused()) throw error;
-    return send();
-  }
+export function mayBeSentAgain(error: unknown, signal: LightAbortSignal): boolean {
+  return !signal.aborted && STALE_SOCKET.has(codeOf(error));
 }
 
 interface Traffic {
@@ -32,8 +31,9 @@ interface Traffic {
 }
 
 /**
- * Tells which requests reused a socket, from the connection events of a dispatcher. A dispatcher without such events,
- * such as a proxy's, counts as never reusing one.
+ * Sends requests with undici, and once more those that met a stale socket. It learns from the connection events of a
+ * dispatcher which requests reused a socket. A dispatcher without such events, such as a proxy's, counts as never
+ * reusing one.
  */
 export class ReusedSockets {
   /** Origins with requests in flight. */
@@ -55,25 +55,26 @@ export class ReusedSockets {
     }
   }
 
-  async send<Response>(
-    origin: string,
-    signal: LightAbortSignal,
-    send: () => Promise<Response>,
-  ): Promise<Response> {
+  /** Sends one request over `dispatcher`, whose `request()` is that of our undici. */
+  async send(
+    dispatcher: Pick<Dispatcher, 'request'>,
+    url: URL,
+    init: TransportRequest,
+  ): Promise<Dispatcher.ResponseData> {
+    const { origin } = url;
     let traffic = this.#traffic.get(origin);
     if (traffic === undefined) {
       traffic = { requests: 0, connected: 0, disconnected: 0 };
       this.#traffic.set(origin, traffic);
     }
     const { connected, disconnected } = traffic;
-    const current = traffic;
     traffic.requests++;
     try {
-      return await sendOverSocket(
-        send,
-        () => current.connected === connected && current.disconnected > disconnected,
-        signal,
-      );
+      return await dispatcher.request(requestOptions(url, init));
+    } catch (error) {
+      const wasReused = traffic.connected === connected && traffic.disconnected > disconnected;
+      if (!wasReused || !mayBeSentAgain(error, init.signal)) throw error;
+      return await dispatcher.request(requestOptions(url, init));
     } finally {
       if (--traffic.requests === 0) this.#traffic.delete(origin);
     }
@@ -88,4 +89,22 @@ export class ReusedSockets {
     const traffic = this.#traffic.get(origin.origin);
     if (traffic !== undefined) traffic.disconnected++;
   };
+}
+
+function requestOptions(url: URL, { headers, signal }: TransportRequest): Dispatcher.RequestOptions {
+  let interim = 0;
+  const options = {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: 'GET',
+    headers,
+    signal,
+    onInfo: () => {
+      if (++interim > MAX_INTERIM) throw new FetchFailure(MALFORMED);
+    },
+    // An interceptor of the dispatcher must not follow redirects: each hop is checked and reported here.
+    maxRedirections: 0,
+    [OWN_REQUEST]: true,
+  } as const;
+  return options;
 }

@@ -2,7 +2,6 @@ import { DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES, LightAbortController } fro
 import type { Outcome } from '../lifecycle/index.ts';
 import { Attempt } from './attempt.ts';
 import type { FetchRobotsOptions } from './options.ts';
-import { DEADLINE } from './failure.ts';
 
 /**
  * Makes one attempt to fetch `<origin>/robots.txt`. All network trouble is an outcome. The promise rejects only with
@@ -19,7 +18,7 @@ export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
     const attempt = new Attempt(options, controller, maxBodyBytes);
     const deadline = setTimeout(() => {
       settle();
-      resolve(attempt.cutShort(DEADLINE));
+      resolve(attempt.outcomeAtDeadline());
       controller.abort();
     }, deadlineMs);
     const abandon = (): void => {

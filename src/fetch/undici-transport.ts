@@ -1,6 +1,7 @@
 import { abortSignalOf, DEFAULT_DEADLINE_MS } from '../base/index.ts';
 import {
   type BuildConnector,
+  type Connector,
   NameLookup,
   notingConnector,
   publicOnlyConnector,
@@ -10,82 +11,14 @@ import {
   ReachedOrigins,
 } from '../net/index.ts';
 import { isPublicHost } from '../net/address-policy.ts';
-import { ACCEPT_ENCODING, decode } from './decode.ts';
+import { ACCEPT_ENCODING } from './decode.ts';
 import { ADDRESS_UNKNOWN, FetchFailure } from './failure.ts';
-import { Connections, type ResponseData, send } from './connections.ts';
+import { OwnConnections } from './own-connections.ts';
 import { ReusedSockets } from './reused-sockets.ts';
-import {
-  type Transport,
-  type TransportRequest,
-  type TransportResponse,
-  type ResponseHeaders,
-} from './transport.ts';
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+import { toResponse } from './undici-response.ts';
 import type { LookupFunction } from 'node:net';
-import type { Readable } from 'node:stream';
 import { Dispatcher, errors } from 'undici';
-
-/** A discarded body of up to this size is read to its end, so that its connection can be reused. */
-const DRAIN_OCTETS = 16_384;
-
-/** The time that a discarded body may take to drain. */
-const DRAIN_MS = 1_000;
-
-const PUBLIC = { isPublic: true } as const;
-const UNKNOWN = {} as const;
-
-/** Converts a response. */
-function toResponse(
-  { statusCode, headers, body, hidesFields = false }: ResponseData,
-  known: Pick<TransportResponse, 'isPublic' | 'proxyMayAnswer'>,
-): TransportResponse {
-  // A body destroyed by its reader emits an error. Without a listener it would end the process.
-  body.on('error', ignore);
-  return {
-    status: statusCode,
-    headers: new UndiciHeaders(headers),
-    body,
-    decode,
-    hidesFields,
-    discard: () => drain(body),
-    ...known,
-  };
-}
-
-function drain(body: Readable): void {
-  let octets = 0;
-  const timer = setTimeout(() => body.destroy(), DRAIN_MS);
-  timer.unref();
-  body.once('close', () => clearTimeout(timer));
-  body.on('data', (chunk: Uint8Array) => {
-    octets += chunk.byteLength;
-    if (octets > DRAIN_OCTETS) body.destroy();
-  });
-}
-
-/** Fields whose repeated lines are joined: list fields, and one that must not be repeated. */
-const JOINED: ReadonlySet<string> = new Set([
-  'cache-control',
-  'content-encoding',
-  'transfer-encoding',
-  'content-range',
-  'proxy-status',
-]);
-
-class UndiciHeaders implements ResponseHeaders {
-  readonly #fields: Dispatcher.ResponseData['headers'];
-
-  constructor(fields: Dispatcher.ResponseData['headers']) {
-    this.#fields = fields;
-  }
-
-  get(name: string): string | undefined {
-    const value = this.#fields[name];
-    if (!Array.isArray(value)) return value;
-    return JOINED.has(name) ? value.join(', ') : value[0];
-  }
-}
-
-function ignore(): void {}
 
 export interface UndiciTransportOptions {
   /**
@@ -108,43 +41,120 @@ export interface UndiciTransportOptions {
 }
 
 /**
- * Sends requests with undici's `request`, over a dispatcher or over agents of its own, which are made when first
- * needed.
+ * Sends requests with undici's `request`, over a dispatcher if there is one for the URL, else over connections of its
+ * own, which are made when first needed.
  */
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
-  const { dispatcher } = options;
-  if (dispatcher === undefined) return new ChosenDispatcher(options, configuredGlobalDispatcher);
-  if (!(dispatcher instanceof ProxyDispatcher)) return overDispatcher(dispatcher);
-  return new ChosenDispatcher(options, (url) => (dispatcher.usesProxy(url) ? dispatcher : undefined));
+  return new UndiciTransport(options);
 }
 
-/** Chooses for every request: the dispatcher if there is one for it, else agents of its own. */
-class ChosenDispatcher implements Transport {
+/**
+ * Its own connections are of two kinds: for requests to any address, and for requests to public addresses only. A
+ * kept-alive socket is reused without another address check, so no socket may serve both. The cost is a second
+ * connection when a public site redirects within itself.
+ */
+class UndiciTransport implements Transport {
   readonly acceptEncoding = ACCEPT_ENCODING;
-  readonly #choose: (url: URL) => Dispatcher | undefined;
-  readonly #publicOnly: boolean;
-  readonly #own: OwnAgents;
-  #chosen: { readonly dispatcher: Dispatcher; readonly transport: Transport } | undefined;
+  readonly #options: UndiciTransportOptions;
+  readonly #ownLookup: NameLookup | undefined;
+  readonly #lookup: LookupFunction;
+  readonly #reached = new ReachedOrigins();
+  #anywhere: OwnConnections | undefined;
+  #publicOnly: OwnConnections | undefined;
+  #others: OthersDispatcher | undefined;
+  #isClosed = false;
 
-  constructor(options: UndiciTransportOptions, choose: (url: URL) => Dispatcher | undefined) {
-    this.#choose = choose;
-    this.#publicOnly = options.publicOnly ?? false;
-    this.#own = new OwnAgents(options);
+  constructor(options: UndiciTransportOptions) {
+    this.#options = options;
+    this.#ownLookup = options.lookup === undefined ? new NameLookup() : undefined;
+    this.#lookup = options.lookup ?? this.#ownLookup!.lookup;
   }
 
   async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
-    const dispatcher = this.#choose(url);
-    if (dispatcher === undefined) return this.#own.request(url, init);
-    if (this.#publicOnly && isPublicHost(url.hostname) !== true) throw new FetchFailure(ADDRESS_UNKNOWN);
-    if (this.#chosen?.dispatcher !== dispatcher) {
-      void this.#chosen?.transport.close?.();
-      this.#chosen = { dispatcher, transport: overDispatcher(dispatcher) };
+    const dispatcher = this.#dispatcherFor(url);
+    if (dispatcher !== undefined) return this.#overDispatcher(dispatcher, url, init);
+    if (this.#isClosed) throw new errors.ClientDestroyedError();
+    return init.publicOnly ? this.#toPublicAddress(url, init) : this.#toAnyAddress(url, init);
+  }
+
+  /** The dispatcher that a request goes over; `undefined`: our own connections. */
+  #dispatcherFor(url: URL): Dispatcher | undefined {
+    const { dispatcher, publicOnly = false } = this.#options;
+    const isProxy = dispatcher instanceof ProxyDispatcher;
+    if (dispatcher !== undefined && !isProxy) return dispatcher;
+    if (isProxy && !dispatcher.usesProxy(url)) return undefined;
+    const chosen = dispatcher ?? configuredGlobalDispatcher();
+    if (chosen !== undefined && publicOnly && isPublicHost(url.hostname) !== true) {
+      throw new FetchFailure(ADDRESS_UNKNOWN);
     }
-    return this.#chosen.transport.request(url, init);
+    return chosen;
+  }
+
+  async #overDispatcher(
+    dispatcher: Dispatcher,
+    url: URL,
+    init: TransportRequest,
+  ): Promise<TransportResponse> {
+    if (this.#others?.dispatcher !== dispatcher) {
+      this.#others?.sockets.unwatch();
+      this.#others = new OthersDispatcher(dispatcher);
+    }
+    const { sockets, requester } = this.#others;
+    // The caller's interceptors may need a real `AbortSignal`.
+    const data = await sockets.send(requester, url, { ...init, signal: abortSignalOf(init.signal) });
+    return toResponse(data, { proxyMayAnswer: url.protocol === 'http:' });
+  }
+
+  async #toPublicAddress(url: URL, init: TransportRequest): Promise<TransportResponse> {
+    const { buildConnector } = this.#options;
+    this.#publicOnly ??= new OwnConnections(
+      publicOnlyConnector(this.#connectorOptions(false), this.#lookup, buildConnector),
+      publicOnlyConnector(this.#connectorOptions(true), this.#lookup, buildConnector),
+    );
+    return toResponse(await this.#publicOnly.exchange(url, init), { isPublic: true });
+  }
+
+  async #toAnyAddress(url: URL, init: TransportRequest): Promise<TransportResponse> {
+    this.#anywhere ??= new OwnConnections(this.#noting(false), this.#noting(true));
+    this.#reached.begin(url.origin);
+    try {
+      const data = await this.#anywhere.exchange(url, init);
+      const isPublic = this.#reached.isPublic(url.origin);
+      return toResponse(data, isPublic === undefined ? {} : { isPublic });
+    } finally {
+      this.#reached.end(url.origin);
+    }
+  }
+
+  #noting(allowH2: boolean): Connector {
+    const options = this.#connectorOptions(allowH2);
+    return notingConnector(options, this.#lookup, this.#reached, this.#options.buildConnector);
+  }
+
+  /** When a request is aborted, the connection that it waited for ends by this timer. */
+  #connectorOptions(allowH2: boolean): { readonly timeout: number; readonly allowH2: boolean } {
+    return { timeout: this.#options.connectTimeoutMs ?? DEFAULT_DEADLINE_MS, allowH2 };
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#own.close(), this.#chosen?.transport.close?.()]);
+    this.#isClosed = true;
+    this.#ownLookup?.close();
+    this.#others?.sockets.unwatch();
+    await Promise.all([this.#anywhere?.destroy(), this.#publicOnly?.destroy()]);
+  }
+}
+
+/** A dispatcher that is not ours, and what is known of its sockets. */
+class OthersDispatcher {
+  readonly dispatcher: Dispatcher;
+  readonly requester: Dispatcher;
+  readonly sockets = new ReusedSockets();
+
+  constructor(dispatcher: Dispatcher) {
+    this.dispatcher = dispatcher;
+    const hasRequest = typeof dispatcher.request === 'function' && !isWrapped(dispatcher);
+    this.requester = hasRequest ? dispatcher : new Requester(dispatcher);
+    this.sockets.watch(dispatcher);
   }
 }
 
@@ -159,84 +169,5 @@ class Requester extends Dispatcher {
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     return this.#dispatcher.dispatch(options, handler);
-  }
-}
-
-function overDispatcher(dispatcher: Dispatcher): Transport {
-  const sockets = new ReusedSockets();
-  sockets.watch(dispatcher);
-  const hasRequest = typeof dispatcher.request === 'function' && !isWrapped(dispatcher);
-  const requester = hasRequest ? dispatcher : new Requester(dispatcher);
-  return {
-    acceptEncoding: ACCEPT_ENCODING,
-    async request(url, init) {
-      // The caller's interceptors may need a real `AbortSignal`.
-      const real = { ...init, signal: abortSignalOf(init.signal) };
-      const data = await sockets.send(url.origin, init.signal, () => send(requester, url, real));
-      return toResponse(data, { proxyMayAnswer: url.protocol === 'http:' });
-    },
-    async close() {
-      sockets.unwatch();
-    },
-  };
-}
-
-/**
- * Two sets of agents: one for requests to any address, one for requests to public addresses only. A kept-alive socket
- * is reused without another address check, so no socket may serve both. The cost is a second connection when a public
- * site redirects within itself.
- */
-class OwnAgents implements Transport {
-  readonly acceptEncoding = ACCEPT_ENCODING;
-  readonly #buildConnector: BuildConnector | undefined;
-  readonly #ownLookup: NameLookup | undefined;
-  readonly #lookup: LookupFunction;
-  readonly #connectOptions: { readonly timeout: number };
-  readonly #reached = new ReachedOrigins();
-  #anywhere: Connections | undefined;
-  #publicOnly: Connections | undefined;
-  #closed = false;
-
-  constructor({ lookup, buildConnector, connectTimeoutMs = DEFAULT_DEADLINE_MS }: UndiciTransportOptions) {
-    // When a request is aborted, the connection that it waited for ends by this timer.
-    this.#connectOptions = { timeout: connectTimeoutMs };
-    this.#buildConnector = buildConnector;
-    if (lookup === undefined) {
-      this.#ownLookup = new NameLookup();
-      this.#lookup = this.#ownLookup.lookup;
-    } else this.#lookup = lookup;
-  }
-
-  async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
-    if (this.#closed) throw new errors.ClientDestroyedError();
-    if (init.publicOnly) {
-      this.#publicOnly ??= new Connections((options) =>
-        publicOnlyConnector({ ...this.#connectOptions, ...options }, this.#lookup, this.#buildConnector),
-      );
-      return toResponse(await this.#publicOnly.request(url, init), PUBLIC);
-    }
-    const { origin } = url;
-    this.#anywhere ??= new Connections((options) =>
-      notingConnector(
-        { ...this.#connectOptions, ...options },
-        this.#lookup,
-        this.#reached,
-        this.#buildConnector,
-      ),
-    );
-    this.#reached.begin(origin);
-    try {
-      const data = await this.#anywhere.request(url, init);
-      const isPublic = this.#reached.isPublic(origin);
-      return toResponse(data, isPublic === undefined ? UNKNOWN : { isPublic });
-    } finally {
-      this.#reached.end(origin);
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#ownLookup?.close();
-    await Promise.all([this.#anywhere?.destroy(), this.#publicOnly?.destroy()]);
   }
 }

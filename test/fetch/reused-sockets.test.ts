@@ -5,7 +5,12 @@ import { LightAbortController } from '../../src/base/index.ts';
 import { ReusedSockets } from '../../src/fetch/reused-sockets.ts';
 
 const ORIGIN = 'https://example.com';
-const signal = new LightAbortController();
+const URL_OF_ROBOTS = new URL(`${ORIGIN}/robots.txt`);
+const init = { headers: {}, signal: new LightAbortController(), publicOnly: false };
+
+/** A dispatcher whose requests end as `request` does. */
+const sending = (request: () => Promise<unknown>) => ({ request }) as unknown as Dispatcher;
+
 const closed = (): Error => Object.assign(new Error('closed'), { code: 'UND_ERR_SOCKET' });
 
 /** Sockets of one dispatcher, whose events are emitted by hand. */
@@ -23,7 +28,7 @@ function setUp() {
       if (++sent === 1) during();
       throw closed();
     };
-    await expect(sockets.send(ORIGIN, signal, send)).rejects.toThrow('closed');
+    await expect(sockets.send(sending(send), URL_OF_ROBOTS, init)).rejects.toThrow('closed');
     return sent;
   };
   return { dispatcher, sockets, emit, failing };
@@ -58,7 +63,11 @@ describe('a request whose connection ends', () => {
     const { emit, sockets, failing } = setUp();
     let answer = (): void => undefined;
     const answered = new Promise<void>((resolve) => (answer = resolve));
-    const first = sockets.send(ORIGIN, signal, () => answered);
+    const first = sockets.send(
+      sending(() => answered),
+      URL_OF_ROBOTS,
+      init,
+    );
     emit('connect');
     expect(await failing(() => undefined)).toBe(1);
     emit('disconnect');
@@ -89,7 +98,7 @@ describe('a dispatcher', () => {
       sent++;
       throw closed();
     };
-    await expect(sockets.send(ORIGIN, signal, send)).rejects.toThrow('closed');
+    await expect(sockets.send(sending(send), URL_OF_ROBOTS, init)).rejects.toThrow('closed');
     expect(sent).toBe(1);
     sockets.unwatch();
   });

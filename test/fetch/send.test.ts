@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { LightAbortController } from '../../src/base/index.ts';
-import { send } from '../../src/fetch/connections.ts';
+import { ReusedSockets } from '../../src/fetch/reused-sockets.ts';
 import { OWN_REQUEST } from '../../src/fetch/transport.ts';
 
 /** The options that a dispatcher is called with. */
@@ -13,7 +13,8 @@ async function sent(url: string) {
     },
   } as unknown as Dispatcher;
   const signal = new LightAbortController();
-  await send(dispatcher, new URL(url), { headers: { accept: 'text/plain' }, signal, publicOnly: false });
+  const init = { headers: { accept: 'text/plain' }, signal, publicOnly: false };
+  await new ReusedSockets().send(dispatcher, new URL(url), init);
   return { options: options!, signal };
 }
 

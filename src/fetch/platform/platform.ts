@@ -3,7 +3,11 @@ import type { PageAgents } from '../../net/index.ts';
 import type { Transport } from '../transport.ts';
 import type { UndiciTransportOptions } from '../undici-transport.ts';
 
-/** The transport of clients that are given neither `transport` nor `dispatcher`. */
+/**
+ * What `import { platform } from '#platform'` gives: the transport of clients that are given neither `transport` nor
+ * `dispatcher`. `package.json` maps `#platform` to a file: to `platform/undici.ts`, or under the conditions `workerd`,
+ * `browser` and `bun` to `platform/fetch.ts`, so that bundles for these have neither undici nor modules of Node.
+ */
 export interface Platform {
   /**
    * `'undici'`: over connections of our own, whose addresses are checked. `'fetch'`: by the `fetch` of the platform,

@@ -1,7 +1,4 @@
-/**
- * The platform where undici is whole: Node and Deno. `package.json` has `#platform` for it, and by condition `fetch.ts`
- * for other platforms, so that their bundles have neither undici nor modules of Node.
- */
+/** The platform where undici is whole: Node and Deno. {@link Platform} says who imports this file. */
 import { createRequire } from 'node:module';
 import { configuredGlobalDispatcher } from '../../net/global-dispatcher.ts';
 import { platform as platformWithFetch } from './fetch.ts';

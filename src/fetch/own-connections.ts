@@ -1,0 +1,113 @@
+import { codeOf, LightAbortController } from '../base/index.ts';
+import type { Connector } from '../net/index.ts';
+import { NO_APPLICATION_PROTOCOL, requestOverHttp2 } from './http2-request.ts';
+import { MAX_INTERIM, ReusedSockets } from './reused-sockets.ts';
+import { checkingStatusLines } from './status-line.ts';
+import type { TransportRequest } from './transport.ts';
+import type { ResponseData } from './undici-response.ts';
+import { Agent, errors } from 'undici';
+
+/** The most octets of a header section. */
+const MAX_HEADER_OCTETS = 65_536;
+
+/**
+ * One small GET per origin: a connection is kept just long enough for a redirect within the origin, so that no idle
+ * sockets stay open to ten thousand hosts. The attempt's deadline replaces undici's own timers.
+ */
+const AGENT_OPTIONS: Agent.Options = {
+  keepAliveTimeout: 1_000,
+  keepAliveMaxTimeout: 1_000,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  maxHeaderSize: MAX_HEADER_OCTETS,
+};
+
+/**
+ * HTTP/1.1, and HTTP/2 for the sites that speak nothing else: they end the TLS handshake because HTTP/2 is not offered,
+ * and are asked again. Other sites need no second handshake.
+ *
+ * A client with one connection per origin is much cheaper than a pool, but it queues. Most origins get one request at
+ * a time. A host that many others redirect to gets several, and one slow answer must not hold them up: while an
+ * origin has a request in flight, further requests go through a second agent with as many connections as needed.
+ */
+export class OwnConnections {
+  readonly #connect: Connector;
+  readonly #connectHttp2: Connector;
+  readonly #sockets = new ReusedSockets();
+  /** Origins with a request in flight. */
+  readonly #busy = new Set<string>();
+  readonly #closing = new LightAbortController();
+  #single: Agent | undefined;
+  #several: Agent | undefined;
+
+  /** @param connectHttp2 Offers `h2` in the TLS handshake, which `connect` does not. */
+  constructor(connect: Connector, connectHttp2: Connector) {
+    this.#connect = checkingStatusLines(connect);
+    this.#connectHttp2 = connectHttp2;
+  }
+
+  /** Sends one request, and resolves with the header section of the answer. */
+  async exchange(url: URL, init: TransportRequest): Promise<ResponseData> {
+    try {
+      return await this.#overHttp1(url, init);
+    } catch (error) {
+      if (codeOf(error) !== NO_APPLICATION_PROTOCOL || init.signal.aborted || this.#closing.aborted)
+        throw error;
+    }
+    return this.#overHttp2(url, init);
+  }
+
+  async #overHttp1(url: URL, init: TransportRequest): Promise<ResponseData> {
+    const { origin } = url;
+    if (this.#busy.has(origin)) return this.#sockets.send((this.#several ??= this.#agent({})), url, init);
+    this.#busy.add(origin);
+    try {
+      const data = await this.#sockets.send((this.#single ??= this.#agent({ connections: 1 })), url, init);
+      data.body.once('close', () => this.#busy.delete(origin));
+      return data;
+    } catch (error) {
+      this.#busy.delete(origin);
+      throw error;
+    }
+  }
+
+  #agent(options: Agent.Options): Agent {
+    const agent = new Agent({ ...AGENT_OPTIONS, connect: this.#connect, ...options });
+    this.#sockets.watch(agent);
+    return agent;
+  }
+
+  async #overHttp2(url: URL, { headers, signal }: TransportRequest): Promise<ResponseData> {
+    const controller = new LightAbortController();
+    const abort = (): void => controller.abort(signal.reason);
+    const close = (): void => controller.abort(this.#closing.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    this.#closing.addEventListener('abort', close);
+    const over = (): void => {
+      signal.removeEventListener('abort', abort);
+      this.#closing.removeEventListener('abort', close);
+    };
+    try {
+      const response = await requestOverHttp2({
+        connect: this.#connectHttp2,
+        url,
+        // Malformed fields vanish below Node. So nothing is to depend on a field that names a coding.
+        headers: { ...headers, 'accept-encoding': 'identity' },
+        signal: controller,
+        maxInterim: MAX_INTERIM,
+        maxHeaderOctets: MAX_HEADER_OCTETS,
+      });
+      response.body.once('close', over);
+      const { status, headers: fields, body } = response;
+      return { statusCode: status, headers: fields, body, hidesFields: true };
+    } catch (error) {
+      over();
+      throw error;
+    }
+  }
+
+  async destroy(): Promise<void> {
+    this.#closing.abort(new errors.ClientDestroyedError());
+    await Promise.all([this.#single?.destroy(), this.#several?.destroy()]);
+  }
+}
