@@ -82,6 +82,7 @@ export type {
   PolicyNextAttempt,
   ProfileState,
   Purpose,
+  PaymentMessage,
   UsageRefusalMessage,
 } from './decision/index.ts';
 export {

@@ -4,6 +4,7 @@ import {
   decide,
   decideByOverride,
   type Decision,
+  type DecisionContext,
   decideUnknown,
   decisionChannels,
   permits,
@@ -31,6 +32,11 @@ export interface QuestionContext {
  * question, so between its reading and the answer no function of the user is called.
  */
 const reused = new LocatedUrl();
+
+interface AskOptions {
+  readonly signal?: AbortSignal;
+  readonly purpose?: Purpose;
+}
 
 /**
  * Answers the questions of one client: from memory when it has fresh rules, else after a renewal. `RobotsClient` has
@@ -84,22 +90,29 @@ export class Questions {
   }
 
   /**
-   * `RobotsClient.check`, but a promise only when robots.txt has to be fetched. Guards call this, so that their request
-   * starts synchronously when the origin is known.
+   * `RobotsClient.check`, but a promise only when robots.txt has to be fetched.
    *
    * @throws the errors of `check`; synchronously when nothing has to be fetched.
    */
-  ask(
-    url: string | URL,
-    agent?: Agent,
-    options?: { readonly signal?: AbortSignal; readonly purpose?: Purpose },
-  ): Decision | Promise<Decision> {
+  ask(url: string | URL, agent?: Agent, options?: AskOptions): Decision | Promise<Decision> {
+    const decided = this.askUntold(url, agent, options);
+    return decided instanceof Promise ? decided.then((decision) => this.tell(decision)) : this.tell(decided);
+  }
+
+  /**
+   * {@link ask}, but nobody is told of the decision. Guards call this: their request starts synchronously when the origin
+   * is known. It may be decided several times, and is told of once, by {@link tell}.
+   */
+  askUntold(url: string | URL, agent?: Agent, options?: AskOptions): Decision | Promise<Decision> {
     options?.signal?.throwIfAborted();
     const tokens = this.#tokensOf(agent);
     const located = locate(url);
     const known = this.#decideFromMemory(located, tokens, true);
-    if (known !== undefined) return this.#answer(known);
-    return this.#decideAfterRenewal(located, tokens, options?.signal, options?.purpose !== undefined);
+    if (known === undefined) {
+      return this.#decideAfterRenewal(located, tokens, options?.signal, options?.purpose !== undefined);
+    }
+    this.#memory.events.publish();
+    return known;
   }
 
   /**
@@ -109,9 +122,24 @@ export class Questions {
    *   the command, which ask this first, do.
    */
   recall(url: string | URL, agent?: Agent, mayRefresh = true): Decision | undefined {
+    const known = this.recallUntold(url, agent, mayRefresh);
+    return known === undefined ? undefined : this.tell(known);
+  }
+
+  /** {@link recall}, but nobody is told of the decision. */
+  recallUntold(url: string | URL, agent?: Agent, mayRefresh = true): Decision | undefined {
     const tokens = this.#tokensOf(agent);
     const known = this.#decideFromMemory(locate(url), tokens, mayRefresh);
-    return known === undefined ? undefined : this.#answer(known);
+    this.#memory.events.publish();
+    return known;
+  }
+
+  /** Tells those who listen of a decision, after the events that led to it. Returns the decision. */
+  tell(decision: Decision, context?: DecisionContext): Decision {
+    if (decisionChannels.decision.hasSubscribers) {
+      decisionChannels.decision.publish({ ...context, decision, client: this.#client });
+    }
+    return decision;
   }
 
   /** `RobotsClient.report` for an origin that was asked about. */
@@ -214,15 +242,7 @@ export class Questions {
     const decision = decide(entry, tokens, located, this.#settings.clock.now(), source);
     this.#memory.updateSize(entry);
     if (keepsFile && entry.file !== undefined) this.#keptFiles.set(decision.robots, entry.file);
-    return this.#answer(decision);
-  }
-
-  /** Publishes a decision, after the events that led to it. */
-  #answer(decision: Decision): Decision {
-    this.#memory.events.publish();
-    if (decisionChannels.decision.hasSubscribers) {
-      decisionChannels.decision.publish({ decision, client: this.#client });
-    }
+    events.publish();
     return decision;
   }
 }

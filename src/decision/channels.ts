@@ -1,19 +1,29 @@
 /** The channels of `node:diagnostics_channel` about decisions. A message is made only while its channel has a subscriber. */
 import { channel, type Publisher } from '../base/index.ts';
 import type { Decision } from './decision.ts';
+import type { RequestWay } from './refused-request.ts';
 
 /** The client that a message is about, to compare with one's own. */
 interface ClientMessage {
   readonly client: object;
 }
 
-/** `canfetch:decision`: a question was answered. */
-export interface DecisionMessage extends ClientMessage {
+/** What a guard knows of a decision. */
+export interface DecisionContext extends Partial<RequestWay> {
+  /** `true` when a crawler has found a link and looks it up in memory before it queues it: no request is made yet. */
+  readonly lookup?: boolean;
+}
+
+/**
+ * `canfetch:decision`: a question was answered. Guards tell once of each request, however often it waited and was
+ * decided again.
+ */
+export interface DecisionMessage extends ClientMessage, DecisionContext {
   readonly decision: Decision;
 }
 
 /** `canfetch:usage`: a guard refused a page for its `purpose`, or would have in a dry run. */
-export interface UsageRefusalMessage extends ClientMessage {
+export interface UsageRefusalMessage extends ClientMessage, Partial<RequestWay> {
   /** It allows fetching. Its `usage` has the line or the header field. */
   readonly decision: Decision;
 }
@@ -32,14 +42,21 @@ export interface IgnoredMessage extends ClientMessage {
   readonly because: string;
 }
 
+/** `canfetch:payment`: a site answered the request of a guard with 402 (Payment Required). */
+export interface PaymentMessage extends ClientMessage {
+  readonly url: string;
+}
+
 export const decisionChannels: {
   readonly decision: Publisher<DecisionMessage>;
   readonly usage: Publisher<UsageRefusalMessage>;
   readonly deferred: Publisher<DeferralMessage>;
   readonly ignored: Publisher<IgnoredMessage>;
+  readonly payment: Publisher<PaymentMessage>;
 } = {
   decision: channel('canfetch:decision'),
   usage: channel('canfetch:usage'),
   deferred: channel('canfetch:deferred'),
   ignored: channel('canfetch:ignored'),
+  payment: channel('canfetch:payment'),
 };

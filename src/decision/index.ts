@@ -12,12 +12,15 @@ export {
 } from './decide.ts';
 export {
   decisionChannels,
+  type DecisionContext,
   type DecisionMessage,
   type DeferralMessage,
   type IgnoredMessage,
+  type PaymentMessage,
   type UsageRefusalMessage,
 } from './channels.ts';
 export { type Decision, REASONS } from './decision.ts';
+export { RefusedRequestError, type RequestWay } from './refused-request.ts';
 export { isPurpose, type Purpose, PURPOSES } from './purpose.ts';
 export { type DecisionUsage, usageOf } from './usage-decision.ts';
 export { describeEntry, describeOverride, describeUnaskable } from './describe-policy.ts';
