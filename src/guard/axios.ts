@@ -1,12 +1,13 @@
 import { RobotsInvalidUrlError } from '../base/index.ts';
-import type { Decision } from '../decision/index.ts';
 import { guardFetch } from './fetch/fetch.ts';
 import type { GuardClient } from './client.ts';
-import { Guard } from './guard.ts';
+import type { EditableHeaders } from './header-copy.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
-import { refusalFor, RobotsUndecidedError } from './refusal.ts';
-import { fieldsOf, usageHeaders } from './fetch/response.ts';
+import { type Refusal, RobotsUndecidedError } from './refusal.ts';
+import type { NodeHeaders } from './steps/answer.ts';
+import { Guard } from './steps/guard.ts';
+import { Hop } from './steps/hop.ts';
 
 export type { GuardClient } from './client.ts';
 export type { OtherIdentity } from './identity.ts';
@@ -25,26 +26,23 @@ export interface AxiosLike {
 /** The part of axios's response that the guard reads. */
 interface AxiosResponseLike {
   readonly status: number;
-  readonly headers: object;
+  readonly headers: NodeHeaders;
   readonly config: Config;
-  /** Node's request. Its response has the URL after redirects. */
-  readonly request?: { readonly res?: { readonly responseUrl?: string } };
 }
 
-type BeforeRedirect = (options: { readonly href?: string }, ...details: unknown[]) => void;
-
-/** The part of `AxiosHeaders` that the guard uses. */
-interface AxiosHeadersLike {
-  get(name: string): unknown;
-  set(name: string, value: string): unknown;
-}
+type BeforeRedirect = (
+  options: { readonly href?: string },
+  /** The redirect. axios gives it from 1.2 on. */
+  response?: { readonly statusCode?: number; readonly headers?: NodeHeaders },
+  ...details: unknown[]
+) => void;
 
 /** The part of axios's request config that the guard reads and writes. */
 interface Config {
   readonly signal?: AbortSignal;
   readonly adapter?: unknown;
   readonly robots?: unknown;
-  readonly headers?: AxiosHeadersLike;
+  readonly headers?: EditableHeaders;
   beforeRedirect?: BeforeRedirect;
   env?: { readonly fetch?: unknown };
   fetchOptions?: object;
@@ -85,9 +83,7 @@ export function guardAxios<Instance extends AxiosLike>(
   options: ThrowingGuardOptions = {},
 ): Instance {
   assertThrowing(options);
-  const guard = new Guard(client, options, true);
-  /** The decision about the last hop of a request. */
-  const allowedBy = new WeakMap<Config, Decision>();
+  const requests = new AxiosRequests(instance, new Guard(client, options, { seesHeaders: true }));
   const guardedFetches = new WeakMap<object, unknown>();
   /** axios caches an adapter per `fetch` function, so one fetch must always give the same guarded fetch. */
   const guarded = (fetch: unknown): unknown => {
@@ -96,58 +92,14 @@ export function guardAxios<Instance extends AxiosLike>(
     guardedFetches.set(inner, known);
     return known;
   };
-
   const onRequest = async (config: Config): Promise<Config> => {
-    if (usesFetch(config.adapter)) {
-      config.env = { ...config.env, fetch: guarded(config.env?.fetch) };
-      if (config.robots !== undefined)
-        config.fetchOptions = { ...config.fetchOptions, robots: config.robots };
-      return config;
-    }
-    const url = urlOf(instance.getUri(config));
-    const because = ignoredBecause(config.robots);
-    identify(guard, url, config.headers);
-    const onDecision = guard.hasPurpose
-      ? (decision: Decision): void => void allowedBy.set(config, decision)
-      : undefined;
-    try {
-      await guard.admit(url, { signal: config.signal, because, onDecision });
-    } catch (error) {
-      // axios checks the signal next, and rejects with its own error, which `isCancel` recognizes.
-      if (config.signal?.aborted !== true) throw error;
-    }
-    const { beforeRedirect } = config;
-    config.beforeRedirect = (redirect, ...details) => {
-      beforeRedirect?.(redirect, ...details);
-      allowedBy.delete(config);
-      admitRedirect(guard, urlOf(redirect.href ?? ''), because, onDecision);
-    };
+    if (!usesFetch(config.adapter)) return requests.begin(config);
+    config.env = { ...config.env, fetch: guarded(config.env?.fetch) };
+    if (config.robots !== undefined) config.fetchOptions = { ...config.fetchOptions, robots: config.robots };
     return config;
   };
-  const answered = ({ status, headers, config, request }: AxiosResponseLike): void => {
-    // The guarded fetch reports by itself.
-    if (usesFetch(config.adapter)) return;
-    const url = request?.res?.responseUrl ?? instance.getUri(config);
-    guard.reports.answered(url, status, fieldsOf({ ...headers }));
-  };
-  const onResponse = (response: AxiosResponseLike): AxiosResponseLike => {
-    answered(response);
-    const { config, headers } = response;
-    if (guard.hasPurpose && !usesFetch(config.adapter)) {
-      const refused = guard.refusesResponse(allowedBy.get(config), usageHeaders({ ...headers }));
-      if (refused !== undefined) throw refusalFor(refused);
-    }
-    return response;
-  };
-  const onFailure = (error: unknown): Promise<never> => {
-    if (isAxiosFailure(error)) {
-      const { response, config } = error;
-      if (response !== undefined) answered(response);
-      else if (!usesFetch(config.adapter))
-        guard.reports.failed(instance.getUri(config), error, config.signal);
-    }
-    return Promise.reject(error);
-  };
+  const onResponse = (response: AxiosResponseLike): AxiosResponseLike => requests.end(response);
+  const onFailure = (error: unknown): Promise<never> => requests.fail(error);
   const { request, response } = instance.interceptors;
   (request.use as (onFulfilled: typeof onRequest) => number).call(request, onRequest);
   const useResponse = response.use as (
@@ -158,12 +110,78 @@ export function guardAxios<Instance extends AxiosLike>(
   return instance;
 }
 
-function identify({ identity }: Guard, url: URL, headers: AxiosHeadersLike | undefined): void {
-  const given = headers?.get('User-Agent');
-  // `false` makes axios send no such field, as the caller wants.
-  if (headers === undefined || given === false) return;
-  const userAgent = identity?.replaces(url, typeof given === 'string' ? given : undefined);
-  if (userAgent !== undefined) headers.set('User-Agent', userAgent);
+/** The requests that axios sends by Node's HTTP. Those by `fetch` go through `guardFetch`. */
+class AxiosRequests {
+  readonly #instance: AxiosLike;
+  readonly #guard: Guard;
+  /** The hop that a request has come to. */
+  readonly #hops = new WeakMap<Config, Hop>();
+
+  constructor(instance: AxiosLike, guard: Guard) {
+    this.#instance = instance;
+    this.#guard = guard;
+  }
+
+  async begin(config: Config): Promise<Config> {
+    const url = urlOf(this.#instance.getUri(config));
+    const because = ignoredBecause(config.robots);
+    if (config.headers !== undefined) this.#guard.identity?.identify(url, config.headers);
+    const hop = new Hop(url, { signal: config.signal, because });
+    this.#hops.set(config, hop);
+    try {
+      await this.#guard.pass(hop);
+    } catch (error) {
+      // axios checks the signal next, and rejects with its own error, which `isCancel` recognizes.
+      if (config.signal?.aborted !== true) throw error;
+    }
+    const { beforeRedirect } = config;
+    config.beforeRedirect = (redirect, answer, ...details) => {
+      beforeRedirect?.(redirect, answer, ...details);
+      const from = this.#hops.get(config) ?? hop;
+      if (answer?.statusCode !== undefined) {
+        this.#guard.look(from, answer.statusCode, answer.headers ?? {});
+      }
+      this.#guard.record(from);
+      // A redirect cannot wait, neither for a decision nor for a slot.
+      const next = from.redirectedTo(urlOf(redirect.href ?? ''), { ...hop.options, waits: false });
+      this.#hops.set(config, next);
+      this.#admitAtOnce(next);
+    };
+    return config;
+  }
+
+  end(response: AxiosResponseLike): AxiosResponseLike {
+    const refusal = this.#look(response);
+    if (refusal !== undefined) throw refusal;
+    return response;
+  }
+
+  fail(error: unknown): Promise<never> {
+    if (isAxiosFailure(error)) {
+      const { response, config } = error;
+      const hop = this.#hops.get(config);
+      if (response !== undefined) this.#look(response);
+      else if (hop !== undefined) this.#guard.fail(hop, error);
+    }
+    return Promise.reject(error);
+  }
+
+  #look({ status, headers, config }: AxiosResponseLike): Refusal | undefined {
+    const hop = this.#hops.get(config);
+    if (hop === undefined) return undefined;
+    const refusal = this.#guard.look(hop, status, { ...headers });
+    this.#guard.record(hop);
+    return refusal;
+  }
+
+  #admitAtOnce(hop: Hop): void {
+    const admitted = this.#guard.admit(hop);
+    if (admitted instanceof Promise) {
+      // The client fetches robots.txt now, so that a repeated request can be decided. A dry run tells of a refusal then.
+      admitted.catch(() => undefined);
+      if (this.#guard.enforces) throw new RobotsUndecidedError(String(hop.url));
+    } else if (admitted !== undefined) throw admitted;
+  }
 }
 
 function isAxiosFailure(
@@ -171,21 +189,6 @@ function isAxiosFailure(
 ): error is { readonly config: Config; readonly response?: AxiosResponseLike } {
   const config: unknown = error instanceof Error ? Reflect.get(error, 'config') : undefined;
   return typeof config === 'object' && config !== null;
-}
-
-function admitRedirect(
-  guard: Guard,
-  url: URL,
-  because: string | undefined,
-  onDecision: ((decision: Decision) => void) | undefined,
-): void {
-  // A redirect cannot wait for a slot either.
-  const verdict = guard.refuses(url, { because, paced: false, onDecision });
-  if (verdict instanceof Promise) {
-    // The client fetches robots.txt now, so that a repeated request can be decided. A dry run reports the refusal then.
-    verdict.catch(() => undefined);
-    if (guard.enforces) throw new RobotsUndecidedError(url.href);
-  } else if (verdict !== undefined) throw refusalFor(verdict);
 }
 
 /** Whether axios sends by `fetch`: it takes the first adapter that works, and in Node `xhr` does not. */

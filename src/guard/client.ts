@@ -1,5 +1,11 @@
 import { type Clock, invalid, orAborted, RobotsInvalidOptionsError } from '../base/index.ts';
-import { type Decision, type DecisionUsage, type Purpose, QUESTIONS } from '../decision/index.ts';
+import {
+  type Decision,
+  type DecisionContext,
+  type DecisionUsage,
+  type Purpose,
+  QUESTIONS,
+} from '../decision/index.ts';
 import { refreshAheadAt } from '../lifecycle/index.ts';
 import { type AddressPolicy, isStricter } from '../net/address-policy.ts';
 import type { Pace, TakenSlot } from '../pacing/index.ts';
@@ -9,13 +15,20 @@ import type { GuardSettings } from './options.ts';
 
 /** The questions that only a client of this package answers. Guards ask them instead of `peek`, `check` and `report`. */
 interface GuardQuestions {
-  /** `check`, but a promise only when robots.txt has to be fetched first. Starts a refresh that is due. */
-  ask(
+  /**
+   * `check`, but nobody is told of the decision, and it is a promise only when robots.txt has to be fetched first.
+   * Starts a refresh that is due.
+   */
+  askUntold(
     url: string | URL,
     agent?: Agent,
     options?: { readonly signal?: AbortSignal; readonly purpose?: Purpose },
   ): Decision | Promise<Decision>;
-  /** The origin of `url` when memory allows it without a reason to be asked for; `undefined` when {@link ask} has to be called. */
+  /** `peek`, but nobody is told of the decision. */
+  recallUntold(url: string | URL, agent: Agent | undefined, mayRefresh: boolean): Decision | undefined;
+  /** Tells those who listen of a decision that one of the two gave. Once for each request. */
+  tell(decision: Decision, context?: DecisionContext): unknown;
+  /** The origin of `url` when memory allows it without a reason to be asked for; `undefined` when {@link askUntold} has to be called. */
   allowedOrigin(url: string, agent?: Agent): string | undefined;
   /** `report` for an origin that {@link allowedOrigin} returned. */
   reportOrigin(origin: string, reachable: boolean): void;
@@ -52,10 +65,10 @@ interface SlotOptions {
 
 /** The client of a guard, asked with the agent and the purpose of the guard. */
 export class AskedClient {
-  private readonly client: GuardClient;
-  private readonly agent: Agent | undefined;
-  private readonly purpose: Purpose | undefined;
-  private readonly clock: Clock;
+  readonly #client: GuardClient;
+  readonly #agent: Agent | undefined;
+  readonly #purpose: Purpose | undefined;
+  readonly #clock: Clock;
 
   /**
    * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a client that lacks what the settings need.
@@ -69,10 +82,10 @@ export class AskedClient {
       throw invalid('the client', 'one with `waitForSlot` when `pacing` is set', client);
     }
     assertAsStrict(client, settings.addressPolicy);
-    this.client = client;
-    this.agent = settings.agent;
-    this.purpose = settings.purpose;
-    this.clock = settings.clock;
+    this.#client = client;
+    this.#agent = settings.agent;
+    this.#purpose = settings.purpose;
+    this.#clock = settings.clock;
   }
 
   /**
@@ -82,18 +95,20 @@ export class AskedClient {
    */
   decide(url: string | URL, signal: AbortSignal | undefined): Decision | Promise<Decision> {
     signal?.throwIfAborted();
-    const { client, agent, purpose } = this;
+    const client = this.#client;
+    const agent = this.#agent;
+    const purpose = this.#purpose;
     const questions = client[QUESTIONS];
     if (questions !== undefined) {
       if (purpose !== undefined) {
-        return questions.ask(url, agent, signal === undefined ? { purpose } : { signal, purpose });
+        return questions.askUntold(url, agent, signal === undefined ? { purpose } : { signal, purpose });
       }
-      return questions.ask(url, agent, signal === undefined ? undefined : { signal });
+      return questions.askUntold(url, agent, signal === undefined ? undefined : { signal });
     }
     const known = client.peek(url, agent);
     if (known !== undefined) {
       // `peek` starts no refresh. Without this, a crawler that only fetches would wait at the end of every lifetime.
-      if (endsSoon(known, this.clock.now())) client.check(url, agent).catch(() => undefined);
+      if (endsSoon(known, this.#clock.now())) client.check(url, agent).catch(() => undefined);
       return known;
     }
     // A client of another class may return anything, so the result is always awaited.
@@ -101,10 +116,23 @@ export class AskedClient {
     return orAborted(Promise.resolve(client.check(url, agent, { signal })), signal);
   }
 
+  /** The decision about `url` from memory alone. */
+  decideFromMemory(url: string): Decision | undefined {
+    const questions = this.#client[QUESTIONS];
+    return questions === undefined
+      ? this.#client.peek(url, this.#agent)
+      : questions.recallUntold(url, this.#agent, false);
+  }
+
+  /** Tells those who listen of the decision about a request. A client of another class does so when it is asked. */
+  tell(decision: Decision, context?: DecisionContext): void {
+    this.#client[QUESTIONS]?.tell(decision, context);
+  }
+
   /** The origin of `url` when memory alone allows a request; `undefined` when {@link decide} has to be asked. */
   allowedOrigin(url: string): string | undefined {
     try {
-      return this.client[QUESTIONS]?.allowedOrigin(url, this.agent);
+      return this.#client[QUESTIONS]?.allowedOrigin(url, this.#agent);
     } catch {
       // `decide` throws the same error.
       return undefined;
@@ -113,12 +141,12 @@ export class AskedClient {
 
   /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
   knows(url: URL): boolean {
-    return this.client.peek(url, this.agent) !== undefined;
+    return this.decideFromMemory(url.href) !== undefined;
   }
 
   /** Waits for the slot of a request. It is checked again at departure only if the client has `takeSlot`. */
   async takeSlot(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Promise<TakenSlot> {
-    const { client } = this;
+    const client = this.#client;
     const options = signal === undefined ? pace : { ...pace, signal };
     if (client.takeSlot !== undefined) return client.takeSlot(decision, options);
     const waitedMs = (await client.waitForSlot?.(decision, options)) ?? 0;

@@ -1,10 +1,9 @@
-import type { Decision } from '../decision/index.ts';
 import type { GuardClient } from './client.ts';
-import { Guard } from './guard.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
-import { refusalFor } from './refusal.ts';
-import { fieldsOf, usageHeaders } from './fetch/response.ts';
+import type { Refusal } from './refusal.ts';
+import { Guard } from './steps/guard.ts';
+import { Hop, type HopOptions } from './steps/hop.ts';
 
 export type { GuardClient } from './client.ts';
 export type { OtherIdentity } from './identity.ts';
@@ -69,89 +68,100 @@ export interface GotFailure {
  */
 export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}): GotHooks {
   assertThrowing(options);
-  const guard = new Guard(client, options, true);
-  /** URLs of redirects that are decided and reported already. got runs `beforeRequest` for a redirect again. */
-  const decided = new WeakMap<GotRequest, string>();
-  /** The decision about the last hop of a request. */
-  const allowedBy = new WeakMap<GotRequest, Decision>();
-  /** The error that a hook threw about a request, or about a redirect response. */
-  const thrown = new WeakMap<object, unknown>();
+  const requests = new GotRequests(new Guard(client, options, { seesHeaders: true }));
+  return {
+    hooks: {
+      beforeRequest: [(request) => requests.begin(request)],
+      beforeRedirect: [(request, response) => requests.redirect(request, response)],
+      afterResponse: [(response) => requests.end(response)],
+      beforeError: [(error) => requests.fail(error)],
+    },
+  };
+}
 
-  const admit = async (request: GotRequest, about: object): Promise<string> => {
+class GotRequests {
+  readonly #guard: Guard;
+  readonly #hops = new WeakMap<GotRequest, Hop>();
+  /** Redirects that were admitted already: got calls `beforeRequest` for them, too. */
+  readonly #admitted = new WeakSet<Hop>();
+  /** The error that a hook threw about a request, or about a redirect response. */
+  readonly #thrown = new WeakMap<object, unknown>();
+
+  constructor(guard: Guard) {
+    this.#guard = guard;
+  }
+
+  async begin(request: GotRequest): Promise<void> {
+    const known = this.#hops.get(request);
+    const isKnown = known !== undefined && String(known.url) === String(request.url);
+    if (isKnown && this.#admitted.delete(known)) return;
+    // got calls this again for a request that it repeats, and tells nothing of the end of the one before.
+    if (known !== undefined) this.#guard.record(known);
+    await this.#pass(request, request, (url, hopOptions) =>
+      isKnown ? known.again() : new Hop(url, hopOptions),
+    );
+  }
+
+  /** @param request The options of the request that follows. */
+  async redirect(request: GotRequest, response: GotResponse): Promise<void> {
+    const from = this.#hops.get(response.request.options) ?? new Hop(response.url);
+    this.#look(from, response);
+    const hop = await this.#pass(request, response, (url, hopOptions) => from.redirectedTo(url, hopOptions));
+    this.#admitted.add(hop);
+  }
+
+  end<Response extends GotResponse>(response: Response): Response {
+    const { options } = response.request;
+    const refusal = this.#look(this.#hops.get(options) ?? new Hop(response.url), response);
+    if (refusal === undefined) return response;
+    this.#thrown.set(options, refusal);
+    throw refusal;
+  }
+
+  fail<Failure extends GotFailure>(error: Failure): Failure {
+    const { options, response } = error;
+    // Before version 14.4 got copies the code and the message of an error thrown by a hook, but sets no `cause`.
+    if (error.cause === undefined) {
+      const cause =
+        this.#thrown.get(options) ?? (isObject(response) ? this.#thrown.get(response) : undefined);
+      if (cause !== undefined) Object.defineProperty(error, 'cause', { value: cause, configurable: true });
+    }
+    const hop = this.#hops.get(options);
+    if (hop === undefined) return error;
+    if (response === undefined) this.#guard.fail(hop, error);
+    else this.#guard.record(hop);
+    return error;
+  }
+
+  #look(hop: Hop, { statusCode, headers }: GotResponse): Refusal | undefined {
+    const refusal = this.#guard.look(hop, statusCode, headers);
+    this.#guard.record(hop);
+    return refusal;
+  }
+
+  /** @param about What got gives to {@link fail} with the error that this throws. */
+  async #pass(
+    request: GotRequest,
+    about: object,
+    hopOf: (url: URL, options: HopOptions) => Hop,
+  ): Promise<Hop> {
     try {
       const url = new URL(String(request.url));
       const because = ignoredBecause(request.context?.['robots']);
-      identify(url, request.headers);
-      const onDecision = guard.hasPurpose
-        ? (decision: Decision): void => void allowedBy.set(request, decision)
-        : undefined;
-      // A URL that `filter` leaves out has no decision.
-      if (onDecision !== undefined) allowedBy.delete(request);
-      await guard.admit(url, { signal: request.signal, because, onDecision });
-      return url.href;
+      const { headers } = request;
+      if (headers !== undefined) {
+        // got sends what is in this very object.
+        Object.assign(headers, this.#guard.identity?.identified(url, headers));
+      }
+      const hop = hopOf(url, { signal: request.signal, because });
+      this.#hops.set(request, hop);
+      await this.#guard.pass(hop);
+      return hop;
     } catch (error) {
-      thrown.set(about, error);
+      this.#thrown.set(about, error);
       throw error;
     }
-  };
-  const identify = (url: URL, headers: GotRequest['headers']): void => {
-    if (headers === undefined) return;
-    const given = headers['user-agent'];
-    const userAgent = guard.identity?.replaces(url, typeof given === 'string' ? given : given?.[0]);
-    if (userAgent !== undefined) headers['user-agent'] = userAgent;
-  };
-  const answered = ({ url, statusCode: status, headers }: GotResponse): void =>
-    guard.reports.answered(url, status, fieldsOf(headers));
-
-  return {
-    hooks: {
-      beforeRequest: [
-        async (request) => {
-          const redirectedTo = decided.get(request);
-          decided.delete(request);
-          if (redirectedTo === undefined || redirectedTo !== String(request.url)) {
-            await admit(request, request);
-          }
-        },
-      ],
-      beforeRedirect: [
-        async (request, response) => {
-          answered(response);
-          decided.set(request, await admit(request, response));
-        },
-      ],
-      afterResponse: [
-        (response) => {
-          answered(response);
-          if (guard.hasPurpose) {
-            const decision = allowedBy.get(response.request.options);
-            const refused = guard.refusesResponse(decision, usageHeaders(response.headers));
-            if (refused !== undefined) {
-              const error = refusalFor(refused);
-              thrown.set(response.request.options, error);
-              throw error;
-            }
-          }
-          return response;
-        },
-      ],
-      beforeError: [
-        (error) => {
-          const { options, response } = error;
-          // Before version 14.4 got copies the code and the message of an error thrown by a hook, but sets no `cause`.
-          if (error.cause === undefined) {
-            const cause = thrown.get(options) ?? (isObject(response) ? thrown.get(response) : undefined);
-            if (cause !== undefined)
-              Object.defineProperty(error, 'cause', { value: cause, configurable: true });
-          }
-          if (response === undefined && options.url !== undefined) {
-            guard.reports.failed(options.url, error, options.signal);
-          }
-          return error;
-        },
-      ],
-    },
-  };
+  }
 }
 
 function isObject(value: unknown): value is object {

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
+import { callListener } from '../base/index.ts';
 import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
 import { productToken } from '../rules/index.ts';
+import { type EditableHeaders, HeaderCopy } from './header-copy.ts';
 
 /** A request whose own User-Agent names another token than the one that robots.txt was checked for. */
 export interface OtherIdentity {
@@ -53,25 +55,38 @@ export class Identity {
   }
 
   /**
-   * The `User-Agent` to set on a request; `undefined` when the request stays as it is. Reports a `User-Agent` that
+   * Sets the `User-Agent` that a request lacks. One that its library sends by default counts as none. Tells of one that
    * names another product token.
-   *
-   * @param given The `User-Agent` of the request. The default of its library counts as none.
    */
-  replaces(url: string | URL, given: string | null | undefined): string | undefined {
-    const isUnset = given === null || given === undefined || given === '';
-    if (this.#fills && (isUnset || LIBRARY_DEFAULT.test(given))) return this.userAgent;
-    if (!isUnset) this.#warn(url, given);
-    return undefined;
+  identify(url: string | URL, headers: EditableHeaders): void {
+    const field = headers.get('user-agent');
+    // axios sends no such field for `false`, as the caller wants.
+    if (field === false) return;
+    const given = textOf(field);
+    if (this.#fills && (given === '' || LIBRARY_DEFAULT.test(given))) {
+      headers.set('user-agent', this.userAgent);
+    } else if (given !== '') this.#warn(url, given);
+  }
+
+  /** The headers with the `User-Agent` that they lack; the same ones when nothing is changed. */
+  identified<Headers>(url: string | URL, headers: Headers): Headers {
+    const copy = new HeaderCopy(headers);
+    this.identify(url, copy);
+    return copy.headers as Headers;
   }
 
   #warn(url: string | URL, userAgent: string): void {
-    if (this.#warned === undefined || this.#names.has('*')) return;
+    if (this.#warned === undefined || this.#onIdentity === undefined || this.#names.has('*')) return;
     const name = productToken(userAgent)?.toLowerCase();
     if (name !== undefined && this.#names.has(name)) return;
     const { href, origin } = new URL(url);
     if (this.#warned.get(origin) === true) return;
     this.#warned.set(origin, true);
-    this.#onIdentity?.({ url: href, userAgent, agents: this.#tokens });
+    callListener('onIdentity', this.#onIdentity, { url: href, userAgent, agents: this.#tokens });
   }
+}
+
+function textOf(field: unknown): string {
+  if (field === undefined || field === null) return '';
+  return String(Array.isArray(field) ? field[0] : field);
 }

@@ -11,10 +11,11 @@ import {
   RobotsInvalidOptionsError,
   systemClock,
 } from '../base/index.ts';
-import { type Decision, type Purpose, PURPOSES } from '../decision/index.ts';
+import { type Decision, type Purpose, PURPOSES, type RequestWay } from '../decision/index.ts';
 import type { OtherIdentity } from './identity.ts';
 import { ADDRESS_POLICIES, type AddressPolicy } from '../net/address-policy.ts';
 import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
+import type { Refusal } from './refusal.ts';
 import { type Pace, paceOf, type PacingOptions, pacingOptions } from '../pacing/index.ts';
 
 /** A request that was sent without a check of robots.txt, because the caller said so. */
@@ -37,7 +38,7 @@ export interface GuardOptions<Result = unknown> {
    * The treatment of a request that may not be made. `'throw'`: it rejects with `RobotsDisallowedError` or
    * `RobotsUnreachableError`. `'response'`: it resolves with a 403, or with a 503 and `retry-after` when robots.txt
    * is unreachable; `x-robots-reason` and `x-robots-rule` have the reason. A function: it resolves with the
-   * function's result.
+   * function's result. Its second argument is the error that `'throw'` rejects with.
    * @default 'throw'
    * @example
    * ```ts
@@ -46,7 +47,8 @@ export interface GuardOptions<Result = unknown> {
    * });
    * ```
    */
-  readonly onDisallow?: 'throw' | 'response' | ((decision: Decision) => Result | Promise<Result>);
+  readonly onDisallow?:
+    'throw' | 'response' | ((decision: Decision, refusal: Refusal) => Result | Promise<Result>);
   /**
    * Whether the guard adds `agent` (by default the client's) as `User-Agent` to a request without one: a site should
    * see the name that its robots.txt was checked for (RFC 9309 §2.2.1). A `User-Agent` set by the caller is kept. The
@@ -56,8 +58,8 @@ export interface GuardOptions<Result = unknown> {
    */
   readonly identify?: boolean;
   /**
-   * Called once per origin for a request whose own `User-Agent` names another product token than `agent`. If it throws,
-   * the request rejects with that. Not called for requests by Crawlee, Playwright and Puppeteer.
+   * Called once per origin for a request whose own `User-Agent` names another product token than `agent`. Not called for
+   * requests by Crawlee, Playwright and Puppeteer. If it throws or rejects, the process is warned once.
    * @default none
    */
   readonly onIdentity?: (identity: OtherIdentity) => void;
@@ -80,11 +82,16 @@ export interface GuardOptions<Result = unknown> {
    * ```
    */
   readonly filter?: (url: URL) => boolean;
-  /** Called for each refusal, in both modes. If it throws, the request rejects with that. @default none */
-  readonly onRefusal?: (decision: Decision) => void;
   /**
-   * Called for each URL requested under `{ robots: { ignore: true, because } }`. If it throws, the request rejects
-   * with that. @default none
+   * Called for each refusal, in both modes, with the decision and the redirects that led to its URL. If it throws or
+   * rejects, the process is warned once.
+   * @default none
+   */
+  readonly onRefusal?: (decision: Decision, way: RequestWay) => void;
+  /**
+   * Called for each URL requested under `{ robots: { ignore: true, because } }`. If it throws or rejects, the process is
+   * warned once.
+   * @default none
    */
   readonly onIgnored?: (ignored: IgnoredRequest) => void;
   /** The clock that `retry-after` counts from. @default the system clock */
@@ -135,7 +142,7 @@ export interface GuardSettings<Result> {
   readonly refusesUnknown: boolean;
   readonly identify: boolean;
   readonly onIdentity: ((identity: OtherIdentity) => void) | undefined;
-  readonly onRefusal: ((decision: Decision) => void) | undefined;
+  readonly onRefusal: GuardOptions['onRefusal'];
   readonly onIgnored: ((ignored: IgnoredRequest) => void) | undefined;
   readonly clock: Clock;
   readonly pace: Pace | undefined;

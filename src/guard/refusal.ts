@@ -1,4 +1,9 @@
-import type { Decision, DecisionUsage } from '../decision/index.ts';
+import {
+  type Decision,
+  type DecisionUsage,
+  RefusedRequestError,
+  type RequestWay,
+} from '../decision/index.ts';
 import { causesOf, isRobotsError, RobotsError } from '../base/index.ts';
 import type { RobotsDeferredError } from '../pacing/index.ts';
 
@@ -13,37 +18,32 @@ const REFUSAL_CODES: ReadonlySet<unknown> = new Set<Refusal['code']>([
 ]);
 
 /** A guard refused a request because robots.txt disallows it. */
-export class RobotsDisallowedError extends RobotsError {
+export class RobotsDisallowedError extends RefusedRequestError {
   override readonly name = 'RobotsDisallowedError';
   readonly code = 'ERR_ROBOTS_DISALLOWED';
-  /** The decision about the hop that was refused. */
-  readonly decision: Decision;
 
-  constructor(decision: Decision) {
-    const why = decision.rule
-      ? `line ${decision.rule.line}: "${decision.rule.directive}: ${decision.rule.pattern}"`
-      : decision.reason;
-    super(`robots.txt of ${decision.origin} disallows ${decision.url} for ${decision.agent} (${why})`);
-    this.decision = decision;
+  constructor(decision: Decision, way?: RequestWay) {
+    const { origin, url, agent, rule, reason } = decision;
+    const why = rule ? `line ${rule.line}: "${rule.directive}: ${rule.pattern}"` : reason;
+    super(`robots.txt of ${origin} disallows ${url} for ${agent} (${why})`, decision, way);
   }
 }
 
 /** A guard refused a request because robots.txt cannot be reached; try again after `retryAt`. */
-export class RobotsUnreachableError extends RobotsError {
+export class RobotsUnreachableError extends RefusedRequestError {
   override readonly name = 'RobotsUnreachableError';
   readonly code = 'ERR_ROBOTS_UNREACHABLE';
-  /** The decision about the hop that was refused. */
-  readonly decision: Decision;
   /** Epoch ms from which to try again. */
   readonly retryAt: number | undefined;
 
-  constructor(decision: Decision) {
+  constructor(decision: Decision, way?: RequestWay) {
     const what = decision.robots.status ?? decision.robots.error ?? 'no answer';
     super(
       `robots.txt of ${decision.origin} is unreachable (${what}), so ${decision.url} may not be fetched` +
         (decision.retryAt === undefined ? '' : `; retry after ${new Date(decision.retryAt).toISOString()}`),
+      decision,
+      way,
     );
-    this.decision = decision;
     this.retryAt = decision.retryAt;
   }
 }
@@ -69,36 +69,38 @@ export class RobotsUndecidedError extends RobotsError {
 
 /**
  * A guard with a `purpose` refused a page, or its response, because the site states that its content must not be used
- * for this purpose. The page may be fetched for other purposes.
+ * for this purpose. The page may be fetched for other purposes: the decision allows that, and its `usage` has the line
+ * or the header field.
  */
-export class RobotsUsageError extends RobotsError {
+export class RobotsUsageError extends RefusedRequestError {
   override readonly name = 'RobotsUsageError';
   readonly code = 'ERR_ROBOTS_USAGE';
-  /** The decision about the hop that was refused. It allows fetching; its `usage` has the line or the header field. */
-  readonly decision: Decision;
   readonly usage: DecisionUsage;
 
-  constructor(decision: Decision, usage: DecisionUsage) {
+  constructor(decision: Decision, usage: DecisionUsage, way?: RequestWay) {
     const { purpose, preference, source } = usage;
     const says =
       preference === 'unknown'
         ? `says nothing about ${purpose}, and \`onUnknownPurpose\` is 'refuse'`
         : `disallows ${purpose} (${source?.line === undefined ? 'header field' : `robots.txt line ${source.line}`} ` +
           `"${source?.directive}: ${source?.value.slice(0, 200)}")`;
-    super(`${decision.origin} allows ${decision.agent} to fetch ${decision.url}, and ${says}`);
-    this.decision = decision;
+    super(`${decision.origin} allows ${decision.agent} to fetch ${decision.url}, and ${says}`, decision, way);
     this.usage = usage;
   }
 }
 
-/** The error for a decision that refuses a request. */
-export function refusalFor(
-  decision: Decision,
-): RobotsDisallowedError | RobotsUnreachableError | RobotsUsageError {
-  if (decision.allowed && decision.usage !== undefined) return new RobotsUsageError(decision, decision.usage);
+/**
+ * The error for a decision that refuses a request.
+ *
+ * @param way The redirects that led to the URL of the decision.
+ */
+export function refusalFor(decision: Decision, way?: RequestWay): Exclude<Refusal, RobotsDeferredError> {
+  if (decision.allowed && decision.usage !== undefined) {
+    return new RobotsUsageError(decision, decision.usage, way);
+  }
   return decision.reason === 'unreachable'
-    ? new RobotsUnreachableError(decision)
-    : new RobotsDisallowedError(decision);
+    ? new RobotsUnreachableError(decision, way)
+    : new RobotsDisallowedError(decision, way);
 }
 
 /** A registered symbol, so that another copy of this package in the process finds it too. */

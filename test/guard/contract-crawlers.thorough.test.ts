@@ -5,8 +5,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { type SkippedRequest, withRobots } from '../../src/guard/crawlee/crawlee.ts';
 import { guardContext } from '../../src/guard/browser/playwright.ts';
 import { guardContext as guardPuppeteer } from '../../src/guard/browser/puppeteer.ts';
-import { refusalFor } from '../../src/guard/refusal.ts';
-import type { Decision } from '../../src/index.ts';
+import type { Refusal } from '../../src/index.ts';
 import { describeWithChromium, launchChromium, launchPuppeteer } from '../support/chromium.ts';
 import { inMemory } from '../support/crawlee.ts';
 import { guardContract, type GuardedClient, type PageAnswer } from './contract.ts';
@@ -19,7 +18,7 @@ const byCrawlee =
   (robots, options) => ({
     get: async (url, { method = 'GET', body } = {}) => {
       let answer: PageAnswer | undefined;
-      let refused: Decision | undefined;
+      let refused: Refusal | undefined;
       let failure: unknown;
       const crawler = new (withRobots(HttpCrawler, robots, options))(
         {
@@ -30,7 +29,7 @@ const byCrawlee =
           requestHandler: (context) => {
             answer = { status: context.response.statusCode ?? 0, body: String(context.body) };
           },
-          onSkippedRequest: ({ decision }: SkippedRequest) => void (refused = decision),
+          onSkippedRequest: ({ refusal }: SkippedRequest) => void (refused = refusal),
           failedRequestHandler: (_, error) => void (failure = error),
         },
         inMemory(),
@@ -38,8 +37,8 @@ const byCrawlee =
       const payload = body === undefined ? {} : { payload: body };
       await crawler.run([{ url, method, useExtendedUniqueKey: true, ...payload }]);
       if (answer !== undefined) return answer;
-      // A crawler that skips rejects nothing: `onSkippedRequest` has the decision.
-      throw refused === undefined ? failure : refusalFor(refused);
+      // A crawler that skips rejects nothing: `onSkippedRequest` has the refusal.
+      throw refused ?? failure;
     },
   });
 
@@ -69,6 +68,7 @@ describeWithChromium('in Chromium', () => {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
+    hidesRedirects: 'not yet',
     make: (robots, options) => {
       const made = (async () => {
         const context = await browser.newContext();
@@ -105,6 +105,7 @@ describeWithChromium('in Chromium by Puppeteer', () => {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
+    hidesRedirects: 'not yet',
     make: (robots, options) => {
       const made = (async () => {
         const context = await browser.createBrowserContext();

@@ -95,6 +95,7 @@ for (const [version, node, load] of [
     const { Agent, fetch: send } = (await load()) as typeof import('undici');
     return {
       waitsAtRedirects: true,
+      hidesRedirects: 'to an interceptor each redirect of fetch is a request of its own',
       make: (robots, options) => {
         const agent = new Agent();
         const dispatcher = agent.compose(robotsInterceptor(robots, options));

@@ -30,6 +30,8 @@ export interface GuardedClient {
   readonly hearsAbortsOnly?: string;
   /** Why the whole body is read before its header fields are checked, by a client that has no other way. */
   readonly readsBodyFirst?: string;
+  /** Why the refusal of a redirect names its target only, of a client that does not tell what redirected to it. */
+  readonly hidesRedirects?: string;
   /** Makes the client, one that does not try again by itself; `close` is called when the test is over. */
   make(
     robots: RobotsClient,
@@ -136,6 +138,26 @@ export function guardContract(guarded: GuardedClient): void {
         decision: { url: server.url('/private') },
       });
       expect(seenBy(server)).toEqual(['GET /robots.txt', 'GET /to?/to?/private', 'GET /to?/private']);
+    });
+
+    it('a refusal knows the URL that was asked for, and the redirects in between', async (test) => {
+      if (guarded.hidesRedirects !== undefined) test.skip(guarded.hidesRedirects);
+      const server = await site();
+      const wayTo = async (path: string): Promise<object | undefined> => {
+        const refused = refusalIn(await failure(get(server.url(path))));
+        return refused && { requested: refused.requested, redirects: refused.redirects };
+      };
+      expect(await wayTo('/private')).toEqual({ requested: server.url('/private'), redirects: [] });
+      for (const _ of ['unknown', 'in memory']) {
+        const start = server.url('/to?/to?/to?/private');
+        expect(await wayTo('/to?/to?/to?/private')).toEqual({
+          requested: start,
+          redirects: [server.url('/to?/to?/private'), server.url('/to?/private')],
+        });
+        expect(refusalIn(await failure(get(start)))?.message).toMatch(
+          `${start} leads to ${server.url('/private')} by 3 redirects: robots.txt of `,
+        );
+      }
     });
 
     it('a redirect to what is allowed is followed', async () => {

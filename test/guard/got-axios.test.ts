@@ -121,7 +121,10 @@ describe('guardAxios', () => {
     const { data } = await guarded.get<unknown>(first.url(`/to?${second.url('/private')}`));
     expect(data).toBe('a page');
     await eventually(() => expect(onRefusal).toHaveBeenCalledOnce());
-    expect(onRefusal).toHaveBeenCalledWith(expect.objectContaining({ origin: second.origin }));
+    expect(onRefusal).toHaveBeenCalledWith(expect.objectContaining({ origin: second.origin }), {
+      requested: first.url(`/to?${second.url('/private')}`),
+      redirects: [],
+    });
   });
 
   it.each(['http', 'fetch'] as const)('takes the reason to ignore robots.txt (%s)', async (adapter) => {

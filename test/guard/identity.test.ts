@@ -184,10 +184,17 @@ describe('the identity of a guard', () => {
     return { identity: new Identity(agent, true, ({ userAgent }) => told.push(userAgent)), told };
   }
 
+  /** The User-Agent that is set; `undefined` when the headers stay as they are. */
+  function replaced(identity: Identity, url: string | URL, given?: string | null): string | undefined {
+    const headers = given === undefined ? {} : { 'User-Agent': given };
+    const sent: Readonly<Record<string, unknown>> = identity.identified(url, headers);
+    return sent === headers ? undefined : String(sent['user-agent']);
+  }
+
   it('is the first of a list of agents', () => {
     const { identity, told } = watching(['FirstBot/1.0', 'SecondBot']);
-    expect(identity.replaces(URL_OF_PAGE, undefined)).toBe('FirstBot/1.0');
-    expect(identity.replaces(URL_OF_PAGE, 'Mozilla/5.0 (compatible; SecondBot/2)')).toBeUndefined();
+    expect(replaced(identity, URL_OF_PAGE, undefined)).toBe('FirstBot/1.0');
+    expect(replaced(identity, URL_OF_PAGE, 'Mozilla/5.0 (compatible; SecondBot/2)')).toBeUndefined();
     expect(told).toEqual([]);
   });
 
@@ -195,31 +202,60 @@ describe('the identity of a guard', () => {
     'takes the place of %j',
     (given) => {
       const { identity, told } = watching('ExampleBot/1.0');
-      expect(identity.replaces(URL_OF_PAGE, given)).toBe('ExampleBot/1.0');
+      expect(replaced(identity, URL_OF_PAGE, given)).toBe('ExampleBot/1.0');
       expect(told).toEqual([]);
     },
   );
 
   it.each(['node-fetch', 'Undici', 'axios', 'axios/1', 'my axios/1.2.3', 'got'])('leaves %j', (given) => {
     const { identity, told } = watching('ExampleBot/1.0');
-    expect(identity.replaces(URL_OF_PAGE, given)).toBeUndefined();
+    expect(replaced(identity, URL_OF_PAGE, given)).toBeUndefined();
     expect(told).toEqual([given]);
   });
 
   it('is reported once for each origin', () => {
     const { identity, told } = watching('ExampleBot/1.0');
     for (const url of [URL_OF_PAGE, 'https://example.com/b', new URL('https://www.example.com/')]) {
-      identity.replaces(url, 'OtherBot');
+      replaced(identity, url, 'OtherBot');
     }
     expect(told).toEqual(['OtherBot', 'OtherBot']);
   });
 
   it('of all agents is neither sent nor compared', () => {
     const { identity, told } = watching('*');
-    expect([identity.replaces(URL_OF_PAGE, undefined), identity.fills]).toEqual([undefined, false]);
-    expect(identity.replaces(URL_OF_PAGE, 'OtherBot')).toBeUndefined();
+    expect([replaced(identity, URL_OF_PAGE, undefined), identity.fills]).toEqual([undefined, false]);
+    expect(replaced(identity, URL_OF_PAGE, 'OtherBot')).toBeUndefined();
     expect(told).toEqual([]);
   });
+
+  it.each<[form: string, headers: unknown, sent: unknown]>([
+    ['nothing', undefined, { 'user-agent': 'ExampleBot' }],
+    ['an object', { 'X-Own': '1', 'USER-AGENT': '' }, { 'X-Own': '1', 'user-agent': 'ExampleBot' }],
+    ['Headers', new Headers({ 'X-Own': '1' }), { 'x-own': '1', 'user-agent': 'ExampleBot' }],
+    [
+      'pairs',
+      [['X-Own', '1']],
+      [
+        ['X-Own', '1'],
+        ['user-agent', 'ExampleBot'],
+      ],
+    ],
+    ['a flat list', ['X-Own', '1', 'User-Agent', 'undici'], ['X-Own', '1', 'user-agent', 'ExampleBot']],
+    ['an empty list', [], { 'user-agent': 'ExampleBot' }],
+    ['other pairs', new Map([['X-Own', '1']]), { 'X-Own': '1', 'user-agent': 'ExampleBot' }],
+    ['what no library takes', 'X-Own: 1', 'X-Own: 1'],
+  ])('is set in a copy of headers given as %s', (_, headers, sent) => {
+    const before = structuredClone(headers instanceof Headers ? [...headers] : headers);
+    expect(new Identity('ExampleBot', true, undefined).identified(URL_OF_PAGE, headers)).toEqual(sent);
+    expect(headers instanceof Headers ? [...headers] : headers).toEqual(before);
+  });
+
+  it.each([{ 'User-Agent': 'Own/1' }, [['user-agent', 'Own/1']], ['USER-AGENT', ['Own/1']]])(
+    'stays what the caller set: %j',
+    (headers) => {
+      expect(new Identity('ExampleBot', true, undefined).identified(URL_OF_PAGE, headers)).toBe(headers);
+    },
+  );
 
   it('has nothing to do where it neither fills nor reports', () => {
     const report = (): void => undefined;

@@ -10,7 +10,7 @@ import {
   RobotsUsageError,
 } from '../../src/guard/refusal.ts';
 import { usageOf } from '../../src/decision/usage-decision.ts';
-import type { Decision } from '../../src/index.ts';
+import { type Decision, RobotsDeferredError } from '../../src/index.ts';
 import { parseRobots, type UsageOptions } from '../../src/rules/index.ts';
 
 const BASE = {
@@ -71,6 +71,24 @@ describe('the error of a guard', () => {
     const error = refusalFor({ ...UNREACHABLE, retryAt } as Decision);
     expect(error).toMatchObject({ retryAt });
     expect(error.message).toMatch(/; retry after 2026-01-15T12:00:00\.000Z$/);
+  });
+
+  it.each<[redirects: string[], lead: string]>([
+    [[], 'https://example.com/start redirects to https://example.com/private: '],
+    [
+      ['https://example.com/b', 'https://example.com/c'],
+      'https://example.com/start leads to https://example.com/private by 3 redirects: ',
+    ],
+  ])('names the URL that was asked for first, before %j', (redirects, lead) => {
+    const way = { requested: 'https://example.com/start', redirects };
+    for (const decision of [DISALLOWED, UNREACHABLE, RESTRICTED]) {
+      expect(refusalFor(decision, way)).toMatchObject(way);
+      expect(refusalFor(decision, way).message).toBe(lead + refusalFor(decision).message);
+    }
+    const deferred = new RobotsDeferredError(DISALLOWED, 0, way);
+    expect(deferred).toMatchObject(way);
+    expect(deferred.message).toMatch(lead);
+    expect(refusalFor(DISALLOWED)).toMatchObject({ requested: DISALLOWED.url, redirects: [] });
   });
 
   it('of a redirect that cannot wait names its URL', () => {

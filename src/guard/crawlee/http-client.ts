@@ -1,8 +1,8 @@
 import { RobotsInvalidOptionsError } from '../../base/index.ts';
-import { type ResponseHead, type Hop, nextHop, redirects } from '../fetch/redirect.ts';
+import { type HopRequest, redirectedRequest } from '../fetch/redirect.ts';
 import { isStream } from '../fetch/request.ts';
-import { fieldsOf } from '../fetch/response.ts';
 import type { Refusal } from '../refusal.ts';
+import { redirects } from '../steps/answer.ts';
 
 type HeaderRecord = Record<string, string | string[] | undefined>;
 
@@ -44,18 +44,17 @@ export interface HttpClient {
   stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<HttpResponse>;
 }
 
-/** The checks of one request and the redirects it meets. */
-export interface RequestChecks {
-  /** Resolves when `url` may be requested; rejects with the refusal. */
+/** The steps of one request and of the redirects it meets. */
+export interface RequestSteps {
+  /** Resolves when the request, or the next redirect, may be sent; rejects with the refusal. */
   admit(url: URL): Promise<void>;
-  answered(url: URL, response: Pick<HttpResponse, 'statusCode' | 'headers'>): void;
-  failed(url: URL, error: unknown): void;
-  /** The refusal of a response whose header fields disallow the purpose. Its body must not be read. */
-  refusesResponse(headers: HttpResponse['headers']): Refusal | undefined;
+  /** The refusal of an answer whose header fields disallow the purpose. Its body must not be read. */
+  look(response: Pick<HttpResponse, 'statusCode' | 'headers'>): Refusal | undefined;
+  fail(error: unknown): void;
 }
 
-/** Begins the checks of a request. */
-export type BeginChecks = (request: HttpRequest, navigates: boolean) => RequestChecks;
+/** Begins the steps of a request. @param navigates Whether its answer is the page that the crawler handles. */
+export type BeginSteps = (request: HttpRequest, navigates: boolean) => RequestSteps;
 
 type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
@@ -64,7 +63,7 @@ type Send = (request: HttpRequest) => Promise<HttpResponse>;
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the client follows redirects by itself.
  */
-export function guardHttpClient(client: HttpClient, beginChecks: BeginChecks): HttpClient {
+export function guardHttpClient(client: HttpClient, begin: BeginSteps): HttpClient {
   const follow = takesHooks(client) ? followedByGot : followedByGuard;
   // ImpitHttpClient has this property, and ignores the `followRedirect` of a request.
   if (Reflect.get(client, 'followRedirects') === true) throw followsUnchecked('is set to follow them');
@@ -76,12 +75,12 @@ export function guardHttpClient(client: HttpClient, beginChecks: BeginChecks): H
     send: Send,
     onRedirect?: RedirectHandler,
   ): Promise<HttpResponse> => {
-    const checks = beginChecks(request, navigates);
-    await checks.admit(new URL(request.url));
+    const steps = begin(request, navigates);
+    await steps.admit(new URL(request.url));
     if (redirectError !== undefined) throw redirectError;
     const { robots: _, ...rest } = request;
     try {
-      return await follow(send, rest, checks, onRedirect);
+      return await follow(send, rest, steps, onRedirect);
     } catch (error) {
       if (error instanceof RobotsInvalidOptionsError) redirectError = error;
       throw error;
@@ -100,7 +99,7 @@ function takesHooks(client: HttpClient): boolean {
 }
 
 /** got follows redirects and awaits its hooks at each. The guard's hook runs last, so it sees the final URL. */
-async function followedByGot(send: Send, request: HttpRequest, checks: RequestChecks): Promise<HttpResponse> {
+async function followedByGot(send: Send, request: HttpRequest, steps: RequestSteps): Promise<HttpResponse> {
   let seen = 0;
   let url = new URL(request.url);
   const beforeRedirect = async (
@@ -108,21 +107,20 @@ async function followedByGot(send: Send, request: HttpRequest, checks: RequestCh
     response: Pick<HttpResponse, 'statusCode' | 'headers'>,
   ): Promise<void> => {
     seen += 1;
-    checks.answered(url, response);
+    steps.look(response);
     url = new URL(updated.url);
-    await checks.admit(url);
+    await steps.admit(url);
   };
   const { hooks } = request;
   const response = await send({
     ...request,
     hooks: { ...hooks, beforeRedirect: [...(hooks?.beforeRedirect ?? []), beforeRedirect] },
   }).catch((error: unknown) => {
-    checks.failed(url, error);
+    steps.fail(error);
     throw error;
   });
   if ((response.redirectUrls?.length ?? 0) > seen) throw followedUnchecked(response, url);
-  checks.answered(url, response);
-  assertUsable(response, checks);
+  assertUsable(response, steps);
   return response;
 }
 
@@ -130,53 +128,52 @@ async function followedByGot(send: Send, request: HttpRequest, checks: RequestCh
 async function followedByGuard(
   send: Send,
   request: HttpRequest,
-  checks: RequestChecks,
+  steps: RequestSteps,
   onRedirect?: RedirectHandler,
 ): Promise<HttpResponse> {
   const { followRedirect = true, maxRedirects = Infinity } = request;
   const redirectUrls: URL[] = [];
-  let hop = firstHop(request);
+  let next = firstRequest(request);
   let { headers = {} } = request;
   for (;;) {
-    const { url, method, body } = hop;
+    const { url, method, body } = next;
     const sent = { ...request, url: url.href, method, headers, body, followRedirect: false };
     const response = await send(sent).catch((error: unknown) => {
-      checks.failed(url, error);
+      steps.fail(error);
       throw error;
     });
     if (hasFollowed(response, url)) throw followedUnchecked(response, url);
-    checks.answered(url, response);
-    const head = headOf(response);
+    assertUsable(response, steps);
+    const { statusCode: status } = response;
     const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect;
-    if (!follows || !redirects(head)) {
-      if (!redirects(head)) assertUsable(response, checks);
+    if (!follows || !redirects(status, response.headers)) {
       return Object.defineProperty(response, 'redirectUrls', { value: redirectUrls, configurable: true });
     }
     response.stream?.destroy();
     if (redirectUrls.length >= maxRedirects) {
       throw new Error(`Expected at most ${maxRedirects} redirects, got another one from ${url.href}`);
     }
-    hop = nextHop(hop, head);
-    const updated: UpdatedRequest = { url: hop.url, headers: Object.fromEntries(hop.headers) };
+    next = redirectedRequest(next, { status, headers: response.headers });
+    const updated: UpdatedRequest = { url: next.url, headers: Object.fromEntries(next.headers) };
     // Crawlee stores the cookies of the response, and sets `Cookie` for the next hop from its session.
     onRedirect?.(response, updated);
     if (updated.headers['Cookie'] !== undefined) delete updated.headers['cookie'];
-    hop = { ...hop, url: new URL(updated.url) };
-    await checks.admit(hop.url);
-    redirectUrls.push(hop.url);
+    next = { ...next, url: new URL(updated.url) };
+    await steps.admit(next.url);
+    redirectUrls.push(next.url);
     headers = updated.headers;
   }
 }
 
 /** @throws RobotsUsageError (`ERR_ROBOTS_USAGE`) after closing the response. */
-function assertUsable(response: HttpResponse, checks: RequestChecks): void {
-  const refused = checks.refusesResponse(response.headers);
-  if (refused === undefined) return;
+function assertUsable(response: HttpResponse, steps: RequestSteps): void {
+  const refusal = steps.look(response);
+  if (refusal === undefined) return;
   response.stream?.destroy();
-  throw refused;
+  throw refusal;
 }
 
-function firstHop({ url, method = 'GET', headers = {}, body }: HttpRequest): Hop {
+function firstRequest({ url, method = 'GET', headers = {}, body }: HttpRequest): HopRequest {
   const fields = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     for (const each of [value].flat()) if (each !== undefined) fields.append(name, each);
@@ -195,11 +192,6 @@ function firstHop({ url, method = 'GET', headers = {}, body }: HttpRequest): Hop
     crossedOrigins: false,
     redirects: 0,
   };
-}
-
-/** The part of a response that guards read. */
-function headOf({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): ResponseHead {
-  return { status: statusCode, headers: fieldsOf(headers) };
 }
 
 function hasFollowed({ url, redirectUrls = [] }: HttpResponse, requested: URL): boolean {

@@ -1,62 +1,12 @@
 import { quote, RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { Decision } from '../../decision/index.ts';
-import type { TakenSlot } from '../../pacing/index.ts';
+import type { Refusal } from '../refusal.ts';
 import type { HttpClient } from './http-client.ts';
-import type { CrawledPage, PageGuard } from './page-guard.ts';
-import type { AsyncLocalStorage } from 'node:async_hooks';
-
-/** The current step of a crawler, kept in the asynchronous context. */
-export type CrawlerStep = Adding | Running;
-
-/** The crawler adds requests to the queue. */
-export interface Adding {
-  readonly name: 'adding';
-  /** The request being added, or the options of `enqueueLinks`. */
-  source: unknown;
-}
-
-/** The crawler processes one request of the queue, including its handler. */
-export interface Running {
-  readonly name: 'running';
-  request?: CrawlRequest | null;
-  /** The URL that was decided, and reported, when the request was taken from the queue; with a purpose, also how. */
-  decided?: { readonly url: string; readonly allowedBy: Decision | undefined };
-  /** With pacing: the slot of the request. */
-  slot?: TakenSlot;
-  /** The error that prevented a decision. The request fails with it. */
-  failure?: { readonly error: unknown };
-  /** The decision that refused its navigation. */
-  refused?: Decision;
-  /** The guard of the page it navigates. */
-  page?: PageGuard;
-}
-
-/** The request that the current asynchronous context processes. */
-export function running(steps: AsyncLocalStorage<CrawlerStep>): Running | undefined {
-  const step = steps.getStore();
-  return step?.name === 'running' ? step : undefined;
-}
+import type { CrawledPage } from './page-guard.ts';
 
 /** The member `robots` of a request in any form that Crawlee accepts. */
 export function robotsOf(source: unknown): unknown {
   return Reflect.get(Object(Reflect.get(Object(source), 'userData')), 'robots');
-}
-
-/** Wraps `requests` and sets `step.source` to each one read. Crawlee checks its URL before it reads the next. */
-export function withSource(requests: unknown, step: Adding): unknown {
-  if (typeof requests !== 'object' || requests === null) return requests;
-  if (!(Symbol.iterator in requests) && !(Symbol.asyncIterator in requests)) return requests;
-  return noted(requests as Iterable<unknown> | AsyncIterable<unknown>, step);
-}
-
-async function* noted(
-  requests: Iterable<unknown> | AsyncIterable<unknown>,
-  step: Adding,
-): AsyncGenerator<unknown> {
-  for await (const request of requests) {
-    step.source = request;
-    yield request;
-  }
 }
 
 /** The argument of Crawlee's `onSkippedRequest` in a guarded crawler. */
@@ -70,6 +20,11 @@ export interface SkippedRequest {
    * `decision.allowed` is true, the site disallows the purpose: `decision.usage` has the line or the header field.
    */
   readonly decision?: Decision;
+  /**
+   * The same as an error, as other guards throw it: with a message, a code, and the `redirects` that led from `url` to the
+   * URL that was refused. Set with reason `'robotsTxt'`.
+   */
+  readonly refusal?: Refusal;
 }
 
 /** The part of Crawlee's `Request` that the guard reads and writes. */
@@ -97,7 +52,7 @@ export type NavigationHook = (context: CrawlingContext) => Promise<void>;
 export interface Crawler {
   httpClient: HttpClient;
   respectRobotsTxtFile: unknown;
-  readonly log: { warning(message: string): void };
+  log: { warning(message: string): void };
   readonly requestQueue?: RequestQueue;
   /** Set in browser crawlers only. */
   readonly browserPool?: object;

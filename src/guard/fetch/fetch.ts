@@ -1,25 +1,17 @@
-import type { Decision } from '../../decision/index.ts';
 import { RobotsInvalidOptionsError } from '../../base/index.ts';
+import { isRedirect } from '../../fetch/redirect.ts';
 import type { GuardClient } from '../client.ts';
-import { Guard, reachesSite } from '../guard.ts';
-import type { TakenSlot } from '../../pacing/index.ts';
-import { identified, initNaming } from './identified.ts';
 import { ignoredBecause } from '../ignore.ts';
 import type { GuardOptions } from '../options.ts';
-import { refusalFor } from '../refusal.ts';
+import type { Refusal } from '../refusal.ts';
+import { redirects } from '../steps/answer.ts';
+import { Guard, reachesSite } from '../steps/guard.ts';
+import { Hop } from '../steps/hop.ts';
 import { acceptingForeignRequests, type Send } from './foreign-requests.ts';
 import { addressChecks, type PageHops } from './page-addresses.ts';
-import { isRedirect } from '../../fetch/redirect.ts';
-import { firstHop, type Hop, nextHop, redirects } from './redirect.ts';
-import { type Call, membersOf, NO_INIT, parseUrl, readCall, type RequestLike } from './request.ts';
-import {
-  type Arrival,
-  arrivedAt,
-  discard,
-  refusalResponse,
-  type ResponseLike,
-  usageHeaders,
-} from './response.ts';
+import { firstRequest, type HopRequest, redirectedRequest } from './redirect.ts';
+import { type Call, membersOf, NO_INIT, parseUrl, readCall } from './request.ts';
+import { type Arrival, arrivedAt, discard, refusalResponse, type ResponseLike } from './response.ts';
 
 /** Options of {@link guardFetch}. The wrapped fetch and an `onDisallow` function resolve with a `Result`. */
 export type GuardFetchOptions<Result = unknown> = GuardOptions<Result>;
@@ -68,103 +60,160 @@ export function guardFetch(
       `Expected the first argument to be a fetch function, got ${typeof fetch}`,
     );
   }
-  const guard = new Guard(client, options, true);
-  const send = acceptingForeignRequests(fetch);
-  const hopsOf = addressChecks(options);
-  const { identity } = guard;
-  const plainInit = identity?.fills === true ? initNaming(identity.userAgent) : NO_INIT;
-  const plainHop = Object.freeze({ ...plainInit, redirect: 'manual' });
-
-  /** Any call; `sent` is its first response, when its first request was sent already. */
-  const checked = async (input: unknown, init: unknown, sent?: ResponseLike): Promise<unknown> => {
-    const given = readCall(input, init, plainInit);
-    const call = identity === undefined || given.init === plainInit ? given : identified(given, identity);
-    const because = ignoredBecause(call.robots);
-    const { signal } = call;
-    let refused: Decision | undefined;
-    let hops: PageHops | undefined;
-    let slot: TakenSlot | undefined;
-    const onSlot = (taken: TakenSlot): void => void (slot = taken);
-    let decided: Decision | undefined;
-    const onDecision = guard.hasPurpose ? (decision: Decision): void => void (decided = decision) : undefined;
-    try {
-      if (!reachesSite(call.url)) return send(call.input, call.init);
-      if (sent === undefined) {
-        if (hopsOf !== undefined) {
-          hops = await hopsOf(call);
-          await admit(hops, guard, new URL(call.url), signal);
-        }
-        const verdict = guard.refusesSite(call.url, { signal, because, onSlot, onDecision });
-        refused = verdict instanceof Promise ? await verdict : verdict;
-        if (slot?.leaveNow() === false) await slot.leave(signal);
-      }
-    } catch (error) {
-      parseUrl(call.url);
-      throw error;
-    }
-    if (refused !== undefined) {
-      return refuse(guard, refused, arrivalOf(call.url));
-    }
-    if (call.redirect !== 'follow') {
-      const response = await sendOnly(guard, send, call, hops);
-      const unusable = unusableFor(guard, decided, response);
-      return unusable === undefined ? response : refuse(guard, unusable, arrivalOf(call.url));
-    }
-
-    let hop: Hop | undefined;
-    let url = call.url;
-    let next = call.input;
-    let nextInit: object = call.init === plainInit ? plainHop : { ...call.init, redirect: 'manual' };
-    let response = sent;
-    for (;;) {
-      if (response === undefined) {
-        try {
-          response = await sendBy(hops, send, url, next, nextInit);
-        } catch (error) {
-          guard.reports.failed(url, error, signal);
-          throw error;
-        }
-        assertUnfollowed(response, url);
-        guard.reports.answered(url, response.status, response.headers);
-      }
-      if (!redirects(response)) {
-        const unusable = unusableFor(guard, decided, response);
-        if (unusable !== undefined) return refuse(guard, unusable, hop ?? arrivalOf(url));
-        return hop === undefined ? response : arrivedAt(response, hop);
-      }
-      // Release the connection before the decision, which may take a long time.
-      discard(response);
-      hop = nextHop(hop ?? firstHop(call), response);
-      response = undefined;
-      if (hops !== undefined) await admit(hops, guard, hop.url, signal);
-      decided = undefined;
-      const refusedHop = await guard.refuses(hop.url, { signal, because, onSlot, onDecision });
-      if (refusedHop !== undefined) return refuse(guard, refusedHop, hop);
-      if (slot?.leaveNow() === false) await slot.leave(signal);
-      url = next = hop.url.href;
-      nextInit = initOf(hop, call);
-    }
+  const guard = new Guard(client, options, { seesHeaders: true });
+  const guarded = new GuardedFetch(fetch, guard, options);
+  return (input, init) => {
+    const origin = typeof input === 'string' && init === undefined ? guard.allowedOrigin(input) : undefined;
+    return origin === undefined ? guarded.fetch(input, init) : guarded.fetchAllowed(input as string, origin);
   };
+}
 
-  /** A call with a URL alone, which memory allows: most calls of a crawler. It allocates less than `checked`. */
-  const allowed = async (url: string, origin: string): Promise<unknown> => {
+class GuardedFetch {
+  readonly #guard: Guard;
+  readonly #send: Send;
+  readonly #addressesOf: ReturnType<typeof addressChecks>;
+  /** The `init` of a call without one. */
+  readonly #plainInit: Call['init'];
+  readonly #plainHop: object;
+
+  constructor(fetch: Send, guard: Guard, options: GuardFetchOptions) {
+    this.#guard = guard;
+    this.#send = acceptingForeignRequests(fetch);
+    this.#addressesOf = addressChecks(options);
+    const { identity } = guard;
+    this.#plainInit =
+      identity?.fills === true
+        ? Object.freeze({ headers: Object.freeze({ 'user-agent': identity.userAgent }) })
+        : NO_INIT;
+    this.#plainHop = Object.freeze({ ...this.#plainInit, redirect: 'manual' });
+  }
+
+  /**
+   * A call with a URL alone, which memory allows: most calls of a crawler. It takes no steps, and allocates less than
+   * {@link fetch}.
+   */
+  async fetchAllowed(url: string, origin: string): Promise<unknown> {
+    const { reports } = this.#guard;
     let response: ResponseLike;
     try {
-      response = await send(url, plainHop);
+      response = await this.#send(url, this.#plainHop);
     } catch (error) {
-      guard.reports.failed(url, error, undefined);
+      reports.failed(url, error, undefined);
       throw error;
     }
     assertUnfollowed(response, url);
     const { status } = response;
-    guard.reports.originAnswered(origin, status, response.headers);
-    return isRedirect(status) ? checked(url, undefined, response) : response;
-  };
+    reports.originAnswered(origin, status, response.headers);
+    return isRedirect(status)
+      ? this.#follow(this.#read(url, undefined), new Hop(url), response, undefined)
+      : response;
+  }
 
-  return (input, init) => {
-    const origin = typeof input === 'string' && init === undefined ? guard.allowedOrigin(input) : undefined;
-    return origin === undefined ? checked(input, init) : allowed(input as string, origin);
-  };
+  /** Any call. Its first request is sent synchronously when memory allows it. */
+  async fetch(input: unknown, init: unknown): Promise<unknown> {
+    const call = this.#read(input, init);
+    const hop = new Hop(call.url, { signal: call.signal, because: ignoredBecause(call.robots) });
+    let addresses: PageHops | undefined;
+    let refusal: Refusal | undefined;
+    try {
+      if (!reachesSite(call.url)) return this.#send(call.input, call.init);
+      if (this.#addressesOf !== undefined) {
+        addresses = await this.#addressesOf(call);
+        await this.#admitAddress(addresses, new URL(call.url), hop);
+      }
+      const admitted = this.#guard.admit(hop);
+      refusal = admitted instanceof Promise ? await admitted : admitted;
+    } catch (error) {
+      parseUrl(call.url);
+      throw error;
+    }
+    if (refusal !== undefined) return this.#refuse(refusal, arrivalOf(call.url));
+    const response = await this.#sendHop(hop, addresses, call.redirect === 'follow', (connection) =>
+      this.#send(call.input, this.#initOf(call, connection)),
+    );
+    const unwanted = this.#look(hop, response);
+    if (unwanted !== undefined) return this.#refuse(unwanted, arrivalOf(call.url));
+    return call.redirect === 'follow' ? this.#follow(call, hop, response, addresses) : response;
+  }
+
+  /** Follows the redirects that begin with the answer to `firstHop`, by the steps of the Fetch standard. */
+  async #follow(
+    call: Call,
+    firstHop: Hop,
+    firstResponse: ResponseLike,
+    addresses: PageHops | undefined,
+  ): Promise<unknown> {
+    let hop = firstHop;
+    let response = firstResponse;
+    let request: HopRequest | undefined;
+    while (redirects(response.status, response.headers)) {
+      // Release the connection before the decision, which may take a long time.
+      discard(response);
+      const next = redirectedRequest(request ?? firstRequest(call), response);
+      request = next;
+      hop = hop.redirectedTo(next.url, { signal: call.signal, because: ignoredBecause(call.robots) });
+      if (addresses !== undefined) await this.#admitAddress(addresses, next.url, hop);
+      const refusal = await this.#guard.admit(hop);
+      if (refusal !== undefined) return this.#refuse(refusal, next);
+      response = await this.#sendHop(hop, addresses, true, (connection) =>
+        this.#send(next.url.href, { ...initOf(next, call), ...connection }),
+      );
+      const unwanted = this.#look(hop, response);
+      if (unwanted !== undefined) return this.#refuse(unwanted, next);
+    }
+    return request === undefined ? response : arrivedAt(response, request);
+  }
+
+  #read(input: unknown, init: unknown): Call {
+    const call = readCall(input, init, this.#plainInit);
+    const { identity } = this.#guard;
+    if (identity === undefined || call.init === this.#plainInit) return call;
+    const given = call.init.headers ?? call.request?.headers;
+    const headers = identity.identified(call.url, given);
+    return headers === given ? call : { ...call, init: { ...call.init, headers } };
+  }
+
+  /** The init of the first request of a call. */
+  #initOf(call: Call, connection: object | undefined): object {
+    if (call.redirect !== 'follow') return { ...call.init, ...connection };
+    if (call.init === this.#plainInit && connection === undefined) return this.#plainHop;
+    return { ...call.init, redirect: 'manual', ...connection };
+  }
+
+  /** @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`) */
+  #admitAddress(addresses: PageHops, url: URL, { options }: Hop): Promise<void> {
+    return addresses.admit(url, () => this.#guard.knows(url), options.signal);
+  }
+
+  /** Sends a request in its slot, and under its address policy if it has one. */
+  #sendHop(
+    hop: Hop,
+    addresses: PageHops | undefined,
+    follows: boolean,
+    send: (connection?: object) => Promise<ResponseLike>,
+  ): Promise<ResponseLike> {
+    return this.#guard.send(hop, async () => {
+      const response = await (addresses === undefined ? send() : addresses.send(new URL(hop.url), send));
+      if (follows) assertUnfollowed(response, String(hop.url));
+      return response;
+    });
+  }
+
+  /** The refusal of a response because of its header fields. Its body is then cancelled. */
+  #look(hop: Hop, response: ResponseLike): Refusal | undefined {
+    const refusal = this.#guard.look(hop, response.status, response.headers);
+    this.#guard.record(hop);
+    if (refusal !== undefined) discard(response);
+    return refusal;
+  }
+
+  /** Refuses a request by the option `onDisallow`. */
+  #refuse(refusal: Refusal, arrival: Arrival): unknown {
+    const { onDisallow, clock } = this.#guard;
+    if (onDisallow === 'throw') throw refusal;
+    if (onDisallow === 'response') return arrivedAt(refusalResponse(refusal, clock), arrival);
+    return onDisallow(refusal.decision, refusal);
+  }
 }
 
 /** @throws TypeError when the wrapped fetch has followed a redirect, or hides its target. */
@@ -188,68 +237,12 @@ function opaqueRedirect(url: string): TypeError {
   return Object.assign(new TypeError(message), { code: 'ERR_ROBOTS_REDIRECT_OPAQUE' });
 }
 
-/** The decision that refuses `response` because of its header fields. Its body is then cancelled. */
-function unusableFor(
-  guard: Guard,
-  decided: Decision | undefined,
-  response: ResponseLike,
-): Decision | undefined {
-  if (!guard.hasPurpose || isRedirect(response.status)) return undefined;
-  const refused = guard.refusesResponse(decided, usageHeaders(response.headers));
-  if (refused !== undefined) discard(response);
-  return refused;
-}
-
 function arrivalOf(url: string): Arrival {
   return { url: parseUrl(url), redirects: 0, crossedOrigins: false };
 }
 
-/** Refuses a request by the option `onDisallow`. */
-function refuse(guard: Guard, decision: Decision, arrival: Arrival): unknown {
-  const { onDisallow } = guard;
-  if (onDisallow === 'throw') throw refusalFor(decision);
-  if (onDisallow === 'response') return arrivedAt(refusalResponse(decision, guard.clock), arrival);
-  return onDisallow(decision);
-}
-
-/** Sends a request with `redirect: 'manual'` or `'error'`, whose redirects are not followed. */
-async function sendOnly(
-  guard: Guard,
-  send: Send,
-  call: Call,
-  hops: PageHops | undefined,
-): Promise<ResponseLike> {
-  try {
-    const response = await sendBy(hops, send, call.url, call.input, call.init);
-    guard.reports.answered(call.url, response.status, response.headers);
-    return response;
-  } catch (error) {
-    // With 'error' a redirect fails like a network error, although the site has answered. So it is not reported.
-    if (call.redirect !== 'error') guard.reports.failed(call.url, error, call.signal);
-    throw error;
-  }
-}
-
-/** Sends a request under its address policy, if it has one. */
-function sendBy(
-  hops: PageHops | undefined,
-  send: Send,
-  url: string,
-  input: string | RequestLike,
-  init: object,
-): Promise<ResponseLike> {
-  return hops === undefined
-    ? send(input, init)
-    : hops.send(new URL(url), (way) => send(input, { ...init, ...way }));
-}
-
-/** @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`) */
-function admit(hops: PageHops, guard: Guard, url: URL, signal: AbortSignal | undefined): Promise<void> {
-  return hops.admit(url, () => guard.knows(url), signal);
-}
-
-/** The init of a hop: the caller's, with the changes of the redirect. */
-function initOf({ method, headers, body }: Hop, { request, init }: Call): object {
+/** The init of a redirected request: the caller's, with the changes of the redirect. */
+function initOf({ method, headers, body }: HopRequest, { request, init }: Call): object {
   return {
     ...(request === undefined ? {} : membersOf(request)),
     ...init,

@@ -13,7 +13,7 @@ import type { Call } from './request.ts';
 import type { ResponseLike } from './response.ts';
 
 /** The members that a hop adds to the init of a fetch. */
-interface Way {
+interface ConnectionInit {
   readonly dispatcher?: PageAgents['anywhere'];
 }
 
@@ -68,7 +68,7 @@ export class PageHops {
    *
    * @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`), or what `send` throws.
    */
-  async send(url: URL, send: (way: Way) => Promise<ResponseLike>): Promise<ResponseLike> {
+  async send(url: URL, send: (init: ConnectionInit) => Promise<ResponseLike>): Promise<ResponseLike> {
     const agents = this.#agents;
     if (agents === undefined) {
       const response = await send({});

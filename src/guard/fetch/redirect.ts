@@ -1,8 +1,8 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
-import { isRedirect } from '../../fetch/redirect.ts';
 import { locationText } from '../../url/index.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
-import type { Arrival, ResponseLike } from './response.ts';
+import { type AnswerHeaders, fieldOf, redirects as leadsOn } from '../steps/answer.ts';
+import type { Arrival } from './response.ts';
 
 const MAX_REDIRECTS = 20;
 /** "Request-body-header name", and `content-length`, which the standard's fetch sets by itself. */
@@ -24,8 +24,8 @@ const NORMALIZED_METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD'
  */
 type BodySource = 'known' | 'none' | 'unseen';
 
-/** The request of one hop. */
-export interface Hop extends Arrival {
+/** A request as it is sent: the first one, or that of a redirect. */
+export interface HopRequest extends Arrival {
   readonly method: string;
   readonly headers: Headers;
   readonly body: unknown;
@@ -35,8 +35,8 @@ export interface Hop extends Arrival {
   readonly firstOrigin: string;
 }
 
-/** The request of the first hop. */
-export function firstHop({ url, request, init }: Call): Hop {
+/** The first request of a call. */
+export function firstRequest({ url, request, init }: Call): HopRequest {
   const method = init.method ?? request?.method ?? 'GET';
   const upperCase = method.toUpperCase();
   const ownBody = init.body ?? undefined;
@@ -60,12 +60,10 @@ function sourceOf(ownBody: unknown, requestBody: unknown): BodySource {
   return isStream(ownBody) ? 'none' : 'known';
 }
 
-/** The part of a response that makes it a redirect. */
-export type ResponseHead = Pick<ResponseLike, 'status' | 'headers'>;
-
-/** Step 4: "If locationURL is null, then return response." */
-export function redirects({ status, headers }: ResponseHead): boolean {
-  return isRedirect(status) && headers.get('location') !== null;
+/** The part of a response that a redirect is read from. */
+export interface ResponseHead {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
 }
 
 /**
@@ -73,7 +71,7 @@ export function redirects({ status, headers }: ResponseHead): boolean {
  *
  * @throws TypeError where the standard returns a network error.
  */
-export function nextHop(hop: Hop, response: ResponseHead): Hop {
+export function redirectedRequest(hop: HopRequest, response: ResponseHead): HopRequest {
   const { status } = response;
   const url = locationOf(hop, response);
   // Step 6: "If locationURL's scheme is not an HTTP(S) scheme, then return a network error."
@@ -128,8 +126,8 @@ export function nextHop(hop: Hop, response: ResponseHead): Hop {
 }
 
 /** A response's "location URL". */
-function locationOf(hop: Hop, response: ResponseHead): URL {
-  const location = locationText(response.headers.get('location') ?? '');
+function locationOf(hop: HopRequest, response: ResponseHead): URL {
+  const location = locationText(fieldOf(response.headers, 'location') ?? '');
   let url: URL;
   try {
     url = new URL(location, hop.url);
@@ -143,9 +141,13 @@ function locationOf(hop: Hop, response: ResponseHead): URL {
   return url;
 }
 
-function networkError(hop: Hop, why: string, cause?: unknown): TypeError {
+function networkError(hop: HopRequest, why: string, cause?: unknown): TypeError {
   return new TypeError(
     `fetch failed: redirect of ${hop.url.href}: ${why}`,
     cause === undefined ? {} : { cause },
   );
+}
+
+export function redirects({ status, headers }: ResponseHead): boolean {
+  return leadsOn(status, headers);
 }

@@ -1,7 +1,6 @@
 import type { Clock } from '../../base/index.ts';
-import type { Decision } from '../../decision/index.ts';
-import type { UsageOptions } from '../../rules/index.ts';
-import { answeringFor, refusalFor, refusalOf } from '../refusal.ts';
+import { answeringFor, type Refusal, refusalOf } from '../refusal.ts';
+import type { Fields } from '../steps/answer.ts';
 
 /** The part of a `Response`, of any realm, that a guard reads. */
 export interface ResponseLike {
@@ -13,37 +12,6 @@ export interface ResponseLike {
   /** A web stream, or a Node stream as node-fetch returns it. */
   readonly body: { cancel(): Promise<void> } | { destroy(): unknown } | null;
   clone(): ResponseLike;
-}
-
-/** Headers as Node returns them: by lower-case name. */
-export type NodeHeaders = Readonly<Record<string, string | string[] | undefined>>;
-
-/** Header fields by lower-case name. Of several fields with one name, the first is returned. */
-export interface Fields {
-  get(name: string): string | null;
-}
-
-export function fieldsOf(headers: NodeHeaders): Fields {
-  return {
-    get(name) {
-      const value = headers[name];
-      return (Array.isArray(value) ? value[0] : value) ?? null;
-    },
-  };
-}
-
-/** The header fields about the use of content. All lines of a field are joined, as the standards require. */
-export function usageHeaders(headers: NodeHeaders | Fields): UsageOptions {
-  const get = (name: string): string | null => {
-    if (isFields(headers)) return headers.get(name);
-    const value = headers[name];
-    return Array.isArray(value) ? value.join(', ') : (value ?? null);
-  };
-  return { contentUsage: get('content-usage'), contentSignal: get('content-signal') };
-}
-
-function isFields(headers: NodeHeaders | Fields): headers is Fields {
-  return typeof headers.get === 'function';
 }
 
 /** Frees the socket of a response that nobody will read. Not awaited, because nothing depends on it. */
@@ -79,23 +47,22 @@ export function arrivedAt<Response extends ResponseLike>(response: Response, arr
 }
 
 /** The response of a refusal: 403, or 503 while robots.txt is unreachable. */
-export function refusalResponse(decision: Decision, clock: Clock): Response {
-  const { allowed, reason, rule, retryAt } = decision;
+export function refusalResponse(refusal: Refusal, clock: Clock): Response {
+  const { allowed, reason, rule, retryAt } = refusal.decision;
   // A refusal whose decision allows fetching was made because of the purpose.
   const headers = new Headers({ 'x-robots-reason': allowed ? 'usage' : reason });
   if (rule !== undefined && !allowed) {
     headers.set('x-robots-rule', `line ${rule.line}: ${rule.directive}: ${headerSafe(rule.pattern)}`);
   }
-  if (reason !== 'unreachable') return synthetic(decision, 403, 'Forbidden', headers);
+  if (reason !== 'unreachable') return synthetic(refusal, 403, 'Forbidden', headers);
   if (retryAt !== undefined) {
     headers.set('retry-after', String(Math.max(0, Math.ceil((retryAt - clock.now()) / 1000))));
   }
-  return synthetic(decision, 503, 'Service Unavailable', headers);
+  return synthetic(refusal, 503, 'Service Unavailable', headers);
 }
 
-function synthetic(decision: Decision, status: number, statusText: string, headers: Headers): Response {
-  const refused = refusalFor(decision);
-  return answeringFor(new Response(`${refused.message}\n`, { status, statusText, headers }), refused);
+function synthetic(refusal: Refusal, status: number, statusText: string, headers: Headers): Response {
+  return answeringFor(new Response(`${refusal.message}\n`, { status, statusText, headers }), refusal);
 }
 
 /** Encodes a pattern for a header field: characters other than visible ASCII are percent-encoded, in UTF-8. */
@@ -112,3 +79,5 @@ function withoutFragment(url: URL): string {
   copy.hash = '';
   return copy.href;
 }
+
+export { type Fields, usageHeaders } from '../steps/answer.ts';

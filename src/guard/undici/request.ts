@@ -1,7 +1,7 @@
 import { stringify } from 'node:querystring';
 import { RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { OWN_REQUEST } from '../../fetch/transport.ts';
-import type { Identity } from '../identity.ts';
+import { headerOf } from '../header-copy.ts';
 
 /** The part of undici's `DispatchOptions` that the guard reads. */
 export interface RequestOptions {
@@ -66,7 +66,7 @@ export function urlOf({ origin, path, query, headers }: RequestOptions, last: La
     if (search !== '') url = withSearch(url, search);
   }
   const host = headerOf(headers, 'host');
-  if (host !== undefined) assertNamed(new URL(url), host);
+  if (host !== undefined) assertNamed(new URL(url), String(host));
   return url;
 }
 
@@ -87,49 +87,4 @@ function assertNamed(url: URL, host: string): void {
 
 function isAddress(hostname: string): boolean {
   return hostname.startsWith('[') || /^\d+\.\d+\.\d+\.\d+$/.test(hostname);
-}
-
-/** Reads a header field. undici accepts fields as an object, as a flat list, or as pairs. */
-function headerOf(headers: unknown, name: string): string | undefined {
-  if (typeof headers !== 'object' || headers === null) return undefined;
-  if (Array.isArray(headers)) {
-    for (let at = 0; at + 1 < headers.length; at += 2) {
-      if (isNamed(headers[at], name)) return String(headers[at + 1]);
-    }
-  } else if (Symbol.iterator in headers) {
-    for (const [key, value] of headers as Iterable<[unknown, unknown]>) {
-      if (isNamed(key, name)) return String(value);
-    }
-  } else {
-    for (const key of Object.keys(headers)) {
-      if (isNamed(key, name)) return String(Reflect.get(headers, key));
-    }
-  }
-  return undefined;
-}
-
-function isNamed(key: unknown, name: string): boolean {
-  const text = String(key);
-  return text.length === name.length && text.toLowerCase() === name;
-}
-
-/** `request` with the `User-Agent` that it lacks. */
-export function identified(request: RequestOptions, url: string, identity: Identity): RequestOptions {
-  const { headers } = request;
-  const userAgent = identity.replaces(url, headerOf(headers, 'user-agent'));
-  return userAgent === undefined ? request : { ...request, headers: withUserAgent(headers, userAgent) };
-}
-
-/** `headers` with `userAgent`, in the form in which they were given: object, flat list or pairs. */
-function withUserAgent(headers: unknown, userAgent: string): unknown {
-  if (headers === undefined || headers === null) return { 'user-agent': userAgent };
-  if (typeof headers !== 'object') return headers;
-  if (Array.isArray(headers)) {
-    const others = headers.filter((_, at) => !isNamed(headers[at - (at % 2)], 'user-agent'));
-    return [...others, 'user-agent', userAgent];
-  }
-  const fields: readonly [unknown, unknown][] =
-    Symbol.iterator in headers ? [...(headers as Iterable<[unknown, unknown]>)] : Object.entries(headers);
-  const others = fields.filter(([name]) => !isNamed(name, 'user-agent'));
-  return Object.fromEntries([...others, ['user-agent', userAgent]]);
 }

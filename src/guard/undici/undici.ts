@@ -1,15 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Decision } from '../../decision/index.ts';
 import { OWN_REQUEST } from '../../fetch/transport.ts';
-import type { TakenSlot } from '../../pacing/index.ts';
 import type { GuardClient } from '../client.ts';
-import { Guard } from '../guard.ts';
 import { ignoredBecause } from '../ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
-import { refusalFor } from '../refusal.ts';
+import { Guard } from '../steps/guard.ts';
+import { Hop } from '../steps/hop.ts';
 import { assertServed, isLegacyHandler, legacyDispatcher } from './legacy-dispatcher.ts';
-import { ReportingHandler, type ResponseHandler } from './reporting-handler.ts';
-import { identified, type LastSerialised, type RequestOptions, signalOf, urlOf } from './request.ts';
+import { type RedirectedHops, type ResponseHandler, SteppingHandler } from './stepping-handler.ts';
+import { type LastSerialised, type RequestOptions, signalOf, urlOf } from './request.ts';
 
 export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../../net/index.ts';
 export type { GuardClient } from '../client.ts';
@@ -62,59 +60,92 @@ export function robotsInterceptor(
   options: ThrowingGuardOptions = {},
 ): <Dispatch extends DispatchLike>(dispatch: Dispatch) => Dispatch {
   assertThrowing(options);
-  const guard = new Guard(client, options, true);
-  const { identity } = guard;
-  const last: LastSerialised = { given: '', serialised: '' };
+  const guard = new Guard(client, options, { seesHeaders: true, afterAsking });
   return <Dispatch extends DispatchLike>(next: Dispatch): Dispatch => {
     assertServed(next);
-    const dispatch = next as unknown as (request: RequestOptions, handler: ResponseHandler) => boolean;
+    const dispatch = next as unknown as GuardedDispatch['dispatch'];
+    const guarded = new GuardedDispatch(guard, dispatch);
     // `compose` checks the number of parameters.
-    const guarded = (given: RequestOptions, handler: ResponseHandler): boolean => {
-      // CONNECT opens a tunnel and requests no page. Requests through the tunnel are dispatched separately.
-      if (given.method === 'CONNECT' || given[OWN_REQUEST] === true) return dispatch(given, handler);
-      if (handler.onRequestStart === undefined && isLegacyHandler(handler)) {
-        queueMicrotask(() => handler.onError(legacyDispatcher()));
-        return true;
-      }
-      const fail = (error: unknown): void => handler.onResponseError?.(abortedController(error), error);
-      try {
-        const url = urlOf(given, last);
-        const request = identity === undefined ? given : identified(given, url, identity);
-        if (request.signal === undefined && request.robots === undefined) {
-          const allowed = guard.allowedOrigin(url);
-          if (allowed !== undefined) {
-            return dispatch(
-              request,
-              new ReportingHandler(handler, guard, url, undefined, undefined, allowed),
-            );
-          }
-        }
-        const because = ignoredBecause(request.robots);
-        const { signal, release } = signalOf(request.signal);
-        let slot: TakenSlot | undefined;
-        const onSlot = (taken: TakenSlot): void => void (slot = taken);
-        const decided: { decision?: Decision } | undefined = guard.hasPurpose ? {} : undefined;
-        const onDecision = decided && ((decision: Decision): void => void (decided.decision = decision));
-        const verdict = guard.refuses(url, { signal, because, afterAsking, onSlot, onDecision });
-        const send = (): boolean =>
-          dispatch(request, new ReportingHandler(handler, guard, url, signal, decided));
-        if (verdict === undefined) {
-          release();
-          return send();
-        }
-        admitted(verdict)
-          .then(() => (slot?.leaveNow() === false ? slot.leave(signal).then(send) : send()))
-          .catch(fail)
-          .finally(release);
-      } catch (error) {
-        // undici's callers cannot handle an error before `dispatch` returns.
-        queueMicrotask(() => fail(error));
-      }
-      // `true` means that the dispatcher accepts further requests.
-      return true;
-    };
-    return guarded as unknown as Dispatch;
+    return ((given: RequestOptions, handler: ResponseHandler): boolean =>
+      guarded.dispatchGuarded(given, handler)) as unknown as Dispatch;
   };
+}
+
+class GuardedDispatch {
+  readonly dispatch: (request: RequestOptions, handler: ResponseHandler) => boolean;
+  readonly #guard: Guard;
+  readonly #last: LastSerialised = { given: '', serialised: '' };
+  readonly #redirected: RedirectedHops = new WeakMap();
+
+  constructor(guard: Guard, dispatch: GuardedDispatch['dispatch']) {
+    this.#guard = guard;
+    this.dispatch = dispatch;
+  }
+
+  /** Returns whether the dispatcher accepts further requests. */
+  dispatchGuarded(given: RequestOptions, handler: ResponseHandler): boolean {
+    // CONNECT opens a tunnel and requests no page. Requests through the tunnel are dispatched separately.
+    if (given.method === 'CONNECT' || given[OWN_REQUEST] === true) return this.dispatch(given, handler);
+    if (handler.onRequestStart === undefined && isLegacyHandler(handler)) {
+      queueMicrotask(() => handler.onError(legacyDispatcher()));
+      return true;
+    }
+    try {
+      const url = urlOf(given, this.#last);
+      const request = this.#identified(given, url);
+      if (request.signal === undefined && request.robots === undefined) {
+        const origin = this.#guard.allowedOrigin(url);
+        if (origin !== undefined) return this.#send(request, handler, { url, origin, hop: undefined });
+      }
+      return this.#stepThrough(request, handler, url);
+    } catch (error) {
+      // undici's callers cannot handle an error before `dispatch` returns.
+      queueMicrotask(() => fail(handler, error));
+      return true;
+    }
+  }
+
+  /** Any request that is not known to be allowed. It is sent synchronously when nothing has to be waited for. */
+  #stepThrough(request: RequestOptions, handler: ResponseHandler, url: string): boolean {
+    const { signal, release } = signalOf(request.signal);
+    const options = { signal, because: ignoredBecause(request.robots) };
+    const hop = this.#redirected.get(handler)?.redirectedTo(url, options) ?? new Hop(url, options);
+    const send = (): boolean => this.#send(request, handler, { url, hop, origin: undefined });
+    const admitted = this.#guard.admit(hop);
+    if (admitted === undefined) {
+      release();
+      return send();
+    }
+    Promise.resolve(admitted)
+      .then((refusal) => {
+        if (refusal !== undefined) throw refusal;
+        return hop.slot?.leaveNow() === false ? hop.slot.leave(signal).then(send) : send();
+      })
+      .catch((error: unknown) => {
+        this.#guard.record(hop);
+        fail(handler, error);
+      })
+      .finally(release);
+    return true;
+  }
+
+  #send(
+    request: RequestOptions,
+    handler: ResponseHandler,
+    sent: ConstructorParameters<typeof SteppingHandler>[3],
+  ): boolean {
+    return this.dispatch(request, new SteppingHandler(handler, this.#guard, this.#redirected, sent));
+  }
+
+  /** `request` with the `User-Agent` that it lacks. */
+  #identified(request: RequestOptions, url: string): RequestOptions {
+    const headers = this.#guard.identity?.identified(url, request.headers) ?? request.headers;
+    return headers === request.headers ? request : { ...request, headers };
+  }
+}
+
+function fail(handler: ResponseHandler, error: unknown): void {
+  handler.onResponseError?.(abortedController(error), error);
 }
 
 const nothing = (): void => undefined;
@@ -131,12 +162,6 @@ function abortedController(error: unknown): object {
     pause: nothing,
     resume: nothing,
   };
-}
-
-/** Resolves when the request is allowed; rejects with the refusal. */
-async function admitted(verdict: Decision | Promise<Decision | undefined>): Promise<void> {
-  const refused = await verdict;
-  if (refused !== undefined) throw refusalFor(refused);
 }
 
 /** undici frees the connection of robots.txt in an immediate. Waiting for it lets the page reuse the connection. */

@@ -20,6 +20,10 @@ describe('withRobots', () => {
         url: server.url('/private'),
         reason: 'robotsTxt',
         decision: expect.objectContaining({ url: server.url('/private'), reason: 'rule' }),
+        refusal: expect.objectContaining({
+          code: 'ERR_ROBOTS_DISALLOWED',
+          requested: server.url('/private'),
+        }),
       },
     ]);
     expect(failed).toEqual([]);
@@ -79,6 +83,7 @@ describe('withRobots', () => {
         url: server.url('/private/x'),
         reason: 'robotsTxt',
         decision: expect.objectContaining({ reason: 'rule' }),
+        refusal: expect.objectContaining({ code: 'ERR_ROBOTS_DISALLOWED' }),
       },
     ]);
     expect(pagesOf(other)).toEqual(['/fine']);
@@ -126,6 +131,10 @@ describe('withRobots', () => {
         url: server.url('/to?/to?/private'),
         reason: 'robotsTxt',
         decision: expect.objectContaining({ url: server.url('/private') }),
+        refusal: expect.objectContaining({
+          requested: server.url('/to?/to?/private'),
+          redirects: [server.url('/to?/private')],
+        }),
       },
     ]);
     expect(pagesOf(server)).toEqual(['/to?/to?/private', '/to?/private']);

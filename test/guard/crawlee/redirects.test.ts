@@ -21,15 +21,21 @@ class Scripted implements HttpClient {
   }
 
   get guarded(): HttpClient {
-    return guardHttpClient(this, () => ({
-      admit: async ({ href }) => {
-        this.passed.push(`asked ${href}`);
-        if (href === this.refused) throw new Error(`refused ${href}`);
-      },
-      answered: ({ href }, { statusCode }) => void this.passed.push(`${statusCode} ${href}`),
-      refusesResponse: () => undefined,
-      failed: ({ href }) => void this.passed.push(`failed ${href}`),
-    }));
+    return guardHttpClient(this, () => {
+      let current = '';
+      return {
+        admit: async ({ href }) => {
+          current = href;
+          this.passed.push(`asked ${href}`);
+          if (href === this.refused) throw new Error(`refused ${href}`);
+        },
+        look: ({ statusCode }) => {
+          this.passed.push(`${statusCode} ${current}`);
+          return undefined;
+        },
+        fail: () => void this.passed.push(`failed ${current}`),
+      };
+    });
   }
 
   async sendRequest(request: HttpRequest): Promise<HttpResponse> {

@@ -1,27 +1,27 @@
-import { causesOf } from '../base/index.ts';
-import { QUESTIONS } from '../decision/index.ts';
-import type { GuardClient } from './client.ts';
-import type { Fields } from './fetch/response.ts';
+import { causesOf } from '../../base/index.ts';
+import { QUESTIONS } from '../../decision/index.ts';
+import type { GuardClient } from '../client.ts';
+import { type AnswerHeaders, fieldOf } from './answer.ts';
 
 const REACHABLE = Object.freeze({ reachable: true });
 const UNREACHABLE = Object.freeze({ reachable: false });
 
 /** Reports to the client what the requests of a guard show of sites: whether they answer, and ask for a pause. */
 export class SiteReports {
-  private readonly client: GuardClient;
+  readonly #client: GuardClient;
 
   constructor(client: GuardClient) {
-    this.client = client;
+    this.#client = client;
   }
 
-  /** A response came: the site is reachable unless the status is 5xx, and may ask for a pause. */
-  answered(url: string | URL, status: number, headers: Fields): void {
-    this.report(url, status < 500, asksForPause(status) ? headers.get('retry-after') : null);
+  /** An answer came: the site is reachable unless the status is 5xx, and may ask for a pause. */
+  answered(url: string | URL, status: number, headers: AnswerHeaders): void {
+    this.#report(url, status < 500, asksForPause(status) ? fieldOf(headers, 'retry-after') : null);
   }
 
   /** As {@link answered}, for an origin that `Guard.allowedOrigin` returned. */
-  originAnswered(origin: string, status: number, headers: Fields): void {
-    const questions = this.client[QUESTIONS];
+  originAnswered(origin: string, status: number, headers: AnswerHeaders): void {
+    const questions = this.#client[QUESTIONS];
     if (questions === undefined || asksForPause(status)) this.answered(`${origin}/`, status, headers);
     else questions.reportOrigin(origin, status < 500);
   }
@@ -34,21 +34,23 @@ export class SiteReports {
 
   /** A site did not answer. */
   unanswered(url: string | URL): void {
-    this.report(url, false);
+    this.#report(url, false);
   }
 
-  private report(url: string | URL, reachable: boolean, retryAfter: string | null = null): void {
+  #report(url: string | URL, reachable: boolean, retryAfter: string | null = null): void {
     try {
       const signal = reachable ? REACHABLE : UNREACHABLE;
-      this.client.report(url, retryAfter === null ? signal : { reachable, retryAfter });
+      this.#client.report(url, retryAfter === null ? signal : { reachable, retryAfter });
     } catch {
-      // A client closed meanwhile needs no report. The response still goes to the caller.
+      // A client closed meanwhile needs no report. The answer still goes to the caller.
     }
   }
 }
 
 /** RFC 6585 §4 and RFC 9110 §15.6.4: statuses whose `Retry-After` is the time to wait before a new request. */
-const asksForPause: (status: number) => boolean = (status) => status === 429 || status === 503;
+function asksForPause(status: number): boolean {
+  return status === 429 || status === 503;
+}
 
 /** Error codes of network failures: of Node, undici, and TLS as OpenSSL names them. */
 const NETWORK_CODE =

@@ -1,0 +1,44 @@
+/** The part of a site's answer that guards read, in the forms of all libraries. */
+import { isRedirect } from '../../fetch/redirect.ts';
+import type { UsageOptions } from '../../rules/index.ts';
+
+/** Header fields by lower-case name. Of several lines of a field, the first is returned, or all of them joined. */
+export interface Fields {
+  get(name: string): string | null;
+}
+
+/** Headers as Node returns them: by lower-case name. */
+export type NodeHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The header fields of an answer. */
+export type AnswerHeaders = Fields | NodeHeaders;
+
+/** The value of a field that has one line; the first line of several. */
+export function fieldOf(headers: AnswerHeaders, name: string): string | null {
+  if (isFields(headers)) return headers.get(name);
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value) ?? null;
+}
+
+export function fieldsOf(headers: NodeHeaders): Fields {
+  return { get: (name) => fieldOf(headers, name) };
+}
+
+/** The header fields about the use of content. All lines of a field are joined, as the standards require. */
+export function usageHeaders(headers: AnswerHeaders): UsageOptions {
+  const get = (name: string): string | null => {
+    if (isFields(headers)) return headers.get(name);
+    const value = headers[name];
+    return Array.isArray(value) ? value.join(', ') : (value ?? null);
+  };
+  return { contentUsage: get('content-usage'), contentSignal: get('content-signal') };
+}
+
+/** Whether an answer leads on. Fetch standard, step 4: "If locationURL is null, then return response." */
+export function redirects(status: number, headers: AnswerHeaders): boolean {
+  return isRedirect(status) && fieldOf(headers, 'location') !== null;
+}
+
+function isFields(headers: AnswerHeaders): headers is Fields {
+  return typeof headers.get === 'function';
+}
