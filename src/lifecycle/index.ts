@@ -32,7 +32,7 @@ export {
   type UnreachablePhase,
   type UnreachableTreatment,
 } from './profile.ts';
-export { newest, noLaterThan, recordedAt, retentionMs } from './record-times.ts';
+export { earlier, newest, noLaterThan, recordedAt, retentionMs } from './record-times.ts';
 export { type RobotsSource, sourceOf } from './robots-source.ts';
 export { attemptDue, type Due, type OriginState, refreshAheadAt, stateOf, type KnownState } from './state.ts';
 export { type StateUnderProfile, stateUnderProfile, stateAlone } from './under-profile.ts';

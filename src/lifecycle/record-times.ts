@@ -67,15 +67,19 @@ export function latestTime({ answer, copy, failure, site }: OriginRecord): numbe
  * record is usable at once, and its lifetime is neither longer nor shorter.
  */
 export function noLaterThan(record: OriginRecord, now: number): OriginRecord {
-  const aheadMs = latestTime(record) - now;
-  if (aheadMs <= 0) return record;
+  return earlier(record, Math.max(0, latestTime(record) - now));
+}
+
+/** The record by a clock that is `byMs` behind the one that it was made by. Negative for a clock that is ahead. */
+export function earlier(record: OriginRecord, byMs: number): OriginRecord {
+  if (byMs === 0) return record;
   const { answer, copy, failure, site } = record;
   return {
     ...record,
-    ...(answer === undefined ? {} : { answer: answerEarlier(answer, aheadMs) }),
-    ...(copy === undefined ? {} : { copy: { ...copy, fetchedAt: copy.fetchedAt - aheadMs } }),
-    ...(failure === undefined ? {} : { failure: failureEarlier(failure, aheadMs) }),
-    ...(site === undefined ? {} : { site: { ...site, at: site.at - aheadMs } }),
+    ...(answer === undefined ? {} : { answer: answerEarlier(answer, byMs) }),
+    ...(copy === undefined ? {} : { copy: { ...copy, fetchedAt: copy.fetchedAt - byMs } }),
+    ...(failure === undefined ? {} : { failure: failureEarlier(failure, byMs) }),
+    ...(site === undefined ? {} : { site: { ...site, at: site.at - byMs } }),
   };
 }
 

@@ -43,7 +43,7 @@ export class StoreCaller {
 
   async call<Value>(call: StoreCall<Value>): Promise<CallResult<Value>> {
     const { operation, origin } = call;
-    const breaker = this.breakers[operation === 'get' ? 'reads' : 'writes'];
+    const breaker = this.breakers[operation === 'get' || operation === 'now' ? 'reads' : 'writes'];
     const permit = breaker.enter(this.options.clock.now());
     if (permit === undefined && call.regardless !== true) return FAILED;
     const fail = (event: StoreEvent): CallResult<Value> => {

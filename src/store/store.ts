@@ -90,4 +90,10 @@ export interface RobotsStore {
    * @returns milliseconds from now until the slot.
    */
   reserve?(key: string, delayMs: number): Promise<number>;
+  /**
+   * The store's clock, in epoch milliseconds. With it records have the store's times, so that the clocks of a fleet may
+   * differ: a failure is tried again when the fleet's time for it has come. Without it a record from a clock more than
+   * 2 minutes ahead is rejected as `future`.
+   */
+  now?(): Promise<number> | number;
 }

@@ -1,8 +1,16 @@
 import { abortSignalOf, type Clock, sleepBy, type LightAbortSignal } from '../base/index.ts';
-import { type OriginRecord, newest, type Profile, recordedAt, retentionMs } from '../lifecycle/index.ts';
+import {
+  earlier,
+  type OriginRecord,
+  newest,
+  type Profile,
+  recordedAt,
+  retentionMs,
+} from '../lifecycle/index.ts';
 import { inTime } from './call-deadline.ts';
 import type { RecordCodec } from './record/record-codec.ts';
 import { type CallResult, StoreCaller } from './store-caller.ts';
+import { StoreClock } from './store-clock.ts';
 import { slotKey, storeKey } from './store-key.ts';
 import type { RobotsStore, StoreLease } from './store.ts';
 import type { StoreEvent } from './store-event.ts';
@@ -64,6 +72,7 @@ export class StoredOrigins {
 
   private readonly options: StoredOriginsOptions;
   private readonly caller: StoreCaller;
+  private readonly clock: StoreClock;
   private readonly writes: WriteBehind;
   /** Settle when leases of this process are released. */
   private readonly held = new Set<Promise<void>>();
@@ -72,6 +81,7 @@ export class StoredOrigins {
   constructor(options: StoredOriginsOptions) {
     this.options = options;
     this.caller = new StoreCaller(options);
+    this.clock = new StoreClock(options, this.caller);
     const { store } = options;
     this.reserve =
       store.reserve === undefined ? undefined : (origin, delayMs) => this.reserveIn(store, origin, delayMs);
@@ -181,9 +191,12 @@ export class StoredOrigins {
 
   private async decode(origin: string, value: unknown): Promise<OriginRecord | undefined> {
     if (value === undefined || value === null) return undefined;
-    const { record, rejected } = await this.options.codec.decode(value, this.options.clock.now(), origin);
+    const ahead = this.clock.aheadMs(origin);
+    const aheadMs = typeof ahead === 'number' ? ahead : await ahead;
+    const now = this.options.clock.now() + aheadMs;
+    const { record, rejected } = await this.options.codec.decode(value, now, origin);
     if (rejected !== undefined) this.caller.report({ type: 'rejected', origin, reason: rejected });
-    return record;
+    return record && earlier(record, aheadMs);
   }
 
   private async lease(origin: string): Promise<TakenLease | 'taken' | 'none'> {
@@ -241,9 +254,12 @@ export class StoredOrigins {
       return (await this.caller.call({ ...common, operation: 'delete', make })).ok;
     }
     const ttlMs = Math.max(1, retentionMs(write.record, profileOf(origin), clock.now()));
+    const ahead = this.clock.aheadMs(origin);
+    // Without a wait the call is made at once, before other calls.
+    const aheadMs = typeof ahead === 'number' ? ahead : await ahead;
     const { setAndRelease, token: fence } = write.lease ?? {};
     const make = (): Promise<void> | void => {
-      const value = codec.encode(write.record);
+      const value = codec.encode(earlier(write.record, -aheadMs));
       // Only the first try is made under the lease: it is given back after that.
       if (setAndRelease !== undefined && isFirst) return setAndRelease(value, ttlMs);
       return store.set(key, value, fence === undefined ? { ttlMs } : { ttlMs, fence });

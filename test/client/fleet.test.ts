@@ -314,3 +314,66 @@ describe('a process that finds the lease taken', () => {
     expect(await asked).toMatchObject({ allowed: false, robots: { source: 'network' } });
   });
 });
+
+/** Clocks of processes that differ from each other, over a store with a clock of its own. */
+describe('a fleet whose clocks are apart', () => {
+  function setUpApart(apartMs: number) {
+    const { clock, store } = setUp();
+    const withClock: RobotsStore = Object.assign(store, { now: () => Promise.resolve(clock.now()) });
+    const ahead = { now: () => clock.now() + apartMs, sleep: clock.sleep };
+    const member = (its: RobotsClientOptions['clock']) => startProcess(withClock, clock, { clock: its! });
+    return { clock, slow: member(clock), fast: member(ahead), another: member(ahead) };
+  }
+
+  it.each([-10 * 60 * SECOND, -60 * SECOND, 60 * SECOND, 10 * 60 * SECOND])(
+    'by %d ms tries a failed origin again when the time for it has come, and not before',
+    async (apartMs) => {
+      const { clock, slow, fast, another } = setUpApart(apartMs);
+      const site = await siteWith({ status: 503 });
+      const failed = await slow.robots.check(site.url('/'));
+      expect(failed.retryAt).toBe(clock.now() + 30 * SECOND);
+      const seen = await fast.robots.check(site.url('/'));
+      expect(seen).toMatchObject({
+        retryAt: clock.now() + apartMs + 30 * SECOND,
+        robots: { source: 'store' },
+      });
+      expect(site.robotsCount).toBe(1);
+      await clock.advance(29 * SECOND);
+      await another.robots.check(site.url('/'));
+      expect(site.robotsCount).toBe(1);
+      await clock.advance(SECOND);
+      await fast.robots.check(site.url('/'));
+      expect(site.robotsCount).toBe(2);
+      await slow.robots.check(site.url('/'));
+      expect(site.robotsCount).toBe(2);
+      expect([slow, fast, another].flatMap(({ told }) => told)).toEqual([]);
+    },
+  );
+
+  it('learns of a clock that is set back', async () => {
+    const { clock, store } = setUp();
+    const withClock: RobotsStore = Object.assign(store, { now: () => Promise.resolve(clock.now()) });
+    let apartMs = 0;
+    const own = { now: () => clock.now() + apartMs, sleep: clock.sleep };
+    const { robots, told } = startProcess(withClock, clock, { clock: own });
+    const first = await siteWith();
+    await robots.check(first.url('/'));
+    apartMs = -3_600 * SECOND;
+    const second = await siteWith();
+    await robots.check(second.url('/'));
+    const other = startProcess(withClock, clock);
+    await other.robots.check(second.url('/'));
+    expect([second.robotsCount, told, other.told]).toEqual([1, [], []]);
+  });
+
+  it('goes by its own clocks while the store does not tell the time', async () => {
+    const { clock, store } = setUp();
+    const mute: RobotsStore = Object.assign(store, { now: () => Promise.reject(new Error('no time')) });
+    const { robots, told } = startProcess(mute, clock);
+    const site = await siteWith();
+    expect(await robots.canFetch(site.url('/private'))).toBe(false);
+    const other = startProcess(mute, clock);
+    expect(await other.robots.check(site.url('/private'))).toMatchObject({ robots: { source: 'store' } });
+    expect([told, site.robotsCount]).toEqual([['failed now'], 1]);
+  });
+});

@@ -103,8 +103,8 @@ function fleetBehaviour(origins: number, placeOf: () => Place): void {
     const answers = [{ body: RULES }, { status: 503 }];
     const asked = (sites = await startSites(() => answers.shift() ?? { status: 503 }));
     const urls = ['/private', '/page'].map((path) => asked.url(0, path));
-    const inLife = async (aheadMs: number): Promise<MemberReport> => {
-      const [member] = await startMembers(1, placeOf(), { aheadMs });
+    const inLife = async (laterMs: number): Promise<MemberReport> => {
+      const [member] = await startMembers(1, placeOf(), { laterMs });
       member!.tell(urls);
       const report = await reportOf(member!);
       member!.end();

@@ -18,6 +18,8 @@ export interface MemberOptions {
   readonly deadlineMs?: number;
   /** How far its clock is ahead. */
   readonly aheadMs?: number;
+  /** How much later it is, for the member and for the store. */
+  readonly laterMs?: number;
 }
 
 /** What a member tells when it has decided on the URLs that it was told, in their order. */
@@ -59,8 +61,10 @@ async function openStore({ store: kind, where }: MemberOptions): Promise<Opened>
 }
 
 const options: MemberOptions = JSON.parse(process.argv[2] ?? '');
-const { agent, deadlineMs = 25_000, aheadMs = 0 } = options;
+const { agent, deadlineMs = 25_000, aheadMs = 0, laterMs = 0 } = options;
 const { store, close } = await openStore(options);
+const storeNow = store.now?.bind(store);
+if (storeNow !== undefined) store.now = async () => (await storeNow()) + laterMs;
 const events: StoreEvent[] = [];
 const robots = new RobotsClient({
   agent,
@@ -69,7 +73,7 @@ const robots = new RobotsClient({
   // Counts are what is tested: a machine that is busy is not to add to them.
   storeDeadlineMs: 60_000,
   onStoreEvent: (event) => events.push(event),
-  clock: { now: () => Date.now() + aheadMs },
+  clock: { now: () => Date.now() + aheadMs + laterMs },
   lookup: everyNameIsLocal,
 });
 console.log('"ready"');

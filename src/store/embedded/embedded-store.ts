@@ -146,9 +146,9 @@ export function embeddedStore(
         const ttl = durationMs('ttlMs', ttlMs);
         let content: Buffer | undefined;
         const token = await table.write('now', (writer) => {
-          if (writer.find('lease', key) !== undefined) return undefined;
+          if (isHeld(writer, key, table.now())) return undefined;
           const next = writer.nextToken();
-          writer.put('lease', { key, content: Buffer.from(next), expiresAt: table.now() + ttl });
+          writer.put('lease', { key, content: Buffer.from(`${next} ${ttl}`), expiresAt: table.now() + ttl });
           // The database may reuse the memory when the transaction has ended.
           content = valueKey === undefined ? undefined : copyOf(writer.find('value', valueKey)?.content);
           return next;
@@ -199,8 +199,26 @@ export function embeddedStore(
   };
 }
 
+/** Whether somebody has the lease. If the clock was set back, its time is counted anew: nobody waits longer for it. */
+function isHeld(writer: Writer, key: string, now: number): boolean {
+  const lease = writer.find('lease', key);
+  if (lease === undefined) return false;
+  const [, ttlMs] = readLease(lease.content);
+  if (lease.expiresAt - now > ttlMs) {
+    writer.put('lease', { key, content: Buffer.from(lease.content), expiresAt: now + ttlMs });
+  }
+  return true;
+}
+
 function giveBack(writer: Writer, key: string, token: string): void {
-  if (writer.find('lease', key)?.content.toString() === token) writer.remove('lease', key);
+  const lease = writer.find('lease', key);
+  if (lease !== undefined && readLease(lease.content)[0] === token) writer.remove('lease', key);
+}
+
+/** The token of a lease, and the time in ms for which it was taken. Earlier versions wrote the token alone. */
+function readLease(content: Buffer): readonly [token: string, ttlMs: number] {
+  const [token = '', ttlMs = Infinity] = content.toString().split(' ');
+  return [token, Number(ttlMs)];
 }
 
 const copyOf = (octets: Buffer | undefined): Buffer | undefined => octets && Buffer.from(octets);

@@ -40,6 +40,7 @@ export interface RedisStore extends RobotsStore {
   delete(key: string): Promise<void>;
   lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
   reserve(key: string, delayMs: number): Promise<number>;
+  now(): Promise<number>;
 }
 
 /** No braces: the only braces in a key are the hash tag. */
@@ -119,6 +120,10 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       const delay = durationMs('delayMs', delayMs);
       const reply = await bookSlot(send, [name], micros(delay), micros(Math.max(delay, SLOT_REMEMBERED_MS)));
       return readWait(reply);
+    },
+    async now() {
+      const [seconds, micros] = Object(await send(nameOf(prefix, ''), 'TIME'));
+      return Number(String(seconds)) * 1_000 + Number(String(micros)) / 1_000;
     },
   };
 }

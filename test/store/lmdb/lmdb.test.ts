@@ -238,6 +238,18 @@ describe('LMDB', () => {
     });
   });
 
+  it('a lease lasts no longer when the clock is set back: its time is counted anew', async () => {
+    expect(await store.lease('k', MINUTE)).toBeDefined();
+    const clockBefore = { now: () => clock.now() - HOUR };
+    const later = lmdbStore({ path, clock: clockBefore });
+    expect(await later.lease('k', MINUTE)).toBeUndefined();
+    clock.advance(MINUTE - 1);
+    expect(await later.lease('k', MINUTE)).toBeUndefined();
+    clock.advance(1);
+    expect(await later.lease('k', MINUTE)).toBeDefined();
+    await later.close();
+  });
+
   describe('a pending write', () => {
     it('is read by this process at once, by others when it is committed', async () => {
       const other = lmdbStore({ path, clock });

@@ -104,6 +104,13 @@ describeWith('redis-server')('Redis', () => {
       }
     });
 
+    it('tells the time of the server', async () => {
+      const before = Date.now();
+      const now = await store.now();
+      expect(now).toBeGreaterThan(before - 1_000);
+      expect(now).toBeLessThan(Date.now() + 1_000);
+    });
+
     it('tokens of leases are unique, and grow', async () => {
       const tokens: string[] = [];
       for (let count = 0; count < 20; count++) {
