@@ -322,7 +322,7 @@ describe('a wrong import is found:', () => {
     ['of a library', 'fetch/body.ts', "import { z } from 'zod';", /no library of/],
     [
       'of an optional peer at once',
-      'fetch/ftp/ftp.ts',
+      'fetch/ftp.ts',
       "import { Client } from 'basic-ftp';",
       /when it is needed/,
     ],
@@ -349,9 +349,7 @@ describe('a wrong import is found:', () => {
     expect(
       faultsOf('client/options.ts', "import { ADDRESS_POLICIES } from '../net/address-policy.ts';"),
     ).toEqual([]);
-    expect(faultsOf('fetch/ftp/ftp.ts', "const load = createRequire(import.meta.url)('basic-ftp');")).toEqual(
-      [],
-    );
+    expect(faultsOf('fetch/ftp.ts', "const load = createRequire(import.meta.url)('basic-ftp');")).toEqual([]);
     expect(faultsOf('cli/run.ts', "export const load = () => import('../client/index.ts');")).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ftpTransport } from '../../src/fetch/ftp/ftp.ts';
+import { ftpTransport } from '../../src/fetch/ftp.ts';
 import { type RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
 import { DAY, HOUR, MINUTE, SECOND, START, testClient, type VirtualClock } from '../support/client.ts';
 import { type FtpScript, type FtpSite, startFtpSite } from '../support/ftp-site.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { guardFetch } from '../../src/index.ts';
-import { ftpTransport } from '../../src/fetch/ftp/ftp.ts';
+import { ftpTransport } from '../../src/fetch/ftp.ts';
 import type { FakeAnswer } from '../../src/testing/index.ts';
 import { googlePathMatches, type Situation } from '../support/tables.ts';
 import {

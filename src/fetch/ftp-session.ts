@@ -1,4 +1,4 @@
-import { FetchFailure, FTP_CLOSED, MALFORMED, FTP_REPLY_LIMIT } from '../failure.ts';
+import { FetchFailure, FTP_CLOSED, MALFORMED, FTP_REPLY_LIMIT } from './failure.ts';
 import type * as BasicFtp from 'basic-ftp';
 import { isIP, isIPv4, type LookupFunction, Socket } from 'node:net';
 

@@ -1,10 +1,10 @@
-import type { FetchRobotsOptions } from '../../../src/fetch/options.ts';
-import { ftpTransport } from '../../../src/fetch/ftp/ftp.ts';
-import { ControlSocket } from '../../../src/fetch/ftp/session.ts';
-import { fetchRobots } from '../../../src/fetch/robots-fetcher.ts';
-import type { Transport } from '../../../src/fetch/transport.ts';
-import { profiles } from '../../../src/lifecycle/index.ts';
-import type { Outcome } from '../../../src/lifecycle/outcome.ts';
+import type { FetchRobotsOptions } from '../../src/fetch/options.ts';
+import { ftpTransport } from '../../src/fetch/ftp.ts';
+import { ControlSocket } from '../../src/fetch/ftp-session.ts';
+import { fetchRobots } from '../../src/fetch/robots-fetcher.ts';
+import type { Transport } from '../../src/fetch/transport.ts';
+import { profiles } from '../../src/lifecycle/index.ts';
+import type { Outcome } from '../../src/lifecycle/outcome.ts';
 import {
   type FtpAnswer,
   type FtpScript,
@@ -12,8 +12,8 @@ import {
   passive,
   send,
   startFtpSite,
-} from '../../support/ftp-site.ts';
-import { AGENT, bodyOf, LIMIT, lines, RULES } from '../context.ts';
+} from '../support/ftp-site.ts';
+import { AGENT, bodyOf, LIMIT, lines, RULES } from './context.ts';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type LookupFunction, Socket } from 'node:net';
@@ -504,7 +504,7 @@ describe('without the package basic-ftp', () => {
       },
     }));
     try {
-      const fresh = await import('../../../src/fetch/ftp/ftp.ts');
+      const fresh = await import('../../src/fetch/ftp.ts');
       expect(() => fresh.ftpTransport()).toThrow(
         expect.objectContaining({
           code: 'ERR_ROBOTS_INVALID_OPTIONS',

@@ -1,20 +1,20 @@
-import { abortSignalOf, assertKnownOptions, invalid, RobotsInvalidOptionsError } from '../../base/index.ts';
-import type { StatusMeaning } from '../../lifecycle/index.ts';
-import { NameLookup, publicOnlyLookup } from '../../net/index.ts';
-import { productToken } from '../../rules/index.ts';
-import { FetchFailure, STATUS } from '../failure.ts';
-import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from '../transport.ts';
-import { FtpReplyError, type FtpRetrieval, FtpSession } from './session.ts';
+import { abortSignalOf, assertKnownOptions, invalid, RobotsInvalidOptionsError } from '../base/index.ts';
+import type { StatusMeaning } from '../lifecycle/index.ts';
+import { NameLookup, publicOnlyLookup } from '../net/index.ts';
+import { productToken } from '../rules/index.ts';
+import { FetchFailure, STATUS } from './failure.ts';
+import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
+import { FtpReplyError, type FtpRetrieval, FtpSession } from './ftp-session.ts';
 import type * as BasicFtp from 'basic-ftp';
 import { createRequire } from 'node:module';
 
-export type { LightAbortSignal } from '../../base/index.ts';
+export type { LightAbortSignal } from '../base/index.ts';
 export type {
   ResponseHeaders,
   Transport as FtpTransport,
   TransportRequest,
   TransportResponse,
-} from '../transport.ts';
+} from './transport.ts';
 
 export interface FtpTransportOptions {
   /**
