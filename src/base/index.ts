@@ -2,11 +2,11 @@
  * Parts that every room may use: errors, the clock, abort signals, defaults that several rooms share. It must not
  * import any other room, a library, or Node; one idea a file, so that it does not become a drawer.
  */
-export { builtin } from './builtin.ts';
-export { channel, type Publisher } from './channel.ts';
-export { type Clock, sleepBy, systemClock } from './clock.ts';
+export { abortSignalOf, LightAbortController, type LightAbortSignal, onAbort, orAborted } from './abort.ts';
+export { builtin, channel, type Publisher } from './builtin.ts';
+export { causesOf, codeOf, FETCH_FAILED, MALFORMED } from './causes.ts';
+export { type Clock, nextTurn, sleepBy, systemClock } from './clock.ts';
 export { DEFAULT_CONCURRENCY, DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from './defaults.ts';
-export { codeOf, FETCH_FAILED, MALFORMED } from './error-code.ts';
 export {
   isRobotsError,
   quote,
@@ -18,11 +18,8 @@ export {
   RobotsInvalidUrlError,
 } from './errors.ts';
 export { alternatives, assertKnownOptions, invalid } from './invalid-options.ts';
-export { onAbort, orAborted } from './on-abort.ts';
-export { abortSignalOf, LightAbortController, type LightAbortSignal } from './light-abort-signal.ts';
 export { VERSION } from './version.ts';
 export { callListener, emitWarning } from './warning.ts';
-export { nextTurn } from './next-turn.ts';
 export { isNear } from './is-near.ts';
 export {
   aFunction,
@@ -45,4 +42,3 @@ export {
   wholeNumber,
 } from './option-table.ts';
 export { mapBatches, mapConcurrent, type MapOptions } from './map-concurrent.ts';
-export { causesOf } from './causes.ts';

@@ -1,4 +1,4 @@
-import { onAbort } from './on-abort.ts';
+import { onAbort } from './abort.ts';
 
 export interface MapOptions {
   /** The most items in work and results not yet taken, together. */

@@ -9,28 +9,28 @@ const LONGEST = 280;
  * again; that costs one more question, which a cache answers.
  */
 export class DistinctOrigins {
-  private readonly maxRemembered: number;
-  private readonly seen = new Set<string>();
-  private added = 0;
+  readonly #maxRemembered: number;
+  readonly #seen = new Set<string>();
+  #added = 0;
 
   constructor(maxRemembered: number = MAX_REMEMBERED) {
-    this.maxRemembered = maxRemembered;
+    this.#maxRemembered = maxRemembered;
   }
 
   /** Number of new origins so far. */
   get count(): number {
-    return this.added;
+    return this.#added;
   }
 
   /** Adds an origin. Returns whether it is new. */
   add(origin: string): boolean {
-    if (this.seen.has(origin)) return false;
-    this.added++;
+    if (this.#seen.has(origin)) return false;
+    this.#added++;
     // No real host has so long a name. It is not kept, and counts as new each time.
     if (origin.length > LONGEST) return true;
-    this.seen.add(origin);
+    this.#seen.add(origin);
     // Drop the oldest.
-    if (this.seen.size > this.maxRemembered) this.seen.delete(this.seen.values().next().value ?? '');
+    if (this.#seen.size > this.#maxRemembered) this.#seen.delete(this.#seen.values().next().value ?? '');
     return true;
   }
 }

@@ -16,7 +16,7 @@ export class LocatedUrl implements SerialisedUrl {
   /** The URL as the URL parser serialises it. */
   href = '';
   /** The number of the read that filled it. See {@link octets}. */
-  private reading = 0;
+  #reading = 0;
 
   /**
    * Reads `input`.
@@ -24,9 +24,9 @@ export class LocatedUrl implements SerialisedUrl {
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when it is not an absolute http, https or ftp URL.
    */
   read(input: string | URL): void {
-    this.reading = ++readings;
+    this.#reading = ++readings;
     if (typeof input === 'string' && readSerialised(input, this)) this.href = input;
-    else this.parse(input);
+    else this.#parse(input);
   }
 
   /**
@@ -34,10 +34,10 @@ export class LocatedUrl implements SerialisedUrl {
    * instances share one buffer.
    */
   get octets(): Uint8Array | undefined {
-    return this.simple && this.reading === readings ? urlOctets : undefined;
+    return this.simple && this.#reading === readings ? urlOctets : undefined;
   }
 
-  private parse(input: string | URL): void {
+  #parse(input: string | URL): void {
     let url: URL;
     try {
       url = typeof input === 'string' ? new URL(input) : new URL(input.href);

@@ -14,13 +14,13 @@ export interface LightAbortSignal {
 export class LightAbortController implements LightAbortSignal {
   aborted = false;
   reason: unknown;
-  private listeners: (() => void)[] = [];
+  readonly #listeners: (() => void)[] = [];
 
   abort(reason: unknown = new DOMException('This operation was aborted', 'AbortError')): void {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    for (const listener of this.listeners.splice(0)) listener();
+    for (const listener of this.#listeners.splice(0)) listener();
   }
 
   throwIfAborted(): void {
@@ -28,12 +28,12 @@ export class LightAbortController implements LightAbortSignal {
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.listeners.push(listener);
+    this.#listeners.push(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    const at = this.listeners.indexOf(listener);
-    if (at >= 0) this.listeners.splice(at, 1);
+    const at = this.#listeners.indexOf(listener);
+    if (at >= 0) this.#listeners.splice(at, 1);
   }
 }
 
@@ -44,4 +44,40 @@ export function abortSignalOf(signal: LightAbortSignal): AbortSignal {
   if (signal.aborted) controller.abort(signal.reason);
   else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
   return controller.signal;
+}
+
+const listeners = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls `listener` when `signal` aborts, until the returned function is called. All callers share one listener on a
+ * signal: Node warns above ten, and a crawl may have thousands of questions under one signal.
+ */
+export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  let all = listeners.get(signal);
+  if (all === undefined) {
+    const waiting = new Set<() => void>();
+    all = waiting;
+    listeners.set(signal, waiting);
+    signal.addEventListener('abort', () => waiting.forEach((each) => each()), { once: true });
+  }
+  const registered = all;
+  registered.add(listener);
+  return () => void registered.delete(listener);
+}
+
+/** Resolves or rejects as `pending`; rejects with the reason of `signal` if it aborts first. */
+export function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const settled = onAbort(signal, () => reject(signal.reason));
+    pending.then(
+      (value) => {
+        settled();
+        resolve(value);
+      },
+      (error: unknown) => {
+        settled();
+        reject(error);
+      },
+    );
+  });
 }
