@@ -32,15 +32,16 @@ export function isRobotsError(value: unknown): value is RobotsError {
   return typeof value === 'object' && value !== null && brand in value;
 }
 
-/** The value given is not an absolute http, https or ftp URL. */
+/** The value given is not an absolute http, https or ftp URL of at most 65,536 octets. */
 export class RobotsInvalidUrlError extends RobotsError {
   override readonly name = 'RobotsInvalidUrlError';
   readonly code = 'ERR_ROBOTS_INVALID_URL';
-  /** The given value, as text. */
+  /** The given value, as text. What is too long for a URL is cut. */
   readonly input: string;
 
-  constructor(input: string, options?: ErrorOptions) {
-    super(`Expected an absolute http, https or ftp URL, got ${quote(input)}`, options);
+  /** @param expected Completes "Expected …". */
+  constructor(input: string, options?: ErrorOptions, expected = 'an absolute http, https or ftp URL') {
+    super(`Expected ${expected}, got ${quote(input)}`, options);
     this.input = input;
   }
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { type Purpose, PURPOSES } from '../decision/index.ts';
 import { profileNames, profiles } from '../lifecycle/index.ts';
-import { targetOf } from '../url/index.ts';
+import { MAX_URL_OCTETS, targetOf } from '../url/index.ts';
 import { parseRobots, type RobotsFile } from '../rules/index.ts';
 import {
   explainServed,
@@ -84,13 +84,12 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
 
 /** About twice the 500 KiB that are read of a file, because JSON escapes lengthen it. */
 const MAX_BODY_BYTES = 1_048_576;
-const MAX_URL_LENGTH = 65_536;
 /** Maximum number of verdicts per request, because each matches all rules of the file. */
 const MAX_VERDICTS = 1_000;
 /** Maximum length of all verdicts in a response. A verdict can be some hundred times as long as its question. */
 const MAX_VERDICT_CHARACTERS = 33_554_432;
 
-const strings = z.array(z.string().min(1).max(MAX_URL_LENGTH)).min(1);
+const strings = z.array(z.string().min(1).max(MAX_URL_OCTETS)).min(1);
 
 const pasted = z.strictObject({
   robots: z.string(),

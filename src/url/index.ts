@@ -2,6 +2,15 @@
  * From a URL to its origin and its target, as the URL Standard serialises them. Pure: it imports `base/` alone.
  */
 export { locationText } from './location-header.ts';
-export { flatCopy, isRobotsTarget, locate, LocatedUrl, originOf, ROBOTS_PATH, targetOf } from './origin.ts';
+export {
+  flatCopy,
+  isRobotsTarget,
+  locate,
+  LocatedUrl,
+  MAX_URL_OCTETS,
+  originOf,
+  ROBOTS_PATH,
+  targetOf,
+} from './origin.ts';
 export { BYTE_MASK } from './serialised-url.ts';
 export { DistinctOrigins } from './distinct-origins.ts';

@@ -2,6 +2,15 @@ import { RobotsInvalidUrlError } from '../base/index.ts';
 import { readSerialised, type SerialisedUrl, urlOctets } from './serialised-url.ts';
 
 /**
+ * The longest URL, in octets as the URL parser serialises it. nginx, Apache and CDNs refuse request lines above 8 to 32
+ * KiB. A longer one is no page, but costs time and memory to match.
+ */
+export const MAX_URL_OCTETS = 65_536;
+
+/** How much of a longer URL an error keeps: lists of URLs keep their errors. */
+const KEPT_OF_TOO_LONG = 2_000;
+
+/**
  * A URL split for robots.txt: the *origin* whose rules apply, and the *target* that they are matched with (path and
  * query, exactly as serialised, without the fragment).
  *
@@ -21,7 +30,8 @@ export class LocatedUrl implements SerialisedUrl {
   /**
    * Reads `input`.
    *
-   * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when it is not an absolute http, https or ftp URL.
+   * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when it is not an absolute http, https or ftp URL, or
+   * longer than {@link MAX_URL_OCTETS}.
    */
   read(input: string | URL): void {
     this.#reading = ++readings;
@@ -39,6 +49,8 @@ export class LocatedUrl implements SerialisedUrl {
 
   #parse(input: string | URL): void {
     let url: URL;
+    // Before it is parsed, which takes time by its length.
+    if (typeof input === 'string' && input.length > MAX_URL_OCTETS) throw tooLong(input);
     try {
       url = typeof input === 'string' ? new URL(input) : new URL(input.href);
     } catch (cause) {
@@ -48,6 +60,7 @@ export class LocatedUrl implements SerialisedUrl {
       throw new RobotsInvalidUrlError(String(input));
     }
     const { href } = url;
+    if (href.length > MAX_URL_OCTETS) throw tooLong(href);
     const fragment = href.indexOf('#');
     this.href = href;
     this.origin = url.origin;
@@ -59,6 +72,11 @@ export class LocatedUrl implements SerialisedUrl {
 }
 
 let readings = 0;
+
+function tooLong(url: string): RobotsInvalidUrlError {
+  const kept = `${flatCopy(url.slice(0, KEPT_OF_TOO_LONG))}…`;
+  return new RobotsInvalidUrlError(kept, undefined, `a URL of at most ${MAX_URL_OCTETS} octets`);
+}
 
 /**
  * Splits a URL into origin and target.

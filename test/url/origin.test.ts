@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LocatedUrl, locate, originOf, targetOf } from '../../src/url/origin.ts';
+import { LocatedUrl, locate, MAX_URL_OCTETS, originOf, targetOf } from '../../src/url/origin.ts';
 import fc from '../support/fast-check.ts';
 import { runs } from '../support/thorough.ts';
 
@@ -72,6 +72,48 @@ describe('origin of a URL', () => {
         message: expect.stringContaining(JSON.stringify(input)),
       }),
     );
+  });
+});
+
+describe('a URL of more than 65,536 octets', () => {
+  const base = 'https://example.com/';
+  const filled = (length: number, tail = ''): string =>
+    base + 'a'.repeat(length - base.length - tail.length) + tail;
+
+  it('is refused, and one of 65,536 is not', () => {
+    expect(originOf(filled(MAX_URL_OCTETS))).toBe('https://example.com');
+    for (const url of [
+      filled(MAX_URL_OCTETS + 1),
+      filled(2 ** 24),
+      filled(MAX_URL_OCTETS + 1, '#fragment'),
+    ]) {
+      for (const input of [url, new URL(url)]) {
+        expect(() => originOf(input)).toThrow(
+          expect.objectContaining({
+            code: 'ERR_ROBOTS_INVALID_URL',
+            message: expect.stringContaining(
+              'Expected a URL of at most 65536 octets, got "https://example.com/aaa',
+            ),
+          }),
+        );
+      }
+    }
+  });
+
+  it('counts as the URL parser serialises it', () => {
+    expect(() => originOf(filled(MAX_URL_OCTETS, 'ä'))).toThrow('at most 65536 octets');
+    expect(originOf(`https://user:password@${filled(MAX_URL_OCTETS - 100).slice('https://'.length)}`)).toBe(
+      'https://example.com',
+    );
+  });
+
+  it('is cut in the error, which lists of URLs keep', () => {
+    try {
+      originOf(filled(2 ** 20));
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toMatchObject({ input: expect.stringMatching(/^https:.{1,2000}…$/) });
+    }
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { MAX_URL_OCTETS } from '../../url/index.ts';
 
 /** One URL to answer, as written in the input. */
 export interface Target {
@@ -9,8 +10,8 @@ export interface Target {
   readonly tooLong?: true;
 }
 
-/** Longer than any URL that servers accept. Prevents a file without line ends from filling the memory. */
-export const MAX_LINE_LENGTH = 65_536;
+/** A longer line is no URL. Prevents a file without line ends from filling the memory. */
+export const MAX_LINE_LENGTH = MAX_URL_OCTETS;
 
 /** Yields the operands in order, and the lines of `stdin` in place of `-`. Each batch has the lines of one chunk. */
 export async function* targets(
