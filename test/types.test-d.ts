@@ -54,7 +54,11 @@ if (decision.reason === 'rule') {
 }
 if (decision.reason === 'unreachable') {
   expectTypeOf(decision.allowed).toEqualTypeOf<false>();
-  expectTypeOf(decision.retryAt).toEqualTypeOf<number | undefined>();
+  expectTypeOf(decision.retryAt).toEqualTypeOf<number>();
+}
+if (decision.reason === 'override') {
+  expectTypeOf(decision.because).toEqualTypeOf<string | undefined>();
+  if (decision.state !== 'rules') expectTypeOf(decision.because).toEqualTypeOf<string>();
 }
 if (decision.reason === 'unavailable') expectTypeOf(decision.state).toEqualTypeOf<'allow-all'>();
 expectTypeOf<Decision['reason']>().toEqualTypeOf<

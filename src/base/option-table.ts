@@ -2,6 +2,7 @@
  * Checks options with tables of one check per name. Written by hand: loading a schema library would double the import
  * time of the package.
  */
+import { RobotsInvalidOptionsError } from './errors.ts';
 import { alternatives, invalid, unknownOptions } from './invalid-options.ts';
 
 /**
@@ -80,7 +81,7 @@ export function fields(table: Readonly<Record<string, Check>>, expected = 'an ob
     if (!isObject(value)) throw invalid(nameOf(path), expected, value);
     const unknown = Object.keys(value).filter((name) => !known.includes(name));
     if (unknown.length > 0) throw unknownOptions(unknown, known, path === '' ? '' : `${path}.`);
-    for (const [name, check] of Object.entries(table)) check(Reflect.get(value, name), within(path, name));
+    for (const [name, check] of Object.entries(table)) checkField(value, name, path, check);
   };
 }
 
@@ -100,9 +101,20 @@ export function record(key: Check, value: Check): Check {
     if (!isObject(entries) || !isPlain(entries)) throw invalid(nameOf(path), 'a plain object', entries);
     for (const name of Object.keys(entries)) {
       key(name, path);
-      value(Reflect.get(entries, name), within(path, name));
+      checkField(entries, name, path, value);
     }
   };
+}
+
+function checkField(value: object, name: string, path: string, check: Check): void {
+  const at = within(path, name);
+  let field: unknown;
+  try {
+    field = Reflect.get(value, name);
+  } catch (cause) {
+    throw new RobotsInvalidOptionsError(`Expected \`${at}\` to be readable, got an error`, { cause });
+  }
+  check(field, at);
 }
 
 /** A list. `expected` is for the message when the value is no list, or shorter than `minLength`. */

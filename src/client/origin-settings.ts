@@ -42,13 +42,13 @@ function overriddenOrigin(
   { name: profile, dialect }: Profile,
 ): OverriddenOrigin {
   const url = origin + ROBOTS_PATH;
-  const base = {
-    origin,
-    profile,
-    robots: { url, finalUrl: url, hops: 0, source: 'override' },
-    because: override.because,
-  } as const;
+  const base = { origin, profile, robots: { url, finalUrl: url, hops: 0, source: 'override' } } as const;
   return 'text' in override
-    ? { ...base, state: 'rules', file: parseRobots(override.text, { dialect }) }
-    : { ...base, state: override.verdict === 'allow' ? 'allow-all' : 'disallow-all', file: undefined };
+    ? { ...base, state: 'rules', file: parseRobots(override.text, { dialect }), because: override.because }
+    : {
+        ...base,
+        state: override.verdict === 'allow' ? 'allow-all' : 'disallow-all',
+        file: undefined,
+        because: override.because,
+      };
 }

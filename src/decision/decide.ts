@@ -16,16 +16,24 @@ import type { Decision } from './decision.ts';
 export const QUESTIONS: unique symbol = Symbol('canfetch.questions');
 
 /** An origin for which the caller gave a robots.txt or a verdict. Nothing is fetched for it. */
-export interface OverriddenOrigin {
+export type OverriddenOrigin = {
   readonly origin: string;
   /** Name of the profile in whose dialect `file` is read. */
   readonly profile: string;
-  readonly state: 'rules' | 'allow-all' | 'disallow-all';
   readonly robots: RobotsSource;
-  /** The caller's text, parsed; `undefined` for a verdict. */
-  readonly file: RobotsFile | undefined;
-  readonly because: string | undefined;
-}
+} & (
+  | {
+      readonly state: 'rules';
+      /** The caller's text, parsed. */
+      readonly file: RobotsFile;
+      readonly because: string | undefined;
+    }
+  | {
+      readonly state: 'allow-all' | 'disallow-all';
+      readonly file: undefined;
+      readonly because: string;
+    }
+);
 
 /**
  * Whether rules that are fresh at `now` allow the URL: {@link decide} without the reasons, and without an allocation.
@@ -116,27 +124,22 @@ export function decide(
 }
 
 /** The decision from the caller's override. */
-export function decideByOverride(
-  { file, profile, state, robots, because }: OverriddenOrigin,
-  tokens: Tokens,
-  located: LocatedUrl,
-): Decision {
+export function decideByOverride(override: OverriddenOrigin, tokens: Tokens, located: LocatedUrl): Decision {
+  const { file, profile, state, robots, because } = override;
   const agent = file?.chooseAgent(tokens) ?? tokens[0];
-  const base = {
-    url: located.href,
-    origin: located.origin,
-    agent,
-    profile,
-    state,
-    robots,
-    ...(because === undefined ? {} : { because }),
-  } as const;
-  if (isRobotsTarget(located)) return { ...base, reason: 'robots-txt', allowed: true };
-  if (file === undefined) return { ...base, reason: 'override', allowed: state === 'allow-all' };
-  const verdict = file.check(located.href.slice(located.targetStart, located.targetEnd), agent);
-  const crawlDelayMs = file.crawlDelay(agent);
+  const base = { url: located.href, origin: located.origin, agent, profile, robots };
+  const reasoned = because === undefined ? {} : { because };
+  if (isRobotsTarget(located)) return { ...base, ...reasoned, state, reason: 'robots-txt', allowed: true };
+  if (override.state !== 'rules') {
+    const allowed = override.state === 'allow-all';
+    return { ...base, state: override.state, reason: 'override', allowed, because: override.because };
+  }
+  const verdict = override.file.check(located.href.slice(located.targetStart, located.targetEnd), agent);
+  const crawlDelayMs = override.file.crawlDelay(agent);
   return {
     ...base,
+    ...reasoned,
+    state: override.state,
     reason: 'override',
     allowed: verdict.allowed,
     ...('group' in verdict ? { group: verdict.group } : {}),
@@ -170,6 +173,7 @@ export function decideUnknown(
     robots: noFtpTransport(located.origin),
     reason: 'unreachable',
     allowed: false,
+    retryAt: now + profile.lifetime.defaultMs,
   };
 }
 

@@ -21,9 +21,9 @@ interface DecisionBase {
   readonly rule?: MatchedRule;
   /** The group that applies to `agent`: its own, or that of `*`. */
   readonly group?: MatchedGroup;
-  /** Epoch milliseconds from which another attempt is made. With reason `unreachable` only. */
+  /** Epoch milliseconds from which another attempt is made. With reason `unreachable`, and always then. */
   readonly retryAt?: number;
-  /** The caller's reason for an override of this origin. */
+  /** The caller's reason for an override of this origin. A verdict always has one, a text may. */
   readonly because?: string;
   /** The site's statements about the use of the page, when the question named a purpose. It does not change `allowed`. */
   readonly usage?: DecisionUsage;
@@ -71,8 +71,11 @@ export type Decision =
       readonly reason: 'unreachable';
       readonly allowed: false;
       readonly state: 'disallow-all';
-      /** Epoch ms from which the next question starts another attempt. */
-      readonly retryAt?: number;
+      /**
+       * Epoch ms from which the next question starts another attempt. For an `ftp:` origin without a transport, which is
+       * never asked, a default lifetime ahead.
+       */
+      readonly retryAt: number;
     })
   /** The origin answers 401 or 403 for robots.txt, under a profile that takes this for a refusal. */
   | (DecisionBase & {
@@ -80,12 +83,19 @@ export type Decision =
       readonly allowed: false;
       readonly state: 'disallow-all';
     })
-  /** The caller has given a text or a verdict for this origin by the option `overrides`. */
+  /** The caller has given a text for this origin by the option `overrides`. */
   | (DecisionBase & {
       readonly reason: 'override';
       readonly allowed: boolean;
-      /** Why the caller overrode this origin. */
-      readonly because?: string;
+      readonly state: 'rules';
+    })
+  /** The caller has given a verdict for this origin by the option `overrides`. */
+  | (DecisionBase & {
+      readonly reason: 'override';
+      readonly allowed: boolean;
+      readonly state: 'allow-all' | 'disallow-all';
+      /** The caller's reason. */
+      readonly because: string;
     });
 
 /** Every reason, for the schemas of the service and of the tools for AI agents. test/types.test-d.ts compares it. */

@@ -114,6 +114,7 @@ describe('a decision', () => {
       reason: 'unreachable',
       state: 'disallow-all',
       robots: { error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' },
+      retryAt: expect.any(Number),
     });
   });
 });

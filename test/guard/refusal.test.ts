@@ -33,7 +33,13 @@ const DISALLOWED: Decision = {
   group: { agent: '*', lines: [1] },
   rule: { directive: 'disallow', pattern: '/private', line: 2 },
 };
-const UNREACHABLE: Decision = { ...BASE, state: 'disallow-all', allowed: false, reason: 'unreachable' };
+/** Of a client of another class, which may leave out `retryAt`. */
+const UNREACHABLE = {
+  ...BASE,
+  state: 'disallow-all',
+  allowed: false,
+  reason: 'unreachable',
+} as Decision;
 const RESTRICTED: Decision = { ...BASE, state: 'disallow-all', allowed: false, reason: 'restricted' };
 
 describe('the error of a guard', () => {

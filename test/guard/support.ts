@@ -51,7 +51,8 @@ export class ScriptedClient implements GuardClient {
     if (refused?.reason === 'unreachable') {
       const { retryAt } = refused;
       const when = retryAt === undefined ? {} : { retryAt };
-      return { ...base, state: 'disallow-all', allowed: false, reason: 'unreachable', ...when };
+      // A client of another class may leave it out.
+      return { ...base, state: 'disallow-all', allowed: false, reason: 'unreachable', ...when } as Decision;
     }
     const group = { agent: '*', lines: [1] };
     if (refused === undefined) return { ...base, state: 'rules', allowed: true, reason: 'no-rule', group };
