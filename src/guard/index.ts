@@ -3,7 +3,7 @@
  * requests wait for their slot.
  *
  * It must not import `client/`, which it knows as a `GuardClient`, nor `cache/` or `store/`. The guards of single
- * libraries (`undici/`, `got.ts`, `axios.ts`, `crawlee/`, `playwright/`, `puppeteer/`) are entrances of the package:
+ * libraries (`undici/`, `got.ts`, `axios.ts`, `crawlee/`, `browser/`) are entrances of the package:
  * they describe those libraries by types of their own, import none of them, and are imported by other entrances only.
  */
 export { guardFetch, type GuardFetchOptions } from './fetch/fetch.ts';

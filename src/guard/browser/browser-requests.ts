@@ -6,7 +6,7 @@ export interface PausedRequest {
   readonly requestId: string;
   /** The frame, or the worker, that makes the request. */
   readonly frameId: string;
-  readonly request: { readonly url: string };
+  readonly request: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   readonly resourceType: string;
   /** The previous hop, if a redirect led here. Its id is another one; that of a response is that of its request. */
   readonly redirectedRequestId?: string;
@@ -60,6 +60,17 @@ interface FrameTree {
   readonly childFrames?: readonly FrameTree[];
 }
 
+/** The command that answers a paused request, and its parameters. */
+interface Answer {
+  readonly method: string;
+  readonly errorReason?: string;
+  readonly responseCode?: number | undefined;
+  readonly responseHeaders?: PausedRequest['responseHeaders'];
+}
+
+const BLOCK: Answer = { method: 'Fetch.failRequest', errorReason: 'BlockedByClient' };
+const CONTINUE: Answer = { method: 'Fetch.continueRequest' };
+
 /** The stages at which requests are paused: before they are sent, and when the response arrives. */
 const STAGES = ['Request', 'Response'];
 const NAVIGATIONS = STAGES.map((requestStage) => ({
@@ -67,8 +78,10 @@ const NAVIGATIONS = STAGES.map((requestStage) => ({
   resourceType: 'Document',
   requestStage,
 }));
+/** Matches `<link rel="prefetch">`, which loads a page for the next navigation. Chromium gives it the type of `fetch()`. */
+const PREFETCHES = { urlPattern: '*', resourceType: 'Fetch', requestStage: 'Request' };
 const EVERYTHING = STAGES.map((requestStage) => ({ urlPattern: '*', requestStage }));
-/** Matches the files of the `Speculation-Rules` header, which Chromium requests with this type. */
+/** Matches the files of the `Speculation-Rules` field of a page that a route answered. Chromium gives them this type. */
 const RULES = { urlPattern: '*', resourceType: 'Other', requestStage: 'Response' };
 const MAX_FRAMES = 10_000;
 
@@ -128,31 +141,27 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
       return;
     }
     const requests = watchers.some(({ subresources }) => subresources) ? EVERYTHING : NAVIGATIONS;
-    await this.session.send('Fetch.enable', { patterns: [...requests, RULES] });
+    await this.session.send('Fetch.enable', { patterns: [...requests, PREFETCHES, RULES] });
   }
 
   private async answer(paused: PausedRequest): Promise<void> {
     // A request without a decision is blocked.
-    const blocked = await this.blocks(paused).catch(() => true);
-    const { requestId } = paused;
-    const answered = blocked
-      ? this.session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' })
-      : this.session.send('Fetch.continueRequest', { requestId });
+    const { method, ...parameters } = await this.answerTo(paused).catch(() => BLOCK);
     // A request whose page was closed is gone, and needs no command.
-    await answered.catch(() => undefined);
+    await this.session.send(method, { requestId: paused.requestId, ...parameters }).catch(() => undefined);
   }
 
-  private async blocks(paused: PausedRequest): Promise<boolean> {
+  private async answerTo(paused: PausedRequest): Promise<Answer> {
     const watchers = await this.watchersOf(paused.frameId);
-    const concerned = watchers.filter(
-      ({ subresources }) => subresources || paused.resourceType === 'Document',
-    );
-    if (isResponse(paused)) {
-      const blocked = concerned.filter((watcher) => watcher.blocksResponse(paused));
-      return blocked.length > 0 || (watchers.length > 0 && isSpeculationRules(paused));
+    const isPage = paused.resourceType === 'Document' || isPrefetch(paused);
+    const concerned = watchers.filter(({ subresources }) => subresources || isPage);
+    if (!isResponse(paused)) {
+      const blocked = await Promise.all(concerned.map((watcher) => watcher.blocks(paused)));
+      return blocked.includes(true) ? BLOCK : CONTINUE;
     }
-    const verdicts = await Promise.all(concerned.map((watcher) => watcher.blocks(paused)));
-    return verdicts.includes(true);
+    const blocking = concerned.filter((watcher) => watcher.blocksResponse(paused));
+    if (blocking.length > 0) return BLOCK;
+    return watchers.length > 0 ? withoutSpeculation(paused) : CONTINUE;
   }
 
   /** The watchers of a frame. When its context is unknown, all watchers are asked, which can only block more. */
@@ -189,11 +198,22 @@ function isResponse({ responseStatusCode, responseErrorReason }: PausedRequest):
   return responseStatusCode !== undefined || responseErrorReason !== undefined;
 }
 
-function isSpeculationRules({ responseHeaders = [] }: PausedRequest): boolean {
-  return responseHeaders.some(
+/** Whether the browser loads ahead: no page can set this field of a request itself. */
+function isPrefetch({ request }: PausedRequest): boolean {
+  return Object.keys(request.headers).some((name) => name.toLowerCase() === 'sec-purpose');
+}
+
+/** A response without the rules that it has, or has in its `Speculation-Rules` field, `data:` URLs included. */
+function withoutSpeculation({ responseStatusCode, responseHeaders = [] }: PausedRequest): Answer {
+  const isRules = responseHeaders.some(
     ({ name, value }) =>
       name.toLowerCase() === 'content-type' && /^\s*application\/speculationrules\+json/i.test(value),
   );
+  if (isRules) return BLOCK;
+  const rest = responseHeaders.filter(({ name }) => name.toLowerCase() !== 'speculation-rules');
+  return rest.length === responseHeaders.length
+    ? CONTINUE
+    : { method: 'Fetch.continueResponse', responseCode: responseStatusCode, responseHeaders: rest };
 }
 
 /** Whether the page or frame of a session has the frame, in its own process. */

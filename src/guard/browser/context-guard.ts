@@ -10,6 +10,8 @@ import { ignoredBecause } from '../ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
 import { refusalFor } from '../refusal.ts';
 import type { BrowserRequests, PausedRequest, RequestWatcher } from './browser-requests.ts';
+import { INIT_SCRIPT } from './init-script.ts';
+import { turnPreloadingOff } from './preloading.ts';
 
 export interface GuardContextOptions extends ThrowingGuardOptions {
   /** Whether subresources are checked too: images, scripts, `fetch` of pages and workers. @default false */
@@ -66,31 +68,6 @@ const MAX_PENDING = 10_000;
 const MAX_ERRORS = 1_000;
 
 /**
- * A script that runs in each document before its own scripts. It disables service workers, which would answer
- * navigations, and speculation rules, which make the browser load pages with requests that cannot be paused.
- */
-const INIT_SCRIPT = `
-if (self.ServiceWorkerContainer) {
-  ServiceWorkerContainer.prototype.register = async () => {
-    throw new DOMException('Service workers are disabled: their requests cannot be checked against robots.txt', 'SecurityError');
-  };
-}
-{
-  const removeRules = (scripts) => {
-    for (const script of scripts) if (/^speculationrules$/i.test(script.type)) script.remove();
-  };
-  new MutationObserver((records) => {
-    for (const { addedNodes } of records) {
-      for (const node of addedNodes) {
-        if (node.localName === 'script') removeRules([node]);
-        else if (node.querySelectorAll) removeRules(node.querySelectorAll('script'));
-      }
-    }
-  }).observe(document, { childList: true, subtree: true });
-}
-`;
-
-/**
  * Guards a context.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
@@ -112,7 +89,7 @@ export async function guardWith<Page>(
     );
   }
   const requests = await library.requests();
-  await library.addInitScript(INIT_SCRIPT);
+  await Promise.all([library.addInitScript(INIT_SCRIPT), turnPreloadingOff(requests.driver.session)]);
   const watcher = new ContextWatcher(library, guard, subresources, requests);
   await requests.add(watcher);
   library.onceClosed(() => void watcher.dispose());

@@ -30,10 +30,12 @@ export type ContextGuard = BrowserContextGuard<PageLike>;
  *
  * With `pacing` a navigation waits for its slot within its own timeout, so set `maxDelayMs` below that timeout.
  *
- * Service workers can no longer be registered in the context, and speculation rules in documents and headers are
- * removed, because their requests cannot be paused. Not checked: rules in shadow trees, service workers that a
- * profile already has, and WebSockets. Guard the context before it loads pages: for pages that are already open only
- * navigations are certain to be checked.
+ * Service workers can no longer be registered in the context. "Preload pages" is turned off in the settings of the
+ * browser, and speculation rules in documents and header fields are removed, because their requests cannot be paused.
+ * In a browser without a page of settings (headless shell) these rules remain: in declarative shadow trees, in pages
+ * that are loaded into popups, and what a page adds while others are removed. Not checked either: service workers that a
+ * profile already has, and WebSockets.
+ * Guard the context before it loads pages: for pages that are already open only navigations are certain to be checked.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): Firefox, and WebDriver BiDi, do not show redirects
  *   to the guard, so their contexts are refused, as is one with service workers.
