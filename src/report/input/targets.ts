@@ -11,7 +11,7 @@ export interface Target {
 }
 
 /** A longer line is no URL. Prevents a file without line ends from filling the memory. */
-export const MAX_LINE_LENGTH = MAX_URL_OCTETS;
+export const MAX_LINE_LENGTH: number = MAX_URL_OCTETS;
 
 /** Yields the operands in order, and the lines of `stdin` in place of `-`. Each batch has the lines of one chunk. */
 export async function* targets(
