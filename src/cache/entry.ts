@@ -16,44 +16,44 @@ import { parseRobots, type RobotsFile } from '../rules/index.ts';
 export class CacheEntry {
   readonly record: OriginRecord;
   readonly profile: Profile;
-  private parsed: RobotsFile | undefined;
-  private fromMemory: RobotsSource | undefined;
-  private answerHeld = false;
-  private copyHeld = false;
+  #parsed: RobotsFile | undefined;
+  #fromMemory: RobotsSource | undefined;
+  #answerHeld = false;
+  #copyHeld = false;
   /** The value of {@link sizeBytes} when the cache last read it. */
   countedBytes = 0;
-  private countedChanges: number | undefined;
-  private readonly recordBytes: number;
+  #countedChanges: number | undefined;
+  readonly #recordBytes: number;
   /** Start and end of the time in which fresh rules are in force and no refresh is due. */
-  private readonly quietFrom: number;
-  private readonly quietUntil: number;
+  readonly #quietFrom: number;
+  readonly #quietUntil: number;
 
   constructor(record: OriginRecord, profile: Profile, previous?: CacheEntry) {
     this.record = record;
     this.profile = profile;
-    this.recordBytes = bytesOf(record);
+    this.#recordBytes = bytesOf(record);
     const { answer } = record;
     const quiet = answer?.kind === 'rules' && record.copy !== undefined && record.failure === undefined;
-    this.quietFrom = quiet ? answer.fetchedAt : 0;
-    this.quietUntil = quiet ? refreshAheadAt(answer) : 0;
+    this.#quietFrom = quiet ? answer.fetchedAt : 0;
+    this.#quietUntil = quiet ? refreshAheadAt(answer) : 0;
     // A 304, or a failure beside a good copy, does not change the file, so its compiled rules are kept.
     if (
       previous !== undefined &&
       previous.record.copy?.body === record.copy?.body &&
       previous.profile === profile
     ) {
-      this.parsed = previous.parsed;
+      this.#parsed = previous.#parsed;
     }
   }
 
   /** The file of the good copy, parsed on first use. */
   get file(): RobotsFile | undefined {
-    return this.parsed ?? this.parse();
+    return this.#parsed ?? this.#parse();
   }
 
   /** Whether fresh rules are in force at `now` and no refresh is due. This is the usual case, and implies a file. */
   isQuietAt(now: number): boolean {
-    return now < this.quietUntil && now >= this.quietFrom;
+    return now < this.#quietUntil && now >= this.#quietFrom;
   }
 
   /**
@@ -63,37 +63,37 @@ export class CacheEntry {
    */
   source(source: RobotsSource['source'], answerHolds: boolean, copyHolds: boolean): RobotsSource {
     if (source !== 'memory') return sourceOf(this.record, source, answerHolds, copyHolds);
-    const held = this.fromMemory;
-    if (held !== undefined && this.answerHeld === answerHolds && this.copyHeld === copyHolds) return held;
-    this.answerHeld = answerHolds;
-    this.copyHeld = copyHolds;
-    return (this.fromMemory = sourceOf(this.record, source, answerHolds, copyHolds));
+    const held = this.#fromMemory;
+    if (held !== undefined && this.#answerHeld === answerHolds && this.#copyHeld === copyHolds) return held;
+    this.#answerHeld = answerHolds;
+    this.#copyHeld = copyHolds;
+    return (this.#fromMemory = sourceOf(this.record, source, answerHolds, copyHolds));
   }
 
-  private parse(): RobotsFile | undefined {
+  #parse(): RobotsFile | undefined {
     const { copy } = this.record;
     if (copy === undefined) return undefined;
-    return (this.parsed = parseRobots(copy.body, { dialect: this.profile.dialect }));
+    return (this.#parsed = parseRobots(copy.body, { dialect: this.profile.dialect }));
   }
 
   /** Stores {@link sizeBytes} and returns it. */
   updateSize(): number {
-    this.countedChanges = this.parsed?.changes;
+    this.#countedChanges = this.#parsed?.changes;
     return (this.countedBytes = this.sizeBytes);
   }
 
   /** Whether {@link sizeBytes} may have changed since {@link updateSize}. */
   get hasChanged(): boolean {
-    return this.parsed?.changes !== this.countedChanges;
+    return this.#parsed?.changes !== this.#countedChanges;
   }
 
   /** Estimated memory of the entry. It grows when the file is parsed and when rules are compiled. */
   get sizeBytes(): number {
-    const { parsed } = this;
-    if (parsed === undefined) return this.recordBytes;
+    const parsed = this.#parsed;
+    if (parsed === undefined) return this.#recordBytes;
     // A body in UTF-16 is held beside its transcoding.
     return (
-      this.recordBytes +
+      this.#recordBytes +
       heldBytes(parsed) -
       (parsed.bytes === this.record.copy?.body ? parsed.bytes.length : 0)
     );

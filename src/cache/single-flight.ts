@@ -5,14 +5,14 @@ import { onAbort, LightAbortController, type LightAbortSignal } from '../base/in
  * flight is aborted when all callers have left, or by `abortAll`.
  */
 export class SingleFlight<Value> {
-  private readonly flights = new Map<string, Flight<Value>>();
+  readonly #flights = new Map<string, Flight<Value>>();
 
   get size(): number {
-    return this.flights.size;
+    return this.#flights.size;
   }
 
   has(key: string): boolean {
-    return this.flights.has(key);
+    return this.#flights.has(key);
   }
 
   /**
@@ -25,13 +25,13 @@ export class SingleFlight<Value> {
     signal?: AbortSignal,
   ): Promise<Value> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
-    let flight = this.flights.get(key);
+    let flight = this.#flights.get(key);
     if (flight === undefined) {
       const made = new Flight<Value>(() => {
-        if (this.flights.get(key) === made) this.flights.delete(key);
+        if (this.#flights.get(key) === made) this.#flights.delete(key);
       });
-      this.flights.set(key, made);
-      made.take((flightSignal) => start(flightSignal, () => this.flights.get(key) === made));
+      this.#flights.set(key, made);
+      made.take((flightSignal) => start(flightSignal, () => this.#flights.get(key) === made));
       flight = made;
     }
     return flight.join(signal);
@@ -39,65 +39,65 @@ export class SingleFlight<Value> {
 
   /** Detaches the flight of `key`: its waiters still get its result, later callers start a new flight. */
   detach(key: string): void {
-    this.flights.delete(key);
+    this.#flights.delete(key);
   }
 
   /** Aborts every flight. All waiters are rejected with `reason`. */
   abortAll(reason: unknown): void {
-    for (const flight of [...this.flights.values()]) flight.abort(reason);
+    for (const flight of [...this.#flights.values()]) flight.abort(reason);
   }
 }
 
 class Flight<Value> {
-  private readonly controller = new LightAbortController();
-  private readonly landed: () => void;
-  private readonly result: Promise<Value>;
-  private resolve!: (value: Value) => void;
-  private reject!: (reason: unknown) => void;
-  private passengers = 0;
+  readonly #controller = new LightAbortController();
+  readonly #landed: () => void;
+  readonly #result: Promise<Value>;
+  #resolve!: (value: Value) => void;
+  #reject!: (reason: unknown) => void;
+  #passengers = 0;
 
   constructor(landed: () => void) {
-    this.landed = landed;
-    this.result = new Promise((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
+    this.#landed = landed;
+    this.#result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
     });
     // All callers may have left before it fails, which would be an unhandled rejection.
-    this.result.catch(ignore);
+    this.#result.catch(ignore);
   }
 
   take(start: (signal: LightAbortSignal) => Promise<Value>): void {
-    start(this.controller).then(
+    start(this.#controller).then(
       (value) => {
-        this.landed();
-        this.resolve(value);
+        this.#landed();
+        this.#resolve(value);
       },
       (reason: unknown) => {
-        this.landed();
-        this.reject(reason);
+        this.#landed();
+        this.#reject(reason);
       },
     );
   }
 
   join(signal: AbortSignal | undefined): Promise<Value> {
-    this.passengers++;
+    this.#passengers++;
     // A caller without a signal never leaves.
-    if (signal === undefined) return this.result;
+    if (signal === undefined) return this.#result;
     return new Promise((resolve, reject) => {
       const stay = onAbort(signal, () => {
         reject(signal.reason);
-        this.passengers--;
-        if (this.passengers === 0) this.abort(signal.reason);
+        this.#passengers--;
+        if (this.#passengers === 0) this.abort(signal.reason);
       });
-      this.result.finally(stay).then(resolve, reject);
+      this.#result.finally(stay).then(resolve, reject);
     });
   }
 
   /** Aborts the flight. Waiters are rejected at once, whatever the work does; later callers start a new flight. */
   abort(reason: unknown): void {
-    this.landed();
-    this.reject(reason);
-    this.controller.abort(reason);
+    this.#landed();
+    this.#reject(reason);
+    this.#controller.abort(reason);
   }
 }
 

@@ -171,55 +171,56 @@ const restoreOptions: Check = optionTable({
 } satisfies Readonly<Record<keyof RestoreOptions, Check>>);
 
 class SnapshotReader {
-  private readonly context: SnapshotContext;
-  private readonly onRejected: RestoreOptions['onRejected'];
-  private readonly reasons: Partial<Record<RestoreRejection, number>> = {};
-  private lines = 0;
-  private restored = 0;
-  private rejected = 0;
-  private evicted = 0;
-  private promised = 0;
+  readonly #context: SnapshotContext;
+  readonly #onRejected: RestoreOptions['onRejected'];
+  readonly #reasons: Partial<Record<RestoreRejection, number>> = {};
+  #lines = 0;
+  #restored = 0;
+  #rejected = 0;
+  #evicted = 0;
+  #promised = 0;
 
   constructor(context: SnapshotContext, onRejected: RestoreOptions['onRejected']) {
-    this.context = context;
-    this.onRejected = onRejected;
+    this.#context = context;
+    this.#onRejected = onRejected;
   }
 
   get result(): RestoreResult {
-    const { restored, rejected, reasons, evicted } = this;
-    const missing = Math.max(0, this.promised - restored - rejected);
-    return { restored, rejected, reasons, evicted, missing };
+    const restored = this.#restored;
+    const rejected = this.#rejected;
+    const missing = Math.max(0, this.#promised - restored - rejected);
+    return { restored, rejected, reasons: this.#reasons, evicted: this.#evicted, missing };
   }
 
   async read(line: string): Promise<void> {
-    this.lines++;
-    if (line === '' || this.readHeader(line)) return;
-    const { memory, codec, clock, profileOf } = this.context;
+    this.#lines++;
+    if (line === '' || this.#readHeader(line)) return;
+    const { memory, codec, clock, profileOf } = this.#context;
     const now = clock.now();
     const { record, rejected, origin } = { origin: undefined, ...(await codec.decode(line, now)) };
-    if (record === undefined) this.reject(rejected ?? 'damaged', origin);
-    else if (isExpired(record, profileOf(record.origin), now)) this.reject('expired', record.origin);
+    if (record === undefined) this.#reject(rejected ?? 'damaged', origin);
+    else if (isExpired(record, profileOf(record.origin), now)) this.#reject('expired', record.origin);
     else {
       const evicted = memory.restore(record);
-      if (evicted === undefined) this.reject('older', record.origin);
+      if (evicted === undefined) this.#reject('older', record.origin);
       else {
-        this.restored++;
-        this.evicted += evicted;
+        this.#restored++;
+        this.#evicted += evicted;
       }
     }
   }
 
   /** Snapshots may be concatenated, so there may be several headers. */
-  private readHeader(line: string): boolean {
+  #readHeader(line: string): boolean {
     const origins = promisedOrigins(line);
-    this.promised += origins ?? 0;
+    this.#promised += origins ?? 0;
     return origins !== undefined;
   }
 
-  private reject(reason: RestoreRejection, origin: string | undefined): void {
-    this.rejected++;
-    this.reasons[reason] = (this.reasons[reason] ?? 0) + 1;
-    this.onRejected?.({ line: this.lines, reason, ...(origin === undefined ? {} : { origin }) });
+  #reject(reason: RestoreRejection, origin: string | undefined): void {
+    this.#rejected++;
+    this.#reasons[reason] = (this.#reasons[reason] ?? 0) + 1;
+    this.#onRejected?.({ line: this.#lines, reason, ...(origin === undefined ? {} : { origin }) });
   }
 }
 

@@ -12,27 +12,27 @@ export const FTP = 'ftp:';
 export class OriginSettings {
   /** The caller's texts and verdicts, by origin. */
   readonly overrides: ReadonlyMap<string, OverriddenOrigin>;
-  private readonly profiles = new Map<string, Profile>();
-  private readonly profile: Profile;
-  private readonly takesFtp: boolean;
+  readonly #profiles = new Map<string, Profile>();
+  readonly #profile: Profile;
+  readonly #takesFtp: boolean;
 
   constructor({ overrides, profile, ftp }: Settings) {
     const overridden = new Map<string, OverriddenOrigin>();
     this.overrides = overridden;
-    this.profile = profile;
-    this.takesFtp = ftp !== undefined;
+    this.#profile = profile;
+    this.#takesFtp = ftp !== undefined;
     for (const [origin, override] of overrides) {
-      if ('profile' in override) this.profiles.set(origin, readProfile(override.profile));
+      if ('profile' in override) this.#profiles.set(origin, readProfile(override.profile));
       else overridden.set(origin, overriddenOrigin(origin, override, profile));
     }
   }
 
   /** Bound, so that it can be passed on by itself. */
-  readonly profileOf = (origin: string): Profile => this.profiles.get(origin) ?? this.profile;
+  readonly profileOf = (origin: string): Profile => this.#profiles.get(origin) ?? this.#profile;
 
   /** Whether robots.txt can be fetched: `ftp:` needs a transport. */
   canAsk(origin: string): boolean {
-    return this.takesFtp || !origin.startsWith(FTP);
+    return this.#takesFtp || !origin.startsWith(FTP);
   }
 }
 
