@@ -21,7 +21,7 @@ const ALL_CASES = [
   'test/guard/contract.test.ts',
   'test/lifecycle/{sequences,under-profile}.test.ts',
   'test/net/addresses.test.ts',
-  'test/rules/{blocks,properties,size}.test.ts',
+  'test/rules/{blocks,properties,reference,size}.test.ts',
   'test/rules/lint/lint.test.ts',
   'test/rules/matcher/target-index.test.ts',
   'test/rules/usage/structured-fields.test.ts',

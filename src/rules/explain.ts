@@ -1,8 +1,9 @@
 import { targetOf } from '../url/index.ts';
 import { callerAgent } from './agent.ts';
 import { pathEnd, type RobotsFile } from './file.ts';
-import { fittingRules } from './matcher/rule-scan.ts';
-import { readTarget } from './matcher/target.ts';
+import { fittingRules } from './matcher/index.ts';
+import { readTarget } from './normal-form/target.ts';
+import { rulesFor } from './rules-for.ts';
 import type { Explanation } from './verdict.ts';
 
 /**
@@ -29,8 +30,8 @@ export function explain(
   const { bytes, traits } = file;
   const token = callerAgent(file.chooseAgent(agent), traits);
   const text = target.startsWith('/') ? target : targetOf(target);
-  const { octets, length } = readTarget(text, 0, pathEnd(text), traits);
-  const [winner, ...others] = fittingRules(bytes, token, traits, octets, length);
+  const form = readTarget(text, 0, pathEnd(text), traits);
+  const [winner, ...others] = fittingRules(bytes, rulesFor(bytes, token, traits), traits, form);
   // Rules derived from the winner's line are not its runners-up.
   const rival = others.find((rule) => winner !== undefined && rule.offset !== winner.offset);
   if (winner === undefined || rival === undefined) return { verdict };

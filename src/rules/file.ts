@@ -9,11 +9,15 @@ import {
   type Sitemap,
 } from './describe.ts';
 import { type Dialect, type DialectTraits, dialects } from './dialect.ts';
-import { compile } from './matcher/compile.ts';
-import { matchOnce } from './matcher/rule-scan.ts';
-import { NO_RULE, type Ruleset, type WrittenRule } from './matcher/ruleset.ts';
-import type { Selection } from './matcher/select.ts';
-import { readTarget } from './matcher/target.ts';
+import {
+  compile,
+  matchOnce,
+  NO_RULE,
+  type Ruleset,
+  type Selection,
+  type WrittenRule,
+} from './matcher/index.ts';
+import { readTarget } from './normal-form/target.ts';
 import { fromUtf8 } from './octets.ts';
 import type { MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
@@ -102,8 +106,7 @@ export class RobotsFile {
     this.asked = true;
     const { bytes, traits } = this;
     const agent = callerAgent(token, traits);
-    const { octets, length, byteMask } = readTarget(text, start, end, traits);
-    const { selection, rule } = matchOnce(bytes, agent, traits, octets, length, byteMask);
+    const { selection, rule } = matchOnce(bytes, agent, traits, readTarget(text, start, end, traits));
     return verdictOf(this.describeGroup(selection, agent), rule && this.describeRule(rule));
   }
 

@@ -1,5 +1,5 @@
 import type { RobotsFile } from './file.ts';
-import type { Ruleset } from './matcher/ruleset.ts';
+import type { Ruleset } from './matcher/index.ts';
 
 /*
  * The memory that V8 uses for these objects and their fields, in octets. `npm run bench -- memory` compares the sum with
@@ -23,11 +23,10 @@ export function heldBytes(file: RobotsFile): number {
   return held;
 }
 
-function rulesetBytes({ words, extra, group }: Ruleset): number {
+function rulesetBytes({ byteLength, group }: Ruleset): number {
   return (
     RULESET_BYTES +
-    words.byteLength +
-    extra.byteLength +
+    byteLength +
     (group === undefined || Object.isFrozen(group) ? 0 : GROUP_BYTES + group.lines.length * 8)
   );
 }

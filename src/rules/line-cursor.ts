@@ -158,12 +158,12 @@ export class LineCursor {
     let value = space;
     while (value < end && this.separates(bytes[value]!)) value++;
     if (value === end) return;
-    let at = value;
-    for (; at < end; at++) {
+    let valueEnd = end;
+    for (let at = end - 1; at >= value; at--) {
       if (this.separates(bytes[at]!)) return;
-      if (this.traits.controlEndsValue && CONTROL[bytes[at]!] === 1) break;
+      if (this.traits.controlEndsValue && CONTROL[bytes[at]!] === 1) valueEnd = at;
     }
-    this.split(start, space, value, at);
+    this.split(start, space, value, valueEnd);
     this.missingColon = true;
   }
 

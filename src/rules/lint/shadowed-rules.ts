@@ -1,8 +1,7 @@
 import { asCharacters } from '../characters.ts';
 import type { DialectTraits } from '../dialect.ts';
-import { DOLLAR, STAR } from '../octets.ts';
-import { NormalForm } from '../matcher/normal-form.ts';
-import { PatternFacts, readPattern } from '../matcher/pattern.ts';
+import { STAR } from '../octets.ts';
+import { Pattern } from '../normal-form/pattern.ts';
 import type { Span } from './report.ts';
 
 /** The properties of a rule that decide whether another one shadows it. */
@@ -26,22 +25,18 @@ export interface RankedRule extends Span {
 
 const HEAD_OCTETS = 6;
 
-const facts = new PatternFacts();
-const forms = new NormalForm();
+const pattern = new Pattern();
 
 /** The rule whose pattern is at `span` of `bytes`. */
 export function rankedRule(bytes: Uint8Array, span: Span, allow: boolean, traits: DialectTraits): RankedRule {
   const { line, column, start, end } = span;
-  forms.length = 0;
-  readPattern(bytes, start, end, traits, facts, forms);
-  const { anchored, inPlace, literalLength: prefixLength, priority, wild } = facts;
-  let octets = inPlace ? bytes : forms.octets.slice(0, forms.length);
-  let from = inPlace ? start : 0;
-  let length = octets.length;
-  if (inPlace) length = (traits.wildcards && bytes[end - 1] === DOLLAR ? end - 1 : end) - start;
-  // A trailing `*` changes no match, and makes an anchor ineffective.
-  if (!wild) length = prefixLength;
-  else {
+  pattern.read(bytes, start, end, traits);
+  const { anchored, literalLength: prefixLength, priority, wild } = pattern;
+  let from = pattern.start;
+  let { length } = pattern;
+  let octets = pattern.octets === bytes ? bytes : pattern.octets.slice(from, from + length);
+  if (wild) {
+    // A trailing `*` changes no match.
     while (octets[from + length - 1] === STAR) length--;
     // `/a**b` matches the same targets as `/a*b`.
     if (hasStars(octets, from, from + length)) {

@@ -1,7 +1,7 @@
 import type { DialectTraits } from '../dialect.ts';
 import { LineCursor } from '../line-cursor.ts';
 import { BLANK, DOLLAR, ENCODED, PERCENT, STAR, UNRESERVED, URI_CLASS, utf8 } from '../octets.ts';
-import { escapeAt } from './normal-form.ts';
+import { escapeAt } from '../normal-form/normal-form.ts';
 
 /*
  * Kinds of lines by the first, second and fifth octet of their key. They exclude most lines of a file without reading the

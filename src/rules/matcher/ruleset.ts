@@ -1,108 +1,124 @@
 import type { DialectTraits } from '../dialect.ts';
-import type { Selection } from './select.ts';
 import type { MatchedGroup, MatchedRule } from '../verdict.ts';
+import { rankOf, type WrittenRule } from './rule.ts';
+import type { RuleTable } from './rule-table.ts';
+import type { Selection } from './select.ts';
+import { TargetSearch } from './target-search.ts';
 
 /*
  * The compiled rules of one agent in one file. One Int32Array holds them, because a crawler keeps many thousands of
- * files; README.md draws the layout. It begins with the rules, three words each:
- *
- *   0  literal rules: octets 1 to 4 of the pattern; wild rules: their byte mask
- *   1  offset of the pattern in the file, and its length, of a literal rule before the final `*` or `$`; or, if
- *      DETAILED, the index of its details
- *   2  line of the file, whether a literal rule ends with one `*` or `$`, octets of word 0 that count, flags
- *
- * A rule has details when its pattern is not its own normal form (REWRITTEN), or when a number needs more bits: six
- * words after the rules and the sieves.
+ * files; README.md draws the layout. Its constants are not exported: V8 compiles those of a module into its code, but
+ * reads exported and imported ones each time, which costs a question 3 to 5 % (28,799 questions about 1,200 real files).
  */
-export const RULE_WORDS = 3;
-export const DETAIL_WORDS = 6;
 
-export const ALLOW = 1;
-export const ANCHORED = 2;
-export const REWRITTEN = 4;
-export const FOLDS = 8;
-export const WILD = 16;
-export const DETAILED = 32;
-export const FLAG_BITS = 6;
+/** Words of a rule. */
+const RULE_WORDS = 3;
+/** Words of the details of a rule: it has them when it does not fit three words. */
+const DETAIL_WORDS = 6;
+
+/* Flags, the lowest bits of word 2. */
+const ALLOW = 1;
+const ANCHORED = 2;
+const REWRITTEN = 4;
+const FOLDS = 8;
+const WILD = 16;
+const DETAILED = 32;
+/** Where in word 2 the number of octets of word 0 that count starts: 0 and 2 to 5, with the slash. */
+const HEAD_SHIFT = 6;
+/** Where the number of octets starts that follow in the file what is compared: none, or one `*` or `$`. */
+const TAIL_SHIFT = 9;
 
 /** Word 1: the offset is above the length. Word 2: the line is above the rest. */
-export const LOW_BITS = 12;
+const LOW_BITS = 12;
 const LOW = (1 << LOW_BITS) - 1;
 /** Offsets from here on need details. Lines are fewer than octets. */
-export const HIGH_LIMIT: number = 1 << (32 - LOW_BITS);
+const HIGH_LIMIT = 1 << (32 - LOW_BITS);
 /** Longer patterns have details: a description does not show all of them. */
-export const MAX_PLAIN_OCTETS = 2_000;
-/**
- * Word 2: behind the flags, how many octets of word 0 count, 0 and 2 to 5 with the slash; from this bit on, how many octets
- * follow the literal part of a literal rule: none, or one `*` or `$`.
- */
-export const TAIL_SHIFT: number = FLAG_BITS + 3;
+const MAX_PLAIN_OCTETS = 2_000;
 
 /** The number of octets that a rule and a target are compared by first: octet 0, and the four of word 0. */
-export const HEAD_OCTETS = 5;
+const HEAD_OCTETS = 5;
+/** The mask of {@link headOf}, by the number of octets of it that count. */
+const HEAD_MASK = Int32Array.of(0, 0, 0xff, 0xffff, 0xff_ffff, -1, 0, 0);
+
+/** Up to this number of rules need no sieve. */
+const UNSIEVED = 8;
+/** Rules of a sieve, and words of it: one for each kind of beginning. */
+const SIEVE = 32;
+
+const NO_OCTETS = new Uint8Array(0);
+const NO_WORDS = new Int32Array(0);
 
 /** No rule fits the target. */
 export const NO_RULE = -1;
 
-/** A rule in the file. */
-export interface WrittenRule {
-  readonly allow: boolean;
-  /** Offset of its pattern in the file. */
-  readonly offset: number;
-  /** Length of its pattern as written, in octets, including the anchor. */
-  readonly writtenLength: number;
-  /** 1-based. */
-  readonly line: number;
+/** Searches for wild rules. One serves all rulesets: a decision is synchronous, and lets go of its target. */
+const search = new TargetSearch();
+
+/** Octets 1 to 4 of a normal form. Octet 0 is a slash in every one that can fit. */
+function headOf(octets: Uint8Array, start: number, length: number): number {
+  if (length >= HEAD_OCTETS) {
+    return (
+      octets[start + 1]! | (octets[start + 2]! << 8) | (octets[start + 3]! << 16) | (octets[start + 4]! << 24)
+    );
+  }
+  let head = 0;
+  for (let at = length - 1; at > 0; at--) head = (head << 8) | octets[start + at]!;
+  return head;
 }
 
-/** A rule that fits a target. */
-export interface FittingRule extends WrittenRule {
-  /** The number of octets that count for precedence. The larger number is more specific. */
-  readonly priority: number;
+/** A hash of octets 1 and 2: one of 32 kinds of beginnings. */
+const beginningOf = (first: number, second: number): number => (first * 5 + second * 11) & (SIEVE - 1);
+
+/** The rules of a table, in the order in which a ruleset has them. */
+export interface OrderedRules {
+  /** Entries that are listed, best first. */
+  readonly listed: readonly number[];
+  /** Entries of literal rules, sorted by octets. */
+  readonly sorted: readonly number[];
+  /** For each of `sorted` the index there of the longest other rule that is its prefix; -1 if there is none. */
+  readonly parents: readonly number[];
 }
 
-// V8 compiles constants of a module into its code, but reads imported and exported ones each time.
-const WORDS = RULE_WORDS;
-const TO_THE_END = ANCHORED;
-const IN_EXTRA = REWRITTEN;
-const HAS_DETAILS = DETAILED;
-const HIGH_AT = LOW_BITS;
-const TAIL_AT = TAIL_SHIFT;
-const HEAD = HEAD_OCTETS;
-
-export abstract class Ruleset {
+export class Ruleset {
   readonly scope: Selection['scope'];
   readonly crawlDelayMs: number;
   /** The groups that apply, as one; absent when there is none. */
   readonly group: MatchedGroup | undefined;
-  /** The number of rules, literal and wild. */
-  readonly count: number;
-  /** The number of rules that are tried one after the other. They come first. */
-  protected readonly listed: number;
-  readonly words: Int32Array;
-  readonly extra: Uint8Array;
-  protected readonly bytes: Uint8Array;
+  private readonly bytes: Uint8Array;
   private readonly traits: DialectTraits;
+  /** The number of rules. */
+  private readonly count: number;
+  /** The number of rules that are tried one after the other, best first. They come first; the others are sorted. */
+  private readonly listed: number;
+  private readonly words: Int32Array;
+  /** The normal forms of the rewritten rules. */
+  private readonly forms: Uint8Array;
 
+  /** Compiles the rules of `table`. */
   constructor(
     { scope, crawlDelayMs }: Selection,
     group: MatchedGroup | undefined,
     bytes: Uint8Array,
     traits: DialectTraits,
-    words: Int32Array,
-    extra: Uint8Array,
-    count: number,
-    listed: number,
+    table: RuleTable,
+    rules: OrderedRules,
   ) {
     this.scope = scope;
     this.crawlDelayMs = crawlDelayMs;
     this.group = group;
-    this.count = count;
-    this.listed = listed;
-    this.words = words;
     this.bytes = bytes;
-    this.extra = extra;
     this.traits = traits;
+    this.listed = rules.listed.length;
+    this.count = this.listed + rules.sorted.length;
+    this.words = this.count === 0 ? NO_WORDS : wordsOf(table, rules);
+    const { octets, length } = table.forms;
+    this.forms = length === 0 ? NO_OCTETS : octets.slice(0, length);
+  }
+
+  /** Octets of memory beside its fields. */
+  get byteLength(): number {
+    return this.words.byteLength + this.forms.byteLength;
   }
 
   /**
@@ -111,10 +127,145 @@ export abstract class Ruleset {
    *
    * @param byteMask The byte mask of the target; extra bits are harmless.
    */
-  abstract decide(octets: Uint8Array, start: number, end: number, byteMask: number): number;
+  decide(octets: Uint8Array, start: number, end: number, byteMask: number): number {
+    const { count, listed } = this;
+    const best = count > listed ? this.decideSorted(octets, start, end) : NO_RULE;
+    return listed > 0 ? this.decideListed(octets, start, end, byteMask, best) : best;
+  }
+
+  /**
+   * Returns the rule that decides among the sorted ones. Of two rules with the same octets the anchored one comes second.
+   * Take the last rule that does not sort after the target. Every rule that is a prefix of the target is this rule, or
+   * its parent, or the parent of that, and so on.
+   */
+  private decideSorted(octets: Uint8Array, start: number, end: number): number {
+    const { words, listed, count } = this;
+    const size = end - start;
+    let low = listed;
+    let high = count;
+    // When two rules share n octets with the target, all rules sorted between them share at least n.
+    let sharedLow = 0;
+    let sharedHigh = 0;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const word = middle * RULE_WORDS;
+      const length = this.lengthOf(word);
+      const pattern = this.octetsOf(word);
+      const from = this.startOf(word);
+      const room = length < size ? length : size;
+      let shared = sharedLow < sharedHigh ? sharedLow : sharedHigh;
+      while (shared < room && pattern[from + shared] === octets[start + shared]) shared++;
+      if (shared === length || (shared < size && pattern[from + shared]! < octets[start + shared]!)) {
+        low = middle + 1;
+        sharedLow = shared;
+      } else {
+        high = middle;
+        sharedHigh = shared;
+      }
+    }
+    const parents = words.length - count;
+    let best = NO_RULE;
+    let rule = low - 1;
+    while (rule >= listed) {
+      const length = this.lengthOf(rule * RULE_WORDS);
+      const anchored = (words[rule * RULE_WORDS + 2]! & ANCHORED) !== 0;
+      if (length <= sharedLow && (!anchored || length === size) && (best < 0 || this.beats(rule, best)))
+        best = rule;
+      rule = words[parents + rule]!;
+    }
+    return best;
+  }
+
+  /** Returns the rule that decides among the listed rules (best first) and `best`, a rule known to fit. */
+  private decideListed(
+    octets: Uint8Array,
+    start: number,
+    end: number,
+    byteMask: number,
+    best: number,
+  ): number {
+    const head = headOf(octets, start, end - start);
+    const missing = ~byteMask;
+    const { listed, words } = this;
+    let searches = false;
+    let decides = best;
+    // A target without octets 1 and 2 gives an arbitrary kind. That is correct: every sieve holds all rules as short as
+    // this target, and longer rules do not fit it.
+    const kind = this.count * RULE_WORDS + beginningOf(octets[start + 1]!, octets[start + 2]!);
+    search: for (let first = 0; first < listed; first += SIEVE) {
+      let left = listed > UNSIEVED ? words[kind + first]! : (1 << listed) - 1;
+      for (; left !== 0; left &= left - 1) {
+        const rule = first + 31 - Math.clz32(left & -left);
+        const word = rule * RULE_WORDS;
+        const facts = words[word + 2]!;
+        const wild = (facts & WILD) !== 0;
+        const differs = wild ? missing : HEAD_MASK[(facts >> HEAD_SHIFT) & 7]!;
+        if (((wild ? words[word]! : words[word]! ^ head) & differs) !== 0) continue;
+        if (best >= 0 && !this.beats(rule, best)) break search;
+        if (wild && !searches) {
+          search.begin(octets, start, end);
+          searches = true;
+        }
+        if (wild ? this.wildFits(word, facts) : this.literalFits(word, facts, octets, start, end)) {
+          decides = rule;
+          break search;
+        }
+      }
+    }
+    if (searches) search.end();
+    return decides;
+  }
+
+  /** Whether a wild rule fits the target of {@link search}. */
+  private wildFits(word: number, facts: number): boolean {
+    const anchored = (facts & ANCHORED) !== 0;
+    return search.wildFits(
+      this.octetsOf(word),
+      this.startOf(word),
+      this.lengthOf(word),
+      anchored,
+      (facts & FOLDS) !== 0,
+    );
+  }
+
+  /** Whether a literal rule fits. The caller has compared the first {@link HEAD_OCTETS} octets already. */
+  private literalFits(word: number, facts: number, octets: Uint8Array, start: number, end: number): boolean {
+    const length = this.lengthOf(word);
+    const room = end - start;
+    if (length > room || ((facts & ANCHORED) !== 0 && length !== room)) return false;
+    const pattern = this.octetsOf(word);
+    const from = this.startOf(word);
+    // Most patterns share a prefix, so comparing from the end finds a difference sooner.
+    for (let at = length - 1; at >= HEAD_OCTETS; at--) {
+      if (pattern[from + at] !== octets[start + at]) return false;
+    }
+    return true;
+  }
+
+  /** Whether `rule` takes precedence over `other` where both fit. */
+  private beats(rule: number, other: number): boolean {
+    const word = rule * RULE_WORDS;
+    const otherWord = other * RULE_WORDS;
+    const { traits } = this;
+    const more =
+      rankOf(this.priorityOf(word), this.isAllow(rule), traits) -
+      rankOf(this.priorityOf(otherWord), this.isAllow(other), traits);
+    return more === 0 ? this.offsetOf(word) < this.offsetOf(otherWord) : more > 0;
+  }
 
   isAllow(rule: number): boolean {
-    return (this.words[rule * WORDS + 2]! & ALLOW) !== 0;
+    return (this.words[rule * RULE_WORDS + 2]! & ALLOW) !== 0;
+  }
+
+  /** The type of `rule`, and the position of its pattern in the file. */
+  ruleAt(rule: number): WrittenRule {
+    const word = rule * RULE_WORDS;
+    return {
+      allow: this.isAllow(rule),
+      offset: this.offsetOf(word),
+      writtenLength: this.detail(word, 3, this.writtenOf(word)),
+      line: this.detail(word, 5, this.words[word + 2]! >>> LOW_BITS),
+    };
   }
 
   /**
@@ -122,89 +273,126 @@ export abstract class Ruleset {
    * form. The target then begins with the pattern. `undefined` when it does not, because the rule is wild or rewritten.
    */
   describeIn(rule: number, text: string, start: number): MatchedRule | undefined {
-    const facts = this.words[rule * WORDS + 2]!;
+    const facts = this.words[rule * RULE_WORDS + 2]!;
     if ((facts & (WILD | DETAILED)) !== 0) return undefined;
-    const begin = text.slice(start, start + this.sizeOf(rule * WORDS));
+    const begin = text.slice(start, start + this.lengthOf(rule * RULE_WORDS));
     return {
       directive: this.isAllow(rule) ? 'allow' : 'disallow',
-      pattern: ((facts >> TAIL_AT) & 1) === 0 ? begin : begin + ((facts & TO_THE_END) === 0 ? '*' : '$'),
-      line: facts >>> HIGH_AT,
+      pattern: ((facts >> TAIL_SHIFT) & 1) === 0 ? begin : begin + ((facts & ANCHORED) === 0 ? '*' : '$'),
+      line: facts >>> LOW_BITS,
     };
   }
 
   /** Number `detail` of the details of the rule at `word`, or `short` when it has none. */
   private detail(word: number, detail: number, short: number): number {
     const { words } = this;
-    return (words[word + 2]! & HAS_DETAILS) === 0 ? short : words[words[word + 1]! + detail]!;
+    return (words[word + 2]! & DETAILED) === 0 ? short : words[words[word + 1]! + detail]!;
   }
 
   /** The array that holds the normal form of the rule at `word`. */
-  protected octetsOf(word: number): Uint8Array {
-    return (this.words[word + 2]! & IN_EXTRA) === 0 ? this.bytes : this.extra;
+  private octetsOf(word: number): Uint8Array {
+    return (this.words[word + 2]! & REWRITTEN) === 0 ? this.bytes : this.forms;
   }
 
   /** Where its normal form starts there. */
-  protected startOf(word: number): number {
-    return this.detail(word, 0, this.words[word + 1]! >>> HIGH_AT);
+  private startOf(word: number): number {
+    return this.detail(word, 0, this.words[word + 1]! >>> LOW_BITS);
   }
 
-  /** The length of its normal form; of a literal rule before the final `*` and `$`. */
-  protected sizeOf(word: number): number {
+  /** The length of what is compared: of its normal form without the anchor and, if it is literal, trailing `*`. */
+  private lengthOf(word: number): number {
     return this.detail(word, 1, this.words[word + 1]! & LOW);
   }
 
   private offsetOf(word: number): number {
-    return this.detail(word, 4, this.words[word + 1]! >>> HIGH_AT);
+    return this.detail(word, 4, this.words[word + 1]! >>> LOW_BITS);
   }
 
-  /** "The most specific match … is the match that has the most octets" (RFC 9309 §2.2.2). */
   private priorityOf(word: number): number {
     return this.detail(word, 2, this.writtenOf(word));
   }
 
   private writtenOf(word: number): number {
-    return (this.words[word + 1]! & LOW) + ((this.words[word + 2]! >> TAIL_AT) & 1);
+    return (this.words[word + 1]! & LOW) + ((this.words[word + 2]! >> TAIL_SHIFT) & 1);
   }
+}
 
-  /** The type of `rule`, and the position of its pattern in the file. */
-  ruleAt(rule: number): WrittenRule {
-    const word = rule * WORDS;
-    return {
-      allow: this.isAllow(rule),
-      offset: this.offsetOf(word),
-      writtenLength: this.detail(word, 3, this.writtenOf(word)),
-      line: this.detail(word, 5, this.words[word + 2]! >>> HIGH_AT),
-    };
+/** The words of a ruleset. */
+function wordsOf(table: RuleTable, { listed, sorted, parents }: OrderedRules): Int32Array {
+  const entries = [...listed, ...sorted];
+  const sieves = entries.length * RULE_WORDS;
+  const sieveWords = listed.length <= UNSIEVED ? 0 : Math.ceil(listed.length / SIEVE) * SIEVE;
+  let detail = sieves + sieveWords;
+  const details = entries.filter((entry) => needsDetails(table, entry)).length * DETAIL_WORDS;
+  const words = new Int32Array(detail + details + parents.length);
+  for (let rule = 0; rule < entries.length; rule++) {
+    const entry = entries[rule]!;
+    const literalLength = table.literalLengthOf(entry);
+    const head = headOf(table.octetsOf(entry), table.startOf(entry), literalLength);
+    writeRule(words, rule * RULE_WORDS, table, entry, head, detail);
+    if (needsDetails(table, entry)) detail = writeDetails(words, detail, table, entry);
+    if (rule < listed.length && sieveWords > 0) addToSieve(words, sieves, rule, head, literalLength);
   }
+  for (let at = 0; at < parents.length; at++) {
+    words[detail + at] = parents[at]! < 0 ? -1 : parents[at]! + listed.length;
+  }
+  return words;
+}
 
-  /** Whether `rule` takes precedence over `other` where both fit. */
-  protected beats(rule: number, other: number): boolean {
-    const word = rule * WORDS;
-    const others = other * WORDS;
-    if (this.traits.decides === 'longest') {
-      const more = this.priorityOf(word) - this.priorityOf(others);
-      if (more !== 0) return more > 0;
-      // "If an "allow" rule and a "disallow" rule are equivalent, then the "allow" rule SHOULD be used."
-      if (this.isAllow(rule) !== this.isAllow(other)) return this.isAllow(rule);
-    }
-    return this.offsetOf(word) < this.offsetOf(others);
-  }
+/** Octets of its pattern behind what is compared. */
+const tailOf = (table: RuleTable, entry: number): number => table.writtenOf(entry) - table.lengthOf(entry);
 
-  /** Whether a literal rule fits. The caller has compared the first {@link HEAD_OCTETS} octets already. */
-  protected literalFits(
-    word: number,
-    facts: number,
-    octets: Uint8Array,
-    start: number,
-    end: number,
-  ): boolean {
-    const size = this.sizeOf(word);
-    const room = end - start;
-    if (size > room || ((facts & TO_THE_END) !== 0 && size !== room)) return false;
-    const pattern = this.octetsOf(word);
-    const from = this.startOf(word);
-    // Most patterns share a prefix, so comparing from the end finds a difference sooner.
-    for (let at = size - 1; at >= HEAD; at--) if (pattern[from + at] !== octets[start + at]) return false;
-    return true;
-  }
+function needsDetails(table: RuleTable, entry: number): boolean {
+  return (
+    table.isRewritten(entry) ||
+    table.writtenOf(entry) > MAX_PLAIN_OCTETS ||
+    tailOf(table, entry) > 1 ||
+    table.offsetOf(entry) >= HIGH_LIMIT
+  );
+}
+
+function writeRule(
+  words: Int32Array,
+  word: number,
+  table: RuleTable,
+  entry: number,
+  head: number,
+  detail: number,
+): void {
+  const wild = table.isWild(entry);
+  const detailed = needsDetails(table, entry);
+  const facts =
+    (table.isAllow(entry) ? ALLOW : 0) |
+    (table.isAnchored(entry) ? ANCHORED : 0) |
+    (table.isRewritten(entry) ? REWRITTEN : 0) |
+    (table.folds(entry) ? FOLDS : 0) |
+    (wild ? WILD : 0) |
+    (Math.min(table.literalLengthOf(entry), HEAD_OCTETS) << HEAD_SHIFT);
+  words[word] = wild ? table.byteMaskOf(entry) : head;
+  words[word + 1] = detailed ? detail : (table.offsetOf(entry) << LOW_BITS) | table.lengthOf(entry);
+  words[word + 2] = detailed
+    ? facts | DETAILED
+    : facts | (tailOf(table, entry) << TAIL_SHIFT) | (table.lineOf(entry) << LOW_BITS);
+}
+
+/** Writes the details of `entry` at `detail`. @returns their end. */
+function writeDetails(words: Int32Array, detail: number, table: RuleTable, entry: number): number {
+  words[detail] = table.startOf(entry);
+  words[detail + 1] = table.lengthOf(entry);
+  words[detail + 2] = table.priorityOf(entry);
+  words[detail + 3] = table.writtenOf(entry);
+  words[detail + 4] = table.offsetOf(entry);
+  words[detail + 5] = table.lineOf(entry);
+  return detail + DETAIL_WORDS;
+}
+
+/**
+ * Adds `rule` to the sieves at `sieves`: bit n of a word is set when rule n of the 32 may fit a target that begins so.
+ * `head`: its first octets, of which `length` are before the first wildcard.
+ */
+function addToSieve(words: Int32Array, sieves: number, rule: number, head: number, length: number): void {
+  const sieve = sieves + (rule & -SIEVE);
+  const bit = 1 << (rule & (SIEVE - 1));
+  if (length > 2) words[sieve + beginningOf(head & 0xff, (head >> 8) & 0xff)]! |= bit;
+  else for (let kind = 0; kind < SIEVE; kind++) words[sieve + kind]! |= bit;
 }

@@ -2,6 +2,7 @@ import { agentLineNames, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from '../agent.t
 import type { DialectTraits } from '../dialect.ts';
 import { LINE_ALLOW, LINE_BLANK, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from '../line-cursor.ts';
 import { utf8 } from '../octets.ts';
+import { secondsToMs } from '../seconds.ts';
 import {
   HAS_TEXT,
   MAY_BE_BLANK,
@@ -11,8 +12,6 @@ import {
   type RuleCursor,
 } from './rule-cursor.ts';
 
-/** `.`, relative to the digit 0. */
-const POINT = -2;
 const CRAWL_DELAY = utf8.encode('crawl-delay');
 
 /** The groups that apply to an agent. */
@@ -111,25 +110,4 @@ export function selectRules(
   }
   const scope = agentLines.length === 0 ? 'none' : wanted === NAMES_AGENT ? 'named' : 'all';
   return { scope, crawlDelayMs, agentLines, omitted, nameStart, nameEnd };
-}
-
-/** Converts decimal seconds to ms, at most one year; -1 for any other text. */
-export function secondsToMs(bytes: Uint8Array, start: number, end: number): number {
-  if (end - start > 32) return -1;
-  let number = 0;
-  /** What to divide the number by; 0 before the point. */
-  let divisor = 0;
-  for (let at = start; at < end; at++) {
-    const digit = bytes[at]! - 0x30;
-    if (digit === POINT && divisor === 0) divisor = 1;
-    else if (digit < 0 || digit > 9) return -1;
-    else {
-      number = number * 10 + digit;
-      divisor *= 10;
-    }
-  }
-  // No digit: nothing, or the point alone.
-  return end - start <= (divisor === 1 ? 1 : 0)
-    ? -1
-    : Math.min(Math.round((number / (divisor || 1)) * 1000), 31_536_000_000);
 }

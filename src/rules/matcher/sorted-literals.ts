@@ -1,5 +1,4 @@
-import { comparePrecedence, factsOf, literalLengthOf, octetsOf, ruleCount, textOf } from './rule-table.ts';
-import { ANCHORED, WILD } from './ruleset.ts';
+import type { RuleTable } from './rule-table.ts';
 
 /** Up to this number of entries a comparison sort is faster than the radix sort. */
 const MAX_COMPARISON_SORT = 24;
@@ -12,26 +11,22 @@ export interface SortedLiterals {
   readonly parents: number[];
 }
 
-export function sortedLiterals(count: number): SortedLiterals {
-  entries = new Int32Array(count);
-  sorted = new Int32Array(entries.length);
-  let next = 0;
-  for (let entry = 0; entry < ruleCount; entry++) if ((factsOf(entry) & WILD) === 0) entries[next++] = entry;
-  sort(0, entries.length, 0);
-
+/** Sorts the literal rules of `table`, `count` of them. */
+export function sortedLiterals(table: RuleTable, count: number): SortedLiterals {
+  const sort = new LiteralSort(table, count);
   const literals: number[] = [];
   const parents: number[] = [];
   let parent = -1;
-  for (const entry of entries) {
+  for (const entry of sort.sorted()) {
     const previous = literals.length - 1;
-    if (previous >= 0 && compareFrom(literals[previous]!, entry, 0) === 0) {
-      if (comparePrecedence(entry, literals[previous]!) < 0) literals[previous] = entry;
+    if (previous >= 0 && sort.compare(literals[previous]!, entry, 0) === 0) {
+      if (table.beats(entry, literals[previous]!)) literals[previous] = entry;
       continue;
     }
-    while (parent >= 0 && !isPrefix(literals[parent]!, entry)) parent = parents[parent]!;
+    while (parent >= 0 && !sort.isPrefix(literals[parent]!, entry)) parent = parents[parent]!;
     parents.push(parent);
     literals.push(entry);
-    if ((factsOf(entry) & ANCHORED) === 0) parent = literals.length - 1;
+    if (!table.isAnchored(entry)) parent = literals.length - 1;
   }
   return { literals, parents };
 }
@@ -39,64 +34,88 @@ export function sortedLiterals(count: number): SortedLiterals {
 /** Kinds of entries at a depth. 0: ends there, not anchored. 1: ends there, anchored. From 2: the next octet. */
 const KINDS = 258;
 
-let entries = new Int32Array(0);
-let sorted = entries;
-
 /**
- * Sorts `entries[low, high)`, which share their first `depth` octets, by radix sort: each octet is read a few times only,
- * however much the rules have in common.
+ * A radix sort of entries by their octets: each octet is read a few times only, however much the rules have in common.
  */
-function sort(low: number, high: number, depth: number): void {
-  for (;;) {
-    if (high - low <= MAX_COMPARISON_SORT) {
-      entries.subarray(low, high).sort((one, other) => compareFrom(one, other, depth));
-      return;
+class LiteralSort {
+  private readonly table: RuleTable;
+  private readonly entries: Int32Array;
+  private readonly scratch: Int32Array;
+
+  constructor(table: RuleTable, count: number) {
+    this.table = table;
+    this.entries = new Int32Array(count);
+    this.scratch = new Int32Array(count);
+    let next = 0;
+    for (let entry = 0; entry < table.count; entry++) if (!table.isWild(entry)) this.entries[next++] = entry;
+  }
+
+  sorted(): Int32Array {
+    this.sort(0, this.entries.length, 0);
+    return this.entries;
+  }
+
+  /** Sorts `entries[low, high)`, which share their first `depth` octets. */
+  private sort(low: number, high: number, depth: number): void {
+    const { entries, scratch } = this;
+    for (;;) {
+      if (high - low <= MAX_COMPARISON_SORT) {
+        entries.subarray(low, high).sort((one, other) => this.compare(one, other, depth));
+        return;
+      }
+      const kind = this.kindOf(low, depth);
+      let at = low + 1;
+      while (at < high && this.kindOf(at, depth) === kind) at++;
+      if (at < high) break;
+      if (kind < 2) return;
+      depth++;
     }
-    const kind = kindOf(low, depth);
-    let at = low + 1;
-    while (at < high && kindOf(at, depth) === kind) at++;
-    if (at < high) break;
-    if (kind < 2) return;
-    depth++;
+    const starts = new Int32Array(KINDS + 1);
+    for (let at = low; at < high; at++) starts[this.kindOf(at, depth) + 1]!++;
+    for (let kind = 1; kind <= KINDS; kind++) starts[kind]! += starts[kind - 1]!;
+    for (let at = low; at < high; at++) scratch[low + starts[this.kindOf(at, depth)]!++] = entries[at]!;
+    entries.set(scratch.subarray(low, high), low);
+    // Each start has moved to the start of the next kind. Entries of kinds 0 and 1 are equal and need no further sorting.
+    for (let kind = 2; kind < KINDS; kind++) {
+      const first = starts[kind - 1]!;
+      if (starts[kind]! - first > 1) this.sort(low + first, low + starts[kind]!, depth + 1);
+    }
   }
-  const starts = new Int32Array(KINDS + 1);
-  for (let at = low; at < high; at++) starts[kindOf(at, depth) + 1]!++;
-  for (let kind = 1; kind <= KINDS; kind++) starts[kind]! += starts[kind - 1]!;
-  for (let at = low; at < high; at++) sorted[low + starts[kindOf(at, depth)]!++] = entries[at]!;
-  entries.set(sorted.subarray(low, high), low);
-  // Each start has moved to the start of the next kind. Entries of kinds 0 and 1 are equal and need no further sorting.
-  for (let kind = 2; kind < KINDS; kind++) {
-    const first = starts[kind - 1]!;
-    if (starts[kind]! - first > 1) sort(low + first, low + starts[kind]!, depth + 1);
+
+  private kindOf(at: number, depth: number): number {
+    const { table } = this;
+    const entry = this.entries[at]!;
+    if (depth < table.lengthOf(entry)) return table.octetsOf(entry)[table.startOf(entry) + depth]! + 2;
+    return table.isAnchored(entry) ? 1 : 0;
   }
-}
 
-function kindOf(at: number, depth: number): number {
-  const entry = entries[at]!;
-  if (depth < literalLengthOf(entry)) return octetsOf(entry)[textOf(entry) + depth]! + 2;
-  return (factsOf(entry) & ANCHORED) === 0 ? 0 : 1;
-}
-
-/** Compares two entries after their first `depth` octets, which they share. */
-function compareFrom(one: number, other: number, depth: number): number {
-  const at = shared(one, other, depth);
-  if (at < literalLengthOf(one) && at < literalLengthOf(other)) {
-    return octetsOf(one)[textOf(one) + at]! - octetsOf(other)[textOf(other) + at]!;
+  /** Compares two entries after their first `depth` octets, which they share. */
+  compare(one: number, other: number, depth: number): number {
+    const { table } = this;
+    const at = this.shared(one, other, depth);
+    const length = table.lengthOf(one);
+    const otherLength = table.lengthOf(other);
+    if (at < length && at < otherLength) {
+      return (
+        table.octetsOf(one)[table.startOf(one) + at]! - table.octetsOf(other)[table.startOf(other) + at]!
+      );
+    }
+    return length - otherLength || Number(table.isAnchored(one)) - Number(table.isAnchored(other));
   }
-  const longer = literalLengthOf(one) - literalLengthOf(other);
-  return longer === 0 ? (factsOf(one) & ANCHORED) - (factsOf(other) & ANCHORED) : longer;
-}
 
-const isPrefix = (prefix: number, entry: number): boolean =>
-  shared(prefix, entry, 0) === literalLengthOf(prefix);
+  isPrefix(prefix: number, entry: number): boolean {
+    return this.shared(prefix, entry, 0) === this.table.lengthOf(prefix);
+  }
 
-/** The number of octets that two entries share from the start; at least `depth`. */
-function shared(one: number, other: number, depth: number): number {
-  const size = Math.min(literalLengthOf(one), literalLengthOf(other));
-  const octets = octetsOf(one);
-  const otherOctets = octetsOf(other);
-  const from = textOf(one);
-  const otherFrom = textOf(other);
-  while (depth < size && octets[from + depth] === otherOctets[otherFrom + depth]) depth++;
-  return depth;
+  /** The number of octets that two entries share from the start; at least `depth`. */
+  private shared(one: number, other: number, depth: number): number {
+    const { table } = this;
+    const size = Math.min(table.lengthOf(one), table.lengthOf(other));
+    const octets = table.octetsOf(one);
+    const otherOctets = table.octetsOf(other);
+    const from = table.startOf(one);
+    const otherFrom = table.startOf(other);
+    while (depth < size && octets[from + depth] === otherOctets[otherFrom + depth]) depth++;
+    return depth;
+  }
 }

@@ -1,12 +1,9 @@
 import { STAR } from '../octets.ts';
 
 /*
- * An index of one target. It bounds the time of files with many wild rules, where the plain search for each piece would
- * take too long: the time to find a piece depends on the piece, and hardly on the target.
- *
- * It is the suffix automaton of the target (Blumer et al. 1985): the smallest automaton that reads all substrings. Each
- * substring leads to one state; two lead to the same state when they end at the same places. Places count from 1, the
- * end of the first octet. For each octet of the target there are at most two states and three edges, made in linear
+ * The index is the suffix automaton of the target (Blumer et al. 1985): the smallest automaton that reads all substrings.
+ * Each substring leads to one state; two lead to the same state when they end at the same places. Places count from 1,
+ * the end of the first octet. For each octet of the target there are at most two states and three edges, made in linear
  * time. State 0 is the empty string. No edge leads to it, so that 0 also stands for "no state".
  *
  * The link of a state leads to its longest suffix that ends at more places. So the links are a tree, and a state ends at
@@ -15,163 +12,233 @@ import { STAR } from '../octets.ts';
 
 /** Up to this number of places they are compared one by one. */
 const MAX_COMPARED = 16;
+/** The most words of all bit sets: 8 MiB. When there are more, all are dropped, and made anew when asked for. */
+const MAX_BIT_SET_WORDS = 2 ** 21;
+/** The most cells of the table of edges: 4 MiB. A longer target, or one of more distinct octets, has lists alone. */
+const MAX_TABLE_CELLS = 2 ** 21;
+const NO_TABLE = new Uint16Array(0);
 
-/** By octet: where the column of its edges starts. Column 0 is for octets that the target lacks, and stays empty. */
-const columns = new Int32Array(256);
-/** A column for each octet of the target: by state, the next state. Few columns matter to a file, so they stay cached. */
-let edges: Uint16Array | Int32Array = columns;
-/** By state: the place where it ends first. */
-let firstPlaces = columns;
-/** By state: the number of its places, and the end of them in `places`. */
-let counts = columns;
-let placesEnds = columns;
-let places = columns;
-/** By state: its places as a bit set, if there are many and somebody asked. */
-let bitSets: (Int32Array | undefined)[] = [];
-let targetStart = 0;
-let length = 0;
+/**
+ * An index of one target. It bounds the time of files with many wild rules, where the plain search for each piece would
+ * take too long: the time to find a piece depends on the piece, and hardly on the target. It takes at most 95 octets of
+ * memory for each octet of the target, and 12 MiB.
+ */
+export class TargetIndex {
+  private readonly targetStart: number;
+  private readonly length: number;
+  /** By octet: where the column of its edges starts. Column 0 is for octets that the target lacks, and stays empty. */
+  private readonly columns = new Int32Array(256);
+  /** A column for each octet of the target: by state, the next state. Few columns matter to a file, so they stay cached. */
+  private table: Uint16Array = NO_TABLE;
+  /** The edges of each state as a list: by state the first one; by edge its octet, the state it leads to, the next one. */
+  private readonly lists: Int32Array;
+  private readonly edgeOctets: Uint8Array;
+  private readonly edgeStates: Int32Array;
+  private readonly nextEdges: Int32Array;
+  private edgeCount = 0;
+  /** By state: the place where it ends first. */
+  private readonly firstPlaces: Int32Array;
+  /** By state: the number of its places, and the end of them in `places`. */
+  private counts: Int32Array;
+  private placesEnds: Int32Array;
+  private readonly places: Int32Array;
+  /** By state: its places as a bit set, if there are many and somebody asked. */
+  private bitSets: (Int32Array | undefined)[] = [];
+  private bitSetWords = 0;
 
-/** Indexes `octets[start, end)`, until the next target is indexed. */
-export function indexTarget(octets: Uint8Array, start: number, end: number): void {
-  targetStart = start;
-  length = end - start;
-  const most = 2 * length + 1;
-  columns.fill(0);
-  let size = most;
-  for (let at = start; at < end; at++) {
-    const octet = octets[at]!;
-    if (columns[octet] === 0) {
+  /** Indexes `octets[start, end)`. */
+  constructor(octets: Uint8Array, start: number, end: number) {
+    const length = end - start;
+    const most = 2 * length + 1;
+    this.targetStart = start;
+    this.length = length;
+    this.lists = new Int32Array(most);
+    this.edgeOctets = new Uint8Array(3 * length + 1);
+    this.edgeStates = new Int32Array(3 * length + 1);
+    this.nextEdges = new Int32Array(3 * length + 1);
+    this.firstPlaces = new Int32Array(most);
+    this.places = new Int32Array(length);
+    this.counts = new Int32Array(most);
+    this.placesEnds = new Int32Array(most);
+    this.makeTable(octets, start, end, most);
+    this.listPlaces(this.makeStates(octets));
+  }
+
+  /** Makes the table, where it is not too large. */
+  private makeTable(octets: Uint8Array, start: number, end: number, most: number): void {
+    const { columns } = this;
+    let size = most;
+    for (let at = start; at < end; at++) {
+      const octet = octets[at]!;
+      if (columns[octet] !== 0) continue;
       columns[octet] = size;
       size += most;
     }
+    if (size <= MAX_TABLE_CELLS && most < 65_536) this.table = new Uint16Array(size);
   }
-  const table = new (most < 65_536 ? Uint16Array : Int32Array)(size);
-  const lengths = new Int32Array(most);
-  const links = new Int32Array(most);
-  const firsts = new Int32Array(most);
-  /** By place: the state of the whole target up to there. */
-  const prefixes = new Int32Array(length + 1);
-  /** The edges of each state as a list: by state the first one; by edge its column, and the next one. */
-  const lists = new Int32Array(most);
-  const edgeColumns = new Int32Array(2 * most);
-  const nextEdges = new Int32Array(2 * most);
-  let edgeCount = 0;
-  let stateCount = 1;
-  links[0] = -1;
-  for (let place = 1; place <= length; place++) {
-    const column = columns[octets[start + place - 1]!]!;
-    const added = stateCount++;
-    lengths[added] = firsts[added] = place;
-    prefixes[place] = added;
-    let state = prefixes[place - 1]!;
-    for (; state >= 0 && table[column + state] === 0; state = links[state]!) {
-      table[column + state] = added;
-      edgeColumns[++edgeCount] = column;
-      nextEdges[edgeCount] = lists[state]!;
-      lists[state] = edgeCount;
-    }
-    if (state < 0) continue;
-    const next = table[column + state]!;
-    links[added] = next;
-    if (lengths[next] === lengths[state]! + 1) continue;
-    // The suffixes of `next` that are no longer than this one now end at more places than `next` itself.
-    const suffix = stateCount++;
-    lengths[suffix] = lengths[state]! + 1;
-    firsts[suffix] = firsts[next]!;
-    for (let edge = lists[next]!; edge > 0; edge = nextEdges[edge]!) {
-      const each = edgeColumns[edge]!;
-      table[each + suffix] = table[each + next]!;
-      edgeColumns[++edgeCount] = each;
-      nextEdges[edgeCount] = lists[suffix]!;
-      lists[suffix] = edgeCount;
-    }
-    links[suffix] = links[next]!;
-    links[next] = links[added] = suffix;
-    for (; state >= 0 && table[column + state] === next; state = links[state]!)
-      table[column + state] = suffix;
-  }
-  edges = table;
-  firstPlaces = firsts;
-  // The tree, from the root on: a state is longer than its parent.
-  const order = new Int32Array(stateCount);
-  const starts = new Int32Array(length + 2);
-  for (let state = 0; state < stateCount; state++) starts[lengths[state]! + 1]!++;
-  for (let size = 1; size <= length; size++) starts[size]! += starts[size - 1]!;
-  for (let state = 0; state < stateCount; state++) order[starts[lengths[state]!]!++] = state;
-  counts = new Int32Array(stateCount);
-  placesEnds = new Int32Array(stateCount);
-  places = new Int32Array(length);
-  bitSets = [];
-  for (let at = stateCount - 1; at > 0; at--) {
-    const state = order[at]!;
-    if (prefixes[lengths[state]!] === state) counts[state]!++;
-    counts[links[state]!]! += counts[state]!;
-  }
-  for (let at = 1; at < stateCount; at++) {
-    const state = order[at]!;
-    const parent = links[state]!;
-    placesEnds[state] = placesEnds[parent]!;
-    placesEnds[parent]! += counts[state]!;
-    if (prefixes[lengths[state]!] === state) places[placesEnds[state]!++] = lengths[state]!;
-  }
-}
 
-/** The end of the leftmost `piece[start, end)` in the indexed target from `from` on; past the target if there is none. */
-export function endOfIndexed(from: number, piece: Uint8Array, start: number, end: number): number {
-  let state = 0;
-  let at = start;
-  do state = edges[columns[piece[at]!]! + state]!;
-  while (state !== 0 && ++at < end);
-  return targetStart + (state === 0 ? length + 1 : placeFrom(state, from - targetStart + end - start));
-}
+  /** Makes the states and their edges. */
+  private makeStates(octets: Uint8Array): StateTree {
+    const { edgeOctets, edgeStates, firstPlaces, length, lists, nextEdges, table, targetStart } = this;
+    const lengths = new Int32Array(lists.length);
+    const links = new Int32Array(lists.length);
+    /** By place: the state of the whole target up to there. */
+    const prefixes = new Int32Array(length + 1);
+    let stateCount = 1;
+    links[0] = -1;
+    for (let place = 1; place <= length; place++) {
+      const octet = octets[targetStart + place - 1]!;
+      const added = stateCount++;
+      lengths[added] = firstPlaces[added] = place;
+      prefixes[place] = added;
+      let state = prefixes[place - 1]!;
+      let next = 0;
+      for (; state >= 0 && (next = this.next(state, octet)) === 0; state = links[state]!) {
+        this.connect(state, octet, added);
+      }
+      if (state < 0) continue;
+      links[added] = next;
+      if (lengths[next] === lengths[state]! + 1) continue;
+      // The suffixes of `next` that are no longer than this one now end at more places than `next` itself.
+      const suffix = stateCount++;
+      lengths[suffix] = lengths[state]! + 1;
+      firstPlaces[suffix] = firstPlaces[next]!;
+      for (let edge = lists[next]!; edge > 0; edge = nextEdges[edge]!) {
+        const each = edgeOctets[edge]!;
+        this.connect(suffix, each, table.length > 0 ? this.next(next, each) : edgeStates[edge]!);
+      }
+      links[suffix] = links[next]!;
+      links[next] = links[added] = suffix;
+      for (; state >= 0 && this.next(state, octet) === next; state = links[state]!) {
+        this.redirect(state, octet, suffix);
+      }
+    }
+    return { lengths, links, prefixes, stateCount };
+  }
 
-/** Whether `pieces[at, last)` fits the indexed target from `from` on. It has no escapes that fold. */
-export function piecesFitIndexed(
-  from: number,
-  pieces: Uint8Array,
-  at: number,
-  last: number,
-  anchored: boolean,
-): boolean {
-  const table = edges;
-  let place = from - targetStart;
-  for (;;) {
-    while (at < last && pieces[at] === STAR) at++;
-    if (at === last) return true;
-    const start = at;
+  /** The state that the edge of `octet` leads to; 0 if there is none. */
+  private next(state: number, octet: number): number {
+    const { table } = this;
+    return table.length > 0
+      ? table[this.columns[octet]! + state]!
+      : this.edgeStates[this.edgeOf(state, octet)]!;
+  }
+
+  /** The edge of a list; 0 if there is none. Edge 0 leads to no state. */
+  private edgeOf(state: number, octet: number): number {
+    const { edgeOctets, nextEdges } = this;
+    let edge = this.lists[state]!;
+    while (edge > 0 && edgeOctets[edge] !== octet) edge = nextEdges[edge]!;
+    return edge;
+  }
+
+  private connect(state: number, octet: number, to: number): void {
+    const edge = ++this.edgeCount;
+    this.edgeOctets[edge] = octet;
+    this.edgeStates[edge] = to;
+    this.nextEdges[edge] = this.lists[state]!;
+    this.lists[state] = edge;
+    if (this.table.length > 0) this.table[this.columns[octet]! + state] = to;
+  }
+
+  /** Leads an edge to another state. With a table nobody asks for the state in the list. */
+  private redirect(state: number, octet: number, to: number): void {
+    if (this.table.length > 0) this.table[this.columns[octet]! + state] = to;
+    else this.edgeStates[this.edgeOf(state, octet)] = to;
+  }
+
+  /** Lists the places of the states, from the root of the tree on: a state is longer than its parent. */
+  private listPlaces({ lengths, links, prefixes, stateCount }: StateTree): void {
+    const { counts, length, places, placesEnds } = this;
+    const order = new Int32Array(stateCount);
+    const starts = new Int32Array(length + 2);
+    for (let state = 0; state < stateCount; state++) starts[lengths[state]! + 1]!++;
+    for (let size = 1; size <= length; size++) starts[size]! += starts[size - 1]!;
+    for (let state = 0; state < stateCount; state++) order[starts[lengths[state]!]!++] = state;
+    for (let at = stateCount - 1; at > 0; at--) {
+      const state = order[at]!;
+      if (prefixes[lengths[state]!] === state) counts[state]!++;
+      counts[links[state]!]! += counts[state]!;
+    }
+    for (let at = 1; at < stateCount; at++) {
+      const state = order[at]!;
+      const parent = links[state]!;
+      placesEnds[state] = placesEnds[parent]!;
+      placesEnds[parent]! += counts[state]!;
+      if (prefixes[lengths[state]!] === state) places[placesEnds[state]!++] = lengths[state]!;
+    }
+  }
+
+  /** The end of the leftmost `piece[start, end)` in the target from `from` on; past the target if there is none. */
+  endOf(from: number, piece: Uint8Array, start: number, end: number): number {
+    const { length, targetStart } = this;
     let state = 0;
-    for (let octet: number; at < last && (octet = pieces[at]!) !== STAR; at++) {
-      state = table[columns[octet]! + state]!;
-      if (state === 0) return false;
+    let at = start;
+    do state = this.next(state, piece[at]!);
+    while (state !== 0 && ++at < end);
+    return targetStart + (state === 0 ? length + 1 : this.placeFrom(state, from - targetStart + end - start));
+  }
+
+  /** Whether `pieces[at, last)` fits the target from `from` on. It has no octets of two forms. */
+  piecesFit(from: number, pieces: Uint8Array, at: number, last: number, anchored: boolean): boolean {
+    const { columns, length, table } = this;
+    let place = from - this.targetStart;
+    for (;;) {
+      while (at < last && pieces[at] === STAR) at++;
+      if (at === last) return true;
+      const start = at;
+      let state = 0;
+      for (let octet: number; at < last && (octet = pieces[at]!) !== STAR; at++) {
+        state = table.length > 0 ? table[columns[octet]! + state]! : this.next(state, octet);
+        if (state === 0) return false;
+      }
+      place += at - start;
+      if (at === last && anchored) return place <= length && this.placeFrom(state, length) === length;
+      place = this.placeFrom(state, place);
+      if (place > length) return false;
     }
-    place += at - start;
-    if (at === last && anchored) return place <= length && placeFrom(state, length) === length;
-    place = placeFrom(state, place);
-    if (place > length) return false;
+  }
+
+  /** The first place of `state` from `least` on; past the target if there is none. */
+  private placeFrom(state: number, least: number): number {
+    const first = this.firstPlaces[state]!;
+    if (first >= least) return first;
+    const count = this.counts[state]!;
+    if (count > MAX_COMPARED) return nextBit(this.bitSets[state] ?? this.bitSetOf(state), least);
+    const { places } = this;
+    let found = this.length + 1;
+    const end = this.placesEnds[state]!;
+    for (let at = end - count; at < end; at++) {
+      const place = places[at]!;
+      if (place >= least && place < found) found = place;
+    }
+    return found;
+  }
+
+  private bitSetOf(state: number): Int32Array {
+    const words = (this.length >> 5) + 1;
+    this.bitSetWords += words;
+    if (this.bitSetWords > MAX_BIT_SET_WORDS) {
+      this.bitSets = [];
+      this.bitSetWords = words;
+    }
+    const bits = (this.bitSets[state] = new Int32Array(words));
+    const { places } = this;
+    const end = this.placesEnds[state]!;
+    for (let at = end - this.counts[state]!; at < end; at++)
+      bits[places[at]! >> 5]! |= 1 << (places[at]! & 31);
+    return bits;
   }
 }
 
-/** The first place of `state` from `least` on; past the target if there is none. */
-function placeFrom(state: number, least: number): number {
-  const first = firstPlaces[state]!;
-  if (first >= least) return first;
-  if (counts[state]! > MAX_COMPARED) return nextBit(bitSetOf(state), least);
-  let found = length + 1;
-  const end = placesEnds[state]!;
-  for (let at = end - counts[state]!; at < end; at++) {
-    const place = places[at]!;
-    if (place >= least && place < found) found = place;
-  }
-  return found;
-}
-
-function bitSetOf(state: number): Int32Array {
-  let bits = bitSets[state];
-  if (bits !== undefined) return bits;
-  bits = bitSets[state] = new Int32Array((length >> 5) + 1);
-  const end = placesEnds[state]!;
-  for (let at = end - counts[state]!; at < end; at++) bits[places[at]! >> 5]! |= 1 << (places[at]! & 31);
-  return bits;
+/** The tree of states, while places are listed. */
+interface StateTree {
+  /** By state: the length of the longest substring that leads to it. */
+  readonly lengths: Int32Array;
+  readonly links: Int32Array;
+  /** By place: the state of the whole target up to there. */
+  readonly prefixes: Int32Array;
+  readonly stateCount: number;
 }
 
 /** The first number of a bit set from `least` on, which is in its range; past the range if there is none. */

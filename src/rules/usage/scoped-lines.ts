@@ -1,10 +1,10 @@
 import { asCharacters } from '../characters.ts';
 import { type DialectTraits, dialects } from '../dialect.ts';
 import type { RobotsFile } from '../file.ts';
-import { SLASH, utf8 } from '../octets.ts';
+import { SLASH } from '../octets.ts';
 import type { RecordLine } from '../other-records.ts';
-import { fittingRules } from '../matcher/rule-scan.ts';
-import { readTarget } from '../matcher/target.ts';
+import { fittingRules, type WrittenRule } from '../matcher/index.ts';
+import { readTarget } from '../normal-form/target.ts';
 
 /** Octets of a file. */
 export interface OctetRange {
@@ -26,38 +26,29 @@ export interface Scope {
   readonly lines: ScopedLine[];
 }
 
-const HEAD = utf8.encode('user-agent:*\n');
-const RULE = utf8.encode('disallow:');
-const ANYBODY = new Uint8Array(0);
-const LF = 0x0a;
 const SP = 0x20;
 const HTAB = 0x09;
-/** The line of the first rule. */
-const FIRST_LINE = 2;
 
 /**
  * Lines whose value may start with a path, as AIPREF's `Content-Usage` (draft-ietf-aipref-attach-05): "the path ends
  * immediately before the first SP (U+20) or HTAB ("U+09") character", and the longest path that matches decides
  * "using the same path prefix matching rules as defined for Allow and Disallow".
  *
- * So the paths are compiled as the rules of a file of their own.
+ * So the paths are matched as the patterns of rules.
  */
 export class ScopedLines {
+  readonly #bytes: Uint8Array;
   readonly #traits: DialectTraits;
   readonly #everywhere: Scope = { lines: [] };
-  /** By path; the path of each is the only rule of one line of `#rules`. */
   readonly #scopes: Scope[] = [];
-  readonly #rules: Uint8Array;
+  /** The path of each scope, as the pattern of a rule; its line is the number of the scope. */
+  readonly #rules: WrittenRule[] = [];
 
   constructor({ bytes, dialect }: RobotsFile, lines: readonly RecordLine[]) {
+    this.#bytes = bytes;
     this.#traits = dialects[dialect];
     const characters = lines.length === 0 ? '' : asCharacters(bytes);
     const known = new Map<string, Scope>();
-    const rules = new Uint8Array(
-      lines.reduce((length, { start, end }) => length + RULE.length + end - start + 1, HEAD.length),
-    );
-    rules.set(HEAD);
-    let length = HEAD.length;
     for (const { line, start, end } of lines) {
       const pathEnd = bytes[start] === SLASH ? endOfWord(bytes, start, end) : start;
       let scope = this.#everywhere;
@@ -67,11 +58,8 @@ export class ScopedLines {
         if (same === undefined) {
           scope = { path: { start, end: pathEnd }, lines: [] };
           known.set(written, scope);
-          this.#scopes.push(scope);
-          rules.set(RULE, length);
-          rules.set(bytes.subarray(start, pathEnd), length + RULE.length);
-          length += RULE.length + pathEnd - start;
-          rules[length++] = LF;
+          const number = this.#scopes.push(scope) - 1;
+          this.#rules.push({ allow: false, offset: start, writtenLength: pathEnd - start, line: number });
         } else scope = same;
       }
       let from = pathEnd;
@@ -79,7 +67,6 @@ export class ScopedLines {
       from = Math.min(from, end);
       scope.lines.push({ line, start: from, end });
     }
-    this.#rules = rules.slice(0, length);
   }
 
   /** Whether there are none. */
@@ -94,15 +81,11 @@ export class ScopedLines {
   for(target: string): readonly Scope[] {
     if (this.#scopes.length === 0) return [this.#everywhere];
     const traits = this.#traits;
-    const { octets, length } = readTarget(target, 0, target.length, traits);
-    const fitting = fittingRules(this.#rules, ANYBODY, traits, octets, length);
+    const form = readTarget(target, 0, target.length, traits);
+    const fitting = fittingRules(this.#bytes, this.#rules, traits, form);
     if (fitting.length === 0) return [this.#everywhere];
     const longest = fitting.reduce((most, { priority }) => Math.max(most, priority), 0);
-    const scopes = fitting
-      .filter(({ priority }) => priority === longest)
-      .flatMap(({ line }) => this.#scopes[line - FIRST_LINE] ?? []);
-    // A path with a stray `%` is two rules.
-    return [...new Set(scopes)];
+    return fitting.filter(({ priority }) => priority === longest).map(({ line }) => this.#scopes[line]!);
   }
 }
 

@@ -53,9 +53,12 @@ export const NO_QUERY = 0x7fff_ffff;
 
 export const NO_STRAY = -9;
 
+const NO_OCTETS = new Uint8Array(0);
+const LEAST_OCTETS = 256;
+
 /** A growing buffer for normal forms. Callers reuse it, so that reading a target allocates nothing. */
 export class NormalForm {
-  octets: Uint8Array = new Uint8Array(1024);
+  octets: Uint8Array = NO_OCTETS;
   length = 0;
   /** Index of the first raw `?` of a target; past every index when there is none. */
   query: number = NO_QUERY;
@@ -102,7 +105,7 @@ export class NormalForm {
 
   reserve(length: number): void {
     if (length <= this.octets.length) return;
-    const grown = new Uint8Array(Math.max(length, this.octets.length * 2));
+    const grown = new Uint8Array(Math.max(length, this.octets.length * 2, LEAST_OCTETS));
     grown.set(this.octets.subarray(0, this.length));
     this.octets = grown;
   }

@@ -1,0 +1,54 @@
+import type { DialectTraits } from '../dialect.ts';
+import { LINE_ALLOW } from '../line-cursor.ts';
+import type { NormalForm } from '../normal-form/normal-form.ts';
+import { Pattern } from '../normal-form/pattern.ts';
+import { eachPattern, rankOf, type WrittenRule } from './rule.ts';
+import { RuleCursor } from './rule-cursor.ts';
+import { type Selection, selectRules } from './select.ts';
+import { TargetSearch } from './target-search.ts';
+
+/**
+ * Finds the rule that decides about `target` for `agent` (octets, lower case) without compiling rules: each is tried
+ * where it is read, and is not kept. A later one that is no better need not even be read.
+ */
+export function matchOnce(
+  bytes: Uint8Array,
+  agent: Uint8Array,
+  traits: DialectTraits,
+  target: NormalForm,
+): { readonly selection: Selection; readonly rule: WrittenRule | undefined } {
+  const { octets, length, byteMask } = target;
+  const cursor = new RuleCursor(bytes, traits, octets, length);
+  const pattern = new Pattern();
+  const search = new TargetSearch();
+  let rule: WrittenRule | undefined;
+  const tryPattern = (): void => {
+    const { kind, line, valueStart, valueEnd } = cursor;
+    const rank = rankOf(pattern.priority, kind === LINE_ALLOW, traits);
+    if (rank <= cursor.bestRank || (pattern.byteMask & ~byteMask) !== 0 || !search.fits(pattern)) return;
+    rule = { allow: kind === LINE_ALLOW, offset: valueStart, writtenLength: valueEnd - valueStart, line };
+    cursor.bestRank = rank;
+  };
+  search.begin(octets, 0, length);
+  const selection = selectRules(
+    cursor,
+    agent,
+    traits,
+    () => {
+      eachPattern(
+        bytes,
+        cursor.valueStart,
+        cursor.valueEnd,
+        cursor.kind === LINE_ALLOW,
+        traits,
+        pattern,
+        tryPattern,
+      );
+    },
+    () => {
+      rule = undefined;
+      cursor.bestRank = -1;
+    },
+  );
+  return { selection, rule };
+}
