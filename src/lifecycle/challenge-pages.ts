@@ -1,3 +1,6 @@
+/** Every {@link Suspect}. */
+export const SUSPECTS = ['challenge', 'blocked', 'login', 'html'] as const;
+
 /**
  * The kind of answer that came instead of a robots.txt.
  *
@@ -6,7 +9,7 @@
  * - `login`: a page that asks for a password.
  * - `html`: any other page with a 2xx, such as the home page or the `index.html` of an application.
  */
-export type Suspect = 'challenge' | 'blocked' | 'login' | 'html';
+export type Suspect = (typeof SUSPECTS)[number];
 
 /** The parts of an answer that the detection looks at. */
 export interface Appearance {

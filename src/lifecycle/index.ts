@@ -8,6 +8,7 @@ export {
   isGatekeeper,
   mayBeSuspect,
   type Suspect,
+  SUSPECTS,
   SUSPECT_OCTETS,
   detectSuspect,
 } from './challenge-pages.ts';
@@ -33,8 +34,16 @@ export {
   type UnreachableTreatment,
 } from './profile.ts';
 export { earlier, newest, noLaterThan, recordedAt, retentionMs } from './record-times.ts';
-export { type RobotsSource, sourceOf } from './robots-source.ts';
-export { attemptDue, type Due, type OriginState, refreshAheadAt, stateOf, type KnownState } from './state.ts';
+export { ROBOTS_SOURCES, type RobotsSource, sourceOf } from './robots-source.ts';
+export {
+  attemptDue,
+  type Due,
+  ORIGIN_STATES,
+  type OriginState,
+  refreshAheadAt,
+  stateOf,
+  type KnownState,
+} from './state.ts';
 export { type StateUnderProfile, stateUnderProfile, stateAlone } from './under-profile.ts';
 export { type RecordFault, validateRecord } from './validate-record.ts';
 export { ANSWER_FIELDS } from './outcome.ts';

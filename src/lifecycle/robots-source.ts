@@ -2,6 +2,9 @@ import type { Suspect } from './challenge-pages.ts';
 import type { OriginRecord } from './origin-record.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
 
+/** Where an answer can come from. */
+export const ROBOTS_SOURCES = ['memory', 'store', 'network', 'override'] as const;
+
 /** The robots.txt answer behind a decision. All times are epoch milliseconds. */
 export interface RobotsSource {
   /** `<origin>/robots.txt`. */
@@ -20,7 +23,7 @@ export interface RobotsSource {
   readonly truncated?: true;
   /** Set when the answer does not look like a robots.txt. Its rules, or its status, still apply. */
   readonly suspect?: Suspect;
-  readonly source: 'memory' | 'store' | 'network' | 'override';
+  readonly source: (typeof ROBOTS_SOURCES)[number];
 }
 
 /**

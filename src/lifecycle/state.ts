@@ -1,8 +1,10 @@
 import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import type { Profile, UnreachablePhase, UnreachableTreatment } from './profile.ts';
 
+/** Every {@link OriginState}. */
+export const ORIGIN_STATES = ['rules', 'last-good', 'allow-all', 'disallow-all', 'unknown'] as const;
 /** The state of an origin at a given time. `unknown`: no answer and no failure is in force, so a fetch is needed. */
-export type OriginState = 'rules' | 'last-good' | 'allow-all' | 'disallow-all' | 'unknown';
+export type OriginState = (typeof ORIGIN_STATES)[number];
 
 /** An {@link OriginState} with what it rests on. Closed: each state that opens a site is named, none is a default. */
 export type KnownState =

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { RobotsClient } from '../client/index.ts';
 import type { Purpose } from '../decision/index.ts';
-import { decisionFields, decisionFieldsOf } from './decision-fields.ts';
-import { agentField, urlField } from './fields.ts';
+import { agentField, decisionFields, urlField, withReason } from './fields.ts';
 import { makeTool, type Tool } from './tool.ts';
 
 /** `check_url`: the decision about one URL. */
@@ -15,8 +14,7 @@ export function checkUrl(client: RobotsClient, purpose: Purpose | undefined): To
       'the site if that is not known yet, never the page. If "allowed" is false, do not fetch the URL by any other ' +
       'means. If "retryAt" is given, ask again after that time.',
     input: z.strictObject({ url: urlField, agent: agentField }),
-    output: z.object({
-      ...decisionFields,
+    output: decisionFields.extend({
       purpose: z
         .enum(['allow', 'disallow', 'unknown'])
         .optional()
@@ -30,12 +28,7 @@ export function checkUrl(client: RobotsClient, purpose: Purpose | undefined): To
         agent,
         purpose === undefined ? { signal } : { signal, purpose },
       );
-      return {
-        data: {
-          ...decisionFieldsOf(decision),
-          purpose: decision.usage?.preference,
-        },
-      };
+      return { data: { ...withReason(decision), purpose: decision.usage?.preference } };
     },
   });
 }

@@ -1,17 +1,9 @@
 import { z } from 'zod';
 import type { RobotsClient } from '../client/index.ts';
 import { type AnnotatedLine, annotate, explainServed, type UrlExplanation } from '../report/index.ts';
-import { usage } from '../rules/index.ts';
-import { decisionFields, decisionFieldsOf } from './decision-fields.ts';
-import {
-  agentField,
-  robotsField,
-  robotsOf,
-  ruleField,
-  urlField,
-  usageField,
-  type UsageFields,
-} from './fields.ts';
+import { type Usage, usage } from '../rules/index.ts';
+import * as schema from '../report/schema.ts';
+import { agentField, decisionFields, groupField, robotsField, urlField, withReason } from './fields.ts';
 import { makeTool, type Tool } from './tool.ts';
 
 /** `explain_url`: the decision about one URL, and everything that it depends on. */
@@ -24,17 +16,12 @@ export function explainUrl(client: RobotsClient): Tool {
       'closest, the lines around them, what the site states about the use of its content by AI, and what other ' +
       'standards make of the same file. Use it when somebody asks why a URL is allowed or disallowed.',
     input: z.strictObject({ url: urlField, agent: agentField }),
-    output: z.object({
-      ...decisionFields,
-      group: z
-        .object({ agent: z.string(), lines: z.array(z.number()) })
-        .optional()
-        .describe('The group that applies: the name in robots.txt, and the lines of its User-agent records'),
-      runnerUp: z
-        .object({ rule: ruleField, lost: z.enum(['shorter', 'tie', 'later']) })
-        .optional()
-        .describe('The rule that came closest to deciding, and why it lost'),
-      usage: usageField.optional(),
+    output: decisionFields.extend({
+      group: groupField.optional(),
+      runnerUp: schema.explanation.shape.runnerUp,
+      usage: schema.usage
+        .pick({ 'train-ai': true, 'ai-use': true, 'ai-input': true, search: true, licenses: true })
+        .optional(),
       robots: robotsField,
       lines: z
         .array(
@@ -53,19 +40,13 @@ export function explainUrl(client: RobotsClient): Tool {
       const policy = await client.policy(url, agent === undefined ? { signal } : { signal, agent });
       const decision = await client.check(url, agent, { signal });
       const explanation = explainServed(decision, policy);
-      const { group } = decision;
       return {
         data: {
-          ...decisionFieldsOf(decision),
-          group: group && { agent: group.agent, lines: [...group.lines] },
+          ...withReason(decision),
           runnerUp: explanation.runnerUp,
-          usage: usageOf(explanation),
-          robots: robotsOf(decision.robots),
+          usage: statedUsage(explanation),
           lines: linesOf(explanation),
-          otherProfiles: explanation.underProfiles.map((other) => ({
-            profile: other.profile,
-            allowed: other.allowed,
-          })),
+          otherProfiles: explanation.underProfiles,
         },
       };
     },
@@ -87,13 +68,11 @@ function linesOf({ file, ...explanation }: UrlExplanation): Pick<AnnotatedLine, 
 const MAX_LICENSES = 10;
 
 /** The file's statements about the use of the page; `undefined` when it states nothing. */
-function usageOf({ file, decision }: UrlExplanation): UsageFields | undefined {
+function statedUsage({ file, decision }: UrlExplanation): Usage | undefined {
   if (file === undefined) return undefined;
   const stated = usage(file, decision.url, decision.agent);
   if (stated.sources.length === 0) return undefined;
-  const { 'train-ai': trainAi, 'ai-use': aiUse, 'ai-input': aiInput, search } = stated;
-  const licenses = stated.licenses.slice(0, MAX_LICENSES).map(cut);
-  return { 'train-ai': trainAi, 'ai-use': aiUse, 'ai-input': aiInput, search, licenses };
+  return { ...stated, licenses: stated.licenses.slice(0, MAX_LICENSES).map(cut) };
 }
 
 function cut(text: string): string {

@@ -1,7 +1,9 @@
 /** Schemas of fields that several tools have. Their descriptions are for the model. */
 import { z } from 'zod';
-import type { RobotsSource } from '../lifecycle/index.ts';
-import type { MatchedRule, Preference } from '../rules/index.ts';
+import { type Decision } from '../decision/index.ts';
+import { withoutUserinfo } from '../report/text/index.ts';
+import * as schema from '../report/schema.ts';
+import { reasonSentence } from './sentences.ts';
 
 /** Longer than any URL that servers accept. */
 const MAX_URL_LENGTH = 8_192;
@@ -24,67 +26,34 @@ export const agentField: z.ZodType<string | undefined, string | undefined> = z
 
 export const whyField: z.ZodType<string> = z.string().describe('The reason as a sentence');
 
-export const ruleField: z.ZodType<MatchedRule> = z
-  .object({ directive: z.enum(['allow', 'disallow']), pattern: z.string(), line: z.number().min(1) })
-  .describe('The rule that decides, with its line in robots.txt');
+/** The answer for robots.txt, as much of it as the tools show. */
+export const robotsField: z.ZodObject = schema.robots.pick({
+  url: true,
+  finalUrl: true,
+  status: true,
+  error: true,
+  fetchedAt: true,
+  staleAt: true,
+  truncated: true,
+  suspect: true,
+});
 
-export const retryAtField: z.ZodType<number> = z
-  .number()
-  .describe('Ask again after this time, not before: milliseconds since 1970-01-01 UTC');
+export const groupField: z.ZodObject = schema.group.pick({ agent: true, lines: true });
 
-export const crawlDelayField: z.ZodType<number> = z
-  .number()
-  .describe('Milliseconds that the site asks for between two requests. fetch_page keeps to it');
-
-/** The part of a source that the tools show. */
-type RobotsFields = Pick<RobotsSource, 'url' | 'finalUrl'> & {
-  readonly [Name in 'status' | 'error' | 'fetchedAt' | 'staleAt' | 'truncated' | 'suspect']?:
-    RobotsSource[Name] | undefined;
-};
-
-export const robotsField: z.ZodType<RobotsFields> = z
-  .object({
-    url: z.string(),
-    finalUrl: z.string().describe('Where redirects led'),
-    status: z.number().optional(),
-    error: z.string().optional(),
-    fetchedAt: z.number().optional(),
-    staleAt: z.number().optional(),
-    truncated: z
-      .literal(true)
-      .optional()
-      .describe('The file is longer than what is read; the rest does not count'),
-    suspect: z
-      .enum(['challenge', 'blocked', 'login', 'html'])
-      .optional()
-      .describe('What the answer looks like, if not like a robots.txt'),
+/** The fields of a decision that `check_url` and `explain_url` give. */
+export const decisionFields: z.ZodObject = schema.decision
+  .pick({
+    allowed: true,
+    reason: true,
+    rule: true,
+    retryAt: true,
+    url: true,
+    agent: true,
+    crawlDelayMs: true,
   })
-  .describe('The answer for robots.txt. Times are milliseconds since 1970-01-01 UTC');
+  .extend({ why: whyField });
 
-export function robotsOf(source: RobotsSource): RobotsFields {
-  const { url, finalUrl, status, error, fetchedAt, staleAt, truncated, suspect } = source;
-  return { url, finalUrl, status, error, fetchedAt, staleAt, truncated, suspect };
+/** A decision with its reason as a sentence. */
+export function withReason(decision: Decision): object {
+  return { ...decision, url: withoutUserinfo(decision.url), why: reasonSentence(decision) };
 }
-
-/** A site's statements about the use of its content. */
-export interface UsageFields {
-  readonly 'train-ai': Preference;
-  readonly 'ai-use': Preference;
-  readonly 'ai-input': Preference;
-  readonly search: Preference;
-  readonly licenses: readonly string[];
-}
-
-const preference = z.enum(['allow', 'disallow', 'unknown']);
-
-export const usageField: z.ZodType<UsageFields> = z
-  .object({
-    'train-ai': preference,
-    'ai-use': preference,
-    'ai-input': preference,
-    search: preference,
-    licenses: z.array(z.string()),
-  })
-  .describe(
-    'What the site states about the use of its content. It does not change whether it may be fetched',
-  );

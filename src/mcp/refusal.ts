@@ -3,7 +3,8 @@ import { causesOf, isRobotsError } from '../base/index.ts';
 import { refusalIn } from '../guard/index.ts';
 import { printable, withoutUserinfo } from '../report/text/index.ts';
 import type { MatchedRule } from '../rules/index.ts';
-import { retryAtField, ruleField, whyField } from './fields.ts';
+import { decision as decisionSchema } from '../report/schema.ts';
+import { whyField } from './fields.ts';
 
 /** The data of a call that was refused, or that failed. */
 export interface RefusalFields {
@@ -13,11 +14,9 @@ export interface RefusalFields {
   readonly retryAt?: number | undefined;
 }
 
-export const refusalFields: z.ZodType<RefusalFields> = z.object({
+export const refusalFields: z.ZodObject = decisionSchema.pick({ rule: true, retryAt: true }).extend({
   code: z.string().describe('Present when the call was refused or failed: a literal error code'),
   why: whyField,
-  rule: ruleField.optional(),
-  retryAt: retryAtField.optional(),
 });
 
 /** A call failed for a reason that no error of the library describes. */

@@ -3,16 +3,8 @@ import type { RobotsClient } from '../client/index.ts';
 import type { OriginPolicy } from '../decision/index.ts';
 import type { Group } from '../rules/index.ts';
 import { printable, whySentence } from '../report/text/index.ts';
-import {
-  agentField,
-  crawlDelayField,
-  retryAtField,
-  robotsField,
-  robotsOf,
-  ruleField,
-  urlField,
-  whyField,
-} from './fields.ts';
+import { policyData, rule } from '../report/schema.ts';
+import { agentField, groupField, robotsField, urlField, whyField } from './fields.ts';
 import { makeTool, type Tool } from './tool.ts';
 
 /** `site_policy`: everything that is known of the robots.txt of an origin. The fields are those of `OriginPolicy`. */
@@ -25,50 +17,30 @@ export function sitePolicy(client: RobotsClient): Tool {
       'groups with their rules, its sitemaps, and the delay it asks for between requests. Use it before you fetch ' +
       'many pages of a site, or to find its sitemaps.',
     input: z.strictObject({ url: urlField.describe('A URL of the site, of any page'), agent: agentField }),
-    output: z.object({
-      state: z
-        .enum(['rules', 'last-good', 'allow-all', 'disallow-all', 'unknown'])
-        .describe(
-          'What is in force: the rules of the file, those of the last good copy, everything or nothing allowed',
-        ),
-      reason: z
-        .enum(['unavailable', 'restricted', 'unreachable', 'unreachable-expired', 'override'])
-        .optional(),
-      why: whyField.optional(),
-      origin: z.string().describe('The scheme, host and port that the policy is for, and no other'),
-      profile: z.string(),
-      retryAt: retryAtField.optional(),
-      robots: robotsField,
-      agent: z.string().describe('The name that "group" and the delays are for'),
-      group: z.object({ agent: z.string(), lines: z.array(z.number()) }).optional(),
-      crawlDelayMs: crawlDelayField.optional(),
-      requestRateMs: z.number().optional(),
-      groups: z.array(z.object({ agents: z.array(z.string()), rules: z.array(ruleField) })),
-      sitemaps: z.array(z.object({ url: z.string(), line: z.number() })),
-      omitted: z
-        .object({ groups: z.number(), rules: z.number(), sitemaps: z.number() })
-        .optional()
-        .describe('How many more the file has. They count too'),
-    }),
+    output: policyData
+      .pick({
+        state: true,
+        reason: true,
+        origin: true,
+        profile: true,
+        retryAt: true,
+        agent: true,
+        sitemaps: true,
+      })
+      .extend(policyData.pick({ crawlDelayMs: true, requestRateMs: true }).shape)
+      .extend({
+        why: whyField.optional(),
+        robots: robotsField,
+        group: groupField.optional(),
+        groups: z.array(z.object({ agents: z.array(z.string()), rules: z.array(rule) })),
+        omitted: z
+          .object({ groups: z.number(), rules: z.number(), sitemaps: z.number() })
+          .optional()
+          .describe('How many more the file has. They count too'),
+      }),
     async answer({ url, agent }, signal) {
       const policy = await client.policy(url, agent === undefined ? { signal } : { signal, agent });
-      const { group, origin, profile, reason, state, robots } = policy;
-      return {
-        data: {
-          state,
-          reason,
-          why: whySentence(policy),
-          origin,
-          profile,
-          retryAt: policy.retryAt,
-          robots: robotsOf(robots),
-          agent: policy.agent,
-          group: group && { agent: group.agent, lines: [...group.lines] },
-          crawlDelayMs: policy.crawlDelayMs,
-          requestRateMs: policy.requestRateMs,
-          ...shortened(policy),
-        },
-      };
+      return { data: { ...policy, why: whySentence(policy), ...shortened(policy) } };
     },
   });
 }

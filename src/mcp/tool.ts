@@ -5,24 +5,24 @@ import { printable } from '../report/text/index.ts';
 import { refusalFields, refusalFieldsOf, ToolError } from './refusal.ts';
 
 /** The result of a tool: data that fits its output schema, and text for the model. */
-export interface ToolAnswer<Data extends object> {
-  readonly data: Data;
+export interface ToolAnswer {
+  readonly data: object;
   /** Text blocks. Default: the data as JSON. */
   readonly text?: readonly string[];
 }
 
 /** The parts that make a tool. */
-interface ToolParts<Input, Data extends object> {
+interface ToolParts<Input> {
   readonly name: string;
   readonly title: string;
   /** A description of the tool, for the model that selects it. */
   readonly description: string;
   readonly input: z.ZodType<Input>;
-  /** The data of an answer that is no refusal. */
-  readonly output: z.ZodType<Data>;
+  /** The fields of an answer that is no refusal. What {@link answer} gives besides is left out. */
+  readonly output: z.ZodObject;
   /** The field that holds a page as it is. All other text is made readable. */
-  readonly asIs?: keyof Data & string;
-  answer(input: Input, signal: AbortSignal): Promise<ToolAnswer<Data>>;
+  readonly asIs?: string;
+  answer(input: Input, signal: AbortSignal): Promise<ToolAnswer>;
 }
 
 /** A tool as the protocol describes and calls it. */
@@ -36,7 +36,7 @@ export interface Tool {
   call(given: unknown, signal: AbortSignal): Promise<CallToolResult>;
 }
 
-export function makeTool<Input, Data extends object>(parts: ToolParts<Input, Data>): Tool {
+export function makeTool<Input>(parts: ToolParts<Input>): Tool {
   const { name, title, description, input, output, asIs } = parts;
   return {
     description: {
@@ -50,7 +50,8 @@ export function makeTool<Input, Data extends object>(parts: ToolParts<Input, Dat
     async call(given, signal) {
       try {
         const { data, text } = await parts.answer(readArguments(name, input, given), signal);
-        const fields = { ...fieldsOf(data), ...(asIs !== undefined && { [asIs]: data[asIs] }) };
+        const chosen = output.parse(data);
+        const fields = { ...fieldsOf(chosen), ...(asIs !== undefined && { [asIs]: chosen[asIs] }) };
         return { content: blocks(text ?? [JSON.stringify(fields)]), structuredContent: fields };
       } catch (error) {
         signal.throwIfAborted();
@@ -97,7 +98,14 @@ function readArguments<Input>(name: string, schema: z.ZodType<Input>, given: unk
 }
 
 /** The validator of the SDK's client reads this draft. */
-const DRAFT = { target: 'draft-7' } as const;
+const DRAFT = {
+  target: 'draft-7',
+  unrepresentable: 'any',
+  // Models need no examples of what they receive.
+  override: ({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void => {
+    delete jsonSchema.examples;
+  },
+} as const;
 
 function inputSchema(input: z.ZodType): ToolDescription['inputSchema'] {
   const { properties, required } = z.toJSONSchema(input, { ...DRAFT, io: 'input' });

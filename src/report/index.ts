@@ -1,7 +1,7 @@
 /**
  * Renders decisions and files as text and JSON, for `cli/`, `serve/` and `mcp/`. `text/` and `input/` have an
- * `index.ts` of their own. This room must not import the client, a room above it or a library, so that `canfetch
- * --help` and `canfetch --robots` stay fast.
+ * `index.ts` of their own, and `schema.ts` is a door, because it loads zod: nothing else here may import a library, so that
+ * `canfetch --help` and `canfetch --robots` stay fast. This room must not import the client or a room above it.
  */
 export { annotate, type AnnotatedLine, type Gap, groupLines, linesOf } from './annotate.ts';
 export {

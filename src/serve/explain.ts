@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { type Purpose, PURPOSES } from '../decision/index.ts';
-import { profileNames, profiles } from '../lifecycle/index.ts';
+import { profileNames, type ProfileName, profiles } from '../lifecycle/index.ts';
 import { MAX_URL_OCTETS, targetOf } from '../url/index.ts';
 import { parseRobots, type RobotsFile } from '../rules/index.ts';
 import {
@@ -22,7 +22,14 @@ import { MAX_AGENTS, onlyKnown, onlyOne, readAgents, readPurpose } from './query
 import { groupRanges } from './group-ranges.ts';
 import { timeline } from './timeline.ts';
 import { Turn } from './turn.ts';
-import { type AgentVerdict, diagnosticsOf, statedUsage, verdictBy, verdictOf } from './verdicts.ts';
+import type {
+  ExplanationAnswer,
+  FileParts,
+  PastedAnswer,
+  PolicyAnswer,
+  VerdictRecord,
+} from '../report/schema.ts';
+import { diagnosticsOf, statedUsage, verdictBy, verdictOf } from './verdicts.ts';
 
 /** `GET /v1/policy?origin=…&agent=…` */
 export const policy: Handler = async ({ query, service, signal }) => {
@@ -34,13 +41,13 @@ export const policy: Handler = async ({ query, service, signal }) => {
     ...(agent === undefined ? {} : { agent }),
   });
   const { rules } = known;
-  const body = jsonLine({
+  const answer: Answer<PolicyAnswer> = {
     ...policyRecord(known),
     timeline: timeline(known, profiles[service.profile]),
     diagnostics: rules === undefined ? [] : diagnosticsOf(rules),
     ...statedUsage(rules, targetOf(url), known.agent),
-  });
-  return { type: JSON_TYPE, body };
+  };
+  return { type: JSON_TYPE, body: jsonLine(answer) };
 };
 
 /** `GET /v1/explain?url=…&agent=…&compare=…&purpose=…` */
@@ -64,7 +71,7 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
     if (turn.isOver) await turn.yield();
   }
   const because = known.lifetime && lifetimeReason(known.lifetime);
-  const body = jsonLine({
+  const answer: Answer<ExplanationAnswer> = {
     input: url,
     now: Date.now(),
     ...decision,
@@ -75,11 +82,10 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
     ...(because === undefined ? {} : { lifetimeReason: because }),
     ...(known.failure && { cause: cause(known.robots) }),
     policy: policyRecord(known),
-    ...(file && fileParts(file)),
-    ...(file && { groupRanges: groupRanges(file, verdicts) }),
+    ...(file && fileParts(file, verdicts)),
     ...statedUsage(file, url, decision.agent, purpose),
-  });
-  return { type: JSON_TYPE, body };
+  };
+  return { type: JSON_TYPE, body: jsonLine(answer) };
 };
 
 /** About twice the 500 KiB that are read of a file, because JSON escapes lengthen it. */
@@ -91,10 +97,28 @@ const MAX_VERDICT_CHARACTERS = 33_554_432;
 
 const strings = z.array(z.string().min(1).max(MAX_URL_OCTETS)).min(1);
 
-const pasted = z.strictObject({
-  robots: z.string(),
-  urls: strings.max(MAX_VERDICTS),
-  agents: strings.max(MAX_AGENTS).optional(),
+interface Pasted {
+  readonly robots: string;
+  readonly urls: readonly string[];
+  readonly agents?: readonly string[] | undefined;
+  readonly profile?: ProfileName | undefined;
+  readonly purpose?: Purpose | undefined;
+}
+
+/** The body of `POST /v1/explain`. */
+export const pasted: z.ZodType<Pasted> = z.strictObject({
+  robots: z
+    .string()
+    .describe('The text of a robots.txt')
+    .meta({ examples: ['User-agent: *\nDisallow: /private\nAllow: /private/press\n'] }),
+  urls: strings
+    .max(MAX_VERDICTS)
+    .describe('URLs, or paths that start with "/"')
+    .meta({ examples: [['/private/report']] }),
+  agents: strings
+    .max(MAX_AGENTS)
+    .optional()
+    .meta({ examples: [['ExampleBot']] }),
   profile: z.enum(profileNames).optional(),
   purpose: z.enum(PURPOSES).optional(),
 });
@@ -116,27 +140,23 @@ export const explainPasted: Handler = async ({ request, query, service, signal }
   const file = parseRobots(body, { dialect: profiles[profile].dialect });
   const { suspect } = fileSource('-', body, truncated);
   const results = await verdictsFor(file, { urls, agents, purpose }, signal);
-  return {
-    type: JSON_TYPE,
-    body: jsonLine({
-      profile,
-      dialect: file.dialect,
-      truncated,
-      ...(suspect === undefined ? {} : { suspect }),
-      results,
-      ...fileParts(file),
-      groupRanges: groupRanges(file, firstVerdicts(results)),
-    }),
+  const answer: Answer<PastedAnswer> = {
+    profile,
+    dialect: file.dialect,
+    truncated,
+    ...(suspect === undefined ? {} : { suspect }),
+    results,
+    ...fileParts(file, firstVerdicts(results)),
   };
+  return { type: JSON_TYPE, body: jsonLine(answer) };
 };
 
+/** What {@link jsonLine} makes an answer of. */
+type Answer<Whole> = Omit<Whole, 'schemaVersion'>;
+
 /** The verdicts on the first URL: the group of an agent is the same for every URL. */
-function firstVerdicts(results: readonly UrlVerdicts[]): readonly AgentVerdict[] {
-  for (const result of results) {
-    if ('verdicts' in result && result.verdicts.some(({ group }) => group !== undefined))
-      return result.verdicts;
-  }
-  return [];
+function firstVerdicts(results: PastedAnswer['results']): readonly VerdictRecord[] {
+  return results.find(({ verdicts }) => verdicts?.some(({ group }) => group !== undefined))?.verdicts ?? [];
 }
 
 interface PastedQuestions {
@@ -145,16 +165,12 @@ interface PastedQuestions {
   readonly purpose: Purpose | undefined;
 }
 
-type UrlVerdicts =
-  | { readonly input: string; readonly verdicts: readonly AgentVerdict[] }
-  | { readonly input: string; readonly error: InputError };
-
 async function verdictsFor(
   file: RobotsFile,
   { urls, agents, purpose }: PastedQuestions,
   signal: AbortSignal,
-): Promise<UrlVerdicts[]> {
-  const verdicts = urls.map((): AgentVerdict[] => []);
+): Promise<PastedAnswer['results']> {
+  const verdicts = urls.map((): VerdictRecord[] => []);
   const errors = new Map<string, InputError>();
   let characters = 0;
   const turn = new Turn(signal);
@@ -185,7 +201,7 @@ async function verdictsFor(
 }
 
 /** The parts of a file that a display needs: lines, groups, records and diagnostics. */
-function fileParts(file: RobotsFile): object {
+function fileParts(file: RobotsFile, verdicts: readonly VerdictRecord[]): FileParts {
   const { groups, sitemaps, otherRecords, bytes } = file;
   return {
     lines: linesOf(bytes),
@@ -193,6 +209,7 @@ function fileParts(file: RobotsFile): object {
     otherRecords,
     sitemaps,
     diagnostics: diagnosticsOf(file),
+    groupRanges: groupRanges(file, verdicts),
   };
 }
 

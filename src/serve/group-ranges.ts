@@ -1,22 +1,12 @@
 import { groupLines } from '../report/index.ts';
 import type { RobotsFile } from '../rules/index.ts';
-import type { AgentVerdict } from './verdicts.ts';
-
-/** The lines of a group: its user-agent lines, its rules and its other records. */
-export interface GroupRanges {
-  /** The name of the group, as `group.agent` of the verdicts that it applies to. */
-  readonly agent: string;
-  /** Runs of lines, [first, last], 1-based, in order. */
-  readonly ranges: readonly (readonly [number, number])[];
-  /** The number of further runs. */
-  readonly omitted?: number;
-}
+import type { GroupRanges, VerdictRecord } from '../report/schema.ts';
 
 /** Maximum number of runs in an answer. A hostile file can scatter each of a hundred groups over all of its lines. */
 const MAX_RANGES = 20_000;
 
 /** Lists the lines of every group that applies to one of `verdicts`. */
-export function groupRanges(file: RobotsFile, verdicts: Iterable<AgentVerdict>): GroupRanges[] {
+export function groupRanges(file: RobotsFile, verdicts: Iterable<VerdictRecord>): GroupRanges[] {
   const found = new Map<string, GroupRanges>();
   let room = MAX_RANGES;
   for (const { agent, group } of verdicts) {

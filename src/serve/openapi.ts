@@ -1,10 +1,13 @@
 import { VERSION } from '../base/index.ts';
 import { MAX_STREAMS } from './check.ts';
-import { examples } from './openapi-examples.ts';
-import { object, purpose as purposeSchema, reference, schemas, text } from './openapi-schemas.ts';
+import { PURPOSES } from '../decision/index.ts';
+import { example, reference, schemas } from './openapi-components.ts';
 import { Problem, type ProblemCode } from './problem.ts';
 import { MAX_AGENTS } from './query.ts';
 import { DEFAULT_LIMITS } from './service.ts';
+
+const text = { type: 'string' };
+const URL_EXAMPLE = 'https://example.com/private/report';
 
 const content = (type: string, schema: object, example: unknown): object => ({
   content: { [type]: { schema, example } },
@@ -46,12 +49,12 @@ const agents = (name: string, description: string, example: readonly string[]): 
   example,
 });
 
-const url = required('url', 'An absolute http, https or ftp URL', examples.url);
+const url = required('url', 'An absolute http, https or ftp URL', URL_EXAMPLE);
 const agent = agents(
   'agent',
   'The crawler: a product token or a full User-Agent string. Of several, in order of preference, the first that ' +
     'some group names is used.',
-  examples.agent,
+  ['ExampleBot'],
 );
 const purpose = {
   name: 'purpose',
@@ -59,8 +62,13 @@ const purpose = {
   description:
     'What the pages are fetched for. `usage` then has `preference`, whether the site wants them used so, and `source`, the ' +
     'line that says it. `allowed` stays as it is.',
-  schema: purposeSchema,
-  example: examples.purpose,
+  schema: { enum: PURPOSES },
+  example: 'train-ai',
+};
+const health = {
+  type: 'object',
+  properties: { status: { const: 'ok' }, version: text },
+  required: ['status', 'version'],
 };
 /** The responses of every route to a request that it cannot serve. */
 const foreign = {
@@ -123,7 +131,7 @@ export const openApi: {
           '200': json(
             'The decision, whether it allows or disallows',
             reference('Decision'),
-            examples.decision,
+            example('Decision'),
           ),
           ...wrong,
         },
@@ -135,7 +143,7 @@ export const openApi: {
         parameters: [agent, purpose],
         requestBody: {
           required: true,
-          ...content('application/x-ndjson', reference('Question'), examples.question),
+          ...content('application/x-ndjson', reference('Question'), example('Question')),
         },
         responses: {
           '200': {
@@ -143,7 +151,7 @@ export const openApi: {
             ...content(
               'application/x-ndjson',
               { oneOf: [reference('Decision'), reference('LineError')] },
-              examples.decision,
+              example('Decision'),
             ),
           },
           ...wrongPost,
@@ -156,11 +164,11 @@ export const openApi: {
         operationId: 'getPolicy',
         summary: 'The state of an origin, and how it came about',
         parameters: [
-          required('origin', 'The origin, or the absolute URL of any of its pages', examples.origin),
+          required('origin', 'The origin, or the absolute URL of any of its pages', 'https://example.com'),
           agent,
         ],
         responses: {
-          '200': json('The policy', reference('Policy'), examples.policy),
+          '200': json('The policy', reference('Policy'), example('Policy')),
           ...wrong,
           ...busy,
         },
@@ -174,11 +182,11 @@ export const openApi: {
         parameters: [
           url,
           agent,
-          agents('compare', 'Further agents to show verdicts for', examples.compare),
+          agents('compare', 'Further agents to show verdicts for', ['*', 'GPTBot']),
           purpose,
         ],
         responses: {
-          '200': json('The explanation', reference('Explanation'), examples.explanation),
+          '200': json('The explanation', reference('Explanation'), example('Explanation')),
           ...wrong,
           ...busy,
         },
@@ -188,13 +196,13 @@ export const openApi: {
         summary: 'Check URLs against the robots.txt in the body, for several agents; nothing is fetched',
         requestBody: {
           required: true,
-          ...content('application/json', reference('PastedFile'), examples.pastedFile),
+          ...content('application/json', reference('PastedFile'), example('PastedFile')),
         },
         responses: {
           '200': json(
             'A verdict for each URL and agent',
             reference('PastedVerdicts'),
-            examples.pastedVerdicts,
+            example('PastedVerdicts'),
           ),
           ...wrongPost,
           ...problem(408, 'ERR_ROBOTS_REQUEST_TIMEOUT', 'The body did not arrive in time.'),
@@ -210,7 +218,7 @@ export const openApi: {
         responses: {
           '200': {
             description: 'Text exposition format',
-            ...content('text/plain', text, examples.metrics),
+            ...content('text/plain', text, '# TYPE canfetch_decisions_total counter\n'),
           },
           ...wrong,
           ...problem(501, 'ERR_ROBOTS_NO_METRICS', 'The package prom-client is not installed.'),
@@ -232,10 +240,7 @@ export const openApi: {
         operationId: 'getHealth',
         summary: 'Whether the service is running',
         responses: {
-          '200': json('It is running', object({ status: { const: 'ok' }, version: text }), {
-            status: 'ok',
-            version: VERSION,
-          }),
+          '200': json('It is running', health, { status: 'ok', version: VERSION }),
           ...wrong,
         },
       },

@@ -1,30 +1,6 @@
 import { type Profile, refreshAheadAt } from '../lifecycle/index.ts';
 import type { OriginPolicy } from '../decision/index.ts';
-
-/** A past or future event in the state of an origin. */
-export interface TimelineEvent {
-  /** Time in epoch milliseconds. */
-  readonly at: number;
-  readonly event:
-    /** The response arrived (`answered`), or a 304 confirmed it (`confirmed`). */
-    | 'answered'
-    | 'confirmed'
-    /** The last good copy arrived or was confirmed. */
-    | 'copy'
-    /** From this time, a question is answered from the cache and starts a refresh. */
-    | 'refresh-ahead'
-    /** From this time, a question waits for a new response. */
-    | 'stale'
-    | 'first-failure'
-    | 'last-failure'
-    /** From this time, a question starts the next attempt. */
-    | 'retry'
-    /** The next phase of the outage begins, if the outage lasts until this time. */
-    | 'phase'
-    | 'site';
-  /** Short description: the treatment from then on, the status received, or the number of failures. */
-  readonly detail?: string;
-}
+import type { TimelineEvent } from '../report/schema.ts';
 
 /** Lists the past events in the state of an origin, and the future ones that follow if nothing else happens. */
 export function timeline(policy: OriginPolicy, profile: Profile): TimelineEvent[] {

@@ -1,30 +1,7 @@
-import { type Decision, type DecisionUsage, type Purpose, usageOf } from '../decision/index.ts';
+import { type Decision, type Purpose, usageOf } from '../decision/index.ts';
+import type { DiagnosticRecord, UsageRecord, VerdictRecord } from '../report/schema.ts';
 import { describeDiagnostic } from '../rules/lint/describe-diagnostic.ts';
-import {
-  explain,
-  lint,
-  type Explanation,
-  type RobotsFile,
-  usage,
-  type Usage,
-  type Verdict,
-} from '../rules/index.ts';
-
-/** The verdict for one agent; responses list several. */
-export interface AgentVerdict {
-  readonly agent: string;
-  readonly allowed: boolean;
-  readonly reason: Decision['reason'];
-  readonly rule?: Decision['rule'];
-  readonly group?: Decision['group'];
-  readonly crawlDelayMs?: number;
-  readonly runnerUp?: Explanation['runnerUp'];
-  /**
-   * The site's statements about the use of the resource; absent when it states nothing and the question named no
-   * purpose.
-   */
-  readonly usage?: Usage | DecisionUsage;
-}
+import { explain, lint, type RobotsFile, usage, type Verdict } from '../rules/index.ts';
 
 /** Makes the verdict of a file for `agent`. `target` is a URL, or a path that starts with `/`. */
 export function verdictBy(
@@ -32,7 +9,7 @@ export function verdictBy(
   target: string,
   agent: string,
   purpose: Purpose | undefined,
-): AgentVerdict {
+): VerdictRecord {
   const { verdict, runnerUp } = explain(file, target, agent);
   return {
     agent,
@@ -42,7 +19,7 @@ export function verdictBy(
   };
 }
 
-function partsOf(verdict: Verdict, file: RobotsFile, agent: string): Omit<AgentVerdict, 'agent'> {
+function partsOf(verdict: Verdict, file: RobotsFile, agent: string): Omit<VerdictRecord, 'agent'> {
   const crawlDelayMs = 'group' in verdict ? file.crawlDelay(agent) : undefined;
   return {
     ...verdict,
@@ -55,7 +32,7 @@ export function verdictOf(
   decision: Decision,
   file: RobotsFile | undefined,
   purpose: Purpose | undefined,
-): AgentVerdict {
+): VerdictRecord {
   const { agent, allowed, reason, rule, group, crawlDelayMs, url } = decision;
   const runnerUp = reason === 'rule' && file ? explain(file, url, agent).runnerUp : undefined;
   return {
@@ -76,7 +53,7 @@ export function statedUsage(
   target: string,
   agent: string,
   purpose?: Purpose,
-): { readonly usage?: Usage | DecisionUsage } {
+): { readonly usage?: UsageRecord } {
   if (purpose !== undefined) return { usage: usageOf({ url: target, agent }, file, purpose) };
   if (file === undefined) return {};
   const stated = usage(file, target, agent);
@@ -84,7 +61,7 @@ export function statedUsage(
 }
 
 /** Lints a file, and adds a message and a hint to each diagnostic. */
-export function diagnosticsOf(file: RobotsFile): object[] {
+export function diagnosticsOf(file: RobotsFile): DiagnosticRecord[] {
   return lint(file).map((diagnostic) => ({
     ...diagnostic,
     ...describeDiagnostic(diagnostic),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ProfileName, profiles } from '../../src/index.ts';
-import { timeline, type TimelineEvent } from '../../src/serve/timeline.ts';
+import type { TimelineEvent } from '../../src/report/schema.ts';
+import { timeline } from '../../src/serve/timeline.ts';
 import { DAY, HOUR, MINUTE, SECOND, START, testClient } from '../support/client.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';

@@ -1,4 +1,5 @@
 import type { OriginPolicy } from '../../decision/index.ts';
+import type { PolicyData } from '../schema.ts';
 import type { TargetResult } from '../target-result.ts';
 
 /**
@@ -38,13 +39,11 @@ export function jsonLine(record: object): string {
 }
 
 /** Converts a policy to plain data, without the parsed file and its octets. */
-export function policyRecord({ rules, file, ...policy }: OriginPolicy): object {
-  const { body: _, ...described } = file ?? {};
-  return {
-    ...policy,
-    ...(rules === undefined ? {} : { dialect: rules.dialect }),
-    ...(file === undefined ? {} : { file: described }),
-  };
+export function policyRecord({ rules, file, ...policy }: OriginPolicy): PolicyData {
+  const dialect = rules === undefined ? {} : { dialect: rules.dialect };
+  if (file === undefined) return { ...policy, ...dialect };
+  const { body: _, ...described } = file;
+  return { ...policy, ...dialect, file: described };
 }
 
 /** Escapes the characters of JSON that a terminal may interpret. They occur only in strings, so escapes are valid. */
