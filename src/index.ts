@@ -23,6 +23,7 @@ export type { Agent } from './rules/agent-tokens.ts';
 export {
   type AccountedOrigin,
   type AccountedRefusal,
+  type AccountedSuspect,
   type AccountTotals,
   canFetch,
   type CheckOptions,

@@ -12,6 +12,8 @@ export interface AccountedRefusal {
   readonly reason: Decision['reason'] | 'usage';
   /** Cut at 2,000 characters. */
   readonly url: string;
+  /** The URL that was asked for, if redirects led from there to `url`. Cut at 2,000 characters. */
+  readonly requested?: string;
   /** The rule that disallows it. */
   readonly rule?: AccountedRule;
   /** The line or header field that disallows the purpose. The value is cut at 200 characters. */
@@ -20,29 +22,47 @@ export interface AccountedRefusal {
   readonly robots?: string;
 }
 
-/** The refusals of one origin for one reason: their number, and the first such URL. */
+/** The refusals of one origin by one rule, statement or state: their number, and the first such URL. */
 export interface AccountedOrigin {
   readonly origin: string;
   readonly reason: AccountedRefusal['reason'];
+  /** Requests that were refused. */
   readonly refused: number;
+  /** Links that a crawler did not queue. */
+  readonly linksRefused: number;
   readonly example: AccountedRefusal;
+}
+
+/** An origin whose robots.txt looks like something else. */
+export interface AccountedSuspect {
+  readonly origin: string;
+  readonly suspect: NonNullable<Decision['robots']['suspect']>;
 }
 
 /** The counts of an account. */
 export interface AccountTotals {
-  /** Questions answered. A redirect is a question of its own, and so is a link that a crawler looks up before it queues it. */
+  /**
+   * Requests of guards, however often each waited and was decided again, and questions to the client itself. A redirect
+   * is a request of its own.
+   */
   readonly asked: number;
   /** Those of them that were refused, for lack of permission or because of the purpose. */
   readonly refused: number;
+  /** Links that a crawler looked up in memory before it queued them. Those that are queued are requests later. */
+  readonly linksLookedUp: number;
+  /** Those of them that were refused, and so not queued. */
+  readonly linksRefused: number;
   /** Requests that were allowed, but not sent because their slot was further away than `maxDelayMs`. */
   readonly deferred: number;
-  /** Questions answered by the last good copy, because robots.txt was unreachable. */
+  /** Those of `asked` that were answered by the last good copy, because robots.txt was unreachable. */
   readonly lastGood: number;
   /** Requests that guards sent without a question (`robots: { ignore: true, because }`). */
   readonly ignored: number;
+  /** Requests of guards that a site answered with 402 (Payment Required). */
+  readonly paymentRequired: number;
   /** The first question, if it was refused. */
   readonly firstRefused?: AccountedRefusal;
-  /** Refusals of origins beyond the first 1,000 pairs of origin and reason. They are counted only. */
+  /** Refusals beyond the first 1,000 pairs of origin and rule. They are counted only. */
   readonly unlisted: number;
 }
 
@@ -50,9 +70,19 @@ export interface AccountTotals {
 interface Shown {
   totals(): AccountTotals;
   refusals(): readonly AccountedOrigin[];
+  suspects(): readonly AccountedSuspect[];
 }
 
 const MAX_ROWS = 20;
+const MAX_SUSPECTS = 5;
+
+/** The number of refusals in a row, or in all. */
+export function refusedIn({
+  refused,
+  linksRefused,
+}: Pick<AccountedOrigin, 'refused' | 'linksRefused'>): number {
+  return refused + linksRefused;
+}
 
 /** Renders an account for people. A refused first URL comes first. */
 export function accountText(account: Shown): string {
@@ -60,27 +90,41 @@ export function accountText(account: Shown): string {
   const { firstRefused } = totals;
   const refusals = account.refusals();
   const listed = refusals.slice(0, MAX_ROWS);
-  const rows = listed.map(({ refused, example }) => [String(refused), whyRefused(example)] as const);
+  const rows = listed.map((row) => [String(refusedIn(row)), whyRefused(row.example)] as const);
   const width = Math.max(0, ...rows.map(([refused]) => refused.length));
-  const left = totals.refused - listed.reduce((sum, { refused }) => sum + refused, 0);
+  const left = refusedIn(totals) - listed.reduce((sum, row) => sum + refusedIn(row), 0);
   return [
     ...(firstRefused === undefined ? [] : [`THE FIRST URL WAS REFUSED: ${whyRefused(firstRefused)}`]),
     totalsLine(totals),
     ...rows.map(([refused, why]) => `  ${refused.padStart(width)}  ${why}`),
-    ...(left === 0 ? [] : [`  ${String(left).padStart(width)}  at other origins, or for other reasons`]),
+    ...(left === 0 ? [] : [`  ${String(left).padStart(width)}  at other origins, or by other rules`]),
+    ...suspectsLine(account.suspects()),
   ]
     .map((line) => `${line}\n`)
     .join('');
 }
 
-function totalsLine({ asked, refused, deferred, lastGood, ignored }: AccountTotals): string {
+function suspectsLine(suspects: readonly AccountedSuspect[]): string[] {
+  if (suspects.length === 0) return [];
+  const listed = suspects.slice(0, MAX_SUSPECTS).map(({ origin, suspect }) => `${origin} (${suspect})`);
+  const more = suspects.length - listed.length;
+  const others = more === 0 ? '' : ` and ${number(more)} more`;
+  return [`NOT A ROBOTS.TXT, by its looks: that of ${listed.join(', ')}${others}`];
+}
+
+function totalsLine(totals: AccountTotals): string {
+  const { asked, refused, linksLookedUp, linksRefused, deferred, lastGood, ignored, paymentRequired } =
+    totals;
   const some = (count: number, what: string): string[] => (count === 0 ? [] : [`${number(count)} ${what}`]);
   return [
     `${number(asked)} asked about`,
     `${number(refused)} refused`,
+    ...some(linksLookedUp, 'links looked up'),
+    ...some(linksRefused, 'links not queued'),
     ...some(deferred, 'deferred'),
     ...some(lastGood, 'decided by a last good copy'),
     ...some(ignored, 'sent unchecked'),
+    ...some(paymentRequired, 'answered 402 (payment required)'),
   ].join(', ');
 }
 
@@ -88,7 +132,9 @@ const number = (count: number): string => count.toLocaleString('en');
 
 /** Says which URL was refused, and why. */
 export function whyRefused(refused: AccountedRefusal): string {
-  return `${printable(refused.url)}  ${refused.reason}${detail(refused)}`;
+  const { requested, url, reason } = refused;
+  const way = requested === undefined ? '' : `${printable(requested)} led to `;
+  return `${way}${printable(url)}  ${reason}${detail(refused)}`;
 }
 
 function detail({ rule, statement, robots }: AccountedRefusal): string {
@@ -104,4 +150,5 @@ function detail({ rule, statement, robots }: AccountedRefusal): string {
 export function* accountLines(account: Shown): IterableIterator<string> {
   yield jsonLine(account.totals());
   for (const refusal of account.refusals()) yield jsonLine(refusal);
+  for (const suspect of account.suspects()) yield jsonLine(suspect);
 }

@@ -9,19 +9,21 @@ import {
   optionTable,
   RobotsInvalidOptionsError,
 } from '../base/index.ts';
-import type { Decision, DecisionMessage, UsageRefusalMessage } from '../decision/index.ts';
+import type { Decision, DecisionMessage, RequestWay, UsageRefusalMessage } from '../decision/index.ts';
 import { flatCopy } from '../url/index.ts';
 import {
   type AccountedOrigin,
   type AccountedRefusal,
+  type AccountedSuspect,
   accountLines,
   accountText,
   type AccountTotals,
+  refusedIn,
   whyRefused,
 } from './account-text.ts';
-
-export type { AccountedOrigin, AccountedRefusal, AccountTotals } from './account-text.ts';
 import type { RobotsClient } from './robots-client.ts';
+
+export type { AccountedOrigin, AccountedRefusal, AccountedSuspect, AccountTotals } from './account-text.ts';
 
 export interface RobotsAccountOptions {
   /**
@@ -36,8 +38,10 @@ export interface RobotsAccountOptions {
 /** An account of a crawl, to see what it lost. Made by {@link robotsAccount}. */
 export interface RobotsAccount extends Disposable {
   totals(): AccountTotals;
-  /** Refusals, by origin and reason: the most frequent first. At most 1,000. */
+  /** Refusals, by origin and rule: the most frequent first. At most 1,000. */
   refusals(): readonly AccountedOrigin[];
+  /** Origins whose robots.txt looks like something else, such as a login page. At most 1,000. */
+  suspects(): readonly AccountedSuspect[];
   /** For people: the totals, and the 20 most frequent refusals. Safe for terminals. */
   toString(): string;
   /** Lines of NDJSON: the totals, then each entry of {@link refusals}. */
@@ -46,7 +50,7 @@ export interface RobotsAccount extends Disposable {
   close(): void;
 }
 
-/** Pairs of origin and reason that are kept with an example. */
+/** Rows that are kept: pairs of origin and rule, each with an example, and origins with a suspicious robots.txt. */
 const MAX_LISTED = 1_000;
 const MAX_URL = 2_000;
 const MAX_TEXT = 200;
@@ -82,8 +86,19 @@ const accountOptions: Check = optionTable({
 class Account implements RobotsAccount {
   readonly #close: () => void;
   readonly #onFirstRefused: NonNullable<RobotsAccountOptions['onFirstRefused']>;
-  readonly #origins = new Map<string, { refused: number; readonly example: AccountedRefusal }>();
-  readonly #counts = { asked: 0, refused: 0, deferred: 0, lastGood: 0, ignored: 0, unlisted: 0 };
+  readonly #rows = new Map<string, Row>();
+  readonly #suspects = new Map<string, AccountedSuspect>();
+  readonly #counts = {
+    asked: 0,
+    refused: 0,
+    linksLookedUp: 0,
+    linksRefused: 0,
+    deferred: 0,
+    lastGood: 0,
+    ignored: 0,
+    paymentRequired: 0,
+    unlisted: 0,
+  };
   /** Questions about pages. One about `/robots.txt` itself begins no crawl. */
   #pages = 0;
   #firstRefused: AccountedRefusal | undefined;
@@ -91,10 +106,11 @@ class Account implements RobotsAccount {
   constructor(client: object, onFirstRefused: NonNullable<RobotsAccountOptions['onFirstRefused']>) {
     this.#onFirstRefused = onFirstRefused;
     this.#close = listen(client, {
-      'canfetch:decision': ({ decision }: DecisionMessage) => this.#decided(decision),
-      'canfetch:usage': ({ decision }: UsageRefusalMessage) => this.#refused(decision, 'usage'),
+      'canfetch:decision': (message: DecisionMessage) => this.#decided(message),
+      'canfetch:usage': (message: UsageRefusalMessage) => this.#refused(message, 'usage', 'refused'),
       'canfetch:deferred': () => void this.#counts.deferred++,
       'canfetch:ignored': () => void this.#counts.ignored++,
+      'canfetch:payment': () => void this.#counts.paymentRequired++,
     });
   }
 
@@ -104,10 +120,14 @@ class Account implements RobotsAccount {
   }
 
   refusals(): readonly AccountedOrigin[] {
-    return Array.from(this.#origins.values(), ({ refused, example }) => {
+    return Array.from(this.#rows.values(), ({ refused, linksRefused, example }) => {
       const { origin, reason } = example;
-      return { origin, reason, refused, example };
-    }).sort((one, other) => other.refused - one.refused);
+      return { origin, reason, refused, linksRefused, example };
+    }).sort((one, other) => refusedIn(other) - refusedIn(one));
+  }
+
+  suspects(): readonly AccountedSuspect[] {
+    return [...this.#suspects.values()];
   }
 
   toString(): string {
@@ -126,30 +146,70 @@ class Account implements RobotsAccount {
     this.#close();
   }
 
-  #decided(decision: Decision): void {
-    this.#counts.asked++;
+  #decided(message: DecisionMessage): void {
+    const { decision, lookup = false } = message;
+    if (lookup) this.#counts.linksLookedUp++;
+    else {
+      this.#counts.asked++;
+      if (decision.state === 'last-good') this.#counts.lastGood++;
+    }
     if (decision.reason !== 'robots-txt') this.#pages++;
-    if (decision.state === 'last-good') this.#counts.lastGood++;
-    if (!decision.allowed) this.#refused(decision, decision.reason);
+    this.#suspect(decision);
+    if (!decision.allowed) this.#refused(message, decision.reason, lookup ? 'linksRefused' : 'refused');
   }
 
-  #refused(decision: Decision, reason: AccountedRefusal['reason']): void {
-    this.#counts.refused++;
-    const key = `${reason} ${decision.origin}`;
-    const known = this.#origins.get(key);
-    if (known !== undefined) known.refused++;
-    else if (this.#origins.size < MAX_LISTED) {
-      this.#origins.set(key, { refused: 1, example: refusalOf(decision, reason) });
+  #suspect({ origin, robots: { suspect } }: Decision): void {
+    if (suspect === undefined || this.#suspects.size >= MAX_LISTED || this.#suspects.has(origin)) return;
+    const copy = flatCopy(origin);
+    this.#suspects.set(copy, { origin: copy, suspect });
+  }
+
+  #refused(
+    message: DecisionMessage | UsageRefusalMessage,
+    reason: AccountedRefusal['reason'],
+    what: 'refused' | 'linksRefused',
+  ): void {
+    this.#counts[what]++;
+    const key = keyOf(message.decision, reason);
+    const known = this.#rows.get(key);
+    if (known !== undefined) known[what]++;
+    else if (this.#rows.size < MAX_LISTED) {
+      const row = { refused: 0, linksRefused: 0, example: refusalOf(message, reason) };
+      row[what]++;
+      this.#rows.set(flatCopy(key), row);
     } else this.#counts.unlisted++;
     if (this.#onFirstRefused === false || this.#pages > 1 || this.#firstRefused !== undefined) return;
-    this.#firstRefused = refusalOf(decision, reason);
+    this.#firstRefused = refusalOf(message, reason);
     callListener('onFirstRefused', this.#onFirstRefused, this.#firstRefused);
   }
 }
 
-function refusalOf(decision: Decision, reason: AccountedRefusal['reason']): AccountedRefusal {
+interface Row {
+  refused: number;
+  linksRefused: number;
+  readonly example: AccountedRefusal;
+}
+
+/** The same for all refusals of an origin by one rule, statement or state. */
+function keyOf({ origin, rule, robots, usage }: Decision, reason: AccountedRefusal['reason']): string {
+  if (reason === 'usage')
+    return `${origin} usage ${usage?.source?.line} ${cut(usage?.source?.value ?? '', MAX_TEXT)}`;
+  return rule === undefined
+    ? `${origin} ${reason} ${robots.status ?? robots.error}`
+    : `${origin} ${reason} ${rule.line} ${cut(rule.pattern, MAX_TEXT)}`;
+}
+
+function refusalOf(
+  { decision, requested }: { readonly decision: Decision } & Partial<RequestWay>,
+  reason: AccountedRefusal['reason'],
+): AccountedRefusal {
   const { origin, url, rule, robots, usage } = decision;
-  const base = { origin: flatCopy(origin), reason, url: cut(url, MAX_URL) };
+  const base = {
+    origin: flatCopy(origin),
+    reason,
+    url: cut(url, MAX_URL),
+    ...(requested === undefined || requested === url ? {} : { requested: cut(requested, MAX_URL) }),
+  };
   if (reason === 'usage') {
     const stated = usage?.source;
     if (stated === undefined) return base;

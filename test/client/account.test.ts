@@ -49,7 +49,7 @@ function accountOf(
 const page: typeof fetch = async () => new Response('a page', { headers: { 'content-signal': 'search=no' } });
 
 describe('robotsAccount', () => {
-  it('counts what a client is asked, and lists refusals by origin and reason, with the first URL and its rule', async () => {
+  it('counts what a client is asked, and lists refusals by origin and rule, with the first URL', async () => {
     const { client } = scripted();
     const account = accountOf(client);
     await client.canFetch('https://a.example/page');
@@ -60,9 +60,12 @@ describe('robotsAccount', () => {
     expect(account.totals()).toEqual({
       asked: 5,
       refused: 4,
+      linksLookedUp: 0,
+      linksRefused: 0,
       deferred: 0,
       lastGood: 0,
       ignored: 0,
+      paymentRequired: 0,
       unlisted: 0,
     });
     expect(account.refusals()).toEqual([
@@ -70,6 +73,7 @@ describe('robotsAccount', () => {
         origin: 'https://a.example',
         reason: 'rule',
         refused: 3,
+        linksRefused: 0,
         example: {
           origin: 'https://a.example',
           reason: 'rule',
@@ -81,6 +85,7 @@ describe('robotsAccount', () => {
         origin: 'https://down.example',
         reason: 'unreachable',
         refused: 1,
+        linksRefused: 0,
         example: {
           origin: 'https://down.example',
           reason: 'unreachable',
@@ -134,12 +139,90 @@ describe('robotsAccount', () => {
     expect(account.totals()).toMatchObject({ asked: 5, refused: 2, deferred: 2, ignored: 1 });
     expect(account.refusals().map(({ reason, example: { statement } }) => [reason, statement])).toEqual([
       ['usage', { directive: 'content-usage', value: 'train-ai=n', line: 4 }],
+      ['usage', { directive: 'content-signal', value: 'search=no' }],
     ]);
-    expect(account.refusals()[0]?.refused).toBe(2);
     expect(String(account)).toContain('5 asked about, 2 refused, 2 deferred, 1 sent unchecked\n');
     expect(String(account)).toContain(
       'https://a.example/own/a  usage at line 4 (content-usage: train-ai=n)\n',
     );
+  });
+
+  it('has a row for each origin and rule, with an example that the rule decided', async () => {
+    const { client } = scripted(
+      () => new Response('User-agent: *\nDisallow: /a\nDisallow: /b\nDisallow: /c\n'),
+    );
+    const account = accountOf(client, { onFirstRefused: false });
+    for (const path of ['/a/1', '/b/1', '/b/2', '/c']) await client.canFetch(`https://a.example${path}`);
+    const rows = account
+      .refusals()
+      .map(({ refused, example }) => [refused, new URL(example.url).pathname, example.rule?.line]);
+    expect(rows).toEqual([
+      [2, '/b/1', 3],
+      [1, '/a/1', 2],
+      [1, '/c', 4],
+    ]);
+  });
+
+  it('counts a paced request once, however often it waited', async () => {
+    const { client, clock } = scripted();
+    const account = accountOf(client);
+    const paced = guardFetch(page, client, { pacing: { minDelayMs: SECOND }, clock });
+    const all = [1, 2, 3].map((number) => paced(`https://a.example/${number}`));
+    const answered = Promise.all(all);
+    let isOver = false;
+    void answered.then(() => (isOver = true));
+    while (!isOver) {
+      clock.advance(SECOND);
+      await new Promise(setImmediate);
+    }
+    await expect(paced('https://a.example/private')).rejects.toThrow('disallows');
+    expect(account.totals()).toMatchObject({ asked: 4, refused: 1, deferred: 0 });
+  });
+
+  it('names the URL that was asked for before the one that a redirect led to', async () => {
+    const { client } = scripted();
+    const account = accountOf(client, { onFirstRefused: false });
+    const redirecting: typeof fetch = async () =>
+      new Response(null, { status: 302, headers: { location: '/private' } });
+    await expect(guardFetch(redirecting, client)('https://a.example/start')).rejects.toThrow('redirects to');
+    expect(account.totals()).toMatchObject({ asked: 2, refused: 1 });
+    expect(account.refusals()[0]?.example).toMatchObject({
+      requested: 'https://a.example/start',
+      url: 'https://a.example/private',
+    });
+    expect(String(account)).toContain(
+      'https://a.example/start led to https://a.example/private  rule at line 2',
+    );
+  });
+
+  it('counts answers that ask for payment', async () => {
+    const { client } = scripted();
+    const account = accountOf(client);
+    const unpaid: typeof fetch = async () => new Response(null, { status: 402 });
+    const paid = guardFetch(unpaid, client);
+    await paid('https://a.example/1');
+    await paid('https://a.example/2');
+    expect(account.totals()).toMatchObject({ asked: 2, refused: 0, paymentRequired: 2 });
+    expect(String(account)).toBe('2 asked about, 0 refused, 2 answered 402 (payment required)\n');
+  });
+
+  it('tells of each robots.txt that looks like something else, such as a login page', async () => {
+    const login = '<!doctype html><title>Log in</title><form><input type="password"></form>';
+    const { client } = scripted(({ hostname }) =>
+      hostname === 'a.example'
+        ? new Response('User-agent: *\n')
+        : new Response(login, { headers: { 'content-type': 'text/html' } }),
+    );
+    const account = accountOf(client);
+    for (const host of ['a', 'b', 'b', 'c']) await client.canFetch(`https://${host}.example/`);
+    expect(account.suspects()).toEqual([
+      { origin: 'https://b.example', suspect: 'login' },
+      { origin: 'https://c.example', suspect: 'login' },
+    ]);
+    expect(String(account)).toContain(
+      'NOT A ROBOTS.TXT, by its looks: that of https://b.example (login), https://c.example (login)\n',
+    );
+    expect([...account.toNDJSON()].at(-1)).toContain('"suspect":"login"');
   });
 
   it('counts pages that a guard asks for where memory knows the origin', async () => {
@@ -228,7 +311,7 @@ describe('robotsAccount', () => {
     expect(example?.url).toHaveLength(2_001);
     expect(example?.rule?.pattern).toHaveLength(201);
     expect(String(account).split('\n')).toHaveLength(1 + 1 + 20 + 1 + 1);
-    expect(String(account)).toContain('\n  990  at other origins, or for other reasons\n');
+    expect(String(account)).toContain('\n  990  at other origins, or by other rules\n');
   });
 
   it('does not send control characters of a file to the terminal', async () => {
