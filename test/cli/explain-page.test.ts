@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Site, startSite } from '../support/site.ts';
+import { exitCode } from '../../src/cli/frame/exit-code.ts';
 import { cli, records } from './session.ts';
 
 let site: Site;
@@ -12,6 +13,7 @@ beforeAll(async () => {
     if (url === '/robots.txt') answer(response, { body: 'User-agent: *\nAllow: /\nDisallow: /private\n' });
     else if (url === '/to') answer(response, { status: 302, headers: { location: '/page' } });
     else if (url === '/astray') answer(response, { status: 302, headers: { location: '/private' } });
+    else if (url === '/lost') answer(response, { status: 302, headers: { location: 'http://127.0.0.1:1/' } });
     else if (url === '/plain') answer(response, { body: 'a page' });
     else if (url === '/broken') response.destroy();
     else {
@@ -57,9 +59,15 @@ describe('explain --page', () => {
       /\n {2}page +not read: it may not be fetched, so it was not asked for\n/,
     );
     const astray = await explain('/astray');
-    expect(astray.code).toBe(0);
-    expect(astray.stdout).toMatch(/\n {2}page +not read: robots.txt of \S+ disallows \S+\/private/);
-    expect(pagesOf().slice(before)).toEqual(['/astray']);
+    expect(astray.code).toBe(1);
+    expect(astray.stdout).toMatch(/^DISALLOWED {2}\S+\/astray\n/);
+    expect(astray.stdout).toMatch(
+      /\n {2}page +not read: \S+\/astray redirects to \S+\/private: robots.txt of \S+ disallows \S+\/private/,
+    );
+    const lost = await explain('/lost');
+    expect(lost.code).toBe(exitCode.undecided);
+    expect(lost.stdout).toMatch(/^UNDECIDED {3}\S+\/lost\n/);
+    expect(pagesOf().slice(before)).toEqual(['/astray', '/lost']);
   });
 
   it('JSON has the directives with their sources, or the error', async () => {
@@ -78,7 +86,18 @@ describe('explain --page', () => {
       },
     ]);
     expect(records((await explain('/astray', '--json')).stdout)).toMatchObject([
-      { allowed: true, page: { error: { code: 'ERR_ROBOTS_DISALLOWED' } } },
+      {
+        allowed: true,
+        page: {
+          error: {
+            code: 'ERR_ROBOTS_DISALLOWED',
+            message: expect.stringMatching(/^\S+\/astray redirects to \S+\/private: /),
+            requested: site.url('/astray'),
+            redirects: [],
+            decision: { url: site.url('/private'), allowed: false },
+          },
+        },
+      },
     ]);
     expect(records((await explain('/broken', '--json')).stdout)).toMatchObject([
       { allowed: true, page: { error: { message: expect.any(String) } } },

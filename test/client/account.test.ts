@@ -11,6 +11,7 @@ import {
 import { decisionChannels } from '../../src/decision/index.ts';
 import { afterEachTest } from '../support/after-each-test.ts';
 import { HOUR, SECOND, testClient } from '../support/client.ts';
+import { lateClock } from '../support/late-clock.ts';
 
 const open: (() => unknown)[] = [];
 afterEachTest(async () => {
@@ -164,17 +165,14 @@ describe('robotsAccount', () => {
   });
 
   it('counts a paced request once, however often it waited', async () => {
-    const { client, clock } = scripted();
+    const clock = lateClock();
+    const { client } = scripted(rules, { clock });
     const account = accountOf(client);
     const paced = guardFetch(page, client, { pacing: { minDelayMs: SECOND }, clock });
-    const all = [1, 2, 3].map((number) => paced(`https://a.example/${number}`));
-    const answered = Promise.all(all);
-    let isOver = false;
-    void answered.then(() => (isOver = true));
-    while (!isOver) {
-      clock.advance(SECOND);
-      await new Promise(setImmediate);
-    }
+    const all = Promise.all([1, 2, 3].map((number) => paced(`https://a.example/${number}`)));
+    await clock.whenWaiting(3);
+    await clock.advance(3 * SECOND);
+    await all;
     await expect(paced('https://a.example/private')).rejects.toThrow('disallows');
     expect(account.totals()).toMatchObject({ asked: 4, refused: 1, deferred: 0 });
   });

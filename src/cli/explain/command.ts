@@ -56,7 +56,7 @@ export const explainCommand: Command = {
   ],
   notes: [
     '--page reads header fields, not HTML: robots meta tags are not shown. Directives of a page are reported, and change',
-    'neither the decision nor the exit code.',
+    'neither the decision nor the exit code. A page whose redirect is refused counts as disallowed.',
   ],
   run: async (given, session) => (await import('./run.ts')).explain(given, session),
 };

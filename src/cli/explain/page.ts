@@ -17,7 +17,17 @@ export type PageReport =
       /** By robots.txt of the page's origin and by its header fields. */
       readonly usage: Usage;
     }
-  | { readonly error: { readonly code?: string; readonly message: string } };
+  | { readonly error: { readonly code?: string; readonly message: string } & Partial<PageRefusal> };
+
+/** The redirect of a page was refused. */
+export interface PageRefusal {
+  /** The URL that was asked for. */
+  readonly requested: string;
+  /** The URLs between that and the URL of the decision. */
+  readonly redirects: readonly string[];
+  /** The decision about the URL that was refused. */
+  readonly decision: Decision;
+}
 
 /** For the page and its redirects, their robots.txt files and slots included. */
 const DEADLINE_MS = 30_000;
@@ -57,8 +67,16 @@ export async function askPage(
   } catch (error) {
     signal.throwIfAborted();
     const refusal = refusalIn(error);
-    return { error: refusal ?? failureOf(error) };
+    if (refusal === undefined) return { error: failureOf(error) };
+    const { code, message, requested, redirects, decision } = refusal;
+    return { error: { code, message, requested, redirects, decision } };
   }
+}
+
+/** The decision about a redirect of the page, if that was refused: then the page may not be fetched. */
+export function refusedRedirect(page: PageReport): Decision | undefined {
+  const decision = 'error' in page ? page.error.decision : undefined;
+  return decision?.allowed === false ? decision : undefined;
 }
 
 /** The innermost cause, which names the failure of the network. */

@@ -14,6 +14,7 @@ import {
   printable,
   ruleText,
 } from '../../report/text/index.ts';
+import type { Decision } from '../../decision/index.ts';
 import { type RobotsFile, usage } from '../../rules/index.ts';
 import {
   agentField,
@@ -58,6 +59,8 @@ export interface ExplanationLayout extends PolicyLayout {
   readonly all: boolean;
   /** With `--page`: what the page says of its use. */
   readonly page?: readonly Field[];
+  /** With `--page`: the decision about a redirect of the page, if that was refused. */
+  readonly redirected?: Decision | undefined;
 }
 
 /** Renders an explanation for people. */
@@ -76,7 +79,7 @@ export function renderExplanation(explanation: UrlExplanation, layout: Explanati
   const hops = verbose && policy?.attempt !== undefined ? verboseHops(policy.attempt) : [];
   const others = underProfiles.map((each): Field => [each.profile, profileSentence(each)]);
   return `${[
-    verdictLine(decision, colours),
+    verdictLine({ ...(layout.redirected ?? decision), url: decision.url }, colours),
     ...definitions(
       fields.filter((field) => field !== undefined),
       width,

@@ -37,6 +37,9 @@ export async function explain(given: ParsedArguments, session: Session): Promise
       file === undefined
         ? await askAndExplain(url, settings, given.switches.has('page'), session, signal)
         : await readAndExplain(url, settings, file, session);
+    const pages = page === undefined ? undefined : await import('./page.ts');
+    // A page whose redirect is refused may not be fetched, whatever robots.txt says of its own URL.
+    const redirected = page === undefined ? undefined : pages?.refusedRedirect(page);
     const output = new Output(session.stdout);
     await output.write(
       readFormat(given) === 'json'
@@ -47,12 +50,14 @@ export async function explain(given: ParsedArguments, session: Session): Promise
             width: widthOf(session.stdout),
             verbose: given.switches.has('verbose'),
             all: given.switches.has('all'),
-            page: page === undefined ? [] : (await import('./page.ts')).pageFields(page),
+            page: page === undefined ? [] : (pages?.pageFields(page) ?? []),
+            redirected,
           }),
     );
     await output.release();
-    if (isUndecided(explanation.decision)) return exitCode.undecided;
-    return explanation.decision.allowed ? exitCode.success : exitCode.negative;
+    const decisive = redirected ?? explanation.decision;
+    if (isUndecided(decisive)) return exitCode.undecided;
+    return decisive.allowed ? exitCode.success : exitCode.negative;
   });
 }
 
