@@ -8,13 +8,12 @@ export { OriginMemory } from './origin-memory.ts';
 export { type Attempts, Renewals } from './renewals.ts';
 export {
   assertRestorable,
-  isExpired,
-  promisedOrigins,
   readSnapshot,
   type RestoreOptions,
   type RestoreRejection,
   type RestoreResult,
   type SnapshotContext,
   snapshotHeader,
+  SnapshotReader,
   writeSnapshot,
 } from './snapshot.ts';

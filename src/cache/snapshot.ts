@@ -83,7 +83,7 @@ export function snapshotHeader(origins: number, takenAt: number): string {
 }
 
 /** The number of records that a header promises; `undefined` if the line is not a header. */
-export function promisedOrigins(line: string): number | undefined {
+function promisedOrigins(line: string): number | undefined {
   if (!line.startsWith(HEADER)) return undefined;
   try {
     const origins: unknown = Reflect.get(Object(JSON.parse(line)), 'origins');
@@ -104,7 +104,14 @@ export async function readSnapshot(
   { onRejected }: RestoreOptions,
   ending: AbortSignal,
 ): Promise<RestoreResult> {
-  const reader = new SnapshotReader(context, onRejected);
+  const { memory, codec, clock, profileOf } = context;
+  let evicted = 0;
+  const keep = (record: OriginRecord): boolean => {
+    const more = memory.restore(record);
+    evicted += more ?? 0;
+    return more !== undefined;
+  };
+  const reader = new SnapshotReader({ codec, profileOf, now: () => clock.now(), keep, onRejected });
   let length = 0;
   for await (const text of typeof lines === 'string' ? [lines] : untilAborted(lines, ending)) {
     for (const line of String(text).replace(/\n$/, '').split('\n')) {
@@ -117,7 +124,8 @@ export async function readSnapshot(
     }
   }
   ending.throwIfAborted();
-  return reader.result;
+  const { kept: restored, ...counts } = reader.counts;
+  return { restored, ...counts, evicted };
 }
 
 /** The lines as they come. Ends with the reason of `signal`, also while the source yields nothing. */
@@ -170,44 +178,47 @@ const restoreOptions: Check = optionTable({
   onRejected: aFunction(),
 } satisfies Readonly<Record<keyof RestoreOptions, Check>>);
 
-class SnapshotReader {
-  readonly #context: SnapshotContext;
-  readonly #onRejected: RestoreOptions['onRejected'];
+/** What a reader of a snapshot does with its records. */
+export interface SnapshotTarget {
+  readonly codec: RecordCodec;
+  readonly profileOf: (origin: string) => Profile;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Takes a record; `false` when there is one that is as late. */
+  readonly keep: (record: OriginRecord) => boolean | Promise<boolean>;
+  readonly onRejected?: RestoreOptions['onRejected'] | undefined;
+}
+
+/** Reads the lines of a snapshot into memory or into a store, and counts what becomes of them. */
+export class SnapshotReader {
+  readonly #target: SnapshotTarget;
   readonly #reasons: Partial<Record<RestoreRejection, number>> = {};
   #lines = 0;
-  #restored = 0;
+  #kept = 0;
   #rejected = 0;
-  #evicted = 0;
   #promised = 0;
 
-  constructor(context: SnapshotContext, onRejected: RestoreOptions['onRejected']) {
-    this.#context = context;
-    this.#onRejected = onRejected;
+  constructor(target: SnapshotTarget) {
+    this.#target = target;
   }
 
-  get result(): RestoreResult {
-    const restored = this.#restored;
-    const rejected = this.#rejected;
-    const missing = Math.max(0, this.#promised - restored - rejected);
-    return { restored, rejected, reasons: this.#reasons, evicted: this.#evicted, missing };
+  get counts(): Pick<RestoreResult, 'rejected' | 'reasons' | 'missing'> & { readonly kept: number } {
+    const [kept, rejected] = [this.#kept, this.#rejected];
+    const missing = Math.max(0, this.#promised - kept - rejected);
+    return { kept, rejected, reasons: this.#reasons, missing };
   }
 
+  /** Reads a line. Rejects as {@link SnapshotTarget.keep} does. */
   async read(line: string): Promise<void> {
-    this.#lines++;
+    const number = ++this.#lines;
     if (line === '' || this.#readHeader(line)) return;
-    const { memory, codec, clock, profileOf } = this.#context;
-    const now = clock.now();
-    const { record, rejected, origin } = { origin: undefined, ...(await codec.decode(line, now)) };
-    if (record === undefined) this.#reject(rejected ?? 'damaged', origin);
-    else if (isExpired(record, profileOf(record.origin), now)) this.#reject('expired', record.origin);
-    else {
-      const evicted = memory.restore(record);
-      if (evicted === undefined) this.#reject('older', record.origin);
-      else {
-        this.#restored++;
-        this.#evicted += evicted;
-      }
-    }
+    const { codec, profileOf, now, keep } = this.#target;
+    const { record, rejected, origin } = { origin: undefined, ...(await codec.decode(line, now())) };
+    if (record === undefined) this.#reject(number, rejected ?? 'damaged', origin);
+    else if (isExpired(record, profileOf(record.origin), now())) {
+      this.#reject(number, 'expired', record.origin);
+    } else if (await keep(record)) this.#kept++;
+    else this.#reject(number, 'older', record.origin);
   }
 
   /** Snapshots may be concatenated, so there may be several headers. */
@@ -217,14 +228,14 @@ class SnapshotReader {
     return origins !== undefined;
   }
 
-  #reject(reason: RestoreRejection, origin: string | undefined): void {
+  #reject(line: number, reason: RestoreRejection, origin: string | undefined): void {
     this.#rejected++;
     this.#reasons[reason] = (this.#reasons[reason] ?? 0) + 1;
-    this.#onRejected?.({ line: this.#lines, reason, ...(origin === undefined ? {} : { origin }) });
+    this.#target.onRejected?.({ line, reason, ...(origin === undefined ? {} : { origin }) });
   }
 }
 
 /** Whether the record is of no more use. The age of a copy alone is no reason: the profile may use it without end. */
-export function isExpired(record: OriginRecord, profile: Profile, now: number): boolean {
+function isExpired(record: OriginRecord, profile: Profile, now: number): boolean {
   return record.copy === undefined && retentionMs(record, profile, now) === 0;
 }

@@ -19,6 +19,14 @@ export function durationMs(name: 'ttlMs' | 'delayMs', value: number): number {
  */
 export const SLOT_REMEMBERED_MS: number = 5 * 60 * 1000;
 
+/** A value that has not expired. */
+export interface StoreEntry {
+  readonly key: string;
+  readonly value: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
 /** A lease with a token of its own. */
 export interface FencedLease extends StoreLease {
   readonly token: string;

@@ -5,6 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
 import { RobotsClient } from '../../src/index.ts';
 import { fakeOrigin, type FakeOrigin } from '../../src/testing/index.ts';
+import { importSnapshot } from '../../src/cli/cache/import.ts';
+import type { CommandStore } from '../../src/cli/cache/command-store.ts';
+import { type OriginRecord, profiles } from '../../src/lifecycle/index.ts';
+import { RecordCodec } from '../../src/store/index.ts';
+import { describeWith } from '../support/installed.ts';
+import { startRedis } from '../support/redis-server.ts';
 import { describeWithSqlite } from '../support/sqlite.ts';
 import { cli, type CliInput, type CliResult, records } from './session.ts';
 
@@ -186,6 +192,92 @@ describeWithSqlite('cache of a SQLite file', () => {
     expect(again.stdout.split('\n').slice(1).sort()).toEqual(exported.stdout.split('\n').slice(1).sort());
     const checked = await cli(['check', '-a', 'ExampleBot', '--store', file, sites[0]!.url('/private')]);
     expect(checked.code).toBe(1);
+  });
+});
+
+describeWith('redis-server')('cache of a Redis server', () => {
+  it('is listed, shown, exported, imported and cleared, and nothing else of the server', async () => {
+    await crawl();
+    const exported = await cache('export');
+    await using server = await startRedis();
+    await server.command('SET', 'other', 'value');
+    await server.command('SET', 'canfetch:{v2:slot:https://example.com}:slot', '1', 'PX', '60000');
+    const inRedis = (action: string, more: readonly string[] = [], input?: CliInput): Promise<CliResult> =>
+      cli(['cache', action, '--store', server.url, ...more], input);
+    const imported = await inRedis('import', ['-a', 'ExampleBot'], { stdin: exported.stdout });
+    expect([imported.code, JSON.parse(imported.stdout)]).toMatchObject([0, { imported: 2, rejected: 0 }]);
+    const listed = records((await inRedis('ls')).stdout);
+    expect(listed.map(({ origin }) => origin).sort()).toEqual(origins().sort());
+    expect(records((await inRedis('show', [origins()[0]!])).stdout)).toMatchObject([
+      { copy: { text: RULES } },
+    ]);
+    const again = await inRedis('export');
+    expect(again.stdout.split('\n').slice(1).sort()).toEqual(exported.stdout.split('\n').slice(1).sort());
+    expect((await inRedis('clear', [origins()[0]!])).code).toBe(0);
+    expect(records((await inRedis('ls')).stdout)).toHaveLength(1);
+    expect((await inRedis('clear')).code).toBe(0);
+    expect(records((await inRedis('ls')).stdout)).toEqual([]);
+    expect(await server.command('DBSIZE')).toBe(2);
+  });
+});
+
+describe('importSnapshot', () => {
+  const profile = 'rfc9309';
+  const namespace = { token: 'examplebot', addressPolicy: 'any' };
+
+  /** A store whose writes end when `together` of them wait, as those of a transaction do. */
+  function storeThatGathers(together: number, failure?: Error) {
+    const codec = new RecordCodec({ maxBodyBytes: 512_000, profileOf: () => profiles[profile] });
+    const written: string[] = [];
+    let waiting: (() => void)[] = [];
+    const opened = {
+      codec,
+      read: async () => ({ rejected: 'damaged' }) as const,
+      write: async (_key: string, { origin }: OriginRecord) => {
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          if (waiting.length < together) return;
+          for (const each of waiting) each();
+          waiting = [];
+        });
+        if (failure !== undefined) throw failure;
+        written.push(origin);
+      },
+    };
+    return { opened: opened as unknown as CommandStore, codec, written };
+  }
+
+  const recordOf = (number: number): OriginRecord => ({
+    origin: `https://site-${number}.example`,
+    answer: {
+      kind: 'unavailable',
+      status: 404,
+      since: Date.now(),
+      finalUrl: `https://site-${number}.example/robots.txt`,
+      hops: 0,
+      fetchedAt: Date.now(),
+      staleAt: Date.now() + 3_600_000,
+    },
+  });
+
+  it('writes many records at once', async () => {
+    const { opened, codec, written } = storeThatGathers(100);
+    async function* lines() {
+      for (let number = 0; number < 200; number++) yield codec.encode(recordOf(number));
+    }
+    const done = await importSnapshot(lines(), opened, { namespace, profile });
+    expect(done).toEqual({ imported: 200, rejected: 0, reasons: {}, missing: 0 });
+    expect(new Set(written).size).toBe(200);
+  });
+
+  it('tells how far it came when the store takes no more', async () => {
+    const full = new Error('LMDB could not commit: No space left on device');
+    const { opened, codec } = storeThatGathers(1, full);
+    async function* lines() {
+      for (let number = 0; number < 5; number++) yield codec.encode(recordOf(number));
+    }
+    const done = await importSnapshot(lines(), opened, { namespace, profile });
+    expect(done).toMatchObject({ imported: 0, error: full });
   });
 });
 

@@ -1,11 +1,17 @@
-import { type OriginRecord, profiles } from '../../lifecycle/index.ts';
-import type { EmbeddedStore } from '../../store/lmdb/lmdb.ts';
-import { type CacheNamespace, readRecordKey, RecordCodec, type Rejection } from '../../store/index.ts';
+import { earlier, type OriginRecord, profiles } from '../../lifecycle/index.ts';
+import {
+  type CacheNamespace,
+  readRecordKey,
+  RecordCodec,
+  type Rejection,
+  type RobotsStore,
+} from '../../store/index.ts';
+import type { SetAside, StoreEntry } from '../../store/lmdb/lmdb.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
-import { openPathStore, storeExists, urlScheme } from '../frame/path-store.ts';
+import { isRedisUrl, openPathStore, storeExists } from '../frame/path-store.ts';
 import { quoted } from '../../report/text/index.ts';
-import { readProfile } from '../frame/settings.ts';
+import { readProfile, readStore } from '../frame/settings.ts';
 import { UsageError } from '../../report/index.ts';
 
 /** An entry of a store whose key names a record. `record` is absent when its value cannot be read. */
@@ -19,10 +25,20 @@ export interface StoredItem {
   readonly rejected: Rejection | undefined;
 }
 
-/** An open store, with the codec that reads its records. */
+/** A store that can be listed. */
+interface ListedStore extends RobotsStore {
+  readonly setAside?: SetAside;
+  entries(): AsyncIterable<StoreEntry>;
+  clear(): Promise<void>;
+}
+
+/** An open store, with the codec of its records. Their times are those of this machine, also where the store's differ. */
 export interface CommandStore extends AsyncDisposable {
-  readonly store: EmbeddedStore;
+  readonly store: ListedStore;
   readonly codec: RecordCodec;
+  /** The record under a key, with the reason why a client would reject it. */
+  read(key: string, origin?: string): ReturnType<RecordCodec['decode']>;
+  write(key: string, record: OriginRecord, ttlMs: number): Promise<void>;
   /** @param whose Restricts the records to namespaces with these fields. */
   records(whose: Partial<CacheNamespace>): AsyncIterable<StoredItem>;
 }
@@ -31,32 +47,36 @@ export interface CommandStore extends AsyncDisposable {
  * Opens the store that `--store` names.
  *
  * @param mayBeMade Whether to create the folder when it does not exist.
- * @throws UsageError when `--store` is absent, or when the folder does not exist and must not be created.
+ * @throws UsageError when `--store` is absent or of an unknown kind, or when the folder does not exist and must not be
+ * created.
  */
 export async function openCommandStore(given: ParsedArguments, mayBeMade: boolean): Promise<CommandStore> {
-  const path = given.values.get('store')?.[0];
+  const path = readStore(given);
   if (path === undefined) {
     throw new UsageError(
-      'Expected --store STORE, got none; give the folder that is the `path` of lmdbStore(), or sqlite:FILE',
+      'Expected --store STORE, got none; give the folder that is the `path` of lmdbStore(), sqlite:FILE, or redis://HOST:PORT',
     );
   }
-  const scheme = urlScheme(path);
-  if (scheme !== undefined) {
-    throw new UsageError(
-      `Expected --store to be a folder or sqlite:FILE, got a URL (${scheme}://); \`cache\` works on stores of this machine`,
-    );
-  }
-  if (!mayBeMade && !storeExists(path)) {
+  if (!isRedisUrl(path) && !mayBeMade && !storeExists(path)) {
     throw new UsageError(
       `Expected --store to be an existing folder, or sqlite: and an existing file, got ${quoted(path)}; check the path`,
     );
   }
   const profile = profiles[readProfile(given)];
-  const store = await openPathStore(path);
+  const { store, close } = await openListedStore(path);
   const codec = new RecordCodec({ maxBodyBytes: DEFAULT_MAX_BODY_BYTES, profileOf: () => profile });
+  const differenceMs = store.now === undefined ? 0 : Math.round((await store.now()) - Date.now());
+  // Smaller differences are those of the network.
+  const aheadMs = Math.abs(differenceMs) < 500 ? 0 : differenceMs;
+  const decode = async (value: unknown, origin?: string): ReturnType<RecordCodec['decode']> => {
+    const decoded = await codec.decode(value, Date.now() + aheadMs, origin);
+    return decoded.record === undefined ? decoded : { record: earlier(decoded.record, aheadMs) };
+  };
   return {
     store,
     codec,
+    read: async (key, origin) => decode(await store.get(key), origin),
+    write: async (key, record, ttlMs) => store.set(key, codec.encode(earlier(record, -aheadMs)), { ttlMs }),
     async *records(whose) {
       for await (const { key, value, expiresAt } of store.entries()) {
         const named = readRecordKey(key);
@@ -64,10 +84,21 @@ export async function openCommandStore(given: ParsedArguments, mayBeMade: boolea
         const { origin, ...namespace } = named;
         if ((whose.token ?? namespace.token) !== namespace.token) continue;
         if ((whose.addressPolicy ?? namespace.addressPolicy) !== namespace.addressPolicy) continue;
-        const { record, rejected } = await codec.decode(value, Date.now(), origin);
+        const { record, rejected } = await decode(value, origin);
         yield { key, namespace, origin, expiresAt, record, rejected };
       }
     },
-    [Symbol.asyncDispose]: () => store.close(),
+    [Symbol.asyncDispose]: close,
   };
+}
+
+async function openListedStore(
+  named: string,
+): Promise<{ readonly store: ListedStore; readonly close: () => Promise<void> }> {
+  if (isRedisUrl(named)) {
+    const opened = await (await import('../frame/open-redis-store.ts')).openRedisStore(named);
+    return { store: opened.store, close: () => opened.close() };
+  }
+  const store = await openPathStore(named);
+  return { store, close: () => store.close() };
 }

@@ -4,10 +4,10 @@ import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
 import { agentOption, formatOptions, profileOption } from '../frame/options.ts';
 
-/** `canfetch cache`: lists, shows, clears, exports and imports the records of a store on this machine. */
+/** `canfetch cache`: lists, shows, clears, exports and imports the records of a store. */
 export const cacheCommand: Command = {
   name: 'cache',
-  summary: 'List, show, clear, export or import the records of a store on this machine',
+  summary: 'List, show, clear, export or import the records of a store',
   operands: 'ACTION [URL…]',
   operandChoices: cacheActions,
   operandsHelp:
@@ -17,7 +17,7 @@ export const cacheCommand: Command = {
     {
       name: 'store',
       value: 'STORE',
-      help: 'a folder, the `path` of lmdbStore(); or sqlite:FILE, with the `path` of sqliteStore()',
+      help: 'a folder, the `path` of lmdbStore(); sqlite:FILE, with the `path` of sqliteStore(); or redis://HOST:PORT',
     },
     {
       ...agentOption,
@@ -54,7 +54,8 @@ export const cacheCommand: Command = {
   ],
   notes: [
     'ls and show print a table, or with --format json one line per origin.',
-    'Crawlers may use the store at the same time; what they have in memory does not change. Needs the package lmdb.',
+    'Crawlers may use the store at the same time; what they have in memory does not change. Needs the package lmdb, or redis, ioredis or iovalkey.',
+    'In Redis it reads all keys that begin with canfetch:, with SCAN.',
     'export prints the format of snapshot(), which restore() and import read. It covers one agent: give --agent if the store has several.',
   ],
   run: async (given, session) => (await import('./run.ts')).runCache(given, session),

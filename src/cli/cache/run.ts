@@ -120,7 +120,7 @@ async function exportAll(context: ActionContext): Promise<ExitCode> {
   await output.write(snapshotHeader(keys.length, Date.now()));
   for (const key of keys) {
     signal.throwIfAborted();
-    const { record } = await opened.codec.decode(await opened.store.get(key), Date.now());
+    const { record } = await opened.read(key);
     if (record !== undefined) await output.write(`${opened.codec.encode(record)}\n`);
   }
   if (unread > 0)
@@ -131,8 +131,13 @@ async function exportAll(context: ActionContext): Promise<ExitCode> {
 async function importAll({ opened, given, session, output, whose }: ActionContext): Promise<ExitCode> {
   const lines = createInterface({ input: session.stdin });
   const namespace = { token: '', addressPolicy: DEFAULT_ADDRESS_POLICY, ...whose };
-  const done = await importSnapshot(lines, opened, { namespace, profile: readProfile(given) });
+  const { error, ...done } = await importSnapshot(lines, opened, { namespace, profile: readProfile(given) });
   await output.write(jsonLine(done));
+  if (error !== undefined) {
+    const reason = error instanceof Error ? error.message : String(error);
+    session.stderr.write(`canfetch: the store takes no more records: ${printable(reason)}\n`);
+    return exitCode.failure;
+  }
   return done.rejected + done.missing === 0 ? exitCode.success : exitCode.negative;
 }
 

@@ -13,6 +13,7 @@ import {
   type FencedLease,
   durationMs,
   type RobotsStore,
+  type StoreEntry,
   type StoreLeaseOptions,
   type StoreSetOptions,
   SLOT_REMEMBERED_MS,
@@ -22,14 +23,6 @@ import type { SetAside } from './set-aside.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { Table, type Writer } from './table.ts';
-
-/** A value that has not expired. */
-export interface StoreEntry {
-  readonly key: string;
-  readonly value: string;
-  /** Epoch milliseconds. */
-  readonly expiresAt: number;
-}
 
 /** A store in a database within this process. */
 export interface EmbeddedStore extends RobotsStore, AsyncDisposable {

@@ -3,10 +3,10 @@ import { embeddedStore, type EmbeddedStore, readPathOptions } from '../embedded/
 import { checkDatabase, type LmdbDatabase, openDatabase } from './database.ts';
 import { LmdbEntries } from './entries.ts';
 
-export type { FencedLease } from '../store.ts';
+export type { FencedLease, StoreEntry } from '../store.ts';
 export type { LmdbDatabase, LmdbEntry, LmdbRange } from './database.ts';
 export type { SetAside } from '../embedded/set-aside.ts';
-export type { EmbeddedStore, StoreEntry } from '../embedded/embedded-store.ts';
+export type { EmbeddedStore } from '../embedded/embedded-store.ts';
 export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../store.ts';
 
 export interface LmdbStoreOptions {

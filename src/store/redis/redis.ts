@@ -1,19 +1,21 @@
 import { assertKnownOptions, invalid, quote } from '../../base/index.ts';
-import { MAX_VALUE_BYTES, compress, decompress } from '../value/compress.ts';
-import { MAX_FENCE_BYTES, withFence, withoutFence } from '../value/fence.ts';
+import { compress, decompress } from '../value/compress.ts';
+import { withFence, withoutFence } from '../value/fence.ts';
 import {
   type FencedLease,
   durationMs,
   type RobotsStore,
+  type StoreEntry,
   SLOT_REMEMBERED_MS,
   type StoreLeaseOptions,
   type StoreSetOptions,
 } from '../store.ts';
 import { commandsOver, type RedisConnection } from './connection.ts';
+import { LAST_OCTET, nameOf, octets, readEntry, scan } from './names.ts';
 import { bookSlot, releaseLease, setFenced, takeLease } from './scripts.ts';
 import { randomUUID } from 'node:crypto';
 
-export type { FencedLease } from '../store.ts';
+export type { FencedLease, StoreEntry } from '../store.ts';
 export type {
   CallingConnection,
   NodeRedisClusterConnection,
@@ -41,6 +43,13 @@ export interface RedisStore extends RobotsStore {
   lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
   reserve(key: string, delayMs: number): Promise<number>;
   now(): Promise<number>;
+  /**
+   * All values of the prefix on the server, a page at a time (`SCAN`). Values written or deleted during the iteration
+   * may or may not be included. Not over a Cluster: make a store for each of its masters.
+   */
+  entries(): AsyncIterable<StoreEntry>;
+  /** Deletes all values of the prefix on the server. Leases and slots stay, because other processes rely on them. */
+  clear(): Promise<void>;
 }
 
 /** No braces: the only braces in a key are the hash tag. */
@@ -121,27 +130,22 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       const reply = await bookSlot(send, [name], micros(delay), micros(Math.max(delay, SLOT_REMEMBERED_MS)));
       return readWait(reply);
     },
+    async *entries() {
+      for await (const names of scan(connection, send, prefix)) {
+        const page = await Promise.all(names.map((name) => readEntry(send, prefix, name)));
+        yield* page.filter((entry) => entry !== undefined);
+      }
+    },
+    async clear() {
+      for await (const names of scan(connection, send, prefix)) {
+        await Promise.all(names.map((name) => send(name, 'DEL', name)));
+      }
+    },
     async now() {
       const [seconds, micros] = Object(await send(nameOf(prefix, ''), 'TIME'));
       return Number(String(seconds)) * 1_000 + Number(String(micros)) / 1_000;
     },
   };
-}
-
-/** Reads of a value end here, so that an oversized foreign value costs no more than the largest valid one. */
-const LAST_OCTET = String(MAX_FENCE_BYTES + MAX_VALUE_BYTES + 1);
-
-/**
- * The name of a key on the server. The part in braces is the hash tag of Redis Cluster, so that all keys of an origin
- * are on one node. Braces, and lone surrogates, which UTF-8 cannot encode, are escaped.
- */
-function nameOf(prefix: string, key: string, part: '' | ':lease' | ':slot' = ''): string {
-  const escaped = key.replaceAll(
-    /[%{}\p{Surrogate}]/gu,
-    (character) => `%${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  // Redis Cluster ignores an empty hash tag. No other key is escaped to a single percent sign.
-  return `${prefix}{${escaped || '%'}}${part}`;
 }
 
 function readPrefix(options: RedisStoreOptions): string {
@@ -157,12 +161,6 @@ function readPrefix(options: RedisStoreOptions): string {
 const wholeMs = (ms: number): string => String(Math.ceil(ms));
 
 const micros = (ms: number): string => String(Math.ceil(ms * 1000));
-
-/** A client that ignores the type mapping returns text; uncompressed values are still readable then. */
-function octets(reply: unknown): Buffer {
-  if (Buffer.isBuffer(reply)) return reply;
-  return Buffer.from(typeof reply === 'string' ? reply : '');
-}
 
 /** Some connections return numbers as text or bigint. */
 function readWait(reply: unknown): number {

@@ -5,9 +5,9 @@ import { openDatabase } from './database.ts';
 import { SqliteEntries } from './entries.ts';
 import { prepareSchema } from './schema.ts';
 
-export type { EmbeddedStore, StoreEntry } from '../embedded/embedded-store.ts';
+export type { EmbeddedStore } from '../embedded/embedded-store.ts';
 export type { SetAside } from '../embedded/set-aside.ts';
-export type { FencedLease } from '../store.ts';
+export type { FencedLease, StoreEntry } from '../store.ts';
 export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../store.ts';
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from './connection.ts';
 
