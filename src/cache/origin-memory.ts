@@ -58,7 +58,7 @@ export class OriginMemory {
    * The entry of an origin that is asked about, whatever its age. It may make room for the entry that was asked about
    * before: whoever calls this publishes the {@link events} once the question is answered.
    */
-  recall(origin: string): CacheEntry | undefined {
+  lookUp(origin: string): CacheEntry | undefined {
     const last = this.#lastEntry;
     if (last !== undefined) {
       if (origin === this.#lastOrigin) return last;
@@ -69,9 +69,9 @@ export class OriginMemory {
     return this.#lastEntry;
   }
 
-  /** {@link recall} for a question at `now`. After the clock was set back, a failure pauses anew from then on. */
-  recallAt(origin: string, now: number): CacheEntry | undefined {
-    const entry = this.recall(origin);
+  /** {@link lookUp} for a question at `now`. After the clock was set back, a failure pauses anew from then on. */
+  lookUpAt(origin: string, now: number): CacheEntry | undefined {
+    const entry = this.lookUp(origin);
     const failure = entry?.record.failure;
     if (entry === undefined || failure === undefined || now >= failure.at) return entry;
     return this.#store(noLaterThan(entry.record, now), entry);
@@ -120,7 +120,7 @@ export class OriginMemory {
 
   /** Notes whether the site of an origin answers. */
   noteSite(origin: string, reachable: boolean): void {
-    const known = origin === this.#lastOrigin ? this.recall(origin) : this.#entries.peek(origin);
+    const known = origin === this.#lastOrigin ? this.lookUp(origin) : this.#entries.peek(origin);
     if (known?.record.site?.reachable === reachable) return;
     const now = this.#clock.now();
     const entry = this.#entries.peek(origin);

@@ -117,12 +117,12 @@ export class Renewals {
     const origin = flatCopy(asked);
     const flight = { origin, signal, isCurrent };
     const { stored } = this.#options;
-    if (stored === undefined) return this.#ask(flight, this.#memory.peek(origin));
+    if (stored === undefined) return this.#visit(flight, this.#memory.peek(origin));
     const found = await stored.find(origin, (record) => this.#improves(record), signal);
     const known = found.record === undefined ? undefined : this.#takeOver(found.record, flight);
     if (found.kind === 'answered' && known !== undefined) return { entry: known, source: 'store' };
     const lease = found.kind === 'to-ask' ? found.lease : undefined;
-    return this.#ask(flight, known ?? this.#memory.peek(origin), lease);
+    return this.#visit(flight, known ?? this.#memory.peek(origin), lease);
   }
 
   /** Whether a record from the store makes an attempt unnecessary, or less urgent than the record in memory does. */
@@ -146,7 +146,7 @@ export class Renewals {
   }
 
   /** Makes an attempt. A lease is released when the new record can be read by others. */
-  async #ask(flight: Flight, known: CacheEntry | undefined, lease?: HeldLease): Promise<Renewal> {
+  async #visit(flight: Flight, known: CacheEntry | undefined, lease?: HeldLease): Promise<Renewal> {
     const { origin, signal } = flight;
     let written: Promise<void> | undefined;
     try {

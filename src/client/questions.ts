@@ -153,7 +153,7 @@ export class Questions {
     signal: AbortSignal | undefined,
   ): Promise<{ entry: CacheEntry; source: RobotsSource['source'] }> {
     const now = this.#settings.clock.now();
-    const known = this.#memory.recallAt(origin, now);
+    const known = this.#memory.lookUpAt(origin, now);
     this.#memory.events.publish();
     if (known !== undefined && attemptDue(known.record, known.profile, now) !== 'now') {
       return { entry: known, source: 'memory' };
@@ -194,7 +194,7 @@ export class Questions {
     if (decisionChannels.decision.hasSubscribers || cacheChannels.cache.hasSubscribers) return undefined;
     const { origin } = reused;
     if (this.#overrides.size > 0 && this.#overrides.has(origin)) return undefined;
-    const entry = this.#memory.recall(origin);
+    const entry = this.#memory.lookUp(origin);
     return entry === undefined ? undefined : permits(entry, tokens, reused, now);
   }
 
@@ -204,7 +204,7 @@ export class Questions {
     const override = this.#overrides.size === 0 ? undefined : this.#overrides.get(origin);
     if (override !== undefined) return decideByOverride(override, tokens, located);
     const now = this.#settings.clock.now();
-    const entry = this.#memory.recallAt(origin, now);
+    const entry = this.#memory.lookUpAt(origin, now);
     if (entry === undefined) {
       return decideUnknown(
         this.#origins.profileOf(origin),

@@ -67,7 +67,7 @@ describe('a question', () => {
 describe('a guard', () => {
   it('asks for a decision once, and only when `permits` does not allow the request', async () => {
     const { robots, fetched } = client();
-    const decide = vi.spyOn(robots[QUESTIONS], 'ask');
+    const decide = vi.spyOn(robots[QUESTIONS], 'askUntold');
     const allowed = vi.spyOn(robots[QUESTIONS], 'allowedOrigin');
     const others = (['check', 'peek', 'permits', 'canFetch'] as const).map((name) => vi.spyOn(robots, name));
     const guarded = guardFetch(

@@ -100,7 +100,7 @@ async function simulate(members: number): Promise<string[]> {
     // A tenth of the origins gets two thirds of the sessions.
     const { origin } = hosts[Math.floor(next() ** 6 * ORIGINS)]!;
     const { memory, renewals } = caches[Math.floor(next() * members)]!;
-    const known = memory.recall(origin);
+    const known = memory.lookUp(origin);
     const due = attemptDue(known?.record, profile, clock.time);
     let entry: CacheEntry | undefined = known;
     if (due === 'now') {
