@@ -12,7 +12,12 @@ import type { Chance } from '../support/random.ts';
 export interface Behaviour {
   readonly name: string;
   /** Answers a request. */
-  readonly play: (request: { readonly path: string; readonly ifNoneMatch: string | undefined }) => Play;
+  readonly play: (request: {
+    readonly path: string;
+    readonly ifNoneMatch: string | undefined;
+    /** Codings that the request asks for. */
+    readonly acceptEncoding: string;
+  }) => Play;
   /** What the attempt comes to. `sentEtag`: what the client knows of this very URL, if it asks with conditions. */
   readonly outcome: (profile: Profile, sentEtag: string | undefined) => Outcome;
   /** Requests that the attempt takes. */
@@ -80,7 +85,7 @@ function rules(chance: Chance, origin: string): Behaviour {
   const code = chance.pick([200, 200, 200, 203, 206]);
   const coding = chance.pick(['', '', 'gzip', 'br']);
   const octets = encoder.encode(file);
-  const body = coding === 'gzip' ? gzipSync(octets) : coding === 'br' ? brotliCompressSync(octets) : octets;
+  const coded = coding === 'gzip' ? gzipSync(octets) : coding === 'br' ? brotliCompressSync(octets) : octets;
   const kept = cacheControl === undefined ? '' : `cache-control: ${cacheControl}\r\n`;
   const fields = `${kept}${etag === undefined ? '' : `etag: ${etag}\r\n`}`;
   const headers: AnswerHeaders = {
@@ -90,13 +95,12 @@ function rules(chance: Chance, origin: string): Behaviour {
   const route = { finalUrl: `${origin}/robots.txt`, hops: 0 };
   return {
     name: 'rules',
-    play: ({ ifNoneMatch }) =>
-      etag !== undefined && ifNoneMatch === etag
-        ? [head(304, fields, undefined)]
-        : [
-            head(code, `${fields}${coding === '' ? '' : `content-encoding: ${coding}\r\n`}`, body.length),
-            body,
-          ],
+    play: ({ ifNoneMatch, acceptEncoding }) => {
+      if (etag !== undefined && ifNoneMatch === etag) return [head(304, fields, undefined)];
+      if (coding === '' || !acceptEncoding.includes(coding))
+        return [head(code, fields, octets.length), octets];
+      return [head(code, `${fields}content-encoding: ${coding}\r\n`, coded.length), coded];
+    },
     outcome: (_profile, sentEtag) =>
       etag !== undefined && sentEtag === etag
         ? { kind: 'not-modified', status: 304, headers, ...route }

@@ -94,8 +94,9 @@ async function startPlace(): Promise<Place> {
   const site = await startRawSite((socket) => {
     const request = place.site?.requests.at(-1);
     if (request === undefined || place.behaviour === undefined) return;
-    const ifNoneMatch = request.headers['if-none-match'];
-    void play(socket, place.behaviour.play({ path: request.url, ifNoneMatch }));
+    const { 'if-none-match': ifNoneMatch, 'accept-encoding': acceptEncoding = '' } = request.headers;
+    const asked = { path: request.url, ifNoneMatch, acceptEncoding: String(acceptEncoding) };
+    void play(socket, place.behaviour.play(asked));
   });
   place.site = site;
   return place as Place;
