@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { RobotsClient } from '../client/index.ts';
-import { type AnnotatedLine, annotate, explainServed, type UrlExplanation } from '../report/index.ts';
+import { type AnnotatedLine, annotate, explainUrl, type UrlExplanation } from '../report/index.ts';
 import { type Usage, usage } from '../rules/index.ts';
 import * as schema from '../report/schema.ts';
 import { agentField, decisionFields, groupField, robotsField, urlField, withReason } from './fields.ts';
 import { makeTool, type Tool } from './tool.ts';
 
 /** `explain_url`: the decision about one URL, and everything that it depends on. */
-export function explainUrl(client: RobotsClient): Tool {
+export function explainTool(client: RobotsClient): Tool {
   return makeTool({
     name: 'explain_url',
     title: 'Explain a robots.txt decision',
@@ -37,12 +37,10 @@ export function explainUrl(client: RobotsClient): Tool {
         .describe('What other standards make of the same answer; without "allowed" where they cannot decide'),
     }),
     async answer({ url, agent }, signal) {
-      const policy = await client.policy(url, agent === undefined ? { signal } : { signal, agent });
-      const decision = await client.check(url, agent, { signal });
-      const explanation = explainServed(decision, policy);
+      const explanation = await explainUrl(client, url, { agent, signal });
       return {
         data: {
-          ...withReason(decision),
+          ...withReason(explanation.decision),
           runnerUp: explanation.runnerUp,
           usage: statedUsage(explanation),
           lines: linesOf(explanation),

@@ -1,7 +1,7 @@
 import type { RobotsClient } from '../client/index.ts';
 import type { Purpose } from '../decision/index.ts';
 import { checkUrl } from './check-url.ts';
-import { explainUrl } from './explain-url.ts';
+import { explainTool } from './explain-url.ts';
 import { fetchPage, type PageFetch } from './fetch-page.ts';
 import { sitePolicy } from './site-policy.ts';
 import type { Tool } from './tool.ts';
@@ -17,5 +17,5 @@ interface AgentTools {
 
 /** All tools of the server, in the order in which it lists them. */
 export function makeTools({ client, fetch, purpose }: AgentTools): readonly Tool[] {
-  return [checkUrl(client, purpose), explainUrl(client), sitePolicy(client), fetchPage(fetch)];
+  return [checkUrl(client, purpose), explainTool(client), sitePolicy(client), fetchPage(fetch)];
 }

@@ -1,7 +1,8 @@
 import { type Dialect, explain, type Explanation, type RobotsFile } from '../rules/index.ts';
 import { parseRobots } from '../rules/parse.ts';
 import { profileNames, profiles } from '../lifecycle/profile.ts';
-import type { OriginPolicy, ProfileState } from '../decision/index.ts';
+import type { Decision, OriginPolicy, ProfileState } from '../decision/index.ts';
+import type { Agent } from '../rules/agent-tokens.ts';
 import type { ReportedDecision } from './target-result.ts';
 
 /** A decision with everything that it depends on. */
@@ -24,8 +25,32 @@ export type ProfileDecision = ProfileState & {
   readonly line?: number;
 };
 
-/** Explains a decision made with a fetched robots.txt. */
-export function explainServed(decision: ReportedDecision, policy: OriginPolicy): UrlExplanation {
+/** The part of a client that explains. */
+interface ExplainingClient {
+  policy(
+    url: string,
+    options: { readonly signal: AbortSignal; readonly agent?: Agent },
+  ): Promise<OriginPolicy>;
+  check(url: string, agent: Agent | undefined, options: { readonly signal: AbortSignal }): Promise<Decision>;
+}
+
+/** An explanation of what a client decides. */
+export interface ClientExplanation extends UrlExplanation {
+  readonly decision: Decision;
+  readonly policy: OriginPolicy;
+}
+
+/** Asks a client for the decision about a URL, and for everything that it depends on. */
+export async function explainUrl(
+  client: ExplainingClient,
+  url: string,
+  { agent, signal }: { readonly agent: Agent | undefined; readonly signal: AbortSignal },
+): Promise<ClientExplanation> {
+  const policy = await client.policy(url, agent === undefined ? { signal } : { signal, agent });
+  return explainServed(await client.check(url, agent, { signal }), policy);
+}
+
+function explainServed(decision: Decision, policy: OriginPolicy): ClientExplanation {
   const { rules, file } = policy;
   const held = decision.state === 'rules' || decision.state === 'last-good' ? rules : undefined;
   const others = policy.underProfiles.filter(({ profile }) => profile !== policy.profile);

@@ -12,7 +12,13 @@ export {
   tokensOf,
   truncationWarning,
 } from './decide-offline.ts';
-export { explainFile, explainServed, type ProfileDecision, type UrlExplanation } from './explanation.ts';
+export {
+  type ClientExplanation,
+  explainFile,
+  explainUrl,
+  type ProfileDecision,
+  type UrlExplanation,
+} from './explanation.ts';
 export {
   type TargetResult,
   type Decider,

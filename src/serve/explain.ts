@@ -4,14 +4,7 @@ import { type Purpose, PURPOSES } from '../decision/index.ts';
 import { profileNames, type ProfileName, profiles } from '../lifecycle/index.ts';
 import { MAX_URL_OCTETS, targetOf } from '../url/index.ts';
 import { parseRobots, type RobotsFile } from '../rules/index.ts';
-import {
-  explainServed,
-  fileSource,
-  type InputError,
-  linesOf,
-  notATarget,
-  tokensOf,
-} from '../report/index.ts';
+import { explainUrl, fileSource, type InputError, linesOf, notATarget, tokensOf } from '../report/index.ts';
 import { cause, jsonLine, policyRecord, lifetimeReason } from '../report/text/index.ts';
 import { inputSentence, readRobots } from '../report/input/index.ts';
 import { readJson } from './body.ts';
@@ -58,12 +51,8 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
   const others = readAgents(query.getAll('compare'));
   const purpose = readPurpose(query);
   const { client, profile } = service;
-  const known = await client.policy(url, {
-    signal,
-    ...(agent === undefined ? {} : { agent }),
-  });
-  const decision = await client.check(url, agent, { signal });
-  const { runnerUp, file, underProfiles } = explainServed(decision, known);
+  const explained = await explainUrl(client, url, { agent, signal });
+  const { decision, policy: known, runnerUp, file, underProfiles } = explained;
   const verdicts = [verdictOf(decision, file, purpose)];
   const turn = new Turn(signal);
   for (const other of others) {

@@ -4,7 +4,7 @@ import {
   deciderByFile,
   fileSource,
   explainFile,
-  explainServed,
+  explainUrl,
   isUndecided,
   type Session,
   truncationWarning,
@@ -74,9 +74,8 @@ async function askAndExplain(
   await using opened = await openClient(settings, session);
   const { client } = opened;
   const agent = settings.agents.length === 0 ? undefined : settings.agents;
-  const policy = await client.policy(url, { signal, ...(agent === undefined ? {} : { agent }) });
-  const decision = await client.check(url, agent, { signal });
-  const explanation = explainServed(decision, policy);
+  const explanation = await explainUrl(client, url, { agent, signal });
+  const { decision } = explanation;
   if (!readsPage) return explanation;
   if (!decision.allowed) {
     return { ...explanation, page: { error: { message: 'it may not be fetched, so it was not asked for' } } };
