@@ -60,17 +60,40 @@ export function readStore(given: ParsedArguments): string | undefined {
   );
 }
 
-const MAX_DEADLINE_MS = 2 ** 31 - 1;
+/**
+ * Reads an option whose value is a whole number; `undefined` without it.
+ *
+ * @param what What is expected: `a whole number from 1 to 64`.
+ * @throws UsageError for another value; `hint` says what to do.
+ */
+export function readWholeNumber(
+  { values }: ParsedArguments,
+  option: string,
+  { min, max, what = `a whole number from ${min} to ${max}`, hint }: WholeNumber,
+): number | undefined {
+  const text = values.get(option)?.[0];
+  if (text === undefined) return undefined;
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : -1;
+  if (number >= min && number <= max) return number;
+  const todo = hint === undefined ? '' : `; ${hint}`;
+  throw new UsageError(`Expected --${option} to be ${what}, got ${quoted(text)}${todo}`);
+}
+
+interface WholeNumber {
+  readonly min: number;
+  readonly max: number;
+  readonly what?: string;
+  readonly hint?: string;
+}
 
 /** @throws UsageError when the value is not a whole number of milliseconds. */
 export function readDeadlineMs(given: ParsedArguments): number | undefined {
-  const text = given.values.get('deadline-ms')?.[0];
-  if (text === undefined) return undefined;
-  const deadlineMs = /^\d+$/.test(text) ? Number(text) : 0;
-  if (deadlineMs >= 1 && deadlineMs <= MAX_DEADLINE_MS) return deadlineMs;
-  throw new UsageError(
-    `Expected --deadline-ms to be a whole number of milliseconds, at least 1, got ${quoted(text)}; write 10000 for ten seconds`,
-  );
+  return readWholeNumber(given, 'deadline-ms', {
+    min: 1,
+    max: 2 ** 31 - 1,
+    what: 'a whole number of milliseconds, at least 1',
+    hint: 'write 10000 for ten seconds',
+  });
 }
 
 /** @throws UsageError unless there is exactly one operand. */

@@ -1,13 +1,12 @@
 import { DEFAULT_CONCURRENCY, mapBatches } from '../../base/index.ts';
 import { type Target, targetLines } from '../../report/input/index.ts';
-import { type Session, UsageError } from '../../report/index.ts';
-import { quoted } from '../../report/text/index.ts';
+import type { Session } from '../../report/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import type { ExitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
 import { openList } from '../frame/open-list.ts';
-import { onlyOperand, readForm } from '../frame/settings.ts';
+import { onlyOperand, readForm, readWholeNumber } from '../frame/settings.ts';
 import { DistinctOrigins } from '../../url/index.ts';
 import { originTarget, PrefetchReport, type Prefetched } from './report.ts';
 
@@ -22,7 +21,8 @@ const CACHE = { maxOrigins: 10_000, maxBytes: 32 * 1_048_576 };
 export async function prefetchOrigins(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const list = onlyOperand(given, 'a file of URLs, or "-" for standard input');
   const form = readForm(given, 'json');
-  const concurrency = readConcurrency(given);
+  const concurrency =
+    readWholeNumber(given, 'concurrency', { min: 1, max: MAX_CONCURRENCY }) ?? DEFAULT_CONCURRENCY;
   const settings = onlineSettings(given);
   return interruptible(session, { readsStdin: list === STDIN }, async (signal) => {
     const stream = await openList(list, 'a file of URLs', session, signal);
@@ -54,15 +54,4 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
       report.leave();
     }
   });
-}
-
-/** @throws UsageError when the value is not a whole number within the accepted range. */
-function readConcurrency({ values }: ParsedArguments): number {
-  const text = values.get('concurrency')?.[0];
-  if (text === undefined) return DEFAULT_CONCURRENCY;
-  const concurrency = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (concurrency >= 1 && concurrency <= MAX_CONCURRENCY) return concurrency;
-  throw new UsageError(
-    `Expected --concurrency to be a whole number from 1 to ${MAX_CONCURRENCY}, got ${quoted(text)}`,
-  );
 }

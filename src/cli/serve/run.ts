@@ -3,6 +3,7 @@ import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { untilEnded } from '../frame/interruptible.ts';
 import { onlineSettings, type OnlineSettings, openClient } from '../frame/open-client.ts';
+import { readWholeNumber } from '../frame/settings.ts';
 import { Output, printable, quoted } from '../../report/text/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import {
@@ -130,22 +131,10 @@ async function announce({ url }: RunningServer, { stdout }: Session): Promise<vo
 
 /** @throws UsageError when `--port` is not a whole number from 0 to 65535. */
 function readPort(given: ParsedArguments): number {
-  const text = given.values.get('port')?.[0];
-  if (text === undefined) return DEFAULT_PORT;
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
-  if (port <= 65_535) return port;
-  throw new UsageError(`Expected --port to be a whole number from 0 to 65535, got ${quoted(text)}`);
+  return readWholeNumber(given, 'port', { min: 0, max: 65_535 }) ?? DEFAULT_PORT;
 }
-
-const MAX_WORKERS = 64;
 
 /** @throws UsageError when `--workers` is not a whole number from 1 to 64. */
 function readWorkers(given: ParsedArguments): number {
-  const text = given.values.get('workers')?.[0];
-  if (text === undefined) return 1;
-  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= MAX_WORKERS) return count;
-  throw new UsageError(
-    `Expected --workers to be a whole number from 1 to ${MAX_WORKERS}, got ${quoted(text)}; give one for each core`,
-  );
+  return readWholeNumber(given, 'workers', { min: 1, max: 64, hint: 'give one for each core' }) ?? 1;
 }
