@@ -4,7 +4,7 @@ import type { Command } from './frame/command.ts';
 import { commands, defaultCommand } from './commands.ts';
 import { type ExitCode, exitCode } from './frame/exit-code.ts';
 import { commandHelp, programHelp } from './frame/help.ts';
-import { BrokenPipeError, Output, printable, widthOf } from '../report/text/index.ts';
+import { BrokenPipeError, Output, printable, widthOf, withoutUserinfo } from '../report/text/index.ts';
 import type { Session } from '../report/index.ts';
 import { UsageError } from '../report/usage-error.ts';
 import { notAmong } from './frame/suggestion.ts';
@@ -18,7 +18,8 @@ export async function run(session: Session): Promise<ExitCode> {
   } catch (error) {
     if (session.signal.aborted) return exitCode.interrupted;
     if (error instanceof BrokenPipeError) return exitCode.brokenPipe;
-    session.stderr.write(`canfetch: ${explain(error)}\n`);
+    // Whatever was given wrongly may be the URL of a proxy or of a store, with a password.
+    session.stderr.write(`canfetch: ${withoutUserinfo(explain(error))}\n`);
     return isUsage(error) ? exitCode.usage : exitCode.failure;
   }
 }

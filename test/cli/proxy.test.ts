@@ -102,6 +102,9 @@ describe('wrong proxies are wrong usage, and nothing is asked', () => {
     ['--proxy', ['--proxy', 'socks5://u:secret@127.0.0.1:1'], {}],
     ['HTTPS_PROXY', [], { HTTPS_PROXY: 'ftp://u:secret@127.0.0.1:1' }],
     ['http_proxy', [], { http_proxy: 'http://u:secret@:::' }],
+    ['--proxy', ['--proxy', 'http://u:secret@127.0.0.1:1/path'], {}],
+    ['--proxy', ['--proxy', 'http://127.0.0.1:1/?password=secret'], {}],
+    ['ALL_PROXY', [], { ALL_PROXY: 'http://u:secret%@127.0.0.1:1' }],
   ])('of %s, whose password is not shown', async (name, options, env) => {
     const { code, stderr } = await cli([url, ...options], { env });
     expect(code).toBe(2);

@@ -88,6 +88,24 @@ describe('wrong usage is told with what was expected, what came, and what to do,
   });
 });
 
+describe('passwords are not shown in what is told of', () => {
+  it.each([
+    ['an operand too many', ['serve', 'redis://user:secret@cache.example:6379']],
+    ['a store without its two slashes', ['check', '--store', 'redis:/user:secret@cache.example', URL_GIVEN]],
+    ['a store without a slash', ['check', '--store', 'redis:user:secret@cache.example', URL_GIVEN]],
+    ['a raw slash in a password', ['policy', 'redis://user:a/secret@cache.example']],
+    ['a URL of another kind', ['check', 'socks5://user:secret@proxy.example']],
+    ['an unknown option', ['check', '--storage=redis://user:secret@cache.example', URL_GIVEN]],
+    ['a file that is none', ['lint', 'rediss://user:secret@cache.example']],
+    ['a command that is none', ['help', 'http://user:secret@proxy.example']],
+  ])('%s', async (_name, argv) => {
+    const { code, stdout, stderr } = await cli(argv);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^canfetch: Expected .*\n$/);
+    expect(stderr).not.toContain('secret');
+  });
+});
+
 /** Text without its line breaks. */
 const unwrapped = (text: string): string => text.replaceAll(/\s+/g, ' ');
 

@@ -14,6 +14,7 @@ import {
   ruleText,
   truncatedSentence,
   whySentence,
+  withoutUserinfo,
 } from '../../report/text/index.ts';
 import { didYouMean, type Target } from '../../report/input/index.ts';
 
@@ -44,7 +45,7 @@ export function renderDecision(decision: ReportedDecision, colours: Palette, now
 export function renderInputError(target: Target, error: InputError): string {
   const where = target.line === undefined ? '' : `line ${target.line}: `;
   const todo = target.tooLong === true ? '' : didYouMean(target.input);
-  return `canfetch: ${where}${printable(error.message)}${todo}\n`;
+  return `canfetch: ${where}${withoutUserinfo(printable(error.message))}${todo}\n`;
 }
 
 export function verdictLine(decision: ReportedDecision, colours: Palette): string {

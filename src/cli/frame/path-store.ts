@@ -9,9 +9,14 @@ export function isRedisUrl(store: string): boolean {
   return /^rediss?:\/\//i.test(store);
 }
 
-/** The scheme of a URL with `//`, unless it is `sqlite:` and a path. One letter is a drive of Windows: `C://folder`. */
+/**
+ * The scheme of a URL, unless it is `sqlite:` and a path. One letter is a drive of Windows: `C:/folder`. `redis:` counts
+ * without a slash too: a password shall not become the name of a folder.
+ */
 export function urlScheme(store: string): string | undefined {
-  return store.startsWith(SQLITE) ? undefined : /^([a-z][a-z0-9+.-]+):\/\//i.exec(store)?.[1];
+  return store.startsWith(SQLITE)
+    ? undefined
+    : /^(?:(rediss?|valkeys?):|([a-z][a-z0-9+.-]+):[/\\])/i.exec(store)?.slice(1).find(Boolean);
 }
 
 /** The scheme of a URL that is not of a Redis or Valkey server. */

@@ -37,15 +37,34 @@ function firstSet(env: Session['env'], names: readonly string[]): string | undef
 /** Reads a proxy URL; `http` is the default scheme. Errors do not quote the value, because it may hold a password. */
 function readProxyUrl(name: string, value: string): string {
   const text = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  if (URL.canParse(text)) {
-    const { protocol, hostname, href } = new URL(text);
-    if ((protocol === 'http:' || protocol === 'https:') && hostname !== '') return href;
-    throw new UsageError(
-      `Expected ${name} to be the URL of an http or https proxy, got one of ${protocol}; ` +
-        'write http://proxy.example:3128, or set NO_PROXY=* to connect without a proxy',
-    );
-  }
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const unlike = url === undefined ? 'something else' : unlikeProxy(url);
+  if (url !== undefined && unlike === undefined) return url.href;
   throw new UsageError(
-    `Expected ${name} to be the URL of a proxy, got something else; write http://proxy.example:3128`,
+    `Expected ${name} to be the URL of an http or https proxy, got ${unlike}; ` +
+      'write http://proxy.example:3128, or set NO_PROXY=* to connect without a proxy',
   );
+}
+
+/** Says what of a URL is not of a proxy, which has an address and perhaps credentials, but no path. */
+function unlikeProxy({
+  protocol,
+  hostname,
+  pathname,
+  search,
+  hash,
+  username,
+  password,
+}: URL): string | undefined {
+  if (protocol !== 'http:' && protocol !== 'https:') return `one of ${protocol}`;
+  if (hostname === '') return 'one without a host';
+  if (pathname !== '/' || search !== '' || hash !== '') {
+    return 'one that goes on behind the port (in a password write / ? # as %2F %3F %23)';
+  }
+  try {
+    decodeURIComponent(username + password);
+    return undefined;
+  } catch {
+    return 'one with a stray % in its user name or password (write %25)';
+  }
 }

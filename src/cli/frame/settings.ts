@@ -56,7 +56,7 @@ export function readStore(given: ParsedArguments): string | undefined {
   if (scheme === undefined) return store;
   throw new UsageError(
     'Expected --store to be a folder, sqlite:FILE or redis://HOST:PORT (rediss:// for TLS), ' +
-      `got the URL of something else (${scheme}://); write redis:// for Valkey too`,
+      `got ${/^rediss?$/i.test(scheme) ? 'one without its two slashes' : `the URL of something else (${scheme}://)`}; write redis:// for Valkey too`,
   );
 }
 

@@ -11,9 +11,11 @@ export function printable(text: string, maxLength: number = MAX_LENGTH): string 
   });
 }
 
-/** Takes user names and passwords out of the URLs in a text. */
+/** Takes user names and passwords out of the URLs in a text. Those of servers such as Redis may hold a raw `/`, `?` or `#`. */
 export function withoutUserinfo(text: string): string {
-  return text.replace(/\b(https?|ftp):[/\\]*[^\s/\\?#"]*@/gi, '$1://');
+  return text
+    .replace(/\b(https?|ftp):[/\\]*[^\s/\\?#"]*@/gi, '$1://')
+    .replace(/\b(?!https?:|ftp:)(rediss?(?=:)|[a-z][a-z\d+.-]+(?=:[/\\])):[^\s"]*@/gi, '$1://');
 }
 
 /** Formats a file name as given. */
