@@ -8,8 +8,8 @@ import type { RedisConnection, SendCommand } from './connection.ts';
 export const LAST_OCTET: string = String(MAX_FENCE_BYTES + MAX_VALUE_BYTES + 1);
 
 /**
- * The name of a key on the server. The part in braces is the hash tag of Redis Cluster, so that all keys of an origin
- * are on one node. Braces, and lone surrogates, which UTF-8 cannot encode, are escaped.
+ * The name of a key on the server. The part in braces is the hash tag of Redis Cluster: names with the same key are on
+ * one node. Braces, and lone surrogates, which UTF-8 cannot encode, are escaped.
  */
 export function nameOf(prefix: string, key: string, part: '' | ':lease' | ':slot' = ''): string {
   const escaped = key.replaceAll(
