@@ -68,7 +68,6 @@ describeWithChromium('in Chromium', () => {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
-    hidesRedirects: 'not yet',
     make: (robots, options) => {
       const made = (async () => {
         const context = await browser.newContext();
@@ -105,7 +104,6 @@ describeWithChromium('in Chromium by Puppeteer', () => {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
-    hidesRedirects: 'not yet',
     make: (robots, options) => {
       const made = (async () => {
         const context = await browser.createBrowserContext();

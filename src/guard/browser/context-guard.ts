@@ -1,14 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { invalid, RobotsInvalidOptionsError } from '../../base/index.ts';
-import type { Decision } from '../../decision/index.ts';
-import { redirects } from '../fetch/redirect.ts';
-import { type Fields, usageHeaders } from '../fetch/response.ts';
 import type { GuardClient } from '../client.ts';
-import { Guard } from '../guard.ts';
 import { ignoredBecause } from '../ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
-import { refusalFor } from '../refusal.ts';
+import type { NodeHeaders } from '../steps/answer.ts';
+import { Guard } from '../steps/guard.ts';
+import { Hop } from '../steps/hop.ts';
 import type { BrowserRequests, PausedRequest, RequestWatcher } from './browser-requests.ts';
 import { INIT_SCRIPT } from './init-script.ts';
 import { turnPreloadingOff } from './preloading.ts';
@@ -62,7 +60,7 @@ const LOCAL_REASONS: ReadonlySet<string> = new Set([
   'BlockedByResponse',
   'InternetDisconnected',
 ]);
-/** The number of requests whose response is checked for a purpose. A browser has far fewer in flight. */
+/** The number of requests that are remembered until they are answered. A browser has far fewer in flight. */
 const MAX_PENDING = 10_000;
 /** The number of frames for which errors are kept. */
 const MAX_ERRORS = 1_000;
@@ -80,7 +78,7 @@ export async function guardWith<Page>(
   if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
   const { subresources = false, ...rest } = options;
   assertThrowing(rest);
-  const guard = new Guard(client, rest, true);
+  const guard = new Guard(client, rest, { seesHeaders: true });
   if (typeof subresources !== 'boolean') throw invalid('`subresources`', 'true or false', subresources);
   if (library.hasServiceWorkers) {
     throw new RobotsInvalidOptionsError(
@@ -99,101 +97,83 @@ export async function guardWith<Page>(
 class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher {
   readonly context: object;
   readonly subresources: boolean;
-  private readonly library: ContextLibrary<Page>;
-  private readonly guard: Guard;
-  private readonly requests: BrowserRequests;
-  private readonly disposal = new AbortController();
+  readonly #library: ContextLibrary<Page>;
+  readonly #guard: Guard;
+  readonly #requests: BrowserRequests;
+  readonly #disposal = new AbortController();
   /** By frame, the error that blocked its last navigation. */
-  private readonly errors = new LRUCache<string, { readonly error: unknown }>({ max: MAX_ERRORS });
-  /** With a purpose: the decisions that allowed requests whose responses have not arrived, by request. */
-  private readonly allowedBy = new LRUCache<string, Decision>({ max: MAX_PENDING });
+  readonly #errors = new LRUCache<string, { readonly error: unknown }>({ max: MAX_ERRORS });
+  /** The requests that may be answered or redirected yet, by their id. */
+  readonly #hops = new LRUCache<string, Hop>({ max: MAX_PENDING });
   /** By main frame, the reason why its page is not checked. */
-  private readonly ignored = new Map<string, string>();
+  readonly #ignored = new Map<string, string>();
 
   constructor(library: ContextLibrary<Page>, guard: Guard, subresources: boolean, requests: BrowserRequests) {
     this.context = library.context;
-    this.library = library;
-    this.guard = guard;
+    this.#library = library;
+    this.#guard = guard;
     this.subresources = subresources;
-    this.requests = requests;
+    this.#requests = requests;
   }
 
-  async blocks({
-    requestId,
-    frameId,
-    request,
-    resourceType,
-    redirectedRequestId,
-  }: PausedRequest): Promise<boolean> {
+  async blocks(paused: PausedRequest): Promise<boolean> {
+    const { requestId, frameId, resourceType, redirectedRequestId } = paused;
     const navigates = resourceType === 'Document';
-    if (navigates && redirectedRequestId === undefined) this.errors.delete(frameId);
+    if (navigates && redirectedRequestId === undefined) this.#errors.delete(frameId);
+    const hop = this.#hopOf(paused);
+    this.#hops.set(requestId, hop);
     try {
-      await this.guard.admit(new URL(request.url), {
-        signal: this.disposal.signal,
-        because: this.ignored.get(frameId),
-        onDecision: this.guard.hasPurpose
-          ? (decision) => void this.allowedBy.set(requestId, decision)
-          : undefined,
-      });
+      await this.#guard.pass(hop);
       return false;
     } catch (error) {
-      if (navigates) this.errors.set(frameId, { error });
+      this.#guard.record(hop);
+      if (navigates) this.#errors.set(frameId, { error });
       return true;
     }
   }
 
   blocksResponse(response: PausedRequest): boolean {
-    const { request, responseStatusCode: status, responseErrorReason, responseHeaders } = response;
-    if (status !== undefined) {
-      this.guard.reports.answered(request.url, status, readerOf(responseHeaders));
-      return this.guard.hasPurpose && this.refusesUse(response);
+    const { requestId, frameId, resourceType, request } = response;
+    const { responseStatusCode: status, responseErrorReason, responseHeaders } = response;
+    const hop = this.#hops.get(requestId) ?? new Hop(request.url);
+    if (status === undefined) {
+      if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
+        this.#guard.reports.unanswered(request.url);
+      }
+      this.#guard.record(hop);
+      return false;
     }
-    if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
-      this.guard.reports.unanswered(request.url);
-    }
-    return false;
+    const error = this.#guard.look(hop, status, headersOf(responseHeaders));
+    this.#guard.record(hop);
+    if (error === undefined) return false;
+    if (resourceType === 'Document') this.#errors.set(frameId, { error });
+    return true;
   }
 
-  /** Whether the header fields of a response disallow the purpose. Those of a redirect are about no page. */
-  private refusesUse({
-    requestId,
-    frameId,
-    resourceType,
-    responseStatusCode: status = 0,
-    responseHeaders,
-  }: PausedRequest): boolean {
-    const decision = this.allowedBy.get(requestId);
-    this.allowedBy.delete(requestId);
-    const fields = allLinesOf(responseHeaders);
-    if (redirects({ status, headers: fields })) return false;
-    try {
-      const refused = this.guard.refusesResponse(decision, usageHeaders(fields));
-      if (refused !== undefined) throw refusalFor(refused);
-      return false;
-    } catch (error) {
-      if (resourceType === 'Document') this.errors.set(frameId, { error });
-      return true;
-    }
+  #hopOf({ request, frameId, redirectedRequestId }: PausedRequest): Hop {
+    const options = { signal: this.#disposal.signal, because: this.#ignored.get(frameId) };
+    const from = redirectedRequestId === undefined ? undefined : this.#hops.get(redirectedRequestId);
+    return from?.redirectedTo(request.url, options) ?? new Hop(request.url, options);
   }
 
   async errorOf(page: Page): Promise<unknown> {
-    const mainFrame = await this.library.mainFrameOf(page);
-    return mainFrame === undefined ? undefined : this.errors.get(mainFrame)?.error;
+    const mainFrame = await this.#library.mainFrameOf(page);
+    return mainFrame === undefined ? undefined : this.#errors.get(mainFrame)?.error;
   }
 
   async ignore(page: Page, because: string): Promise<void> {
     ignoredBecause({ ignore: true, because });
-    const mainFrame = await this.library.mainFrameOf(page);
+    const mainFrame = await this.#library.mainFrameOf(page);
     if (mainFrame === undefined) return;
-    this.ignored.set(mainFrame, because);
-    this.library.oncePageCloses(page, () => this.ignored.delete(mainFrame));
+    this.#ignored.set(mainFrame, because);
+    this.#library.oncePageCloses(page, () => this.#ignored.delete(mainFrame));
   }
 
   async dispose(): Promise<void> {
-    this.disposal.abort(new DOMException('The context is no longer guarded', 'AbortError'));
+    this.#disposal.abort(new DOMException('The context is no longer guarded', 'AbortError'));
     // Waiting requests are blocked in this turn, before the browser releases the remaining ones.
     await setImmediate();
-    await this.requests.delete(this);
+    await this.#requests.delete(this);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -201,18 +181,9 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
   }
 }
 
-function readerOf(fields: PausedRequest['responseHeaders'] = []): Fields {
-  return {
-    get: (name) => fields.find((field) => field.name.toLowerCase() === name)?.value ?? null,
-  };
-}
-
-/** Reads fields with all their lines joined, as RFC 9110 §5.3 allows. */
-function allLinesOf(fields: PausedRequest['responseHeaders'] = []): Fields {
-  return {
-    get(name) {
-      const lines = fields.filter((field) => field.name.toLowerCase() === name);
-      return lines.length === 0 ? null : lines.map(({ value }) => value).join(', ');
-    },
-  };
+/** All lines of each field, by lower-case name. */
+function headersOf(fields: PausedRequest['responseHeaders'] = []): NodeHeaders {
+  const headers: Record<string, string[]> = Object.create(null);
+  for (const { name, value } of fields) (headers[name.toLowerCase()] ??= []).push(value);
+  return headers;
 }

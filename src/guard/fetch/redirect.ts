@@ -1,7 +1,7 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
 import { locationText } from '../../url/index.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
-import { type AnswerHeaders, fieldOf, redirects as leadsOn } from '../steps/answer.ts';
+import { type AnswerHeaders, fieldOf } from '../steps/answer.ts';
 import type { Arrival } from './response.ts';
 
 const MAX_REDIRECTS = 20;
@@ -146,8 +146,4 @@ function networkError(hop: HopRequest, why: string, cause?: unknown): TypeError 
     `fetch failed: redirect of ${hop.url.href}: ${why}`,
     cause === undefined ? {} : { cause },
   );
-}
-
-export function redirects({ status, headers }: ResponseHead): boolean {
-  return leadsOn(status, headers);
 }

@@ -79,5 +79,3 @@ function withoutFragment(url: URL): string {
   copy.hash = '';
   return copy.href;
 }
-
-export { type Fields, usageHeaders } from '../steps/answer.ts';

@@ -4,7 +4,6 @@ import { type Pace, RobotsDeferredError } from '../../pacing/index.ts';
 import { AskedClient, type GuardClient } from '../client.ts';
 import { Identity } from '../identity.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from '../options.ts';
-import type { UsageOptions } from '../../rules/index.ts';
 import { type Refusal, refusalFor } from '../refusal.ts';
 import { type AnswerHeaders, redirects, usageHeaders } from './answer.ts';
 import { GuardEvents } from './events.ts';
@@ -141,16 +140,11 @@ export class Guard<Result = unknown> {
     hop.slot?.answered({ status, headers });
     this.reports.answered(hop.url, status, headers);
     if (status === 402) this.#events.paymentRequired(hop.url);
-    return this.#settings.purpose === undefined || redirects(status, headers)
-      ? undefined
-      : this.refuseUse(hop, usageHeaders(headers));
-  }
-
-  /** The refusal of an answer by what its header fields say of its use. */
-  refuseUse(hop: Hop, headers: UsageOptions): Refusal | undefined {
     const { decision } = hop;
-    if (decision?.allowed !== true || hop.isRefusalTold) return undefined;
-    const refused = this.#usage.refuse(decision, headers);
+    if (this.#settings.purpose === undefined || decision?.allowed !== true || hop.isRefusalTold)
+      return undefined;
+    if (redirects(status, headers)) return undefined;
+    const refused = this.#usage.refuse(decision, usageHeaders(headers));
     return refused && this.#refuse(hop, refused);
   }
 

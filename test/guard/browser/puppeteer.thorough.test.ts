@@ -351,13 +351,13 @@ describeWithChromium('guardContext of Puppeteer', () => {
 
   it('blocks what cannot be decided, and keeps the error', async () => {
     const server = await site();
-    const onRefusal = (): never => {
-      throw new Error('the observer broke');
+    const filter = (): never => {
+      throw new Error('the filter broke');
     };
-    const { context: made, guard } = await guarded({ onRefusal });
+    const { context: made, guard } = await guarded({ filter });
     const page = await made.newPage();
     await failure(page.goto(server.url('/private')));
-    expect(await guard.errorOf(page)).toMatchObject({ message: 'the observer broke' });
+    expect(await guard.errorOf(page)).toMatchObject({ message: 'the filter broke' });
     await page.close();
     expect(await guard.errorOf(page)).toBeUndefined();
     expect(pagesOf(server)).toEqual([]);

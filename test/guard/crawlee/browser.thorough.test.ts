@@ -110,6 +110,7 @@ describeWithChromium('withRobots of a browser crawler', () => {
     );
     expect(onRefusal).toHaveBeenCalledExactlyOnceWith(
       expect.objectContaining({ url: server.url('/private/2') }),
+      { requested: server.url('/private/2'), redirects: [] },
     );
   });
 
