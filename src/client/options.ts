@@ -82,7 +82,8 @@ export interface RobotsClientOptions {
   readonly dispatcher?: Dispatcher;
   /**
    * Any WHATWG `fetch`, used instead of undici, which is then not loaded. See `addressPolicy` for what can be checked
-   * with it.
+   * with it. A `fetch` does not tell whether a coded body was cut, so no `Content-Encoding` is asked for, and a file that
+   * comes with one is unreachable (`ERR_ROBOTS_CONTENT_CODING`); in browsers, which ask by themselves, it is read.
    * @default undici on Node and Deno; the global `fetch` on Bun, in Workers and in browsers
    * @example
    * ```ts
