@@ -10,13 +10,13 @@ import { CountingStore } from './counting-store.ts';
  * `npm run simulate`: a fleet crawls for seven days of virtual time through the code that remembers, renews and stores
  * origins. Only the network and the server are left out.
  *
- * Scale: one in ten thousand of 10 million origins is played. The memory of each member, 20,000 origins, is reduced alike.
+ * Scale: one in ten thousand of 10 million origins is played. The memory of each member, 50,000 origins, is reduced alike.
  * Counts are multiplied by ten thousand, because origins do not depend on each other. A session is ten links of one site,
  * one after the other. An origin has ten sessions a day on average, a popular one more; any member may get a session.
  */
 const SCALE = 10_000;
 const ORIGINS = 10_000_000 / SCALE;
-const REMEMBERED = 20_000 / SCALE;
+const REMEMBERED = 50_000 / SCALE;
 const DAYS = 7;
 const SESSIONS_PER_ORIGIN_AND_DAY = 10;
 const LINKS = 10;
