@@ -84,10 +84,11 @@ export interface PageDirectiveSource {
   readonly understood: boolean;
 }
 
-/** Bounds the memory that `sources` takes. Directives past the bound are applied nevertheless. */
 /** RFC 9110 §4.1 asks for 8,000 octets at least. A longer `tdm-policy` is noted, and is no URL. */
 const MAX_URL_LENGTH = 8_000;
+/** Bounds the memory that `sources` and `licenses` take. Directives past the bound are applied nevertheless. */
 const MAX_SOURCES = 100;
+/** Bounds what a source keeps of a directive. */
 const MAX_CHARACTERS = 1_000;
 
 const FOR_ALL: readonly string[] = ['robots', '*'];
