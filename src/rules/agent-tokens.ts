@@ -37,36 +37,37 @@ const MAX_REMEMBERED_AGENTS = 256;
 /** Caches the tokens of agents: a crawler asks for the same few agents again and again. */
 export class AgentTokens {
   /** The tokens of the client's own agent. */
-  private readonly own: Tokens;
-  private readonly remembered = new Map<string, Tokens>();
+  readonly #own: Tokens;
+  readonly #remembered = new Map<string, Tokens>();
   /** The last list that was asked for, as a copy. */
-  private lastList: readonly string[] = [];
-  private lastTokens: Tokens | undefined;
+  #lastList: readonly string[] = [];
+  #lastTokens: Tokens | undefined;
 
   constructor(own: Tokens) {
-    this.own = own;
+    this.#own = own;
   }
 
   /** @throws the same error as {@link agentTokens}. */
   of(agent: Agent | undefined): Tokens {
-    if (agent === undefined) return this.own;
-    if (typeof agent !== 'string') return this.ofList(agent);
-    let tokens = this.remembered.get(agent);
+    if (agent === undefined) return this.#own;
+    if (typeof agent !== 'string') return this.#ofList(agent);
+    let tokens = this.#remembered.get(agent);
     if (tokens === undefined) {
       tokens = agentTokens(agent);
-      if (this.remembered.size >= MAX_REMEMBERED_AGENTS) this.remembered.clear();
-      this.remembered.set(agent, tokens);
+      if (this.#remembered.size >= MAX_REMEMBERED_AGENTS) this.#remembered.clear();
+      this.#remembered.set(agent, tokens);
     }
     return tokens;
   }
 
-  private ofList(agents: readonly string[]): Tokens {
-    const { lastList, lastTokens } = this;
+  #ofList(agents: readonly string[]): Tokens {
+    const lastList = this.#lastList;
+    const lastTokens = this.#lastTokens;
     // The caller may change a list.
     if (lastTokens !== undefined && isSameList(agents, lastList)) return lastTokens;
     const tokens = agentTokens(agents);
-    this.lastList = [...agents];
-    return (this.lastTokens = tokens);
+    this.#lastList = [...agents];
+    return (this.#lastTokens = tokens);
   }
 }
 

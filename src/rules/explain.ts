@@ -12,7 +12,8 @@ import type { Explanation } from './verdict.ts';
  *
  * @param target An absolute URL, or path and query starting with `/`.
  * @param agent As for `file.check`. Default `*`.
- * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when `target` is neither.
+ * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when `target` is neither, or has more than 65,536
+ * octets.
  *
  * @example
  * ```ts

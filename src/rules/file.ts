@@ -1,4 +1,5 @@
-import { locate, LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
+import { RobotsInvalidUrlError } from '../base/index.ts';
+import { locate, LocatedUrl, MAX_URL_OCTETS, ROBOTS_PATH } from '../url/index.ts';
 import { callerAgent } from './agent.ts';
 import {
   type Description,
@@ -18,7 +19,7 @@ import {
   type WrittenRule,
 } from './matcher/index.ts';
 import { readTarget } from './normal-form/target.ts';
-import { fromUtf8 } from './octets.ts';
+import { fromUtf8, utf8 } from './octets.ts';
 import type { MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
 const located = new LocatedUrl();
@@ -46,16 +47,16 @@ export class RobotsFile {
   changes = 0;
   /** @internal */
   readonly traits: DialectTraits;
-  private asked = false;
-  private agent: string | undefined;
+  #asked = false;
+  #agent: string | undefined;
   /** @internal The compiled rules of the agent asked for last. */
   ruleset: Ruleset | undefined;
   /** @internal The compiled rules of all agents, once there are several. */
   rulesets: Map<string, Ruleset> | undefined;
   /** The compiled rules of agents that no group names. They are the same for all such agents. */
-  private unnamed: Ruleset | undefined;
+  #unnamed: Ruleset | undefined;
   /** Held weakly, because a description needs many times the memory of the file. */
-  private description: WeakRef<Description> | undefined;
+  #description: WeakRef<Description> | undefined;
 
   /** @internal */
   constructor(bytes: Uint8Array, dialect: Dialect, utf16: boolean) {
@@ -71,7 +72,8 @@ export class RobotsFile {
    * @param target An absolute URL, or path and query starting with `/`, taken as given up to its first `#`.
    * @param agent A product token, a User-Agent string, or tokens in order of preference: the first that some
    *   group names is used. Default `*`.
-   * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when `target` is neither.
+   * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when `target` is neither, or has more than 65,536
+   * octets.
    *
    * @example
    * ```ts
@@ -94,7 +96,7 @@ export class RobotsFile {
       end = located.targetEnd;
     }
     if (this.isRobotsTxt(text, start, end)) return { allowed: true, reason: 'robots-txt' };
-    if (!this.asked) return this.firstVerdict(token, text, start, end);
+    if (!this.#asked) return this.#firstVerdict(token, text, start, end);
     const ruleset = this.rulesetFor(token);
     return isPath
       ? this.verdict(ruleset, this.decide(ruleset, text, start, end))
@@ -102,27 +104,27 @@ export class RobotsFile {
   }
 
   /** The verdict on the first target, without compiling rules: many files get only one question. */
-  private firstVerdict(token: string, text: string, start: number, end: number): Verdict {
-    this.asked = true;
+  #firstVerdict(token: string, text: string, start: number, end: number): Verdict {
+    this.#asked = true;
     const { bytes, traits } = this;
     const agent = callerAgent(token, traits);
     const { selection, rule } = matchOnce(bytes, agent, traits, readTarget(text, start, end, traits));
-    return verdictOf(this.describeGroup(selection, agent), rule && this.describeRule(rule));
+    return verdictOf(this.#describeGroup(selection, agent), rule && this.describeRule(rule));
   }
 
   /** The groups as written in the file, before those of one agent are merged. */
   get groups(): readonly Group[] {
-    return this.describe().groups;
+    return this.#describe().groups;
   }
 
   /** `Sitemap` lines. They belong to no group. */
   get sitemaps(): readonly Sitemap[] {
-    return this.describe().sitemaps;
+    return this.#describe().sitemaps;
   }
 
   /** All other records: `Crawl-delay`, `Host`, `Clean-param`, `Visit-time` and any other line. */
   get otherRecords(): readonly OtherRecord[] {
-    return this.describe().otherRecords;
+    return this.#describe().otherRecords;
   }
 
   /**
@@ -146,30 +148,30 @@ export class RobotsFile {
    * @internal
    */
   rulesetFor(agent: string): Ruleset {
-    if (agent === this.agent && this.ruleset !== undefined) return this.ruleset;
+    if (agent === this.#agent && this.ruleset !== undefined) return this.ruleset;
     let ruleset = this.rulesets?.get(agent);
     if (ruleset === undefined) {
-      ruleset = this.compileFor(agent);
-      if (this.ruleset !== undefined && this.agent !== undefined) {
-        this.rulesets ??= new Map([[this.agent, this.ruleset]]);
+      ruleset = this.#compileFor(agent);
+      if (this.ruleset !== undefined && this.#agent !== undefined) {
+        this.rulesets ??= new Map([[this.#agent, this.ruleset]]);
         if (this.rulesets.size >= MAX_RULESETS) {
           this.rulesets.clear();
-          this.unnamed = undefined;
+          this.#unnamed = undefined;
         }
         this.rulesets.set(agent, ruleset);
       }
       this.changes++;
     }
-    this.agent = agent;
+    this.#agent = agent;
     this.ruleset = ruleset;
     return ruleset;
   }
 
-  private compileFor(agent: string): Ruleset {
+  #compileFor(agent: string): Ruleset {
     const { bytes, traits } = this;
     const caller = callerAgent(agent, traits);
-    const ruleset = compile(bytes, caller, traits, (selection) => this.describeGroup(selection, caller));
-    return ruleset.scope === 'named' ? ruleset : (this.unnamed ??= ruleset);
+    const ruleset = compile(bytes, caller, traits, (selection) => this.#describeGroup(selection, caller));
+    return ruleset.scope === 'named' ? ruleset : (this.#unnamed ??= ruleset);
   }
 
   /**
@@ -217,7 +219,7 @@ export class RobotsFile {
     return verdictOf(ruleset.group, rule === NO_RULE ? undefined : this.ruleOf(ruleset, rule, located));
   }
 
-  private describeGroup(
+  #describeGroup(
     { agentLines: lines, omitted, nameStart, nameEnd, scope }: Selection,
     agent: Uint8Array,
   ): MatchedGroup | undefined {
@@ -255,11 +257,11 @@ export class RobotsFile {
     };
   }
 
-  private describe(): Description {
-    let description = this.description?.deref();
+  #describe(): Description {
+    let description = this.#description?.deref();
     if (description === undefined) {
       description = describe(this.bytes, this.traits);
-      this.description = new WeakRef(description);
+      this.#description = new WeakRef(description);
     }
     return description;
   }
@@ -271,8 +273,21 @@ function verdictOf(group: MatchedGroup | undefined, rule: MatchedRule | undefine
   return { allowed: rule.directive === 'allow', reason: 'rule', rule, group };
 }
 
-/** The end of a target. A fragment is not part of it. */
+/**
+ * The end of a path target. A fragment is not part of it.
+ *
+ * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when it has more octets than a URL may have.
+ */
 export function pathEnd(target: string): number {
   const fragment = target.indexOf('#');
-  return fragment < 0 ? target.length : fragment;
+  const end = fragment < 0 ? target.length : fragment;
+  // Three octets for each unit of the string are the most.
+  if (end * 3 > MAX_URL_OCTETS && utf8.encode(target.slice(0, end)).length > MAX_URL_OCTETS) {
+    throw new RobotsInvalidUrlError(
+      `${target.slice(0, MAX_PATTERN_OCTETS)}…`,
+      undefined,
+      `a path of at most ${MAX_URL_OCTETS} octets`,
+    );
+  }
+  return end;
 }

@@ -31,14 +31,14 @@ export class GroupWalk {
   open = false;
   /** Number of the block the line is in, in file order from 0; -1 outside any. */
   block = -1;
-  private blockOpen = false;
-  private groups = 0;
-  private blocks = 0;
-  private readonly traits: DialectTraits;
+  #blockOpen = false;
+  #groups = 0;
+  #blocks = 0;
+  readonly #traits: DialectTraits;
 
   constructor(bytes: Uint8Array, traits: DialectTraits) {
     this.cursor = new LineCursor(bytes, traits);
-    this.traits = traits;
+    this.#traits = traits;
   }
 
   /** Moves to the next line; false past the last one. */
@@ -46,15 +46,15 @@ export class GroupWalk {
     if (!this.cursor.next()) return false;
     const { kind } = this.cursor;
     this.starts = kind === LINE_USER_AGENT && !this.open;
-    if (this.starts) this.group = this.groups++;
+    if (this.starts) this.group = this.#groups++;
     if (kind === LINE_USER_AGENT) {
-      if (!this.blockOpen) this.block = this.blocks++;
-      this.open = this.blockOpen = true;
-    } else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) this.open = this.blockOpen = false;
-    else if (kind === LINE_OTHER) this.blockOpen = false;
-    else if (kind === LINE_BLANK && this.traits.blankLineEndsRecord) {
+      if (!this.#blockOpen) this.block = this.#blocks++;
+      this.open = this.#blockOpen = true;
+    } else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) this.open = this.#blockOpen = false;
+    else if (kind === LINE_OTHER) this.#blockOpen = false;
+    else if (kind === LINE_BLANK && this.#traits.blankLineEndsRecord) {
       // robotstxt.org: "you may not have blank lines in a record, as they are used to delimit multiple records".
-      this.open = this.blockOpen = false;
+      this.open = this.#blockOpen = false;
       this.group = this.block = -1;
     }
     return true;

@@ -55,12 +55,12 @@ export class LineCursor {
   protected readonly traits: DialectTraits;
   /** The start of the next line; past the end of the file when there is none. */
   nextStart: number;
-  private readonly words: DataView;
+  readonly #words: DataView;
 
   constructor(bytes: Uint8Array, traits: DialectTraits) {
     this.bytes = bytes;
     this.traits = traits;
-    this.words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.nextStart = byteOrderMarkLength(bytes, traits.partialByteOrderMark);
   }
 
@@ -90,9 +90,9 @@ export class LineCursor {
         // Further colons are part of the value.
         while (at < limit && ((stop = stops[bytes[at]!]!) === 0 || stop === STOP_COLON)) at++;
       }
-      this.split(keyStart, colon, colon + 1, at);
+      this.#split(keyStart, colon, colon + 1, at);
     } else {
-      this.withoutColon(keyStart, at, at < limit && bytes[at] === HASH);
+      this.#withoutColon(keyStart, at, at < limit && bytes[at] === HASH);
     }
     if (at < length && bytes[at] !== LF) at = this.lineEnd(at);
     this.nextStart = at + 1;
@@ -104,7 +104,8 @@ export class LineCursor {
    * subtraction sets the high bit of those below 0x0E, and of some behind these.
    */
   protected lineEnd(at: number): number {
-    const { bytes, words } = this;
+    const { bytes } = this;
+    const words = this.#words;
     const { length } = bytes;
     for (; at <= length - 4; at += 4) {
       const octets = words.getInt32(at, true);
@@ -113,22 +114,22 @@ export class LineCursor {
         const end = at + ((31 - Math.clz32(low & -low)) >> 3);
         const octet = bytes[end]!;
         if (octet === LF) return end;
-        if (octet === CR) return this.lastOfLineEnd(end);
+        if (octet === CR) return this.#lastOfLineEnd(end);
       }
     }
     for (; at < length; at++) {
       if (bytes[at] === LF) return at;
-      if (bytes[at] === CR) return this.lastOfLineEnd(at);
+      if (bytes[at] === CR) return this.#lastOfLineEnd(at);
     }
     return at;
   }
 
   /** CRLF counts as one line end. */
-  private lastOfLineEnd(at: number): number {
+  #lastOfLineEnd(at: number): number {
     return at + 1 < this.bytes.length && this.bytes[at + 1] === LF ? at + 1 : at;
   }
 
-  private split(keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
+  #split(keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
     const bytes = this.bytes;
     while (keyEnd > keyStart && BLANK[bytes[keyEnd - 1]!] === 1) keyEnd--;
     while (valueStart < valueEnd && BLANK[bytes[valueStart]!] === 1) valueStart++;
@@ -138,11 +139,11 @@ export class LineCursor {
     this.valueStart = valueStart;
     this.valueEnd = valueEnd;
     this.missingColon = false;
-    this.kind = keyEnd === keyStart ? LINE_JUNK : this.classify(keyStart, keyEnd);
+    this.kind = keyEnd === keyStart ? LINE_JUNK : this.#classify(keyStart, keyEnd);
   }
 
   /** "Some people forget the colon": two words are read as key and value. Three or more are not. */
-  private withoutColon(start: number, end: number, comment: boolean): void {
+  #withoutColon(start: number, end: number, comment: boolean): void {
     const bytes = this.bytes;
     while (end > start && BLANK[bytes[end - 1]!] === 1) end--;
     this.keyStart = this.keyEnd = this.valueStart = this.valueEnd = start;
@@ -154,42 +155,42 @@ export class LineCursor {
     this.kind = LINE_JUNK;
     if (!this.traits.lenient) return;
     let space = start;
-    while (space < end && !this.separates(bytes[space]!)) space++;
+    while (space < end && !this.#separates(bytes[space]!)) space++;
     let value = space;
-    while (value < end && this.separates(bytes[value]!)) value++;
+    while (value < end && this.#separates(bytes[value]!)) value++;
     if (value === end) return;
     let valueEnd = end;
     for (let at = end - 1; at >= value; at--) {
-      if (this.separates(bytes[at]!)) return;
+      if (this.#separates(bytes[at]!)) return;
       if (this.traits.controlEndsValue && CONTROL[bytes[at]!] === 1) valueEnd = at;
     }
-    this.split(start, space, value, valueEnd);
+    this.#split(start, space, value, valueEnd);
     this.missingColon = true;
   }
 
   /** google/robotstxt separates two words at SP and TAB only, although it also trims VT and FF. */
-  private separates(octet: number): boolean {
+  #separates(octet: number): boolean {
     return this.traits.keysByPrefix ? octet === 0x20 || octet === 0x09 : BLANK[octet] === 1;
   }
 
-  private classify(start: number, end: number): number {
+  #classify(start: number, end: number): number {
     const lenient = this.traits.lenient;
     switch (LOWER[this.bytes[start]!]) {
       case 0x75: // u
-        return this.isKey(start, end, USER_AGENT, lenient) ? LINE_USER_AGENT : LINE_OTHER;
+        return this.#isKey(start, end, USER_AGENT, lenient) ? LINE_USER_AGENT : LINE_OTHER;
       case 0x61: // a
-        return this.traits.allowIsAKey && this.isKey(start, end, ALLOW, true) ? LINE_ALLOW : LINE_OTHER;
+        return this.traits.allowIsAKey && this.#isKey(start, end, ALLOW, true) ? LINE_ALLOW : LINE_OTHER;
       case 0x64: // d
-        return this.isKey(start, end, DISALLOW, lenient) ? LINE_DISALLOW : LINE_OTHER;
+        return this.#isKey(start, end, DISALLOW, lenient) ? LINE_DISALLOW : LINE_OTHER;
       case 0x73: // s
-        return this.isKey(start, end, SITEMAP, true) ? LINE_SITEMAP : LINE_OTHER;
+        return this.#isKey(start, end, SITEMAP, true) ? LINE_SITEMAP : LINE_OTHER;
       default:
         return LINE_OTHER;
     }
   }
 
   /** Whether the key is one of these names, or the first of them unless `all` count. */
-  private isKey(start: number, end: number, names: readonly Uint8Array[], all: boolean): boolean {
+  #isKey(start: number, end: number, names: readonly Uint8Array[], all: boolean): boolean {
     for (const name of names) {
       const { length } = name;
       if (

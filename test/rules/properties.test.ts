@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Dialect, parseRobots, type Verdict } from '../../src/rules/index.ts';
+import { type Dialect, explain, parseRobots, usage, type Verdict } from '../../src/rules/index.ts';
 import fc from '../support/fast-check.ts';
 import { runs } from '../support/thorough.ts';
 
@@ -181,11 +181,29 @@ describe('large and hostile files', () => {
     expect(parseRobots(agents.replaceAll('\nUser-agent:', ',')).check('/', 'bot49999').allowed).toBe(false);
   });
 
-  it('a line of 1 MB with NUL', () => {
-    const long = 'a\0'.repeat(500_000);
-    const file = parseRobots(`User-agent: *\nDisallow: /${long}\nDisallow: /b`);
+  it('a line of 1 MB with escapes', () => {
+    const file = parseRobots(`User-agent: *\nDisallow: /${'a%00'.repeat(250_000)}\nDisallow: /b`);
     expect(file.check('/b', 'x')).toMatchObject({ allowed: false, rule: { line: 3 } });
-    expect(file.check(`/${'a%00'.repeat(500_000)}`, 'x').allowed).toBe(false);
+    expect(file.check(`/${'a%00'.repeat(16_000)}`, 'x').allowed).toBe(true);
+  });
+
+  it('a path of 65,536 octets is matched, a longer one is refused like a URL', () => {
+    const file = parseRobots('User-agent: *\nDisallow: /a\nContent-Usage: train-ai=n');
+    for (const [longest, longer] of [
+      [`/${'a'.repeat(65_535)}`, `/${'a'.repeat(65_536)}`],
+      [`/aé${'€'.repeat(21_844)}`, `/aé${'€'.repeat(21_845)}`],
+      [`/${'a'.repeat(65_535)}#a`, `/${'a'.repeat(65_536)}#`],
+    ] as const) {
+      const refusal = expect.objectContaining({
+        code: 'ERR_ROBOTS_INVALID_URL',
+        message: expect.stringContaining('a path of at most 65536 octets'),
+      });
+      expect(file.check(longest, 'x')).toMatchObject({ rule: { line: 2 } });
+      expect(explain(file, longest, 'x').verdict).toMatchObject({ rule: { line: 2 } });
+      expect(() => file.check(longer, 'x')).toThrow(refusal);
+      expect(() => explain(file, longer, 'x')).toThrow(refusal);
+      expect(() => usage(file, longer, 'x')).toThrow(refusal);
+    }
   });
 
   it('more rules than 16 bits can count', () => {

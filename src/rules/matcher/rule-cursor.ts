@@ -52,13 +52,13 @@ export class RuleCursor extends LineCursor {
   bestRank = -1;
   /** Where there is one, {@link nextOf} may leave out rules that do not decide about `target[0, targetEnd)`. */
   readonly target: Uint8Array | undefined;
-  private readonly targetEnd: number;
+  readonly #targetEnd: number;
 
   /** @param target A target in normal form. */
   constructor(bytes: Uint8Array, traits: DialectTraits, target?: Uint8Array, targetEnd = 0) {
     super(bytes, traits);
     this.target = target;
-    this.targetEnd = targetEnd;
+    this.#targetEnd = targetEnd;
   }
 
   /**
@@ -76,7 +76,7 @@ export class RuleCursor extends LineCursor {
       const kind = at < length ? KINDS[bytes[at]!]! & kinds : 0;
       if (
         kind !== 0 &&
-        (all || target === undefined || kind !== MAY_BE_RULE || !this.cannotDecide(target, at)) &&
+        (all || target === undefined || kind !== MAY_BE_RULE || !this.#cannotDecide(target, at)) &&
         // No key is shorter.
         at + 4 < length &&
         (kind & SECOND[bytes[at + 1]!]! & FIFTH[bytes[at + 4]!]!) !== 0
@@ -94,8 +94,9 @@ export class RuleCursor extends LineCursor {
    * as far as its octets tell without converting them. Some lines of which this is true are no rules at all, because
    * their key is not compared.
    */
-  private cannotDecide(target: Uint8Array, at: number): boolean {
-    const { bytes, bestRank, targetEnd, traits } = this;
+  #cannotDecide(target: Uint8Array, at: number): boolean {
+    const { bytes, bestRank, traits } = this;
+    const targetEnd = this.#targetEnd;
     const { length } = bytes;
     const isAllow = (bytes[at]! & 0x1f) === 1;
     // google/robotstxt drops the end of a long line, and `Allow: /a/index.html` is a rule for `/a/`, too.

@@ -30,13 +30,13 @@ export class RuleTable {
   count = 0;
   /** The normal forms of all rewritten rules, one after the other. */
   readonly forms: NormalForm = new NormalForm();
-  private cells = new Int32Array(16 * COLUMNS);
-  private readonly bytes: Uint8Array;
-  private readonly traits: DialectTraits;
+  #cells = new Int32Array(16 * COLUMNS);
+  readonly #bytes: Uint8Array;
+  readonly #traits: DialectTraits;
 
   constructor(bytes: Uint8Array, traits: DialectTraits) {
-    this.bytes = bytes;
-    this.traits = traits;
+    this.#bytes = bytes;
+    this.#traits = traits;
   }
 
   clear(): void {
@@ -46,14 +46,14 @@ export class RuleTable {
   /** Adds a rule that stands at `offset`. `pattern` is its pattern, or was derived from it. */
   add(pattern: Pattern, offset: number, written: number, line: number, allow: boolean): void {
     const { forms } = this;
-    const rewritten = pattern.octets !== this.bytes;
+    const rewritten = pattern.octets !== this.#bytes;
     const at = this.count++ * COLUMNS;
-    if (at + COLUMNS > this.cells.length) {
-      const grown = new Int32Array(this.cells.length * 2);
-      grown.set(this.cells);
-      this.cells = grown;
+    if (at + COLUMNS > this.#cells.length) {
+      const grown = new Int32Array(this.#cells.length * 2);
+      grown.set(this.#cells);
+      this.#cells = grown;
     }
-    const { cells } = this;
+    const cells = this.#cells;
     cells[at + OFFSET] = offset;
     cells[at + WRITTEN] = written;
     cells[at + LINE] = line;
@@ -76,74 +76,74 @@ export class RuleTable {
   }
 
   offsetOf(entry: number): number {
-    return this.cells[entry * COLUMNS + OFFSET]!;
+    return this.#cells[entry * COLUMNS + OFFSET]!;
   }
 
   /** The length of its pattern as written. */
   writtenOf(entry: number): number {
-    return this.cells[entry * COLUMNS + WRITTEN]!;
+    return this.#cells[entry * COLUMNS + WRITTEN]!;
   }
 
   lineOf(entry: number): number {
-    return this.cells[entry * COLUMNS + LINE]!;
+    return this.#cells[entry * COLUMNS + LINE]!;
   }
 
   isAllow(entry: number): boolean {
-    return this.has(entry, ALLOW);
+    return this.#has(entry, ALLOW);
   }
 
   isAnchored(entry: number): boolean {
-    return this.has(entry, ANCHORED);
+    return this.#has(entry, ANCHORED);
   }
 
   folds(entry: number): boolean {
-    return this.has(entry, FOLDS);
+    return this.#has(entry, FOLDS);
   }
 
   isWild(entry: number): boolean {
-    return this.has(entry, WILD);
+    return this.#has(entry, WILD);
   }
 
   isRewritten(entry: number): boolean {
-    return this.has(entry, REWRITTEN);
+    return this.#has(entry, REWRITTEN);
   }
 
-  private has(entry: number, fact: number): boolean {
-    return (this.cells[entry * COLUMNS + FACTS]! & fact) !== 0;
+  #has(entry: number, fact: number): boolean {
+    return (this.#cells[entry * COLUMNS + FACTS]! & fact) !== 0;
   }
 
   literalLengthOf(entry: number): number {
-    return this.cells[entry * COLUMNS + LITERAL_LENGTH]!;
+    return this.#cells[entry * COLUMNS + LITERAL_LENGTH]!;
   }
 
   priorityOf(entry: number): number {
-    return this.cells[entry * COLUMNS + PRIORITY]!;
+    return this.#cells[entry * COLUMNS + PRIORITY]!;
   }
 
   byteMaskOf(entry: number): number {
-    return this.cells[entry * COLUMNS + BYTE_MASK]!;
+    return this.#cells[entry * COLUMNS + BYTE_MASK]!;
   }
 
   /** The octets that hold its normal form: those of the file, or of {@link forms}. */
   octetsOf(entry: number): Uint8Array {
-    return this.isRewritten(entry) ? this.forms.octets : this.bytes;
+    return this.isRewritten(entry) ? this.forms.octets : this.#bytes;
   }
 
   startOf(entry: number): number {
-    return this.cells[entry * COLUMNS + START]!;
+    return this.#cells[entry * COLUMNS + START]!;
   }
 
   lengthOf(entry: number): number {
-    return this.cells[entry * COLUMNS + LENGTH]!;
+    return this.#cells[entry * COLUMNS + LENGTH]!;
   }
 
-  private rankOf(entry: number): number {
-    return rankOf(this.priorityOf(entry), this.isAllow(entry), this.traits);
+  #rankOf(entry: number): number {
+    return rankOf(this.priorityOf(entry), this.isAllow(entry), this.#traits);
   }
 
   /** Whether `entry` takes precedence over `other` where both fit. */
   beats(entry: number, other: number): boolean {
-    const more = this.rankOf(entry) - this.rankOf(other);
+    const more = this.#rankOf(entry) - this.#rankOf(other);
     return more === 0 ? this.offsetOf(entry) < this.offsetOf(other) : more > 0;
   }
 
@@ -153,7 +153,7 @@ export class RuleTable {
     let length = 0;
     for (let entry = 0; entry < this.count; entry++) {
       if (wildOnly && !this.isWild(entry)) continue;
-      keys[length++] = -(this.rankOf(entry) * MAX_ENTRIES + (MAX_ENTRIES - 1 - entry));
+      keys[length++] = -(this.#rankOf(entry) * MAX_ENTRIES + (MAX_ENTRIES - 1 - entry));
     }
     const order: number[] = [];
     for (const key of keys.subarray(0, length).sort()) order.push(MAX_ENTRIES - 1 - (-key % MAX_ENTRIES));

@@ -46,7 +46,8 @@ export function eachPattern(
   while (slash >= start && bytes[slash] !== SLASH) slash--;
   if (slash < start || end - slash < INDEX_HTM.length) return;
   for (let at = 0; at < INDEX_HTM.length; at++) if (bytes[slash + at] !== INDEX_HTM[at]) return;
-  const directory = bytes.slice(start, slash + 2);
+  // Not `slice`, which is a view of the same memory where the file is a Buffer.
+  const directory = new Uint8Array(bytes.subarray(start, slash + 2));
   directory[slash + 1 - start] = DOLLAR;
   pattern.read(directory, 0, directory.length, traits);
   if (pattern.startsTarget) use();

@@ -85,15 +85,15 @@ export class Ruleset {
   readonly crawlDelayMs: number;
   /** The groups that apply, as one; absent when there is none. */
   readonly group: MatchedGroup | undefined;
-  private readonly bytes: Uint8Array;
-  private readonly traits: DialectTraits;
+  readonly #bytes: Uint8Array;
+  readonly #traits: DialectTraits;
   /** The number of rules. */
-  private readonly count: number;
+  readonly #count: number;
   /** The number of rules that are tried one after the other, best first. They come first; the others are sorted. */
-  private readonly listed: number;
-  private readonly words: Int32Array;
+  readonly #listed: number;
+  readonly #words: Int32Array;
   /** The normal forms of the rewritten rules. */
-  private readonly forms: Uint8Array;
+  readonly #forms: Uint8Array;
 
   /** Compiles the rules of `table`. */
   constructor(
@@ -107,18 +107,18 @@ export class Ruleset {
     this.scope = scope;
     this.crawlDelayMs = crawlDelayMs;
     this.group = group;
-    this.bytes = bytes;
-    this.traits = traits;
-    this.listed = rules.listed.length;
-    this.count = this.listed + rules.sorted.length;
-    this.words = this.count === 0 ? NO_WORDS : wordsOf(table, rules);
+    this.#bytes = bytes;
+    this.#traits = traits;
+    this.#listed = rules.listed.length;
+    this.#count = this.#listed + rules.sorted.length;
+    this.#words = this.#count === 0 ? NO_WORDS : wordsOf(table, rules);
     const { octets, length } = table.forms;
-    this.forms = length === 0 ? NO_OCTETS : octets.slice(0, length);
+    this.#forms = length === 0 ? NO_OCTETS : octets.slice(0, length);
   }
 
   /** Octets of memory beside its fields. */
   get byteLength(): number {
-    return this.words.byteLength + this.forms.byteLength;
+    return this.#words.byteLength + this.#forms.byteLength;
   }
 
   /**
@@ -128,9 +128,10 @@ export class Ruleset {
    * @param byteMask The byte mask of the target; extra bits are harmless.
    */
   decide(octets: Uint8Array, start: number, end: number, byteMask: number): number {
-    const { count, listed } = this;
-    const best = count > listed ? this.decideSorted(octets, start, end) : NO_RULE;
-    return listed > 0 ? this.decideListed(octets, start, end, byteMask, best) : best;
+    const count = this.#count;
+    const listed = this.#listed;
+    const best = count > listed ? this.#decideSorted(octets, start, end) : NO_RULE;
+    return listed > 0 ? this.#decideListed(octets, start, end, byteMask, best) : best;
   }
 
   /**
@@ -138,8 +139,10 @@ export class Ruleset {
    * Take the last rule that does not sort after the target. Every rule that is a prefix of the target is this rule, or
    * its parent, or the parent of that, and so on.
    */
-  private decideSorted(octets: Uint8Array, start: number, end: number): number {
-    const { words, listed, count } = this;
+  #decideSorted(octets: Uint8Array, start: number, end: number): number {
+    const words = this.#words;
+    const listed = this.#listed;
+    const count = this.#count;
     const size = end - start;
     let low = listed;
     let high = count;
@@ -149,9 +152,9 @@ export class Ruleset {
     while (low < high) {
       const middle = (low + high) >> 1;
       const word = middle * RULE_WORDS;
-      const length = this.lengthOf(word);
-      const pattern = this.octetsOf(word);
-      const from = this.startOf(word);
+      const length = this.#lengthOf(word);
+      const pattern = this.#octetsOf(word);
+      const from = this.#startOf(word);
       const room = length < size ? length : size;
       let shared = sharedLow < sharedHigh ? sharedLow : sharedHigh;
       while (shared < room && pattern[from + shared] === octets[start + shared]) shared++;
@@ -167,9 +170,9 @@ export class Ruleset {
     let best = NO_RULE;
     let rule = low - 1;
     while (rule >= listed) {
-      const length = this.lengthOf(rule * RULE_WORDS);
+      const length = this.#lengthOf(rule * RULE_WORDS);
       const anchored = (words[rule * RULE_WORDS + 2]! & ANCHORED) !== 0;
-      if (length <= sharedLow && (!anchored || length === size) && (best < 0 || this.beats(rule, best)))
+      if (length <= sharedLow && (!anchored || length === size) && (best < 0 || this.#beats(rule, best)))
         best = rule;
       rule = words[parents + rule]!;
     }
@@ -177,21 +180,16 @@ export class Ruleset {
   }
 
   /** Returns the rule that decides among the listed rules (best first) and `best`, a rule known to fit. */
-  private decideListed(
-    octets: Uint8Array,
-    start: number,
-    end: number,
-    byteMask: number,
-    best: number,
-  ): number {
+  #decideListed(octets: Uint8Array, start: number, end: number, byteMask: number, best: number): number {
     const head = headOf(octets, start, end - start);
     const missing = ~byteMask;
-    const { listed, words } = this;
+    const listed = this.#listed;
+    const words = this.#words;
     let searches = false;
     let decides = best;
     // A target without octets 1 and 2 gives an arbitrary kind. That is correct: every sieve holds all rules as short as
     // this target, and longer rules do not fit it.
-    const kind = this.count * RULE_WORDS + beginningOf(octets[start + 1]!, octets[start + 2]!);
+    const kind = this.#count * RULE_WORDS + beginningOf(octets[start + 1]!, octets[start + 2]!);
     search: for (let first = 0; first < listed; first += SIEVE) {
       let left = listed > UNSIEVED ? words[kind + first]! : (1 << listed) - 1;
       for (; left !== 0; left &= left - 1) {
@@ -201,12 +199,12 @@ export class Ruleset {
         const wild = (facts & WILD) !== 0;
         const differs = wild ? missing : HEAD_MASK[(facts >> HEAD_SHIFT) & 7]!;
         if (((wild ? words[word]! : words[word]! ^ head) & differs) !== 0) continue;
-        if (best >= 0 && !this.beats(rule, best)) break search;
+        if (best >= 0 && !this.#beats(rule, best)) break search;
         if (wild && !searches) {
           search.begin(octets, start, end);
           searches = true;
         }
-        if (wild ? this.wildFits(word, facts) : this.literalFits(word, facts, octets, start, end)) {
+        if (wild ? this.#wildFits(word, facts) : this.#literalFits(word, facts, octets, start, end)) {
           decides = rule;
           break search;
         }
@@ -217,24 +215,24 @@ export class Ruleset {
   }
 
   /** Whether a wild rule fits the target of {@link search}. */
-  private wildFits(word: number, facts: number): boolean {
+  #wildFits(word: number, facts: number): boolean {
     const anchored = (facts & ANCHORED) !== 0;
     return search.wildFits(
-      this.octetsOf(word),
-      this.startOf(word),
-      this.lengthOf(word),
+      this.#octetsOf(word),
+      this.#startOf(word),
+      this.#lengthOf(word),
       anchored,
       (facts & FOLDS) !== 0,
     );
   }
 
   /** Whether a literal rule fits. The caller has compared the first {@link HEAD_OCTETS} octets already. */
-  private literalFits(word: number, facts: number, octets: Uint8Array, start: number, end: number): boolean {
-    const length = this.lengthOf(word);
+  #literalFits(word: number, facts: number, octets: Uint8Array, start: number, end: number): boolean {
+    const length = this.#lengthOf(word);
     const room = end - start;
     if (length > room || ((facts & ANCHORED) !== 0 && length !== room)) return false;
-    const pattern = this.octetsOf(word);
-    const from = this.startOf(word);
+    const pattern = this.#octetsOf(word);
+    const from = this.#startOf(word);
     // Most patterns share a prefix, so comparing from the end finds a difference sooner.
     for (let at = length - 1; at >= HEAD_OCTETS; at--) {
       if (pattern[from + at] !== octets[start + at]) return false;
@@ -243,18 +241,18 @@ export class Ruleset {
   }
 
   /** Whether `rule` takes precedence over `other` where both fit. */
-  private beats(rule: number, other: number): boolean {
+  #beats(rule: number, other: number): boolean {
     const word = rule * RULE_WORDS;
     const otherWord = other * RULE_WORDS;
-    const { traits } = this;
+    const traits = this.#traits;
     const more =
-      rankOf(this.priorityOf(word), this.isAllow(rule), traits) -
-      rankOf(this.priorityOf(otherWord), this.isAllow(other), traits);
-    return more === 0 ? this.offsetOf(word) < this.offsetOf(otherWord) : more > 0;
+      rankOf(this.#priorityOf(word), this.isAllow(rule), traits) -
+      rankOf(this.#priorityOf(otherWord), this.isAllow(other), traits);
+    return more === 0 ? this.#offsetOf(word) < this.#offsetOf(otherWord) : more > 0;
   }
 
   isAllow(rule: number): boolean {
-    return (this.words[rule * RULE_WORDS + 2]! & ALLOW) !== 0;
+    return (this.#words[rule * RULE_WORDS + 2]! & ALLOW) !== 0;
   }
 
   /** The type of `rule`, and the position of its pattern in the file. */
@@ -262,9 +260,9 @@ export class Ruleset {
     const word = rule * RULE_WORDS;
     return {
       allow: this.isAllow(rule),
-      offset: this.offsetOf(word),
-      writtenLength: this.detail(word, 3, this.writtenOf(word)),
-      line: this.detail(word, 5, this.words[word + 2]! >>> LOW_BITS),
+      offset: this.#offsetOf(word),
+      writtenLength: this.#detail(word, 3, this.#writtenOf(word)),
+      line: this.#detail(word, 5, this.#words[word + 2]! >>> LOW_BITS),
     };
   }
 
@@ -273,9 +271,9 @@ export class Ruleset {
    * form. The target then begins with the pattern. `undefined` when it does not, because the rule is wild or rewritten.
    */
   describeIn(rule: number, text: string, start: number): MatchedRule | undefined {
-    const facts = this.words[rule * RULE_WORDS + 2]!;
+    const facts = this.#words[rule * RULE_WORDS + 2]!;
     if ((facts & (WILD | DETAILED)) !== 0) return undefined;
-    const begin = text.slice(start, start + this.lengthOf(rule * RULE_WORDS));
+    const begin = text.slice(start, start + this.#lengthOf(rule * RULE_WORDS));
     return {
       directive: this.isAllow(rule) ? 'allow' : 'disallow',
       pattern: ((facts >> TAIL_SHIFT) & 1) === 0 ? begin : begin + ((facts & ANCHORED) === 0 ? '*' : '$'),
@@ -284,36 +282,36 @@ export class Ruleset {
   }
 
   /** Number `detail` of the details of the rule at `word`, or `short` when it has none. */
-  private detail(word: number, detail: number, short: number): number {
-    const { words } = this;
+  #detail(word: number, detail: number, short: number): number {
+    const words = this.#words;
     return (words[word + 2]! & DETAILED) === 0 ? short : words[words[word + 1]! + detail]!;
   }
 
   /** The array that holds the normal form of the rule at `word`. */
-  private octetsOf(word: number): Uint8Array {
-    return (this.words[word + 2]! & REWRITTEN) === 0 ? this.bytes : this.forms;
+  #octetsOf(word: number): Uint8Array {
+    return (this.#words[word + 2]! & REWRITTEN) === 0 ? this.#bytes : this.#forms;
   }
 
   /** Where its normal form starts there. */
-  private startOf(word: number): number {
-    return this.detail(word, 0, this.words[word + 1]! >>> LOW_BITS);
+  #startOf(word: number): number {
+    return this.#detail(word, 0, this.#words[word + 1]! >>> LOW_BITS);
   }
 
   /** The length of what is compared: of its normal form without the anchor and, if it is literal, trailing `*`. */
-  private lengthOf(word: number): number {
-    return this.detail(word, 1, this.words[word + 1]! & LOW);
+  #lengthOf(word: number): number {
+    return this.#detail(word, 1, this.#words[word + 1]! & LOW);
   }
 
-  private offsetOf(word: number): number {
-    return this.detail(word, 4, this.words[word + 1]! >>> LOW_BITS);
+  #offsetOf(word: number): number {
+    return this.#detail(word, 4, this.#words[word + 1]! >>> LOW_BITS);
   }
 
-  private priorityOf(word: number): number {
-    return this.detail(word, 2, this.writtenOf(word));
+  #priorityOf(word: number): number {
+    return this.#detail(word, 2, this.#writtenOf(word));
   }
 
-  private writtenOf(word: number): number {
-    return (this.words[word + 1]! & LOW) + ((this.words[word + 2]! >> TAIL_SHIFT) & 1);
+  #writtenOf(word: number): number {
+    return (this.#words[word + 1]! & LOW) + ((this.#words[word + 2]! >> TAIL_SHIFT) & 1);
   }
 }
 

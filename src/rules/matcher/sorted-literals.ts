@@ -38,61 +38,62 @@ const KINDS = 258;
  * A radix sort of entries by their octets: each octet is read a few times only, however much the rules have in common.
  */
 class LiteralSort {
-  private readonly table: RuleTable;
-  private readonly entries: Int32Array;
-  private readonly scratch: Int32Array;
+  readonly #table: RuleTable;
+  readonly #entries: Int32Array;
+  readonly #scratch: Int32Array;
 
   constructor(table: RuleTable, count: number) {
-    this.table = table;
-    this.entries = new Int32Array(count);
-    this.scratch = new Int32Array(count);
+    this.#table = table;
+    this.#entries = new Int32Array(count);
+    this.#scratch = new Int32Array(count);
     let next = 0;
-    for (let entry = 0; entry < table.count; entry++) if (!table.isWild(entry)) this.entries[next++] = entry;
+    for (let entry = 0; entry < table.count; entry++) if (!table.isWild(entry)) this.#entries[next++] = entry;
   }
 
   sorted(): Int32Array {
-    this.sort(0, this.entries.length, 0);
-    return this.entries;
+    this.#sort(0, this.#entries.length, 0);
+    return this.#entries;
   }
 
   /** Sorts `entries[low, high)`, which share their first `depth` octets. */
-  private sort(low: number, high: number, depth: number): void {
-    const { entries, scratch } = this;
+  #sort(low: number, high: number, depth: number): void {
+    const entries = this.#entries;
+    const scratch = this.#scratch;
     for (;;) {
       if (high - low <= MAX_COMPARISON_SORT) {
         entries.subarray(low, high).sort((one, other) => this.compare(one, other, depth));
         return;
       }
-      const kind = this.kindOf(low, depth);
+      const kind = this.#kindOf(low, depth);
       let at = low + 1;
-      while (at < high && this.kindOf(at, depth) === kind) at++;
+      while (at < high && this.#kindOf(at, depth) === kind) at++;
       if (at < high) break;
       if (kind < 2) return;
       depth++;
     }
     const starts = new Int32Array(KINDS + 1);
-    for (let at = low; at < high; at++) starts[this.kindOf(at, depth) + 1]!++;
+    for (let at = low; at < high; at++) starts[this.#kindOf(at, depth) + 1]!++;
     for (let kind = 1; kind <= KINDS; kind++) starts[kind]! += starts[kind - 1]!;
-    for (let at = low; at < high; at++) scratch[low + starts[this.kindOf(at, depth)]!++] = entries[at]!;
+    for (let at = low; at < high; at++) scratch[low + starts[this.#kindOf(at, depth)]!++] = entries[at]!;
     entries.set(scratch.subarray(low, high), low);
     // Each start has moved to the start of the next kind. Entries of kinds 0 and 1 are equal and need no further sorting.
     for (let kind = 2; kind < KINDS; kind++) {
       const first = starts[kind - 1]!;
-      if (starts[kind]! - first > 1) this.sort(low + first, low + starts[kind]!, depth + 1);
+      if (starts[kind]! - first > 1) this.#sort(low + first, low + starts[kind]!, depth + 1);
     }
   }
 
-  private kindOf(at: number, depth: number): number {
-    const { table } = this;
-    const entry = this.entries[at]!;
+  #kindOf(at: number, depth: number): number {
+    const table = this.#table;
+    const entry = this.#entries[at]!;
     if (depth < table.lengthOf(entry)) return table.octetsOf(entry)[table.startOf(entry) + depth]! + 2;
     return table.isAnchored(entry) ? 1 : 0;
   }
 
   /** Compares two entries after their first `depth` octets, which they share. */
   compare(one: number, other: number, depth: number): number {
-    const { table } = this;
-    const at = this.shared(one, other, depth);
+    const table = this.#table;
+    const at = this.#shared(one, other, depth);
     const length = table.lengthOf(one);
     const otherLength = table.lengthOf(other);
     if (at < length && at < otherLength) {
@@ -104,12 +105,12 @@ class LiteralSort {
   }
 
   isPrefix(prefix: number, entry: number): boolean {
-    return this.shared(prefix, entry, 0) === this.table.lengthOf(prefix);
+    return this.#shared(prefix, entry, 0) === this.#table.lengthOf(prefix);
   }
 
   /** The number of octets that two entries share from the start; at least `depth`. */
-  private shared(one: number, other: number, depth: number): number {
-    const { table } = this;
+  #shared(one: number, other: number, depth: number): number {
+    const table = this.#table;
     const size = Math.min(table.lengthOf(one), table.lengthOf(other));
     const octets = table.octetsOf(one);
     const otherOctets = table.octetsOf(other);

@@ -24,49 +24,49 @@ const NO_TABLE = new Uint16Array(0);
  * memory for each octet of the target, and 12 MiB.
  */
 export class TargetIndex {
-  private readonly targetStart: number;
-  private readonly length: number;
+  readonly #targetStart: number;
+  readonly #length: number;
   /** By octet: where the column of its edges starts. Column 0 is for octets that the target lacks, and stays empty. */
-  private readonly columns = new Int32Array(256);
+  readonly #columns = new Int32Array(256);
   /** A column for each octet of the target: by state, the next state. Few columns matter to a file, so they stay cached. */
-  private table: Uint16Array = NO_TABLE;
+  #table: Uint16Array = NO_TABLE;
   /** The edges of each state as a list: by state the first one; by edge its octet, the state it leads to, the next one. */
-  private readonly lists: Int32Array;
-  private readonly edgeOctets: Uint8Array;
-  private readonly edgeStates: Int32Array;
-  private readonly nextEdges: Int32Array;
-  private edgeCount = 0;
+  readonly #lists: Int32Array;
+  readonly #edgeOctets: Uint8Array;
+  readonly #edgeStates: Int32Array;
+  readonly #nextEdges: Int32Array;
+  #edgeCount = 0;
   /** By state: the place where it ends first. */
-  private readonly firstPlaces: Int32Array;
+  readonly #firstPlaces: Int32Array;
   /** By state: the number of its places, and the end of them in `places`. */
-  private counts: Int32Array;
-  private placesEnds: Int32Array;
-  private readonly places: Int32Array;
+  #counts: Int32Array;
+  #placesEnds: Int32Array;
+  readonly #places: Int32Array;
   /** By state: its places as a bit set, if there are many and somebody asked. */
-  private bitSets: (Int32Array | undefined)[] = [];
-  private bitSetWords = 0;
+  #bitSets: (Int32Array | undefined)[] = [];
+  #bitSetWords = 0;
 
   /** Indexes `octets[start, end)`. */
   constructor(octets: Uint8Array, start: number, end: number) {
     const length = end - start;
     const most = 2 * length + 1;
-    this.targetStart = start;
-    this.length = length;
-    this.lists = new Int32Array(most);
-    this.edgeOctets = new Uint8Array(3 * length + 1);
-    this.edgeStates = new Int32Array(3 * length + 1);
-    this.nextEdges = new Int32Array(3 * length + 1);
-    this.firstPlaces = new Int32Array(most);
-    this.places = new Int32Array(length);
-    this.counts = new Int32Array(most);
-    this.placesEnds = new Int32Array(most);
-    this.makeTable(octets, start, end, most);
-    this.listPlaces(this.makeStates(octets));
+    this.#targetStart = start;
+    this.#length = length;
+    this.#lists = new Int32Array(most);
+    this.#edgeOctets = new Uint8Array(3 * length + 1);
+    this.#edgeStates = new Int32Array(3 * length + 1);
+    this.#nextEdges = new Int32Array(3 * length + 1);
+    this.#firstPlaces = new Int32Array(most);
+    this.#places = new Int32Array(length);
+    this.#counts = new Int32Array(most);
+    this.#placesEnds = new Int32Array(most);
+    this.#makeTable(octets, start, end, most);
+    this.#listPlaces(this.#makeStates(octets));
   }
 
   /** Makes the table, where it is not too large. */
-  private makeTable(octets: Uint8Array, start: number, end: number, most: number): void {
-    const { columns } = this;
+  #makeTable(octets: Uint8Array, start: number, end: number, most: number): void {
+    const columns = this.#columns;
     let size = most;
     for (let at = start; at < end; at++) {
       const octet = octets[at]!;
@@ -74,12 +74,19 @@ export class TargetIndex {
       columns[octet] = size;
       size += most;
     }
-    if (size <= MAX_TABLE_CELLS && most < 65_536) this.table = new Uint16Array(size);
+    if (size <= MAX_TABLE_CELLS && most < 65_536) this.#table = new Uint16Array(size);
   }
 
   /** Makes the states and their edges. */
-  private makeStates(octets: Uint8Array): StateTree {
-    const { edgeOctets, edgeStates, firstPlaces, length, lists, nextEdges, table, targetStart } = this;
+  #makeStates(octets: Uint8Array): StateTree {
+    const edgeOctets = this.#edgeOctets;
+    const edgeStates = this.#edgeStates;
+    const firstPlaces = this.#firstPlaces;
+    const length = this.#length;
+    const lists = this.#lists;
+    const nextEdges = this.#nextEdges;
+    const table = this.#table;
+    const targetStart = this.#targetStart;
     const lengths = new Int32Array(lists.length);
     const links = new Int32Array(lists.length);
     /** By place: the state of the whole target up to there. */
@@ -93,8 +100,8 @@ export class TargetIndex {
       prefixes[place] = added;
       let state = prefixes[place - 1]!;
       let next = 0;
-      for (; state >= 0 && (next = this.next(state, octet)) === 0; state = links[state]!) {
-        this.connect(state, octet, added);
+      for (; state >= 0 && (next = this.#next(state, octet)) === 0; state = links[state]!) {
+        this.#connect(state, octet, added);
       }
       if (state < 0) continue;
       links[added] = next;
@@ -105,51 +112,55 @@ export class TargetIndex {
       firstPlaces[suffix] = firstPlaces[next]!;
       for (let edge = lists[next]!; edge > 0; edge = nextEdges[edge]!) {
         const each = edgeOctets[edge]!;
-        this.connect(suffix, each, table.length > 0 ? this.next(next, each) : edgeStates[edge]!);
+        this.#connect(suffix, each, table.length > 0 ? this.#next(next, each) : edgeStates[edge]!);
       }
       links[suffix] = links[next]!;
       links[next] = links[added] = suffix;
-      for (; state >= 0 && this.next(state, octet) === next; state = links[state]!) {
-        this.redirect(state, octet, suffix);
+      for (; state >= 0 && this.#next(state, octet) === next; state = links[state]!) {
+        this.#redirect(state, octet, suffix);
       }
     }
     return { lengths, links, prefixes, stateCount };
   }
 
   /** The state that the edge of `octet` leads to; 0 if there is none. */
-  private next(state: number, octet: number): number {
-    const { table } = this;
+  #next(state: number, octet: number): number {
+    const table = this.#table;
     return table.length > 0
-      ? table[this.columns[octet]! + state]!
-      : this.edgeStates[this.edgeOf(state, octet)]!;
+      ? table[this.#columns[octet]! + state]!
+      : this.#edgeStates[this.#edgeOf(state, octet)]!;
   }
 
   /** The edge of a list; 0 if there is none. Edge 0 leads to no state. */
-  private edgeOf(state: number, octet: number): number {
-    const { edgeOctets, nextEdges } = this;
-    let edge = this.lists[state]!;
+  #edgeOf(state: number, octet: number): number {
+    const edgeOctets = this.#edgeOctets;
+    const nextEdges = this.#nextEdges;
+    let edge = this.#lists[state]!;
     while (edge > 0 && edgeOctets[edge] !== octet) edge = nextEdges[edge]!;
     return edge;
   }
 
-  private connect(state: number, octet: number, to: number): void {
-    const edge = ++this.edgeCount;
-    this.edgeOctets[edge] = octet;
-    this.edgeStates[edge] = to;
-    this.nextEdges[edge] = this.lists[state]!;
-    this.lists[state] = edge;
-    if (this.table.length > 0) this.table[this.columns[octet]! + state] = to;
+  #connect(state: number, octet: number, to: number): void {
+    const edge = ++this.#edgeCount;
+    this.#edgeOctets[edge] = octet;
+    this.#edgeStates[edge] = to;
+    this.#nextEdges[edge] = this.#lists[state]!;
+    this.#lists[state] = edge;
+    if (this.#table.length > 0) this.#table[this.#columns[octet]! + state] = to;
   }
 
   /** Leads an edge to another state. With a table nobody asks for the state in the list. */
-  private redirect(state: number, octet: number, to: number): void {
-    if (this.table.length > 0) this.table[this.columns[octet]! + state] = to;
-    else this.edgeStates[this.edgeOf(state, octet)] = to;
+  #redirect(state: number, octet: number, to: number): void {
+    if (this.#table.length > 0) this.#table[this.#columns[octet]! + state] = to;
+    else this.#edgeStates[this.#edgeOf(state, octet)] = to;
   }
 
   /** Lists the places of the states, from the root of the tree on: a state is longer than its parent. */
-  private listPlaces({ lengths, links, prefixes, stateCount }: StateTree): void {
-    const { counts, length, places, placesEnds } = this;
+  #listPlaces({ lengths, links, prefixes, stateCount }: StateTree): void {
+    const counts = this.#counts;
+    const length = this.#length;
+    const places = this.#places;
+    const placesEnds = this.#placesEnds;
     const order = new Int32Array(stateCount);
     const starts = new Int32Array(length + 2);
     for (let state = 0; state < stateCount; state++) starts[lengths[state]! + 1]!++;
@@ -171,43 +182,48 @@ export class TargetIndex {
 
   /** The end of the leftmost `piece[start, end)` in the target from `from` on; past the target if there is none. */
   endOf(from: number, piece: Uint8Array, start: number, end: number): number {
-    const { length, targetStart } = this;
+    const length = this.#length;
+    const targetStart = this.#targetStart;
     let state = 0;
     let at = start;
-    do state = this.next(state, piece[at]!);
+    do state = this.#next(state, piece[at]!);
     while (state !== 0 && ++at < end);
-    return targetStart + (state === 0 ? length + 1 : this.placeFrom(state, from - targetStart + end - start));
+    return (
+      targetStart + (state === 0 ? length + 1 : this.#placeFrom(state, from - targetStart + end - start))
+    );
   }
 
   /** Whether `pieces[at, last)` fits the target from `from` on. It has no octets of two forms. */
   piecesFit(from: number, pieces: Uint8Array, at: number, last: number, anchored: boolean): boolean {
-    const { columns, length, table } = this;
-    let place = from - this.targetStart;
+    const columns = this.#columns;
+    const length = this.#length;
+    const table = this.#table;
+    let place = from - this.#targetStart;
     for (;;) {
       while (at < last && pieces[at] === STAR) at++;
       if (at === last) return true;
       const start = at;
       let state = 0;
       for (let octet: number; at < last && (octet = pieces[at]!) !== STAR; at++) {
-        state = table.length > 0 ? table[columns[octet]! + state]! : this.next(state, octet);
+        state = table.length > 0 ? table[columns[octet]! + state]! : this.#next(state, octet);
         if (state === 0) return false;
       }
       place += at - start;
-      if (at === last && anchored) return place <= length && this.placeFrom(state, length) === length;
-      place = this.placeFrom(state, place);
+      if (at === last && anchored) return place <= length && this.#placeFrom(state, length) === length;
+      place = this.#placeFrom(state, place);
       if (place > length) return false;
     }
   }
 
   /** The first place of `state` from `least` on; past the target if there is none. */
-  private placeFrom(state: number, least: number): number {
-    const first = this.firstPlaces[state]!;
+  #placeFrom(state: number, least: number): number {
+    const first = this.#firstPlaces[state]!;
     if (first >= least) return first;
-    const count = this.counts[state]!;
-    if (count > MAX_COMPARED) return nextBit(this.bitSets[state] ?? this.bitSetOf(state), least);
-    const { places } = this;
-    let found = this.length + 1;
-    const end = this.placesEnds[state]!;
+    const count = this.#counts[state]!;
+    if (count > MAX_COMPARED) return nextBit(this.#bitSets[state] ?? this.#bitSetOf(state), least);
+    const places = this.#places;
+    let found = this.#length + 1;
+    const end = this.#placesEnds[state]!;
     for (let at = end - count; at < end; at++) {
       const place = places[at]!;
       if (place >= least && place < found) found = place;
@@ -215,17 +231,17 @@ export class TargetIndex {
     return found;
   }
 
-  private bitSetOf(state: number): Int32Array {
-    const words = (this.length >> 5) + 1;
-    this.bitSetWords += words;
-    if (this.bitSetWords > MAX_BIT_SET_WORDS) {
-      this.bitSets = [];
-      this.bitSetWords = words;
+  #bitSetOf(state: number): Int32Array {
+    const words = (this.#length >> 5) + 1;
+    this.#bitSetWords += words;
+    if (this.#bitSetWords > MAX_BIT_SET_WORDS) {
+      this.#bitSets = [];
+      this.#bitSetWords = words;
     }
-    const bits = (this.bitSets[state] = new Int32Array(words));
-    const { places } = this;
-    const end = this.placesEnds[state]!;
-    for (let at = end - this.counts[state]!; at < end; at++)
+    const bits = (this.#bitSets[state] = new Int32Array(words));
+    const places = this.#places;
+    const end = this.#placesEnds[state]!;
+    for (let at = end - this.#counts[state]!; at < end; at++)
       bits[places[at]! >> 5]! |= 1 << (places[at]! & 31);
     return bits;
   }

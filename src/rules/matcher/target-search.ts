@@ -23,43 +23,45 @@ const STEPS_PER_OCTET = 32;
  * One instance serves many targets: between `begin` and `end` it searches one.
  */
 export class TargetSearch {
-  private target: Uint8Array = NO_OCTETS;
-  private start = 0;
-  private targetEnd = 0;
+  #target: Uint8Array = NO_OCTETS;
+  #start = 0;
+  #targetEnd = 0;
   /** The first raw `?` of the target, or its end if there is none; -1 until somebody asks. */
-  private query = -1;
-  private steps = 0;
-  private index: TargetIndex | undefined;
+  #query = -1;
+  #steps = 0;
+  #index: TargetIndex | undefined;
   /** A piece that was unfolded. */
-  private readonly form = new NormalForm();
+  readonly #form = new NormalForm();
 
   /** Makes `octets[start, end)` the target of all searches until {@link end}. */
   begin(octets: Uint8Array, start: number, end: number): void {
-    this.target = octets;
-    this.start = start;
-    this.targetEnd = end;
-    this.query = -1;
-    this.steps = MIN_STEPS + STEPS_PER_OCTET * (end - start);
+    this.#target = octets;
+    this.#start = start;
+    this.#targetEnd = end;
+    this.#query = -1;
+    this.#steps = MIN_STEPS + STEPS_PER_OCTET * (end - start);
   }
 
   /** Lets go of the target and of its index, which is large for a long one. */
   end(): void {
-    this.target = NO_OCTETS;
-    this.index = undefined;
+    this.#target = NO_OCTETS;
+    this.#index = undefined;
   }
 
   /** Whether a pattern that is not wild fits the target. */
-  private literalFits({ octets, start, length, anchored }: Pattern): boolean {
-    const room = this.targetEnd - this.start;
+  #literalFits({ octets, start, length, anchored }: Pattern): boolean {
+    const room = this.#targetEnd - this.#start;
     return (
-      length <= room && (!anchored || length === room) && this.isAt(this.start, octets, start, start + length)
+      length <= room &&
+      (!anchored || length === room) &&
+      this.#isAt(this.#start, octets, start, start + length)
     );
   }
 
   /** Whether `pattern` fits the target. */
   fits(pattern: Pattern): boolean {
     const { octets, start, length, anchored, folds } = pattern;
-    return pattern.wild ? this.wildFits(octets, start, length, anchored, folds) : this.literalFits(pattern);
+    return pattern.wild ? this.wildFits(octets, start, length, anchored, folds) : this.#literalFits(pattern);
   }
 
   /**
@@ -67,42 +69,43 @@ export class TargetSearch {
    * the most room for the later pieces. So no backtracking is needed.
    */
   wildFits(pieces: Uint8Array, at: number, length: number, anchored: boolean, folds: boolean): boolean {
-    const { target, targetEnd } = this;
+    const target = this.#target;
+    const targetEnd = this.#targetEnd;
     const last = at + length;
-    let position = this.start;
+    let position = this.#start;
     for (let octet: number; at < last && (octet = pieces[at]!) !== STAR; at++, position++) {
       if (position >= targetEnd) return false;
       const other = target[position]!;
       if (other !== octet && !(octet === OPEN_PERCENT && isPercent(other))) return false;
     }
     for (;;) {
-      if (this.index !== undefined && !folds)
-        return this.index.piecesFit(position, pieces, at, last, anchored);
+      if (this.#index !== undefined && !folds)
+        return this.#index.piecesFit(position, pieces, at, last, anchored);
       while (at < last && pieces[at] === STAR) at++;
       if (at === last) return true;
       let pieceEnd = at + 1;
       while (pieceEnd < last && pieces[pieceEnd] !== STAR) pieceEnd++;
       if (pieceEnd === last && anchored) {
         return folds
-          ? this.endsWithFolding(position, pieces, at, last)
-          : this.endsWith(position, targetEnd, pieces, at, last);
+          ? this.#endsWithFolding(position, pieces, at, last)
+          : this.#endsWith(position, targetEnd, pieces, at, last);
       }
       position = folds
-        ? this.findFolding(position, pieces, at, pieceEnd)
-        : this.find(position, targetEnd, pieces, at, pieceEnd);
+        ? this.#findFolding(position, pieces, at, pieceEnd)
+        : this.#find(position, targetEnd, pieces, at, pieceEnd);
       if (position < 0) return false;
       at = pieceEnd;
     }
   }
 
   /** The end of the leftmost `piece[start, end)` in `target[from, to)`; -1 if there is none. */
-  private find(from: number, to: number, piece: Uint8Array, start: number, end: number): number {
-    if (this.index === undefined) {
-      const { target } = this;
+  #find(from: number, to: number, piece: Uint8Array, start: number, end: number): number {
+    if (this.#index === undefined) {
+      const target = this.#target;
       const length = end - start;
       const last = to - length;
       const first = piece[start];
-      let { steps } = this;
+      let steps = this.#steps;
       let at = from;
       for (; at <= last && steps >= 0; at++, steps--) {
         if (target[at] !== first) continue;
@@ -110,27 +113,27 @@ export class TargetSearch {
         while (same < length && target[at + same] === piece[start + same]) same++;
         steps -= same;
         if (same === length) {
-          this.steps = steps;
+          this.#steps = steps;
           return at + length;
         }
       }
-      this.steps = steps;
+      this.#steps = steps;
       if (at > last) return -1;
-      this.index = new TargetIndex(target, this.start, this.targetEnd);
+      this.#index = new TargetIndex(target, this.#start, this.#targetEnd);
     }
-    const found = this.index.endOf(from, piece, start, end);
+    const found = this.#index.endOf(from, piece, start, end);
     return found > to ? -1 : found;
   }
 
   /** Whether `target[from, to)` ends with `piece[start, end)`. */
-  private endsWith(from: number, to: number, piece: Uint8Array, start: number, end: number): boolean {
+  #endsWith(from: number, to: number, piece: Uint8Array, start: number, end: number): boolean {
     const begin = to - (end - start);
-    return begin >= from && this.isAt(begin, piece, start, end);
+    return begin >= from && this.#isAt(begin, piece, start, end);
   }
 
   /** Whether the target has `piece[start, end)` at `from`. */
-  private isAt(from: number, piece: Uint8Array, start: number, end: number): boolean {
-    const { target } = this;
+  #isAt(from: number, piece: Uint8Array, start: number, end: number): boolean {
+    const target = this.#target;
     for (let at = start; at < end; at++) if (target[from + at - start] !== piece[at]) return false;
     return true;
   }
@@ -139,10 +142,10 @@ export class TargetSearch {
    * {@link find} for a piece with octets of two forms: escapes of `: / ? @ '`, which before the query of the target match
    * only escapes, and in it only raw octets, because a normal form has raw octets there; and a `%` of any kind.
    */
-  private findFolding(from: number, piece: Uint8Array, start: number, end: number): number {
-    const found = this.findUnfolded(from, piece, start, end, PERCENT);
+  #findFolding(from: number, piece: Uint8Array, start: number, end: number): number {
+    const found = this.#findUnfolded(from, piece, start, end, PERCENT);
     if (piece[end - 1] !== OPEN_PERCENT && piece[end - 2] !== OPEN_PERCENT) return found;
-    const other = this.findUnfolded(from, piece, start, end, LITERAL_PERCENT);
+    const other = this.#findUnfolded(from, piece, start, end, LITERAL_PERCENT);
     return found < 0 || (other >= 0 && other < found) ? other : found;
   }
 
@@ -150,51 +153,54 @@ export class TargetSearch {
    * A hit lies wholly before the `?` that starts the query, or spans it with its own first raw `?`, or lies wholly after
    * it.
    */
-  private findUnfolded(from: number, piece: Uint8Array, start: number, end: number, percent: number): number {
-    const { form, targetEnd } = this;
-    const query = this.queryStart();
+  #findUnfolded(from: number, piece: Uint8Array, start: number, end: number, percent: number): number {
+    const form = this.#form;
+    const targetEnd = this.#targetEnd;
+    const query = this.#queryStart();
     if (from <= query) {
-      this.unfold(piece, start, end, false, percent);
-      const found = this.find(from, query, form.octets, 0, form.length);
+      this.#unfold(piece, start, end, false, percent);
+      const found = this.#find(from, query, form.octets, 0, form.length);
       if (found >= 0) return found;
-      const across = this.spanning(from, piece, start, end, percent);
+      const across = this.#spanning(from, piece, start, end, percent);
       if (across >= 0) return across;
     }
-    this.unfold(piece, start, end, true, percent);
-    return this.find(Math.max(from, query + 1), targetEnd, form.octets, 0, form.length);
+    this.#unfold(piece, start, end, true, percent);
+    return this.#find(Math.max(from, query + 1), targetEnd, form.octets, 0, form.length);
   }
 
   /** {@link endsWith} for a piece with escapes of `: / ? @ '`. Before an anchor no `%` is open. */
-  private endsWithFolding(from: number, piece: Uint8Array, start: number, end: number): boolean {
-    const { form, targetEnd } = this;
-    const query = this.queryStart();
+  #endsWithFolding(from: number, piece: Uint8Array, start: number, end: number): boolean {
+    const form = this.#form;
+    const targetEnd = this.#targetEnd;
+    const query = this.#queryStart();
     const isPath = query === targetEnd;
-    this.unfold(piece, start, end, !isPath, PERCENT);
+    this.#unfold(piece, start, end, !isPath, PERCENT);
     const least = isPath ? from : Math.max(from, query + 1);
-    if (this.endsWith(least, targetEnd, form.octets, 0, form.length)) return true;
-    return from <= query && this.spanning(from, piece, start, end, PERCENT) === targetEnd;
+    if (this.#endsWith(least, targetEnd, form.octets, 0, form.length)) return true;
+    return from <= query && this.#spanning(from, piece, start, end, PERCENT) === targetEnd;
   }
 
   /**
    * The end of `piece` when its first raw `?` is placed on the `?` that starts the query, with escapes before it and raw
    * octets after it; -1 if it does not fit there.
    */
-  private spanning(from: number, piece: Uint8Array, start: number, end: number, percent: number): number {
-    const { form, targetEnd } = this;
-    const query = this.queryStart();
+  #spanning(from: number, piece: Uint8Array, start: number, end: number, percent: number): number {
+    const form = this.#form;
+    const targetEnd = this.#targetEnd;
+    const query = this.#queryStart();
     let question = start;
     while (question < end && piece[question] !== QUESTION) question++;
     if (question === end || query >= targetEnd) return -1;
-    this.unfold(piece, start, question, false, percent);
-    if (!this.endsWith(from, query, form.octets, 0, form.length)) return -1;
-    this.unfold(piece, question, end, true, percent);
+    this.#unfold(piece, start, question, false, percent);
+    if (!this.#endsWith(from, query, form.octets, 0, form.length)) return -1;
+    this.#unfold(piece, question, end, true, percent);
     const behind = query + form.length;
-    return behind <= targetEnd && this.isAt(query, form.octets, 0, form.length) ? behind : -1;
+    return behind <= targetEnd && this.#isAt(query, form.octets, 0, form.length) ? behind : -1;
   }
 
   /** Writes `piece[start, end)` to `form`: folding escapes as raw octets or as escapes, an open `%` as `percent`. */
-  private unfold(piece: Uint8Array, start: number, end: number, raw: boolean, percent: number): void {
-    const { form } = this;
+  #unfold(piece: Uint8Array, start: number, end: number, raw: boolean, percent: number): void {
+    const form = this.#form;
     form.length = 0;
     for (let at = start; at < end; at++) {
       const octet = piece[at]!;
@@ -205,14 +211,15 @@ export class TargetSearch {
     }
   }
 
-  private queryStart(): number {
-    if (this.query < 0) {
-      const { target, targetEnd } = this;
-      let at = this.start;
+  #queryStart(): number {
+    if (this.#query < 0) {
+      const target = this.#target;
+      const targetEnd = this.#targetEnd;
+      let at = this.#start;
       while (at < targetEnd && target[at] !== QUESTION) at++;
-      this.query = at;
+      this.#query = at;
     }
-    return this.query;
+    return this.#query;
   }
 }
 

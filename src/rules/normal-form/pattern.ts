@@ -57,7 +57,7 @@ export class Pattern {
   folds = false;
   /** Of a wild pattern: the byte mask of octets that every target has that it fits. */
   byteMask = 0;
-  private readonly form = new NormalForm();
+  readonly #form = new NormalForm();
 
   /** Reads the pattern at `bytes[start, end)`. */
   read(bytes: Uint8Array, start: number, end: number, traits: DialectTraits): void {
@@ -69,20 +69,20 @@ export class Pattern {
     if (firstStar >= 0) {
       this.octets = bytes;
       this.start = start;
-      this.measure(last, traits.wildcards ? firstStar : last);
+      this.#measure(last, traits.wildcards ? firstStar : last);
       return;
     }
-    const { form } = this;
+    const form = this.#form;
     form.length = 0;
     form.stray = NO_STRAY;
-    if (traits.escapes === 'google') this.writeGoogle(bytes, start, last);
-    else this.write(bytes, start, last, traits);
+    if (traits.escapes === 'google') this.#writeGoogle(bytes, start, last);
+    else this.#write(bytes, start, last, traits);
     const { octets, length } = form;
     this.octets = octets;
     this.start = 0;
     let star = traits.wildcards ? 0 : length;
     while (star < length && octets[star] !== STAR && octets[star] !== OPEN_PERCENT) star++;
-    this.measure(length, star);
+    this.#measure(length, star);
   }
 
   /** Whether it may fit a target: all of them start with a slash. */
@@ -91,7 +91,7 @@ export class Pattern {
   }
 
   /** Sets what the octets up to `end` say. `firstStar`: the first `*` or {@link OPEN_PERCENT}; `end` if there is none. */
-  private measure(end: number, firstStar: number): void {
+  #measure(end: number, firstStar: number): void {
     const { octets, start, folds } = this;
     this.literalLength = this.length = firstStar - start;
     this.wild = false;
@@ -111,8 +111,8 @@ export class Pattern {
   }
 
   /** google/robotstxt: "%aa" becomes "%AA", octets above 0x7F are encoded, nothing else changes. */
-  private writeGoogle(bytes: Uint8Array, start: number, end: number): void {
-    const { form } = this;
+  #writeGoogle(bytes: Uint8Array, start: number, end: number): void {
+    const form = this.#form;
     for (let at = start; at < end; at++) {
       const octet = bytes[at]!;
       const escaped = octet === PERCENT ? escapeAt(bytes, at, end) : -1;
@@ -127,8 +127,8 @@ export class Pattern {
   }
 
   /** The normal form of the other dialects, with wildcards as `*`. */
-  private write(bytes: Uint8Array, start: number, end: number, traits: DialectTraits): void {
-    const { form } = this;
+  #write(bytes: Uint8Array, start: number, end: number, traits: DialectTraits): void {
+    const form = this.#form;
     let wildcardSeen = false;
     let querySeen = false;
     for (let at = start; at < end; at++) {

@@ -47,7 +47,7 @@ afterEach(() => {
 
 describe.each(Object.keys(targets))('a question about 65,536 octets of %s', (name) => {
   // What the rules end with stands in front alone, so that none fits, and no octet of theirs is missing.
-  const url = `https://example.com/abQ${targets[name]!}`;
+  const target = `/abQ${targets[name]!}`;
   const pieces = random(200_000, 'ab');
   const rules = Array.from({ length: 20_000 }, (_, index) => {
     return `Disallow: /*${pieces.slice(index * 9, index * 9 + 14)}*${pieces.slice(index * 3, index * 3 + 2)}*Q\n`;
@@ -56,17 +56,17 @@ describe.each(Object.keys(targets))('a question about 65,536 octets of %s', (nam
 
   it('needs at most 32 MB against 20,000 wild rules', () => {
     const file = parseRobots(body);
-    expect(allocatedBy(() => file.check(url, 'x'))).toBeLessThan(32e6);
+    expect(allocatedBy(() => file.check(target, 'x'))).toBeLessThan(32e6);
     file.check('/', 'x');
-    expect(allocatedBy(() => file.check(url, 'x'))).toBeLessThan(32e6);
+    expect(allocatedBy(() => file.check(target, 'x'))).toBeLessThan(32e6);
   });
 });
 
 it('so do explanations and preferences', () => {
-  const url = `https://example.com/abQ${targets['characters outside ASCII']!}`;
+  const target = `/abQ${targets['characters outside ASCII']!}`;
   const file = parseRobots(
     `User-agent: *\n${'Allow: /*aab*Q\nContent-Usage: /*abb*Q train-ai=n\n'.repeat(900)}`,
   );
-  expect(allocatedBy(() => explain(file, url, 'x'))).toBeLessThan(32e6);
-  expect(allocatedBy(() => usage(file, url, 'x'))).toBeLessThan(32e6);
+  expect(allocatedBy(() => explain(file, target, 'x'))).toBeLessThan(32e6);
+  expect(allocatedBy(() => usage(file, target, 'x'))).toBeLessThan(32e6);
 });

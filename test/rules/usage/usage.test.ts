@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { parseRobots, requestRate, type Usage, usage, type UsageOptions } from '../../../src/rules/index.ts';
+import {
+  type Dialect,
+  parseRobots,
+  requestRate,
+  type Usage,
+  usage,
+  type UsageOptions,
+} from '../../../src/rules/index.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import fc from '../../support/fast-check.ts';
 
@@ -87,6 +94,27 @@ describe('Content-Usage lines (draft-ietf-aipref-attach-05)', () => {
 
   const usages = (...values: string[]): string =>
     lines('User-agent: *', ...values.map((value) => `content-usage :${value}`), 'Allow: /');
+
+  it('a path target ends before its fragment', () => {
+    const body = usages('/a$ train-ai=n', '/b%23 train-ai=n');
+    expect(stated(body, '/a#b')).toBe('d--');
+    expect(stated(body, '/b#')).toBe('---');
+  });
+
+  it.each(['\v', '\f'])(
+    'a path keeps %j at its end, where the dialect lets it be part of a value',
+    (octet) => {
+      const body = usages(`/a${octet} train-ai=n`);
+      const disallowed = (dialect: Dialect, path: string): boolean =>
+        usage(parseRobots(body, { dialect }), path)['train-ai'] === 'disallow';
+      for (const dialect of ['google', 'koster-1996', 'robotstxt-1994'] as const) {
+        expect(disallowed(dialect, `/a${octet}b`)).toBe(true);
+        expect(disallowed(dialect, '/a')).toBe(false);
+      }
+      // What is behind a control octet is no part of the line, so that nothing is stated.
+      expect(usage(parseRobots(body), '/a').sources).toMatchObject([{ path: '/a', value: '' }]);
+    },
+  );
 
   it.each<[string, string[], string, string]>([
     [
