@@ -7,8 +7,11 @@ import type { Connect, SqliteDatabase } from './connection.ts';
 import { prepareSchema } from './schema.ts';
 import { setDamagedSqliteAside } from './set-aside.ts';
 
-/** The time in ms that opening may wait for other processes which open or write the same database. It blocks. */
-const OPEN_TIMEOUT_MS = 5_000;
+/**
+ * The time in ms that a step of opening may wait for other processes which open or write the same database. It blocks,
+ * so a process that holds the file for longer is an error.
+ */
+const OPEN_TIMEOUT_MS = 500;
 
 interface NodeSqlite {
   readonly DatabaseSync: new (path: string, options?: { readonly readOnly?: boolean }) => SqliteDatabase;

@@ -2,6 +2,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedDatabase, Entry, EntryKind } from '../embedded/database.ts';
 import { BrokenTransaction } from '../embedded/write-batch.ts';
 import { hasCode, type SqliteDatabase, SQLITE_BUSY, type SqliteStatement } from './connection.ts';
+import { rollBack } from './schema.ts';
 
 /** Numbers of the kinds in the table. */
 const KINDS: Readonly<Record<EntryKind, number>> = { value: 1, lease: 2, slot: 3 };
@@ -86,7 +87,7 @@ export class SqliteEntries implements EmbeddedDatabase {
       work();
       this.database.exec('COMMIT');
     } catch (error) {
-      this.rollBack();
+      rollBack(this.database);
       throw error instanceof BrokenTransaction ? error.cause : error;
     } finally {
       this.isInTransaction = false;
@@ -100,14 +101,6 @@ export class SqliteEntries implements EmbeddedDatabase {
       // SQLite rolls the transaction back after some errors, such as a full disk. Statements after it would be
       // transactions of their own.
       throw this.isInTransaction ? new BrokenTransaction(error) : error;
-    }
-  }
-
-  private rollBack(): void {
-    try {
-      this.database.exec('ROLLBACK');
-    } catch {
-      // SQLite did so by itself, as on a full disk.
     }
   }
 }

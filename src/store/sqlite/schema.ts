@@ -39,28 +39,42 @@ const SETTINGS = `
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database belongs to another program.
  */
 export function prepareSchema(database: SqliteDatabase, path: string): void {
-  database.exec('BEGIN');
-  let isNew: boolean;
-  try {
-    // In one transaction: another process may create the tables between the reads.
-    isNew = needsTables(database, path);
-  } finally {
-    database.exec('ROLLBACK');
-  }
-  if (isNew) {
-    database.exec('BEGIN IMMEDIATE');
-    try {
+  // In one transaction: another process may create the tables between the reads.
+  if (inTransaction(database, 'BEGIN', () => needsTables(database, path))) {
+    inTransaction(database, 'BEGIN IMMEDIATE', () => {
       // Another process may have created them meanwhile.
       if (needsTables(database, path)) database.exec(TABLES);
-      database.exec('COMMIT');
-    } catch (error) {
-      database.exec('ROLLBACK');
-      throw error;
-    }
+    });
   }
   database.exec(SETTINGS);
   // From now on a locked database is an error at once, so that waiting for it never blocks this process.
   database.exec('PRAGMA busy_timeout = 0');
+}
+
+/** Runs `work` in a transaction of its own. Throws as `work` does. */
+function inTransaction<Result>(
+  database: SqliteDatabase,
+  begin: 'BEGIN' | 'BEGIN IMMEDIATE',
+  work: () => Result,
+): Result {
+  database.exec(begin);
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    rollBack(database);
+    throw error;
+  }
+}
+
+/** Ends a transaction that failed. After some errors, as on a full disk, SQLite has done so by itself. */
+export function rollBack(database: SqliteDatabase): void {
+  try {
+    database.exec('ROLLBACK');
+  } catch {
+    // The error that came before tells the cause.
+  }
 }
 
 /** Whether the database is new. */

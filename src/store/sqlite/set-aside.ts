@@ -35,7 +35,7 @@ function damageOf(path: string, connect: Connect): string | undefined {
     // A connection for reading only: when it is closed, it does not delete the log of a database that another process
     // has put in the place of this one meanwhile.
     database = connect(path, { readOnly: true });
-    database.exec('PRAGMA busy_timeout = 1000');
+    database.exec('PRAGMA busy_timeout = 250');
     const check = stats.size > CHECKED_BYTES ? 'SELECT name FROM sqlite_master' : 'PRAGMA quick_check(1)';
     const { quick_check: found = 'ok' } = Object(database.prepare(check).get());
     return found === 'ok' ? undefined : String(found).replaceAll('\n', ' ');

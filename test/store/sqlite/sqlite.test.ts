@@ -382,6 +382,37 @@ describeWithSqlite('SQLite', () => {
     expect(await again.get('k')).toBe('small');
   });
 
+  it('a file that another process holds is an error soon, with its cause', async () => {
+    await store.close();
+    const holder = openSqlite(path);
+    holder.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; SELECT * FROM entry');
+    const started = performance.now();
+    expect(() => sqliteStore({ path })).toThrow(
+      expect.objectContaining({ code: invalid, message: expect.stringContaining('database is locked') }),
+    );
+    // It blocks: SQLite's own waits end after 0.25 s and 0.5 s. A busy machine adds to that.
+    expect(performance.now() - started).toBeLessThan(4_000);
+    holder.exec('COMMIT');
+    holder.close();
+    store = sqliteStore({ path });
+  });
+
+  it('a transaction that fails is told with its cause, not with that of the rollback', () => {
+    const cause = new Error('disk I/O error');
+    const database: SqliteDatabase = {
+      exec(sql) {
+        if (sql === 'ROLLBACK') throw new Error('cannot rollback - no transaction is active');
+      },
+      prepare: () => {
+        throw cause;
+      },
+      close: () => undefined,
+    };
+    expect(() => sqliteStore(database)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining('disk I/O error'), cause }),
+    );
+  });
+
   it.each([
     [undefined, 'Expected `path` to name a file'],
     [{ path: '' }, 'Expected `path` to name a file'],
