@@ -74,6 +74,7 @@ export type {
   DecisionMessage,
   DecisionUsage,
   DeferralMessage,
+  PauseMessage,
   IgnoredMessage,
   OriginPolicy,
   PolicyAttempt,

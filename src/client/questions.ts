@@ -10,7 +10,6 @@ import {
   permits,
   type Purpose,
 } from '../decision/index.ts';
-import type { Recorder } from '../evidence/recorder.ts';
 import { attemptDue, type RobotsSource } from '../lifecycle/index.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
@@ -26,8 +25,6 @@ export interface QuestionContext {
   readonly renewals: Renewals;
   /** The client, for messages about its decisions. */
   readonly client: object;
-  /** Writes down what is decided. */
-  readonly recorder?: Recorder | undefined;
 }
 
 /**
@@ -54,7 +51,6 @@ export class Questions {
   readonly #memory: OriginMemory;
   readonly #renewals: Renewals;
   readonly #client: object;
-  readonly #recorder: Recorder | undefined;
   /**
    * The files of decisions that were made for a purpose after a fetch. Memory may make room for others before the
    * purpose is looked up; without the file nothing would be disallowed for it.
@@ -66,7 +62,7 @@ export class Questions {
   /** Questions that had to wait. */
   misses = 0;
 
-  constructor({ settings, origins, memory, renewals, client, recorder }: QuestionContext) {
+  constructor({ settings, origins, memory, renewals, client }: QuestionContext) {
     this.#settings = settings;
     this.#origins = origins;
     this.#overrides = origins.overrides;
@@ -74,7 +70,6 @@ export class Questions {
     this.#memory = memory;
     this.#renewals = renewals;
     this.#client = client;
-    this.#recorder = recorder;
   }
 
   /**
@@ -84,16 +79,12 @@ export class Questions {
    */
   permits(url: string | URL, agent: Agent | undefined): boolean | undefined {
     const allowed = this.#allows(url, agent);
-    if (allowed === undefined) return undefined;
-    // What is recorded has its reasons.
-    if (this.#recorder !== undefined) return this.recall(url, agent, false)?.allowed;
-    this.hits++;
+    if (allowed !== undefined) this.hits++;
     return allowed;
   }
 
   /** The origin of `url` when {@link permits} is true. Guards call this, so that a request needs its URL read once. */
   allowedOrigin(url: string, agent?: Agent): string | undefined {
-    if (this.#recorder !== undefined) return undefined;
     // A refusal is counted by the question for its reasons.
     return this.#allows(url, agent) === true ? (this.hits++, reused.origin) : undefined;
   }
@@ -145,18 +136,10 @@ export class Questions {
 
   /** Tells those who listen of a decision, after the events that led to it. Returns the decision. */
   tell(decision: Decision, context?: DecisionContext): Decision {
-    this.#recorder?.decided(decision, context);
     if (decisionChannels.decision.hasSubscribers) {
       decisionChannels.decision.publish({ ...context, decision, client: this.#client });
     }
     return decision;
-  }
-
-  /** A guard sends a request without a question. */
-  tellIgnored(url: string, because: string): void {
-    this.#recorder?.ignored(url, because);
-    const { ignored } = decisionChannels;
-    if (ignored.hasSubscribers) ignored.publish({ url, because, client: this.#client });
   }
 
   /** `RobotsClient.report` for an origin that was asked about. */
@@ -219,13 +202,17 @@ export class Questions {
   #decideFromMemory(located: LocatedUrl, tokens: Tokens, mayRefresh: boolean): Decision | undefined {
     const { origin } = located;
     const override = this.#overrides.size === 0 ? undefined : this.#overrides.get(origin);
+    if (override !== undefined) return decideByOverride(override, tokens, located);
     const now = this.#settings.clock.now();
-    if (override !== undefined) return this.#made(decideByOverride(override, tokens, located), now);
     const entry = this.#memory.lookUpAt(origin, now);
     if (entry === undefined) {
-      const { profileOf } = this.#origins;
-      const canAsk = this.#origins.canAsk(origin);
-      return this.#made(decideUnknown(profileOf(origin), canAsk, tokens, located, now), now);
+      return decideUnknown(
+        this.#origins.profileOf(origin),
+        this.#origins.canAsk(origin),
+        tokens,
+        located,
+        now,
+      );
     }
     if (!isRobotsTarget(located)) {
       if (!entry.isQuietAt(now)) {
@@ -238,15 +225,7 @@ export class Questions {
       this.hits++;
       this.#memory.events.add(origin, 'hit');
     }
-    return this.#made(decide(entry, tokens, located, now, 'memory'), now, entry);
-  }
-
-  /** Notes when a decision was made, if there is evidence of it. */
-  #made<Made extends Decision | undefined>(decision: Made, now: number, entry?: CacheEntry): Made {
-    if (this.#recorder !== undefined && decision !== undefined) {
-      this.#recorder.made(decision, now, entry?.record);
-    }
-    return decision;
+    return decide(entry, tokens, located, now, 'memory');
   }
 
   async #decideAfterRenewal(
@@ -260,8 +239,7 @@ export class Questions {
     events.add(located.origin, 'miss');
     events.publish();
     const { entry, source } = await this.#renewals.renew(located.origin, signal);
-    const now = this.#settings.clock.now();
-    const decision = this.#made(decide(entry, tokens, located, now, source), now, entry);
+    const decision = decide(entry, tokens, located, this.#settings.clock.now(), source);
     this.#memory.updateSize(entry);
     if (keepsFile && entry.file !== undefined) this.#keptFiles.set(decision.robots, entry.file);
     events.publish();

@@ -24,7 +24,7 @@ import {
   QUESTIONS,
   usageOf,
 } from '../decision/index.ts';
-import { type OriginState, retryAfterMs, stateOf } from '../lifecycle/index.ts';
+import { type OriginState, stateOf } from '../lifecycle/index.ts';
 import {
   Pacer,
   readReserveOptions,
@@ -32,7 +32,6 @@ import {
   type Reservation,
   type TakenSlot,
 } from '../pacing/index.ts';
-import { Recorder } from '../evidence/recorder.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
@@ -107,17 +106,10 @@ export class RobotsClient {
     const { profileOf } = origins;
     const codec = new RecordCodec({ maxBodyBytes, profileOf });
     const stored = openStore(settings, codec, profileOf);
-    const recorder =
-      settings.evidence &&
-      new Recorder(settings.evidence, {
-        ...settings,
-        overrides: origins.overrides,
-        profiles: origins.profiles,
-      });
-    const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf, witness: recorder });
+    const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf });
     const attempts = new ClientAttempts(settings, origins, memory);
     const renewals = new Renewals({ memory, attempts, concurrency, clock, random, profileOf, stored });
-    const questions = new Questions({ settings, origins, memory, renewals, client: this, recorder });
+    const questions = new Questions({ settings, origins, memory, renewals, client: this });
     this[QUESTIONS] = questions;
     this.#settings = settings;
     this.#origins = origins;
@@ -129,15 +121,21 @@ export class RobotsClient {
     const rates = new RequestRates();
     this.#pacer = new Pacer({
       clock,
+      random,
       maxOrigins,
-      reserveInFleet: stored?.reserve,
+      fleet: stored?.fleet,
       requestRateMs: (decision) => {
         const file = questions.fileOf(decision);
-        return file === undefined ? 0 : rates.delayMsOf(file, decision.agent, clock.now());
+        return file && rates.delayMsOf(file, decision.agent, clock.now());
       },
-      onDeferral: (decision, retryAt) => {
+      onDeferral: (decision, deferral) => {
         const { deferred } = decisionChannels;
-        if (deferred.hasSubscribers) deferred.publish({ decision, retryAt, client: this });
+        if (deferred.hasSubscribers) deferred.publish({ decision, ...deferral, client: this });
+      },
+      onPause: (origin, { status, from, until, incident }) => {
+        if (!decisionChannels.pause.hasSubscribers) return;
+        const about = status === undefined ? {} : { status };
+        decisionChannels.pause.publish({ origin, ...about, from, until, incident, client: this });
       },
     });
   }
@@ -181,12 +179,10 @@ export class RobotsClient {
   async check(url: string | URL, agent?: Agent, options?: PurposeOptions): Promise<Decision> {
     const purpose = options?.purpose;
     if (purpose !== undefined) assertPurpose(purpose);
-    const questions = this[QUESTIONS];
-    if (purpose === undefined) return questions.ask(url, agent, options);
-    const decision = await questions.askUntold(url, agent, options);
-    const usage = this.usageOf(decision, purpose);
-    questions.tell(decision, { usage });
-    return { ...decision, usage };
+    const asked = this[QUESTIONS].ask(url, agent, options);
+    if (purpose === undefined) return asked;
+    const decision = await asked;
+    return { ...decision, usage: this.usageOf(decision, purpose) };
   }
 
   /**
@@ -299,7 +295,11 @@ export class RobotsClient {
   async waitForSlot(decision: Decision, options: ReserveOptions = {}): Promise<number> {
     const pace = readReserveOptions(options);
     this[QUESTIONS].assertOpen();
-    return this.#pacer.wait(decision, pace, options.signal);
+    const slot = await this.#pacer.take(decision, pace, options.signal);
+    await slot.leave(options.signal);
+    // Nobody will tell the end of the request.
+    slot.done();
+    return slot.waitedMs;
   }
 
   /**
@@ -340,9 +340,7 @@ export class RobotsClient {
     // An origin that cannot be asked has no record.
     if (this.#origins.canAsk(origin)) this.#memory.noteSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;
-    const bounds = this.#origins.profileOf(origin).retryAfter;
-    const pauseMs = retryAfterMs(String(signal.retryAfter), this.#settings.clock.now(), bounds);
-    if (pauseMs !== undefined) this.#pacer.hold(origin, pauseMs);
+    this.#pacer.report(origin, String(signal.retryAfter));
   }
 
   /**

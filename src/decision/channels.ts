@@ -2,7 +2,6 @@
 import { channel, type Publisher } from '../base/index.ts';
 import type { Decision } from './decision.ts';
 import type { RequestWay } from './refused-request.ts';
-import type { DecisionUsage } from './usage-decision.ts';
 
 /** The client that a message is about, to compare with one's own. */
 interface ClientMessage {
@@ -13,8 +12,6 @@ interface ClientMessage {
 export interface DecisionContext extends Partial<RequestWay> {
   /** `true` when a crawler has found a link and looks it up in memory before it queues it: no request is made yet. */
   readonly lookup?: boolean;
-  /** What the site states about the use of the page, where the question has a purpose. */
-  readonly usage?: DecisionUsage;
 }
 
 /**
@@ -31,11 +28,26 @@ export interface UsageRefusalMessage extends ClientMessage, Partial<RequestWay> 
   readonly decision: Decision;
 }
 
-/** `canfetch:deferred`: a slot was further away than `maxDelayMs`, so the request was not sent. */
+/** `canfetch:deferred`: a request would have waited longer than `maxDelayMs`, so it was not sent. */
 export interface DeferralMessage extends ClientMessage {
   readonly decision: Decision;
   /** Epoch ms from which a new try makes sense. */
   readonly retryAt: number;
+  /** Why the request could not leave before. */
+  readonly delayFrom: string;
+}
+
+/** `canfetch:pause`: a site answered a page with 429 or 503, so its origin pauses, or pauses longer. */
+export interface PauseMessage extends ClientMessage {
+  readonly origin: string;
+  /** Absent when `report` told of a `Retry-After`. */
+  readonly status?: number;
+  /** Epoch ms. */
+  readonly from: number;
+  /** Epoch ms. */
+  readonly until: number;
+  /** Counts the incidents without 30 quiet minutes between them, from 1. A pause that is lengthened keeps its number. */
+  readonly incident: number;
 }
 
 /** `canfetch:ignored`: a guard sent a request without a check, because the caller said so. */
@@ -54,12 +66,14 @@ export const decisionChannels: {
   readonly decision: Publisher<DecisionMessage>;
   readonly usage: Publisher<UsageRefusalMessage>;
   readonly deferred: Publisher<DeferralMessage>;
+  readonly pause: Publisher<PauseMessage>;
   readonly ignored: Publisher<IgnoredMessage>;
   readonly payment: Publisher<PaymentMessage>;
 } = {
   decision: channel('canfetch:decision'),
   usage: channel('canfetch:usage'),
   deferred: channel('canfetch:deferred'),
+  pause: channel('canfetch:pause'),
   ignored: channel('canfetch:ignored'),
   payment: channel('canfetch:payment'),
 };

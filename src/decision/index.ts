@@ -15,6 +15,7 @@ export {
   type DecisionContext,
   type DecisionMessage,
   type DeferralMessage,
+  type PauseMessage,
   type IgnoredMessage,
   type PaymentMessage,
   type UsageRefusalMessage,

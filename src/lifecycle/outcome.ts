@@ -69,8 +69,6 @@ export type Outcome =
       readonly headers: AnswerHeaders;
       /** The decoded octets, at most the body limit. A line that the limit cuts is dropped. */
       readonly body: Uint8Array;
-      /** SHA-256 of `body`, in hex. */
-      readonly sha256?: string;
       /** Whether octets past the limit were not read. */
       readonly truncated: boolean;
     })
@@ -96,8 +94,9 @@ export type Outcome =
 
 /** The same answer without its redirects, for the origin of the final URL. */
 export function unredirected(outcome: Extract<Outcome, { readonly kind: 'success' }>): Outcome {
-  const { redirects: _, ...answer } = outcome;
-  return { ...answer, hops: 0 };
+  const { kind, status, finalUrl, headers, body, truncated, suspect } = outcome;
+  const answer = { kind, status, finalUrl, hops: 0, headers, body, truncated };
+  return suspect === undefined ? answer : { ...answer, suspect };
 }
 
 /**

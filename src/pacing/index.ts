@@ -1,8 +1,20 @@
 /**
- * Slots: when the next request to an origin may be sent, in one process and, through a store, in a fleet. It must not
- * import `client/`, `guard/` or `cache/`: callers pass the delay that robots.txt asks for.
+ * When the next request to an origin may leave: its delay, the requests under way, pauses; in one process and, through
+ * a store, in a fleet. `timetable.ts` decides, pure; `line.ts` waits. It must not import `client/`, `guard/` or
+ * `cache/`: callers pass what robots.txt asks for.
  */
 export { RobotsDeferredError } from './deferred.ts';
-export { type Pace, paceOf, type PacingOptions, pacingOptions, readReserveOptions } from './options.ts';
-export type { PageAnswer, TakenSlot } from './paced-request.ts';
-export { Pacer, RequestRates, type Reservation } from './pacer.ts';
+export { RequestRates } from './gap.ts';
+export type { Deferral } from './line.ts';
+export {
+  type BackOffOptions,
+  type Pace,
+  paceOf,
+  type PacingOptions,
+  pacingOptions,
+  readReserveOptions,
+} from './options.ts';
+export { Pacer, type Reservation } from './pacer.ts';
+export type { PageAnswer, Pause } from './pause.ts';
+export type { TakenSlot } from './taken-slot.ts';
+export type { DelayFrom } from './timetable.ts';

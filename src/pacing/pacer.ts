@@ -1,105 +1,85 @@
-import { type Clock, sleepBy } from '../base/index.ts';
+import { type Clock, SteadyClock } from '../base/index.ts';
 import type { Decision } from '../decision/index.ts';
-import { retryAfterMs } from '../lifecycle/index.ts';
-import { requestRate, type RobotsFile } from '../rules/index.ts';
-import { FleetSlots, type ReserveInFleet } from './fleet-slots.ts';
+import { LRUCache } from 'lru-cache';
+import { RobotsDeferredError } from './deferred.ts';
+import { gapOf } from './gap.ts';
+import type { FleetTimetables } from '../store/index.ts';
+import { type Deferral, Line, type LineRequest } from './line.ts';
 import type { Pace } from './options.ts';
 import {
-  type NoTicket,
-  PacedRequest,
+  askedPauseMs,
+  asksForPause,
   type PageAnswer,
-  type TakenSlot,
-  type Ticket,
-} from './paced-request.ts';
-import { type Slot, type SlotRequest, Slots, toleratedLateMs, type WaitingSlot } from './slots.ts';
-
-/** The delays that files ask for with `Request-rate`. Few files have that line; those without are read only once. */
-export class RequestRates {
-  private readonly agentsWithout = new WeakMap<RobotsFile, Set<string>>();
-
-  /** The least time between two requests of `agent` at `now`, in milliseconds; 0 when the file has no rate. */
-  delayMsOf(file: RobotsFile, agent: string, now: number): number {
-    if (this.agentsWithout.get(file)?.has(agent) === true) return 0;
-    if (requestRate(file, agent) !== undefined) return requestRate(file, agent, { atMs: now }) ?? 0;
-    const agents = this.agentsWithout.get(file) ?? new Set();
-    this.agentsWithout.set(file, agents.add(agent));
-    return 0;
-  }
-}
+  type Pause,
+  type PauseSignal,
+  retryAfterOf,
+} from './pause.ts';
+import { PacedRequest, type PlaceContext, type TakenSlot } from './taken-slot.ts';
+import type { DelayFrom, Place } from './timetable.ts';
 
 interface ReservationBase {
   readonly decision: Decision;
-  /** The least time between two requests to this origin, in milliseconds, and where it comes from. */
+  /** The time between two requests to this origin, in milliseconds. */
   readonly delayMs: number;
-  readonly delayFrom: 'crawl-delay' | 'request-rate' | 'min-delay' | 'none';
+  /** What decides the time of the request. */
+  readonly delayFrom: DelayFrom;
+  /** Milliseconds from now until that time. */
+  readonly waitMs: number;
 }
 
 /** The result of `reserve`. */
 export type Reservation =
-  /** The slot is booked: make the request at `at`, `waitMs` from now. */
+  /** The slot is booked: make the request at `at`, `waitMs` from now, and call `done` when it has ended. */
   | (ReservationBase & {
       readonly status: 'booked';
       /** Epoch ms. */
       readonly at: number;
-      readonly waitMs: number;
       /**
-       * Gives the slot back. If another slot was booked behind it, it stays empty instead. A slot of a fleet is kept
-       * for this client's next request.
+       * Tells the end of the request, and its answer if there is one: 429 and 503 pause the origin. Its place is then
+       * free for another; without this call 30 seconds after `at`. Further calls have no effect.
+       */
+      done(answer?: PageAnswer): void;
+      /**
+       * Gives the slot back, because the request is not made. A slot of a fleet is kept for this client's next request.
        */
       release(): void;
     })
-  /** The slot is further away than `maxDelayMs`, so none is booked. Reserve again at `retryAt`. */
+  /** The wait would be longer than `maxDelayMs`, or no place is free. Nothing is booked: reserve again at `retryAt`. */
   | (ReservationBase & {
       readonly status: 'deferred';
       /** Epoch ms. */
       readonly retryAt: number;
-      readonly waitMs: number;
     })
   /** The URL may not be fetched, so no slot is booked. */
   | { readonly status: 'refused'; readonly decision: Decision; readonly retryAt?: number };
 
 type Settled = Exclude<Reservation, { status: 'refused' }>;
 
-/** `setTimeout` fires at once for longer delays. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/** The longest pause that `Retry-After` may ask for: a day. */
-const MAX_PAUSE_MS = 86_400_000;
-
-/** The decision and the pace of a slot to book. */
-interface PacingRequest {
-  readonly decision: Decision;
-  readonly delayMs: number;
-  readonly delayFrom: ReservationBase['delayFrom'];
-  readonly maxWaitMs: number;
-}
-
 export interface PacerOptions {
   readonly clock: Clock;
+  readonly random: () => number;
   readonly maxOrigins: number;
-  /** Books in the timetable of a fleet. While that cannot be reached the client uses its own. */
-  readonly reserveInFleet?: ReserveInFleet | undefined;
-  /** The delay from the `Request-rate` of the file behind a decision, in milliseconds. */
-  readonly requestRateMs?: (decision: Decision) => number;
-  /** Called when no slot is booked, because the next one, at `retryAt`, is further away than the caller would wait. */
-  readonly onDeferral?: (decision: Decision, retryAt: number) => void;
+  /** The timetables of a fleet. While they cannot be reached the client uses its own. */
+  readonly fleet?: FleetTimetables | undefined;
+  /** The delay from the `Request-rate` of the file behind a decision, in milliseconds; `undefined` if none is stated. */
+  readonly requestRateMs?: (decision: Decision) => number | undefined;
+  /** Called when a request is deferred. */
+  readonly onDeferral?: (decision: Decision, deferral: Deferral) => void;
+  /** Called when a pause begins, or is lengthened. Times are epoch ms. */
+  readonly onPause?: (origin: string, pause: Pause) => void;
 }
 
-/** Books slots for decisions, and waits for them. */
+/** Lets requests leave when they may: one line an origin. */
 export class Pacer {
-  private readonly clock: Clock;
-  private readonly slots: Slots;
-  private readonly fleet: FleetSlots | undefined;
-  private readonly requestRateMs: PacerOptions['requestRateMs'];
-  private readonly onDeferral: PacerOptions['onDeferral'];
-  private readonly waiting = new Set<AbortController>();
+  private readonly options: PacerOptions;
+  private readonly steady: SteadyClock;
+  private readonly lines: LRUCache<string, Line>;
 
-  constructor({ clock, maxOrigins, reserveInFleet, requestRateMs, onDeferral }: PacerOptions) {
-    this.clock = clock;
-    this.requestRateMs = requestRateMs;
-    this.onDeferral = onDeferral;
-    this.slots = new Slots(maxOrigins);
-    this.fleet = reserveInFleet === undefined ? undefined : new FleetSlots(reserveInFleet, clock, maxOrigins);
+  constructor(options: PacerOptions) {
+    this.options = options;
+    this.steady = new SteadyClock(options.clock);
+    // Not `max`, for which the library fills arrays of that length at once.
+    this.lines = new LRUCache({ maxSize: options.maxOrigins, sizeCalculation: () => 1 });
   }
 
   /**
@@ -107,206 +87,145 @@ export class Pacer {
    * only with the reason of `signal`.
    */
   book(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Settled | Promise<Settled> {
-    const wanted = this.pacingRequestOf(decision, pace);
-    const bookHere = (notBefore?: number): Settled => {
-      const request = this.requestOf(wanted, notBefore);
-      return this.settled(wanted, this.slots.book(decision.origin, request), request.now);
-    };
-    const booking = this.bookInFleet(wanted, signal);
-    if (booking === undefined) return bookHere();
-    return booking.then((slot) =>
-      slot === undefined ? bookHere(this.afterFleet(wanted)) : this.settled(wanted, slot, this.clock.now()),
-    );
+    const line = this.lineOf(decision.origin);
+    const request = this.requestOf(decision, pace, true);
+    const settled = (result: Place | Deferral): Settled =>
+      'retryAt' in result
+        ? this.deferredReservation(decision, request, result)
+        : this.bookedReservation(
+            decision,
+            request,
+            new PacedRequest(this.contextOf(line, decision, pace, request), result, 0),
+            result,
+          );
+    const result = line.ask(request, signal);
+    return result instanceof Promise ? result.then(settled) : settled(result);
   }
 
   /**
-   * Books a slot and waits until the request may leave. Resolves with the milliseconds waited. When the wait is
-   * aborted the slot is given back, unless another was booked behind it.
+   * Takes a slot, and resolves when its time has come.
    *
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
-  async wait(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Promise<number> {
-    const since = this.clock.now();
-    await this.requestFor(decision, pace).leave(signal);
-    return this.clock.now() - since;
-  }
-
-  /**
-   * Books a slot and resolves when its time has come, for a request that leaves slightly later.
-   *
-   * @throws as {@link wait}.
-   */
   async take(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Promise<TakenSlot> {
-    const request = this.requestFor(decision, pace);
-    await request.waitForSlot(signal);
-    return request;
+    const since = this.steady.now();
+    const request = this.requestOf(decision, pace, false);
+    const context = this.contextOf(this.lineOf(decision.origin), decision, pace, request);
+    const place = await context.ask(signal, false);
+    return new PacedRequest(context, place, this.steady.now() - since);
   }
 
-  /** Records that the site asked for a pause of `pauseMs`. Later slots are booked after it. */
-  hold(origin: string, pauseMs: number): void {
-    this.slots.hold(origin, this.clock.now() + pauseMs);
+  /**
+   * Learns that the site asked for a pause with this `Retry-After`, in an answer to a request that was perhaps not paced.
+   */
+  report(origin: string, retryAfter: string): void {
+    const askedMs = askedPauseMs(retryAfter, this.options.clock.now());
+    if (askedMs !== undefined) this.learn(origin, { askedMs, leftAt: undefined, backOff: false });
   }
 
-  /** RFC 6585 §4 and RFC 9110 §15.6.4: 429 and 503 may carry the time to wait before a new request. */
-  private answered(origin: string, { status, headers }: PageAnswer): void {
-    if ((status !== 429 && status !== 503) || headers === undefined) return;
-    const value =
-      typeof headers.get === 'function' ? headers.get('retry-after') : Reflect.get(headers, 'retry-after');
-    const pauseMs = retryAfterMs(String(value), this.clock.now(), { minMs: 0, maxMs: MAX_PAUSE_MS });
-    if (pauseMs !== undefined) this.hold(origin, pauseMs);
+  /** The pause of an origin in force. Its times are epoch ms. */
+  pauseOf(origin: string): Pause | undefined {
+    const pause = this.lines.peek(origin)?.timetable.pauseAt(this.steady.now());
+    return pause && this.inEpochMs(pause);
   }
 
-  /** Rejects all waiting requests with `reason`, and forgets all slots. */
+  /** Rejects all waiting requests with `reason`, and forgets all timetables. */
   close(reason: unknown): void {
-    for (const wait of this.waiting) wait.abort(reason);
-    this.slots.clear();
-    this.fleet?.clear();
+    for (const line of this.lines.values()) line.close(reason);
+    this.lines.clear();
   }
 
-  /** The longest of the site's delays and the caller's, and where it comes from. */
-  private delayOf(decision: Decision, minDelayMs: number): Pick<PacingRequest, 'delayMs' | 'delayFrom'> {
-    const crawlDelayMs = decision.crawlDelayMs ?? 0;
-    const rateMs = this.requestRateMs?.(decision) ?? 0;
-    const delayMs = Math.max(crawlDelayMs, rateMs, minDelayMs);
-    if (delayMs === 0) return { delayMs, delayFrom: 'none' };
-    if (delayMs === crawlDelayMs) return { delayMs, delayFrom: 'crawl-delay' };
-    return { delayMs, delayFrom: delayMs === rateMs ? 'request-rate' : 'min-delay' };
-  }
-
-  private requestFor(decision: Decision, pace: Pace): PacedRequest {
-    const wanted = this.pacingRequestOf(decision, pace);
-    return new PacedRequest({
-      decision,
-      maxWaitMs: wanted.maxWaitMs,
-      now: () => this.clock.now(),
-      book: (signal) => this.bookTicket(wanted, signal),
-      sleepUntil: (at, signal) => this.sleepUntil(at, signal),
-      onAnswer: (answer) => this.answered(decision.origin, answer),
-      onDeferral: (retryAt) => this.onDeferral?.(decision, retryAt),
-    });
-  }
-
-  private settled({ decision, delayMs, delayFrom }: PacingRequest, slot: Slot, now: number): Settled {
-    const base = { decision, delayMs, delayFrom, waitMs: Math.max(0, slot.at - now) } as const;
-    if (slot.booked) return { ...base, status: 'booked', at: slot.at, release: slot.release };
-    this.onDeferral?.(decision, slot.at);
-    return { ...base, status: 'deferred', retryAt: slot.at };
-  }
-
-  private bookTicket(
-    wanted: PacingRequest,
-    signal: AbortSignal | undefined,
-  ): Ticket | NoTicket | Promise<Ticket | NoTicket> {
-    const bookHere = (notBefore?: number): Ticket | NoTicket =>
-      ticketOf(this.slots.bookWaiting(wanted.decision.origin, this.requestOf(wanted, notBefore)));
-    const booking = this.bookInFleet(wanted, signal);
-    if (booking === undefined) return bookHere();
-    return booking.then((slot) => {
-      if (slot === undefined) return bookHere(this.afterFleet(wanted));
-      return slot.booked ? this.fleetTicket(wanted, slot) : { retryAt: slot.at };
-    });
-  }
-
-  /**
-   * A slot of the fleet cannot be moved, because other processes hold the slots around it. A request that misses its
-   * slot, or that the site asked to wait longer, needs a new one.
-   */
-  private fleetTicket(
-    { decision, delayMs }: PacingRequest,
-    { at, release }: Slot & { readonly booked: true },
-  ): Ticket {
-    const { origin } = decision;
+  private requestOf(decision: Decision, pace: Pace, booksAhead: boolean): LineRequest {
+    const gap = gapOf(decision, this.options.requestRateMs?.(decision), pace);
+    const now = this.steady.now();
+    const { fetchedAt } = decision.robots;
+    // The request for robots.txt counts as one. It could not be paced itself, because the delay was unknown. A time to
+    // come is of a clock that was set back since.
+    const robotsAt = fetchedAt === undefined ? -Infinity : this.steady.steadyMs(fetchedAt);
     return {
-      dueAt: (now) => {
-        const dueAt = Math.max(at, this.slots.afterLeft(origin, delayMs), this.slots.heldUntil(origin));
-        return Math.max(now, dueAt) - at > toleratedLateMs(delayMs) ? undefined : dueAt;
+      gap,
+      concurrency: pace.concurrency,
+      notBefore: robotsAt > now ? -Infinity : robotsAt + gap.delayMs,
+      deadline: now + pace.maxDelayMs,
+      booksAhead,
+    };
+  }
+
+  private contextOf(line: Line, decision: Decision, pace: Pace, request: LineRequest): PlaceContext {
+    return {
+      line,
+      now: () => this.steady.now(),
+      learn: (answer, leftAt) => this.answered(decision.origin, pace, answer, leftAt),
+      ask: async (signal, isFirst) => {
+        const result = line.ask(request, signal, isFirst);
+        const place = result instanceof Promise ? await result : result;
+        if (!('retryAt' in place)) return place;
+        const deferral = this.deferralOf(decision, place);
+        throw new RobotsDeferredError(decision, deferral);
       },
-      leave: (now) => this.slots.leave(origin, { now, delayMs }),
-      release,
     };
   }
 
-  private pacingRequestOf(decision: Decision, { minDelayMs, maxDelayMs }: Pace): PacingRequest {
-    return { decision, ...this.delayOf(decision, minDelayMs), maxWaitMs: maxDelayMs };
+  private answered(origin: string, { backOff }: Pace, answer: PageAnswer, leftAt: number): void {
+    const { status } = answer;
+    if (!asksForPause(status)) return;
+    const askedMs = askedPauseMs(retryAfterOf(answer), this.options.clock.now());
+    this.learn(origin, { askedMs, leftAt, backOff, status });
   }
 
-  private requestOf(wanted: PacingRequest, notBefore = -Infinity): SlotRequest {
-    const { delayMs, maxWaitMs } = wanted;
+  private learn(origin: string, signal: Omit<PauseSignal, 'now' | 'random'>): void {
+    const { random, onPause } = this.options;
+    const pause = this.lineOf(origin).learn({ ...signal, now: this.steady.now(), random });
+    if (pause !== undefined) onPause?.(origin, this.inEpochMs(pause));
+  }
+
+  private deferralOf(decision: Decision, { retryAt, delayFrom }: Deferral): Deferral {
+    const deferral = { retryAt: Math.ceil(this.steady.epochMs(retryAt)), delayFrom };
+    this.options.onDeferral?.(decision, deferral);
+    return deferral;
+  }
+
+  private deferredReservation(
+    decision: Decision,
+    { gap: { delayMs } }: LineRequest,
+    result: Deferral,
+  ): Settled {
+    const waitMs = Math.ceil(result.retryAt - this.steady.now());
+    return { status: 'deferred', decision, delayMs, waitMs, ...this.deferralOf(decision, result) };
+  }
+
+  private bookedReservation(
+    decision: Decision,
+    { gap: { delayMs } }: LineRequest,
+    slot: PacedRequest,
+    place: Place,
+  ): Settled {
     return {
-      now: this.clock.now(),
+      status: 'booked',
+      decision,
       delayMs,
-      maxWaitMs,
-      notBefore: Math.max(notBefore, afterRobots(wanted)),
+      delayFrom: place.delayFrom,
+      at: this.steady.epochMs(place.at),
+      waitMs: Math.max(0, place.at - this.steady.now()),
+      done(answer) {
+        // The caller makes the request out of our sight.
+        place.hasLeft = true;
+        slot.done(answer);
+      },
+      release: () => slot.release(),
     };
   }
 
-  /** The earliest slot after those known from the fleet. */
-  private afterFleet({ decision, delayMs }: PacingRequest): number {
-    return this.fleet?.after(decision.origin, delayMs) ?? -Infinity;
+  private inEpochMs(pause: Pause): Pause {
+    return { ...pause, from: this.steady.epochMs(pause.from), until: this.steady.epochMs(pause.until) };
   }
 
-  /**
-   * Books with the fleet. `undefined` without a fleet, or without a delay, which needs no agreement. Resolves with
-   * `undefined` when the fleet cannot be reached.
-   */
-  private bookInFleet(
-    wanted: PacingRequest,
-    signal: AbortSignal | undefined,
-  ): Promise<Slot | undefined> | undefined {
-    const { slots, fleet } = this;
-    const { decision, delayMs, maxWaitMs } = wanted;
-    const { origin } = decision;
-    if (fleet === undefined || delayMs === 0) return undefined;
-    const notBefore = (): number =>
-      Math.max(afterRobots(wanted), slots.heldUntil(origin), slots.after(origin, delayMs));
-    return this.withCancellation(
-      (left) =>
-        new Promise((resolve, reject) => {
-          left.addEventListener('abort', () => reject(left.reason), { once: true });
-          void fleet.book(origin, { delayMs, maxWaitMs, notBefore, signal: left }).then((slot) => {
-            if (!left.aborted) resolve(slot);
-            else if (slot?.booked === true) slot.release();
-          });
-        }),
-      signal,
-    );
-  }
-
-  private async sleepUntil(at: number, signal: AbortSignal | undefined): Promise<void> {
-    if (at <= this.clock.now()) return;
-    await this.withCancellation(async (left) => {
-      // Timers may fire early and have a maximum, so the clock decides when the time has come.
-      for (let leftMs; (leftMs = at - this.clock.now()) > 0;) {
-        await sleepBy(this.clock, Math.min(leftMs, MAX_TIMER_MS), left);
-      }
-    }, signal);
-  }
-
-  /** Runs work that a caller waits for. It is aborted when the caller leaves, or when the pacer is closed. */
-  private async withCancellation<Value>(
-    work: (left: AbortSignal) => Promise<Value>,
-    signal: AbortSignal | undefined,
-  ): Promise<Value> {
-    signal?.throwIfAborted();
-    const wait = new AbortController();
-    const abort = (): void => wait.abort(signal?.reason);
-    signal?.addEventListener('abort', abort, { once: true });
-    this.waiting.add(wait);
-    try {
-      return await work(wait.signal);
-    } finally {
-      this.waiting.delete(wait);
-      signal?.removeEventListener('abort', abort);
+  private lineOf(origin: string): Line {
+    let line = this.lines.get(origin);
+    if (line === undefined) {
+      line = new Line(origin, this.options.clock, this.steady, this.options.fleet);
+      this.lines.set(origin, line);
     }
+    return line;
   }
-}
-
-/** The request for robots.txt counts as one. It could not be paced itself, because the delay was unknown. */
-function afterRobots({ decision, delayMs }: PacingRequest): number {
-  const { fetchedAt } = decision.robots;
-  return fetchedAt === undefined ? -Infinity : fetchedAt + delayMs;
-}
-
-function ticketOf(slot: WaitingSlot): Ticket | NoTicket {
-  return slot.booked ? slot : { retryAt: slot.at };
 }

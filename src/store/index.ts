@@ -9,5 +9,5 @@ export { RECORD_VERSION, RecordCodec, type Rejection } from './record/record-cod
 export { type CacheNamespace, namespaceKey, readRecordKey, storeKey } from './store-key.ts';
 export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from './store.ts';
 export { type StoreCalls, storeChannels, type StoreEvent, type StoreOperation } from './store-event.ts';
-export { StoredOrigins } from './stored-origins.ts';
+export { type FleetTimetables, StoredOrigins } from './stored-origins.ts';
 export type { HeldLease } from './write-behind.ts';

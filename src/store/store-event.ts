@@ -1,7 +1,7 @@
 import { channel, type Publisher } from '../base/index.ts';
 import type { Rejection } from './record/record-codec.ts';
 
-export type StoreOperation = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve' | 'now';
+export type StoreOperation = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve' | 'pause' | 'now';
 
 /**
  * Trouble with the store, and its end. Questions go on without it: nothing here needs to be handled, but somebody

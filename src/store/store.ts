@@ -5,7 +5,7 @@ import { quote, RobotsInvalidOptionsError } from '../base/index.ts';
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
-export function durationMs(name: 'ttlMs' | 'delayMs', value: number): number {
+export function durationMs(name: 'ttlMs' | 'delayMs' | 'pauseMs', value: number): number {
   const holds = Number.isFinite(value) && (name === 'ttlMs' ? value > 0 : value >= 0);
   if (holds) return value;
   throw new RobotsInvalidOptionsError(
@@ -93,11 +93,20 @@ export interface RobotsStore {
    */
   lease?(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<StoreLease | undefined>;
   /**
-   * Books the next slot of `key`, `delayMs` after the last one booked by anybody, by the store's own clock.
+   * Books the next slot of `key`, `delayMs` after the last one booked by anybody and not during a pause, by the
+   * store's own clock. When that clock was set back, waits go on from where they were.
    *
    * @returns milliseconds from now until the slot.
    */
   reserve?(key: string, delayMs: number): Promise<number>;
+  /**
+   * Moves the timetable of `key` behind a pause of at least `pauseMs` from now; 0 only asks. Slots that are booked
+   * already stay. Without this method a pause is known only to the process that was asked for it, and to the slots that
+   * it books.
+   *
+   * @returns milliseconds from now until the end of the pause in force, 0 without one.
+   */
+  pause?(key: string, pauseMs: number): Promise<number>;
   /**
    * The store's clock, in epoch milliseconds. With it records have the store's times, so that the clocks of a fleet may
    * differ: a failure is tried again when the fleet's time for it has come. Without it a record from a clock more than

@@ -31,6 +31,14 @@ export interface StoredOriginsOptions {
   readonly onEvent: (event: StoreEvent) => void;
 }
 
+/** The timetables of origins that a fleet shares. */
+export interface FleetTimetables {
+  /** Books a slot `delayMs` after the last one booked by anybody. Resolves with the milliseconds until then. */
+  reserve(origin: string, delayMs: number): Promise<number | undefined>;
+  /** Pauses an origin for at least `ms`. Resolves with the milliseconds until the end of the pause in force. */
+  pause(origin: string, ms: number): Promise<number | undefined>;
+}
+
 /** The result of a search in the store. */
 export type SearchResult =
   | { readonly kind: 'answered'; readonly record: OriginRecord }
@@ -65,10 +73,10 @@ const LONGEST_PAUSE_MS = 500;
  */
 export class StoredOrigins {
   /**
-   * Books a slot `delayMs` after the last one booked by anybody. Resolves with the milliseconds from now, or with
-   * `undefined` when the store fails. `undefined` if the store cannot reserve.
+   * The timetables of the fleet, `undefined` if the store has none. Calls resolve with `undefined` when the store
+   * fails, or cannot pause.
    */
-  readonly reserve: ((origin: string, delayMs: number) => Promise<number | undefined>) | undefined;
+  readonly fleet: FleetTimetables | undefined;
 
   private readonly options: StoredOriginsOptions;
   private readonly caller: StoreCaller;
@@ -83,8 +91,17 @@ export class StoredOrigins {
     this.caller = new StoreCaller(options);
     this.clock = new StoreClock(options, this.caller);
     const { store } = options;
-    this.reserve =
-      store.reserve === undefined ? undefined : (origin, delayMs) => this.reserveIn(store, origin, delayMs);
+    this.fleet =
+      store.reserve === undefined
+        ? undefined
+        : {
+            reserve: (origin, delayMs) =>
+              this.move('reserve', origin, Math.max(1, delayMs), (key, ms) => store.reserve?.(key, ms)),
+            pause: (origin, ms) =>
+              store.pause === undefined
+                ? Promise.resolve(undefined)
+                : this.move('pause', origin, ms, (key, pauseMs) => store.pause?.(key, pauseMs)),
+          };
     this.writes = new WriteBehind({
       send: (origin, write, isFirst) => this.send(origin, write, isFirst),
       allowance: () => this.caller.writeAllowance(),
@@ -267,17 +284,23 @@ export class StoredOrigins {
     return (await this.caller.call({ ...common, operation: 'set', make })).ok;
   }
 
-  private async reserveIn(store: RobotsStore, origin: string, delayMs: number): Promise<number | undefined> {
+  /** Calls the store to move the timetable of an origin. Resolves with the milliseconds that it returns. */
+  private async move(
+    operation: 'reserve' | 'pause',
+    origin: string,
+    ms: number,
+    make: (key: string, ms: number) => Promise<number> | undefined,
+  ): Promise<number | undefined> {
     if (origin.length > MAX_ORIGIN_LENGTH || this.closing) return undefined;
-    const waitMs = Math.min(Math.max(1, Math.ceil(delayMs)), MAX_RESERVED_MS);
+    const wholeMs = Math.min(Math.ceil(ms), MAX_RESERVED_MS);
     const called = await this.caller.call<number | undefined>({
-      operation: 'reserve',
+      operation,
       origin,
-      make: () => store.reserve?.(slotKey(origin), waitMs),
+      make: () => make(slotKey(origin), wholeMs),
       expectedValue: (value) =>
         typeof value === 'number' && value >= 0 && value <= MAX_RESERVED_MS
           ? undefined
-          : 'milliseconds from now until the slot',
+          : `milliseconds from now until ${operation === 'reserve' ? 'the slot' : 'the end of the pause'}`,
     });
     return called.ok && called.value !== undefined ? Math.ceil(called.value) : undefined;
   }

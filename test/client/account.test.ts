@@ -170,7 +170,7 @@ describe('robotsAccount', () => {
     const account = accountOf(client);
     const paced = guardFetch(page, client, { pacing: { minDelayMs: SECOND }, clock });
     const all = Promise.all([1, 2, 3].map((number) => paced(`https://a.example/${number}`)));
-    await clock.whenWaiting(3);
+    await clock.whenWaiting();
     await clock.advance(3 * SECOND);
     await all;
     await expect(paced('https://a.example/private')).rejects.toThrow('disallows');

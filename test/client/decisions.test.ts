@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { profiles, type RobotsClient } from '../../src/index.ts';
 import { DAY, HOUR, MINUTE, SECOND, START, type VirtualClock } from '../support/client.ts';
@@ -32,7 +31,6 @@ describe('a decision', () => {
         status: 200,
         fetchedAt: START,
         staleAt: START + HOUR,
-        sha256: createHash('sha256').update(RULES).digest('hex'),
         source: 'network',
       },
     });

@@ -6,6 +6,7 @@ import { virtualClock, type VirtualClock } from '../../src/testing/index.ts';
 import { booked } from '../pacing/support.ts';
 import { SECOND } from '../support/client.ts';
 import { ScriptedStore } from '../support/store.ts';
+import { runs } from '../support/thorough.ts';
 import { settled, startProcess } from './store-support.ts';
 
 const SITE = 'https://slow.example';
@@ -18,7 +19,9 @@ function startFleet(size: number, options: RobotsClientOptions = { overrides: { 
   const processes = Array.from({ length: size }, () => startProcess(store, clock, options));
   const after = async (process: number, maxDelayMs?: number): Promise<number> => {
     const pacing = maxDelayMs === undefined ? {} : { maxDelayMs };
-    return booked(await processes[process]!.robots.reserve(SITE, undefined, pacing)).waitMs;
+    const booking = booked(await processes[process]!.robots.reserve(SITE, undefined, pacing));
+    booking.done();
+    return booking.waitMs;
   };
   return { clock, store, processes, robots: processes.map(({ robots }) => robots), after };
 }
@@ -36,7 +39,9 @@ describe('a fleet whose store reserves', () => {
   it('gives each of many at once a slot of its own', async () => {
     const { robots } = startFleet(4);
     const all = await Promise.all(
-      robots.flatMap((each) => Array.from({ length: 5 }, () => each.reserve(SITE))),
+      robots.flatMap((each) =>
+        Array.from({ length: 5 }, () => each.reserve(SITE, undefined, { concurrency: 5 })),
+      ),
     );
     const slots = all.map((each) => booked(each).waitMs).sort((a, b) => a - b);
     expect(slots).toEqual(Array.from({ length: 20 }, (_, index) => index * 2_000));
@@ -67,13 +72,20 @@ describe('a fleet whose store reserves', () => {
     expect(requests.at(-1)).toBeLessThanOrEqual(10 * 2_000);
   });
 
-  it('does not call it where no delay is asked for', async () => {
-    const { store, robots } = startFleet(1, { overrides: { [SITE]: { text: '' } } });
-    expect(booked(await robots[0]!.reserve(SITE)).waitMs).toBe(0);
+  it('books nothing where the site asks for no delay, but asks for pauses', async () => {
+    const overrides = { [SITE]: { text: 'User-agent: *\nCrawl-delay: 0\n' } };
+    const { store, robots, after } = startFleet(2, { overrides });
+    expect([await after(0), await after(1)]).toEqual([0, 0]);
     expect(store.count('reserve')).toBe(0);
-    // It counts all the same: the next one that has a delay is behind it.
-    expect(booked(await robots[0]!.reserve(SITE, undefined, { minDelayMs: 500 })).waitMs).toBe(500);
-    expect(store.count('reserve')).toBeGreaterThan(0);
+    robots[0]!.report(SITE, { reachable: true, retryAfter: '60' });
+    expect(await after(1)).toBe(60_000);
+  });
+
+  it('agrees on `defaultDelayMs` where the site states nothing', async () => {
+    const { robots, after } = startFleet(3, { overrides: { [SITE]: { text: '' } } });
+    expect([await after(0), await after(1), await after(2)]).toEqual([0, 500, 1_000]);
+    const slower = await robots[0]!.reserve(SITE, undefined, { defaultDelayMs: 2_000 });
+    expect(slower).toMatchObject({ waitMs: 3_000, delayFrom: 'default-delay' });
   });
 
   it('is called with whole milliseconds, and one key for all agents', async () => {
@@ -90,12 +102,13 @@ describe('a fleet whose store reserves', () => {
 describe('a slot that is too far away', () => {
   it('is not moved further by repeated calls: one is booked, and kept', async () => {
     const { clock, store, robots, after } = startFleet(2);
-    for (let count = 0; count < 5; count++) await after(0);
+    for (let count = 0; count < 5; count++) await after(1);
     const before = store.count('reserve');
     const put = await Promise.all(
       Array.from({ length: 50 }, () => robots[0]!.reserve(SITE, undefined, { maxDelayMs: 9_000 })),
     );
-    const deferred = { status: 'deferred', retryAt: clock.now() + 10_000, waitMs: 10_000 };
+    const retryAt = clock.now() + 10_000;
+    const deferred = { status: 'deferred', retryAt, waitMs: 10_000, delayFrom: 'crawl-delay' };
     for (const each of put) expect(each).toMatchObject(deferred);
     expect(store.count('reserve')).toBe(before + 1);
     // The others of the fleet lose that one slot, no more.
@@ -103,6 +116,13 @@ describe('a slot that is too far away', () => {
     await clock.advance(2 * SECOND);
     expect(await after(0, 9_000)).toBe(8_000);
     expect(await after(0)).toBe(12_000);
+  });
+
+  it('is not booked at all where its own requests are the reason', async () => {
+    const { store, robots, after } = startFleet(1);
+    await after(0);
+    expect(await robots[0]!.reserve(SITE, undefined, { maxDelayMs: 1_999 })).toMatchObject({ waitMs: 2_000 });
+    expect(store.count('reserve')).toBe(1);
   });
 
   it('is available at `retryAt`, and a little later', async () => {
@@ -117,9 +137,9 @@ describe('a slot that is too far away', () => {
   });
 
   it('expires when it is not taken', async () => {
-    const { clock, robots, after } = startFleet(1);
-    await after(0);
-    await robots[0]!.reserve(SITE, undefined, { maxDelayMs: 0 });
+    const { clock, robots, after } = startFleet(2);
+    await after(1);
+    expect(await robots[0]!.reserve(SITE, undefined, { maxDelayMs: 0 })).toMatchObject({ waitMs: 2_000 });
     await clock.advance(3 * SECOND);
     expect(await after(0)).toBe(1_000);
   });
@@ -170,16 +190,21 @@ describe('a slot given back', () => {
     booked(await robots[0]!.reserve(SITE)).release();
     const slower = await robots[0]!.reserve(SITE, undefined, { minDelayMs: 5_000 });
     expect(booked(slower).waitMs).toBe(7_000);
-    expect(await after(0)).toBe(2_000);
   });
 });
 
 describe('a pause that the site asks one process for', () => {
-  it('applies to the fleet, from its next slot on', async () => {
-    const { robots, after } = startFleet(2);
+  it('moves the timetable of the fleet at once', async () => {
+    const { clock, robots, after } = startFleet(3);
     await after(0);
     robots[0]!.report(SITE, { reachable: true, retryAfter: '60' });
     expect([await after(0), await after(1)]).toEqual([60_000, 62_000]);
+    await clock.advance(10 * SECOND);
+    expect(await robots[2]!.reserve(SITE, undefined, { maxDelayMs: 1_000 })).toMatchObject({
+      status: 'deferred',
+      retryAt: clock.now() + 54_000,
+      delayFrom: 'retry-after',
+    });
   });
 
   it('applies to requests that wait already', async () => {
@@ -189,8 +214,61 @@ describe('a pause that the site asks one process for', () => {
     const waiting = robots[0]!.waitForSlot(decision);
     await clock.whenWaiting();
     robots[0]!.report(SITE, { reachable: true, retryAfter: '30' });
+    await settled();
     await clock.advance(31 * SECOND);
     expect(await waiting).toBe(30_000);
+  });
+
+  it('applies to a request of another process that has its slot already', async () => {
+    const { clock, robots, after } = startFleet(2);
+    const decision = await robots[1]!.check(SITE);
+    expect([await after(0), await after(0)]).toEqual([0, 2_000]);
+    const waiting = robots[1]!.waitForSlot(decision);
+    await clock.whenWaiting();
+    // Its slot is the one at 4,000.
+    await clock.advance(3 * SECOND);
+    robots[0]!.report(SITE, { reachable: true, retryAfter: '30' });
+    await clock.advance(31 * SECOND);
+    expect(await waiting).toBe(33_000);
+  });
+
+  it('is known to that process alone where the store cannot pause', async () => {
+    const { store, processes, after } = startFleet(2);
+    store.fail('reject', 'pause');
+    processes[0]!.robots.report(SITE, { reachable: true, retryAfter: '60' });
+    expect([await after(1), await after(0)]).toEqual([0, 60_000]);
+    expect(processes[0]!.told).toContain('failed pause');
+  });
+
+  it('is not missed by a member that takes a slow store’s slots', async () => {
+    const { clock, store, robots, after } = startFleet(1);
+    await after(0);
+    const decision = await robots[0]!.check(SITE);
+    store.fail('late', 'reserve');
+    const waiting = robots[0]!.waitForSlot(decision);
+    await clock.whenWaiting();
+    await clock.advance(2 * SECOND);
+    robots[0]!.report(SITE, { reachable: true, retryAfter: '30' });
+    store.recover();
+    store.proceed();
+    await settled();
+    await clock.advance(40 * SECOND);
+    expect(await waiting).toBe(32_000);
+  });
+});
+
+describe('a member that dies', () => {
+  it('blocks the others no longer than one gap, whatever it had booked', async () => {
+    const { clock, robots, after } = startFleet(2);
+    const decision = await robots[0]!.check(SITE);
+    const slot = await robots[0]!.takeSlot(decision);
+    await slot.leave();
+    // Twenty more wait in it when it dies; it is never heard of again.
+    const dead = Promise.allSettled(Array.from({ length: 20 }, () => robots[0]!.takeSlot(decision)));
+    await clock.whenWaiting();
+    expect(await after(1)).toBe(2_000);
+    await robots[0]!.close();
+    await dead;
   });
 });
 
@@ -236,42 +314,61 @@ describe('a store that cannot reserve', () => {
 });
 
 describe('for any calls of the processes of a fleet', () => {
-  it('no two of the slots they use are closer than the delay', async () => {
+  it('no two of their requests are closer than the delay, and none leaves in a pause', async () => {
     const { default: fc } = await import('fast-check');
-    const { FleetSlots } = await import('../../src/pacing/fleet-slots.ts');
+    const { Pacer, paceOf } = await import('../../src/pacing/index.ts');
+    const { decisionFor } = await import('../pacing/support.ts');
     const step = fc.record({
       member: fc.nat(2),
       laterMs: fc.oneof(fc.constant(0), fc.nat(3_000)),
-      maxWaitMs: fc.constantFrom(0, 1_500, 10_000, Infinity),
-      keeps: fc.boolean(),
-      pauseMs: fc.constantFrom(0, 0, 0, 5_000),
+      maxDelayMs: fc.constantFrom(0, 1_500, 10_000, Infinity),
+      leaves: fc.boolean(),
+      retryAfter: fc.constantFrom(undefined, undefined, undefined, '5'),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
         const clock: VirtualClock = virtualClock();
         const store = new ScriptedStore({ clock, reserves: true });
-        const members = [0, 1, 2].map(
-          () => new FleetSlots((origin, delayMs) => store.reserve!(origin, delayMs), clock, 8),
-        );
-        const heldUntil = [0, 0, 0];
-        const used: number[] = [];
-        for (const { member, laterMs, maxWaitMs, keeps, pauseMs } of steps) {
-          await clock.advance(laterMs);
-          heldUntil[member] = Math.max(heldUntil[member]!, clock.now() + pauseMs);
-          const notBefore = (): number => heldUntil[member]!;
-          const slot = await members[member]!.book(SITE, { delayMs: 1_000, maxWaitMs, notBefore });
-          if (slot?.booked !== true) continue;
-          expect(slot.at).toBeGreaterThanOrEqual(Math.max(clock.now(), heldUntil[member]!));
-          expect(slot.at - clock.now()).toBeLessThanOrEqual(maxWaitMs);
-          if (keeps) used.push(slot.at);
-          else slot.release();
+        const fleet = {
+          reserve: (origin: string, delayMs: number) => store.reserve!(origin, delayMs),
+          pause: (origin: string, ms: number) => store.pause!(origin, ms),
+        };
+        const members = [0, 1, 2].map(() => new Pacer({ clock, random: () => 0, maxOrigins: 8, fleet }));
+        const decision = decisionFor(SITE, 1_000);
+        const left: number[] = [];
+        let pausedUntil = -Infinity;
+        const request = async ({
+          member,
+          maxDelayMs,
+          leaves,
+          retryAfter,
+        }: (typeof steps)[number]): Promise<void> => {
+          const slot = await members[member]!.take(decision, paceOf({}, maxDelayMs), undefined);
+          if (!leaves) return slot.release();
+          await slot.leave();
+          expect(clock.now()).toBeGreaterThanOrEqual(pausedUntil);
+          left.push(clock.now());
+          if (retryAfter !== undefined) pausedUntil = Math.max(pausedUntil, clock.now() + 5_000);
+          slot.done(retryAfter === undefined ? {} : { status: 429, headers: { 'retry-after': retryAfter } });
+        };
+        const all: Promise<void>[] = [];
+        for (const each of steps) {
+          // A store that takes its time to answer makes slots late by that time.
+          await settled();
+          await clock.advance(each.laterMs);
+          const deferred = (error: unknown): void =>
+            expect(error).toMatchObject({ code: 'ERR_ROBOTS_DEFERRED' });
+          all.push(request(each).catch(deferred));
         }
-        used.sort((a, b) => a - b);
-        // Who comes back for a slot may be as late as timers are.
-        for (const [index, at] of used.entries()) {
-          if (index > 0) expect(at - used[index - 1]!).toBeGreaterThanOrEqual(950);
+        const ended = Promise.all(all);
+        for (let turns = 0; turns < 200 && left.length < steps.length; turns++) await clock.advance(1_000);
+        await ended;
+        // A request may be as late for its slot as timers are.
+        for (const [index, at] of left.entries()) {
+          if (index > 0) expect(at - left[index - 1]!).toBeGreaterThanOrEqual(950);
         }
       }),
+      { numRuns: runs(500) },
     );
   });
 });

@@ -6,7 +6,9 @@ import { A, B, booked, closing, laidDown, SLOW } from '../pacing/support.ts';
 describe('reserve', () => {
   it('books at once and returns the wait', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
-    const all = await Promise.all([1, 2, 3].map((page) => client.reserve(`${A}/${page}`)));
+    const all = await Promise.all(
+      [1, 2, 3].map((page) => client.reserve(`${A}/${page}`, undefined, { concurrency: 3 })),
+    );
     expect(all.map((each) => booked(each).waitMs)).toEqual([0, 2_500, 5_000]);
     expect(all[1]).toMatchObject({
       status: 'booked',
@@ -16,30 +18,81 @@ describe('reserve', () => {
       decision: { allowed: true, crawlDelayMs: 2_500, url: `${A}/2` },
     });
     await clock.advance(6_000);
+    for (const each of all) booked(each).done();
     expect(booked(await client.reserve(`${A}/4`)).waitMs).toBe(1_500);
   });
 
-  it('the caller’s least delay counts where the site asks for less; it never shortens', async () => {
-    const { client } = laidDown({ [A]: SLOW, [B]: '' });
+  it('the gap is the site’s own, 0 included, else the default; the least delay of the caller counts above it', async () => {
+    const texts = { [A]: SLOW, [B]: '', 'https://zero.example': 'User-agent: *\nCrawl-delay: 0\n' };
+    const { client } = laidDown(texts);
     const of = async (url: string, options: PacingOptions): Promise<unknown> => {
-      const { delayMs, delayFrom } = booked(await client.reserve(url, undefined, options));
-      return [delayMs, delayFrom];
+      const booking = booked(await client.reserve(url, undefined, options));
+      booking.done();
+      return [booking.delayMs, booking.delayFrom];
     };
     expect(await of(A, { minDelayMs: 4_000 })).toEqual([4_000, 'min-delay']);
-    expect(await of(A, { minDelayMs: 1_000 })).toEqual([2_500, 'crawl-delay']);
+    expect(await of(B, {})).toEqual([500, 'default-delay']);
+    expect(await of(B, { defaultDelayMs: 900 })).toEqual([900, 'default-delay']);
     expect(await of(B, { minDelayMs: 1_000 })).toEqual([1_000, 'min-delay']);
-    expect(await of(B, {})).toEqual([0, 'none']);
+    expect(await of('https://zero.example', {})).toEqual([0, 'crawl-delay']);
+    expect(await of('https://zero.example', { minDelayMs: 5 })).toEqual([5, 'min-delay']);
+    const other = laidDown({ [A]: SLOW }).client;
+    const shorter = await other.reserve(A, undefined, { minDelayMs: 1_000 });
+    expect(shorter).toMatchObject({ delayMs: 2_500, delayFrom: 'crawl-delay' });
   });
 
   it('beyond `maxDelayMs` nothing is booked, and `retryAt` has the time', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
-    await client.reserve(A);
+    booked(await client.reserve(A)).done();
     for (let time = 0; time < 2; time++) {
       const deferred = await client.reserve(A, undefined, { maxDelayMs: 2_499 });
-      expect(deferred).toMatchObject({ status: 'deferred', retryAt: clock.now() + 2_500, waitMs: 2_500 });
+      expect(deferred).toMatchObject({
+        status: 'deferred',
+        retryAt: clock.now() + 2_500,
+        waitMs: 2_500,
+        delayFrom: 'crawl-delay',
+      });
     }
     await clock.advance(2_500);
     expect(booked(await client.reserve(A, undefined, { maxDelayMs: 0 })).waitMs).toBe(0);
+  });
+
+  it('while no place is free nothing is booked: `done` frees it, or 30 seconds after the slot', async () => {
+    const { client, clock } = laidDown({ [A]: SLOW });
+    const first = booked(await client.reserve(A));
+    const full = {
+      status: 'deferred',
+      retryAt: clock.now() + 2_500,
+      waitMs: 2_500,
+      delayFrom: 'concurrency',
+    };
+    expect(await client.reserve(A)).toMatchObject(full);
+    first.done();
+    first.done();
+    const second = booked(await client.reserve(A));
+    expect(second.waitMs).toBe(2_500);
+    await clock.advance(2_500 + 29_999);
+    expect(await client.reserve(A)).toMatchObject({ status: 'deferred', delayFrom: 'concurrency' });
+    await clock.advance(1);
+    const third = booked(await client.reserve(A));
+    expect(third.waitMs).toBe(0);
+    second.done();
+    expect(await client.reserve(A)).toMatchObject({ status: 'deferred', delayFrom: 'concurrency' });
+  });
+
+  it('`done` tells what the page answered: 429 and 503 pause the origin', async () => {
+    const { client, clock } = laidDown({ [A]: '' });
+    booked(await client.reserve(A)).done({ status: 200, headers: { 'retry-after': '9' } });
+    await clock.advance(500);
+    booked(await client.reserve(A)).done({ status: 503 });
+    const paused = await client.reserve(A, undefined, { maxDelayMs: 1_000 });
+    // The random number is 0: the shortest that jitter makes of 30 s.
+    expect(paused).toMatchObject({ status: 'deferred', waitMs: 27_000, delayFrom: 'back-off' });
+    const after = booked(await client.reserve(A));
+    expect([after.waitMs, after.delayFrom]).toEqual([27_000, 'back-off']);
+    await clock.advance(27_000);
+    after.done({ status: 429, headers: new Headers({ 'retry-after': '9' }) });
+    expect(await client.reserve(A)).toMatchObject({ waitMs: 9_000, delayFrom: 'retry-after' });
   });
 
   it('a disallowed URL has no slot', async () => {
@@ -53,7 +106,7 @@ describe('reserve', () => {
 
   it('a slot given back is booked again', async () => {
     const { client } = laidDown({ [A]: SLOW });
-    await client.reserve(A);
+    booked(await client.reserve(A)).done();
     booked(await client.reserve(A)).release();
     expect(booked(await client.reserve(A)).waitMs).toBe(2_500);
   });
@@ -74,8 +127,10 @@ describe('reserve', () => {
     const clock = virtualClock();
     const client = new RobotsClient({ agent: 'ExampleBot', clock });
     closing(site, client);
-    expect(booked(await client.reserve(site.origin)).waitMs).toBe(2_500);
+    const first = booked(await client.reserve(site.origin));
+    expect(first.waitMs).toBe(2_500);
     await clock.advance(10_000);
+    first.done();
     expect(booked(await client.reserve(site.origin)).waitMs).toBe(0);
   });
 
@@ -83,7 +138,9 @@ describe('reserve', () => {
     const site = await fakeOrigin({ robots: SLOW });
     const client = new RobotsClient({ agent: 'ExampleBot', clock: virtualClock() });
     closing(site, client);
-    const all = await Promise.all([1, 2, 3].map((page) => client.reserve(site.url(`/${page}`))));
+    const all = await Promise.all(
+      [1, 2, 3].map((page) => client.reserve(site.url(`/${page}`), undefined, { concurrency: 3 })),
+    );
     expect(all.map((each) => booked(each).waitMs)).toEqual([2_500, 5_000, 7_500]);
     expect([site.robotsCount, site.pageCount]).toEqual([1, 0]);
   });
@@ -101,7 +158,8 @@ describe('reserve', () => {
     ['seconds', '30', 30_000],
     ['a date', 'Thu, 15 Jan 2026 12:01:00 GMT', 60_000],
     ['too long', '999999999', 86_400_000],
-    ['too short', '0', 1_000],
+    ['no time at all', '0', 0],
+    ['past', 'Thu, 15 Jan 2026 11:59:00 GMT', 0],
     ['unreadable', 'soon', 0],
     ['negative', '-5', 0],
   ])('a Retry-After that is %s moves the next slot', async (_, retryAfter, waitMs) => {
@@ -118,6 +176,13 @@ describe('reserve', () => {
     for (const [options, message] of [
       [{ minDelayMs: -1 }, /`minDelayMs` to be a whole number of milliseconds, got "-1" \(number\)/],
       [{ maxDelayMs: '9' }, /`maxDelayMs` to be a whole number of milliseconds, got "9" \(string\)/],
+      [{ concurrency: 0 }, /`concurrency` to be a whole number above 0, got "0" \(number\)/],
+      [{ backOff: true }, /`backOff` to be false or an object with `firstMs` and `maxMs`/],
+      [{ backOff: { firstMs: 0 } }, /`backOff.firstMs` to be a whole number of milliseconds above 0/],
+      [
+        { backOff: { maxMs: 9 } },
+        /`backOff.firstMs` to be no longer than `maxMs`, got 30000 above 9; give both/,
+      ],
       [{ delay: 1 }, /only known options, got `delay`/],
       [null, /the options to be an object, got null/],
     ] as const) {
@@ -136,7 +201,8 @@ describe('reserve', () => {
       'https://other.example': `${group('Crawl-delay: 1')}\nUser-agent: OtherBot\nRequest-rate: 1/1h\nDisallow:\n`,
     });
     const asked = async (url: string, agent?: string): Promise<unknown> => {
-      const { delayMs, delayFrom } = booked(await client.reserve(url, agent));
+      const { delayMs, delayFrom, done } = booked(await client.reserve(url, agent));
+      done();
       return [delayMs, delayFrom];
     };
     expect(await asked('https://rate.example/')).toEqual([10_000, 'request-rate']);

@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PacingOptions, type Purpose, refusalIn, RobotsClient } from '../../src/index.ts';
 import { testClient } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { lateClock } from '../support/late-clock.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
 
@@ -290,13 +292,19 @@ export function guardContract(guarded: GuardedClient): void {
 
       beforeEach(() => {
         const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 });
-        const made = guarded.make(client, { pacing: { maxDelayMs: 60_000 } });
+        const made = guarded.make(client, { pacing: { defaultDelayMs: 0, maxDelayMs: 100_000 } });
         paced = made.get;
         open.push(
           () => made.close?.() ?? Promise.resolve(),
           () => client.close(),
         );
       });
+
+      /** All requests so far have joined the line, where one timer is for all of them. */
+      const allWaiting = async (): Promise<void> => {
+        await clock.whenWaiting();
+        for (let turns = 0; turns < 10; turns++) await setImmediate();
+      };
 
       const pagesOf = (server: Site): string[] => seenBy(server).filter((line) => line !== 'GET /robots.txt');
       const slow: Handler = (_, response) =>
@@ -306,7 +314,7 @@ export function guardContract(guarded: GuardedClient): void {
         const server = await site(slow);
         // Which of them comes first is up to the client.
         const left = new Map([1, 2, 3].map((page) => [page, paced(server.url(`/page/${page}`))]));
-        await clock.whenWaiting(3);
+        await clock.whenWaiting();
         for (const before of [0, 1, 2]) {
           expect(pagesOf(server)).toHaveLength(before);
           await clock.advance(20_000);
@@ -328,13 +336,13 @@ export function guardContract(guarded: GuardedClient): void {
           );
           left.delete(page);
         };
-        await clock.whenWaiting(3);
+        await allWaiting();
         await clock.jump(50_000);
         await nextAnswer();
         // Its slot and the next have passed.
         expect(pagesOf(server)).toHaveLength(1);
         for (const sent of [2, 3]) {
-          await clock.whenWaiting(4 - sent);
+          await clock.whenWaiting();
           await clock.advance(20_000);
           await nextAnswer();
           expect(pagesOf(server)).toHaveLength(sent);
@@ -343,13 +351,20 @@ export function guardContract(guarded: GuardedClient): void {
 
       it('over the ceiling a request is deferred: not sent, and told when to come again', async () => {
         const server = await site(slow);
-        const all = [1, 2, 3].map((page) => paced(server.url(`/page/${page}`)));
-        await clock.whenWaiting(3);
-        const deferred = refusalIn(await failure(paced(server.url('/page/4'))));
-        expect(deferred).toMatchObject({ code: 'ERR_ROBOTS_DEFERRED', retryAt: clock.now() + 80_000 });
-        await clock.advance(60_000);
-        await Promise.all(all);
-        expect(pagesOf(server)).toHaveLength(3);
+        const all = Promise.all([1, 2, 3, 4, 5].map((page) => paced(server.url(`/page/${page}`))));
+        await allWaiting();
+        const deferred = refusalIn(await failure(paced(server.url('/page/6'))));
+        expect(deferred).toMatchObject({
+          code: 'ERR_ROBOTS_DEFERRED',
+          retryAt: clock.now() + 120_000,
+          delayFrom: 'crawl-delay',
+        });
+        const sent = (): number => pagesOf(server).length;
+        for (const count of [1, 2, 3, 4, 5]) {
+          await clock.advance(20_000);
+          await eventually(() => expect(sent()).toBe(count));
+        }
+        await all;
       });
 
       it('a disallowed request takes no slot', async () => {

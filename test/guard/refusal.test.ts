@@ -91,7 +91,7 @@ describe('the error of a guard', () => {
       expect(refusalFor(decision, way)).toMatchObject(way);
       expect(refusalFor(decision, way).message).toBe(lead + refusalFor(decision).message);
     }
-    const deferred = new RobotsDeferredError(DISALLOWED, 0, way);
+    const deferred = new RobotsDeferredError(DISALLOWED, { retryAt: 0, delayFrom: 'crawl-delay' }, way);
     expect(deferred).toMatchObject(way);
     expect(deferred.message).toMatch(lead);
     expect(refusalFor(DISALLOWED)).toMatchObject({ requested: DISALLOWED.url, redirects: [] });

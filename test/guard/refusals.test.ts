@@ -169,9 +169,14 @@ describe('refusalIn', () => {
     const robots = new ScriptedClient();
     const retryAt = Date.UTC(2026, 0, 15, 12);
     const decision = await robots.check('https://example.com/page');
-    const deferred = new RobotsDeferredError(decision, retryAt);
+    const deferred = new RobotsDeferredError(decision, { retryAt, delayFrom: 'back-off' });
     expect(refusalIn(new TypeError('fetch failed', { cause: deferred }))).toBe(deferred);
-    expect(refusalIn(deferred)).toMatchObject({ code: 'ERR_ROBOTS_DEFERRED', retryAt, decision });
+    expect(refusalIn(deferred)).toMatchObject({
+      code: 'ERR_ROBOTS_DEFERRED',
+      retryAt,
+      delayFrom: 'back-off',
+      decision,
+    });
   });
 
   it('finds it in the answer of a guard, in its clones, and behind the error of a client', async () => {

@@ -1,4 +1,4 @@
-import { type Reservation, RobotsClient } from '../../src/index.ts';
+import { type Decision, type Reservation, RobotsClient } from '../../src/index.ts';
 import { virtualClock, type VirtualClock } from '../../src/testing/index.ts';
 import { opened } from '../support/opened.ts';
 
@@ -37,4 +37,19 @@ export function noting(
 export function booked(reservation: Reservation): Extract<Reservation, { status: 'booked' }> {
   if (reservation.status !== 'booked') throw new Error(`not booked: ${reservation.status}`);
   return reservation;
+}
+
+/** A decision that allows a page of `origin`, whose robots.txt states this delay. */
+export function decisionFor(origin: string, crawlDelayMs?: number): Decision {
+  return {
+    url: `${origin}/`,
+    origin,
+    agent: 'ExampleBot',
+    profile: 'rfc9309',
+    allowed: true,
+    state: 'rules',
+    reason: 'no-rule',
+    robots: { url: `${origin}/robots.txt`, source: 'memory' },
+    ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
+  } as Decision;
 }

@@ -131,7 +131,9 @@ describe('Handling of errors and HTTP status codes', () => {
       '/busy': { status: 429, headers },
     });
     const { robots, clock } = follower(PROFILE);
-    const fetchSlowly = guardFetch(fetch, robots, { pacing: { maxDelayMs: 30 * SECOND } });
+    const fetchSlowly = guardFetch(fetch, robots, {
+      pacing: { defaultDelayMs: 0, maxDelayMs: 30 * SECOND },
+    });
     for (const path of ['/gone', '/closed', '/busy']) await fetchSlowly(server.url(path));
     await expect(fetchSlowly(server.url('/'))).rejects.toMatchObject({
       code: 'ERR_ROBOTS_DEFERRED',

@@ -331,6 +331,51 @@ export function storeContract(
         expect(await store.reserve('another', HOUR)).toBe(0);
       });
     });
+
+    describeFleet('pauses', () => {
+      /** Whole minutes, so that the time that the calls took does not count. */
+      const minutes = (ms: number): number => Math.ceil(ms / MINUTE);
+
+      it('are none until somebody pauses a key, and asking begins none', async () => {
+        expect(await store.pause('k', 0)).toBe(0);
+        expect(await store.reserve('k', HOUR)).toBe(0);
+        expect(await store.pause('k', 0)).toBe(0);
+      });
+
+      it('move all later slots behind them', async () => {
+        expect(minutes(await store.pause('k', 10 * MINUTE))).toBe(10);
+        expect(minutes(await store.reserve('k', MINUTE))).toBe(10);
+        expect(minutes(await store.reserve('k', MINUTE))).toBe(11);
+        expect(minutes(await store.pause('k', 0))).toBe(10);
+      });
+
+      it('leave slots that lie behind them where they are', async () => {
+        await store.reserve('k', HOUR);
+        await store.reserve('k', HOUR);
+        await store.pause('k', 10 * MINUTE);
+        expect(minutes(await store.reserve('k', MINUTE))).toBe(61);
+      });
+
+      it('are never shortened by another', async () => {
+        await store.pause('k', HOUR);
+        expect(minutes(await store.pause('k', MINUTE))).toBe(60);
+        expect(minutes(await store.pause('k', 2 * HOUR))).toBe(120);
+      });
+
+      it('of one key do not hold for another', async () => {
+        await Promise.all(KEYS.map((key) => store.pause(key, HOUR)));
+        const left = await Promise.all(KEYS.map((key) => store.pause(key, 0)));
+        expect(left.map(minutes)).toEqual(KEYS.map(() => 60));
+        expect([await store.pause('another', 0), await store.reserve('another', HOUR)]).toEqual([0, 0]);
+      });
+
+      it('refuse a time that is none', async () => {
+        for (const ms of [Number.NaN, -1, Infinity]) {
+          await expect(store.pause('k', ms)).rejects.toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
+        }
+        expect(await store.pause('k', 0)).toBe(0);
+      });
+    });
   });
 }
 
@@ -344,14 +389,15 @@ function complete(store: RobotsStore, has: 'fleet' | 'values'): Required<Omit<Ro
   const none = (): never => {
     throw new Error('The store has no leases, or no slots');
   };
-  if (has === 'values') expect([store.lease, store.reserve]).toEqual([undefined, undefined]);
-  const { lease = none, reserve = none } = store;
-  if (has === 'fleet') expect([store.lease, store.reserve]).not.toContain(undefined);
+  const { lease = none, reserve = none, pause = none } = store;
+  const isFleet = has === 'fleet';
+  expect([lease, reserve, pause].map((each) => each !== none)).toEqual([isFleet, isFleet, isFleet]);
   return {
     get: (key) => store.get(key),
     set: (key, value, options) => store.set(key, value, options),
     delete: (key) => store.delete(key),
     lease: (key, ttlMs, options) => lease.call(store, key, ttlMs, options),
     reserve: (key, delayMs) => reserve.call(store, key, delayMs),
+    pause: (key, pauseMs) => pause.call(store, key, pauseMs),
   };
 }

@@ -1,7 +1,8 @@
+import { durationMs } from '../../src/store/store.ts';
 import { withFence } from '../../src/store/value/fence.ts';
 import type { RobotsStore, StoreLease, StoreSetOptions } from '../../src/index.ts';
 
-export type StoreCall = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve';
+export type StoreCall = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve' | 'pause';
 
 /** What a call does instead of its work. `late`: the work, but only when {@link ScriptedStore.proceed} is called. */
 export type StoreFault =
@@ -29,16 +30,20 @@ export class ScriptedStore implements RobotsStore {
   readonly reservedMs: number[] = [];
   readonly lease?: NonNullable<RobotsStore['lease']>;
   readonly reserve?: NonNullable<RobotsStore['reserve']>;
+  readonly pause?: NonNullable<RobotsStore['pause']>;
   private readonly clock: { now(): number };
   private readonly faults = new Map<StoreCall, StoreFault>();
   private readonly leases = new Map<string, { token: string; until: number }>();
   private readonly slots = new Map<string, number>();
+  private readonly pausedUntil = new Map<string, number>();
   private readonly held: (() => void)[] = [];
 
   constructor({ clock, leases = true, reserves = false }: ScriptedStoreOptions) {
     this.clock = clock;
     if (leases) this.lease = (key, ttlMs) => this.do('lease', key, () => this.take(key, ttlMs));
-    if (reserves) this.reserve = (key, delayMs) => this.do('reserve', key, () => this.book(key, delayMs));
+    if (!reserves) return;
+    this.reserve = (key, delayMs) => this.do('reserve', key, () => this.book(key, delayMs));
+    this.pause = (key, pauseMs) => this.do('pause', key, () => this.pauseUntil(key, pauseMs));
   }
 
   get(key: string): Promise<string | undefined> {
@@ -65,7 +70,7 @@ export class ScriptedStore implements RobotsStore {
 
   /** From now on these calls fail so. */
   fail(kind: StoreFault['kind'] | StoreFault, ...calls: StoreCall[]): void {
-    const all: readonly StoreCall[] = ['get', 'set', 'delete', 'lease', 'release', 'reserve'];
+    const all: readonly StoreCall[] = ['get', 'set', 'delete', 'lease', 'release', 'reserve', 'pause'];
     const fault = typeof kind === 'string' ? ({ kind, value: undefined } as StoreFault) : kind;
     for (const call of calls.length === 0 ? all : calls) this.faults.set(call, fault);
   }
@@ -149,8 +154,17 @@ export class ScriptedStore implements RobotsStore {
   private book(key: string, delayMs: number): number {
     this.reservedMs.push(delayMs);
     const now = this.clock.now();
-    const at = Math.max(now, (this.slots.get(key) ?? -Infinity) + delayMs);
+    const pausedUntil = this.pausedUntil.get(key) ?? -Infinity;
+    const at = Math.max(now, pausedUntil, (this.slots.get(key) ?? -Infinity) + delayMs);
     this.slots.set(key, at);
     return at - now;
+  }
+
+  private pauseUntil(key: string, pauseMs: number): number {
+    const now = this.clock.now();
+    durationMs('pauseMs', pauseMs);
+    const until = Math.max(this.pausedUntil.get(key) ?? -Infinity, now + pauseMs);
+    this.pausedUntil.set(key, until);
+    return until - now;
   }
 }

@@ -23,9 +23,7 @@ export class GuardEvents {
     const { decision, options } = hop;
     // Another guard tells of a request that it decides again.
     if (decision === undefined || (options.isPreliminary === true && refused === undefined)) return;
-    const { usage } = refused ?? {};
-    const way = hop.isRedirected ? hop.way : {};
-    this.#asked.tell(decision, usage === undefined ? way : { ...way, usage });
+    this.#asked.tell(decision, hop.isRedirected ? hop.way : undefined);
   }
 
   /** A link was looked up in memory. */
@@ -49,7 +47,8 @@ export class GuardEvents {
     const ignored = { url: new URL(url).href, because };
     const { onIgnored } = this.#listeners;
     if (onIgnored !== undefined) callListener('onIgnored', onIgnored, ignored);
-    this.#asked.tellIgnored(ignored.url, because);
+    const { ignored: channel } = decisionChannels;
+    if (channel.hasSubscribers) channel.publish({ ...ignored, client: this.#client });
   }
 
   /** The site wants to be paid. */

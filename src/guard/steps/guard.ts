@@ -228,7 +228,7 @@ export class Guard<Result = unknown> {
       return await this.#asked.takeSlot(decision, pace, options.signal);
     } catch (error) {
       if (!isRedirected || !(error instanceof RobotsDeferredError)) throw error;
-      throw new RobotsDeferredError(error.decision, error.retryAt, way);
+      throw new RobotsDeferredError(error.decision, error, way);
     }
   }
 

@@ -20,7 +20,7 @@ import {
 } from '../store.ts';
 import { storeChannels } from '../store-event.ts';
 import type { SetAside } from './set-aside.ts';
-import type { EmbeddedDatabase } from './database.ts';
+import type { EmbeddedDatabase, Entry } from './database.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { Table, type Writer } from './table.ts';
 
@@ -36,6 +36,7 @@ export interface EmbeddedStore extends RobotsStore, AsyncDisposable {
   delete(key: string): Promise<void>;
   lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
   reserve(key: string, delayMs: number): Promise<number>;
+  pause(key: string, pauseMs: number): Promise<number>;
   /** All values that have not expired. Values written or deleted during the iteration may or may not be included. */
   entries(): AsyncIterable<StoreEntry>;
   /**
@@ -163,15 +164,24 @@ export function embeddedStore(
     reserve: (key, delayMs) =>
       open(async () => {
         const delay = durationMs('delayMs', delayMs);
-        const slot = await table.write('now', (writer) => {
-          const last = Number(writer.find('slot', key)?.content.toString() ?? Number.NaN);
-          const now = table.now();
-          const next = Number.isFinite(last) ? Math.max(now, last + delay) : now;
-          const expiresAt = next + Math.max(delay, SLOT_REMEMBERED_MS);
-          writer.put('slot', { key, content: Buffer.from(String(next)), expiresAt });
-          return next;
-        });
+        const { slot } = await moveTimetable(table, key, delay, ({ slot: last, pausedUntil }, now) => ({
+          slot: Math.max(now, pausedUntil, last + delay),
+          pausedUntil,
+        }));
         return Math.max(0, slot - table.now());
+      }),
+    pause: (key, pauseMs) =>
+      open(async () => {
+        const ms = durationMs('pauseMs', pauseMs);
+        const asksAlone = (): Timetable => readTimetable(table.find('slot', key), table.now());
+        const { pausedUntil } =
+          ms === 0
+            ? await table.read(asksAlone)
+            : await moveTimetable(table, key, 0, ({ slot, pausedUntil: before }, now) => ({
+                slot,
+                pausedUntil: Math.max(before, now + ms),
+              }));
+        return Math.max(0, pausedUntil - table.now());
       }),
     async *entries() {
       const pages = table.pages('value');
@@ -201,6 +211,36 @@ function isHeld(writer: Writer, key: string, now: number): boolean {
     writer.put('lease', { key, content: Buffer.from(lease.content), expiresAt: now + ttlMs });
   }
   return true;
+}
+
+/** The last slot of an origin, and the end of its pause: epoch ms, 0 for none. */
+interface Timetable {
+  readonly slot: number;
+  readonly pausedUntil: number;
+}
+
+/** Changes the timetable of `key` in one transaction. It is kept long enough for a slot with `delayMs` to find it. */
+function moveTimetable(
+  table: Table,
+  key: string,
+  delayMs: number,
+  change: (before: Timetable, now: number) => Timetable,
+): Promise<Timetable> {
+  return table.write('now', (writer) => {
+    const now = table.now();
+    const { slot, pausedUntil } = change(readTimetable(writer.find('slot', key), now), now);
+    const expiresAt = Math.max(now, slot, pausedUntil) + Math.max(delayMs, SLOT_REMEMBERED_MS);
+    writer.put('slot', { key, content: Buffer.from(`${slot} ${pausedUntil} ${now}`), expiresAt });
+    return { slot, pausedUntil };
+  });
+}
+
+/** The content has the slot, the pause, and when they were written. A clock that was set back since lengthens no wait. */
+function readTimetable(entry: Entry | undefined, now: number): Timetable {
+  const numbers = entry === undefined ? [] : entry.content.toString().split(' ').map(Number);
+  const [slot = 0, pausedUntil = 0, writtenAt = now] = numbers.every(Number.isFinite) ? numbers : [];
+  const setBackMs = Math.max(0, writtenAt - now);
+  return { slot: slot - setBackMs, pausedUntil: pausedUntil - setBackMs };
 }
 
 function giveBack(writer: Writer, key: string, token: string): void {

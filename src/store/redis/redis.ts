@@ -12,7 +12,7 @@ import {
 } from '../store.ts';
 import { commandsOver, type RedisConnection } from './connection.ts';
 import { LAST_OCTET, nameOf, octets, readEntry, scan } from './names.ts';
-import { bookSlot, releaseLease, setFenced, takeLease } from './scripts.ts';
+import { bookSlot, pauseSlots, releaseLease, setFenced, takeLease } from './scripts.ts';
 import { randomUUID } from 'node:crypto';
 
 export type { FencedLease, StoreEntry } from '../store.ts';
@@ -43,6 +43,7 @@ export interface RedisStore extends RobotsStore {
   lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
   reserve(key: string, delayMs: number): Promise<number>;
   now(): Promise<number>;
+  pause(key: string, pauseMs: number): Promise<number>;
   /**
    * All values of the prefix on the server, a page at a time (`SCAN`). Values written or deleted during the iteration
    * may or may not be included. Not over a Cluster: make a store for each of its masters.
@@ -145,6 +146,11 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       const [seconds, micros] = Object(await send(nameOf(prefix, ''), 'TIME'));
       return Number(String(seconds)) * 1_000 + Number(String(micros)) / 1_000;
     },
+    async pause(key, pauseMs) {
+      const name = nameOf(prefix, key, ':slot');
+      const pause = durationMs('pauseMs', pauseMs);
+      return readWait(await pauseSlots(send, [name], micros(pause), micros(SLOT_REMEMBERED_MS)));
+    },
   };
 }
 
@@ -166,5 +172,5 @@ const micros = (ms: number): string => String(Math.ceil(ms * 1000));
 function readWait(reply: unknown): number {
   const waitMicros = Number(String(reply));
   if (Number.isFinite(waitMicros) && waitMicros >= 0) return waitMicros / 1000;
-  throw new Error(`Expected the server to return the time until a slot, got ${quote(reply)}`);
+  throw new Error(`Expected the server to return a time in microseconds, got ${quote(reply)}`);
 }

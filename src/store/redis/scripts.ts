@@ -69,16 +69,42 @@ return later and 0 or 1
 `);
 
 /**
- * Books a slot. KEYS[1] the last slot; ARGV[1] the delay of the next one, ARGV[2] the time to keep the key after the
- * slot. All in microseconds of the server's clock, because clients' clocks may differ. Returns the time until the slot.
+ * Reads a timetable: the last slot, the end of the pause, and when both were written, in microseconds of the server's
+ * clock, because clients' clocks may differ. When that clock was set back, waits go on from where they were.
  */
-export const bookSlot: RedisScript = redisScript(`
+const READ_TIMETABLE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local slot = now
-local last = tonumber(redis.call('GET', KEYS[1]))
-if last then slot = math.max(now, last + ARGV[1]) end
-local ttl = math.ceil((slot - now + ARGV[2]) / 1000)
-redis.call('SET', KEYS[1], string.format('%.0f', slot), 'PX', string.format('%.0f', ttl))
+local stored = redis.call('GET', KEYS[1]) or ''
+local slot, paused, written = string.match(stored, '^(%d+) (%d+) (%d+)$')
+slot, paused, written = tonumber(slot) or 0, tonumber(paused) or 0, tonumber(written) or now
+local setback = math.max(0, written - now)
+slot, paused = math.max(0, slot - setback), math.max(0, paused - setback)
+`;
+
+const WRITE_TIMETABLE = `
+local ttl = math.ceil((math.max(now, slot, paused) - now + ARGV[2]) / 1000)
+redis.call('SET', KEYS[1], string.format('%.0f %.0f %.0f', slot, paused, now), 'PX', string.format('%.0f', ttl))
+`;
+
+/**
+ * Books a slot. KEYS[1] the timetable; ARGV[1] the delay of the slot, ARGV[2] the time to keep the key after it, both in
+ * microseconds. Returns the time until the slot.
+ */
+export const bookSlot: RedisScript = redisScript(`${READ_TIMETABLE}
+slot = math.max(now, paused, slot + ARGV[1])
+${WRITE_TIMETABLE}
 return slot - now
+`);
+
+/**
+ * Pauses a timetable. KEYS[1] the timetable; ARGV[1] the pause from now on, 0 to ask alone, ARGV[2] the time to keep the
+ * key after it, both in microseconds. Returns the time until the end of the pause in force.
+ */
+export const pauseSlots: RedisScript = redisScript(`${READ_TIMETABLE}
+if ARGV[1] ~= '0' then
+  paused = math.max(paused, now + ARGV[1])
+  ${WRITE_TIMETABLE}
+end
+return math.max(0, paused - now)
 `);

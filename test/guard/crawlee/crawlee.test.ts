@@ -324,7 +324,9 @@ describe('withRobots, with pacing', () => {
 
   it('lets the queue know how long a request may wait, before it is given to somebody else', async () => {
     const server = await site();
-    const guarded = withRobots(HttpCrawler, client(), { pacing: { maxDelayMs: 400_000 } });
+    const guarded = withRobots(HttpCrawler, client(), {
+      pacing: { defaultDelayMs: 0, maxDelayMs: 400_000 },
+    });
     const crawler = new guarded(record().options, inMemory());
     const queue = await crawler.getRequestQueue();
     const before = queue.requestLockSecs;

@@ -1,0 +1,43 @@
+import type { Decision } from '../decision/index.ts';
+import { requestRate, type RobotsFile } from '../rules/index.ts';
+import type { Pace } from './options.ts';
+
+/** The time between two departures to an origin, and who asks for it. */
+export interface Gap {
+  readonly delayMs: number;
+  readonly delayFrom: 'crawl-delay' | 'request-rate' | 'default-delay' | 'min-delay';
+}
+
+/** The longest delay that the site states, 0 included; else the default. Never under the caller's least delay. */
+export function gapOf(
+  { crawlDelayMs }: Decision,
+  requestRateMs: number | undefined,
+  { defaultDelayMs, minDelayMs }: Pick<Pace, 'defaultDelayMs' | 'minDelayMs'>,
+): Gap {
+  const gap = statedGap(crawlDelayMs, requestRateMs) ?? {
+    delayMs: defaultDelayMs,
+    delayFrom: 'default-delay',
+  };
+  return gap.delayMs < minDelayMs ? { delayMs: minDelayMs, delayFrom: 'min-delay' } : gap;
+}
+
+function statedGap(crawlDelayMs: number | undefined, requestRateMs: number | undefined): Gap | undefined {
+  if (requestRateMs !== undefined && requestRateMs > (crawlDelayMs ?? -1)) {
+    return { delayMs: requestRateMs, delayFrom: 'request-rate' };
+  }
+  return crawlDelayMs === undefined ? undefined : { delayMs: crawlDelayMs, delayFrom: 'crawl-delay' };
+}
+
+/** The delays that files ask for with `Request-rate`. Few files have that line; those without are read only once. */
+export class RequestRates {
+  private readonly agentsWithout = new WeakMap<RobotsFile, Set<string>>();
+
+  /** The least time between two requests of `agent` at `now`, in milliseconds; `undefined` when none is stated. */
+  delayMsOf(file: RobotsFile, agent: string, now: number): number | undefined {
+    if (this.agentsWithout.get(file)?.has(agent) === true) return undefined;
+    if (requestRate(file, agent) !== undefined) return requestRate(file, agent, { atMs: now });
+    const agents = this.agentsWithout.get(file) ?? new Set();
+    this.agentsWithout.set(file, agents.add(agent));
+    return undefined;
+  }
+}

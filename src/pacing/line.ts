@@ -1,0 +1,288 @@
+import { type Clock, onAbort, sleepBy, type SteadyClock } from '../base/index.ts';
+import type { FleetTimetables } from '../store/index.ts';
+import type { Pause, PauseSignal } from './pause.ts';
+import { type DelayFrom, type Departure, type Place, Timetable, type Wanted } from './timetable.ts';
+
+/** A request of this process. */
+export interface LineRequest extends Wanted {
+  /** It does not wait longer than this. */
+  readonly deadline: number;
+  /** It takes a place for a time to come, instead of waiting for that time. */
+  readonly booksAhead: boolean;
+}
+
+/** The request has to wait longer than it may. */
+export interface Deferral {
+  readonly retryAt: number;
+  readonly delayFrom: DelayFrom;
+}
+
+interface Waiter {
+  readonly request: LineRequest;
+  settle(result: Place | Deferral): void;
+  reject(reason: unknown): void;
+}
+
+/** A slot of the fleet that no request of this process has used yet. It cannot be given back there. */
+interface FleetSlot {
+  readonly at: number;
+  readonly delayMs: number;
+  /** When the fleet was asked for pauses last. */
+  checkedAt: number;
+}
+
+/** While it waits, a line looks at the clock so often: the clock may be set, and a computer may sleep. */
+const LOOK_AGAIN_MS = 60_000;
+const MAX_LATE_MS = 50;
+/** Shortly before a slot of a fleet that was waited for, the fleet is asked for pauses again. */
+const CHECKED_FOR_MS = 200;
+const WOKEN = Symbol('woken');
+
+/**
+ * How late a request may use its slot of a fleet, because the slots around it belong to others. Timers are late by
+ * some milliseconds. A request that is later needs a new slot.
+ */
+export function toleratedLateMs(delayMs: number): number {
+  return delayMs === 0 ? MAX_LATE_MS : Math.min(MAX_LATE_MS, delayMs / 10);
+}
+
+/** The requests of this process that wait for one origin, in order, and the loop that lets them go. */
+export class Line {
+  readonly timetable: Timetable = new Timetable();
+  private readonly origin: string;
+  private readonly clock: Clock;
+  private readonly steady: SteadyClock;
+  private readonly fleet: FleetTimetables | undefined;
+  private waiting: Waiter[] = [];
+  private serving = false;
+  private sleeper: { readonly until: number; readonly controller: AbortController } | undefined;
+  private slot: FleetSlot | undefined;
+
+  constructor(origin: string, clock: Clock, steady: SteadyClock, fleet: FleetTimetables | undefined) {
+    this.origin = origin;
+    this.clock = clock;
+    this.steady = steady;
+    this.fleet = fleet;
+  }
+
+  /**
+   * Takes a place for a request when its turn and its time have come. Synchronous when that is now, and without a
+   * fleet. Rejects only with the reason of `signal`, or of {@link close}.
+   *
+   * @param isFirst The request had a place and lost it, so it goes before all others.
+   */
+  ask(
+    request: LineRequest,
+    signal: AbortSignal | undefined,
+    isFirst = false,
+  ): Place | Deferral | Promise<Place | Deferral> {
+    signal?.throwIfAborted();
+    const result = this.decide(request, isFirst ? 0 : this.waiting.length, this.steady.now());
+    if (result !== undefined && 'retryAt' in result) return result;
+    if (result !== undefined && this.fleet === undefined) return this.timetable.take(result, request.gap);
+    return new Promise((resolve, reject) => {
+      const left =
+        signal === undefined
+          ? undefined
+          : onAbort(signal, () => {
+              this.remove(waiter);
+              reject(signal.reason);
+            });
+      const waiter: Waiter = {
+        request,
+        settle(value) {
+          left?.();
+          resolve(value);
+        },
+        reject(reason) {
+          left?.();
+          reject(reason);
+        },
+      };
+      if (isFirst) this.waiting.unshift(waiter);
+      else this.waiting.push(waiter);
+      if (isFirst || request.deadline < (this.sleeper?.until ?? -Infinity)) this.wake();
+      if (!this.serving) void this.serve();
+    });
+  }
+
+  /** Frees the place of a request. When it has not left, its slot is for the next one. */
+  free(place: Place): void {
+    if (!this.timetable.free(place)) return;
+    if (!place.hasLeft && this.fleet !== undefined) {
+      this.slot ??= { at: place.at, delayMs: place.gap.delayMs, checkedAt: -Infinity };
+    }
+    this.wake();
+  }
+
+  /** Frees the place of a request at `at`, if nobody does before. */
+  freeAt(place: Place, at: number): void {
+    place.freeAt = Math.min(place.freeAt, at);
+    this.wake();
+  }
+
+  /** Whether the request of `place` leaves now. A slot of a fleet cannot be moved, so it must not be late. */
+  leave(place: Place, now: number): boolean {
+    const lateMs = now - place.at;
+    if (this.fleet !== undefined && lateMs > toleratedLateMs(place.gap.delayMs)) return false;
+    return this.timetable.leave(place, now);
+  }
+
+  /** Learns what an answer says, and tells the fleet. Returns the pause that it begins or lengthens. */
+  learn(signal: PauseSignal): Pause | undefined {
+    const pause = this.timetable.learn(signal);
+    if (pause === undefined) return undefined;
+    void this.fleet?.pause(this.origin, pause.until - signal.now);
+    this.wake();
+    return pause;
+  }
+
+  /** The times have changed: looks at the requests that wait again. */
+  wake(): void {
+    this.sleeper?.controller.abort(WOKEN);
+  }
+
+  close(reason: unknown): void {
+    for (const { reject } of this.waiting.splice(0)) reject(reason);
+    this.wake();
+  }
+
+  /** What becomes of a request with `ahead` others before it: it may go, it is deferred, or (`undefined`) it waits. */
+  private decide(request: LineRequest, ahead: number, now: number): Departure | Deferral | undefined {
+    const { gap, deadline, booksAhead } = request;
+    const due = this.timetable.due(now, request);
+    // The gaps of those before it are taken to be as long as its own.
+    const at = Math.max(now, due.at) + ahead * gap.delayMs;
+    if (at > deadline) return { retryAt: at, delayFrom: due.delayFrom };
+    if (booksAhead && ahead > 0 && !this.waiting.every((waiter) => waiter.request.booksAhead)) {
+      return { retryAt: at, delayFrom: due.delayFrom };
+    }
+    if (due.placeAt > (booksAhead ? at : now)) {
+      // Nobody knows when a place will be free, so no time can be booked.
+      const waits = !booksAhead && deadline > now;
+      return waits ? undefined : { retryAt: Math.max(at, now + gap.delayMs), delayFrom: 'concurrency' };
+    }
+    return ahead === 0 && (booksAhead || at <= now) ? { at, delayFrom: due.delayFrom } : undefined;
+  }
+
+  private async serve(): Promise<void> {
+    this.serving = true;
+    try {
+      for (let head; (head = this.settleAll()) !== undefined;) await this.serveFirst(head.request);
+    } catch (error) {
+      // A clock that cannot wait.
+      this.close(error);
+    }
+    this.serving = false;
+  }
+
+  /** Lets go whom nothing holds, and defers who would wait too long. Returns who is first then. */
+  private settleAll(): Waiter | undefined {
+    const now = this.steady.now();
+    for (let index = 0; index < this.waiting.length;) {
+      const { request } = this.waiting[index]!;
+      const result = this.decide(request, index, now);
+      if (result === undefined || ('at' in result && this.fleet !== undefined)) index++;
+      else this.settle(index, 'at' in result ? this.timetable.take(result, request.gap) : result);
+    }
+    return this.waiting[0];
+  }
+
+  private settle(index: number, result: Place | Deferral): void {
+    for (const waiter of this.waiting.splice(index, 1)) waiter.settle(result);
+  }
+
+  private serveFirst(request: LineRequest): Promise<void> | undefined {
+    const now = this.steady.now();
+    const due = this.timetable.due(now, request);
+    const dueAt = Math.max(due.at, due.placeAt);
+    if (this.fleet === undefined || (dueAt > now && !request.booksAhead)) return this.sleepUntil(dueAt);
+    return this.serveInFleet(request, due.at, this.fleet);
+  }
+
+  /** The next step towards a slot of the fleet for the first request: to book one, to wait for it, or to go. */
+  private serveInFleet(
+    request: LineRequest,
+    dueAt: number,
+    fleet: FleetTimetables,
+  ): Promise<void> | undefined {
+    const { gap, deadline, booksAhead } = request;
+    const now = this.steady.now();
+    const slot = this.usableSlot(request, dueAt, now);
+    if (slot === undefined) return this.bookInFleet(request, dueAt, fleet);
+    if (slot.at > deadline) {
+      return this.askForPause(fleet).then(() => {
+        const { delayFrom } = this.timetable.due(this.steady.now(), request);
+        if (this.waiting[0]?.request === request) this.settle(0, { retryAt: slot.at, delayFrom });
+      });
+    }
+    const checkedSince = (booksAhead ? now : slot.at) - CHECKED_FOR_MS;
+    if (slot.checkedAt < checkedSince) {
+      return now < checkedSince ? this.sleepUntil(checkedSince) : this.askForPause(fleet);
+    }
+    if (slot.at > now && !booksAhead) return this.sleepUntil(slot.at);
+    const { delayFrom } = this.timetable.due(now, request);
+    this.slot = undefined;
+    this.settle(0, this.timetable.take({ at: slot.at, delayFrom }, gap));
+    return undefined;
+  }
+
+  private usableSlot({ gap, booksAhead }: LineRequest, dueAt: number, now: number): FleetSlot | undefined {
+    const { slot } = this;
+    if (slot === undefined || slot.delayMs < gap.delayMs || (booksAhead && slot.at < dueAt)) return undefined;
+    return now - slot.at > toleratedLateMs(slot.delayMs) ? undefined : slot;
+  }
+
+  private async bookInFleet(
+    { gap: { delayMs } }: LineRequest,
+    dueAt: number,
+    fleet: FleetTimetables,
+  ): Promise<void> {
+    const book = async (behindMs: number): Promise<number> => {
+      // Without a gap there is nothing to agree on but pauses.
+      const waitMs =
+        behindMs > 0 ? await fleet.reserve(this.origin, behindMs) : await fleet.pause(this.origin, 0);
+      // A fleet that cannot be reached leaves each process its own timetable.
+      return this.steady.now() + (waitMs ?? 0);
+    };
+    let at = await book(delayMs);
+    // A slot that is too early stays empty, and the next one is booked as far behind it as needed.
+    if (dueAt > at) at = Math.max(dueAt, await book(Math.max(delayMs, Math.ceil(dueAt - at))));
+    this.slot = { at, delayMs, checkedAt: this.steady.now() };
+  }
+
+  /** Learns whether another process of the fleet has paused the origin. */
+  private async askForPause(fleet: FleetTimetables): Promise<void> {
+    const pausedMs = (await fleet.pause(this.origin, 0)) ?? 0;
+    const now = this.steady.now();
+    if (this.slot !== undefined) this.slot.checkedAt = now;
+    if (pausedMs === 0) return;
+    this.timetable.learn({ now, leftAt: undefined, askedMs: pausedMs, backOff: false, random: () => 0 });
+    // Slots that were booked before are for nobody now.
+    if (this.slot !== undefined && this.slot.at < now + pausedMs) this.slot = undefined;
+  }
+
+  /** Waits until `at`, until somebody's wait must end, or until the times have changed. */
+  private async sleepUntil(at: number): Promise<void> {
+    const now = this.steady.now();
+    let until = Math.min(at, now + LOOK_AGAIN_MS);
+    for (const { request } of this.waiting)
+      if (request.deadline > now) until = Math.min(until, request.deadline);
+    if (until <= now) return;
+    const controller = new AbortController();
+    this.sleeper = { until, controller };
+    try {
+      await sleepBy(this.clock, until - now, controller.signal);
+    } catch (error) {
+      if (error !== WOKEN) throw error;
+    } finally {
+      this.sleeper = undefined;
+    }
+  }
+
+  private remove(waiter: Waiter): void {
+    const index = this.waiting.indexOf(waiter);
+    if (index >= 0) this.waiting.splice(index, 1);
+    this.wake();
+  }
+}

@@ -1,0 +1,90 @@
+import type { Line } from './line.ts';
+import type { PageAnswer } from './pause.ts';
+import { type Place, PLACE_HELD_MS } from './timetable.ts';
+
+/** A slot whose time has come, for a request that is about to leave. */
+export interface TakenSlot {
+  /** Milliseconds that the request waited for its slot. */
+  readonly waitedMs: number;
+  /**
+   * Whether the request may leave now. If `true`, it must be sent synchronously. `false` when another request to the
+   * origin left meanwhile, or a pause began.
+   */
+  leaveNow(): boolean;
+  /**
+   * Resolves when the request may leave. Once it has left, further calls resolve at once.
+   *
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
+   */
+  leave(signal?: AbortSignal): Promise<void>;
+  /** Gives the slot back when the request is not made. No effect once the request has left. */
+  release(): void;
+  /**
+   * The header fields of the answer have come, and its body is still read. A 429 or 503 pauses the origin from now on,
+   * and the place is free in 30 seconds at the latest. For a guard that sees the end of the body; others call
+   * {@link done} alone.
+   */
+  answered(answer: PageAnswer): void;
+  /**
+   * The request has ended: with an answer, or without one when it failed or was aborted. Frees its place. Further
+   * calls have no effect.
+   */
+  done(answer?: PageAnswer): void;
+}
+
+/** What a request needs of its pacer. */
+export interface PlaceContext {
+  readonly line: Line;
+  readonly now: () => number;
+  /** Learns what the answer to a request that left at `leftAt` says. */
+  readonly learn: (answer: PageAnswer, leftAt: number) => void;
+  /**
+   * Takes a place when its time has come.
+   *
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
+   */
+  readonly ask: (signal: AbortSignal | undefined, isFirst: boolean) => Promise<Place>;
+}
+
+/** A request with a place, and with another if it cannot leave in its first. */
+export class PacedRequest implements TakenSlot {
+  readonly waitedMs: number;
+  private readonly context: PlaceContext;
+  private place: Place;
+  private isAnswered = false;
+
+  constructor(context: PlaceContext, place: Place, waitedMs: number) {
+    this.context = context;
+    this.place = place;
+    this.waitedMs = waitedMs;
+  }
+
+  leaveNow(): boolean {
+    return this.place.hasLeft || this.context.line.leave(this.place, this.context.now());
+  }
+
+  async leave(signal?: AbortSignal): Promise<void> {
+    while (!this.leaveNow()) {
+      this.release();
+      this.place = await this.context.ask(signal, true);
+    }
+  }
+
+  release(): void {
+    if (!this.place.hasLeft) this.context.line.free(this.place);
+  }
+
+  answered(answer: PageAnswer): void {
+    const { context, place } = this;
+    if (!place.hasLeft || this.isAnswered) return;
+    this.isAnswered = true;
+    context.line.freeAt(place, context.now() + PLACE_HELD_MS);
+    context.learn(answer, place.at);
+  }
+
+  done(answer: PageAnswer = {}): void {
+    this.answered(answer);
+    this.isAnswered = true;
+    this.context.line.free(this.place);
+  }
+}
