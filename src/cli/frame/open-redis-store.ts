@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { RobotsInvalidOptionsError } from '../../base/index.ts';
+import { isRobotsError, RobotsInvalidOptionsError } from '../../base/index.ts';
 import { type RedisConnection, type RedisStore, redisStore } from '../../store/redis/redis.ts';
 import { type RedisUrl, readRedisUrl } from './redis-url.ts';
 
@@ -120,6 +120,8 @@ function nodeRedis({ createClient }: NodeRedis, { url, pauseMs, onError }: Clien
       reconnectStrategy: (retries) => pauseMs(retries) ?? false,
     },
   });
+  // Refuses a version that it does not serve, before there is a connection.
+  redisStore(client);
   client.on('error', onError);
   return {
     connection: client,
@@ -165,6 +167,7 @@ async function connect(
     hasConnected = true;
     return client;
   } catch (error) {
+    if (isRobotsError(error)) throw error;
     client?.close();
     const reason = reported ?? error;
     throw new RobotsInvalidOptionsError(

@@ -60,6 +60,13 @@ export function commandsOver(connection: RedisConnection): SendCommand {
       'Expected a connection of node-redis (`sendCommand`), ioredis or iovalkey (`callBuffer`), got neither',
     );
   }
+  // node-redis 4 has no `destroy`. It gives octets as text, which loses those that are not UTF-8.
+  if (typeof Reflect.get(connection, 'destroy') !== 'function') {
+    throw new RobotsInvalidOptionsError(
+      'Expected a connection of node-redis 5 or later, of ioredis 4 or later, or of iovalkey, got one of an earlier ' +
+        'node-redis, which has no `destroy`; update the package `redis`',
+    );
+  }
   // Never read from a replica: a new holder of a lease must see what the previous one wrote.
   if (has(connection, 'nodeClient')) {
     return (key, ...command) => connection.sendCommand(key, false, command, REPLIES);

@@ -262,6 +262,18 @@ describe('an invalid Redis store', () => {
     );
   });
 
+  it('a connection of node-redis 4, which returns text', () => {
+    const connection = { sendCommand: () => Promise.resolve(), disconnect: () => undefined };
+    expect(() => redisStore(connection)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_ROBOTS_INVALID_OPTIONS',
+        message: expect.stringContaining(
+          'Expected a connection of node-redis 5 or later, of ioredis 4 or later',
+        ),
+      }),
+    );
+  });
+
   it('the connection of another library', () => {
     for (const other of [undefined, null, 'redis://localhost', {}, { get: () => undefined }]) {
       // @ts-expect-error: none of them is one
