@@ -91,9 +91,9 @@ const MAX_FRAMES = 10_000;
  */
 export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
   readonly driver: Driver;
-  private readonly watchers = new Set<RequestWatcher>();
+  readonly #watchers = new Set<RequestWatcher>();
   /** Ids of contexts, by frame. A frame stays in its context. */
-  private readonly owners = new LRUCache<string, string>({ max: MAX_FRAMES });
+  readonly #owners = new LRUCache<string, string>({ max: MAX_FRAMES });
 
   /**
    * The requests of `browser`, opened once.
@@ -114,45 +114,45 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
 
   private constructor(driver: Driver) {
     this.driver = driver;
-    driver.session.on('Fetch.requestPaused', (request: PausedRequest) => void this.answer(request));
+    driver.session.on('Fetch.requestPaused', (request: PausedRequest) => void this.#answer(request));
   }
 
   async add(watcher: RequestWatcher): Promise<void> {
-    for (const each of this.watchers)
-      if (this.driver.hasClosed?.(each.context) === true) this.watchers.delete(each);
-    this.watchers.add(watcher);
-    await this.update();
+    for (const each of this.#watchers)
+      if (this.driver.hasClosed?.(each.context) === true) this.#watchers.delete(each);
+    this.#watchers.add(watcher);
+    await this.#update();
   }
 
   async delete(watcher: RequestWatcher): Promise<void> {
-    this.watchers.delete(watcher);
+    this.#watchers.delete(watcher);
     // The browser may be closed.
-    await this.update().catch(() => undefined);
+    await this.#update().catch(() => undefined);
   }
 
-  private get session(): Session {
+  get #session(): Session {
     return this.driver.session;
   }
 
-  private async update(): Promise<void> {
-    const watchers = [...this.watchers];
+  async #update(): Promise<void> {
+    const watchers = [...this.#watchers];
     if (watchers.length === 0) {
-      await this.session.send('Fetch.disable');
+      await this.#session.send('Fetch.disable');
       return;
     }
     const requests = watchers.some(({ subresources }) => subresources) ? EVERYTHING : NAVIGATIONS;
-    await this.session.send('Fetch.enable', { patterns: [...requests, PREFETCHES, RULES] });
+    await this.#session.send('Fetch.enable', { patterns: [...requests, PREFETCHES, RULES] });
   }
 
-  private async answer(paused: PausedRequest): Promise<void> {
+  async #answer(paused: PausedRequest): Promise<void> {
     // A request without a decision is blocked.
-    const { method, ...parameters } = await this.answerTo(paused).catch(() => BLOCK);
+    const { method, ...parameters } = await this.#answerTo(paused).catch(() => BLOCK);
     // A request whose page was closed is gone, and needs no command.
-    await this.session.send(method, { requestId: paused.requestId, ...parameters }).catch(() => undefined);
+    await this.#session.send(method, { requestId: paused.requestId, ...parameters }).catch(() => undefined);
   }
 
-  private async answerTo(paused: PausedRequest): Promise<Answer> {
-    const watchers = await this.watchersOf(paused.frameId);
+  async #answerTo(paused: PausedRequest): Promise<Answer> {
+    const watchers = await this.#watchersOf(paused.frameId);
     const isPage = paused.resourceType === 'Document' || isPrefetch(paused);
     const concerned = watchers.filter(({ subresources }) => subresources || isPage);
     if (!isResponse(paused)) {
@@ -165,24 +165,24 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
   }
 
   /** The watchers of a frame. When its context is unknown, all watchers are asked, which can only block more. */
-  private async watchersOf(frameId: string): Promise<readonly RequestWatcher[]> {
-    const owner = await this.ownerOf(frameId);
-    const watchers = [...this.watchers];
+  async #watchersOf(frameId: string): Promise<readonly RequestWatcher[]> {
+    const owner = await this.#ownerOf(frameId);
+    const watchers = [...this.#watchers];
     if (owner === undefined) return watchers;
     const contexts = new Set(await this.driver.contextsWithId(owner));
     return watchers.filter(({ context }) => contexts.has(context));
   }
 
-  private async ownerOf(frameId: string): Promise<string | undefined> {
-    const known = this.owners.get(frameId);
+  async #ownerOf(frameId: string): Promise<string | undefined> {
+    const known = this.#owners.get(frameId);
     if (known !== undefined) return known;
-    const { targetInfos } = (await this.session.send('Target.getTargets', { filter: [{}] })) as {
+    const { targetInfos } = (await this.#session.send('Target.getTargets', { filter: [{}] })) as {
       readonly targetInfos: readonly Target[];
     };
     const target = targetInfos.find(({ targetId }) => targetId === frameId);
     const owner =
       target === undefined ? await this.driver.contextIdOfFrame(frameId) : target.browserContextId;
-    if (owner !== undefined) this.owners.set(frameId, owner);
+    if (owner !== undefined) this.#owners.set(frameId, owner);
     return owner;
   }
 }

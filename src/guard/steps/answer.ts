@@ -20,10 +20,6 @@ export function fieldOf(headers: AnswerHeaders, name: string): string | null {
   return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 
-export function fieldsOf(headers: NodeHeaders): Fields {
-  return { get: (name) => fieldOf(headers, name) };
-}
-
 /** The header fields about the use of content. All lines of a field are joined, as the standards require. */
 export function usageHeaders(headers: AnswerHeaders): UsageOptions {
   const get = (name: string): string | null => {
