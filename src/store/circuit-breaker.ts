@@ -17,21 +17,21 @@ const OPEN_MS = 3_000;
  * result of a single call decides. It has no timer: the next ordinary call is the probe.
  */
 export class Breaker {
-  private state: State = { name: 'closed', failures: 0 };
+  #state: State = { name: 'closed', failures: 0 };
   /**
    * Concurrent calls that fail together count as one failure: a failure adds to the count only if its call began
    * after the last counted one.
    */
-  private round = 0;
-  private readonly onChange: (isOpen: boolean) => void;
+  #round = 0;
+  readonly #onChange: (isOpen: boolean) => void;
 
   constructor(onChange: (isOpen: boolean) => void) {
-    this.onChange = onChange;
+    this.#onChange = onChange;
   }
 
   /** The number of calls that {@link enter} would permit at `now`. */
   allowance(now: number): number {
-    const { state } = this;
+    const state = this.#state;
     if (state.name === 'closed') return Infinity;
     if (state.name === 'half-open') return 0;
     // If the clock was set back, the breaker must not stay open for as long.
@@ -41,35 +41,35 @@ export class Breaker {
   /** Permits a call at `now`, or not. */
   enter(now: number): Permit | undefined {
     if (this.allowance(now) === 0) return undefined;
-    const permit: Permit = { round: this.round };
-    if (this.state.name === 'open') this.state = { name: 'half-open', probe: permit };
+    const permit: Permit = { round: this.#round };
+    if (this.#state.name === 'open') this.#state = { name: 'half-open', probe: permit };
     return permit;
   }
 
   succeeded(permit: Permit): void {
-    const { state } = this;
+    const state = this.#state;
     if (state.name === 'closed') {
-      if (state.failures > 0) this.state = { name: 'closed', failures: 0 };
+      if (state.failures > 0) this.#state = { name: 'closed', failures: 0 };
     } else if (state.name === 'half-open' && state.probe === permit) {
-      this.state = { name: 'closed', failures: 0 };
-      this.onChange(false);
+      this.#state = { name: 'closed', failures: 0 };
+      this.#onChange(false);
     }
   }
 
   failed(permit: Permit, now: number): void {
-    const { state } = this;
+    const state = this.#state;
     if (state.name === 'half-open') {
-      if (state.probe === permit) this.open(now, false);
-    } else if (state.name === 'closed' && permit.round === this.round) {
-      this.round++;
-      if (state.failures + 1 >= FAILURES_TO_OPEN) this.open(now, true);
-      else this.state = { name: 'closed', failures: state.failures + 1 };
+      if (state.probe === permit) this.#open(now, false);
+    } else if (state.name === 'closed' && permit.round === this.#round) {
+      this.#round++;
+      if (state.failures + 1 >= FAILURES_TO_OPEN) this.#open(now, true);
+      else this.#state = { name: 'closed', failures: state.failures + 1 };
     }
   }
 
-  private open(now: number, isNews: boolean): void {
-    this.round++;
-    this.state = { name: 'open', since: now };
-    if (isNews) this.onChange(true);
+  #open(now: number, isNews: boolean): void {
+    this.#round++;
+    this.#state = { name: 'open', since: now };
+    if (isNews) this.#onChange(true);
   }
 }

@@ -104,26 +104,26 @@ function checkKeyv(keyv: KeyvInstance): void {
  * it: at worst a miss is reported as a failure.
  */
 class KeyvErrors {
-  private readonly keyv: KeyvInstance;
-  private calls = 0;
-  private isListening = false;
-  private emitted = 0;
-  private last: unknown;
+  readonly #keyv: KeyvInstance;
+  #calls = 0;
+  #isListening = false;
+  #emitted = 0;
+  #last: unknown;
 
   constructor(keyv: KeyvInstance) {
-    this.keyv = keyv;
+    this.#keyv = keyv;
   }
 
   /** Calls Keyv. Rejects as it does, or with an error that was emitted if the result `mayHaveFailed`. */
   async of<Result>(call: () => Promise<Result>, mayHaveFailed: (result: Result) => boolean): Promise<Result> {
-    if (this.calls++ === 0) this.listen();
-    const before = this.emitted;
+    if (this.#calls++ === 0) this.#listen();
+    const before = this.#emitted;
     try {
       const result = await call();
-      if (this.emitted > before && mayHaveFailed(result)) throw this.last;
+      if (this.#emitted > before && mayHaveFailed(result)) throw this.#last;
       return result;
     } finally {
-      if (--this.calls === 0) this.endListening();
+      if (--this.#calls === 0) this.#endListening();
     }
   }
 
@@ -131,19 +131,19 @@ class KeyvErrors {
    * Listens only where that changes nothing for the caller: an emitted error that nobody listens to makes the calls of
    * Keyv 4 and 6 reject, and does nothing in Keyv 5, which alone has `throwOnErrors`.
    */
-  private listen(): void {
-    const { keyv } = this;
+  #listen(): void {
+    const keyv = this.#keyv;
     const isHeard = (keyv.listeners?.('error').length ?? 0) > 0;
-    this.isListening = isHeard || keyv.throwOnErrors === true;
-    if (this.isListening) keyv.on?.('error', this.note);
+    this.#isListening = isHeard || keyv.throwOnErrors === true;
+    if (this.#isListening) keyv.on?.('error', this.#note);
   }
 
-  private endListening(): void {
-    if (this.isListening) this.keyv.off?.('error', this.note);
+  #endListening(): void {
+    if (this.#isListening) this.#keyv.off?.('error', this.#note);
   }
 
-  private readonly note = (error: unknown): void => {
-    this.emitted++;
-    this.last = error;
+  readonly #note = (error: unknown): void => {
+    this.#emitted++;
+    this.#last = error;
   };
 }

@@ -31,30 +31,30 @@ const FAILED = { ok: false } as const;
 
 /** Calls a store. Calls end in time, whatever the store does, and never throw. */
 export class StoreCaller {
-  private readonly options: StoreCallerOptions;
-  private readonly breakers: Readonly<Record<StoreCalls, Breaker>>;
+  readonly #options: StoreCallerOptions;
+  readonly #breakers: Readonly<Record<StoreCalls, Breaker>>;
 
   constructor(options: StoreCallerOptions) {
-    this.options = options;
+    this.#options = options;
     const breaker = (calls: StoreCalls): Breaker =>
       new Breaker((isOpen) => this.report({ type: isOpen ? 'suspended' : 'resumed', calls }));
-    this.breakers = { reads: breaker('reads'), writes: breaker('writes') };
+    this.#breakers = { reads: breaker('reads'), writes: breaker('writes') };
   }
 
   async call<Value>(call: StoreCall<Value>): Promise<CallResult<Value>> {
     const { operation, origin } = call;
-    const breaker = this.breakers[operation === 'get' || operation === 'now' ? 'reads' : 'writes'];
-    const permit = breaker.enter(this.options.clock.now());
+    const breaker = this.#breakers[operation === 'get' || operation === 'now' ? 'reads' : 'writes'];
+    const permit = breaker.enter(this.#options.clock.now());
     if (permit === undefined && call.regardless !== true) return FAILED;
     const fail = (event: StoreEvent): CallResult<Value> => {
-      if (permit !== undefined) breaker.failed(permit, this.options.clock.now());
+      if (permit !== undefined) breaker.failed(permit, this.#options.clock.now());
       this.report(event);
       return FAILED;
     };
     try {
       const made = call.make();
       const timed: Timed<Value> = isThenable(made)
-        ? await this.inTime(made, call)
+        ? await this.#inTime(made, call)
         : { ended: true, value: made };
       if (!timed.ended) return fail({ type: 'timeout', operation, origin });
       const expected = call.expectedValue?.(timed.value);
@@ -68,20 +68,17 @@ export class StoreCaller {
 
   /** The number of writes that the breaker permits now. */
   writeAllowance(): number {
-    return this.breakers.writes.allowance(this.options.clock.now());
+    return this.#breakers.writes.allowance(this.#options.clock.now());
   }
 
   /** Reports an event. */
   report(event: StoreEvent): void {
     storeChannels.store.publish(event);
-    callListener('onStoreEvent', this.options.onEvent, event);
+    callListener('onStoreEvent', this.#options.onEvent, event);
   }
 
-  private inTime<Value>(
-    made: PromiseLike<Value>,
-    { late, background }: StoreCall<Value>,
-  ): Promise<Timed<Value>> {
-    const timed = inTime(made, this.options.deadlineMs, background !== true);
+  #inTime<Value>(made: PromiseLike<Value>, { late, background }: StoreCall<Value>): Promise<Timed<Value>> {
+    const timed = inTime(made, this.#options.deadlineMs, background !== true);
     if (late === undefined) return timed;
     return timed.then((result) => {
       if (!result.ended) made.then(late, () => undefined);

@@ -14,17 +14,17 @@ const NOTICED_MS = 500;
 
 /** How far the clock of a store is ahead of ours. */
 export class StoreClock {
-  private readonly options: StoreClockOptions;
-  private readonly caller: StoreCaller;
-  private knownMs = 0;
+  readonly #options: StoreClockOptions;
+  readonly #caller: StoreCaller;
+  #knownMs = 0;
   /** The time of the last comparison, by our clock, and the latest time that our clock has shown since. */
-  private comparedAt = -Infinity;
-  private latest = -Infinity;
-  private comparing: Promise<void> | undefined;
+  #comparedAt = -Infinity;
+  #latest = -Infinity;
+  #comparing: Promise<void> | undefined;
 
   constructor(options: StoreClockOptions, caller: StoreCaller) {
-    this.options = options;
-    this.caller = caller;
+    this.#options = options;
+    this.#caller = caller;
   }
 
   /**
@@ -34,29 +34,29 @@ export class StoreClock {
    * @returns a promise only while the clocks are compared.
    */
   aheadMs(origin: string): number | Promise<number> {
-    const { store, clock } = this.options;
+    const { store, clock } = this.#options;
     if (store.now === undefined) return 0;
     const now = clock.now();
-    const wasSetBack = now < this.latest;
-    this.latest = now;
-    if (wasSetBack || now - this.comparedAt > COMPARED_FOR_MS) {
-      this.comparing ??= this.compare(origin).finally(() => (this.comparing = undefined));
+    const wasSetBack = now < this.#latest;
+    this.#latest = now;
+    if (wasSetBack || now - this.#comparedAt > COMPARED_FOR_MS) {
+      this.#comparing ??= this.#compare(origin).finally(() => (this.#comparing = undefined));
     }
-    return this.comparing?.then(() => this.knownMs) ?? this.knownMs;
+    return this.#comparing?.then(() => this.#knownMs) ?? this.#knownMs;
   }
 
-  private async compare(origin: string): Promise<void> {
-    const { store, clock } = this.options;
+  async #compare(origin: string): Promise<void> {
+    const { store, clock } = this.#options;
     const before = clock.now();
-    const called = await this.caller.call<number | undefined>({
+    const called = await this.#caller.call<number | undefined>({
       operation: 'now',
       origin,
       make: () => store.now?.(),
       expectedValue: (value) => (Number.isFinite(value) ? undefined : 'epoch milliseconds'),
     });
-    this.comparedAt = before;
+    this.#comparedAt = before;
     if (!called.ok || called.value === undefined) return;
     const aheadMs = Math.round(called.value - (before + clock.now()) / 2);
-    if (Math.abs(aheadMs - this.knownMs) >= NOTICED_MS) this.knownMs = aheadMs;
+    if (Math.abs(aheadMs - this.#knownMs) >= NOTICED_MS) this.#knownMs = aheadMs;
   }
 }

@@ -78,34 +78,34 @@ export class StoredOrigins {
    */
   readonly fleet: FleetTimetables | undefined;
 
-  private readonly options: StoredOriginsOptions;
-  private readonly caller: StoreCaller;
-  private readonly clock: StoreClock;
-  private readonly writes: WriteBehind;
+  readonly #options: StoredOriginsOptions;
+  readonly #caller: StoreCaller;
+  readonly #clock: StoreClock;
+  readonly #writes: WriteBehind;
   /** Settle when leases of this process are released. */
-  private readonly held = new Set<Promise<void>>();
-  private closing = false;
+  readonly #held = new Set<Promise<void>>();
+  #closing = false;
 
   constructor(options: StoredOriginsOptions) {
-    this.options = options;
-    this.caller = new StoreCaller(options);
-    this.clock = new StoreClock(options, this.caller);
+    this.#options = options;
+    this.#caller = new StoreCaller(options);
+    this.#clock = new StoreClock(options, this.#caller);
     const { store } = options;
     this.fleet =
       store.reserve === undefined
         ? undefined
         : {
             reserve: (origin, delayMs) =>
-              this.move('reserve', origin, Math.max(1, delayMs), (key, ms) => store.reserve?.(key, ms)),
+              this.#move('reserve', origin, Math.max(1, delayMs), (key, ms) => store.reserve?.(key, ms)),
             pause: (origin, ms) =>
               store.pause === undefined
                 ? Promise.resolve(undefined)
-                : this.move('pause', origin, ms, (key, pauseMs) => store.pause?.(key, pauseMs)),
+                : this.#move('pause', origin, ms, (key, pauseMs) => store.pause?.(key, pauseMs)),
           };
-    this.writes = new WriteBehind({
-      send: (origin, write, isFirst) => this.send(origin, write, isFirst),
-      allowance: () => this.caller.writeAllowance(),
-      onDropped: (origin, { kind: operation }) => this.caller.report({ type: 'dropped', operation, origin }),
+    this.#writes = new WriteBehind({
+      send: (origin, write, isFirst) => this.#send(origin, write, isFirst),
+      allowance: () => this.#caller.writeAllowance(),
+      onDropped: (origin, { kind: operation }) => this.#caller.report({ type: 'dropped', operation, origin }),
     });
   }
 
@@ -121,21 +121,21 @@ export class StoredOrigins {
     signal: LightAbortSignal,
   ): Promise<SearchResult> {
     if (origin.length > MAX_ORIGIN_LENGTH) return { kind: 'to-ask' };
-    const { leaseMs, store } = this.options;
-    this.writes.nudge();
+    const { leaseMs, store } = this.#options;
+    this.#writes.nudge();
     let pauseMs = FIRST_PAUSE_MS;
     for (let waitedMs = 0; ;) {
-      const read = await this.read(origin);
+      const read = await this.#read(origin);
       signal.throwIfAborted();
       const { record } = read;
       if (record !== undefined && answers(record)) return { kind: 'answered', record };
       // This is enough for one holder to die and another to fetch. After that, do not trust the store's leases.
       if (!read.ok || store.lease === undefined || waitedMs > 2 * leaseMs) return { kind: 'to-ask', record };
-      const lease = await this.lease(origin);
+      const lease = await this.#lease(origin);
       if (lease === 'none') return { kind: 'to-ask', record };
-      if (lease !== 'taken') return this.findUnderLease(origin, answers, lease, read);
-      const jitteredMs = pauseMs * (1 - 0.5 * this.options.random());
-      await sleepBy(this.options.clock, jitteredMs, abortSignalOf(signal));
+      if (lease !== 'taken') return this.#findUnderLease(origin, answers, lease, read);
+      const jitteredMs = pauseMs * (1 - 0.5 * this.#options.random());
+      await sleepBy(this.#options.clock, jitteredMs, abortSignalOf(signal));
       waitedMs += jitteredMs;
       pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
     }
@@ -147,26 +147,26 @@ export class StoredOrigins {
    * @param lease the lease under which it was learnt: the store drops the write if a later holder has written.
    */
   async remember(record: OriginRecord, lease?: HeldLease): Promise<void> {
-    if (record.origin.length > MAX_ORIGIN_LENGTH || this.closing) return;
-    await this.writes.put(record.origin, { kind: 'set', record, lease });
+    if (record.origin.length > MAX_ORIGIN_LENGTH || this.#closing) return;
+    await this.#writes.put(record.origin, { kind: 'set', record, lease });
   }
 
   /** Deletes the record of `origin`, now or when the store can be reached again. */
   async forget(origin: string): Promise<void> {
-    if (origin.length > MAX_ORIGIN_LENGTH || this.closing) return;
-    await this.writes.put(origin, { kind: 'delete', at: this.options.clock.now() });
+    if (origin.length > MAX_ORIGIN_LENGTH || this.#closing) return;
+    await this.#writes.put(origin, { kind: 'delete', at: this.#options.clock.now() });
   }
 
   /** After `others`, sends the queued writes. Takes one deadline at most. */
   async close(others: Promise<unknown>): Promise<void> {
-    this.closing = true;
-    const ended = others.then(() => this.writes.flush()).then(() => Promise.all(this.held));
-    await inTime(ended, this.options.deadlineMs, true);
-    this.writes.abandon();
+    this.#closing = true;
+    const ended = others.then(() => this.#writes.flush()).then(() => Promise.all(this.#held));
+    await inTime(ended, this.#options.deadlineMs, true);
+    this.#writes.abandon();
   }
 
   /** Reads again under the lease: the previous holder may have written since. */
-  private async findUnderLease(
+  async #findUnderLease(
     origin: string,
     answers: (record: OriginRecord) => boolean,
     { value, ...lease }: TakenLease,
@@ -174,30 +174,30 @@ export class StoredOrigins {
   ): Promise<SearchResult> {
     const { record = before.record } =
       value === undefined
-        ? await this.read(origin, before)
-        : await this.reading(origin, { ok: true, value: value ?? undefined }, before);
+        ? await this.#read(origin, before)
+        : await this.#reading(origin, { ok: true, value: value ?? undefined }, before);
     if (record === undefined || !answers(record)) return { kind: 'to-ask', record, lease };
     void lease.release();
     return { kind: 'answered', record };
   }
 
   /** Reads the stored record, or a pending write of ours. A value equal to `before` is not decoded again. */
-  private async read(origin: string, before?: Read): Promise<Read> {
-    const { store } = this.options;
-    const called = await this.caller.call<unknown>({
+  async #read(origin: string, before?: Read): Promise<Read> {
+    const { store } = this.#options;
+    const called = await this.#caller.call<unknown>({
       operation: 'get',
       origin,
-      make: () => store.get(this.key('record', origin)),
+      make: () => store.get(this.#key('record', origin)),
     });
-    return this.reading(origin, called, before);
+    return this.#reading(origin, called, before);
   }
 
   /** Decodes a value of the origin that any call read. */
-  private async reading(origin: string, called: CallResult<unknown>, before?: Read): Promise<Read> {
+  async #reading(origin: string, called: CallResult<unknown>, before?: Read): Promise<Read> {
     const value = called.ok ? called.value : undefined;
     const isKnown = before?.ok === true && value === before.value;
-    const stored = isKnown ? before.stored : await this.decode(origin, value);
-    const pending = this.writes.pending(origin);
+    const stored = isKnown ? before.stored : await this.#decode(origin, value);
+    const pending = this.#writes.pending(origin);
     const written = pending?.kind === 'set' ? pending.record : undefined;
     if (!called.ok) return { ok: false, record: written };
     const isForgotten =
@@ -206,41 +206,42 @@ export class StoredOrigins {
     return { ok: true, value, stored, record };
   }
 
-  private async decode(origin: string, value: unknown): Promise<OriginRecord | undefined> {
+  async #decode(origin: string, value: unknown): Promise<OriginRecord | undefined> {
     if (value === undefined || value === null) return undefined;
-    const ahead = this.clock.aheadMs(origin);
+    const ahead = this.#clock.aheadMs(origin);
     const aheadMs = typeof ahead === 'number' ? ahead : await ahead;
-    const now = this.options.clock.now() + aheadMs;
-    const { record, rejected } = await this.options.codec.decode(value, now, origin);
-    if (rejected !== undefined) this.caller.report({ type: 'rejected', origin, reason: rejected });
+    const now = this.#options.clock.now() + aheadMs;
+    const { record, rejected } = await this.#options.codec.decode(value, now, origin);
+    if (rejected !== undefined) this.#caller.report({ type: 'rejected', origin, reason: rejected });
     return record && earlier(record, aheadMs);
   }
 
-  private async lease(origin: string): Promise<TakenLease | 'taken' | 'none'> {
-    const { store, leaseMs } = this.options;
-    const called = await this.caller.call<StoreLease | undefined>({
+  async #lease(origin: string): Promise<TakenLease | 'taken' | 'none'> {
+    const { store, leaseMs } = this.#options;
+    const called = await this.#caller.call<StoreLease | undefined>({
       operation: 'lease',
       origin,
-      make: () => store.lease?.(this.key('lease', origin), leaseMs, { valueKey: this.key('record', origin) }),
+      make: () =>
+        store.lease?.(this.#key('lease', origin), leaseMs, { valueKey: this.#key('record', origin) }),
       expectedValue: (lease) =>
         lease === undefined || lease === null || typeof lease.release === 'function'
           ? undefined
           : 'a lease, or undefined while another client holds it',
       // Release a lease that arrives late: it would block all processes until it expires.
-      late: (lease) => void (lease && this.hold(origin, lease).release()),
+      late: (lease) => void (lease && this.#hold(origin, lease).release()),
     });
     if (!called.ok) return 'none';
     if (!called.value) return 'taken';
-    return { ...this.hold(origin, called.value), value: called.value.value };
+    return { ...this.#hold(origin, called.value), value: called.value.value };
   }
 
-  private hold(origin: string, lease: StoreLease): HeldLease {
+  #hold(origin: string, lease: StoreLease): HeldLease {
     let isGivenBack = false;
     let settle = (): void => {};
     const given = new Promise<void>((resolve) => {
       settle = resolve;
     });
-    this.held.add(given);
+    this.#held.add(given);
     return {
       token: typeof lease.token === 'string' ? lease.token : undefined,
       setAndRelease:
@@ -254,24 +255,24 @@ export class StoredOrigins {
         const make = (): Promise<void> => lease.release();
         if (!isGivenBack) {
           // Others wait for the lease, so try even if the breaker is open.
-          await this.caller.call({ operation: 'release', origin, make, background: true, regardless: true });
+          await this.#caller.call({ operation: 'release', origin, make, background: true, regardless: true });
         }
-        this.held.delete(given);
+        this.#held.delete(given);
         settle();
       },
     };
   }
 
-  private async send(origin: string, write: Write, isFirst: boolean): Promise<boolean> {
-    const { store, codec, clock, profileOf } = this.options;
-    const key = this.key('record', origin);
-    const common = { origin, background: true, regardless: this.closing };
+  async #send(origin: string, write: Write, isFirst: boolean): Promise<boolean> {
+    const { store, codec, clock, profileOf } = this.#options;
+    const key = this.#key('record', origin);
+    const common = { origin, background: true, regardless: this.#closing };
     if (write.kind === 'delete') {
       const make = (): Promise<void> | void => store.delete(key);
-      return (await this.caller.call({ ...common, operation: 'delete', make })).ok;
+      return (await this.#caller.call({ ...common, operation: 'delete', make })).ok;
     }
     const ttlMs = Math.max(1, retentionMs(write.record, profileOf(origin), clock.now()));
-    const ahead = this.clock.aheadMs(origin);
+    const ahead = this.#clock.aheadMs(origin);
     // Without a wait the call is made at once, before other calls.
     const aheadMs = typeof ahead === 'number' ? ahead : await ahead;
     const { setAndRelease, token: fence } = write.lease ?? {};
@@ -281,19 +282,19 @@ export class StoredOrigins {
       if (setAndRelease !== undefined && isFirst) return setAndRelease(value, ttlMs);
       return store.set(key, value, fence === undefined ? { ttlMs } : { ttlMs, fence });
     };
-    return (await this.caller.call({ ...common, operation: 'set', make })).ok;
+    return (await this.#caller.call({ ...common, operation: 'set', make })).ok;
   }
 
   /** Calls the store to move the timetable of an origin. Resolves with the milliseconds that it returns. */
-  private async move(
+  async #move(
     operation: 'reserve' | 'pause',
     origin: string,
     ms: number,
     make: (key: string, ms: number) => Promise<number> | undefined,
   ): Promise<number | undefined> {
-    if (origin.length > MAX_ORIGIN_LENGTH || this.closing) return undefined;
+    if (origin.length > MAX_ORIGIN_LENGTH || this.#closing) return undefined;
     const wholeMs = Math.min(Math.ceil(ms), MAX_RESERVED_MS);
-    const called = await this.caller.call<number | undefined>({
+    const called = await this.#caller.call<number | undefined>({
       operation,
       origin,
       make: () => make(slotKey(origin), wholeMs),
@@ -305,7 +306,7 @@ export class StoredOrigins {
     return called.ok && called.value !== undefined ? Math.ceil(called.value) : undefined;
   }
 
-  private key(kind: 'record' | 'lease', origin: string): string {
-    return storeKey(kind, this.options.namespace, origin);
+  #key(kind: 'record' | 'lease', origin: string): string {
+    return storeKey(kind, this.#options.namespace, origin);
   }
 }

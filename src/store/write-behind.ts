@@ -49,29 +49,29 @@ const MAX_FAILURES_ALONE = 3;
  * one. Failed writes are kept, within bounds, and sent again later. There is no timer: questions call {@link nudge}.
  */
 export class WriteBehind {
-  private readonly options: WriteBehindOptions;
+  readonly #options: WriteBehindOptions;
   /** In the order of their next try. */
-  private readonly queue = new Map<string, Queued>();
-  private readonly inFlight = new Map<string, Queued>();
-  private queuedOctets = 0;
-  private made = 0;
-  private flushed: (() => void) | undefined;
+  readonly #queue = new Map<string, Queued>();
+  readonly #inFlight = new Map<string, Queued>();
+  #queuedOctets = 0;
+  #made = 0;
+  #flushed: (() => void) | undefined;
 
   constructor(options: WriteBehindOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** The write of `origin` that is queued or in flight. */
   pending(origin: string): Write | undefined {
-    return (this.queue.get(origin) ?? this.inFlight.get(origin))?.write;
+    return (this.#queue.get(origin) ?? this.#inFlight.get(origin))?.write;
   }
 
   /** Resolves when the write, or a later one of the origin, was tried, or waits because the store is suspended. */
   put(origin: string, write: Write): Promise<void> {
     return new Promise((settle) => {
-      const replaced = this.queue.get(origin);
-      if (replaced !== undefined) this.dequeue(origin, replaced);
-      this.enqueue(origin, {
+      const replaced = this.#queue.get(origin);
+      if (replaced !== undefined) this.#dequeue(origin, replaced);
+      this.#enqueue(origin, {
         write,
         settle: () => {
           settle();
@@ -81,100 +81,100 @@ export class WriteBehind {
         failuresAlone: 0,
       });
       this.nudge();
-      if (this.inFlight.size === 0) this.settleQueued();
+      if (this.#inFlight.size === 0) this.#settleQueued();
     });
   }
 
   /** Sends queued writes, as far as the breaker permits. */
   nudge(): void {
-    let room = this.flushed === undefined ? this.options.allowance() : Infinity;
-    for (const [origin, queued] of this.queue) {
-      if (room <= 0 || this.inFlight.size >= MAX_AT_ONCE) return;
-      if (this.inFlight.has(origin)) continue;
+    let room = this.#flushed === undefined ? this.#options.allowance() : Infinity;
+    for (const [origin, queued] of this.#queue) {
+      if (room <= 0 || this.#inFlight.size >= MAX_AT_ONCE) return;
+      if (this.#inFlight.has(origin)) continue;
       room--;
-      void this.send(origin, queued);
+      void this.#send(origin, queued);
     }
   }
 
   /** Tries all queued writes once more. Resolves when all were tried; failed ones are dropped. */
   flush(): Promise<void> {
     return new Promise((resolve) => {
-      this.flushed = resolve;
+      this.#flushed = resolve;
       this.nudge();
-      this.endFlush();
+      this.#endFlush();
     });
   }
 
   /** Drops all queued writes. */
   abandon(): void {
-    for (const [origin, queued] of [...this.inFlight, ...this.queue]) this.drop(origin, queued);
-    this.inFlight.clear();
-    this.queue.clear();
-    this.queuedOctets = 0;
-    this.endFlush();
+    for (const [origin, queued] of [...this.#inFlight, ...this.#queue]) this.#drop(origin, queued);
+    this.#inFlight.clear();
+    this.#queue.clear();
+    this.#queuedOctets = 0;
+    this.#endFlush();
   }
 
-  private async send(origin: string, queued: Queued): Promise<void> {
-    this.dequeue(origin, queued);
-    this.inFlight.set(origin, queued);
-    const isMade = await this.options.send(origin, queued.write, queued.failedAfter === Infinity);
+  async #send(origin: string, queued: Queued): Promise<void> {
+    this.#dequeue(origin, queued);
+    this.#inFlight.set(origin, queued);
+    const isMade = await this.#options.send(origin, queued.write, queued.failedAfter === Infinity);
     // It may have been abandoned meanwhile.
-    if (this.inFlight.get(origin) !== queued) return;
-    this.inFlight.delete(origin);
+    if (this.#inFlight.get(origin) !== queued) return;
+    this.#inFlight.delete(origin);
     if (isMade) {
-      this.made++;
+      this.#made++;
       queued.settle();
-    } else this.failed(origin, queued);
-    if (isMade || this.flushed !== undefined) this.nudge();
-    this.endFlush();
+    } else this.#failed(origin, queued);
+    if (isMade || this.#flushed !== undefined) this.nudge();
+    this.#endFlush();
   }
 
-  private failed(origin: string, queued: Queued): void {
+  #failed(origin: string, queued: Queued): void {
     queued.settle();
-    this.settleQueued();
+    this.#settleQueued();
     // A later write of the origin replaces it.
-    if (this.queue.has(origin)) return;
-    if (this.made > queued.failedAfter) queued.failuresAlone++;
-    queued.failedAfter = this.made;
-    if (this.flushed !== undefined || queued.failuresAlone >= MAX_FAILURES_ALONE) this.drop(origin, queued);
-    else this.enqueue(origin, queued);
+    if (this.#queue.has(origin)) return;
+    if (this.#made > queued.failedAfter) queued.failuresAlone++;
+    queued.failedAfter = this.#made;
+    if (this.#flushed !== undefined || queued.failuresAlone >= MAX_FAILURES_ALONE) this.#drop(origin, queued);
+    else this.#enqueue(origin, queued);
   }
 
-  private enqueue(origin: string, queued: Queued): void {
-    this.queue.set(origin, queued);
-    this.queuedOctets += octetsOf(queued.write);
-    const isFull = (): boolean => this.queue.size > MAX_QUEUED || this.queuedOctets > MAX_QUEUED_OCTETS;
+  #enqueue(origin: string, queued: Queued): void {
+    this.#queue.set(origin, queued);
+    this.#queuedOctets += octetsOf(queued.write);
+    const isFull = (): boolean => this.#queue.size > MAX_QUEUED || this.#queuedOctets > MAX_QUEUED_OCTETS;
     // A single write may exceed the bound.
-    while (this.queue.size > 1 && isFull()) this.dropOldest();
+    while (this.#queue.size > 1 && isFull()) this.#dropOldest();
   }
 
-  private dequeue(origin: string, queued: Queued): void {
-    this.queue.delete(origin);
-    this.queuedOctets -= octetsOf(queued.write);
+  #dequeue(origin: string, queued: Queued): void {
+    this.#queue.delete(origin);
+    this.#queuedOctets -= octetsOf(queued.write);
   }
 
   /**
    * Drops records before deletions: a missing record costs one request, a record that was not deleted may be wrong.
    */
-  private dropOldest(): void {
-    const entries = [...this.queue];
+  #dropOldest(): void {
+    const entries = [...this.#queue];
     const oldest = entries.find(([, { write }]) => write.kind === 'set') ?? entries[0];
     if (oldest === undefined) return;
-    this.dequeue(...oldest);
-    this.drop(...oldest);
+    this.#dequeue(...oldest);
+    this.#drop(...oldest);
   }
 
-  private drop(origin: string, queued: Queued): void {
+  #drop(origin: string, queued: Queued): void {
     queued.settle();
-    this.options.onDropped(origin, queued.write);
+    this.#options.onDropped(origin, queued.write);
   }
 
-  private settleQueued(): void {
-    for (const queued of this.queue.values()) queued.settle();
+  #settleQueued(): void {
+    for (const queued of this.#queue.values()) queued.settle();
   }
 
-  private endFlush(): void {
-    if (this.queue.size === 0 && this.inFlight.size === 0) this.flushed?.();
+  #endFlush(): void {
+    if (this.#queue.size === 0 && this.#inFlight.size === 0) this.#flushed?.();
   }
 }
 

@@ -12,18 +12,18 @@ interface Change {
 
 /** Values that wait for their transaction. This process can read them already; others only after the commit. */
 export class PendingChanges {
-  private readonly table: Table;
-  private readonly changes = new Map<string, Change>();
+  readonly #table: Table;
+  readonly #changes = new Map<string, Change>();
 
   constructor(table: Table) {
-    this.table = table;
+    this.#table = table;
   }
 
   /** The pending change of `key`; `undefined` when the stored value is current. */
   find(key: string): Change | undefined {
-    const change = this.changes.get(key);
-    if (change === undefined || change.expiresAt <= this.table.now()) return undefined;
-    return isLate(this.table, key, change.fence) ? undefined : change;
+    const change = this.#changes.get(key);
+    if (change === undefined || change.expiresAt <= this.#table.now()) return undefined;
+    return isLate(this.#table, key, change.fence) ? undefined : change;
   }
 
   /** @param along Runs in the same transaction, also when the value is not written because its lease is too old. */
@@ -34,28 +34,28 @@ export class PendingChanges {
     along?: (writer: Writer) => void,
   ): Promise<void> {
     const ttl = durationMs('ttlMs', ttlMs);
-    const change: Change = { value, expiresAt: this.table.now() + ttl, fence };
-    await this.change(key, change, async () => {
+    const change: Change = { value, expiresAt: this.#table.now() + ttl, fence };
+    await this.#change(key, change, async () => {
       const content = withFence(await compress(value), fence);
       const write = (writer: Writer): void => {
         if (!isLate(writer, key, fence)) writer.put('value', { key, content, expiresAt: change.expiresAt });
         along?.(writer);
       };
-      await this.table.write('soon', write, false);
+      await this.#table.write('soon', write, false);
     });
   }
 
   async delete(key: string): Promise<void> {
     const change: Change = { value: undefined, expiresAt: Infinity, fence: undefined };
-    await this.change(key, change, () => this.table.write('soon', (writer) => writer.remove('value', key)));
+    await this.#change(key, change, () => this.#table.write('soon', (writer) => writer.remove('value', key)));
   }
 
-  private async change(key: string, change: Change, write: () => Promise<void>): Promise<void> {
-    this.changes.set(key, change);
+  async #change(key: string, change: Change, write: () => Promise<void>): Promise<void> {
+    this.#changes.set(key, change);
     try {
       await write();
     } finally {
-      if (this.changes.get(key) === change) this.changes.delete(key);
+      if (this.#changes.get(key) === change) this.#changes.delete(key);
     }
   }
 }

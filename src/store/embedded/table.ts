@@ -22,64 +22,64 @@ export interface Writer {
 
 /** The unexpired entries of a database, and writes to it in batches. */
 export class Table {
-  private readonly database: EmbeddedDatabase;
-  private readonly clock: Clock;
-  private readonly batches: WriteBatches;
+  readonly #database: EmbeddedDatabase;
+  readonly #clock: Clock;
+  readonly #batches: WriteBatches;
   /** The number of entries put in the current transaction. */
-  private puts = 0;
+  #puts = 0;
 
   constructor(database: EmbeddedDatabase, clock: Clock) {
-    this.database = database;
-    this.clock = clock;
-    this.batches = new WriteBatches(
+    this.#database = database;
+    this.#clock = clock;
+    this.#batches = new WriteBatches(
       (work) => database.transact(work),
-      () => this.sweepForPuts(),
+      () => this.#sweepForPuts(),
     );
   }
 
   now(): number {
-    return this.clock.now();
+    return this.#clock.now();
   }
 
   find(kind: EntryKind, key: string): Entry | undefined {
-    const entry = this.database.find(kind, key);
+    const entry = this.#database.find(kind, key);
     return entry !== undefined && entry.expiresAt > this.now() ? entry : undefined;
   }
 
   /** Runs a read, at once if the database is free. */
   read<Result>(work: () => Result): Result | Promise<Result> {
-    return this.database.whenFree(work);
+    return this.#database.whenFree(work);
   }
 
   /** Runs `work` in a transaction with other writes. The transaction also deletes a few expired entries. */
   write<Result>(urgency: Urgency, work: (writer: Writer) => Result, isSmall = true): Promise<Result> {
-    return this.batches.add({ urgency, work: () => work(this.writer), isSmall });
+    return this.#batches.add({ urgency, work: () => work(this.#writer), isSmall });
   }
 
   /** Commits waiting writes without further delay, and from now on all later ones. */
   writeNow(): void {
-    this.batches.writeNow();
+    this.#batches.writeNow();
   }
 
   /** Deletes all expired entries, a page at a time. @returns how many. */
   sweep(): Promise<number> {
-    return this.pageByPage(() => this.database.sweep(this.now(), PAGE));
+    return this.#pageByPage(() => this.#database.sweep(this.now(), PAGE));
   }
 
   /** Deletes all entries of a kind, a page at a time. */
   async clear(kind: EntryKind): Promise<void> {
-    await this.pageByPage(() => this.database.removeSome(kind, PAGE));
+    await this.#pageByPage(() => this.#database.removeSome(kind, PAGE));
   }
 
   /** All unexpired entries of a kind, a page at a time. */
   *pages(kind: EntryKind): Generator<readonly Entry[]> {
-    for (const page of this.database.pages(kind, PAGE)) {
+    for (const page of this.#database.pages(kind, PAGE)) {
       const now = this.now();
       yield page.filter(({ expiresAt }) => expiresAt > now);
     }
   }
 
-  private async pageByPage(deleteSome: () => number): Promise<number> {
+  async #pageByPage(deleteSome: () => number): Promise<number> {
     let deleted = 0;
     for (let page = PAGE; page === PAGE;) {
       page = await this.write('now', deleteSome);
@@ -88,19 +88,19 @@ export class Table {
     return deleted;
   }
 
-  private readonly writer: Writer = {
+  readonly #writer: Writer = {
     find: (kind, key) => this.find(kind, key),
     put: (kind, entry) => {
-      this.puts++;
-      this.database.put(kind, entry);
+      this.#puts++;
+      this.#database.put(kind, entry);
     },
-    remove: (kind, key) => this.database.remove(kind, key),
-    nextToken: () => String(this.database.countLease()).padStart(TOKEN_DIGITS, '0'),
+    remove: (kind, key) => this.#database.remove(kind, key),
+    nextToken: () => String(this.#database.countLease()).padStart(TOKEN_DIGITS, '0'),
   };
 
-  private sweepForPuts(): void {
-    const { puts } = this;
-    this.puts = 0;
-    if (puts > 0) this.database.sweep(this.now(), SWEPT_PER_PUT * puts);
+  #sweepForPuts(): void {
+    const puts = this.#puts;
+    this.#puts = 0;
+    if (puts > 0) this.#database.sweep(this.now(), SWEPT_PER_PUT * puts);
   }
 }

@@ -39,30 +39,30 @@ const MAX_WRITES = 256;
  * run in the order in which they were added.
  */
 export class WriteBatches {
-  private readonly transact: (work: () => void) => Promise<void>;
-  private readonly afterWrites: () => void;
-  private waiting: Waiting[] = [];
+  readonly #transact: (work: () => void) => Promise<void>;
+  readonly #afterWrites: () => void;
+  #waiting: Waiting[] = [];
   /** Whether a caller waits for one of the waiting writes. */
-  private isUrgent = false;
+  #isUrgent = false;
   /** Whether a transaction is requested. Only one is requested at a time: until it begins, further writes join it. */
-  private isWriting = false;
-  private timer: NodeJS.Timeout | undefined;
-  private gatherMs = GATHER_MS;
+  #isWriting = false;
+  #timer: NodeJS.Timeout | undefined;
+  #gatherMs = GATHER_MS;
 
   /**
    * @param transact Runs `work` in one transaction. Rejects when it cannot be committed.
    * @param afterWrites Called at the end of each transaction, inside it.
    */
   constructor(transact: (work: () => void) => Promise<void>, afterWrites: () => void) {
-    this.transact = transact;
-    this.afterWrites = afterWrites;
+    this.#transact = transact;
+    this.#afterWrites = afterWrites;
   }
 
   /** Resolves when the write is committed. Rejects when the commit fails, or with the error that `work` throws. */
   add<Result>({ urgency, work, isSmall }: BatchedWrite<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       let settle = (): void => undefined;
-      this.waiting.push({
+      this.#waiting.push({
         work: () => {
           const result = work();
           settle = () => resolve(result);
@@ -72,59 +72,59 @@ export class WriteBatches {
         settle: () => settle(),
         reject,
       });
-      if (urgency === 'now') this.isUrgent = true;
-      this.schedule();
+      if (urgency === 'now') this.#isUrgent = true;
+      this.#schedule();
     });
   }
 
   /** Commits waiting writes without further delay. From now on no write waits for others. */
   writeNow(): void {
-    this.gatherMs = 0;
-    this.isUrgent = true;
-    this.schedule();
+    this.#gatherMs = 0;
+    this.#isUrgent = true;
+    this.#schedule();
   }
 
-  private schedule(): void {
-    if (this.isWriting || this.waiting.length === 0) return;
-    if (this.isUrgent || this.gatherMs === 0 || this.waiting.length >= MAX_WRITES) void this.write();
-    else this.timer ??= setTimeout(() => void this.write(), this.gatherMs);
+  #schedule(): void {
+    if (this.#isWriting || this.#waiting.length === 0) return;
+    if (this.#isUrgent || this.#gatherMs === 0 || this.#waiting.length >= MAX_WRITES) void this.#write();
+    else this.#timer ??= setTimeout(() => void this.#write(), this.#gatherMs);
   }
 
-  private async write(): Promise<void> {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    this.isWriting = true;
+  async #write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isWriting = true;
     let taken: Waiting[] | undefined;
     try {
-      await this.transact(() => {
-        taken = this.take();
+      await this.#transact(() => {
+        taken = this.#take();
         const made = taken.filter(tryWork);
-        this.afterWrites();
+        this.#afterWrites();
         taken = made;
       });
       for (const each of taken ?? []) each.settle();
     } catch (reason) {
-      this.failed(taken ?? this.take(), reason);
+      this.#failed(taken ?? this.#take(), reason);
     }
-    this.isWriting = false;
-    this.schedule();
+    this.#isWriting = false;
+    this.#schedule();
   }
 
-  private take(): Waiting[] {
-    const taken = this.waiting.splice(0, this.waiting[0]?.isAlone === true ? 1 : MAX_WRITES);
-    this.isUrgent &&= this.waiting.length > 0;
+  #take(): Waiting[] {
+    const taken = this.#waiting.splice(0, this.#waiting[0]?.isAlone === true ? 1 : MAX_WRITES);
+    this.#isUrgent &&= this.#waiting.length > 0;
     return taken;
   }
 
-  private failed(taken: readonly Waiting[], reason: unknown): void {
+  #failed(taken: readonly Waiting[], reason: unknown): void {
     const again: Waiting[] = [];
     for (const each of taken) {
       // A write that was alone in its transaction would fail again.
       if (each.isSmall && taken.length > 1) again.push({ ...each, isAlone: true });
       else each.reject(reason);
     }
-    this.waiting.unshift(...again);
-    this.isUrgent ||= again.length > 0;
+    this.#waiting.unshift(...again);
+    this.#isUrgent ||= again.length > 0;
   }
 }
 

@@ -32,15 +32,15 @@ interface Transaction {
  * Entries in LMDB. An index by expiry is in the same database, so that expired entries are found without a scan.
  */
 export class LmdbEntries implements EmbeddedDatabase {
-  private readonly database: LmdbDatabase;
-  private transaction: Transaction | undefined;
+  readonly #database: LmdbDatabase;
+  #transaction: Transaction | undefined;
 
   constructor(database: LmdbDatabase) {
-    this.database = database;
+    this.#database = database;
   }
 
   find(kind: EntryKind, key: string): Entry | undefined {
-    const entry = this.read(nameOf(kind, key));
+    const entry = this.#read(nameOf(kind, key));
     // The key in the entry guards against a collision of digests.
     return entry?.key === key ? entry : undefined;
   }
@@ -48,28 +48,28 @@ export class LmdbEntries implements EmbeddedDatabase {
   put(kind: EntryKind, entry: Entry): void {
     const name = nameOf(kind, entry.key);
     const expiresAt = wholeExpiry(entry.expiresAt);
-    const before = this.read(name);
+    const before = this.#read(name);
     if (before !== undefined && before.expiresAt !== expiresAt) {
-      void this.database.remove(indexEntry(before.expiresAt, name));
+      void this.#database.remove(indexEntry(before.expiresAt, name));
     }
     const after: Entry = { key: entry.key, expiresAt, content: entry.content };
-    void this.database.put(name, encodeEntry(name, after));
-    void this.database.put(indexEntry(expiresAt, name), NOTHING);
-    this.transaction?.entries.set(name, after);
+    void this.#database.put(name, encodeEntry(name, after));
+    void this.#database.put(indexEntry(expiresAt, name), NOTHING);
+    this.#transaction?.entries.set(name, after);
   }
 
   remove(kind: EntryKind, key: string): void {
-    this.removeNamed(nameOf(kind, key));
+    this.#removeNamed(nameOf(kind, key));
   }
 
   countLease(): number {
-    const transaction = this.transaction ?? { entries: new Map(), lease: 0, reserved: 0 };
+    const transaction = this.#transaction ?? { entries: new Map(), lease: 0, reserved: 0 };
     if (transaction.lease === transaction.reserved) {
-      const last = this.database.get(LEASES);
+      const last = this.#database.get(LEASES);
       const lease = last instanceof Uint8Array ? Number(Buffer.from(last).toString()) : 0;
       const reserved = lease + LEASES_RESERVED;
       // Padded, as in databases of earlier versions.
-      void this.database.put(LEASES, Buffer.from(String(reserved).padStart(16, '0')));
+      void this.#database.put(LEASES, Buffer.from(String(reserved).padStart(16, '0')));
       transaction.lease = lease;
       transaction.reserved = reserved;
     }
@@ -78,26 +78,26 @@ export class LmdbEntries implements EmbeddedDatabase {
 
   sweep(now: number, limit: number): number {
     const due = { start: indexBefore(0), end: indexBefore(now + 1), limit };
-    const expired = [...this.database.getKeys(due)].map(String);
+    const expired = [...this.#database.getKeys(due)].map(String);
     for (const each of expired) {
       const { expiresAt, name } = readIndexEntry(each);
-      const entry = this.read(name);
-      void this.database.remove(each);
-      if (entry === undefined || entry.expiresAt === expiresAt) this.removeEntry(name);
+      const entry = this.#read(name);
+      void this.#database.remove(each);
+      if (entry === undefined || entry.expiresAt === expiresAt) this.#removeEntry(name);
     }
     return expired.length;
   }
 
   removeSome(kind: EntryKind, limit: number): number {
-    const names = [...this.database.getKeys({ ...namesOf(kind), limit })].map(String);
-    for (const name of names) this.removeNamed(name);
+    const names = [...this.#database.getKeys({ ...namesOf(kind), limit })].map(String);
+    for (const name of names) this.#removeNamed(name);
     return names.length;
   }
 
   *pages(kind: EntryKind, limit: number): Generator<readonly Entry[]> {
     const names = { ...namesOf(kind), limit };
     for (let range: LmdbRange | undefined = names; range !== undefined;) {
-      const found: LmdbEntry[] = [...this.database.getRange(range)];
+      const found: LmdbEntry[] = [...this.#database.getRange(range)];
       yield found.flatMap(({ key, value }) => decodeEntry(String(key), value) ?? []);
       const last = found.length === limit ? found.at(-1) : undefined;
       range = last && { ...names, start: String(last.key), exclusiveStart: true };
@@ -110,33 +110,33 @@ export class LmdbEntries implements EmbeddedDatabase {
   }
 
   transact(work: () => void): Promise<void> {
-    return transact(this.database, () => {
-      this.transaction = { entries: new Map(), lease: 0, reserved: 0 };
+    return transact(this.#database, () => {
+      this.#transaction = { entries: new Map(), lease: 0, reserved: 0 };
       try {
         work();
       } finally {
-        this.transaction = undefined;
+        this.#transaction = undefined;
       }
     });
   }
 
   /** The entry of a name. */
-  private read(name: string): Entry | undefined {
-    const entries = this.transaction?.entries;
+  #read(name: string): Entry | undefined {
+    const entries = this.#transaction?.entries;
     if (entries?.has(name) === true) return entries.get(name);
-    const entry = decodeEntry(name, this.database.get(name));
+    const entry = decodeEntry(name, this.#database.get(name));
     entries?.set(name, entry);
     return entry;
   }
 
-  private removeNamed(name: string): void {
-    const entry = this.read(name);
-    if (entry !== undefined) void this.database.remove(indexEntry(entry.expiresAt, name));
-    this.removeEntry(name);
+  #removeNamed(name: string): void {
+    const entry = this.#read(name);
+    if (entry !== undefined) void this.#database.remove(indexEntry(entry.expiresAt, name));
+    this.#removeEntry(name);
   }
 
-  private removeEntry(name: string): void {
-    void this.database.remove(name);
-    this.transaction?.entries.set(name, undefined);
+  #removeEntry(name: string): void {
+    void this.#database.remove(name);
+    this.#transaction?.entries.set(name, undefined);
   }
 }

@@ -39,17 +39,17 @@ const HEAD = /^\{"v":(\d{1,9}),"sum":(\d{1,10}),/;
  * disallows.
  */
 export class RecordCodec {
-  private readonly options: RecordCodecOptions;
-  private readonly maxLength: number;
+  readonly #options: RecordCodecOptions;
+  readonly #maxLength: number;
 
   constructor(options: RecordCodecOptions) {
-    this.options = options;
+    this.#options = options;
     // A body is stored as text only if that is shorter than base64.
-    this.maxLength = Math.ceil((options.maxBodyBytes * 4) / 3) + MAX_REST_LENGTH;
+    this.#maxLength = Math.ceil((options.maxBodyBytes * 4) / 3) + MAX_REST_LENGTH;
   }
 
   encode(record: OriginRecord): string {
-    const { maxBodyBytes, profileOf } = this.options;
+    const { maxBodyBytes, profileOf } = this.#options;
     const { keepCopyOnUnavailableMs } = profileOf(record.origin);
     const { copy } = record;
     const stored =
@@ -64,7 +64,7 @@ export class RecordCodec {
    */
   async decode(entry: unknown, now: number, origin?: string): Promise<Decoded> {
     if (typeof entry !== 'string') return { rejected: 'damaged' };
-    if (entry.length > this.maxLength) return { rejected: 'too-large' };
+    if (entry.length > this.#maxLength) return { rejected: 'too-large' };
     const head = HEAD.exec(entry);
     if (head === null) return { rejected: versionOf(entry) === undefined ? 'damaged' : 'version' };
     if (Number(head[1]) !== RECORD_VERSION) return { rejected: 'version' };
@@ -76,13 +76,13 @@ export class RecordCodec {
     const { record } = stored;
     const named = record.origin;
     if (named !== (origin ?? canonicalOrigin(named))) return { rejected: 'origin' };
-    const rejected = this.reject(stored) ?? validateRecord(record, this.options.profileOf(named), now);
+    const rejected = this.#reject(stored) ?? validateRecord(record, this.#options.profileOf(named), now);
     return rejected === undefined ? { record: noLaterThan(record, now) } : { rejected, origin: named };
   }
 
   /** Rejects records because of the settings of their writer. */
-  private reject({ record, ...writer }: StoredEntry): Rejection | undefined {
-    const { maxBodyBytes, profileOf } = this.options;
+  #reject({ record, ...writer }: StoredEntry): Rejection | undefined {
+    const { maxBodyBytes, profileOf } = this.#options;
     const { origin, answer, copy } = record;
     // Under a lower limit than ours, a rule may be missing that we would have read.
     const isCutEarly = copy?.truncated === true && writer.maxBodyBytes < maxBodyBytes;

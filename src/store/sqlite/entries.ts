@@ -15,16 +15,18 @@ const LOCKED_MS = 10_000;
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 8;
 
+type Statements = Readonly<Record<keyof typeof SQL, SqliteStatement>>;
+
 /** Entries in a table of SQLite. */
 export class SqliteEntries implements EmbeddedDatabase {
-  private readonly database: SqliteDatabase;
-  private readonly statements: Readonly<Record<keyof typeof SQL, SqliteStatement>>;
-  private isInTransaction = false;
+  readonly #database: SqliteDatabase;
+  readonly #statements: Statements;
+  #isInTransaction = false;
 
   constructor(database: SqliteDatabase) {
-    this.database = database;
+    this.#database = database;
     const prepare = (name: keyof typeof SQL): SqliteStatement => database.prepare(SQL[name]);
-    this.statements = {
+    this.#statements = {
       find: prepare('find'),
       put: prepare('put'),
       remove: prepare('remove'),
@@ -36,20 +38,20 @@ export class SqliteEntries implements EmbeddedDatabase {
   }
 
   find(kind: EntryKind, key: string): Entry | undefined {
-    return this.run(({ find }) => readEntry(find.get(KINDS[kind], nameOf(key))));
+    return this.#run(({ find }) => readEntry(find.get(KINDS[kind], nameOf(key))));
   }
 
   put(kind: EntryKind, { key, expiresAt, content }: Entry): void {
     const expiry = Math.min(Math.ceil(expiresAt), LATEST);
-    this.run(({ put }) => put.run(KINDS[kind], nameOf(key), expiry, content));
+    this.#run(({ put }) => put.run(KINDS[kind], nameOf(key), expiry, content));
   }
 
   remove(kind: EntryKind, key: string): void {
-    this.run(({ remove }) => remove.run(KINDS[kind], nameOf(key)));
+    this.#run(({ remove }) => remove.run(KINDS[kind], nameOf(key)));
   }
 
   countLease(): number {
-    return this.run(({ countLease }) => {
+    return this.#run(({ countLease }) => {
       const { given } = Object(countLease.get());
       if (!Number.isSafeInteger(given)) throw new Error('Expected the database to count its leases');
       return Number(given);
@@ -57,17 +59,17 @@ export class SqliteEntries implements EmbeddedDatabase {
   }
 
   sweep(now: number, limit: number): number {
-    return this.run(({ sweep }) => sweep.all(now, limit).length);
+    return this.#run(({ sweep }) => sweep.all(now, limit).length);
   }
 
   removeSome(kind: EntryKind, limit: number): number {
-    return this.run(({ removeSome }) => removeSome.all(KINDS[kind], limit).length);
+    return this.#run(({ removeSome }) => removeSome.all(KINDS[kind], limit).length);
   }
 
   *pages(kind: EntryKind, limit: number): Generator<readonly Entry[]> {
     for (let last: string | undefined = ''; last !== undefined;) {
       const after: string = last;
-      const rows = this.run(({ page }) => page.all(KINDS[kind], after, limit));
+      const rows = this.#run(({ page }) => page.all(KINDS[kind], after, limit));
       yield rows.flatMap((row) => readEntry(row) ?? []);
       const { key } = Object(rows.length === limit ? rows.at(-1) : undefined);
       last = typeof key === 'string' ? key : undefined;
@@ -81,26 +83,26 @@ export class SqliteEntries implements EmbeddedDatabase {
   async transact(work: () => void): Promise<void> {
     // Writes of this turn of the event loop share the transaction.
     await setImmediate();
-    await whenFree(() => this.database.exec('BEGIN IMMEDIATE'));
-    this.isInTransaction = true;
+    await whenFree(() => this.#database.exec('BEGIN IMMEDIATE'));
+    this.#isInTransaction = true;
     try {
       work();
-      this.database.exec('COMMIT');
+      this.#database.exec('COMMIT');
     } catch (error) {
-      rollBack(this.database);
+      rollBack(this.#database);
       throw error instanceof BrokenTransaction ? error.cause : error;
     } finally {
-      this.isInTransaction = false;
+      this.#isInTransaction = false;
     }
   }
 
-  private run<Result>(work: (statements: SqliteEntries['statements']) => Result): Result {
+  #run<Result>(work: (statements: Statements) => Result): Result {
     try {
-      return work(this.statements);
+      return work(this.#statements);
     } catch (error) {
       // SQLite rolls the transaction back after some errors, such as a full disk. Statements after it would be
       // transactions of their own.
-      throw this.isInTransaction ? new BrokenTransaction(error) : error;
+      throw this.#isInTransaction ? new BrokenTransaction(error) : error;
     }
   }
 }
