@@ -5,8 +5,8 @@ import { MAX_LINE_LENGTH, type Target } from './input/targets.ts';
 export type ReportedDecision = Decision | FileDecision;
 
 /** The result for one target. */
-export type TargetResult =
-  | { readonly target: Target; readonly decision: ReportedDecision }
+export type TargetResult<Decided extends ReportedDecision = ReportedDecision> =
+  | { readonly target: Target; readonly decision: Decided }
   | { readonly target: Target; readonly error: InputError };
 
 /** The error of a target that is not a valid URL. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Site, startSite } from '../support/site.ts';
-import { cli, records } from './session.ts';
+import { cli, masked, records } from './session.ts';
 
 const ROBOTS = `User-agent: *
 Disallow: /private
@@ -139,11 +139,60 @@ describe('for people', () => {
 
   it('shows no control characters of a file', async () => {
     await using hostile = await startSite({
-      '/robots.txt': { body: 'User-agent: *\nDisallow: /\u001B[2J\u202Ex\nDisallow: /*' },
+      '/robots.txt': { body: 'User-agent: *\nDisallow: /\u009B2J\u202Ex\nDisallow: /*' },
     });
-    const { stdout } = await cli([hostile.url('/%1B[2J%E2%80%AEx')]);
-    expect(stdout).toContain('line 2  Disallow: /\\x1b[2J\\u{202e}x');
+    const { stdout } = await cli([hostile.url('/%C2%9B2J%E2%80%AEx')]);
+    expect(stdout).toContain('line 2  Disallow: /\\x9b2J\\u{202e}x');
   });
+});
+
+describe('several URLs', () => {
+  it('are a line each: verdict, URL, reason', async () => {
+    const list = [
+      [site.url('/private/a'), 'DISALLOWED  ', '  line 2  Disallow: /private'],
+      [site.url('/'), 'ALLOWED     ', '  no rule matches'],
+      [site.url('/robots.txt'), 'ALLOWED     ', '  robots.txt itself'],
+      [missing.url('/'), 'ALLOWED     ', '  unavailable: 404'],
+      [broken.url('/'), 'UNDECIDED   ', '  unreachable: 503'],
+    ] as const;
+    const expected = list.map(([url, verdict, reason]) => `${verdict}${url}${reason}\n`).join('');
+    const urls = list.map(([url]) => url);
+    const terminal = { stdoutIsTTY: true, columns: 100, env: { NO_COLOR: '1' } };
+    expect((await cli(['check', ...urls])).stdout).toBe(expected);
+    expect((await cli(['check', ...urls], terminal)).stdout).toBe(expected);
+    expect((await cli(['check', '-'], { ...terminal, stdin: urls.join('\n') })).stdout).toBe(expected);
+    // A list may turn out to have one line only.
+    expect((await cli(['check', '-'], { stdin: urls[0] ?? '' })).stdout).toBe(expected.split(/(?<=\n)/)[0]);
+  });
+
+  it('have several lines each with --long', async () => {
+    const both = await cli(['check', '--long', site.url('/private/a'), broken.url('/')]);
+    const one = await cli(['check', site.url('/private/a')]);
+    expect(one.stdout).toMatch(/^DISALLOWED [^]*\n {2}rule {4}line 2 {2}Disallow: \/private\n/);
+    expect(both.stdout.startsWith(one.stdout.split('\n  cache')[0] ?? '')).toBe(true);
+    expect(both.stdout).toMatch(/\nUNDECIDED [^]*\n {2}why {5}robots.txt is unreachable \(503\)/);
+    const stdin = `${site.url('/private/a')}\n`;
+    const settled = (text: string): string => masked(text).replace(/fresh for .*/, 'fresh');
+    expect(settled((await cli(['check', '--long', '-'], { stdin })).stdout)).toBe(settled(one.stdout));
+  });
+
+  it.each([60, 80])(
+    'keep to a terminal of %i columns, and show the beginning of URL and reason',
+    async (columns) => {
+      const long = `/private/${'x'.repeat(200)}`;
+      const { stdout } = await cli(['check', '-'], {
+        stdin: [site.url(long), site.url('/private'), broken.url(long)].join('\n'),
+        stdoutIsTTY: true,
+        columns,
+        env: { NO_COLOR: '1' },
+      });
+      const lines = stdout.trimEnd().split('\n');
+      expect(lines).toHaveLength(3);
+      for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
+      expect(lines[0]).toMatch(/^DISALLOWED {2}http:\S+\/priv\S*… {2}line 2 {2}Disa/);
+      expect(lines[2]).toMatch(/^UNDECIDED {3}http:\S+… {2}unreachable: 503$/);
+    },
+  );
 });
 
 describe('agent', () => {

@@ -79,7 +79,7 @@ describe('--robots', () => {
   it('reports a target that is neither URL nor path, and answers the rest', async () => {
     const { code, stdout, stderr } = await cli(['--robots', file, '-'], { stdin: 'private\n/a\n' });
     expect(code).toBe(2);
-    expect(stdout).toContain('ALLOWED     /a\n');
+    expect(stdout).toContain('ALLOWED     /a  no ');
     expect(stderr).toContain(
       'line 1: Expected an absolute http, https or ftp URL, or a path that starts with "/", got "private"',
     );

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 let folder: string;
 let site: Site;
@@ -167,6 +167,37 @@ describe('progress', () => {
         `  1  ${site.url('/')}  rule at line 2 (disallow: /)\n` +
         `  1  ${broken.url('/')}  unreachable (503)\n`,
     );
+  });
+
+  it('of a file is the share of its origins that are decided, however far ahead it is read', async () => {
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 11_000));
+    onTestFinished(() => clock.mockRestore());
+    const list = join(folder, 'shares.txt');
+    const origins = Array.from({ length: 50 }, (_, index) => `http://127.0.0.1:${index + 1}`);
+    await writeFile(list, origins.map((origin) => `${origin}/a\n${origin}/b\n`).join(''));
+    const { stderr } = await cli(['prefetch', '--concurrency', '16', list]);
+    const told = [...stderr.matchAll(/^canfetch: (\d+) origins? of .* · (\d+) % of the list/gm)];
+    expect(told.length).toBeGreaterThan(5);
+    for (const [, decided, percent] of told) {
+      expect(Number(percent)).toBeLessThanOrEqual((Number(decided) / origins.length) * 100 + 2);
+    }
+    expect(stderr).toMatch(/canfetch: 50 origins of 100 URLs .* · 100 % of the list · about 0 m?s left\n$/);
+  });
+
+  it.each([60, 80])('and the lines of origins keep to %i columns', async (columns) => {
+    const stdin = [site.url('/'), `http://${'x'.repeat(60)}.invalid/`].join('\n');
+    const { stdout } = await cli(['prefetch', '--format', 'text', '-'], {
+      stdin,
+      stdoutIsTTY: true,
+      columns,
+    });
+    const lines = stdout
+      .replaceAll(/\u001B\[[\d;]*m/g, '')
+      .trimEnd()
+      .split('\n');
+    expect(lines).toHaveLength(2);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
   });
 
   it('is no wider than the terminal', async () => {

@@ -152,7 +152,7 @@ const twoUrls = (): string => `${site.url('/a')}\n${site.url('/private')}\n`;
 describe('progress', () => {
   it('is one line on a terminal, taken away at the end', async () => {
     const { stderr } = await cli(['-'], { stdin: twoUrls(), stderrIsTTY: true });
-    expect(stderr).toMatch(/\r\u001B\[2K\d URLs? · \d disallowed · 0 undecided/);
+    expect(stderr).toMatch(/\r\u001B\[2K2 URLs · 1 disallowed · \d+/);
     expect(stderr.endsWith('\r\u001B[2K')).toBe(true);
   });
 

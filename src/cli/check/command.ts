@@ -28,6 +28,7 @@ export const check: Command = {
     proxyOption,
     storeOption,
     ...formatOptions(),
+    { name: 'long', help: 'show several lines for each URL, as for one; with several it is one line' },
     { name: 'quiet', short: 'q', help: 'print nothing; use the exit code' },
   ],
   examples: [

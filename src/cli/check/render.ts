@@ -1,9 +1,10 @@
-import { type InputError, isUndecided, isUnwanted, type ReportedDecision } from '../../report/index.ts';
+import type { ReportedDecision } from '../../report/index.ts';
 import {
   agentSentence,
   ago,
   ahead,
   count,
+  definitions,
   delaySentence,
   duration,
   fileName,
@@ -14,15 +15,18 @@ import {
   ruleText,
   truncatedSentence,
   whySentence,
-  withoutUserinfo,
 } from '../../report/text/index.ts';
-import { didYouMean, type Target } from '../../report/input/index.ts';
+import { kindOf } from './layout.ts';
 
 /** One line of the explanation: a label and its text. */
 export type Field = readonly [label: string, text: string];
 
 /** Renders a decision for people: the verdict, and below it the agent, the deciding rule and the robots.txt. */
-export function renderDecision(decision: ReportedDecision, colours: Palette, now: number): string {
+export function renderDecision(
+  decision: ReportedDecision,
+  colours: Palette,
+  { now, width }: { readonly now: number; readonly width: number | undefined },
+): string {
   const fields: readonly (Field | undefined)[] = [
     agentField(decision),
     ruleField(decision),
@@ -35,24 +39,13 @@ export function renderDecision(decision: ReportedDecision, colours: Palette, now
     delayField(decision),
     retryField(decision, now),
   ];
-  const lines = fields.flatMap((field) =>
-    field === undefined ? [] : [`  ${colours.faint(field[0].padEnd(7))} ${field[1]}`],
-  );
-  return `${[verdictLine(decision, colours), ...lines].join('\n')}\n`;
-}
-
-/** Renders the error of an invalid target for people. */
-export function renderInputError(target: Target, error: InputError): string {
-  const where = target.line === undefined ? '' : `line ${target.line}: `;
-  const todo = target.tooLong === true ? '' : didYouMean(target.input);
-  return `canfetch: ${where}${withoutUserinfo(printable(error.message))}${todo}\n`;
+  const shown = fields.filter((field) => field !== undefined);
+  return `${[verdictLine(decision, colours), ...definitions(shown, width, colours.faint)].join('\n')}\n`;
 }
 
 export function verdictLine(decision: ReportedDecision, colours: Palette): string {
-  const url = printable(decision.url);
-  if (isUndecided(decision)) return `${colours.unsure('UNDECIDED')}   ${url}`;
-  if (isUnwanted(decision)) return `${colours.bad('NOT WANTED')}  ${url}`;
-  return decision.allowed ? `${colours.good('ALLOWED')}     ${url}` : `${colours.bad('DISALLOWED')}  ${url}`;
+  const { label, style } = kindOf(decision);
+  return `${colours[style](label)}${' '.repeat(12 - label.length)}${printable(decision.url)}`;
 }
 
 export function agentField({ agent, group, reason }: ReportedDecision): Field {

@@ -1,12 +1,15 @@
 import { mapBatches } from '../../base/index.ts';
 import { decideOffline, type Decider, type Session, UsageError } from '../../report/index.ts';
-import { targets } from '../../report/input/index.ts';
+import { ListPosition, targets } from '../../report/input/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import type { ExitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { onlineSettings } from '../frame/open-client.ts';
+import { ListReport } from '../frame/list-report.ts';
+import type { Format } from '../frame/choices.ts';
 import { readForm, readPurpose } from '../frame/settings.ts';
-import { CheckReport } from './check-report.ts';
+import { checkLayout } from './layout.ts';
+import { renderDecision } from './render.ts';
 
 /** At most 512 URLs are in progress at once. The client limits its fetches; this limits the URLs that wait for them. */
 const IN_ORDER = { concurrency: 512, ordered: true };
@@ -17,25 +20,47 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
   const readsStdin = readsStandardInput(given);
   const form = readForm(given);
   return interruptible(session, { readsStdin }, async (signal) => {
-    const report = new CheckReport(form, given, session);
+    const list = new ListPosition(session.stdin);
+    const isLong = given.switches.has('long') || (given.operands.length === 1 && given.operands[0] !== STDIN);
+    const report = new ListReport(session, isLong ? longLayout : checkLayout, {
+      form,
+      given,
+      share: showsProgress(form, given, session) ? () => list.share : undefined,
+    });
     let decider: Decider | undefined;
     try {
       const ready = await deciderFor(given, session, signal);
       decider = ready;
       const inputs = targets(given.operands, session.stdin);
       for await (const results of mapBatches(inputs, IN_ORDER, (target) => ready.decide(target))) {
+        const last = results.at(-1);
+        if (last !== undefined) list.reach(last.target);
         await report.add(results);
       }
       signal.throwIfAborted();
       return await report.finish();
     } catch (error) {
-      if (session.signal.aborted) report.interrupted();
+      const { line } = list;
+      // Results are in order, so every line before this one has its result.
+      if (session.signal.aborted && line > 0) {
+        report.interrupted(`line ${line} of the list; \`tail -n +${line + 1}\` prints the rest of it`);
+      }
       throw error;
     } finally {
       report.leave();
       await decider?.close();
     }
   });
+}
+
+const longLayout: typeof checkLayout = {
+  ...checkLayout,
+  long: (decision, colours, width) => renderDecision(decision, colours, { now: Date.now(), width }),
+};
+
+/** On a terminal, progress lines would mix with the JSON. */
+function showsProgress(form: Format | 'quiet', { operands }: ParsedArguments, { stderr }: Session): boolean {
+  return operands.includes(STDIN) && (form === 'text' || (form === 'json' && stderr.isTTY !== true));
 }
 
 /**

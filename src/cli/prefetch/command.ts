@@ -52,7 +52,7 @@ export const prefetchCommand: Command = {
   ],
   notes: [
     'Each origin is fetched once, and gives one line of output as soon as it is done. The fields of the JSON: ' +
-      'origin, state, reason (when no rules are in force), status, error, hops, finalUrl, fetchedAt, staleAt, retryAt.',
+      'origin, state, reason (when no rules are in force), status, error, hops, finalUrl, fetchedAt, staleAt, retryAt, suspect (when the file looks like a page).',
     'In a list of more than a million origins, an origin may be reported again when it reappears.',
   ],
   run: async (given, session) => (await import('./run.ts')).prefetchOrigins(given, session),

@@ -1,14 +1,17 @@
-import { DEFAULT_CONCURRENCY, mapBatches } from '../../base/index.ts';
-import { type Target, targetLines } from '../../report/input/index.ts';
-import type { Session } from '../../report/index.ts';
+import { DEFAULT_CONCURRENCY, isRobotsError, mapBatches } from '../../base/index.ts';
+import type { Decision } from '../../decision/index.ts';
+import { ListPosition, type Target, targetLines } from '../../report/input/index.ts';
+import { type Session, type TargetResult, tooLongError } from '../../report/index.ts';
+import { count } from '../../report/text/index.ts';
+import { DistinctOrigins, originOf } from '../../url/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import type { ExitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
+import { ListReport } from '../frame/list-report.ts';
 import { onlineSettings, openClient } from '../frame/open-client.ts';
 import { openList } from '../frame/open-list.ts';
 import { onlyOperand, readForm, readWholeNumber } from '../frame/settings.ts';
-import { DistinctOrigins } from '../../url/index.ts';
-import { originTarget, PrefetchReport, type Prefetched } from './report.ts';
+import { prefetchLayout } from './layout.ts';
 
 const STDIN = '-';
 
@@ -30,28 +33,76 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
     const { client } = opened;
     const { robotsAccount } = await import('../../client/index.ts');
     using account = robotsAccount(client, { onFirstRefused: false });
-    const report = new PrefetchReport(form, given, session, stream);
+    const origins = new ListedOrigins(stream);
+    const report: ListReport<Decision> = new ListReport(
+      session,
+      prefetchLayout(() => origins.urls),
+      { form, given, share: form === 'quiet' ? undefined : () => origins.shareDecided(report.decided) },
+    );
+    const ask = (target: Target, signal: AbortSignal): Answer | Promise<Answer> | undefined => {
+      const origin = origins.next(target);
+      report.showProgress();
+      if (typeof origin !== 'string') return origin;
+      // The URL of the front page represents the origin. The report leaves out the decision about that page.
+      return client.check(`${origin}/`, undefined, { signal }).then((decision) => ({ target, decision }));
+    };
     try {
-      const origins = new DistinctOrigins();
-      const ask = (line: Target, signal: AbortSignal): Prefetched | Promise<Prefetched> | undefined => {
-        report.read();
-        const target = originTarget(line);
-        if ('error' in target) return target;
-        // The URL of the front page represents the origin. The report leaves out the decision about that page.
-        return origins.add(target.origin)
-          ? client.check(`${target.origin}/`, undefined, { signal })
-          : undefined;
-      };
-      for await (const prefetched of mapBatches(targetLines(stream), { concurrency, signal }, ask)) {
-        await report.add(prefetched);
+      for await (const answers of mapBatches(targetLines(stream), { concurrency, signal }, ask)) {
+        await report.add(answers);
       }
       signal.throwIfAborted();
-      return await report.finish(account);
+      return await report.finish(() => `front pages: ${String(account)}`);
     } catch (error) {
-      if (session.signal.aborted) report.interrupted();
+      if (session.signal.aborted && report.decided > 0) {
+        const todo = given.values.has('store')
+          ? 'run it again with the same --store to fetch the rest'
+          : 'with --store STORE a run can be continued';
+        report.interrupted(`${count(report.decided, 'origin')}; ${todo}`);
+      }
       throw error;
     } finally {
       report.leave();
     }
   });
+}
+
+type Answer = TargetResult<Decision>;
+
+/** The origins of a list, as its lines are taken up one by one. */
+class ListedOrigins {
+  readonly #position: ListPosition;
+  readonly #distinct = new DistinctOrigins();
+  #origins = 0;
+  #urls = 0;
+
+  constructor(list: object) {
+    this.#position = new ListPosition(list);
+  }
+
+  /** The lines that were taken up. */
+  get urls(): number {
+    return this.#urls;
+  }
+
+  /** The origin that a line names: `undefined` when an earlier line named it, an error when the line names none. */
+  next(target: Target): string | undefined | Extract<Answer, { readonly error: unknown }> {
+    this.#urls++;
+    this.#position.reach(target);
+    if (target.tooLong === true) return { target, error: tooLongError };
+    try {
+      const origin = originOf(target.input);
+      if (!this.#distinct.add(origin)) return undefined;
+      this.#origins++;
+      return origin;
+    } catch (error) {
+      if (!isRobotsError(error)) throw error;
+      return { target, error: { code: error.code, message: error.message } };
+    }
+  }
+
+  /** The share of the list that is decided: of the lines taken up, as much as of their origins. `undefined` for a pipe. */
+  shareDecided(decided: number): number | undefined {
+    const { share } = this.#position;
+    return share && share * (decided / Math.max(1, this.#origins));
+  }
 }

@@ -4,7 +4,7 @@
  */
 export { absenceOf, type LoadedRobots, type PolicyClient, readsStdin, RobotsLoader } from './load-robots.ts';
 export { inputSentence } from './invalid-input.ts';
-export { listShare } from './list-share.ts';
+export { ListPosition } from './list-position.ts';
 export { didYouMean, isUrl, readOrigin } from './read-origin.ts';
 export { readRobots, whyUnreadable } from './read-robots.ts';
 export { type Target, targetLines, targets } from './targets.ts';

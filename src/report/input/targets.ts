@@ -6,6 +6,8 @@ export interface Target {
   readonly input: string;
   /** Line number in standard input, 1-based; absent for arguments. */
   readonly line?: number;
+  /** Octets of the list up to the end of the line; about, where lines are not ASCII. Absent for arguments. */
+  readonly end?: number;
   /** The line was longer than {@link MAX_LINE_LENGTH}; `input` is its beginning. */
   readonly tooLong?: true;
 }
@@ -37,25 +39,31 @@ export async function* targetLines(stdin: Readable): AsyncGenerator<readonly Tar
 
 /** Splits chunks into lines. */
 class TargetLines {
-  private readonly decoder = new TextDecoder();
-  private line = 0;
-  private rest = '';
-  private tooLong = false;
+  readonly #decoder = new TextDecoder();
+  #line = 0;
+  #octets = 0;
+  #characters = 0;
+  #rest = '';
+  #tooLong = false;
 
   /** Returns the lines that end in `chunk`. */
   read(chunk: string | Uint8Array): Target[] {
-    const text =
-      this.rest + (typeof chunk === 'string' ? chunk : this.decoder.decode(chunk, { stream: true }));
+    const decoded = typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
+    this.#octets += Buffer.byteLength(chunk);
+    this.#characters += decoded.length;
+    const text = this.#rest + decoded;
+    const octetsPerCharacter = this.#octets / Math.max(1, this.#characters);
+    const before = this.#characters - text.length;
     const targets: Target[] = [];
     let start = 0;
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-      this.add(text.slice(start, end), targets);
+      this.#add(text.slice(start, end), (before + end + 1) * octetsPerCharacter, targets);
       start = end + 1;
     }
-    this.rest = text.slice(start);
-    if (this.rest.length > MAX_LINE_LENGTH) {
-      this.rest = this.rest.slice(0, MAX_LINE_LENGTH);
-      this.tooLong = true;
+    this.#rest = text.slice(start);
+    if (this.#rest.length > MAX_LINE_LENGTH) {
+      this.#rest = this.#rest.slice(0, MAX_LINE_LENGTH);
+      this.#tooLong = true;
     }
     return targets;
   }
@@ -63,17 +71,17 @@ class TargetLines {
   /** Returns the last line when no line end follows it. */
   end(): Target[] {
     const targets: Target[] = [];
-    this.add(this.rest + this.decoder.decode(), targets);
+    this.#add(this.#rest + this.#decoder.decode(), this.#octets, targets);
     return targets;
   }
 
-  private add(text: string, targets: Target[]): void {
-    const { tooLong } = this;
-    this.tooLong = false;
-    const line = ++this.line;
+  #add(text: string, end: number, targets: Target[]): void {
+    const tooLong = this.#tooLong;
+    this.#tooLong = false;
+    const line = ++this.#line;
     const isLong = tooLong || text.length > MAX_LINE_LENGTH;
     const input = (isLong ? text.slice(0, MAX_LINE_LENGTH) : text).trim();
     if (input === '' || input.startsWith('#')) return;
-    targets.push(isLong ? { input, line, tooLong: true } : { input, line });
+    targets.push(isLong ? { input, line, end, tooLong: true } : { input, line, end });
   }
 }

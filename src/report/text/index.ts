@@ -16,6 +16,7 @@ export {
   delaySentence,
   purposeSentence,
   statementText,
+  reasonText,
   ruleText,
   whySentence,
   looksSentence,

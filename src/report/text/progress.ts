@@ -55,7 +55,7 @@ class ProgressLog implements Progress {
   private readonly startedAt = performance.now();
   private toldAt = this.startedAt;
 
-  /** @param share The share of the list that was read, from 0 to 1; `undefined` when its length is unknown. */
+  /** @param share The share of the list that is done, from 0 to 1; `undefined` when its length is unknown. */
   constructor(sink: Sink, share: () => number | undefined) {
     this.sink = sink;
     this.share = share;

@@ -39,6 +39,30 @@ export function whySentence({ reason, state, robots, because }: KnownState): str
   }
 }
 
+/** The reason on a part of a line: `line 3  Disallow: /private`, `unreachable: 503`. */
+export function reasonText({ reason, state, robots, rule, usage, ...more }: ReportedDecision): string {
+  const copy = state === 'last-good' ? ' (last good copy)' : '';
+  switch (reason) {
+    case 'rule':
+    case 'no-rule':
+    case 'no-group':
+      if (more.allowed && usage?.preference === 'disallow') return purposeSentence(usage);
+      if (rule !== undefined) return `${ruleText(rule)}${copy}`;
+      return `${reason === 'no-rule' ? 'no rule matches' : 'no group for the agent'}${copy}`;
+    case 'robots-txt':
+      return 'robots.txt itself';
+    case 'override':
+      return 'because' in more && more.because !== undefined
+        ? `override: ${printable(more.because)}`
+        : reason;
+    case 'unavailable':
+    case 'unreachable':
+    case 'unreachable-expired':
+    case 'restricted':
+      return `${reason}: ${cause(robots)}`;
+  }
+}
+
 /** Names the agent and the group that applies. `hasNoGroup`: there is a file, but no group of it applies. */
 export function agentSentence(agent: string, group: MatchedGroup | undefined, hasNoGroup: boolean): string {
   const name = printable(agent);

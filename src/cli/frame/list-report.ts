@@ -1,0 +1,167 @@
+import { didYouMean, type Target } from '../../report/input/index.ts';
+import type { InputError, ReportedDecision, Session, TargetResult } from '../../report/index.ts';
+import {
+  type Palette,
+  cut,
+  Output,
+  paletteFor,
+  progressOn,
+  printable,
+  withoutUserinfo,
+  widthOf,
+} from '../../report/text/index.ts';
+import type { Progress } from '../../report/text/index.ts';
+import type { ParsedArguments } from './command.ts';
+import { type AnswerExitCode, exitCode, worseOf } from './exit-code.ts';
+import type { Format } from './choices.ts';
+import { colourChoice } from './settings.ts';
+
+/** What a result is counted as. */
+export interface Kind {
+  readonly label: string;
+  readonly style: keyof Palette;
+  readonly code: AnswerExitCode;
+  /** How the summary calls it: `12 disallowed`. Absent: it is not told apart. */
+  readonly counted?: string;
+}
+
+/** How the results of a list are shown. */
+export interface ListLayout<Decided extends ReportedDecision> {
+  /** In the order of the summary. */
+  readonly kinds: readonly Kind[];
+  kindOf(decision: Decided): Kind;
+  /** What the decision is about: a URL, or an origin. */
+  subjectOf(decision: Decided): string;
+  reasonOf(decision: Decided): string;
+  /** The line of NDJSON. */
+  record(result: TargetResult<Decided>): string;
+  /** The text for people, where it is not one line for each decision. */
+  readonly long?: (decision: Decided, colours: Palette, width: number | undefined) => string;
+  /** The beginning of the summary: `3 URLs`. */
+  total(decided: number, invalid: number): string;
+}
+
+export interface ListOptions {
+  readonly form: Format | 'quiet';
+  readonly given: ParsedArguments;
+  /** The share of the list that is decided, for the progress; absent when no progress is shown. */
+  readonly share?: (() => number | undefined) | undefined;
+}
+
+/** Writes the results of a list in the form that the options select, counts them, and shows how far the run has come. */
+export class ListReport<Decided extends ReportedDecision> {
+  readonly #session: Session;
+  readonly #layout: ListLayout<Decided>;
+  readonly #form: Format | 'quiet';
+  readonly #output: Output;
+  readonly #colours: Palette;
+  readonly #width: number | undefined;
+  readonly #labelWidth: number;
+  readonly #progress: Progress | undefined;
+  readonly #counts = new Map<Kind, number>();
+  #decided = 0;
+  #invalid = 0;
+  #code: AnswerExitCode = exitCode.success;
+
+  constructor(session: Session, layout: ListLayout<Decided>, { form, given, share }: ListOptions) {
+    this.#session = session;
+    this.#layout = layout;
+    this.#form = form;
+    this.#output = new Output(session.stdout);
+    this.#colours = paletteFor(session, colourChoice(given));
+    this.#width = widthOf(session.stdout);
+    this.#labelWidth = Math.max(...layout.kinds.map(({ label }) => label.length));
+    this.#progress = share && progressOn(session.stderr, share);
+  }
+
+  get decided(): number {
+    return this.#decided;
+  }
+
+  /** Writes results. Resolves when the output has room for more. */
+  async add(results: readonly TargetResult<Decided>[]): Promise<void> {
+    let text = '';
+    for (const result of results) {
+      this.#count(result);
+      // Clears the progress line before an error, or a decision on the same terminal, is written.
+      if ('error' in result || this.#session.stdout.isTTY === true) this.#progress?.clear();
+      text += this.#rendered(result);
+    }
+    if (text !== '') await this.#output.write(text);
+    this.showProgress();
+  }
+
+  showProgress(): void {
+    this.#progress?.show(this.#decided, () => this.#summary());
+  }
+
+  /** Writes all that is left, and the summary and `more` on a terminal that shows progress. Resolves with the exit code. */
+  async finish(more?: () => string): Promise<AnswerExitCode> {
+    await this.#output.release();
+    if (more !== undefined && this.#progress !== undefined && this.#session.stderr.isTTY === true) {
+      this.#progress.clear();
+      this.#session.stderr.write(`${this.#summary().join(' · ')}\n${more()}`);
+    }
+    return this.#code;
+  }
+
+  /** Tells after Ctrl-C how far the run came and how to continue it. */
+  interrupted(told: string): void {
+    this.#progress?.clear();
+    this.#session.stderr.write(`canfetch: interrupted after ${told}\n`);
+  }
+
+  /** Clears the progress line, whether the run succeeded or failed. */
+  leave(): void {
+    this.#progress?.clear();
+  }
+
+  #count(result: TargetResult<Decided>): void {
+    if ('error' in result) {
+      this.#invalid++;
+      this.#code = worseOf(this.#code, exitCode.usage);
+      return;
+    }
+    const kind = this.#layout.kindOf(result.decision);
+    this.#decided++;
+    this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);
+    this.#code = worseOf(this.#code, kind.code);
+  }
+
+  /** The text for standard output. Errors for people go to standard error instead. */
+  #rendered(result: TargetResult<Decided>): string {
+    if (this.#form === 'json') return this.#layout.record(result);
+    if ('error' in result) this.#session.stderr.write(renderInputError(result.target, result.error));
+    else if (this.#form === 'text') return this.#decisionText(result.decision);
+    return '';
+  }
+
+  #decisionText(decision: Decided): string {
+    const { kindOf, subjectOf, reasonOf, long } = this.#layout;
+    if (long !== undefined) return long(decision, this.#colours, this.#width);
+    const { label, style } = kindOf(decision);
+    const [subject, reason] = [printable(subjectOf(decision)), reasonOf(decision)];
+    // A narrow terminal shows the beginnings of both, and of the reason at least two fifths.
+    const room = this.#width === undefined ? Number.POSITIVE_INFINITY : this.#width - this.#labelWidth - 4;
+    const forReason = Math.min(reason.length, Math.max(room - subject.length, Math.floor(room * 0.4)));
+    const rest = [cut(subject, room - forReason), cut(reason, forReason)].filter((part) => part !== '');
+    return `${this.#colours[style](label.padEnd(this.#labelWidth))}  ${rest.join('  ')}\n`;
+  }
+
+  #summary(): string[] {
+    const some = (many: number, words: string | undefined): string[] =>
+      many === 0 || words === undefined ? [] : [`${many.toLocaleString('en')} ${words}`];
+    return [
+      this.#layout.total(this.#decided, this.#invalid),
+      ...this.#layout.kinds.flatMap((kind) => some(this.#counts.get(kind) ?? 0, kind.counted)),
+      ...some(this.#invalid, 'invalid'),
+    ];
+  }
+}
+
+/** Renders the error of an invalid target for people. */
+function renderInputError(target: Target, error: InputError): string {
+  const where = target.line === undefined ? '' : `line ${target.line}: `;
+  const todo = target.tooLong === true ? '' : didYouMean(target.input);
+  return `canfetch: ${where}${withoutUserinfo(printable(error.message))}${todo}\n`;
+}
