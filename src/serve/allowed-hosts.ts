@@ -7,21 +7,21 @@ import { Problem } from './problem.ts';
  * machine, and the browser then treats the site and this service as one origin. The name in `Host` reveals it.
  */
 export class AllowedHosts {
-  private readonly names: ReadonlySet<string>;
+  readonly #names: ReadonlySet<string>;
   /** The last allowed `Host` field, because most requests carry the same one. */
-  private allowed: string | undefined;
+  #allowed: string | undefined;
 
   constructor(bound: string, more: readonly string[]) {
     const names = ['localhost', '127.0.0.1', '[::1]', bound, ...more];
-    this.names = new Set(names.map((name) => serialised(name) ?? name.toLowerCase()));
+    this.#names = new Set(names.map((name) => serialised(name) ?? name.toLowerCase()));
   }
 
   /** @throws Problem 421 when `Host` is not an allowed name. */
   assert({ headers: { host = '' } }: IncomingMessage): void {
-    if (host === this.allowed) return;
+    if (host === this.#allowed) return;
     const name = /^(?:\[[\da-f:.]+\]|[^:/?#@\\\s]+)(?=:\d*$|$)/i.exec(host)?.[0];
-    if (name !== undefined && this.names.has(serialised(name) ?? '')) {
-      this.allowed = host;
+    if (name !== undefined && this.#names.has(serialised(name) ?? '')) {
+      this.#allowed = host;
       return;
     }
     // RFC 9110 §15.5.20: "the request was directed at a server that is unable or unwilling to produce an

@@ -14,9 +14,9 @@ export class Exchange {
   readonly search: string;
   /** Whether the whole response was given to the connection. */
   isReplied = false;
-  private parsed: URLSearchParams | undefined;
-  private gone: AbortController | undefined;
-  private left = false;
+  #parsed: URLSearchParams | undefined;
+  #gone: AbortController | undefined;
+  #left = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, service: Service) {
     const { url = '' } = request;
@@ -29,28 +29,28 @@ export class Exchange {
   }
 
   get query(): URLSearchParams {
-    return (this.parsed ??= new URLSearchParams(this.search));
+    return (this.#parsed ??= new URLSearchParams(this.search));
   }
 
   /** Aborts when the requester has disconnected, or has received the whole response. */
   get signal(): AbortSignal {
-    if (this.gone === undefined) {
-      this.gone = new AbortController();
+    if (this.#gone === undefined) {
+      this.#gone = new AbortController();
       // Every pending question of a stream listens to it.
-      setMaxListeners(0, this.gone.signal);
-      if (this.left) this.gone.abort(new BrokenPipeError());
+      setMaxListeners(0, this.#gone.signal);
+      if (this.#left) this.#gone.abort(new BrokenPipeError());
     }
-    return this.gone.signal;
+    return this.#gone.signal;
   }
 
   get isOver(): boolean {
-    return this.left;
+    return this.#left;
   }
 
   /** Ends the exchange: the connection has closed, or the response is sent. */
   leave(): void {
-    this.left = true;
-    this.gone?.abort(new BrokenPipeError());
+    this.#left = true;
+    this.#gone?.abort(new BrokenPipeError());
   }
 
   /** Closes the connection after this response, without another request. */

@@ -30,11 +30,11 @@ export async function loadPromClient(): Promise<PromClient | undefined> {
 
 /** Counts events by up to three labels. Unlike labels of prom-client, counting allocates no object. */
 class Counts {
-  private readonly cells = new Map<string, Map<string, Map<string, { count: number }>>>();
+  readonly #cells = new Map<string, Map<string, Map<string, { count: number }>>>();
 
   add(first: string, second = '', third = ''): void {
-    let bySecond = this.cells.get(first);
-    if (bySecond === undefined) this.cells.set(first, (bySecond = new Map()));
+    let bySecond = this.#cells.get(first);
+    if (bySecond === undefined) this.#cells.set(first, (bySecond = new Map()));
     let byThird = bySecond.get(second);
     if (byThird === undefined) bySecond.set(second, (byThird = new Map()));
     const cell = byThird.get(third);
@@ -43,7 +43,7 @@ class Counts {
   }
 
   forEach(visit: (labels: readonly string[], count: number) => void): void {
-    for (const [first, bySecond] of this.cells) {
+    for (const [first, bySecond] of this.#cells) {
       for (const [second, byThird] of bySecond) {
         for (const [third, { count }] of byThird) visit([first, second, third], count);
       }
@@ -56,9 +56,9 @@ export class Metrics {
   readonly registry: InstanceType<PromClient['Registry']>;
   readonly #prom: PromClient;
   readonly #collect: CollectMetrics | undefined;
-  private readonly requests: Counts;
-  private readonly requestSeconds: InstanceType<PromClient['Histogram']>;
-  private readonly leave: readonly (() => void)[];
+  readonly #requests: Counts;
+  readonly #requestSeconds: InstanceType<PromClient['Histogram']>;
+  readonly #leave: readonly (() => void)[];
 
   /** @param collect When several processes serve, collects the metrics of all of them, this one included. */
   constructor(prom: PromClient, client: RobotsClient, collect?: CollectMetrics) {
@@ -99,12 +99,12 @@ export class Metrics {
     };
 
     this.registry = registry;
-    this.requests = counts('canfetch_http_requests_total', 'Requests answered.', [
+    this.#requests = counts('canfetch_http_requests_total', 'Requests answered.', [
       'route',
       'method',
       'status',
     ]);
-    this.requestSeconds = seconds(
+    this.#requestSeconds = seconds(
       'canfetch_http_request_duration_seconds',
       'Time to the end of a response.',
       ['route'],
@@ -127,7 +127,7 @@ export class Metrics {
     gauge('canfetch_memory_bytes', 'Estimated size of the origins in memory.', () => client.stats().bytes);
     gauge('canfetch_fetches_in_flight', 'Attempts in flight or queued.', () => client.stats().inFlight);
 
-    this.leave = [
+    this.#leave = [
       listen<DecisionMessage>('canfetch:decision', ({ decision: { allowed, reason } }) =>
         decisions.add(allowed ? 'true' : 'false', reason),
       ),
@@ -146,8 +146,8 @@ export class Metrics {
 
   /** Counts a request. `route` is the path of a route, never that of the request, which would make unbounded labels. */
   answered(route: string, method: string, status: number, durationMs: number): void {
-    this.requests.add(route, method, String(status));
-    this.requestSeconds.observe({ route }, durationMs / 1_000);
+    this.#requests.add(route, method, String(status));
+    this.#requestSeconds.observe({ route }, durationMs / 1_000);
   }
 
   get contentType(): string {
@@ -162,7 +162,7 @@ export class Metrics {
   }
 
   close(): void {
-    for (const leave of this.leave) leave();
+    for (const leave of this.#leave) leave();
   }
 }
 

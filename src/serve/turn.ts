@@ -5,22 +5,22 @@ const TURN_MS = 10;
 
 /** The turn of a long loop on the event loop. */
 export class Turn {
-  private readonly signal: AbortSignal;
-  private endsAt = performance.now() + TURN_MS;
+  readonly #signal: AbortSignal;
+  #endsAt = performance.now() + TURN_MS;
 
   constructor(signal: AbortSignal) {
-    this.signal = signal;
+    this.#signal = signal;
   }
 
   /** Whether it is time to call {@link yield}. */
   get isOver(): boolean {
-    return performance.now() > this.endsAt;
+    return performance.now() > this.#endsAt;
   }
 
   /** Lets other requests have their turn. Throws the reason of the signal when it is aborted. */
   async yield(): Promise<void> {
     await nextTurn();
-    this.signal.throwIfAborted();
-    this.endsAt = performance.now() + TURN_MS;
+    this.#signal.throwIfAborted();
+    this.#endsAt = performance.now() + TURN_MS;
   }
 }
