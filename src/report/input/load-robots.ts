@@ -40,30 +40,30 @@ export interface LoadOptions {
 
 /** Loads robots.txt files one after another, from disks, standard input and origins. */
 export class RobotsLoader implements AsyncDisposable {
-  private readonly options: LoadOptions;
-  private opened: Promise<PolicyClient> | undefined;
+  readonly #options: LoadOptions;
+  #opened: Promise<PolicyClient> | undefined;
 
   constructor(options: LoadOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** @throws UsageError when a file cannot be read, or a URL is invalid. */
   async load(operand: string): Promise<LoadedRobots> {
-    if (isUrl(operand)) return this.ask(operand);
-    const { session, maxBytes } = this.options;
+    if (isUrl(operand)) return this.#ask(operand);
+    const { session, maxBytes } = this.#options;
     const read = await readRobots(operand, session.stdin, 'FILE', maxBytes);
     return { kind: 'file', name: operand, ...read };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await (await this.opened)?.[Symbol.asyncDispose]();
+    await (await this.#opened)?.[Symbol.asyncDispose]();
   }
 
-  private async ask(url: string): Promise<LoadedRobots> {
-    const { openClient, maxBytes = DEFAULT_MAX_BODY_BYTES, signal } = this.options;
+  async #ask(url: string): Promise<LoadedRobots> {
+    const { openClient, maxBytes = DEFAULT_MAX_BODY_BYTES, signal } = this.#options;
     const origin = readOrigin(url);
-    this.opened ??= openClient(maxBytes);
-    const client = await this.opened;
+    this.#opened ??= openClient(maxBytes);
+    const client = await this.#opened;
     const policy = await client.policy(origin, { signal });
     const { state, file } = policy;
     if (file === undefined || (state !== 'rules' && state !== 'last-good')) {

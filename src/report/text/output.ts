@@ -7,51 +7,51 @@ export class BrokenPipeError extends Error {
 
 /** Writes to a stream with backpressure, and reports when its reader is gone. */
 export class Output {
-  private readonly sink: Sink;
-  private failure: Error | undefined;
-  private wake: (() => void) | undefined;
+  readonly #sink: Sink;
+  #failure: Error | undefined;
+  #wake: (() => void) | undefined;
 
   constructor(sink: Sink) {
-    this.sink = sink;
-    sink.on('error', this.onError);
-    sink.on('close', this.onClose);
-    sink.on('drain', this.onDrain);
+    this.#sink = sink;
+    sink.on('error', this.#onError);
+    sink.on('close', this.#onClose);
+    sink.on('drain', this.#onDrain);
   }
 
   /** @throws BrokenPipeError when the reader is gone, or the error of the stream, such as a full disk. */
   async write(text: string): Promise<void> {
-    if (this.failure !== undefined) throw this.failure;
-    if (this.sink.destroyed) throw new BrokenPipeError();
-    if (this.sink.write(text)) return;
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#sink.destroyed) throw new BrokenPipeError();
+    if (this.#sink.write(text)) return;
     await new Promise<void>((resolve) => {
-      this.wake = resolve;
+      this.#wake = resolve;
     });
-    if (this.failure !== undefined) throw this.failure;
+    if (this.#failure !== undefined) throw this.#failure;
   }
 
   /** Waits until everything is written, then removes the listeners. The stream stays open. */
   async release(): Promise<void> {
-    if (this.failure === undefined && !this.sink.destroyed) {
+    if (this.#failure === undefined && !this.#sink.destroyed) {
       await new Promise<void>((resolve) => {
-        this.sink.once('close', resolve);
-        this.sink.write('', () => resolve());
+        this.#sink.once('close', resolve);
+        this.#sink.write('', () => resolve());
       });
     }
-    this.sink.off('close', this.onClose);
-    this.sink.off('drain', this.onDrain);
+    this.#sink.off('close', this.#onClose);
+    this.#sink.off('drain', this.#onDrain);
     // The error listener stays, because a late EPIPE would otherwise crash the process.
   }
 
-  private readonly onError = (error: NodeJS.ErrnoException): void => {
-    this.failure ??=
+  readonly #onError = (error: NodeJS.ErrnoException): void => {
+    this.#failure ??=
       error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED' ? new BrokenPipeError() : error;
-    this.wake?.();
+    this.#wake?.();
   };
 
-  private readonly onClose = (): void => {
-    this.failure ??= new BrokenPipeError();
-    this.wake?.();
+  readonly #onClose = (): void => {
+    this.#failure ??= new BrokenPipeError();
+    this.#wake?.();
   };
 
-  private readonly onDrain = (): void => this.wake?.();
+  readonly #onDrain = (): void => this.#wake?.();
 }
