@@ -54,105 +54,105 @@ async function withFreePort(argv: readonly string[], host: string): Promise<stri
 }
 
 class Primary {
-  private readonly count: number;
-  private readonly session: Session;
-  private readonly running = new Set<Worker>();
+  readonly #count: number;
+  readonly #session: Session;
+  readonly #running = new Set<Worker>();
   /** Those of them that listen. */
-  private readonly serving = new Set<Worker>();
-  private readonly collections = new Map<number, Collection>();
-  private collected = 0;
-  private announced = false;
-  private stopping = false;
-  private failure: ExitCode | undefined;
-  private end: (code: ExitCode) => void = () => undefined;
+  readonly #serving = new Set<Worker>();
+  readonly #collections = new Map<number, Collection>();
+  #collected = 0;
+  #announced = false;
+  #stopping = false;
+  #failure: ExitCode | undefined;
+  #end: (code: ExitCode) => void = () => undefined;
 
   constructor(count: number, session: Session) {
-    this.count = count;
-    this.session = session;
+    this.#count = count;
+    this.#session = session;
   }
 
   run(): Promise<ExitCode> {
-    const { signal, onTerminate } = this.session;
+    const { signal, onTerminate } = this.#session;
     return new Promise((resolve) => {
-      this.end = resolve;
-      cluster.on('message', (worker, message: FromWorker) => this.heard(worker, message));
-      for (let at = 0; at < this.count; at++) this.start();
-      onTerminate?.(() => this.stop());
+      this.#end = resolve;
+      cluster.on('message', (worker, message: FromWorker) => this.#heard(worker, message));
+      for (let at = 0; at < this.#count; at++) this.#start();
+      onTerminate?.(() => this.#stop());
       // Ctrl-C of a terminal reaches the workers too, but a signal sent to this process alone does not.
-      if (signal.aborted) this.stop();
-      else signal.addEventListener('abort', () => this.stop(), { once: true });
+      if (signal.aborted) this.#stop();
+      else signal.addEventListener('abort', () => this.#stop(), { once: true });
     });
   }
 
-  private start(): void {
+  #start(): void {
     const startedAt = performance.now();
     const worker = cluster.fork();
-    this.running.add(worker);
+    this.#running.add(worker);
     worker.once('exit', (code, killedBy) => {
-      this.running.delete(worker);
-      this.serving.delete(worker);
-      if (!this.announced) {
+      this.#running.delete(worker);
+      this.#serving.delete(worker);
+      if (!this.#announced) {
         // The worker has said why on standard error. The others would fail alike.
-        this.failure ??= code === exitCode.usage ? exitCode.usage : exitCode.failure;
-        this.stop();
+        this.#failure ??= code === exitCode.usage ? exitCode.usage : exitCode.failure;
+        this.#stop();
       }
-      if (this.stopping) this.endAfterLast();
-      else this.replace(worker, killedBy || `exit code ${code}`, performance.now() - startedAt);
+      if (this.#stopping) this.#endAfterLast();
+      else this.#replace(worker, killedBy || `exit code ${code}`, performance.now() - startedAt);
     });
   }
 
-  private replace(worker: Worker, why: string, livedMs: number): void {
-    this.session.stderr.write(
+  #replace(worker: Worker, why: string, livedMs: number): void {
+    this.#session.stderr.write(
       `canfetch: worker ${worker.process.pid ?? ''} ended (${why}); another is started\n`,
     );
-    setTimeout(() => this.stopping || this.start(), livedMs < SHORT_LIFE_MS ? SHORT_LIFE_MS : 0);
+    setTimeout(() => this.#stopping || this.#start(), livedMs < SHORT_LIFE_MS ? SHORT_LIFE_MS : 0);
   }
 
-  private heard(worker: Worker, message: FromWorker): void {
+  #heard(worker: Worker, message: FromWorker): void {
     if (message.kind === 'serves') {
-      this.serving.add(worker);
-      if (this.serving.size === this.count && !this.announced) void this.announce(message.url);
-    } else if (message.kind === 'metrics-wanted') this.collect(worker, message.question);
-    else this.collections.get(message.asked)?.all.push(message.metrics);
-    if (message.kind === 'metrics') this.oneLess(message.asked);
+      this.#serving.add(worker);
+      if (this.#serving.size === this.#count && !this.#announced) void this.#announce(message.url);
+    } else if (message.kind === 'metrics-wanted') this.#collect(worker, message.question);
+    else this.#collections.get(message.asked)?.all.push(message.metrics);
+    if (message.kind === 'metrics') this.#oneLess(message.asked);
   }
 
-  private async announce(url: string): Promise<void> {
-    this.announced = true;
-    const output = new Output(this.session.stdout);
+  async #announce(url: string): Promise<void> {
+    this.#announced = true;
+    const output = new Output(this.#session.stdout);
     await output.write(`canfetch serves at ${printable(url)}\n`);
     await output.release();
   }
 
   /** Asks all workers for their metrics, and gives them to the one that wants them. */
-  private collect(asker: Worker, question: number): void {
-    const asked = ++this.collected;
+  #collect(asker: Worker, question: number): void {
+    const asked = ++this.#collected;
     const all: unknown[] = [];
     const finish = (): void => {
       clearTimeout(late);
-      this.collections.delete(asked);
+      this.#collections.delete(asked);
       send(asker, { kind: 'all-metrics', question, all });
     };
     const late = setTimeout(finish, METRICS_MS);
-    this.collections.set(asked, { all, missing: this.serving.size, finish });
-    for (const worker of this.serving) send(worker, { kind: 'metrics-asked', asked });
+    this.#collections.set(asked, { all, missing: this.#serving.size, finish });
+    for (const worker of this.#serving) send(worker, { kind: 'metrics-asked', asked });
   }
 
-  private oneLess(asked: number): void {
-    const collection = this.collections.get(asked);
+  #oneLess(asked: number): void {
+    const collection = this.#collections.get(asked);
     if (collection !== undefined && --collection.missing === 0) collection.finish();
   }
 
   /** Each worker answers its requests in progress, and ends. */
-  private stop(): void {
-    this.stopping = true;
-    for (const worker of this.running) worker.process.kill('SIGTERM');
-    this.endAfterLast();
+  #stop(): void {
+    this.#stopping = true;
+    for (const worker of this.#running) worker.process.kill('SIGTERM');
+    this.#endAfterLast();
   }
 
-  private endAfterLast(): void {
-    if (this.running.size > 0) return;
-    this.end(this.failure ?? (this.session.signal.aborted ? exitCode.interrupted : exitCode.success));
+  #endAfterLast(): void {
+    if (this.#running.size > 0) return;
+    this.#end(this.#failure ?? (this.#session.signal.aborted ? exitCode.interrupted : exitCode.success));
   }
 }
 

@@ -5,16 +5,16 @@ import type { FromPrimary, FromWorker, PromRegistry } from '../../serve/index.ts
 export class PrimaryLink {
   /** The own metrics, for the primary; set when the worker has some. */
   metrics: PromRegistry | undefined;
-  private readonly waiting = new Map<number, (all: readonly unknown[]) => void>();
-  private questions = 0;
+  readonly #waiting = new Map<number, (all: readonly unknown[]) => void>();
+  #questions = 0;
 
-  private readonly hear = (message: FromPrimary): void => {
-    if (message.kind === 'all-metrics') this.waiting.get(message.question)?.(message.all);
-    else if (message.kind === 'metrics-asked') void this.sendMetrics(message.asked);
+  readonly #hear = (message: FromPrimary): void => {
+    if (message.kind === 'all-metrics') this.#waiting.get(message.question)?.(message.all);
+    else if (message.kind === 'metrics-asked') void this.#sendMetrics(message.asked);
   };
 
   constructor() {
-    process.on('message', this.hear);
+    process.on('message', this.#hear);
   }
 
   serves(url: string): void {
@@ -23,10 +23,10 @@ export class PrimaryLink {
 
   /** The metrics of all workers. */
   allMetrics(): Promise<readonly unknown[]> {
-    const question = ++this.questions;
+    const question = ++this.#questions;
     return new Promise((resolve) => {
-      this.waiting.set(question, (all) => {
-        this.waiting.delete(question);
+      this.#waiting.set(question, (all) => {
+        this.#waiting.delete(question);
         resolve(all);
       });
       send({ kind: 'metrics-wanted', question });
@@ -35,11 +35,11 @@ export class PrimaryLink {
 
   /** Lets the process end. */
   close(): void {
-    process.off('message', this.hear);
+    process.off('message', this.#hear);
     if (process.connected) cluster.worker?.disconnect();
   }
 
-  private async sendMetrics(asked: number): Promise<void> {
+  async #sendMetrics(asked: number): Promise<void> {
     send({ kind: 'metrics', asked, metrics: await this.metrics?.getMetricsAsJSON() });
   }
 }
