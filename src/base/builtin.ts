@@ -1,7 +1,9 @@
+import type crypto from 'node:crypto';
 import type diagnosticsChannel from 'node:diagnostics_channel';
 import type zlib from 'node:zlib';
 
 interface Builtins {
+  readonly 'node:crypto': typeof crypto;
   readonly 'node:diagnostics_channel': typeof diagnosticsChannel;
   readonly 'node:zlib': typeof zlib;
 }

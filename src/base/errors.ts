@@ -8,7 +8,8 @@ export type RobotsErrorCode =
   | 'ERR_ROBOTS_UNREACHABLE'
   | 'ERR_ROBOTS_DEFERRED'
   | 'ERR_ROBOTS_UNDECIDED'
-  | 'ERR_ROBOTS_USAGE';
+  | 'ERR_ROBOTS_USAGE'
+  | 'ERR_ROBOTS_EVIDENCE';
 
 const brand = Symbol.for('canfetch.error');
 
@@ -50,6 +51,12 @@ export class RobotsInvalidUrlError extends RobotsError {
 export class RobotsInvalidOptionsError extends RobotsError {
   override readonly name = 'RobotsInvalidOptionsError';
   readonly code = 'ERR_ROBOTS_INVALID_OPTIONS';
+}
+
+/** What should be evidence of a crawl is none, or was changed since it was written. */
+export class RobotsEvidenceError extends RobotsError {
+  override readonly name = 'RobotsEvidenceError';
+  readonly code = 'ERR_ROBOTS_EVIDENCE';
 }
 
 /** The client, or the store, was closed before, or while, it was asked. */

@@ -6,6 +6,7 @@ export { abortSignalOf, LightAbortController, type LightAbortSignal, onAbort, or
 export { builtin, channel, type Publisher } from './builtin.ts';
 export { causesOf, codeOf, FETCH_FAILED, MALFORMED } from './causes.ts';
 export { type Clock, nextTurn, sleepBy, SteadyClock, systemClock } from './clock.ts';
+export { sha256Now, sha256Of } from './digest.ts';
 export { DEFAULT_CONCURRENCY, DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from './defaults.ts';
 export {
   isRobotsError,
@@ -14,6 +15,7 @@ export {
   RobotsClosedError,
   RobotsError,
   type RobotsErrorCode,
+  RobotsEvidenceError,
   RobotsInvalidOptionsError,
   RobotsInvalidUrlError,
 } from './errors.ts';

@@ -1,5 +1,11 @@
 import { channel, type Publisher } from '../base/index.ts';
-import { type OriginRecord, type OriginState, type Profile, stateOf } from '../lifecycle/index.ts';
+import {
+  type OriginRecord,
+  type OriginState,
+  type Outcome,
+  type Profile,
+  stateOf,
+} from '../lifecycle/index.ts';
 import type { CacheEntry } from './entry.ts';
 
 /** `canfetch:cache`: what memory did for an origin. */
@@ -34,15 +40,45 @@ export const cacheChannels: {
   policyChange: channel('canfetch:policy-change'),
 };
 
+/** The end of an attempt, and what memory made of it. */
+export interface WitnessedAttempt {
+  readonly origin: string;
+  readonly outcome: Outcome;
+  /** The record after it. */
+  readonly record: OriginRecord;
+  readonly profile: Profile;
+  /** The time that the record was made with. */
+  readonly at: number;
+  /** `false`: the origin was forgotten meanwhile, so that only those who waited use the record. */
+  readonly isKept: boolean;
+  /** Whether the record before had left memory when the attempt ended. */
+  readonly wasForgotten: boolean;
+}
+
+/** Writes down what happens to records in memory, in the order in which it happens. */
+export interface Witness {
+  attempted(attempt: WitnessedAttempt): void;
+  /** A record from a store or a snapshot is in force. */
+  takenOver(record: OriginRecord, profile: Profile): void;
+  signalled(origin: string, reachable: boolean, at: number): void;
+  forgotten(origin: string, because: 'invalidated' | 'evicted'): void;
+}
+
 /**
  * The events of origins in memory. Subscribers may ask the client, so nothing is published in the midst of bookkeeping:
  * events wait here, in order, until whoever has ended the bookkeeping calls {@link publish}.
  */
 export class CacheEvents {
   readonly #waiting: (() => void)[] = [];
+  readonly #witness: Witness | undefined;
+
+  constructor(witness?: Witness) {
+    this.#witness = witness;
+  }
 
   add(origin: string, event: CacheMessage['event']): void {
     const { cache } = cacheChannels;
+    if (event === 'evict') this.witness((witness) => witness.forgotten(origin, 'evicted'));
     if (cache.hasSubscribers) this.#waiting.push(() => cache.publish({ origin, event }));
   }
 
@@ -52,6 +88,12 @@ export class CacheEvents {
     if (!policyChange.hasSubscribers) return;
     const change = changeOf(entry, previous, at);
     if (change !== undefined) this.#waiting.push(() => policyChange.publish(change));
+  }
+
+  /** Adds what a witness is to write down, if there is one. */
+  witness(tell: (witness: Witness) => void): void {
+    const witness = this.#witness;
+    if (witness !== undefined) this.#waiting.push(() => tell(witness));
   }
 
   /** Publishes what waits. A subscriber that asks the client hears the rest before the events of its own question. */

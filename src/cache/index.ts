@@ -2,7 +2,14 @@
  * The records of origins in memory, and their renewal, with at most one flight per origin at a time. Attempts are
  * passed in: this room must not import `fetch/`, a guard or the client.
  */
-export { cacheChannels, CacheEvents, type CacheMessage, type PolicyChangeMessage } from './cache-events.ts';
+export {
+  cacheChannels,
+  CacheEvents,
+  type CacheMessage,
+  type PolicyChangeMessage,
+  type Witness,
+  type WitnessedAttempt,
+} from './cache-events.ts';
 export { CacheEntry } from './entry.ts';
 export { OriginMemory } from './origin-memory.ts';
 export { type Attempts, Renewals } from './renewals.ts';

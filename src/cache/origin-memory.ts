@@ -8,7 +8,7 @@ import {
   withSiteSignal,
 } from '../lifecycle/index.ts';
 import { flatCopy } from '../url/index.ts';
-import { CacheEvents } from './cache-events.ts';
+import { CacheEvents, type Witness } from './cache-events.ts';
 import { CacheEntry } from './entry.ts';
 import { LRUCache } from 'lru-cache';
 
@@ -17,6 +17,7 @@ export interface OriginMemoryOptions {
   readonly maxBytes: number;
   readonly clock: Clock;
   readonly profileOf: (origin: string) => Profile;
+  readonly witness?: Witness | undefined;
 }
 
 /**
@@ -29,7 +30,7 @@ export interface OriginMemoryOptions {
  * the clock is read before the bookkeeping, and {@link events} are published after it.
  */
 export class OriginMemory {
-  readonly events: CacheEvents = new CacheEvents();
+  readonly events: CacheEvents;
   readonly #maxOrigins: number;
   readonly #clock: Clock;
   readonly #profileOf: OriginMemoryOptions['profileOf'];
@@ -38,7 +39,8 @@ export class OriginMemory {
   #lastOrigin = '';
   #lastEntry: CacheEntry | undefined;
 
-  constructor({ maxOrigins, maxBytes, clock, profileOf }: OriginMemoryOptions) {
+  constructor({ maxOrigins, maxBytes, clock, profileOf, witness }: OriginMemoryOptions) {
+    this.events = new CacheEvents(witness);
     this.#maxOrigins = maxOrigins;
     this.#clock = clock;
     this.#profileOf = profileOf;
@@ -99,7 +101,10 @@ export class OriginMemory {
   merge(record: OriginRecord, now: number): CacheEntry {
     const known = this.#entries.peek(record.origin);
     const merged = known === undefined ? record : newest(known.record, record);
-    return known !== undefined && merged === known.record ? known : this.keep(merged, known, now);
+    if (known !== undefined && merged === known.record) return known;
+    const entry = this.keep(merged, known, now);
+    this.events.witness((witness) => witness.takenOver(merged, entry.profile));
+    return entry;
   }
 
   /**
@@ -126,11 +131,14 @@ export class OriginMemory {
     const entry = this.#entries.peek(origin);
     const { origin: kept = flatCopy(origin) } = entry?.record ?? {};
     this.keep(withSiteSignal(entry?.record, kept, reachable, now), entry, now);
+    this.events.witness((witness) => witness.signalled(kept, reachable, now));
     this.events.publish();
   }
 
   forget(origin: string): void {
-    this.#entries.delete(origin);
+    if (!this.#entries.delete(origin)) return;
+    this.events.witness((witness) => witness.forgotten(origin, 'invalidated'));
+    this.events.publish();
   }
 
   clear(): void {

@@ -174,9 +174,14 @@ export class Renewals {
     const previous =
       held !== undefined && known !== undefined ? newest(held.record, known.record) : (held ?? known)?.record;
     const record = nextRecord({ origin, previous, outcome, profile, now, random });
-    return isCurrent()
+    const isKept = isCurrent();
+    const entry = isKept
       ? this.#memory.keep(record, held ?? known, now)
       : new CacheEntry(record, profile, known);
+    const wasForgotten = held === undefined && known !== undefined;
+    const attempt = { origin, outcome, record, profile, at: now, isKept, wasForgotten };
+    this.#memory.events.witness((witness) => witness.attempted(attempt));
+    return entry;
   }
 
   /**
@@ -194,15 +199,26 @@ export class Renewals {
     // Any good answer ends a failure, also one from elsewhere.
     const fresh = known !== undefined && attemptDue(known.record, profile, now) !== 'now';
     if (fresh && known.record.failure === undefined) return;
+    const served = unredirected(outcome);
     const record = nextRecord({
       origin: server,
       previous: known?.record,
-      outcome: unredirected(outcome),
+      outcome: served,
       profile,
       now,
       random,
     });
     this.#memory.keep(record, known, now);
+    const attempt = {
+      origin: server,
+      outcome: served,
+      record,
+      profile,
+      at: now,
+      isKept: true,
+      wasForgotten: false,
+    };
+    this.#memory.events.witness((witness) => witness.attempted(attempt));
     void this.#options.stored?.remember(record);
   }
 

@@ -107,6 +107,7 @@ export const clientOptions: Check = optionTable({
   store: expecting('a store with `get`, `set` and `delete`, and optionally `lease` and `reserve`', isStore),
   storeDeadlineMs: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000'),
   onStoreEvent: aFunction('that takes an event'),
+  evidence: aFunction('that takes an entry, such as `evidenceFile(path)`'),
   headersForRobots: aFunction('from an origin to header fields'),
   overrides: record(expecting('an object by origin', isText), override),
 } satisfies Readonly<Record<keyof RobotsClientOptions, Check>>);

@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../base/index.ts';
+import type { EvidenceEntry } from '../evidence/entry.ts';
 import type { FetchFunction } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import type { Profile, ProfileName } from '../lifecycle/index.ts';
@@ -120,6 +121,12 @@ export interface RobotsClientOptions {
    * warned once (`CANFETCH_LISTENER_FAILED`). @default none
    */
   readonly onStoreEvent?: (event: StoreEvent) => void;
+  /**
+   * Gets everything that decides, and every decision, in order: what each attempt brought, with its octets, and which
+   * question was answered how. `evidenceFile` of `canfetch/evidence` writes it to a file, and `replay` decides it
+   * again. It is not awaited; what it throws is a warning. @default nothing is recorded
+   */
+  readonly evidence?: (entry: EvidenceEntry) => void;
   /**
    * Header fields to be added to the robots.txt request of an origin. They are not sent to where it redirects. When it
    * throws, or gives what no header field can carry, the question rejects with `ERR_ROBOTS_INVALID_OPTIONS`.

@@ -10,6 +10,7 @@ import {
   permits,
   type Purpose,
 } from '../decision/index.ts';
+import type { Recorder } from '../evidence/recorder.ts';
 import { attemptDue, type RobotsSource } from '../lifecycle/index.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
@@ -25,6 +26,8 @@ export interface QuestionContext {
   readonly renewals: Renewals;
   /** The client, for messages about its decisions. */
   readonly client: object;
+  /** Writes down what is decided. */
+  readonly recorder?: Recorder | undefined;
 }
 
 /**
@@ -51,6 +54,7 @@ export class Questions {
   readonly #memory: OriginMemory;
   readonly #renewals: Renewals;
   readonly #client: object;
+  readonly #recorder: Recorder | undefined;
   /**
    * The files of decisions that were made for a purpose after a fetch. Memory may make room for others before the
    * purpose is looked up; without the file nothing would be disallowed for it.
@@ -62,7 +66,7 @@ export class Questions {
   /** Questions that had to wait. */
   misses = 0;
 
-  constructor({ settings, origins, memory, renewals, client }: QuestionContext) {
+  constructor({ settings, origins, memory, renewals, client, recorder }: QuestionContext) {
     this.#settings = settings;
     this.#origins = origins;
     this.#overrides = origins.overrides;
@@ -70,6 +74,7 @@ export class Questions {
     this.#memory = memory;
     this.#renewals = renewals;
     this.#client = client;
+    this.#recorder = recorder;
   }
 
   /**
@@ -79,12 +84,16 @@ export class Questions {
    */
   permits(url: string | URL, agent: Agent | undefined): boolean | undefined {
     const allowed = this.#allows(url, agent);
-    if (allowed !== undefined) this.hits++;
+    if (allowed === undefined) return undefined;
+    // What is recorded has its reasons.
+    if (this.#recorder !== undefined) return this.recall(url, agent, false)?.allowed;
+    this.hits++;
     return allowed;
   }
 
   /** The origin of `url` when {@link permits} is true. Guards call this, so that a request needs its URL read once. */
   allowedOrigin(url: string, agent?: Agent): string | undefined {
+    if (this.#recorder !== undefined) return undefined;
     // A refusal is counted by the question for its reasons.
     return this.#allows(url, agent) === true ? (this.hits++, reused.origin) : undefined;
   }
@@ -136,10 +145,18 @@ export class Questions {
 
   /** Tells those who listen of a decision, after the events that led to it. Returns the decision. */
   tell(decision: Decision, context?: DecisionContext): Decision {
+    this.#recorder?.decided(decision, context);
     if (decisionChannels.decision.hasSubscribers) {
       decisionChannels.decision.publish({ ...context, decision, client: this.#client });
     }
     return decision;
+  }
+
+  /** A guard sends a request without a question. */
+  tellIgnored(url: string, because: string): void {
+    this.#recorder?.ignored(url, because);
+    const { ignored } = decisionChannels;
+    if (ignored.hasSubscribers) ignored.publish({ url, because, client: this.#client });
   }
 
   /** `RobotsClient.report` for an origin that was asked about. */
@@ -202,17 +219,13 @@ export class Questions {
   #decideFromMemory(located: LocatedUrl, tokens: Tokens, mayRefresh: boolean): Decision | undefined {
     const { origin } = located;
     const override = this.#overrides.size === 0 ? undefined : this.#overrides.get(origin);
-    if (override !== undefined) return decideByOverride(override, tokens, located);
     const now = this.#settings.clock.now();
+    if (override !== undefined) return this.#made(decideByOverride(override, tokens, located), now);
     const entry = this.#memory.lookUpAt(origin, now);
     if (entry === undefined) {
-      return decideUnknown(
-        this.#origins.profileOf(origin),
-        this.#origins.canAsk(origin),
-        tokens,
-        located,
-        now,
-      );
+      const { profileOf } = this.#origins;
+      const canAsk = this.#origins.canAsk(origin);
+      return this.#made(decideUnknown(profileOf(origin), canAsk, tokens, located, now), now);
     }
     if (!isRobotsTarget(located)) {
       if (!entry.isQuietAt(now)) {
@@ -225,7 +238,15 @@ export class Questions {
       this.hits++;
       this.#memory.events.add(origin, 'hit');
     }
-    return decide(entry, tokens, located, now, 'memory');
+    return this.#made(decide(entry, tokens, located, now, 'memory'), now, entry);
+  }
+
+  /** Notes when a decision was made, if there is evidence of it. */
+  #made<Made extends Decision | undefined>(decision: Made, now: number, entry?: CacheEntry): Made {
+    if (this.#recorder !== undefined && decision !== undefined) {
+      this.#recorder.made(decision, now, entry?.record);
+    }
+    return decision;
   }
 
   async #decideAfterRenewal(
@@ -239,7 +260,8 @@ export class Questions {
     events.add(located.origin, 'miss');
     events.publish();
     const { entry, source } = await this.#renewals.renew(located.origin, signal);
-    const decision = decide(entry, tokens, located, this.#settings.clock.now(), source);
+    const now = this.#settings.clock.now();
+    const decision = this.#made(decide(entry, tokens, located, now, source), now, entry);
     this.#memory.updateSize(entry);
     if (keepsFile && entry.file !== undefined) this.#keptFiles.set(decision.robots, entry.file);
     events.publish();

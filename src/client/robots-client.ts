@@ -32,6 +32,7 @@ import {
   type Reservation,
   type TakenSlot,
 } from '../pacing/index.ts';
+import { Recorder } from '../evidence/recorder.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
@@ -106,10 +107,17 @@ export class RobotsClient {
     const { profileOf } = origins;
     const codec = new RecordCodec({ maxBodyBytes, profileOf });
     const stored = openStore(settings, codec, profileOf);
-    const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf });
+    const recorder =
+      settings.evidence &&
+      new Recorder(settings.evidence, {
+        ...settings,
+        overrides: origins.overrides,
+        profiles: origins.profiles,
+      });
+    const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf, witness: recorder });
     const attempts = new ClientAttempts(settings, origins, memory);
     const renewals = new Renewals({ memory, attempts, concurrency, clock, random, profileOf, stored });
-    const questions = new Questions({ settings, origins, memory, renewals, client: this });
+    const questions = new Questions({ settings, origins, memory, renewals, client: this, recorder });
     this[QUESTIONS] = questions;
     this.#settings = settings;
     this.#origins = origins;
@@ -179,10 +187,12 @@ export class RobotsClient {
   async check(url: string | URL, agent?: Agent, options?: PurposeOptions): Promise<Decision> {
     const purpose = options?.purpose;
     if (purpose !== undefined) assertPurpose(purpose);
-    const asked = this[QUESTIONS].ask(url, agent, options);
-    if (purpose === undefined) return asked;
-    const decision = await asked;
-    return { ...decision, usage: this.usageOf(decision, purpose) };
+    const questions = this[QUESTIONS];
+    if (purpose === undefined) return questions.ask(url, agent, options);
+    const decision = await questions.askUntold(url, agent, options);
+    const usage = this.usageOf(decision, purpose);
+    questions.tell(decision, { usage });
+    return { ...decision, usage };
   }
 
   /**

@@ -11,6 +11,7 @@ import {
 import { platform } from '#platform';
 import type { RobotsStore, StoreEvent } from '../store/index.ts';
 import type { OriginPolicy } from '../decision/index.ts';
+import type { EvidenceEntry } from '../evidence/entry.ts';
 import type { FetchFunction } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
@@ -44,6 +45,7 @@ export interface Settings {
   readonly store: RobotsStore | undefined;
   readonly storeDeadlineMs: number;
   readonly onStoreEvent: (event: StoreEvent) => void;
+  readonly evidence: ((entry: EvidenceEntry) => void) | undefined;
   readonly headersForRobots: ((origin: string) => Readonly<Record<string, string>> | undefined) | undefined;
   readonly overrides: ReadonlyMap<string, OriginOverride>;
 }
@@ -93,6 +95,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
     maxBytes,
     store: options.store,
     storeDeadlineMs: options.storeDeadlineMs ?? 150,
+    evidence: options.evidence,
     onStoreEvent: options.onStoreEvent ?? ((): void => {}),
     headersForRobots: options.headersForRobots,
     overrides: readOverrides(options.overrides ?? {}),

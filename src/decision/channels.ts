@@ -2,6 +2,7 @@
 import { channel, type Publisher } from '../base/index.ts';
 import type { Decision } from './decision.ts';
 import type { RequestWay } from './refused-request.ts';
+import type { DecisionUsage } from './usage-decision.ts';
 
 /** The client that a message is about, to compare with one's own. */
 interface ClientMessage {
@@ -12,6 +13,8 @@ interface ClientMessage {
 export interface DecisionContext extends Partial<RequestWay> {
   /** `true` when a crawler has found a link and looks it up in memory before it queues it: no request is made yet. */
   readonly lookup?: boolean;
+  /** What the site states about the use of the page, where the question has a purpose. */
+  readonly usage?: DecisionUsage;
 }
 
 /**

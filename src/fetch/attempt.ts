@@ -1,4 +1,4 @@
-import { codeOf, LightAbortController } from '../base/index.ts';
+import { codeOf, LightAbortController, sha256Of } from '../base/index.ts';
 import {
   type AnswerHeaders,
   isGatekeeper,
@@ -198,6 +198,7 @@ export class Attempt {
         ...this.#route(),
         headers,
         body,
+        sha256: await sha256Of(body),
         truncated,
         ...(suspect === undefined ? undefined : { suspect }),
       };

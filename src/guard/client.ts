@@ -1,6 +1,7 @@
 import { type Clock, invalid, orAborted, RobotsInvalidOptionsError } from '../base/index.ts';
 import {
   type Decision,
+  decisionChannels,
   type DecisionContext,
   type DecisionUsage,
   type Purpose,
@@ -32,6 +33,8 @@ interface GuardQuestions {
   allowedOrigin(url: string, agent?: Agent): string | undefined;
   /** `report` for an origin that {@link allowedOrigin} returned. */
   reportOrigin(origin: string, reachable: boolean): void;
+  /** Tells those who listen of a request that is sent without a question. */
+  tellIgnored(url: string, because: string): void;
 }
 
 /** The part of a `RobotsClient` that guards use. */
@@ -127,6 +130,15 @@ export class AskedClient {
   /** Tells those who listen of the decision about a request. A client of another class does so when it is asked. */
   tell(decision: Decision, context?: DecisionContext): void {
     this.#client[QUESTIONS]?.tell(decision, context);
+  }
+
+  /** Tells those who listen of a request without a question. */
+  tellIgnored(url: string, because: string): void {
+    const client = this.#client;
+    const questions = client[QUESTIONS];
+    if (questions !== undefined) return questions.tellIgnored(url, because);
+    const { ignored } = decisionChannels;
+    if (ignored.hasSubscribers) ignored.publish({ url, because, client });
   }
 
   /** The origin of `url` when memory alone allows a request; `undefined` when {@link decide} has to be asked. */

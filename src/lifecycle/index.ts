@@ -44,6 +44,6 @@ export {
   stateOf,
   type KnownState,
 } from './state.ts';
-export { type StateUnderProfile, stateUnderProfile, stateAlone } from './under-profile.ts';
+export { latestUnder, type StateUnderProfile, stateUnderProfile, stateAlone } from './under-profile.ts';
 export { type RecordFault, validateRecord } from './validate-record.ts';
 export { ANSWER_FIELDS } from './outcome.ts';

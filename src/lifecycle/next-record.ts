@@ -60,7 +60,7 @@ type OutcomeOf<Kind extends Outcome['kind']> = Extract<Outcome, { readonly kind:
  * rules."
  */
 function afterSuccess(attempt: EndedAttempt, outcome: OutcomeOf<'success'>): OriginRecord {
-  const { status, finalUrl, hops, body, truncated, headers } = outcome;
+  const { status, finalUrl, hops, body, sha256, truncated, headers } = outcome;
   const answer: ConclusiveAnswer = {
     kind: 'rules',
     status,
@@ -71,6 +71,7 @@ function afterSuccess(attempt: EndedAttempt, outcome: OutcomeOf<'success'>): Ori
   };
   return withAnswer(attempt, answer, {
     body,
+    ...(sha256 === undefined ? {} : { sha256 }),
     truncated,
     status,
     finalUrl,

@@ -62,6 +62,8 @@ export type ConclusiveAnswer =
 /** A robots.txt body, with the validators to revalidate it. */
 export interface Copy extends MayBeSuspect {
   readonly body: Uint8Array;
+  /** SHA-256 of `body`, in hex. Absent where the transport or the store gave none. */
+  readonly sha256?: string;
   readonly truncated: boolean;
   readonly status: number;
   readonly finalUrl: string;

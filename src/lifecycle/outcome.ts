@@ -69,6 +69,8 @@ export type Outcome =
       readonly headers: AnswerHeaders;
       /** The decoded octets, at most the body limit. A line that the limit cuts is dropped. */
       readonly body: Uint8Array;
+      /** SHA-256 of `body`, in hex. */
+      readonly sha256?: string;
       /** Whether octets past the limit were not read. */
       readonly truncated: boolean;
     })
@@ -94,9 +96,8 @@ export type Outcome =
 
 /** The same answer without its redirects, for the origin of the final URL. */
 export function unredirected(outcome: Extract<Outcome, { readonly kind: 'success' }>): Outcome {
-  const { kind, status, finalUrl, headers, body, truncated, suspect } = outcome;
-  const answer = { kind, status, finalUrl, hops: 0, headers, body, truncated };
-  return suspect === undefined ? answer : { ...answer, suspect };
+  const { redirects: _, ...answer } = outcome;
+  return { ...answer, hops: 0 };
 }
 
 /**

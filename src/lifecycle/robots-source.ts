@@ -19,6 +19,8 @@ export interface RobotsSource {
   readonly error?: string;
   readonly fetchedAt?: number;
   readonly staleAt?: number;
+  /** SHA-256 of the octets whose rules decide, in hex: what `sha256sum` says of the file, without content codings. */
+  readonly sha256?: string;
   /** Set when octets past `maxBodyBytes` were not read. Rules in them do not count. */
   readonly truncated?: true;
   /** Set when the answer does not look like a robots.txt. Its rules, or its status, still apply. */
@@ -46,10 +48,14 @@ export function sourceOf(
   const last = failure ?? answer;
   const suspect = failure?.suspect ?? (copyHolds ? copy?.suspect : answer?.suspect);
   const truncated = copyHolds && copy?.truncated === true;
+  const sha256 = copyHolds ? copy?.sha256 : undefined;
   if (failure === undefined && answer !== undefined && !truncated && suspect === undefined) {
     // Nearly every origin, which keeps it: what is written at once takes half the memory of what is put together.
     const { finalUrl, hops, status, fetchedAt, staleAt } = answer;
-    return { url: url === finalUrl ? finalUrl : url, finalUrl, hops, status, fetchedAt, staleAt, source };
+    const same = url === finalUrl ? finalUrl : url;
+    return sha256 === undefined
+      ? { url: same, finalUrl, hops, status, fetchedAt, staleAt, source }
+      : { url: same, finalUrl, hops, status, fetchedAt, staleAt, sha256, source };
   }
   return {
     url,
@@ -59,6 +65,7 @@ export function sourceOf(
     ...(failure === undefined ? {} : { error: failure.error }),
     ...(fetchedAt === undefined ? {} : { fetchedAt }),
     ...staleAt,
+    ...(sha256 === undefined ? {} : { sha256 }),
     ...(truncated ? { truncated: true } : {}),
     ...(suspect === undefined ? {} : { suspect }),
     source,

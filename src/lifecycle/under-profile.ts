@@ -45,6 +45,15 @@ export function stateUnderProfile(record: OriginRecord, profile: Profile, now: n
   return stateAlone(stateOf(known, profile, now));
 }
 
+/**
+ * What `profile` would have made of the latest attempt in a record that was made under another one. `undefined` when it
+ * would have followed or read what that attempt did not.
+ */
+export function latestUnder({ answer, copy, failure }: OriginRecord, profile: Profile): Outcome | undefined {
+  if (failure !== undefined) return asFailed(failure, profile);
+  return answer === undefined ? undefined : asAnswered(answer, copy, profile);
+}
+
 /** The state without the copy and `retryAt`, which belong to the record. */
 export function stateAlone(known: KnownState): StateUnderProfile {
   switch (known.state) {
@@ -120,8 +129,9 @@ function cutShort(last: ConclusiveAnswer | Failure, { tooManyRedirects }: Profil
 }
 
 function successOf(copy: Copy, headers: AnswerHeaders): Outcome {
-  const { body, truncated, status } = copy;
-  return { kind: 'success', status, headers, body, truncated, ...routeOf(copy) };
+  const { body, sha256, truncated, status } = copy;
+  const digest = sha256 === undefined ? {} : { sha256 };
+  return { kind: 'success', status, headers, body, ...digest, truncated, ...routeOf(copy) };
 }
 
 function routeOf({ finalUrl, hops }: ConclusiveAnswer | Failure | Copy): { finalUrl: string; hops: number } {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { profiles, type RobotsClient } from '../../src/index.ts';
 import { DAY, HOUR, MINUTE, SECOND, START, type VirtualClock } from '../support/client.ts';
@@ -31,6 +32,7 @@ describe('a decision', () => {
         status: 200,
         fetchedAt: START,
         staleAt: START + HOUR,
+        sha256: createHash('sha256').update(RULES).digest('hex'),
         source: 'network',
       },
     });

@@ -83,7 +83,7 @@ describe('a snapshot', () => {
     expect(lines.every((line) => line.endsWith('\n') && line.indexOf('\n') === line.length - 1)).toBe(true);
     expect(JSON.parse(lines[0]!)).toEqual({
       snapshot: 'canfetch',
-      v: 2,
+      v: 3,
       origins: 4,
       takenAt: Date.UTC(2026, 0, 15, 12),
     });
@@ -148,7 +148,7 @@ describe('a line that is not restored', () => {
     ['damaged', (line) => swap(line, '/private', '/privat')],
     ['damaged', (line) => line.slice(0, 60)],
     ['damaged', () => 'https://a.example'],
-    ['version', (line) => swap(line, '"v":2', '"v":3')],
+    ['version', (line) => swap(line, '"v":3', '"v":4')],
     [
       'lifetime',
       (line) => line,

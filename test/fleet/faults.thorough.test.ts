@@ -226,7 +226,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
       const everything = 'User-agent: *\nAllow: /\n';
       const junk: ((key: string) => string[])[] = [
         (key) => ['SET', key, everything],
-        (key) => ['SET', key, `t${JSON.stringify({ v: 2, sum: 0, copy: { text: everything } })}`],
+        (key) => ['SET', key, `t${JSON.stringify({ v: 3, sum: 0, copy: { text: everything } })}`],
         (key) => ['SET', key, randomBytes(5_000).toString('latin1')],
         (key) => ['SET', key, ''],
       ];

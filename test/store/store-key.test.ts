@@ -6,7 +6,7 @@ const namespace = namespaceKey({ token: 'ExampleBot', addressPolicy: 'public-onl
 
 describe('the key of a record', () => {
   it('has the namespace, with the token in lower case, and the origin', () => {
-    expect(storeKey('record', namespace, ORIGIN)).toBe('v2:record:examplebot:public-only:http://[::1]:8080');
+    expect(storeKey('record', namespace, ORIGIN)).toBe('v3:record:examplebot:public-only:http://[::1]:8080');
   });
 
   it('can be read back', () => {
@@ -21,9 +21,9 @@ describe('the key of a record', () => {
     storeKey('lease', namespace, ORIGIN),
     slotKey(ORIGIN),
     'v1:record:examplebot:public-only:https://example.com',
-    'v2:record:examplebot:public-only:',
-    'v2:record:examplebot',
-    ' v2:record:examplebot:public-only:https://example.com',
+    'v3:record:examplebot:public-only:',
+    'v3:record:examplebot',
+    ' v3:record:examplebot:public-only:https://example.com',
     '',
   ])('differs from every other key: %j', (key) => {
     expect(readRecordKey(key)).toBeUndefined();
@@ -31,5 +31,5 @@ describe('the key of a record', () => {
 });
 
 it('the key of slots is the same for every namespace', () => {
-  expect(slotKey(ORIGIN)).toBe('v2:slot:http://[::1]:8080');
+  expect(slotKey(ORIGIN)).toBe('v3:slot:http://[::1]:8080');
 });

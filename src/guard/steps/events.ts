@@ -23,7 +23,9 @@ export class GuardEvents {
     const { decision, options } = hop;
     // Another guard tells of a request that it decides again.
     if (decision === undefined || (options.isPreliminary === true && refused === undefined)) return;
-    this.#asked.tell(decision, hop.isRedirected ? hop.way : undefined);
+    const { usage } = refused ?? {};
+    const way = hop.isRedirected ? hop.way : {};
+    this.#asked.tell(decision, usage === undefined ? way : { ...way, usage });
   }
 
   /** A link was looked up in memory. */
@@ -47,8 +49,7 @@ export class GuardEvents {
     const ignored = { url: new URL(url).href, because };
     const { onIgnored } = this.#listeners;
     if (onIgnored !== undefined) callListener('onIgnored', onIgnored, ignored);
-    const { ignored: channel } = decisionChannels;
-    if (channel.hasSubscribers) channel.publish({ ...ignored, client: this.#client });
+    this.#asked.tellIgnored(ignored.url, because);
   }
 
   /** The site wants to be paid. */

@@ -11,7 +11,7 @@ import { crc32 } from './crc32.ts';
 import type { StoredEntry } from './record-schema.ts';
 
 /** Raise this when an older reader would misread a newer record. It is part of every key. */
-export const RECORD_VERSION = 2;
+export const RECORD_VERSION = 3;
 
 /**
  * The reason why an entry is rejected. `damaged`: it is not a record, or not as written. `version`: from another

@@ -80,6 +80,7 @@ function makeSchema(): z.ZodMiniType<StoredEntry> {
       z.strictObject({
         ...route,
         body,
+        sha256: z.exactOptional(z.string().check(z.regex(/^[0-9a-f]{64}$/))),
         truncated: z.boolean(),
         status,
         fetchedAt: time,

@@ -1,0 +1,194 @@
+import { callListener, type Clock, VERSION } from '../base/index.ts';
+import type { Witness, WitnessedAttempt } from '../cache/index.ts';
+import type { Decision, DecisionContext, OverriddenOrigin } from '../decision/index.ts';
+import { type OriginRecord, type Outcome, type Profile, profiles } from '../lifecycle/index.ts';
+import type { Agent } from '../rules/agent-tokens.ts';
+import { locate } from '../url/index.ts';
+import type { AttemptEntry, DecisionEntry, EvidenceEntry, EvidenceHop } from './entry.ts';
+
+/** The client that evidence is of. */
+export interface RecordedClient {
+  readonly agent: Agent;
+  readonly profile: Profile;
+  /** Profiles of single origins, by origin. */
+  readonly profiles: ReadonlyMap<string, Profile>;
+  readonly overrides: ReadonlyMap<string, OverriddenOrigin>;
+  readonly clock: Clock;
+}
+
+interface Made {
+  readonly at: number;
+  /** Number of entries before it. */
+  readonly entries: number;
+  readonly attempt: number | undefined;
+}
+
+/** Makes the entries of one client's evidence, and gives them to the function that the caller has set, in order. */
+export class Recorder implements Witness {
+  readonly #listener: (entry: EvidenceEntry) => void;
+  readonly #clock: Clock;
+  #attempts = 0;
+  #entries = 0;
+  /** When a decision was made, and how many entries there were. A guard tells of it when its request leaves. */
+  readonly #made = new WeakMap<Decision, Made>();
+  /** The attempts whose records were not kept. */
+  readonly #detached = new WeakMap<OriginRecord, number>();
+
+  constructor(listener: (entry: EvidenceEntry) => void, client: RecordedClient) {
+    this.#listener = listener;
+    this.#clock = client.clock;
+    const at = client.clock.now();
+    const own = Object.fromEntries(client.profiles);
+    if (!isBuiltIn(client.profile)) own[client.profile.name] = client.profile;
+    this.#write({
+      type: 'run',
+      at,
+      id: crypto.randomUUID(),
+      version: VERSION,
+      profile: client.profile.name,
+      ...(Object.keys(own).length === 0 ? {} : { profiles: own }),
+      agent: client.agent,
+    });
+    for (const override of client.overrides.values()) this.#overridden(override, at);
+  }
+
+  attempted({ origin, outcome, record, profile, at, isKept, wasForgotten }: WitnessedAttempt): void {
+    const { headers, suspect } = outcome;
+    const { answer, copy, failure } = record;
+    const digest = outcome.kind === 'success' || outcome.kind === 'not-modified' ? copy?.sha256 : undefined;
+    const id = ++this.#attempts;
+    if (!isKept) this.#detached.set(record, id);
+    const entry: AttemptEntry = {
+      type: 'robots',
+      at,
+      origin,
+      id,
+      outcome: outcome.kind,
+      hops: hopsOf(outcome),
+      ...(outcome.status === undefined ? {} : { status: outcome.status }),
+      ...(outcome.kind === 'unreachable' ? { error: outcome.error } : {}),
+      ...(outcome.kind === 'unavailable' && outcome.reason !== undefined ? { because: outcome.reason } : {}),
+      ...(headers === undefined ? {} : { headers }),
+      ...(outcome.kind === 'unreachable' && outcome.retryAfterMs !== undefined
+        ? { retryAfterMs: outcome.retryAfterMs }
+        : {}),
+      ...(digest === undefined ? {} : { sha256: digest }),
+      ...(outcome.kind === 'success' ? { body: outcome.body } : {}),
+      ...(outcome.kind === 'success' && outcome.truncated ? { truncated: true } : {}),
+      ...(suspect === undefined ? {} : { suspect }),
+      profile: profile.name,
+      ...(failure === undefined
+        ? answer === undefined
+          ? {}
+          : { staleAt: answer.staleAt }
+        : { retryAt: failure.retryAt }),
+      ...(isKept ? {} : { detached: true }),
+      ...(wasForgotten ? { resumed: true } : {}),
+    };
+    this.#write(entry);
+  }
+
+  takenOver(record: OriginRecord, profile: Profile): void {
+    const { copy, ...others } = record;
+    const base = {
+      type: 'stored',
+      at: this.#clock.now(),
+      origin: record.origin,
+      profile: profile.name,
+    } as const;
+    if (copy === undefined) return this.#write({ ...base, record: others });
+    const { body, ...described } = copy;
+    const digest = copy.sha256 === undefined ? {} : { sha256: copy.sha256 };
+    this.#write({ ...base, record: { ...others, copy: described }, ...digest, body });
+  }
+
+  signalled(origin: string, reachable: boolean, at: number): void {
+    this.#write({ type: 'signal', at, origin, reachable });
+  }
+
+  forgotten(origin: string, because: 'invalidated' | 'evicted'): void {
+    this.#write({ type: 'forgotten', at: this.#clock.now(), origin, because });
+  }
+
+  /** Notes when a decision is made from which record, in case somebody is told of it. */
+  made(decision: Decision, at: number, record?: OriginRecord): void {
+    const attempt = record && this.#detached.get(record);
+    this.#made.set(decision, { at, entries: this.#entries, attempt });
+  }
+
+  /** Somebody is told of a decision. */
+  decided(decision: Decision, context: DecisionContext = {}): void {
+    const { url, origin, agent, profile, allowed, state, reason, rule, robots, because } = decision;
+    const { usage = decision.usage } = context;
+    const made = this.#made.get(decision) ?? {
+      at: this.#clock.now(),
+      entries: this.#entries,
+      attempt: undefined,
+    };
+    const entry: DecisionEntry = {
+      type: 'decision',
+      at: made.at,
+      origin,
+      url: withoutUserinfo(url),
+      agent,
+      profile,
+      allowed,
+      state,
+      reason,
+      ...(rule === undefined ? {} : { rule }),
+      ...(robots.sha256 === undefined ? {} : { sha256: robots.sha256 }),
+      ...(context.requested === undefined || context.requested === url
+        ? {}
+        : { requested: withoutUserinfo(context.requested) }),
+      ...(usage === undefined ? {} : { usage }),
+      ...(because === undefined ? {} : { because }),
+      ...(context.lookup === true ? { lookup: true } : {}),
+      ...(made.entries === this.#entries ? {} : { after: made.entries }),
+      ...(made.attempt === undefined ? {} : { attempt: made.attempt }),
+    };
+    this.#write(entry);
+  }
+
+  /** A guard sends a request without a question. */
+  ignored(url: string, because: string): void {
+    const { origin } = locate(url);
+    this.#write({ type: 'ignored', at: this.#clock.now(), origin, url: withoutUserinfo(url), because });
+  }
+
+  #overridden({ origin, state, robots, because, profile, file }: OverriddenOrigin, at: number): void {
+    this.#write({
+      type: 'robots',
+      at,
+      origin,
+      override: state === 'rules' ? 'text' : state === 'allow-all' ? 'allow' : 'disallow',
+      ...(because === undefined ? {} : { because }),
+      ...(robots.sha256 === undefined ? {} : { sha256: robots.sha256 }),
+      ...(file === undefined ? {} : { body: file.bytes }),
+      profile,
+    });
+  }
+
+  #write(entry: EvidenceEntry): void {
+    this.#entries++;
+    callListener('evidence', this.#listener, entry);
+  }
+}
+
+function isBuiltIn(profile: Profile): boolean {
+  return Object.values(profiles).includes(profile);
+}
+
+function hopsOf({ finalUrl, redirects = [], status }: Outcome): EvidenceHop[] {
+  const last: EvidenceHop = status === undefined ? { url: finalUrl } : { url: finalUrl, status };
+  return [...redirects, last].map((hop) => ({ ...hop, url: withoutUserinfo(hop.url) }));
+}
+
+/** A user name and a password are nobody's business but the site's. */
+function withoutUserinfo(url: string): string {
+  const end = url.indexOf('/', url.indexOf('://') + 3);
+  if (!url.slice(0, end < 0 ? url.length : end).includes('@')) return url;
+  const parsed = new URL(url);
+  parsed.username = '';
+  parsed.password = '';
+  return parsed.href;
+}
