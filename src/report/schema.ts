@@ -105,6 +105,10 @@ export const robots: Schema<RobotsSource> = object<RobotsSource>({
   error: text.optional(),
   fetchedAt: fetchedAt.optional(),
   staleAt: staleAt.optional(),
+  sha256: text
+    .optional()
+    .describe('SHA-256 of the octets whose rules decide, in hex: what `sha256sum` says of the file')
+    .meta({ examples: ['b9af6f3bb3d3a6336cabd95424d0362882b2059c9e0bab52eb4225cfa6c12052'] }),
   truncated: z
     .literal(true)
     .optional()
