@@ -24,7 +24,7 @@ export class RecordedOrigin {
   #entry: CacheEntry | undefined;
   /** What was in memory before the origin was forgotten. An attempt that was under way goes on from there. */
   #forgotten: OriginRecord | undefined;
-  /** The latest entries that were in memory, each with the number of the first entry of evidence behind it. */
+  /** The latest entries that were in memory, the latest first, each with the number of the first entry of evidence behind it. */
   readonly #versions: Version[] = [];
   /** The latest entries that were never in memory, by the number of the attempt. */
   readonly #detached = new Map<number, CacheEntry>();
@@ -37,8 +37,7 @@ export class RecordedOrigin {
   /** What decides a recorded question. */
   entryFor({ at, after, attempt }: DecisionEntry): CacheEntry | undefined {
     if (attempt !== undefined) return this.#detached.get(attempt);
-    const entry =
-      after === undefined ? this.#entry : this.#versions.filter(({ from }) => from < after).at(-1)?.entry;
+    const entry = after === undefined ? this.#entry : this.#versions.find(({ from }) => from < after)?.entry;
     const failure = entry?.record.failure;
     // After the clock was set back, a failure pauses anew.
     if (entry === undefined || failure === undefined || at >= failure.at) return entry;
@@ -117,8 +116,8 @@ export class RecordedOrigin {
   }
 
   #keepVersion(from: number): void {
-    this.#versions.push({ from, entry: this.#entry });
-    if (this.#versions.length > MAX_VERSIONS) this.#versions.shift();
+    this.#versions.unshift({ from, entry: this.#entry });
+    if (this.#versions.length > MAX_VERSIONS) this.#versions.pop();
   }
 }
 
