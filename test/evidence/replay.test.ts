@@ -9,7 +9,9 @@ afterEach(() => void entries.splice(0));
 
 const lines = (): string[] =>
   entries.map((entry, n) =>
-    JSON.stringify('body' in entry && entry.body ? { ...entry, body: storedBody(entry.body), n } : { ...entry, n }),
+    JSON.stringify(
+      'body' in entry && entry.body ? { ...entry, body: storedBody(entry.body), n } : { ...entry, n },
+    ),
   );
 
 describe('replay', () => {
