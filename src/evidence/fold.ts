@@ -51,7 +51,7 @@ export class Fold {
   }
 
   /** The decision about a recorded question, as the recorded profile makes it. */
-  decide(recorded: DecisionEntry, agent = recorded.agent): Decision | undefined {
+  decide(recorded: DecisionEntry, agent: string = recorded.agent): Decision | undefined {
     const { url, origin, at } = recorded;
     locate(url, located);
     const known = this.#origins.get(origin);
@@ -66,7 +66,7 @@ export class Fold {
    * The decision under the other profile, for `agent`. Under it attempts would have been made at other times: an answer
    * that is stale, with no attempt recorded since, holds on.
    */
-  decideOtherwise(recorded: DecisionEntry, agent = recorded.agent): Decision | undefined {
+  decideOtherwise(recorded: DecisionEntry, agent: string = recorded.agent): Decision | undefined {
     const profile = this.#other;
     if (profile === undefined) return this.decide(recorded, agent);
     locate(recorded.url, located);
