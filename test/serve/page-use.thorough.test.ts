@@ -195,6 +195,14 @@ describeWithChromium('the page in use', () => {
     // Without our help, as a drag would: no numbers, no badges.
     const selected = await page.evaluate('getSelection().toString()');
     expect(String(selected).split('\n').slice(0, 2)).toEqual(['User-agent: *', 'Disallow: /private']);
+    // A drag that begins above the file and ends below it leaves caption and button out.
+    for (const part of ['excerpt', 'listing']) {
+      await page.evaluate(`getSelection().selectAllChildren(document.querySelector('[data-part=${part}]'))`);
+      await page.keyboard.press('Control+c');
+      const copied = await clipboard();
+      expect(copied).toContain('Disallow: /private');
+      expect(copied).not.toMatch(/decides|Show the whole file|group that applies/);
+    }
   });
 
   it('takes a file that is dropped, and one that is opened', async () => {
@@ -296,8 +304,8 @@ describeWithChromium('the page in use', () => {
       'agent',
       'compare',
       'Known crawlers',
-      'Check',
       'purpose',
+      'Check',
     ]);
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     for (let presses = 0; presses < 5; presses++) await page.keyboard.press('Shift+Tab');

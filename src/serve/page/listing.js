@@ -198,13 +198,17 @@ export class Listing {
   }
 }
 
-/** Copies what the file holds, not what stands for characters that cannot be seen. */
+/** Copies what the file holds: not what is around it, nor what stands for characters that cannot be seen. */
 function copyOriginal(event) {
   const selection = getSelection();
   if (selection === null || selection.isCollapsed) return;
+  const file = event.currentTarget;
   let text = '';
   for (let index = 0; index < selection.rangeCount; index++) {
-    const copied = selection.getRangeAt(index).cloneContents();
+    const range = selection.getRangeAt(index).cloneRange();
+    if (!file.contains(range.startContainer)) range.setStart(file, 0);
+    if (!file.contains(range.endContainer)) range.setEnd(file, file.childNodes.length);
+    const copied = range.cloneContents();
     for (const mark of copied.querySelectorAll('.mark')) mark.remove();
     text += originalText(copied);
   }

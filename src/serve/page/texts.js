@@ -18,7 +18,7 @@ export const texts = {
   robotsPlaceholder: 'User-agent: *\nDisallow: /private/',
   open: 'Open a file…',
   drop: 'or drop one anywhere on this page',
-  urls: 'URLs or paths, one a line',
+  urls: 'URLs or paths, one a line (at most 1,000 answers: URLs times agents)',
   urlsPlaceholder: '/private/report\nhttps://example.com/page',
   agents: 'Agents',
   purpose: 'Purpose',
@@ -115,7 +115,7 @@ export const texts = {
   byProfile: 'Verdicts by profile',
   noUrlRow: 'Not a URL: write an absolute URL, or a path that starts with /',
   profilesTitle: 'Under other profiles',
-  wouldAsk: 'would ask again',
+  wouldAsk: 'needs a new request to tell',
   states: {
     rules: 'by its rules',
     'last-good': 'by the last good copy',

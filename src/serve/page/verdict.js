@@ -115,12 +115,14 @@ export function originFacts({ policy, profile, lifetimeReason }) {
   const size = file && texts.sizeValue(file.sizeBytes) + (file.truncated ? texts.sizeCut : '');
   return [
     [texts.robots, way],
-    [texts.error, failure && failure.error],
+    // The status stands behind the URL already.
+    [texts.error, failure && failure.error !== 'ERR_ROBOTS_STATUS' ? failure.error : undefined],
     [
       texts.size,
       size && (file.contentType ? element('span', {}, size + ', ', foreign(file.contentType)) : size),
     ],
-    [texts.lifetime, lifetimeReason],
+    // What is taken off so that origins are not asked together says nothing to who owns a site.
+    [texts.lifetime, lifetimeReason && lifetimeReason.replace(/, [^,]* taken off at random$/, '')],
     [texts.profile, profile],
   ];
 }
