@@ -107,7 +107,7 @@ export function purposeSentence({ purpose, preference, source }: DecisionUsage):
 
 const MAX_STATEMENT = 200;
 
-/** Formats a statement with its place: `line 3  Content-Usage: /a train-ai=n`, or `header Content-Usage: train-ai=n`. */
+/** Formats a statement with its place: `line 3  Content-Usage: /a train-ai=n`, or `the header field Content-Usage: train-ai=n`. */
 export function statementText({ line, directive, path, value }: UsageSource): string {
   const name = directive.replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase());
   const place = line === undefined ? 'the header field' : `line ${line} `;
