@@ -1,10 +1,10 @@
 import type { Clock } from '../base/index.ts';
 import {
   newest,
-  noLaterThan,
   type OriginRecord,
   type Profile,
   recordedAt,
+  withPauseFrom,
   withSiteSignal,
 } from '../lifecycle/index.ts';
 import { flatCopy } from '../url/index.ts';
@@ -74,9 +74,9 @@ export class OriginMemory {
   /** {@link lookUp} for a question at `now`. After the clock was set back, a failure pauses anew from then on. */
   lookUpAt(origin: string, now: number): CacheEntry | undefined {
     const entry = this.lookUp(origin);
-    const failure = entry?.record.failure;
-    if (entry === undefined || failure === undefined || now >= failure.at) return entry;
-    return this.#store(noLaterThan(entry.record, now), entry);
+    if (entry?.record.failure === undefined) return entry;
+    const record = withPauseFrom(entry.record, entry.profile, now);
+    return record === entry.record ? entry : this.#store(record, entry);
   }
 
   /** The entry of an origin. This is no question about it: it may be the next to make room. */

@@ -3,7 +3,6 @@ import type { OverriddenOrigin } from '../decision/index.ts';
 import {
   JITTER_SHARE,
   nextRecord,
-  noLaterThan,
   type OriginRecord,
   type Outcome,
   type Profile,
@@ -35,13 +34,9 @@ export class RecordedOrigin {
   }
 
   /** What decides a recorded question. */
-  entryFor({ at, after, attempt }: DecisionEntry): CacheEntry | undefined {
+  entryFor({ after, attempt }: DecisionEntry): CacheEntry | undefined {
     if (attempt !== undefined) return this.#detached.get(attempt);
-    const entry = after === undefined ? this.#entry : this.#versions.find(({ from }) => from < after)?.entry;
-    const failure = entry?.record.failure;
-    // After the clock was set back, a failure pauses anew.
-    if (entry === undefined || failure === undefined || at >= failure.at) return entry;
-    return this.#remember(noLaterThan(entry.record, at));
+    return after === undefined ? this.#entry : this.#versions.find(({ from }) => from < after)?.entry;
   }
 
   /**

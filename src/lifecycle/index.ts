@@ -13,7 +13,7 @@ export {
   detectSuspect,
 } from './challenge-pages.ts';
 export { type Freshness, freshness, retryAfterMs, type StatedLifetime } from './freshness.ts';
-export { JITTER_SHARE, nextRecord, withSiteSignal } from './next-record.ts';
+export { JITTER_SHARE, nextRecord, withPauseFrom, withSiteSignal } from './next-record.ts';
 export type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
 export {
   type AnswerHeaders,

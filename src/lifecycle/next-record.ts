@@ -146,7 +146,6 @@ function afterFailure(attempt: EndedAttempt, outcome: OutcomeOf<'unreachable'>):
   const { previous, origin, profile, now } = attempt;
   const { status, error, finalUrl, hops, retryAfterMs } = outcome;
   const attempts = (previous?.failure?.attempts ?? 0) + 1;
-  const backoffMs = Math.min(profile.backoff.initialMs * 2 ** (attempts - 1), profile.backoff.maxMs);
   const failure: Failure = {
     // If the clock was set back before the first failure, the phases start again.
     since: Math.min(previous?.failure?.since ?? now, now),
@@ -154,7 +153,7 @@ function afterFailure(attempt: EndedAttempt, outcome: OutcomeOf<'unreachable'>):
     attempts,
     // RFC 9110 §10.2.3: "Servers send the "Retry-After" header field to indicate how long the user agent ought to
     // wait before making a follow-up request." So it replaces our backoff, and jitter does not shorten it.
-    retryAt: now + (retryAfterMs ?? jittered(backoffMs, attempt.random)),
+    retryAt: now + (retryAfterMs ?? jittered(backoffMs(attempts, profile), attempt.random)),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(status === undefined ? {} : { status }),
     error,
@@ -164,6 +163,23 @@ function afterFailure(attempt: EndedAttempt, outcome: OutcomeOf<'unreachable'>):
     ...suspectField(outcome),
   };
   return { ...previous, origin, failure };
+}
+
+/** The pause after so many failures in a row. */
+function backoffMs(attempts: number, { backoff }: Profile): number {
+  return Math.min(backoff.initialMs * 2 ** (attempts - 1), backoff.maxMs);
+}
+
+/**
+ * The record after the clock was set back behind a failure: its pause counts anew from `now`. All else is kept as the
+ * clock once showed it. How long the failure has lasted is then not known, so {@link stateOf} takes the stricter of both
+ * times.
+ */
+export function withPauseFrom(record: OriginRecord, profile: Profile, now: number): OriginRecord {
+  const { failure } = record;
+  if (failure === undefined || now >= failure.at) return record;
+  const retryAt = now + (failure.retryAfterMs ?? backoffMs(failure.attempts, profile));
+  return retryAt >= failure.retryAt ? record : { ...record, failure: { ...failure, retryAt } };
 }
 
 /** A conclusive answer ends the failure. Only the site signal is carried over. */

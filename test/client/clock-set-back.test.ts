@@ -52,6 +52,18 @@ describe('a clock that is set back', () => {
     expect(requests()).toBe(2);
   });
 
+  it('opens no site: a failure lasts no longer by a clock that was ahead', async () => {
+    const { client, clock } = failing(() => new Response(null, { status: 503 }));
+    await client.check(URL);
+    clock.advance(31 * DAY);
+    expect(await client.check(URL)).toMatchObject({ allowed: true, reason: 'unreachable-expired' });
+    clock.advance(HOUR - 31 * DAY);
+    const retryAt = clock.now() + MINUTE;
+    expect(await client.check(URL)).toMatchObject({ allowed: false, reason: 'unreachable', retryAt });
+    clock.advance(MINUTE);
+    expect(await client.check(URL)).toMatchObject({ allowed: false, reason: 'unreachable' });
+  });
+
   it('opens no site: an answer that was stale before the failure stays so', async () => {
     let status = 404;
     const { client, clock } = failing(() => new Response(null, { status }));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withPauseFrom } from '../../src/lifecycle/index.ts';
 import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
 
 describe('a failure', () => {
@@ -47,6 +48,20 @@ describe('a failure', () => {
     const story = new Story();
     story.random = 0.9;
     expect(story.meets(outcomes.unreachable(pause)).failure?.retryAt).toBe(START + pause);
+  });
+
+  it('pauses anew when the clock is set back behind it, and lasts no less', () => {
+    const story = new Story();
+    story.meets(outcomes.unreachable());
+    const record = story.later(HOUR).meets(outcomes.unreachable());
+    expect(withPauseFrom(record, story.profile, story.now)).toBe(record);
+    expect(withPauseFrom(record, story.profile, START)).toStrictEqual({
+      ...record,
+      failure: { ...record.failure, retryAt: START + MINUTE },
+    });
+    story.random = 0.5;
+    const jittered = story.later(HOUR).meets(outcomes.unreachable());
+    expect(withPauseFrom(jittered, story.profile, story.now - SECOND)).toBe(jittered);
   });
 
   it('goes on doubling after a Retry-After', () => {

@@ -5,6 +5,7 @@ import {
   type OriginRecord,
   type Profile,
   stateOf,
+  withPauseFrom,
   withSiteSignal,
 } from '../../src/lifecycle/index.ts';
 import { parseRobots } from '../../src/rules/index.ts';
@@ -23,7 +24,7 @@ export const AGENT = 'SoakBot';
 /** Every draw of the client's. */
 export const DRAWN = 0.5;
 
-/** What a client should know, by the pure rules of `access/` and `rules/` alone: no socket, no promise, no cache. */
+/** What a client should know, by the pure rules of `lifecycle/` and `rules/` alone: no socket, no promise, no cache. */
 export class Model {
   readonly profile: Profile;
   private readonly records = new Map<string, OriginRecord>();
@@ -32,8 +33,13 @@ export class Model {
     this.profile = profile;
   }
 
+  /** Whether a question starts an attempt. A failure that the clock was set back behind pauses anew. */
   due(origin: string, now: number): Due {
-    return attemptDue(this.records.get(origin), this.profile, now);
+    const record = this.records.get(origin);
+    if (record === undefined) return 'now';
+    const paused = withPauseFrom(record, this.profile, now);
+    this.records.set(origin, paused);
+    return attemptDue(paused, this.profile, now);
   }
 
   /** Whether the copy known of this origin makes the next attempt a conditional one. */
