@@ -17,10 +17,11 @@ const SAME_ON_EVERY_NODE = [
 
 /** Files of which the quick tests try a part of the cases (`test/support/thorough.ts`), and the thorough ones all. */
 const ALL_CASES = [
-  'test/client/store-properties.test.ts',
+  'test/client/{store-properties,fleet-pacing}.test.ts',
   'test/guard/contract.test.ts',
   'test/lifecycle/{sequences,under-profile}.test.ts',
   'test/net/addresses.test.ts',
+  'test/pacing/model.test.ts',
   'test/rules/{blocks,properties,reference,size}.test.ts',
   'test/rules/lint/lint.test.ts',
   'test/rules/matcher/target-index.test.ts',

@@ -103,11 +103,14 @@ export {
   RobotsUsageError,
 } from './guard/index.ts';
 export {
+  type BackOffOptions,
+  type DelayFrom,
   type PacingOptions,
+  type PageAnswer,
+  type Pause,
   type Reservation,
   RobotsDeferredError,
   type TakenSlot,
-  type PageAnswer,
 } from './pacing/index.ts';
 export { originOf, targetOf } from './url/index.ts';
 export type { AddressPolicy } from './net/address-policy.ts';

@@ -21,7 +21,7 @@ export interface Departure {
 
 /** When a request may leave: the earliest time by gaps and pauses. */
 export interface Due extends Departure {
-  /** The latest time at which a place will be free; `Infinity` when a request under way has no bound. */
+  /** The latest time at which a place will be free. Most requests end before. */
   readonly placeAt: number;
 }
 
@@ -38,8 +38,10 @@ export interface Place {
   before: Place | undefined;
 }
 
-/** How long a place is held for a request that does not leave, or whose end nobody tells. */
+/** How long a place is held for a request that does not leave, or whose body is not read to its end. */
 export const PLACE_HELD_MS = 30_000;
+/** How long a place is held for a request without an answer: somebody may have forgotten it, as a page that is closed. */
+const UNANSWERED_HELD_MS = 600_000;
 
 /**
  * The timetable of one origin. Pure: it gets the time as a number that never goes back, and never waits.
@@ -81,7 +83,7 @@ export class Timetable {
     if (now < place.at) return false;
     if (last !== undefined && last !== place && now < last.at + longer(last.gap, place.gap).delayMs)
       return false;
-    Object.assign(place, { at: now, hasLeft: true, freeAt: Infinity, before: undefined });
+    Object.assign(place, { at: now, hasLeft: true, freeAt: now + UNANSWERED_HELD_MS, before: undefined });
     this.last = place;
     return true;
   }

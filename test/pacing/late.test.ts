@@ -1,6 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it } from 'vitest';
 import { guardFetch, RobotsClient } from '../../src/index.ts';
+import { virtualClock } from '../../src/testing/index.ts';
+import { HOUR } from '../support/client.ts';
 import { ScriptedStore } from '../support/store.ts';
 import { lateClock } from '../support/late-clock.ts';
 import { A, booked, closing, noting } from './support.ts';
@@ -239,5 +241,70 @@ describe('a slot that was taken for a request that leaves later', () => {
     slot.answered({ status: 429, headers });
     slot.done({ status: 429, headers: { 'retry-after': '90' } });
     expect(booked(await client.reserve(A)).waitMs).toBe(60_000);
+  });
+});
+
+describe('a clock that is set back by an hour', () => {
+  /** A clock that can be set, over timers that do not care. */
+  function settable() {
+    const timers = virtualClock();
+    let setMs = 0;
+    const clock = { now: () => timers.now() + setMs, sleep: timers.sleep };
+    const client = new RobotsClient({
+      agent: 'ExampleBot',
+      clock,
+      random: () => 0,
+      overrides: { [A]: { text: SLOW } },
+    });
+    closing(client);
+    return { timers, client, set: (ms: number) => void (setMs += ms) };
+  }
+
+  it('lengthens no wait: what was left of it when the clock was read last is left', async () => {
+    const { timers, client, set } = settable();
+    const decision = await client.check(A);
+    await client.waitForSlot(decision);
+    const waiting = client.waitForSlot(decision);
+    await timers.whenWaiting();
+    set(-HOUR);
+    await timers.advance(2 * DELAY_MS);
+    expect(await waiting).toBeLessThanOrEqual(2 * DELAY_MS);
+    expect(booked(await client.reserve(A)).waitMs).toBeLessThanOrEqual(DELAY_MS);
+  });
+
+  it('lengthens no pause and no deferral', async () => {
+    const { timers, client, set } = settable();
+    client.report(A, { reachable: true, retryAfter: '60' });
+    await timers.advance(10_000);
+    const before = await client.reserve(A, undefined, { maxDelayMs: 0 });
+    expect(before).toMatchObject({ status: 'deferred', waitMs: 50_000 });
+    set(-HOUR);
+    const now = timers.now() - HOUR;
+    expect(await client.reserve(A, undefined, { maxDelayMs: 0 })).toMatchObject({
+      waitMs: 50_000,
+      retryAt: now + 50_000,
+    });
+    await timers.advance(50_000);
+    expect(booked(await client.reserve(A)).waitMs).toBe(0);
+  });
+
+  it('keeps no first page waiting for a robots.txt that was fetched by the old time', async () => {
+    const timers = virtualClock();
+    let setMs = 0;
+    const clock = { now: () => timers.now() + setMs, sleep: timers.sleep };
+    const transport = { fetch: async () => new Response(SLOW) };
+    const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, transport });
+    closing(client);
+    await client.check(A);
+    setMs = -HOUR;
+    expect(booked(await client.reserve(A)).waitMs).toBeLessThanOrEqual(DELAY_MS);
+  });
+
+  it('and forward by an hour ends the wait', async () => {
+    const { timers, client, set } = settable();
+    booked(await client.reserve(A)).done();
+    set(HOUR);
+    expect(booked(await client.reserve(A)).waitMs).toBe(0);
+    expect(timers.waiting).toBe(0);
   });
 });

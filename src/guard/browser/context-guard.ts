@@ -150,8 +150,10 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     return true;
   }
 
-  #hopOf({ request, frameId, redirectedRequestId }: PausedRequest): Hop {
-    const options = { signal: this.#disposal.signal, because: this.#ignored.get(frameId) };
+  #hopOf({ request, frameId, resourceType, redirectedRequestId }: PausedRequest): Hop {
+    // A page is one request: what it loads besides is not paced.
+    const waits = resourceType === 'Document';
+    const options = { signal: this.#disposal.signal, because: this.#ignored.get(frameId), waits };
     const from = redirectedRequestId === undefined ? undefined : this.#hops.get(redirectedRequestId);
     return from?.redirectedTo(request.url, options) ?? new Hop(request.url, options);
   }

@@ -250,6 +250,15 @@ describe('LMDB', () => {
     await later.close();
   });
 
+  it('slots and pauses are no further away when the clock is set back: their waits go on', async () => {
+    const later = lmdbStore({ path, clock: { now: () => clock.now() - HOUR } });
+    await store.reserve('k', MINUTE);
+    await store.pause('paused', MINUTE);
+    expect(await later.reserve('k', MINUTE)).toBe(MINUTE);
+    expect([await later.pause('paused', 0), await later.reserve('paused', MINUTE)]).toEqual([MINUTE, MINUTE]);
+    await later.close();
+  });
+
   describe('a pending write', () => {
     it('is read by this process at once, by others when it is committed', async () => {
       const other = lmdbStore({ path, clock });

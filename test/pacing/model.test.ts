@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest';
+import { Pacer, paceOf, type PageAnswer, type TakenSlot } from '../../src/pacing/index.ts';
+import { random } from '../bench/files.ts';
+import { START } from '../support/client.ts';
+import { isThorough } from '../support/thorough.ts';
+import { decisionFor } from './support.ts';
+
+const SITE = 'https://a.example';
+const MINUTE = 60_000;
+const SEQUENCES = isThorough ? 20_000 : 1_500;
+
+/** A clock that can be set, and timers, which do not care. */
+class SettableClock {
+  /** The time that the clock shows. */
+  shown = START;
+  /** The time as it should count: all that passed, and forward jumps. */
+  counted = 0;
+  #passed = 0;
+  readonly #sleepers = new Set<{ readonly until: number; readonly wake: () => void }>();
+
+  readonly now = (): number => this.shown;
+
+  readonly sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const sleeper = {
+        until: this.#passed + ms,
+        wake: () => {
+          this.#sleepers.delete(sleeper);
+          resolve();
+        },
+      };
+      this.#sleepers.add(sleeper);
+      signal.addEventListener('abort', () => {
+        this.#sleepers.delete(sleeper);
+        reject(signal.reason);
+      });
+    });
+
+  set(byMs: number): void {
+    this.shown += byMs;
+    this.counted += Math.max(0, byMs);
+  }
+
+  /** Lets `ms` pass, and stops at each time that somebody waits for. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#passed + ms;
+    for (;;) {
+      await settled();
+      const next = Math.min(end, ...Array.from(this.#sleepers, ({ until }) => until));
+      this.shown += next - this.#passed;
+      this.counted += next - this.#passed;
+      this.#passed = next;
+      for (const sleeper of [...this.#sleepers]) if (sleeper.until <= next) sleeper.wake();
+      if (next === end) return settled();
+    }
+  }
+}
+
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 12; turns++) await Promise.resolve();
+}
+
+/** What must hold, in the plainest words: it knows nothing of lines and timetables. */
+class Model {
+  readonly gapMs: number;
+  readonly concurrency: number;
+  lastAt = -Infinity;
+  readonly underWay = new Map<object, { readonly leftAt: number; freeAt: number }>();
+  pause = { from: -Infinity, until: -Infinity, incident: 0 };
+
+  constructor(gapMs: number, concurrency: number) {
+    this.gapMs = gapMs;
+    this.concurrency = concurrency;
+  }
+
+  left(request: object, at: number, heldMs: number): void {
+    for (const [each, { freeAt }] of this.underWay) if (freeAt <= at) this.underWay.delete(each);
+    expect(at - this.lastAt).toBeGreaterThanOrEqual(this.gapMs);
+    expect(at).toBeGreaterThanOrEqual(this.pause.until);
+    expect(this.underWay.size).toBeLessThan(this.concurrency);
+    this.underWay.set(request, { leftAt: at, freeAt: at + heldMs });
+    this.lastAt = at;
+  }
+
+  answered(leftAt: number, at: number, askedMs: number | undefined): void {
+    if (leftAt <= this.pause.from) {
+      if (askedMs !== undefined) this.pause.until = Math.max(this.pause.until, at + askedMs);
+      return;
+    }
+    const incident = at - this.pause.until >= 30 * MINUTE ? 1 : this.pause.incident + 1;
+    const guessedMs = Math.min(30_000 * 2 ** (incident - 1), 60 * MINUTE);
+    this.pause = { from: at, until: at + (askedMs ?? guessedMs), incident };
+  }
+}
+
+/** One crawl of one origin, with everything that may go wrong. */
+class Crawl {
+  readonly clock = new SettableClock();
+  readonly model: Model;
+  readonly #pacer: Pacer;
+  readonly #next: () => number;
+  readonly #left: {
+    readonly slot: Pick<TakenSlot, 'done'>;
+    readonly leftAt: number;
+    readonly key: object;
+  }[] = [];
+  readonly #waiting = new Set<AbortController>();
+  #asked = 0;
+  #lastLeft = -1;
+  pending = 0;
+  readonly failures: unknown[] = [];
+
+  constructor(seed: number) {
+    this.#next = random(seed);
+    this.model = new Model(this.#one([0, 100, 1_000]), this.#one([1, 1, 2, 3]));
+    this.#pacer = new Pacer({ clock: this.clock, random: () => 0.5, maxOrigins: 4 });
+  }
+
+  async act(): Promise<void> {
+    const kind = this.#next();
+    if (kind < 0.35) this.ask(this.#one([0, 1_000, 300_000, Infinity]), this.#next());
+    else if (kind < 0.6) this.#answer();
+    else if (kind < 0.65) this.#abort();
+    else if (kind < 0.7) this.#book();
+    else if (kind < 0.74) this.clock.set(this.#one([-3_600_000, -5_000, -7, 7, 5_000, 3_600_000]));
+    else await this.clock.pass(this.#one([1, 99, 450, 1_000, 20_000, 31_000, 40 * MINUTE]));
+    await settled();
+  }
+
+  ask(maxDelayMs: number, fate = 1): void {
+    const leaving = new AbortController();
+    const turn = this.#asked++;
+    this.pending++;
+    this.#waiting.add(leaving);
+    const { gapMs, concurrency } = this.model;
+    this.#pacer
+      .take(decisionFor(SITE, gapMs), { ...paceOf({}, maxDelayMs), concurrency }, leaving.signal)
+      .then(async (slot) => {
+        if (fate < 0.1) return slot.release();
+        // It is decided again in between, for example.
+        if (fate < 0.3) await settled();
+        if (!slot.leaveNow()) await slot.leave(leaving.signal);
+        // In order, unless it was let go and did not leave at once.
+        if (fate >= 0.3) {
+          expect(turn).toBeGreaterThan(this.#lastLeft);
+          this.#lastLeft = turn;
+        }
+        const leftAt = this.clock.counted;
+        this.model.left(slot, leftAt, 10 * MINUTE);
+        this.#left.push({ slot, leftAt, key: slot });
+      })
+      .catch((error: unknown) => {
+        if (leaving.signal.aborted) expect(error).toBe(leaving.signal.reason);
+        else expect(error).toMatchObject({ code: 'ERR_ROBOTS_DEFERRED' });
+      })
+      .catch((error: unknown) => this.failures.push(error))
+      .finally(() => {
+        this.pending--;
+        this.#waiting.delete(leaving);
+      });
+  }
+
+  /** Ends everything, and sees that nothing is left over: a request that has all the time leaves. */
+  async end(): Promise<void> {
+    while (this.#left.length > 0) this.#answer();
+    for (let hours = 0; hours < 12 && this.pending > 0; hours++) {
+      await this.clock.pass(60 * MINUTE);
+      while (this.#left.length > 0) this.#answer();
+    }
+    expect(this.pending).toBe(0);
+    await this.clock.pass(3 * 60 * MINUTE);
+    this.ask(0);
+    await settled();
+    expect(this.#left).toHaveLength(1);
+    this.#pacer.close(new Error('closed'));
+  }
+
+  #answer(): void {
+    const index = Math.floor(this.#next() * this.#left.length);
+    for (const { slot, leftAt, key } of this.#left.splice(index, 1)) {
+      const kind = this.#next();
+      if (kind < 0.1) slot.done();
+      else if (kind < 0.7) slot.done({ status: 200, headers: { 'retry-after': '9' } });
+      else {
+        const retryAfter = this.#one([undefined, undefined, '0', '-3', 'soon', '2', '60']);
+        const askedMs = retryAfter === '2' ? 2_000 : retryAfter === '60' ? 60_000 : undefined;
+        const answer: PageAnswer = {
+          status: this.#one([429, 503]),
+          headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
+        };
+        slot.done(answer);
+        this.model.answered(leftAt, this.clock.counted, askedMs);
+      }
+      this.model.underWay.delete(key);
+    }
+  }
+
+  #abort(): void {
+    const [first] = this.#waiting;
+    first?.abort(new Error('left'));
+  }
+
+  #book(): void {
+    const { gapMs, concurrency } = this.model;
+    const pace = { ...paceOf({}, Infinity), concurrency };
+    const result = this.#pacer.book(decisionFor(SITE, gapMs), pace, undefined);
+    if (result instanceof Promise || result.status !== 'booked') return;
+    if (this.#next() < 0.3) return result.release();
+    const leftAt = this.clock.counted + result.waitMs;
+    // Until its time comes nobody else may leave, and a pause that begins meanwhile is not for us to see.
+    this.model.left(result, leftAt, 30_000);
+    this.#left.push({ slot: result, leftAt, key: result });
+  }
+
+  #one<Value>(values: readonly Value[]): Value {
+    return values[Math.floor(this.#next() * values.length)]!;
+  }
+}
+
+describe('for any answers, delays, aborts and clocks', () => {
+  it('no two requests are closer than the gap, no more are under way than allowed, none leaves in a pause, all places come back', async () => {
+    for (let seed = 1; seed <= SEQUENCES; seed++) {
+      const crawl = new Crawl(seed);
+      try {
+        for (let steps = 0; steps < 30; steps++) await crawl.act();
+        await crawl.end();
+        for (const failure of crawl.failures) throw failure;
+      } catch (error) {
+        throw new Error(`Sequence ${seed} failed`, { cause: error });
+      }
+    }
+  });
+});
