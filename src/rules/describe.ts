@@ -1,4 +1,5 @@
 import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from './agent.ts';
+import { asCharacters } from './characters.ts';
 import { type Dialect, dialects, type DialectTraits } from './dialect.ts';
 import { GroupWalk } from './group-walk.ts';
 import { LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT, LineCursor } from './line-cursor.ts';
@@ -69,24 +70,38 @@ export function describe(bytes: Uint8Array, traits: DialectTraits): Description 
   const otherRecords: OtherRecord[] = [];
   const walk = new GroupWalk(bytes, traits);
   const { cursor } = walk;
+  const text = shortTexts(bytes);
   while (walk.next()) {
     const { kind, line, keyStart, keyEnd, valueStart, valueEnd } = cursor;
     const { block } = walk;
     if (walk.starts) groups.push({ agentLines: [], rules: [] });
     if (kind < LINE_USER_AGENT) continue;
     const group = groups[walk.group];
-    const value = fromUtf8.decode(bytes.subarray(valueStart, valueEnd));
+    const value = text(valueStart, valueEnd);
     if (kind === LINE_USER_AGENT) {
       group?.agentLines.push({ names: agentNames(value, traits), written: value, line, block });
     } else if (kind === LINE_SITEMAP) sitemaps.push({ url: value, line });
     else if (kind === LINE_OTHER) {
-      const key = fromUtf8.decode(bytes.subarray(keyStart, keyEnd)).toLowerCase();
+      const key = text(keyStart, keyEnd).toLowerCase();
       otherRecords.push(block < 0 ? { key, value, line } : { key, value, line, block });
     } else if (value !== '') {
       group?.rules.push({ directive: kind === LINE_ALLOW ? 'allow' : 'disallow', pattern: value, line });
     }
   }
   return { groups, sitemaps, otherRecords };
+}
+
+/** Shorter parts of strings are copies in V8. Longer ones are views, and keep the whole string in memory. */
+const COPIED = 13;
+
+/** Reads texts of a file. Short ones are cut from its characters, because decoding takes longer to call than to do. */
+function shortTexts(bytes: Uint8Array): (start: number, end: number) => string {
+  const characters = asCharacters(bytes);
+  return (start, end) => {
+    let at = end - start < COPIED ? start : end + 1;
+    while (at < end && bytes[at]! < 0x80) at++;
+    return at === end ? characters.slice(start, end) : fromUtf8.decode(bytes.subarray(start, end));
+  };
 }
 
 /** A star alone or before white space, or a name's leading run of token characters. */

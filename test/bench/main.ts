@@ -6,20 +6,12 @@ import { compat } from './compat.bench.ts';
 import { warmQuestions } from './client.bench.ts';
 import { compiledPeer } from './compiled-peer.bench.ts';
 import { guarding } from './guard.bench.ts';
+import { hostile } from './hostile.bench.ts';
 import { importing } from './import.bench.ts';
 import { coldOrigins, manyOrigins } from './load.bench.ts';
 import { clientMemory } from './memory.bench.ts';
 import { lineOf, type MeasuredPart, renewed, sectionOf } from './report.ts';
-import {
-  checking,
-  describing,
-  firstAnswers,
-  hostile,
-  hostileFamilies,
-  manyHits,
-  parsing,
-  ruleCounts,
-} from './rules.bench.ts';
+import { checking, firstAnswers, manyHits, parsing, ruleCounts } from './rules.bench.ts';
 import { service } from './service.bench.ts';
 import { stores } from './store.bench.ts';
 import { storedPrefetch } from './stored-prefetch.bench.ts';
@@ -52,11 +44,7 @@ const parts: Readonly<Record<string, Part>> = {
     yield* ruleCounts(times);
     yield* manyHits(times);
   }),
-  hostile: part(function* (_, times) {
-    yield* hostile(times);
-    yield* hostileFamilies(Math.min(times, fewRounds));
-    yield* describing(3);
-  }),
+  hostile: part((_, times) => hostile(times), 3),
   memory: part(() => clientMemory(), 1),
   import: part((_, times) => importing(times)),
   guard: part((_, times) => guarding(times)),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Dialect, explain, parseRobots, type Verdict } from '../../src/rules/index.ts';
 import fc from '../support/fast-check.ts';
+import { generatedFamily, hostileFamilies } from '../support/hostile-files.ts';
 import { runs } from '../support/thorough.ts';
 import { decide } from './reference-matcher.ts';
 
@@ -130,8 +131,7 @@ describe('the matcher decides as the reference does', () => {
 });
 
 /**
- * Families of files that a hostile site could write: each is chosen for a way of matching that it makes slow. Here they
- * are short, and what they mean is held to the reference; `npm run bench -- hostile` measures them at 500 KB.
+ * Parts of files that a hostile site could write. They are short here, and what they mean is held to the reference.
  */
 const repeated = (units: readonly string[], most: number): fc.Arbitrary<string> =>
   fc
@@ -198,5 +198,18 @@ describe.each(Object.entries(families))('hostile files, %s', (_, [patterns, rest
       }),
       { numRuns: runs(20) },
     );
+  });
+});
+
+describe('files that a hostile site could write, which `npm run bench -- hostile` measures at 500 KB', () => {
+  it.each(Object.entries(hostileFamilies))('%s', (_, { file, path }) => {
+    expectReference(file(3_000), [`/${path.slice(0, 300)}`, `/${path.slice(0, 30)}?${path.slice(30, 90)}`]);
+  });
+
+  it('made at random', () => {
+    for (let seed = 1; seed <= runs(200); seed++) {
+      const { file, path } = generatedFamily(seed);
+      expectReference(file(1_000), [`/${path.slice(0, 200)}`, `/${path.slice(0, 40)}?${path.slice(40, 80)}`]);
+    }
   });
 });

@@ -17,10 +17,11 @@ const MAX_BIT_SET_WORDS = 2 ** 21;
 /** The most cells of the table of edges: 4 MiB. A longer target, or one of more distinct octets, has lists alone. */
 const MAX_TABLE_CELLS = 2 ** 21;
 const NO_TABLE = new Uint16Array(0);
+const NO_BITS = new Int32Array(0);
 
 /**
  * An index of one target. It bounds the time of files with many wild rules, where the plain search for each piece would
- * take too long: the time to find a piece depends on the piece, and hardly on the target. It takes at most 95 octets of
+ * take too long: the time to find a piece depends on the piece, and hardly on the target. It takes at most 103 octets of
  * memory for each octet of the target, and 12 MiB.
  */
 export class TargetIndex {
@@ -42,8 +43,9 @@ export class TargetIndex {
   #counts: Int32Array;
   #placesEnds: Int32Array;
   readonly #places: Int32Array;
-  /** By state: its places as a bit set, if there are many and somebody asked. */
-  #bitSets: (Int32Array | undefined)[] = [];
+  /** Places as bit sets, of states with many places that somebody asked about. By state: which one; 0 for none. */
+  readonly #bitSets: Int32Array[] = [NO_BITS];
+  readonly #bitSetOfState: Int32Array;
   #bitSetWords = 0;
 
   /** Indexes `octets[start, end)`. */
@@ -57,6 +59,7 @@ export class TargetIndex {
     this.#edgeStates = new Int32Array(3 * length + 1);
     this.#nextEdges = new Int32Array(3 * length + 1);
     this.#firstPlaces = new Int32Array(most);
+    this.#bitSetOfState = new Int32Array(most);
     this.#places = new Int32Array(length);
     this.#counts = new Int32Array(most);
     this.#placesEnds = new Int32Array(most);
@@ -198,6 +201,8 @@ export class TargetIndex {
     const columns = this.#columns;
     const length = this.#length;
     const table = this.#table;
+    const bitSets = this.#bitSets;
+    const bitSetOfState = this.#bitSetOfState;
     let place = from - this.#targetStart;
     for (;;) {
       while (at < last && pieces[at] === STAR) at++;
@@ -210,7 +215,9 @@ export class TargetIndex {
       }
       place += at - start;
       if (at === last && anchored) return place <= length && this.#placeFrom(state, length) === length;
-      place = this.#placeFrom(state, place);
+      // Most often the state has a bit set already, and a place within the same word.
+      const left = (bitSets[bitSetOfState[state]!]![place >> 5] ?? 0) & (-1 << (place & 31));
+      place = left === 0 ? this.#placeFrom(state, place) : (place & -32) + 31 - Math.clz32(left & -left);
       if (place > length) return false;
     }
   }
@@ -220,7 +227,10 @@ export class TargetIndex {
     const first = this.#firstPlaces[state]!;
     if (first >= least) return first;
     const count = this.#counts[state]!;
-    if (count > MAX_COMPARED) return nextBit(this.#bitSets[state] ?? this.#bitSetOf(state), least);
+    if (count > MAX_COMPARED) {
+      const number = this.#bitSetOfState[state]!;
+      return nextBit(number === 0 ? this.#addBitSet(state) : this.#bitSets[number]!, least);
+    }
     const places = this.#places;
     let found = this.#length + 1;
     const end = this.#placesEnds[state]!;
@@ -231,14 +241,16 @@ export class TargetIndex {
     return found;
   }
 
-  #bitSetOf(state: number): Int32Array {
+  #addBitSet(state: number): Int32Array {
     const words = (this.#length >> 5) + 1;
     this.#bitSetWords += words;
     if (this.#bitSetWords > MAX_BIT_SET_WORDS) {
-      this.#bitSets = [];
+      this.#bitSets.length = 1;
+      this.#bitSetOfState.fill(0);
       this.#bitSetWords = words;
     }
-    const bits = (this.#bitSets[state] = new Int32Array(words));
+    const bits = new Int32Array(words);
+    this.#bitSetOfState[state] = this.#bitSets.push(bits) - 1;
     const places = this.#places;
     const end = this.#placesEnds[state]!;
     for (let at = end - this.#counts[state]!; at < end; at++)

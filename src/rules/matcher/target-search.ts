@@ -139,28 +139,43 @@ export class TargetSearch {
   }
 
   /**
-   * {@link find} for a piece with octets of two forms: escapes of `: / ? @ '`, which before the query of the target match
-   * only escapes, and in it only raw octets, because a normal form has raw octets there; and a `%` of any kind.
+   * {@link find} for a piece of a pattern with octets of two forms: escapes of `: / ? @ '`, which before the query of the
+   * target match only escapes, and in it only raw octets, because a normal form has raw octets there; and a `%` of any
+   * kind, one a piece at the most.
    */
   #findFolding(from: number, piece: Uint8Array, start: number, end: number): number {
-    const found = this.#findUnfolded(from, piece, start, end, PERCENT);
-    if (piece[end - 1] !== OPEN_PERCENT && piece[end - 2] !== OPEN_PERCENT) return found;
-    const other = this.#findUnfolded(from, piece, start, end, LITERAL_PERCENT);
+    let folds = false;
+    let isOpen = false;
+    for (let at = start; at < end; at++) {
+      if (piece[at] === OPEN_PERCENT) isOpen = true;
+      else if (piece[at]! >= FOLDING_ESCAPE) folds = true;
+    }
+    if (!isOpen && !folds) return this.#find(from, this.#targetEnd, piece, start, end);
+    const found = this.#findUnfolded(from, piece, start, end, PERCENT, folds);
+    if (!isOpen) return found;
+    const other = this.#findUnfolded(from, piece, start, end, LITERAL_PERCENT, folds);
     return found < 0 || (other >= 0 && other < found) ? other : found;
   }
 
   /**
-   * A hit lies wholly before the `?` that starts the query, or spans it with its own first raw `?`, or lies wholly after
-   * it.
+   * If the piece `folds`, a hit lies wholly before the `?` that starts the query, or spans it with its own first raw `?`,
+   * or lies wholly after it.
    */
-  #findUnfolded(from: number, piece: Uint8Array, start: number, end: number, percent: number): number {
+  #findUnfolded(
+    from: number,
+    piece: Uint8Array,
+    start: number,
+    end: number,
+    percent: number,
+    folds: boolean,
+  ): number {
     const form = this.#form;
     const targetEnd = this.#targetEnd;
-    const query = this.#queryStart();
+    const query = folds ? this.#queryStart() : targetEnd;
     if (from <= query) {
       this.#unfold(piece, start, end, false, percent);
       const found = this.#find(from, query, form.octets, 0, form.length);
-      if (found >= 0) return found;
+      if (found >= 0 || query === targetEnd) return found;
       const across = this.#spanning(from, piece, start, end, percent);
       if (across >= 0) return across;
     }
@@ -202,13 +217,22 @@ export class TargetSearch {
   #unfold(piece: Uint8Array, start: number, end: number, raw: boolean, percent: number): void {
     const form = this.#form;
     form.length = 0;
+    // An escape takes three octets.
+    form.reserve((end - start) * 3);
+    const { octets } = form;
+    let length = 0;
     for (let at = start; at < end; at++) {
       const octet = piece[at]!;
-      if (octet < FOLDING_ESCAPE) form.push(octet);
-      else if (octet === OPEN_PERCENT) form.push(percent);
-      else if (raw) form.push(foldedOctet(octet));
-      else form.pushEscape(foldedOctet(octet));
+      if (octet < FOLDING_ESCAPE) octets[length++] = octet;
+      else if (octet === OPEN_PERCENT) octets[length++] = percent;
+      else if (raw) octets[length++] = foldedOctet(octet);
+      else {
+        form.length = length;
+        form.pushEscape(foldedOctet(octet));
+        length += 3;
+      }
     }
+    form.length = length;
   }
 
   #queryStart(): number {
