@@ -288,10 +288,11 @@ export function guardContract(guarded: GuardedClient): void {
 
     describe('with pacing', () => {
       const clock = lateClock();
+      let client: RobotsClient;
       let paced: GetPage;
 
       beforeEach(() => {
-        const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 });
+        client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 });
         const made = guarded.make(client, { pacing: { defaultDelayMs: 0, maxDelayMs: 100_000 } });
         paced = made.get;
         open.push(
@@ -300,8 +301,12 @@ export function guardContract(guarded: GuardedClient): void {
         );
       });
 
-      /** All requests so far have joined the line, where one timer is for all of them. */
-      const allWaiting = async (): Promise<void> => {
+      /** `count` requests have joined the line, where one timer is for all of them. A browser takes its time for each. */
+      const allWaiting = async (count: number): Promise<void> => {
+        await eventually(() => {
+          const { hits, misses } = client.stats();
+          expect(hits + misses).toBeGreaterThanOrEqual(count);
+        });
         await clock.whenWaiting();
         for (let turns = 0; turns < 10; turns++) await setImmediate();
       };
@@ -336,7 +341,7 @@ export function guardContract(guarded: GuardedClient): void {
           );
           left.delete(page);
         };
-        await allWaiting();
+        await allWaiting(3);
         await clock.jump(50_000);
         await nextAnswer();
         // Its slot and the next have passed.
@@ -352,7 +357,7 @@ export function guardContract(guarded: GuardedClient): void {
       it('over the ceiling a request is deferred: not sent, and told when to come again', async () => {
         const server = await site(slow);
         const all = Promise.all([1, 2, 3, 4, 5].map((page) => paced(server.url(`/page/${page}`))));
-        await allWaiting();
+        await allWaiting(5);
         const deferred = refusalIn(await failure(paced(server.url('/page/6'))));
         expect(deferred).toMatchObject({
           code: 'ERR_ROBOTS_DEFERRED',
