@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,17 +16,37 @@ async function script(shell: string): Promise<string> {
   return stdout;
 }
 
-describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
-  it('knows every command, option and choice', async () => {
-    const text = await script(shell);
-    for (const { name, options, operandChoices = [] } of commands) {
-      expect(text).toContain(name);
+/** What the program offers to a shell behind these words, the last of which is being written. */
+async function answered(shell: string, ...words: string[]): Promise<string[]> {
+  const { code, stdout, stderr } = await cli(['completion', shell, '--', ...words]);
+  expect([code, stderr]).toEqual([0, '']);
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+describe('the program', () => {
+  it('offers every command, and of each command every option, choice and operand', async () => {
+    expect(await answered('bash', '')).toEqual(commands.map(({ name }) => name));
+    for (const { name, options, operandChoices, operands } of commands) {
+      const offered = await answered('bash', name, '-');
       for (const option of [...options, ...commonOptions]) {
-        expect(text).toContain(shell === 'fish' ? `-l ${option.name}` : `--${option.name}`);
-        for (const choice of option.choices ?? []) expect(text).toContain(choice);
+        expect(offered).toContain(`--${option.name}`);
+        if (option.short !== undefined) expect(offered).toContain(`-${option.short}`);
+        const values = option.value === 'FILE' ? [':files'] : (option.choices ?? []);
+        if (option.value === undefined) continue;
+        expect(await answered('bash', name, `--${option.name}`, '')).toEqual(values);
       }
-      for (const choice of operandChoices) expect(text).toContain(choice);
+      const expected = operandChoices ?? (operands.includes('FILE') ? [':files'] : []);
+      expect(await answered('bash', name, '')).toEqual(expected);
     }
+  });
+
+  it('describes them to zsh and fish, which replace `--option=value` as one word', async () => {
+    expect(await answered('zsh', 'lin')).toEqual([
+      `lint:${commands.find(({ name }) => name === 'lint')?.summary}`,
+    ]);
+    expect(await answered('fish', 'check', '--js')).toEqual(['--json\tthe same as --format json']);
+    expect(await answered('zsh', '--color=a')).toEqual(['--color=auto', '--color=always']);
+    expect(await answered('fish', 'explain', '--robots=')).toEqual([':files']);
   });
 });
 
@@ -43,12 +63,25 @@ describe('bash', () => {
 
   /** What bash would offer behind these words, the last of which is being written. */
   async function offered(...words: string[]): Promise<string[]> {
-    const ask = [
+    // The stub asks the program, which is asked here in this process, and then a program that says the same.
+    await writeFile(join(folder, 'answer'), '');
+    await ask(words);
+    const asked = (await readFile(join(folder, 'asked'), 'utf8')).split('\0').slice(0, -1);
+    const { code, stdout } = await cli(asked);
+    expect(code).toBe(0);
+    await writeFile(join(folder, 'answer'), stdout);
+    return ask(words);
+  }
+
+  /** Calls the stub. */
+  async function ask(words: readonly string[]): Promise<string[]> {
+    const script = [
+      'canfetch() { printf "%s\\0" "$@" > asked; cat answer; }',
       'source "$1"; shift',
       'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _canfetch',
       'printf "%s\\n" "${COMPREPLY[@]}"',
     ].join('\n');
-    const args = ['--norc', '-c', ask, 'bash', join(folder, 'completion.bash'), 'canfetch', ...words];
+    const args = ['--norc', '-c', script, 'bash', join(folder, 'completion.bash'), 'canfetch', ...words];
     const { stdout, stderr } = await execute('bash', args, { cwd: folder });
     expect(stderr).toBe('');
     return stdout.split('\n').filter((line) => line !== '');

@@ -1,8 +1,7 @@
 import { ADDRESS_POLICIES } from '../../net/address-policy.ts';
-import { cacheActions, formats } from '../frame/choices.ts';
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { agentOption, formatOptions, profileOption } from '../frame/options.ts';
+import { agentOption, formatOptions, profileOption, formats, cacheActions } from '../frame/options.ts';
 
 /** `canfetch cache`: lists, shows, clears, exports and imports the records of a store. */
 export const cacheCommand: Command = {

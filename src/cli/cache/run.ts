@@ -5,7 +5,7 @@ import { type Session, UsageError } from '../../report/index.ts';
 import { count, jsonLine, Output, paletteFor, printable, quoted, widthOf } from '../../report/text/index.ts';
 import { productToken } from '../../rules/index.ts';
 import { type CacheNamespace, namespaceKey } from '../../store/index.ts';
-import { cacheActions } from '../frame/choices.ts';
+import { cacheActions } from '../frame/options.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';

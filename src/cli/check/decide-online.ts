@@ -1,7 +1,8 @@
 import { isRobotsError } from '../../base/index.ts';
 import { type Purpose, QUESTIONS } from '../../decision/index.ts';
 import { type TargetResult, type Decider, type Session, tooLongError } from '../../report/index.ts';
-import { type OnlineSettings, openClient } from '../frame/open-client.ts';
+import { openClient } from '../frame/open-client.ts';
+import type { OnlineSettings } from '../frame/settings.ts';
 import type { Target } from '../../report/input/index.ts';
 
 /** Decides by fetching robots.txt from the origins. With `purpose`, decisions have `usage`. An abort of `signal` rejects pending decisions. */

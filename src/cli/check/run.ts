@@ -4,10 +4,9 @@ import { ListPosition, targets } from '../../report/input/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import type { ExitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { onlineSettings } from '../frame/open-client.ts';
 import { ListReport } from '../frame/list-report.ts';
-import type { Format } from '../frame/choices.ts';
-import { readForm, readPurpose } from '../frame/settings.ts';
+import type { Format } from '../frame/options.ts';
+import { readForm, readPurpose, onlineSettings } from '../frame/settings.ts';
 import { checkLayout } from './layout.ts';
 import { renderDecision } from './render.ts';
 

@@ -1,6 +1,6 @@
-import { shells } from '../frame/choices.ts';
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
+import { shells } from '../frame/options.ts';
 
 /** `canfetch completion`: prints the script that lets a shell complete `canfetch`. */
 export const completionCommand: Command = {
@@ -18,6 +18,8 @@ export const completionCommand: Command = {
     { code: exitCode.success, says: 'printed' },
     { code: exitCode.usage, says: 'wrong usage, or an unknown shell' },
   ],
-  notes: [],
+  notes: [
+    'The script calls the program: `canfetch completion bash -- WORD…` prints what may complete the last word.',
+  ],
   run: async (given, session, program) => (await import('./run.ts')).printCompletion(given, session, program),
 };

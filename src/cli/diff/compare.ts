@@ -58,16 +58,16 @@ export class FileComparison {
   readonly outsideGroups: readonly RecordChange[];
   /** Number of named agents that were not compared because the files name more than `MAX_AGENTS`. */
   readonly agentsLeftOut: number;
-  private readonly before: RobotsFile;
-  private readonly after: RobotsFile;
+  readonly #before: RobotsFile;
+  readonly #after: RobotsFile;
 
   constructor(before: RobotsFile, after: RobotsFile, agents: readonly string[]) {
-    this.before = before;
-    this.after = after;
+    this.#before = before;
+    this.#after = after;
     const wanted = agents.length > 0 ? { agents, more: 0 } : namedAgents([before, after], MAX_AGENTS);
     this.agentsLeftOut = wanted.more;
     this.outsideGroups = recordChanges(forEverybody(before), forEverybody(after));
-    this.differences = this.pairs(wanted.agents).flatMap((pair) => this.differenceOf(pair) ?? []);
+    this.differences = this.#pairs(wanted.agents).flatMap((pair) => this.#differenceOf(pair) ?? []);
   }
 
   get same(): boolean {
@@ -81,15 +81,15 @@ export class FileComparison {
    */
   probe(target: string): void {
     // Rejects an invalid URL even when the files do not differ.
-    if (!target.startsWith('/')) this.before.check(target);
-    for (const difference of this.differences) this.probeFor(difference, target);
+    if (!target.startsWith('/')) this.#before.check(target);
+    for (const difference of this.differences) this.#probeFor(difference, target);
   }
 
   /** Groups the agents that have the same rules in both files, so that each set is compared once. */
-  private pairs(agents: readonly string[]): Pair[] {
+  #pairs(agents: readonly string[]): Pair[] {
     const pairs = new Map<string, Pair>();
-    const old = new EffectiveRules(this.before);
-    const now = new EffectiveRules(this.after);
+    const old = new EffectiveRules(this.#before);
+    const now = new EffectiveRules(this.#after);
     for (const agent of agents) {
       const before = old.for(agent);
       const after = now.for(agent);
@@ -101,8 +101,8 @@ export class FileComparison {
     return [...pairs.values()];
   }
 
-  private differenceOf({ agents, before, after }: Pair): AgentDifference | undefined {
-    const { decides, wildcards } = dialects[this.after.dialect];
+  #differenceOf({ agents, before, after }: Pair): AgentDifference | undefined {
+    const { decides, wildcards } = dialects[this.#after.dialect];
     const rules = ruleChanges(before.rules, after.rules, decides === 'first');
     const records = recordChanges(before.records, after.records);
     if (rules.length === 0 && records.length === 0 && groupChange(before, after) === undefined)
@@ -118,15 +118,15 @@ export class FileComparison {
       redecidedCount: 0,
     };
     const both = [...before.rules, ...after.rules];
-    for (const path of samplePaths(rules, both, wildcards, MAX_SAMPLES)) this.probeFor(difference, path);
+    for (const path of samplePaths(rules, both, wildcards, MAX_SAMPLES)) this.#probeFor(difference, path);
     return difference;
   }
 
-  private probeFor(difference: AgentDifference, target: string): void {
+  #probeFor(difference: AgentDifference, target: string): void {
     // All agents of a difference have the same rules: any of them gives the same verdicts.
     const [agent = '*'] = difference.agents;
-    const before = sideVerdict(this.before.check(target, agent));
-    const after = sideVerdict(this.after.check(target, agent));
+    const before = sideVerdict(this.#before.check(target, agent));
+    const after = sideVerdict(this.#after.check(target, agent));
     if (before.allowed !== after.allowed) {
       difference.flipCount++;
       if (difference.flips.length < MAX_FLIPS) difference.flips.push({ target, before, after });

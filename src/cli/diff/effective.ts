@@ -15,15 +15,15 @@ export interface Effective {
 
 /** Merges the groups of a file for each agent. Agents with the same groups share one result. */
 export class EffectiveRules {
-  private readonly file: RobotsFile;
-  private readonly known = new Map<string, Effective>();
+  readonly #file: RobotsFile;
+  readonly #known = new Map<string, Effective>();
 
   constructor(file: RobotsFile) {
-    this.file = file;
+    this.#file = file;
   }
 
   for(agent: string): Effective {
-    const { file } = this;
+    const file = this.#file;
     const naming = linesApplying(file, agent);
     if (naming === undefined) return NOTHING;
     const lines = new Set(naming.lines);
@@ -37,15 +37,15 @@ export class EffectiveRules {
       }
     });
     const key = [...groups, '|', ...blocks].join(' ');
-    const merged = this.known.get(key) ?? this.merge(groups, blocks);
-    this.known.set(key, merged);
+    const merged = this.#known.get(key) ?? this.#merge(groups, blocks);
+    this.#known.set(key, merged);
     return { ...merged, group: naming.agent };
   }
 
-  private merge(groups: ReadonlySet<number>, blocks: ReadonlySet<number>): Effective {
-    const written = this.file.groups.filter((_, index) => groups.has(index)).flatMap((each) => each.rules);
+  #merge(groups: ReadonlySet<number>, blocks: ReadonlySet<number>): Effective {
+    const written = this.#file.groups.filter((_, index) => groups.has(index)).flatMap((each) => each.rules);
     const rules = [...firstOfEach(written, ruleKey).values()];
-    const records = this.file.otherRecords.filter(({ block }) => block !== undefined && blocks.has(block));
+    const records = this.#file.otherRecords.filter(({ block }) => block !== undefined && blocks.has(block));
     return { rules, records, text: JSON.stringify([rules.map(ruleKey), records.map(recordKey)]) };
   }
 }

@@ -1,4 +1,4 @@
-import { colourChoice, readFormat } from '../frame/settings.ts';
+import { colourChoice, readFormat, onlineSettings } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
 import { isRobotsError } from '../../base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
@@ -7,7 +7,7 @@ import { type Session, tokensOf, UsageError } from '../../report/index.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { absenceOf, readsStdin, RobotsLoader, type Target, targets } from '../../report/input/index.ts';
-import { onlineSettings, openClient } from '../frame/open-client.ts';
+import { openClient } from '../frame/open-client.ts';
 import { rulesInForce } from '../frame/rules-in-force.ts';
 import { FileComparison } from './compare.ts';
 import { renderComparison, type Side } from './render.ts';

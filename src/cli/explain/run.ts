@@ -15,9 +15,15 @@ import { jsonLine, policyRecord, Output, paletteFor, widthOf } from '../../repor
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { type OnlineSettings, onlineSettings, openClient } from '../frame/open-client.ts';
+import { openClient } from '../frame/open-client.ts';
 import { readOrigin, readRobots } from '../../report/input/index.ts';
-import { colourChoice, onlyOperand, readFormat } from '../frame/settings.ts';
+import {
+  colourChoice,
+  onlyOperand,
+  readFormat,
+  type OnlineSettings,
+  onlineSettings,
+} from '../frame/settings.ts';
 import type { PageReport } from './page.ts';
 import { renderExplanation } from './render.ts';
 

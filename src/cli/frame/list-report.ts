@@ -13,7 +13,7 @@ import {
 import type { Progress } from '../../report/text/index.ts';
 import type { ParsedArguments } from './command.ts';
 import { type AnswerExitCode, exitCode, worseOf } from './exit-code.ts';
-import type { Format } from './choices.ts';
+import type { Format } from './options.ts';
 import { colourChoice } from './settings.ts';
 
 /** What a result is counted as. */

@@ -1,46 +1,17 @@
 import { platform } from '#platform';
-import type { ProfileName } from '../../lifecycle/index.ts';
 import type { StoreEvent } from '../../store/index.ts';
 import type { RobotsStore } from '../../store/index.ts';
 import type { SetAside } from '../../store/lmdb/lmdb.ts';
 import type { PolicyOptions, RobotsClient, RobotsClientOptions } from '../../client/index.ts';
 import type { OriginPolicy } from '../../decision/index.ts';
 import type { PolicyClient } from '../../report/input/index.ts';
-import type { ParsedArguments } from './command.ts';
 import { count, printable } from '../../report/text/index.ts';
 import type { Session } from '../../report/index.ts';
 import { UsageError } from '../../report/usage-error.ts';
 import type { ProxyDispatcher } from '../../net/index.ts';
 import { isRedisUrl, openPathStore } from './path-store.ts';
 import { readProxies } from './proxy.ts';
-import { readAgents, readDeadlineMs, readProfile, readStore } from './settings.ts';
-
-/** Settings of the commands that fetch from origins. */
-export interface OnlineSettings {
-  /** Product tokens in order of preference. When empty, the client uses its own name. */
-  readonly agents: readonly string[];
-  readonly profile: ProfileName;
-  readonly deadlineMs: number | undefined;
-  /** Folder, `sqlite:` and the file, or `redis:` URL, of a store that keeps answers between runs. */
-  readonly store: string | undefined;
-  /** URL of a proxy for all requests. When absent, the environment variables apply. */
-  readonly proxy: string | undefined;
-}
-
-/**
- * Reads the settings from the arguments.
- *
- * @throws UsageError for an invalid value.
- */
-export function onlineSettings(given: ParsedArguments): OnlineSettings {
-  return {
-    agents: readAgents(given),
-    profile: readProfile(given),
-    deadlineMs: readDeadlineMs(given),
-    store: readStore(given),
-    proxy: given.values.get('proxy')?.[0],
-  };
-}
+import type { OnlineSettings } from './settings.ts';
 
 /** A store that was opened for a client. */
 interface OpenedStore {
@@ -54,8 +25,8 @@ export class OpenedClient implements PolicyClient {
   readonly client: RobotsClient;
   /** The proxies, when requests use any. */
   readonly dispatcher: ProxyDispatcher | undefined;
-  private readonly store: OpenedStore | undefined;
-  private readonly troubles: StoreTroubles;
+  readonly #store: OpenedStore | undefined;
+  readonly #troubles: StoreTroubles;
 
   constructor(
     client: RobotsClient,
@@ -65,8 +36,8 @@ export class OpenedClient implements PolicyClient {
   ) {
     this.client = client;
     this.dispatcher = dispatcher;
-    this.store = store;
-    this.troubles = troubles;
+    this.#store = store;
+    this.#troubles = troubles;
   }
 
   policy(origin: string, options: PolicyOptions): Promise<OriginPolicy> {
@@ -77,8 +48,8 @@ export class OpenedClient implements PolicyClient {
     // Closing the client writes its pending records, so it must precede closing the store.
     await this.client.close();
     await this.dispatcher?.destroy();
-    await this.store?.close();
-    this.troubles.report();
+    await this.#store?.close();
+    this.#troubles.report();
   }
 }
 
@@ -158,25 +129,25 @@ export function warnSetAside({ setAside }: Pick<OpenedStore, 'setAside'>, sessio
 
 /** Warns of store errors. They do not stop the command, because the client can work without its store. */
 class StoreTroubles {
-  private readonly session: Session;
-  private cause: string | undefined;
-  private dropped = 0;
+  readonly #session: Session;
+  #cause: string | undefined;
+  #dropped = 0;
 
   constructor(session: Session) {
-    this.session = session;
+    this.#session = session;
   }
 
   note(event: StoreEvent): void {
-    if (event.type === 'dropped') this.dropped++;
-    else if (event.type === 'timeout') this.cause ??= 'it is slow';
-    else if (event.type === 'failed') this.cause ??= String(event.error);
+    if (event.type === 'dropped') this.#dropped++;
+    else if (event.type === 'timeout') this.#cause ??= 'it is slow';
+    else if (event.type === 'failed') this.#cause ??= String(event.error);
   }
 
   report(): void {
-    const { cause, dropped } = this;
+    const [cause, dropped] = [this.#cause, this.#dropped];
     if (cause === undefined && dropped === 0) return;
     const lost = dropped === 0 ? '' : `; ${count(dropped, 'record')} were not written`;
-    this.session.stderr.write(
+    this.#session.stderr.write(
       `canfetch: the store failed (${printable(cause ?? 'it was too slow')})${lost}\n`,
     );
   }

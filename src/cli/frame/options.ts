@@ -1,7 +1,21 @@
 import { profileNames } from '../../lifecycle/profile.ts';
 import { PURPOSES } from '../../decision/purpose.ts';
-import { type Format, formats } from './choices.ts';
 import type { CommandOption } from './command.ts';
+
+/** The formats of every command that prints answers. `json` is one object per line. */
+export const formats = ['text', 'json'] as const;
+
+/** The formats of commands whose findings belong to lines of a file. */
+export const findingFormats = ['text', 'json', 'sarif'] as const;
+
+export const severities = ['error', 'warning', 'info'] as const;
+
+/** Actions of `canfetch cache`. */
+export const cacheActions = ['ls', 'show', 'clear', 'export', 'import'] as const;
+
+export const shells = ['bash', 'zsh', 'fish'] as const;
+
+export type Format = (typeof findingFormats)[number];
 
 /** Options that several commands share, and at the end those that all have. */
 

@@ -2,8 +2,8 @@ import { type ColourChoice, quoted } from '../../report/text/index.ts';
 import { isPurpose, type Purpose } from '../../decision/purpose.ts';
 import { type ProfileName, profileNames, profiles } from '../../lifecycle/profile.ts';
 import { productToken } from '../../rules/agent.ts';
-import { type Format, findingFormats } from './choices.ts';
 import type { ParsedArguments } from './command.ts';
+import { type Format, findingFormats } from './options.ts';
 import { unknownScheme } from './path-store.ts';
 import { UsageError } from '../../report/usage-error.ts';
 
@@ -94,6 +94,33 @@ export function readDeadlineMs(given: ParsedArguments): number | undefined {
     what: 'a whole number of milliseconds, at least 1',
     hint: 'write 10000 for ten seconds',
   });
+}
+
+/** Settings of the commands that fetch from origins. */
+export interface OnlineSettings {
+  /** Product tokens in order of preference. When empty, the client uses its own name. */
+  readonly agents: readonly string[];
+  readonly profile: ProfileName;
+  readonly deadlineMs: number | undefined;
+  /** Folder, `sqlite:` and the file, or `redis:` URL, of a store that keeps answers between runs. */
+  readonly store: string | undefined;
+  /** URL of a proxy for all requests. When absent, the environment variables apply. */
+  readonly proxy: string | undefined;
+}
+
+/**
+ * Reads the settings from the arguments.
+ *
+ * @throws UsageError for an invalid value.
+ */
+export function onlineSettings(given: ParsedArguments): OnlineSettings {
+  return {
+    agents: readAgents(given),
+    profile: readProfile(given),
+    deadlineMs: readDeadlineMs(given),
+    store: readStore(given),
+    proxy: given.values.get('proxy')?.[0],
+  };
 }
 
 /** @throws UsageError unless there is exactly one operand. */

@@ -1,7 +1,13 @@
-import { findingFormats, severities } from '../frame/choices.ts';
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { deadlineOption, formatOptions, profileOption, proxyOption } from '../frame/options.ts';
+import {
+  deadlineOption,
+  formatOptions,
+  profileOption,
+  proxyOption,
+  findingFormats,
+  severities,
+} from '../frame/options.ts';
 
 /** `canfetch lint`: reports problems in robots.txt files. */
 export const lintCommand: Command = {

@@ -1,14 +1,14 @@
-import { colourChoice, readFormat } from '../frame/settings.ts';
+import { colourChoice, readFormat, onlineSettings } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
 import { absenceOf, readsStdin, RobotsLoader } from '../../report/input/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import { jsonLine, Output, paletteFor, widthOf } from '../../report/text/index.ts';
 import type { Severity } from '../../rules/index.ts';
-import { severities } from '../frame/choices.ts';
+import { severities } from '../frame/options.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, type ExitCode, exitCode, worseOf } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { onlineSettings, openClient } from '../frame/open-client.ts';
+import { openClient } from '../frame/open-client.ts';
 import { renderFile, renderSummary, type LintedFile, lintLoaded } from './render.ts';
 import { lintSarif } from './sarif.ts';
 

@@ -14,23 +14,25 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Converts columns counted in octets to UTF-16 code units. Callers must ask for lines in ascending order. */
 class Utf16Columns {
-  private readonly bytes: Uint8Array;
-  private line = 1;
-  private start: number;
+  readonly #bytes: Uint8Array;
+  #line = 1;
+  #start: number;
 
   constructor(bytes: Uint8Array) {
-    this.bytes = bytes;
+    this.#bytes = bytes;
     // Columns of the first line start after a byte order mark.
-    this.start = BYTE_ORDER_MARK.every((octet, index) => bytes[index] === octet) ? BYTE_ORDER_MARK.length : 0;
+    this.#start = BYTE_ORDER_MARK.every((octet, index) => bytes[index] === octet)
+      ? BYTE_ORDER_MARK.length
+      : 0;
   }
 
   /** Converts a column; both numbers are 1-based. `line` must not be less than in the call before. */
   of(line: number, column: number): number {
-    for (; this.line < line && this.start < this.bytes.length; this.start++) {
-      const octet = this.bytes[this.start];
-      if (octet === LF || (octet === CR && this.bytes[this.start + 1] !== LF)) this.line++;
+    for (; this.#line < line && this.#start < this.#bytes.length; this.#start++) {
+      const octet = this.#bytes[this.#start];
+      if (octet === LF || (octet === CR && this.#bytes[this.#start + 1] !== LF)) this.#line++;
     }
-    return decoder.decode(this.bytes.subarray(this.start, this.start + column - 1)).length + 1;
+    return decoder.decode(this.#bytes.subarray(this.#start, this.#start + column - 1)).length + 1;
   }
 }
 

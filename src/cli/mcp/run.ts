@@ -6,8 +6,8 @@ import { printable, quoted } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible, untilEnded } from '../frame/interruptible.ts';
-import { onlineSettings, openClient } from '../frame/open-client.ts';
-import { readPurpose } from '../frame/settings.ts';
+import { openClient } from '../frame/open-client.ts';
+import { readPurpose, onlineSettings } from '../frame/settings.ts';
 
 /** Serves a host until it closes standard input (exit code 0), Ctrl-C (130) or SIGTERM (0). */
 export async function serveAgents(

@@ -3,10 +3,10 @@ import { jsonLine, Output, paletteFor, policyRecord, widthOf } from '../../repor
 import type { ParsedArguments } from '../frame/command.ts';
 import { type AnswerExitCode, type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { onlineSettings, openClient } from '../frame/open-client.ts';
+import { openClient } from '../frame/open-client.ts';
 import { readOrigin } from '../../report/input/index.ts';
 import type { Session } from '../../report/index.ts';
-import { colourChoice, onlyOperand, readFormat } from '../frame/settings.ts';
+import { colourChoice, onlyOperand, readFormat, onlineSettings } from '../frame/settings.ts';
 import { renderPolicy } from './render.ts';
 
 /** Fetches the robots.txt of an origin, and prints the resulting policy. */

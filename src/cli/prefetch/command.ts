@@ -1,6 +1,5 @@
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { formats } from '../frame/choices.ts';
 import {
   agentOption,
   deadlineOption,
@@ -8,6 +7,7 @@ import {
   profileOption,
   proxyOption,
   storeOption,
+  formats,
 } from '../frame/options.ts';
 
 /** `canfetch prefetch`: fetches the robots.txt of every origin in a list of URLs. */

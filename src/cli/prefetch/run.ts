@@ -8,9 +8,9 @@ import type { ParsedArguments } from '../frame/command.ts';
 import type { ExitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { ListReport } from '../frame/list-report.ts';
-import { onlineSettings, openClient } from '../frame/open-client.ts';
+import { openClient } from '../frame/open-client.ts';
 import { openList } from '../frame/open-list.ts';
-import { onlyOperand, readForm, readWholeNumber } from '../frame/settings.ts';
+import { onlyOperand, readForm, readWholeNumber, onlineSettings } from '../frame/settings.ts';
 import { prefetchLayout } from './layout.ts';
 
 const STDIN = '-';

@@ -2,8 +2,8 @@ import cluster from 'node:cluster';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { untilEnded } from '../frame/interruptible.ts';
-import { onlineSettings, type OnlineSettings, openClient } from '../frame/open-client.ts';
-import { readWholeNumber } from '../frame/settings.ts';
+import { openClient } from '../frame/open-client.ts';
+import { readWholeNumber, onlineSettings, type OnlineSettings } from '../frame/settings.ts';
 import { Output, printable, quoted } from '../../report/text/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import {

@@ -1,7 +1,12 @@
-import { findingFormats } from '../frame/choices.ts';
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { deadlineOption, formatOptions, profileOption, proxyOption } from '../frame/options.ts';
+import {
+  deadlineOption,
+  formatOptions,
+  profileOption,
+  proxyOption,
+  findingFormats,
+} from '../frame/options.ts';
 
 /** `canfetch test`: compares the verdicts of a robots.txt with what its owner expects. */
 export const testCommand: Command = {
