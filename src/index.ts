@@ -23,6 +23,7 @@ export type { Agent } from './rules/agent-tokens.ts';
 export {
   type AccountedOrigin,
   type AccountedRefusal,
+  type AccountedPause,
   type AccountedSuspect,
   type AccountTotals,
   canFetch,
@@ -77,6 +78,7 @@ export type {
   PauseMessage,
   IgnoredMessage,
   OriginPolicy,
+  Pause,
   PolicyAttempt,
   PolicyFile,
   PolicyHop,
@@ -107,7 +109,6 @@ export {
   type DelayFrom,
   type PacingOptions,
   type PageAnswer,
-  type Pause,
   type Reservation,
   RobotsDeferredError,
   type TakenSlot,

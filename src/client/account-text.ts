@@ -39,6 +39,16 @@ export interface AccountedSuspect {
   readonly suspect: NonNullable<Decision['robots']['suspect']>;
 }
 
+/** The pauses of an origin. */
+export interface AccountedPause {
+  readonly origin: string;
+  /** The status that asked last, 429 or 503; absent when `report` told of a `Retry-After`. */
+  readonly status?: number;
+  readonly pauses: number;
+  /** The time of all these pauses, in milliseconds. */
+  readonly pausedMs: number;
+}
+
 /** The counts of an account. */
 export interface AccountTotals {
   /**
@@ -54,6 +64,8 @@ export interface AccountTotals {
   readonly linksRefused: number;
   /** Requests that were allowed, but not sent because their slot was further away than `maxDelayMs`. */
   readonly deferred: number;
+  /** Pauses that sites asked for with 429 or 503 (see `pacing`). */
+  readonly pauses: number;
   /** Those of `asked` that were answered by the last good copy, because robots.txt was unreachable. */
   readonly lastGood: number;
   /** Requests that guards sent without a question (`robots: { ignore: true, because }`). */
@@ -71,10 +83,12 @@ interface Shown {
   totals(): AccountTotals;
   refusals(): readonly AccountedOrigin[];
   suspects(): readonly AccountedSuspect[];
+  pauses(): readonly AccountedPause[];
 }
 
 const MAX_ROWS = 20;
-const MAX_SUSPECTS = 5;
+/** Origins named in a line about all of them. */
+const MAX_NAMED = 5;
 
 /** The number of refusals in a row, or in all. */
 export function refusedIn({
@@ -98,6 +112,7 @@ export function accountText(account: Shown): string {
     totalsLine(totals),
     ...rows.map(([refused, why]) => `  ${refused.padStart(width)}  ${why}`),
     ...(left === 0 ? [] : [`  ${String(left).padStart(width)}  at other origins, or by other rules`]),
+    ...pausesLine(account.pauses()),
     ...suspectsLine(account.suspects()),
   ]
     .map((line) => `${line}\n`)
@@ -105,16 +120,35 @@ export function accountText(account: Shown): string {
 }
 
 function suspectsLine(suspects: readonly AccountedSuspect[]): string[] {
-  if (suspects.length === 0) return [];
-  const listed = suspects.slice(0, MAX_SUSPECTS).map(({ origin, suspect }) => `${origin} (${suspect})`);
-  const more = suspects.length - listed.length;
-  const others = more === 0 ? '' : ` and ${number(more)} more`;
-  return [`NOT A ROBOTS.TXT, by its looks: that of ${listed.join(', ')}${others}`];
+  const named = suspects.map(({ origin, suspect }) => `${origin} (${suspect})`);
+  return named.length === 0 ? [] : [`NOT A ROBOTS.TXT, by its looks: that of ${someOf(named)}`];
+}
+
+function pausesLine(pauses: readonly AccountedPause[]): string[] {
+  const named = pauses.map(
+    ({ origin, status, pauses: times, pausedMs }) =>
+      `${origin} (${status ?? 'Retry-After'}, ${number(times)} ${times === 1 ? 'time' : 'times'}, ${number(Math.round(pausedMs / 1_000))} s)`,
+  );
+  return named.length === 0 ? [] : [`PAUSED, as the site asked: ${someOf(named)}`];
+}
+
+function someOf(named: readonly string[]): string {
+  const more = named.length - MAX_NAMED;
+  return `${named.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${number(more)} more` : ''}`;
 }
 
 function totalsLine(totals: AccountTotals): string {
-  const { asked, refused, linksLookedUp, linksRefused, deferred, lastGood, ignored, paymentRequired } =
-    totals;
+  const {
+    asked,
+    refused,
+    linksLookedUp,
+    linksRefused,
+    deferred,
+    pauses,
+    lastGood,
+    ignored,
+    paymentRequired,
+  } = totals;
   const some = (count: number, what: string): string[] => (count === 0 ? [] : [`${number(count)} ${what}`]);
   return [
     `${number(asked)} asked about`,
@@ -122,6 +156,7 @@ function totalsLine(totals: AccountTotals): string {
     ...some(linksLookedUp, 'links looked up'),
     ...some(linksRefused, 'links not queued'),
     ...some(deferred, 'deferred'),
+    ...some(pauses, pauses === 1 ? 'pause' : 'pauses'),
     ...some(lastGood, 'decided by a last good copy'),
     ...some(ignored, 'sent unchecked'),
     ...some(paymentRequired, 'answered 402 (payment required)'),
@@ -150,5 +185,6 @@ function detail({ rule, statement, robots }: AccountedRefusal): string {
 export function* accountLines(account: Shown): IterableIterator<string> {
   yield jsonLine(account.totals());
   for (const refusal of account.refusals()) yield jsonLine(refusal);
+  for (const pause of account.pauses()) yield jsonLine(pause);
   for (const suspect of account.suspects()) yield jsonLine(suspect);
 }

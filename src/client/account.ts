@@ -9,10 +9,17 @@ import {
   optionTable,
   RobotsInvalidOptionsError,
 } from '../base/index.ts';
-import type { Decision, DecisionMessage, RequestWay, UsageRefusalMessage } from '../decision/index.ts';
+import type {
+  Decision,
+  DecisionMessage,
+  PauseMessage,
+  RequestWay,
+  UsageRefusalMessage,
+} from '../decision/index.ts';
 import { flatCopy } from '../url/index.ts';
 import {
   type AccountedOrigin,
+  type AccountedPause,
   type AccountedRefusal,
   type AccountedSuspect,
   accountLines,
@@ -23,7 +30,13 @@ import {
 } from './account-text.ts';
 import type { RobotsClient } from './robots-client.ts';
 
-export type { AccountedOrigin, AccountedRefusal, AccountedSuspect, AccountTotals } from './account-text.ts';
+export type {
+  AccountedOrigin,
+  AccountedPause,
+  AccountedRefusal,
+  AccountedSuspect,
+  AccountTotals,
+} from './account-text.ts';
 
 export interface RobotsAccountOptions {
   /**
@@ -42,6 +55,8 @@ export interface RobotsAccount extends Disposable {
   refusals(): readonly AccountedOrigin[];
   /** Origins whose robots.txt looks like something else, such as a login page. At most 1,000. */
   suspects(): readonly AccountedSuspect[];
+  /** Pauses that sites asked for, by origin: the longest first. At most 1,000. */
+  pauses(): readonly AccountedPause[];
   /** For people: the totals, and the 20 most frequent refusals. Safe for terminals. */
   toString(): string;
   /** Lines of NDJSON: the totals, then each entry of {@link refusals}. */
@@ -88,12 +103,14 @@ class Account implements RobotsAccount {
   readonly #onFirstRefused: NonNullable<RobotsAccountOptions['onFirstRefused']>;
   readonly #rows = new Map<string, Row>();
   readonly #suspects = new Map<string, AccountedSuspect>();
+  readonly #pauses = new Map<string, { readonly row: AccountedPause; readonly last: PauseMessage }>();
   readonly #counts = {
     asked: 0,
     refused: 0,
     linksLookedUp: 0,
     linksRefused: 0,
     deferred: 0,
+    pauses: 0,
     lastGood: 0,
     ignored: 0,
     paymentRequired: 0,
@@ -109,6 +126,7 @@ class Account implements RobotsAccount {
       'canfetch:decision': (message: DecisionMessage) => this.#decided(message),
       'canfetch:usage': (message: UsageRefusalMessage) => this.#refused(message, 'usage', 'refused'),
       'canfetch:deferred': () => void this.#counts.deferred++,
+      'canfetch:pause': (message: PauseMessage) => this.#paused(message),
       'canfetch:ignored': () => void this.#counts.ignored++,
       'canfetch:payment': () => void this.#counts.paymentRequired++,
     });
@@ -128,6 +146,12 @@ class Account implements RobotsAccount {
 
   suspects(): readonly AccountedSuspect[] {
     return [...this.#suspects.values()];
+  }
+
+  pauses(): readonly AccountedPause[] {
+    return Array.from(this.#pauses.values(), ({ row }) => row).sort(
+      (one, other) => other.pausedMs - one.pausedMs,
+    );
   }
 
   toString(): string {
@@ -162,6 +186,23 @@ class Account implements RobotsAccount {
     if (suspect === undefined || this.#suspects.size >= MAX_LISTED || this.#suspects.has(origin)) return;
     const copy = flatCopy(origin);
     this.#suspects.set(copy, { origin: copy, suspect });
+  }
+
+  #paused(message: PauseMessage): void {
+    const { origin, status, from, until } = message;
+    const before = this.#pauses.get(origin);
+    // A pause that is lengthened is told again.
+    const isLonger = before?.last.from === from;
+    if (!isLonger) this.#counts.pauses++;
+    if (before === undefined && this.#pauses.size >= MAX_LISTED) return;
+    const { pauses, pausedMs } = before?.row ?? { pauses: 0, pausedMs: 0 };
+    const row = {
+      origin: flatCopy(origin),
+      ...(status === undefined ? {} : { status }),
+      pauses: pauses + (isLonger ? 0 : 1),
+      pausedMs: pausedMs + until - (isLonger ? before.last.until : from),
+    };
+    this.#pauses.set(row.origin, { row, last: message });
   }
 
   #refused(

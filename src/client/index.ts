@@ -5,6 +5,7 @@
 export {
   type AccountedOrigin,
   type AccountedRefusal,
+  type AccountedPause,
   type AccountedSuspect,
   type AccountTotals,
   type RobotsAccount,

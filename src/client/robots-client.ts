@@ -236,13 +236,19 @@ export class RobotsClient {
   async policy(url: string | URL, options?: PolicyOptions): Promise<OriginPolicy> {
     options?.signal?.throwIfAborted();
     this[QUESTIONS].assertOpen();
+    const origin = originOf(url);
+    const policy = await this.#policyOf(origin, options);
+    const pause = await this.#pacer.pauseOf(origin);
+    return pause === undefined ? policy : { ...policy, pause };
+  }
+
+  async #policyOf(origin: string, options: PolicyOptions | undefined): Promise<OriginPolicy> {
     const settings = this.#settings;
     const context = {
       tokens: this[QUESTIONS].agents.of(options?.agent),
       addressChecks: addressChecksOf(settings),
       maxBodyBytes: settings.maxBodyBytes,
     };
-    const origin = originOf(url);
     const override = this.#origins.overrides.get(origin);
     if (override !== undefined) return describeOverride(override, context);
     if (!this.#origins.canAsk(origin)) {

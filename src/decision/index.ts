@@ -27,6 +27,7 @@ export { type DecisionUsage, usageOf } from './usage-decision.ts';
 export { describeEntry, describeOverride, describeUnaskable } from './describe-policy.ts';
 export type {
   OriginPolicy,
+  Pause,
   PolicyAttempt,
   PolicyFile,
   PolicyHop,

@@ -45,6 +45,8 @@ export interface OriginPolicy {
   readonly failure?: Failure;
   /** Epoch ms from which a question starts the next attempt. */
   readonly retryAt?: number;
+  /** The pause of page requests in force: the site answered 429 or 503. Requests for robots.txt are never paused. */
+  readonly pause?: Pause;
   /** The last signal about the rest of the site. */
   readonly site?: { readonly reachable: boolean; readonly at: number };
   /** The file in force, or the last good copy of it. */
@@ -67,6 +69,18 @@ export interface OriginPolicy {
   readonly requestRateMs?: number;
   /** The state that each preset would give to the same answers and failures. Nothing is fetched for it. */
   readonly underProfiles: readonly ProfileState[];
+}
+
+/** A time in which nobody may request a page of an origin. Epoch milliseconds. */
+export interface Pause {
+  readonly from: number;
+  readonly until: number;
+  /** Counts the incidents without 30 quiet minutes between them, from 1. */
+  readonly incident: number;
+  /** The status that asked for it; absent for one that `report` or another process of the fleet told. */
+  readonly status?: number;
+  /** Whether the site named the time, or it was guessed. */
+  readonly delayFrom: 'retry-after' | 'back-off';
 }
 
 /** One request for robots.txt, and its response. */

@@ -15,6 +15,6 @@ export {
   readReserveOptions,
 } from './options.ts';
 export { Pacer, type Reservation } from './pacer.ts';
-export type { PageAnswer, Pause } from './pause.ts';
+export type { PageAnswer } from './pause.ts';
 export type { TakenSlot } from './taken-slot.ts';
 export type { DelayFrom } from './timetable.ts';

@@ -1,6 +1,7 @@
 import { type Clock, onAbort, sleepBy, type SteadyClock } from '../base/index.ts';
 import type { FleetTimetables } from '../store/index.ts';
-import type { Pause, PauseSignal } from './pause.ts';
+import type { Pause } from '../decision/index.ts';
+import type { PauseSignal } from './pause.ts';
 import { type DelayFrom, type Departure, type Place, Timetable, type Wanted } from './timetable.ts';
 
 /** A request of this process. */
@@ -252,7 +253,7 @@ export class Line {
   }
 
   /** Learns whether another process of the fleet has paused the origin. */
-  private async askForPause(fleet: FleetTimetables): Promise<void> {
+  async askForPause(fleet: FleetTimetables): Promise<void> {
     const pausedMs = (await fleet.pause(this.origin, 0)) ?? 0;
     const now = this.steady.now();
     if (this.slot !== undefined) this.slot.checkedAt = now;

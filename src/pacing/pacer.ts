@@ -1,19 +1,12 @@
 import { type Clock, SteadyClock } from '../base/index.ts';
-import type { Decision } from '../decision/index.ts';
+import type { Decision, Pause } from '../decision/index.ts';
 import { LRUCache } from 'lru-cache';
 import { RobotsDeferredError } from './deferred.ts';
 import { gapOf } from './gap.ts';
 import type { FleetTimetables } from '../store/index.ts';
 import { type Deferral, Line, type LineRequest } from './line.ts';
 import type { Pace } from './options.ts';
-import {
-  askedPauseMs,
-  asksForPause,
-  type PageAnswer,
-  type Pause,
-  type PauseSignal,
-  retryAfterOf,
-} from './pause.ts';
+import { askedPauseMs, asksForPause, type PageAnswer, type PauseSignal, retryAfterOf } from './pause.ts';
 import { PacedRequest, type PlaceContext, type TakenSlot } from './taken-slot.ts';
 import type { DelayFrom, Place } from './timetable.ts';
 
@@ -123,9 +116,12 @@ export class Pacer {
     if (askedMs !== undefined) this.learn(origin, { askedMs, leftAt: undefined, backOff: false });
   }
 
-  /** The pause of an origin in force. Its times are epoch ms. */
-  pauseOf(origin: string): Pause | undefined {
-    const pause = this.lines.peek(origin)?.timetable.pauseAt(this.steady.now());
+  /** The pause of an origin in force, here or in the fleet. Its times are epoch ms. Never rejects. */
+  async pauseOf(origin: string): Promise<Pause | undefined> {
+    const { fleet } = this.options;
+    const line = fleet === undefined ? this.lines.peek(origin) : this.lineOf(origin);
+    if (fleet !== undefined) await line?.askForPause(fleet);
+    const pause = line?.timetable.pauseAt(this.steady.now());
     return pause && this.inEpochMs(pause);
   }
 

@@ -1,3 +1,4 @@
+import type { Pause } from '../decision/index.ts';
 import { retryAfterMs } from '../lifecycle/index.ts';
 import type { Pace } from './options.ts';
 
@@ -9,17 +10,6 @@ export interface PageAnswer {
   readonly headers?:
     | { get(name: string): string | null | undefined }
     | Readonly<Record<string, string | readonly string[] | undefined>>;
-}
-
-/** A time in which nobody may request a page of an origin. Times are milliseconds of one clock. */
-export interface Pause {
-  readonly from: number;
-  readonly until: number;
-  /** Counts the incidents without 30 quiet minutes between them, from 1. */
-  readonly incident: number;
-  /** The status that asked for it; absent for one that `report` or the fleet told. */
-  readonly status?: number;
-  readonly delayFrom: 'retry-after' | 'back-off';
 }
 
 /** What was learnt that may begin a pause, or lengthen one. */

@@ -1,5 +1,6 @@
+import type { Pause } from '../decision/index.ts';
 import type { Gap } from './gap.ts';
-import { nextPause, type Pause, type PauseSignal } from './pause.ts';
+import { nextPause, type PauseSignal } from './pause.ts';
 
 /** Why a request cannot leave yet. */
 export type DelayFrom = Gap['delayFrom'] | 'concurrency' | Pause['delayFrom'];

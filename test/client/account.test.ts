@@ -64,6 +64,7 @@ describe('robotsAccount', () => {
       linksLookedUp: 0,
       linksRefused: 0,
       deferred: 0,
+      pauses: 0,
       lastGood: 0,
       ignored: 0,
       paymentRequired: 0,
@@ -175,6 +176,34 @@ describe('robotsAccount', () => {
     await all;
     await expect(paced('https://a.example/private')).rejects.toThrow('disallows');
     expect(account.totals()).toMatchObject({ asked: 4, refused: 1, deferred: 0 });
+  });
+
+  it('has the pauses of each origin, with their status, and counts one that is lengthened once', async () => {
+    const clock = lateClock();
+    const { client } = scripted(() => new Response('User-agent: *\nCrawl-delay: 0\n'), { clock });
+    const account = accountOf(client);
+    const answers = [
+      new Response(null, { status: 429, headers: { 'retry-after': '10' } }),
+      new Response(null, { status: 503, headers: { 'retry-after': '30' } }),
+    ];
+    const busy = (async () => answers.shift() ?? new Response('a page')) as typeof fetch;
+    const paced = guardFetch(busy, client, { pacing: { concurrency: 2 }, clock });
+    await Promise.all([paced('https://a.example/1'), paced('https://a.example/2')]);
+    expect(account.totals()).toMatchObject({ asked: 2, pauses: 1 });
+    expect(account.pauses()).toEqual([
+      { origin: 'https://a.example', status: 503, pauses: 1, pausedMs: 30_000 },
+    ]);
+    expect(String(account)).toContain('PAUSED, as the site asked: https://a.example (503, 1 time, 30 s)');
+    expect([...account.toNDJSON()].map((line) => JSON.parse(line) as unknown)).toContainEqual(
+      expect.objectContaining(account.pauses()[0]),
+    );
+    expect((await client.policy('https://a.example')).pause).toMatchObject({
+      status: 503,
+      incident: 1,
+      from: clock.now(),
+      until: clock.now() + 30_000,
+      delayFrom: 'retry-after',
+    });
   });
 
   it('names the URL that was asked for before the one that a redirect led to', async () => {

@@ -50,7 +50,7 @@ function stateMark({ state, reason }: OriginPolicy, colours: Palette): string {
 
 /** Fields on the outcome of the last attempt and its lifetime. */
 export function answerFields(policy: OriginPolicy, now: number): Field[] {
-  const { attempt, robots, lifetime, nextAttempt, failure, site, suspect } = policy;
+  const { attempt, robots, lifetime, nextAttempt, failure, pause, site, suspect } = policy;
   const why = whySentence(policy);
   const because = lifetime === undefined ? undefined : lifetimeReason(lifetime);
   return [
@@ -66,8 +66,15 @@ export function answerFields(policy: OriginPolicy, now: number): Field[] {
         `${count(failure.attempts, 'time')} in a row since ${instant(failure.since)}, at last ${ago(failure.at, now)} (${cause(robots)})`,
     ),
     ...field('next', nextAttempt && nextAttemptReason(nextAttempt, now)),
+    ...field('paused', pause && pauseSentence(pause, now)),
     ...field('site', site && `${site.reachable ? 'reachable' : 'not reachable'} ${ago(site.at, now)}`),
   ];
+}
+
+/** The pause of page requests in force. */
+function pauseSentence({ status, incident, until }: NonNullable<OriginPolicy['pause']>, now: number): string {
+  const who = status === undefined ? 'the site' : String(status);
+  return `${who} asked for a pause (incident ${incident}) that ends ${ahead(until, now)}, at ${instant(until)}`;
 }
 
 function freshness(staleAt: number, now: number): string {
