@@ -5,7 +5,10 @@ import { cli, records } from './session.ts';
 
 describe('profiles', () => {
   it('stand side by side', async () => {
-    const { code, stdout, stderr } = await cli(['profiles']);
+    const { code, stdout, stderr } = await cli(['profiles', '--no-color'], {
+      stdoutIsTTY: true,
+      columns: 200,
+    });
     expect([code, stderr]).toEqual([0, '']);
     const lines = stdout.split('\n').map((line) => line.trim().split(/ {2,}/));
     expect(lines[0]).toEqual(profileNames);
@@ -21,11 +24,24 @@ describe('profiles', () => {
     ]);
   });
 
-  it('stand below each other where there is no room', async () => {
-    const { stdout } = await cli(['profiles', '--no-color'], { stdoutIsTTY: true, columns: 60 });
+  it.each([
+    [60, 2],
+    [80, 3],
+    [undefined, 3],
+  ])('stand in several tables on %s columns, %i in the first', async (columns, fitting) => {
+    const terminal = columns === undefined ? {} : { stdoutIsTTY: true, columns };
+    const { stdout } = await cli(['profiles', '--no-color'], terminal);
     const lines = stdout.split('\n');
-    for (const name of profileNames) expect(lines).toContain(name);
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns ?? 80);
+    const heads = lines.filter(
+      (line) => /^ {5,}\S/.test(line) && profileNames.some((name) => line.includes(` ${name}`)),
+    );
+    const shown = heads
+      .map((line) => line.trim().split(/ +/))
+      .filter(([first]) => profileNames.some((name) => name === first));
+    expect(shown.flat()).toEqual(profileNames);
+    expect(shown[0]).toHaveLength(fitting);
+    expect(lines.filter((line) => line.startsWith('  401, 403 '))).toHaveLength(shown.length);
   });
 
   it('can be looked at one by one', async () => {

@@ -10,6 +10,7 @@ import {
   paletteFor,
   quoted,
   widthOf,
+  wrap,
 } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
@@ -45,27 +46,45 @@ function asData(profile: Profile): object {
   return { ...profile, dialectTraits: dialects[profile.dialect] };
 }
 
-function forPeople(names: readonly ProfileName[], colours: Palette, width: number | undefined): string {
-  const table = sideBySide(names);
-  const lines = grid([['', ...names], ...table], colours.strong);
-  const fits = width === undefined || lines.every((line) => line.length <= width);
-  if (names.length > 1 && fits) {
-    const heading = colours.strong('While robots.txt is unreachable, by time since the first failure');
-    const phases = names.map((name) => [name, phaseFacts(profiles[name]).join('; ')] as const);
-    return page([...lines, '', heading, ...definitions(phases, width, colours.faint)]);
+/** For files and pipes. */
+const DEFAULT_WIDTH = 80;
+
+function forPeople(names: readonly ProfileName[], colours: Palette, width = DEFAULT_WIDTH): string {
+  const [only, another] = names;
+  if (only !== undefined && another === undefined) return page(single(only, colours, width));
+  const phases = names.map((name) => [name, phaseFacts(profiles[name]).join('; ')] as const);
+  return page([
+    ...sideBySide(names, width).flatMap((rows) => [...grid(rows, colours.strong), '']),
+    ...wrap('While robots.txt is unreachable, by time since the first failure', width).map(colours.strong),
+    ...definitions(phases, width, colours.faint),
+  ]);
+}
+
+/** Tables with as many profiles side by side as there is room for. */
+function sideBySide(names: readonly ProfileName[], width: number): string[][][] {
+  const labels = ['', ...allFacts(profiles.rfc9309).map(([label]) => label)];
+  const tables: string[][][] = [];
+  let left = 0;
+  for (const name of names) {
+    const column: readonly string[] = [name, ...allFacts(profiles[name]).map(([, text]) => text)];
+    const needed = widest(column) + 2;
+    const last = left >= needed ? tables.at(-1) : undefined;
+    if (last === undefined) {
+      tables.push(labels.map((label, row) => [label, column[row] ?? '']));
+      left = width - widest(labels) - 2 - needed;
+    } else {
+      last.forEach((cells, row) => cells.push(column[row] ?? ''));
+      left -= needed;
+    }
   }
-  return page(
-    names.flatMap((name, index) => [...(index === 0 ? [] : ['']), ...single(name, colours, width)]),
-  );
+  return tables;
 }
 
-function sideBySide(names: readonly ProfileName[]): string[][] {
-  const columns = names.map((name) => allFacts(profiles[name]));
-  const [first = []] = columns;
-  return first.map(([label], row) => [label, ...columns.map((facts) => facts[row]?.[1] ?? '')]);
+function widest(texts: readonly string[]): number {
+  return Math.max(...texts.map((text) => text.length));
 }
 
-function single(name: ProfileName, colours: Palette, width: number | undefined): string[] {
+function single(name: ProfileName, colours: Palette, width: number): string[] {
   const phases = phaseFacts(profiles[name]).map(
     (text, index) => [index === 0 ? 'while unreachable' : '', text] as const,
   );
