@@ -43,4 +43,5 @@ export {
   record,
   wholeNumber,
 } from './option-table.ts';
+export { RecentMap, type RecentMapOptions } from './recent-map.ts';
 export { mapBatches, mapConcurrent, type MapOptions } from './map-concurrent.ts';

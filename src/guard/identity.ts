@@ -1,5 +1,4 @@
-import { LRUCache } from 'lru-cache';
-import { callListener } from '../base/index.ts';
+import { callListener, RecentMap } from '../base/index.ts';
 import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
 import { productToken } from '../rules/index.ts';
 import { type EditableHeaders, HeaderCopy } from './header-copy.ts';
@@ -32,7 +31,7 @@ export class Identity {
   readonly #onIdentity: ((identity: OtherIdentity) => void) | undefined;
   readonly #tokens: readonly string[];
   readonly #names: ReadonlySet<string>;
-  readonly #warned: LRUCache<string, true> | undefined;
+  readonly #warned: RecentMap<true> | undefined;
 
   constructor(agent: Agent, fills: boolean, onIdentity: ((identity: OtherIdentity) => void) | undefined) {
     this.#tokens = agentTokens(agent);
@@ -41,7 +40,7 @@ export class Identity {
     // "*" stands for all agents, so it is no `User-Agent`.
     this.#fills = fills && this.userAgent !== '*';
     this.#onIdentity = onIdentity;
-    this.#warned = onIdentity && new LRUCache({ maxSize: MAX_WARNED_ORIGINS, sizeCalculation: () => 1 });
+    this.#warned = onIdentity && new RecentMap({ maxSize: MAX_WARNED_ORIGINS });
   }
 
   /** Whether requests are neither changed nor reported. */
