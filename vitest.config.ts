@@ -18,6 +18,7 @@ const SAME_ON_EVERY_NODE = [
 /** Files of which the quick tests try a part of the cases (`test/support/thorough.ts`), and the thorough ones all. */
 const ALL_CASES = [
   'test/client/{store-properties,fleet-pacing}.test.ts',
+  'test/evidence/worlds.test.ts',
   'test/guard/contract.test.ts',
   'test/lifecycle/{sequences,under-profile}.test.ts',
   'test/net/addresses.test.ts',

@@ -44,6 +44,8 @@ export const cacheChannels: {
 export interface WitnessedAttempt {
   readonly origin: string;
   readonly outcome: Outcome;
+  /** The record before it. */
+  readonly previous: OriginRecord | undefined;
   /** The record after it. */
   readonly record: OriginRecord;
   readonly profile: Profile;
@@ -51,16 +53,21 @@ export interface WitnessedAttempt {
   readonly at: number;
   /** `false`: the origin was forgotten meanwhile, so that only those who waited use the record. */
   readonly isKept: boolean;
-  /** Whether the record before had left memory when the attempt ended. */
-  readonly wasForgotten: boolean;
 }
 
 /** Writes down what happens to records in memory, in the order in which it happens. */
 export interface Witness {
   attempted(attempt: WitnessedAttempt): void;
-  /** A record from a store or a snapshot is in force. */
-  takenOver(record: OriginRecord, profile: Profile): void;
-  signalled(origin: string, reachable: boolean, at: number): void;
+  /**
+   * A record from a store or a snapshot is in force.
+   *
+   * @param isKept As {@link WitnessedAttempt.isKept}.
+   */
+  takenOver(record: OriginRecord, profile: Profile, isKept: boolean): void;
+  /** The record has a signal about its site. */
+  signalled(record: OriginRecord, reachable: boolean, at: number): void;
+  /** The clock was set back: the pause after a failure counts anew, and nothing else has changed. */
+  pausedAnew(before: OriginRecord, after: OriginRecord): void;
   forgotten(origin: string, because: 'invalidated' | 'evicted'): void;
 }
 

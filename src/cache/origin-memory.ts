@@ -67,8 +67,11 @@ export class OriginMemory {
   lookUpAt(origin: string, now: number): CacheEntry | undefined {
     const entry = this.lookUp(origin);
     if (entry?.record.failure === undefined) return entry;
-    const record = withPauseFrom(entry.record, entry.profile, now);
-    return record === entry.record ? entry : this.#store(record, entry);
+    const { record } = entry;
+    const paused = withPauseFrom(record, entry.profile, now);
+    if (paused === record) return entry;
+    this.events.witness((witness) => witness.pausedAnew(record, paused));
+    return this.#store(paused, entry);
   }
 
   /** The entry of an origin. This is no question about it: it may be the next to make room. */
@@ -95,7 +98,7 @@ export class OriginMemory {
     const merged = known === undefined ? record : newest(known.record, record);
     if (known !== undefined && merged === known.record) return known;
     const entry = this.keep(merged, known, now);
-    this.events.witness((witness) => witness.takenOver(merged, entry.profile));
+    this.events.witness((witness) => witness.takenOver(merged, entry.profile, true));
     return entry;
   }
 
@@ -122,8 +125,8 @@ export class OriginMemory {
     const now = this.#clock.now();
     const entry = this.#entries.peek(origin);
     const { origin: kept = flatCopy(origin) } = entry?.record ?? {};
-    this.keep(withSiteSignal(entry?.record, kept, reachable, now), entry, now);
-    this.events.witness((witness) => witness.signalled(kept, reachable, now));
+    const { record } = this.keep(withSiteSignal(entry?.record, kept, reachable, now), entry, now);
+    this.events.witness((witness) => witness.signalled(record, reachable, now));
     this.events.publish();
   }
 

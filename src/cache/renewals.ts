@@ -139,8 +139,13 @@ export class Renewals {
   /** Makes an entry of a record from the store. */
   #takeOver(record: OriginRecord, { isCurrent }: Flight): CacheEntry {
     const now = this.#options.clock.now();
-    if (!isCurrent()) return new CacheEntry(record, this.#options.profileOf(record.origin));
-    const entry = this.#memory.merge(record, now);
+    let entry: CacheEntry;
+    if (isCurrent()) {
+      entry = this.#memory.merge(record, now);
+    } else {
+      const { profile } = (entry = new CacheEntry(record, this.#options.profileOf(record.origin)));
+      this.#memory.events.witness((witness) => witness.takenOver(record, profile, false));
+    }
     this.#memory.events.publish();
     return entry;
   }
@@ -178,8 +183,7 @@ export class Renewals {
     const entry = isKept
       ? this.#memory.keep(record, held ?? known, now)
       : new CacheEntry(record, profile, known);
-    const wasForgotten = held === undefined && known !== undefined;
-    const attempt = { origin, outcome, record, profile, at: now, isKept, wasForgotten };
+    const attempt = { origin, outcome, previous, record, profile, at: now, isKept };
     this.#memory.events.witness((witness) => witness.attempted(attempt));
     return entry;
   }
@@ -200,24 +204,10 @@ export class Renewals {
     const fresh = known !== undefined && attemptDue(known.record, profile, now) !== 'now';
     if (fresh && known.record.failure === undefined) return;
     const served = unredirected(outcome);
-    const record = nextRecord({
-      origin: server,
-      previous: known?.record,
-      outcome: served,
-      profile,
-      now,
-      random,
-    });
+    const previous = known?.record;
+    const record = nextRecord({ origin: server, previous, outcome: served, profile, now, random });
     this.#memory.keep(record, known, now);
-    const attempt = {
-      origin: server,
-      outcome: served,
-      record,
-      profile,
-      at: now,
-      isKept: true,
-      wasForgotten: false,
-    };
+    const attempt = { origin: server, outcome: served, previous, record, profile, at: now, isKept: true };
     this.#memory.events.witness((witness) => witness.attempted(attempt));
     void this.#options.stored?.remember(record);
   }

@@ -19,10 +19,10 @@ import {
   RobotsInvalidOptionsError,
   wholeNumber,
 } from '../base/index.ts';
+import { profileOrName } from '../decision/index.ts';
 import { ADDRESS_POLICIES } from '../net/address-policy.ts';
 import { productToken } from '../rules/index.ts';
 import type { RobotsClientOptions } from './options.ts';
-import { profile } from './profile-schema.ts';
 
 /** RFC 9110 §5.1: field-name = token. */
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -62,7 +62,7 @@ const overrideKinds: Readonly<Record<string, Check>> = {
     because: optional(nonEmptyText('the reason, as text')),
   }),
   verdict: fields({ verdict: oneOf(['allow', 'disallow']), because: nonEmptyText('the reason, as text') }),
-  profile: fields({ profile }),
+  profile: fields({ profile: profileOrName }),
 };
 
 const override: Check = (value, path) => {
@@ -85,7 +85,7 @@ function isStore(value: unknown): boolean {
 /** Accepts exactly the valid {@link RobotsClientOptions}. */
 export const clientOptions: Check = optionTable({
   agent,
-  profile,
+  profile: profileOrName,
   deadlineMs: wholeNumber(1, 2 ** 31 - 1, 'a whole number of milliseconds, at least 1'),
   maxBodyBytes: wholeNumber(
     DEFAULT_MAX_BODY_BYTES,

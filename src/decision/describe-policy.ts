@@ -52,11 +52,13 @@ export function describeEntry(
   const next = nextAttemptOf(record);
   const copy = fileOf(record, maxBodyBytes);
   const suspect = suspectIn(record);
+  const robots = entry.source(source, answerHolds(entry, now), isByCopy(holds.state));
   return {
     origin: record.origin,
     profile: profile.name,
     state: holds.state,
-    robots: entry.source(source, answerHolds(entry, now), isByCopy(holds.state)),
+    robots,
+    ...digestOf(robots),
     addressChecks,
     ...(holds.state === 'allow-all' || holds.state === 'disallow-all' ? { reason: holds.reason } : {}),
     ...(attempt === undefined ? {} : { attempt }),
@@ -100,12 +102,17 @@ export function describeOverride(
     state,
     reason: 'override',
     robots,
+    ...digestOf(robots),
     addressChecks,
     ...describeFile(file, file?.chooseAgent(tokens) ?? tokens[0]),
     // The origin was not fetched, so there is no answer to read under other profiles.
     underProfiles: [],
     ...(because === undefined ? {} : { because }),
   };
+}
+
+function digestOf({ sha256 }: RobotsSource): Pick<OriginPolicy, 'sha256'> {
+  return sha256 === undefined ? {} : { sha256 };
 }
 
 /** The parts of a policy that come from the file: for all agents, and for `agent`. */

@@ -23,6 +23,8 @@ export interface OriginPolicy {
   /** The caller's reason for an override of this origin. */
   readonly because?: string;
   readonly robots: RobotsSource;
+  /** SHA-256 of the octets in force, in hex. Absent when no file is. */
+  readonly sha256?: string;
   /**
    * The addresses that the client's `addressPolicy` is checked against. `'connections'`: the address of every
    * connection. `'literals'`: only addresses in URLs, and `localhost`; a host name counts as public. So it is with

@@ -1,7 +1,5 @@
 import type {
   AnswerHeaders,
-  Copy,
-  OriginRecord,
   OriginState,
   Outcome,
   Profile,
@@ -9,6 +7,7 @@ import type {
   UnavailableReason,
 } from '../lifecycle/index.ts';
 import type { Decision, DecisionUsage } from '../decision/index.ts';
+import type { RecordWithoutBody } from '../store/record/stored-body.ts';
 
 interface EntryBase {
   /** When it happened, in epoch ms by the clock of the client. */
@@ -70,8 +69,8 @@ export interface AttemptEntry extends OriginEntryBase {
   readonly retryAt?: number;
   /** The result was used for those who waited for it, and not kept: the origin was forgotten meanwhile. */
   readonly detached?: true;
-  /** The record before this attempt had left memory when it ended. */
-  readonly resumed?: true;
+  /** Number, within the run, of the entry that brought the record before this attempt. Absent: the latest of the origin. */
+  readonly previous?: number;
 }
 
 /** What the caller said of an origin by the option `overrides`. */
@@ -87,10 +86,12 @@ export interface OverrideEntry extends OriginEntryBase {
 /** A record that came from a store or a snapshot and is in force now. The body of its copy is by digest. */
 export interface StoredEntry extends OriginEntryBase {
   readonly type: 'stored';
-  readonly record: Omit<OriginRecord, 'copy'> & { readonly copy?: Omit<Copy, 'body'> };
+  readonly record: RecordWithoutBody;
   readonly sha256?: string;
   readonly body?: Uint8Array;
   readonly profile: string;
+  /** It was used once, and not kept: the origin was forgotten meanwhile. */
+  readonly detached?: true;
 }
 
 /** What the caller or a guard said of the site beside its robots.txt. */
@@ -126,10 +127,8 @@ export interface DecisionEntry extends OriginEntryBase {
   readonly because?: string;
   /** A crawler has looked up a link, before it queued it. */
   readonly lookup?: true;
-  /** Number of entries of the run before the decision was made, where others were written since. */
-  readonly after?: number;
-  /** The attempt that decided, where its result was used once and not kept. */
-  readonly attempt?: number;
+  /** Number, within the run, of the entry that brought the record that decides. Absent: the latest of the origin. */
+  readonly by?: number;
 }
 
 /** A request that was sent without a question, by the caller's wish. */

@@ -45,7 +45,7 @@ export class Fold {
         known.overridden(entry, text);
       } else if (entry.type === 'stored') known.restored(entry, this.#bodyOf, number);
       else if (entry.type === 'signal') known.signalled(entry, number);
-      else known.forgotten(number);
+      else known.forgotten();
     }
     return undefined;
   }
@@ -56,7 +56,7 @@ export class Fold {
     locate(url, located);
     const known = this.#origins.get(origin);
     if (known?.override !== undefined) return decideByOverride(known.override, [agent], located);
-    const entry = known?.entryFor(recorded);
+    const entry = known?.versionOf(recorded.by);
     return entry === undefined
       ? this.#decideUnknown(this.#profileAt(origin), recorded, agent)
       : decide(entry, [agent], located, at, 'memory');
@@ -72,7 +72,7 @@ export class Fold {
     locate(recorded.url, located);
     const known = this.#others.get(recorded.origin);
     if (known?.override !== undefined) return decideByOverride(known.override, [agent], located);
-    const entry = known?.entryFor(recorded);
+    const entry = known?.versionOf(recorded.by);
     if (entry === undefined) return this.#decideUnknown(profile, recorded, agent);
     const { answer } = entry.record;
     const holdsOn = answer !== undefined && stateOf(entry.record, profile, recorded.at).state === 'unknown';

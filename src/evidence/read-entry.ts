@@ -1,7 +1,18 @@
 import * as z from 'zod/mini';
 import { quote, RobotsEvidenceError } from '../base/index.ts';
+import { wholeProfile } from '../decision/index.ts';
 import type { Profile } from '../lifecycle/index.ts';
-import { octetsOfBase64 } from '../store/record/stored-body.ts';
+import {
+  body,
+  errorCode,
+  headers,
+  recordWithoutBody,
+  sha256,
+  status,
+  suspect,
+  time,
+  unavailableReason,
+} from '../store/record/record-schema.ts';
 import type { DecisionEntry, EvidenceEntry } from './entry.ts';
 
 /** A line of an evidence file. */
@@ -67,119 +78,76 @@ function isDecision(value: unknown): value is DecisionEntry {
 
 type OtherEntry = Exclude<EvidenceEntry, DecisionEntry>;
 
-const utf8 = new TextEncoder();
+/** A profile that decides must be whole. */
+const profile = z.custom<Profile>((value) => {
+  try {
+    wholeProfile(value, 'profile');
+    return true;
+  } catch {
+    return false;
+  }
+}, 'Expected a whole profile');
 
 const ENTRY: z.ZodMiniType<OtherEntry> = makeSchema();
 
 /** The lines that are no decisions. What a later version adds to them is passed over. */
 function makeSchema(): z.ZodMiniType<OtherEntry> {
   const text = z.string();
-  const at = z.number();
-  const optionalText = z.exactOptional(text);
-  const ofOrigin = { at, origin: text };
-  const sha256 = z.exactOptional(text.check(z.regex(/^[0-9a-f]{64}$/)));
-  const status = z.int().check(z.minimum(100), z.maximum(999));
-  const suspect = z.exactOptional(z.enum(['challenge', 'blocked', 'login', 'html']));
-  const reason = z.exactOptional(z.enum(['too-many-redirects', 'redirect-loop', 'disallowed-redirect']));
-  const headers = z.exactOptional(z.record(text, text));
-  const body = z.exactOptional(
-    z.union([
-      z.pipe(
-        text,
-        z.transform((written): Uint8Array => utf8.encode(written)),
-      ),
-      z.pipe(
-        z.object({ base64: z.base64() }),
-        z.transform(({ base64 }): Uint8Array => octetsOfBase64(base64)),
-      ),
-    ]),
-  );
-  const route = { finalUrl: text, hops: z.int(), suspect };
-  const answer = { ...route, headers, status, fetchedAt: at, staleAt: at };
-  const record = z.object({
-    origin: text,
-    answer: z.exactOptional(
-      z.discriminatedUnion('kind', [
-        z.object({ ...answer, kind: z.literal('rules'), notModified: z.exactOptional(z.literal(true)) }),
-        z.object({ ...answer, kind: z.literal('unavailable'), reason, since: at }),
-        z.object({ ...answer, kind: z.literal('restricted') }),
-      ]),
-    ),
-    copy: z.exactOptional(
-      z.object({
-        ...route,
-        sha256,
-        truncated: z.boolean(),
-        status,
-        fetchedAt: at,
-        etag: optionalText,
-        lastModified: optionalText,
-        contentType: optionalText,
-      }),
-    ),
-    failure: z.exactOptional(
-      z.object({
-        ...route,
-        headers,
-        since: at,
-        at,
-        attempts: z.int(),
-        retryAt: at,
-        retryAfterMs: z.exactOptional(at),
-        status: z.exactOptional(status),
-        error: text,
-      }),
-    ),
-    site: z.exactOptional(z.object({ reachable: z.boolean(), at })),
-  });
-  const profileData = z.custom<Profile>(
-    (value) => typeof value === 'object' && value !== null && 'dialect' in value,
-  );
+  const optional = z.exactOptional;
+  const ofOrigin = { at: time, origin: text, profile: text };
+  const octets = { sha256: optional(sha256), body: optional(body) };
+  const number = optional(z.int());
+  const flag = optional(z.literal(true));
   return z.union([
     z.object({
       type: z.literal('run'),
-      at,
+      at: time,
       id: text,
       version: text,
       profile: text,
-      profiles: z.exactOptional(z.record(text, profileData)),
+      profiles: optional(z.record(text, profile)),
       agent: z.union([text, z.array(text)]),
     }),
     z.object({
       type: z.literal('robots'),
       ...ofOrigin,
+      ...octets,
       id: z.int(),
       outcome: z.enum(['success', 'not-modified', 'unavailable', 'restricted', 'unreachable']),
-      hops: z.array(
-        z.object({ url: text, status: z.exactOptional(status), location: z.exactOptional(text) }),
-      ),
-      status: z.exactOptional(status),
-      error: z.exactOptional(text),
-      because: reason,
-      headers,
-      retryAfterMs: z.exactOptional(at),
-      sha256,
-      body,
-      truncated: z.exactOptional(z.literal(true)),
-      suspect,
-      profile: text,
-      staleAt: z.exactOptional(at),
-      retryAt: z.exactOptional(at),
-      detached: z.exactOptional(z.literal(true)),
-      resumed: z.exactOptional(z.literal(true)),
+      hops: z.array(z.object({ url: text, status: optional(status), location: optional(text) })),
+      status: optional(status),
+      error: optional(errorCode),
+      because: optional(unavailableReason),
+      headers: optional(headers),
+      retryAfterMs: optional(time),
+      truncated: flag,
+      suspect: optional(suspect),
+      staleAt: optional(time),
+      retryAt: optional(time),
+      detached: flag,
+      previous: number,
     }),
     z.object({
       type: z.literal('robots'),
       ...ofOrigin,
+      ...octets,
       override: z.enum(['text', 'allow', 'disallow']),
-      because: z.exactOptional(text),
-      sha256,
-      body,
-      profile: text,
+      because: optional(text),
     }),
-    z.object({ type: z.literal('stored'), ...ofOrigin, record, sha256, body, profile: text }),
-    z.object({ type: z.literal('signal'), ...ofOrigin, reachable: z.boolean() }),
-    z.object({ type: z.literal('forgotten'), ...ofOrigin, because: z.enum(['invalidated', 'evicted']) }),
-    z.object({ type: z.literal('ignored'), ...ofOrigin, url: text, because: text }),
+    z.object({
+      type: z.literal('stored'),
+      ...ofOrigin,
+      ...octets,
+      record: recordWithoutBody,
+      detached: flag,
+    }),
+    z.object({ type: z.literal('signal'), at: time, origin: text, reachable: z.boolean() }),
+    z.object({
+      type: z.literal('forgotten'),
+      at: time,
+      origin: text,
+      because: z.enum(['invalidated', 'evicted']),
+    }),
+    z.object({ type: z.literal('ignored'), at: time, origin: text, url: text, because: text }),
   ]);
 }

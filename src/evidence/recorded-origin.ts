@@ -10,7 +10,7 @@ import {
 } from '../lifecycle/index.ts';
 import { parseRobots } from '../rules/index.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
-import type { AttemptEntry, DecisionEntry, OverrideEntry, SignalEntry, StoredEntry } from './entry.ts';
+import type { AttemptEntry, OverrideEntry, SignalEntry, StoredEntry } from './entry.ts';
 
 /** The octets of a digest; `undefined` when the evidence does not have them. */
 export type BodyOf = (sha256: string | undefined) => Uint8Array | undefined;
@@ -20,23 +20,22 @@ export class RecordedOrigin {
   readonly origin: string;
   readonly profile: Profile;
   override: OverriddenOrigin | undefined;
-  #entry: CacheEntry | undefined;
-  /** What was in memory before the origin was forgotten. An attempt that was under way goes on from there. */
-  #forgotten: OriginRecord | undefined;
-  /** The latest entries that were in memory, the latest first, each with the number of the first entry of evidence behind it. */
-  readonly #versions: Version[] = [];
-  /** The latest entries that were never in memory, by the number of the attempt. */
-  readonly #detached = new Map<number, CacheEntry>();
+  #latest: CacheEntry | undefined;
+  /** The latest versions, by the numbers of the entries that brought them; also those that were not kept. */
+  readonly #versions = new Map<number, CacheEntry>();
 
   constructor(origin: string, profile: Profile) {
     this.origin = origin;
     this.profile = profile;
   }
 
-  /** What decides a recorded question. */
-  entryFor({ after, attempt }: DecisionEntry): CacheEntry | undefined {
-    if (attempt !== undefined) return this.#detached.get(attempt);
-    return after === undefined ? this.#entry : this.#versions.find(({ from }) => from < after)?.entry;
+  /**
+   * What is known after the entry of that number within the run; by default after the latest.
+   *
+   * @returns `undefined` when there is none: nothing was known, or the evidence lacks it.
+   */
+  versionOf(number: number | undefined): CacheEntry | undefined {
+    return number === undefined ? this.#latest : this.#versions.get(number);
   }
 
   /**
@@ -53,31 +52,25 @@ export class RecordedOrigin {
     random?: number,
   ): { readonly record: OriginRecord; readonly random: number | undefined } {
     const { origin, profile } = this;
-    const { at: now, id, resumed, detached } = recorded;
-    const previous = resumed === true ? this.#forgotten : this.#entry?.record;
+    const { at: now, detached } = recorded;
+    const previous = this.versionOf(recorded.previous)?.record;
     const plain = nextRecord({ previous, origin, outcome, profile, now, random: random ?? 0 });
     const found = random ?? jitterOf(recorded, plain);
     const record = random === undefined ? withTimes(plain, recorded) : plain;
-    if (detached === true) {
-      this.#detached.set(id, new CacheEntry(record, profile));
-      const [first] = this.#detached.keys();
-      if (this.#detached.size > MAX_VERSIONS && first !== undefined) this.#detached.delete(first);
-    } else {
-      this.#remember(record, number);
-    }
+    this.#remember(record, number, detached);
     return { record, random: found };
   }
 
   /** Takes over a record from a store or a snapshot. */
-  restored({ record, sha256 }: StoredEntry, bodyOf: BodyOf, number: number): void {
+  restored({ record, sha256, detached }: StoredEntry, bodyOf: BodyOf, number: number): void {
     const { copy, ...others } = record;
     const body = copy === undefined ? undefined : bodyOf(sha256);
     const isWhole = copy !== undefined && body !== undefined;
-    this.#remember(isWhole ? { ...others, copy: { ...copy, body } } : others, number);
+    this.#remember(isWhole ? { ...others, copy: { ...copy, body } } : others, number, detached);
   }
 
   signalled({ reachable, at }: SignalEntry, number: number): void {
-    this.#remember(withSiteSignal(this.#entry?.record, this.origin, reachable, at), number);
+    this.#remember(withSiteSignal(this.#latest?.record, this.origin, reachable, at), number);
   }
 
   overridden({ override, because, sha256, profile }: OverrideEntry, text: Uint8Array | undefined): void {
@@ -97,28 +90,17 @@ export class RecordedOrigin {
           };
   }
 
-  forgotten(number: number): void {
-    this.#forgotten = this.#entry?.record;
-    this.#entry = undefined;
-    this.#keepVersion(number);
+  forgotten(): void {
+    this.#latest = undefined;
   }
 
-  #remember(record: OriginRecord, number?: number): CacheEntry {
-    const entry = new CacheEntry(record, this.profile, this.#entry);
-    this.#entry = entry;
-    if (number !== undefined) this.#keepVersion(number);
-    return entry;
+  #remember(record: OriginRecord, number: number, detached?: true): void {
+    const entry = new CacheEntry(record, this.profile, this.#latest);
+    if (detached === undefined) this.#latest = entry;
+    this.#versions.set(number, entry);
+    const [oldest] = this.#versions.keys();
+    if (this.#versions.size > MAX_VERSIONS && oldest !== undefined) this.#versions.delete(oldest);
   }
-
-  #keepVersion(from: number): void {
-    this.#versions.unshift({ from, entry: this.#entry });
-    if (this.#versions.length > MAX_VERSIONS) this.#versions.pop();
-  }
-}
-
-interface Version {
-  readonly from: number;
-  readonly entry: CacheEntry | undefined;
 }
 
 /** More changes of one origin do not come between a decision and the request that it is for. */

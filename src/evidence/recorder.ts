@@ -1,7 +1,14 @@
 import { callListener, type Clock, VERSION } from '../base/index.ts';
 import type { Witness, WitnessedAttempt } from '../cache/index.ts';
 import type { Decision, DecisionContext, OverriddenOrigin } from '../decision/index.ts';
-import { type OriginRecord, type Outcome, type Profile, profiles } from '../lifecycle/index.ts';
+import {
+  type AnswerHeaders,
+  type OriginRecord,
+  type Outcome,
+  type Profile,
+  profiles,
+  type Redirect,
+} from '../lifecycle/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { locate } from '../url/index.ts';
 import type { AttemptEntry, DecisionEntry, EvidenceEntry, EvidenceHop } from './entry.ts';
@@ -18,9 +25,7 @@ export interface RecordedClient {
 
 interface Made {
   readonly at: number;
-  /** Number of entries before it. */
-  readonly entries: number;
-  readonly attempt: number | undefined;
+  readonly record: OriginRecord | undefined;
 }
 
 /** Makes the entries of one client's evidence, and gives them to the function that the caller has set, in order. */
@@ -29,10 +34,10 @@ export class Recorder implements Witness {
   readonly #clock: Clock;
   #attempts = 0;
   #entries = 0;
-  /** When a decision was made, and how many entries there were. A guard tells of it when its request leaves. */
+  /** When a decision was made, and from which record. A guard tells of it when its request leaves. */
   readonly #made = new WeakMap<Decision, Made>();
-  /** The attempts whose records were not kept. */
-  readonly #detached = new WeakMap<OriginRecord, number>();
+  /** The numbers of the entries that brought the records. */
+  readonly #brought = new WeakMap<OriginRecord, number>();
 
   constructor(listener: (entry: EvidenceEntry) => void, client: RecordedClient) {
     this.#listener = listener;
@@ -52,23 +57,22 @@ export class Recorder implements Witness {
     for (const override of client.overrides.values()) this.#overridden(override, at);
   }
 
-  attempted({ origin, outcome, record, profile, at, isKept, wasForgotten }: WitnessedAttempt): void {
+  attempted({ origin, outcome, previous, record, profile, at, isKept }: WitnessedAttempt): void {
     const { headers, suspect } = outcome;
     const { answer, copy, failure } = record;
     const digest = outcome.kind === 'success' || outcome.kind === 'not-modified' ? copy?.sha256 : undefined;
-    const id = ++this.#attempts;
-    if (!isKept) this.#detached.set(record, id);
+    const before = previous && this.#brought.get(previous);
     const entry: AttemptEntry = {
       type: 'robots',
       at,
       origin,
-      id,
+      id: ++this.#attempts,
       outcome: outcome.kind,
       hops: hopsOf(outcome),
       ...(outcome.status === undefined ? {} : { status: outcome.status }),
       ...(outcome.kind === 'unreachable' ? { error: outcome.error } : {}),
       ...(outcome.kind === 'unavailable' && outcome.reason !== undefined ? { because: outcome.reason } : {}),
-      ...(headers === undefined ? {} : { headers }),
+      ...(headers === undefined ? {} : { headers: plainHeaders(headers) }),
       ...(outcome.kind === 'unreachable' && outcome.retryAfterMs !== undefined
         ? { retryAfterMs: outcome.retryAfterMs }
         : {}),
@@ -83,27 +87,38 @@ export class Recorder implements Witness {
           : { staleAt: answer.staleAt }
         : { retryAt: failure.retryAt }),
       ...(isKept ? {} : { detached: true }),
-      ...(wasForgotten ? { resumed: true } : {}),
+      ...(before === undefined ? {} : { previous: before }),
     };
-    this.#write(entry);
+    this.#write(entry, record);
   }
 
-  takenOver(record: OriginRecord, profile: Profile): void {
-    const { copy, ...others } = record;
+  takenOver(record: OriginRecord, profile: Profile, isKept: boolean): void {
+    const { copy, answer, failure, ...rest } = record;
+    const others = {
+      ...rest,
+      ...(answer === undefined ? {} : { answer: plainLast(answer) }),
+      ...(failure === undefined ? {} : { failure: plainLast(failure) }),
+    };
     const base = {
       type: 'stored',
       at: this.#clock.now(),
       origin: record.origin,
       profile: profile.name,
+      ...(isKept ? {} : ({ detached: true } as const)),
     } as const;
-    if (copy === undefined) return this.#write({ ...base, record: others });
+    if (copy === undefined) return this.#write({ ...base, record: others }, record);
     const { body, ...described } = copy;
     const digest = copy.sha256 === undefined ? {} : { sha256: copy.sha256 };
-    this.#write({ ...base, record: { ...others, copy: described }, ...digest, body });
+    this.#write({ ...base, record: { ...others, copy: described }, ...digest, body }, record);
   }
 
-  signalled(origin: string, reachable: boolean, at: number): void {
-    this.#write({ type: 'signal', at, origin, reachable });
+  signalled(record: OriginRecord, reachable: boolean, at: number): void {
+    this.#write({ type: 'signal', at, origin: record.origin, reachable }, record);
+  }
+
+  pausedAnew(before: OriginRecord, after: OriginRecord): void {
+    const number = this.#brought.get(before);
+    if (number !== undefined) this.#brought.set(after, number);
   }
 
   forgotten(origin: string, because: 'invalidated' | 'evicted'): void {
@@ -112,22 +127,18 @@ export class Recorder implements Witness {
 
   /** Notes when a decision is made from which record, in case somebody is told of it. */
   made(decision: Decision, at: number, record?: OriginRecord): void {
-    const attempt = record && this.#detached.get(record);
-    this.#made.set(decision, { at, entries: this.#entries, attempt });
+    this.#made.set(decision, { at, record });
   }
 
   /** Somebody is told of a decision. */
   decided(decision: Decision, context: DecisionContext = {}): void {
     const { url, origin, agent, profile, allowed, state, reason, rule, robots, because } = decision;
     const { usage = decision.usage } = context;
-    const made = this.#made.get(decision) ?? {
-      at: this.#clock.now(),
-      entries: this.#entries,
-      attempt: undefined,
-    };
+    const { at = this.#clock.now(), record } = this.#made.get(decision) ?? {};
+    const by = record && this.#brought.get(record);
     const entry: DecisionEntry = {
       type: 'decision',
-      at: made.at,
+      at,
       origin,
       url: withoutUserinfo(url),
       agent,
@@ -143,8 +154,7 @@ export class Recorder implements Witness {
       ...(usage === undefined ? {} : { usage }),
       ...(because === undefined ? {} : { because }),
       ...(context.lookup === true ? { lookup: true } : {}),
-      ...(made.entries === this.#entries ? {} : { after: made.entries }),
-      ...(made.attempt === undefined ? {} : { attempt: made.attempt }),
+      ...(by === undefined ? {} : { by }),
     };
     this.#write(entry);
   }
@@ -168,7 +178,9 @@ export class Recorder implements Witness {
     });
   }
 
-  #write(entry: EvidenceEntry): void {
+  /** @param record The record that the entry brings. */
+  #write(entry: EvidenceEntry, record?: OriginRecord): void {
+    if (record !== undefined) this.#brought.set(record, this.#entries);
     this.#entries++;
     callListener('evidence', this.#listener, entry);
   }
@@ -180,15 +192,33 @@ function isBuiltIn(profile: Profile): boolean {
 
 function hopsOf({ finalUrl, redirects = [], status }: Outcome): EvidenceHop[] {
   const last: EvidenceHop = status === undefined ? { url: finalUrl } : { url: finalUrl, status };
-  return [...redirects, last].map((hop) => ({ ...hop, url: withoutUserinfo(hop.url) }));
+  return [...redirects.map(plainRedirect), { ...last, url: withoutUserinfo(last.url) }];
 }
 
-/** A user name and a password are nobody's business but the site's. */
-function withoutUserinfo(url: string): string {
-  const end = url.indexOf('/', url.indexOf('://') + 3);
-  if (!url.slice(0, end < 0 ? url.length : end).includes('@')) return url;
-  const parsed = new URL(url);
-  parsed.username = '';
-  parsed.password = '';
-  return parsed.href;
+function plainRedirect({ url, status, location }: Redirect): Redirect {
+  return { url: withoutUserinfo(url), status, location: withoutUserinfo(location) };
 }
+
+/** An answer, or a failure, without user names and passwords. */
+function plainLast<
+  Last extends { readonly redirects?: readonly Redirect[]; readonly headers?: AnswerHeaders },
+>(last: Last): Last {
+  const { redirects, headers } = last;
+  return {
+    ...last,
+    ...(redirects === undefined ? {} : { redirects: redirects.map(plainRedirect) }),
+    ...(headers === undefined ? {} : { headers: plainHeaders(headers) }),
+  };
+}
+
+function plainHeaders(headers: AnswerHeaders): AnswerHeaders {
+  const { location } = headers;
+  return location === undefined ? headers : { ...headers, location: withoutUserinfo(location) };
+}
+
+/** A user name and a password are nobody's business but the site's. `Location` fields are as the site wrote them. */
+function withoutUserinfo(url: string): string {
+  return url.replace(USERINFO, '$1');
+}
+
+const USERINFO = /^((?:[a-z][a-z\d+.-]*:)?[\\/]{2})[^\\/?#]*@/i;

@@ -298,6 +298,7 @@ const policyFields: Fields<PolicyData> = {
   }).optional(),
   because: decisionFields.because,
   robots,
+  sha256: robots.shape.sha256,
   addressChecks: oneOf({ connections: true, literals: true }),
   attempt: some('object').optional(),
   lifetime: some('object').optional(),

@@ -1,3 +1,8 @@
+import type { Copy, OriginRecord } from '../../lifecycle/index.ts';
+
+/** A record without the octets of its copy. */
+export type RecordWithoutBody = Omit<OriginRecord, 'copy'> & { readonly copy?: Omit<Copy, 'body'> };
+
 /** A BOM is part of the file. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();

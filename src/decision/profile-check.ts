@@ -1,4 +1,4 @@
-/** The check of the option `profile`: a name, or an object with every field of a profile. */
+/** The checks of profiles that come from outside: from options, and from recorded evidence. */
 import {
   allOf,
   type Check,
@@ -56,7 +56,8 @@ function hasOrderedBounds(value: unknown): boolean {
 
 const A_PROFILE = `one of ${profileNames.join(', ')}, or a whole profile object`;
 
-const profileObject: Check = fields(
+/** An object with every field of a profile. */
+export const wholeProfile: Check = fields(
   {
     name: nonEmptyText('a name'),
     dialect: oneOf(Object.keys(dialects)),
@@ -82,4 +83,5 @@ const profileObject: Check = fields(
 );
 const profileName = oneOf(profileNames, A_PROFILE);
 /** The name of a profile, or a whole one. */
-export const profile: Check = (value, path) => (isText(value) ? profileName : profileObject)(value, path);
+export const profileOrName: Check = (value, path) =>
+  (isText(value) ? profileName : wholeProfile)(value, path);

@@ -1,0 +1,268 @@
+import { describe, expect, it } from 'vitest';
+import { guardFetch, profiles, RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
+import type { ProfileName } from '../../src/lifecycle/index.ts';
+import { Recording, replayed } from '../support/evidence.ts';
+import fc from '../support/fast-check.ts';
+import { DAY, HOUR, MINUTE, SECOND, START } from '../support/client.ts';
+import { ScriptedStore } from '../support/store.ts';
+import { runs } from '../support/thorough.ts';
+
+const ORIGINS = ['https://a.example', 'https://b.example', 'https://c.example:8443', 'https://d.example'];
+const GIVEN = 'https://given.example';
+const FILES = [
+  'User-agent: *\nDisallow: /private\n',
+  'User-agent: *\nAllow: /\n\nUser-agent: FirstBot\nDisallow: /\n',
+  'User-agent: SecondBot\nDisallow: /page\nAllow: /page/open\n',
+  '\ufeffUser-agent: *\nDisallow: /\u00fc\nCrawl-delay: 1\n',
+  '',
+  '<!doctype html><title>Just a moment...</title>',
+];
+const PATHS = ['/', '/private/x', '/page', '/page/open?q', '/\u00fc', '/robots.txt'];
+const AGENTS = ['FirstBot/2.0', 'SecondBot', ['ThirdBot', 'FirstBot'] as const, undefined];
+
+/** What a site answers for its robots.txt from now on. */
+const answer = fc.oneof(
+  fc.record({
+    kind: fc.constant('file' as const),
+    file: fc.nat(FILES.length - 1),
+    etag: fc.boolean(),
+    maxAge: fc.option(fc.constantFrom(0, 60, 3_600, 864_000), { nil: undefined }),
+  }),
+  fc.record({
+    kind: fc.constant('status' as const),
+    status: fc.constantFrom(401, 403, 404, 410, 429, 500, 503, 304),
+    retryAfter: fc.option(fc.constantFrom('120', '0', 'Thu, 15 Jan 2026 18:00:00 GMT'), { nil: undefined }),
+  }),
+  fc.record({
+    kind: fc.constant('redirect' as const),
+    to: fc.constantFrom(
+      '/elsewhere.txt',
+      '/robots.txt',
+      `${ORIGINS[0]}/robots.txt`,
+      `${ORIGINS[1]}/robots.txt`,
+      'https://unknown.example/robots.txt',
+      '//',
+    ),
+  }),
+  fc.constant({ kind: 'broken' as const }),
+);
+type Answer = typeof answer extends fc.Arbitrary<infer Value> ? Value : never;
+
+const site = fc.nat(ORIGINS.length - 1);
+const asking = {
+  site,
+  path: fc.nat(PATHS.length - 1),
+  agent: fc.nat(AGENTS.length - 1),
+};
+const step = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('ask' as const),
+      ...asking,
+      by: fc.constantFrom('check', 'canFetch', 'permits', 'peek', 'guard', 'policy'),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('answer' as const), site, answer }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('time' as const),
+      ms: fc.constantFrom(
+        1,
+        SECOND,
+        31 * SECOND,
+        11 * MINUTE,
+        HOUR,
+        13 * HOUR,
+        23 * HOUR,
+        DAY,
+        31 * DAY,
+        -HOUR,
+        -DAY,
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), snapshot: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('invalidate' as const), site, midway: fc.boolean() }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('report' as const), site, reachable: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('given' as const), ...asking }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+const world = fc.record({
+  profile: fc.constantFrom<ProfileName>(
+    'rfc9309',
+    'google',
+    'google-legacy',
+    'koster-1996',
+    'robotstxt-1994',
+  ),
+  variant: fc.boolean(),
+  store: fc.boolean(),
+  random: fc.constantFrom(0, 0.3, 0.999),
+  /** Few, so that origins make room for each other. */
+  maxOrigins: fc.constantFrom(1, 2, 8),
+  steps: fc.array(step, { minLength: 4, maxLength: 30 }),
+});
+type World = typeof world extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** A crawl, and the evidence of it. */
+class Crawl {
+  readonly recording = new Recording();
+  readonly #world: World;
+  readonly #clock = { time: START, now: (): number => this.#clock.time };
+  readonly #answers = new Map<string, Answer>();
+  readonly #store: ScriptedStore;
+  /** Resolves requests for robots.txt one by one, where they are to be held up. */
+  #held: Promise<void> = Promise.resolve();
+  #client: RobotsClient;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#store = new ScriptedStore({ clock: this.#clock });
+    this.#client = this.#start();
+  }
+
+  async run(): Promise<void> {
+    for (const each of this.#world.steps) await this.#take(each);
+    await this.#client.close();
+  }
+
+  async #take(each: Step): Promise<void> {
+    switch (each.kind) {
+      case 'ask':
+        return this.#ask(ORIGINS[each.site]! + PATHS[each.path]!, AGENTS[each.agent], each.by);
+      case 'given':
+        return this.#ask(GIVEN + PATHS[each.path]!, AGENTS[each.agent], 'check');
+      case 'answer':
+        return void this.#answers.set(ORIGINS[each.site]!, each.answer);
+      case 'time':
+        return void (this.#clock.time += each.ms);
+      case 'restart':
+        return this.#restart(each.snapshot);
+      case 'invalidate':
+        return this.#invalidate(ORIGINS[each.site]!, each.midway);
+      case 'report':
+        return this.#client.report(ORIGINS[each.site]!, { reachable: each.reachable });
+    }
+  }
+
+  async #ask(url: string, agent: (typeof AGENTS)[number], by: string): Promise<void> {
+    const client = this.#client;
+    if (by === 'permits') return void client.permits(url, agent);
+    if (by === 'peek') return void client.peek(url, agent);
+    if (by === 'check') return void (await client.check(url, agent));
+    if (by === 'canFetch') return void (await client.canFetch(url, agent));
+    if (by === 'policy') return void (await client.policy(url));
+    await guardFetch(async () => new Response('a page'), client)(url).catch(() => undefined);
+  }
+
+  /** Midway: while its robots.txt is on its way. */
+  async #invalidate(origin: string, midway: boolean): Promise<void> {
+    if (!midway) return this.#client.invalidate(origin);
+    let proceed = (): void => undefined;
+    this.#held = new Promise((resolve) => (proceed = resolve));
+    const waiting = [this.#client.check(`${origin}/private/x`), this.#client.check(`${origin}/page`)];
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    await this.#client.invalidate(origin);
+    proceed();
+    await Promise.all(waiting);
+  }
+
+  async #restart(snapshot: boolean): Promise<void> {
+    const lines: string[] = [];
+    if (snapshot) for await (const line of this.#client.snapshot()) lines.push(line);
+    await this.#client.close();
+    this.#client = this.#start();
+    if (snapshot) await this.#client.restore(lines);
+  }
+
+  #start(): RobotsClient {
+    const { profile, variant, store, random, maxOrigins } = this.#world;
+    const options: RobotsClientOptions = {
+      agent: 'FirstBot/1.0',
+      profile: variant ? { ...profiles[profile], name: 'mine', challenge: 'unreachable' } : profile,
+      overrides: {
+        [GIVEN]: { text: FILES[0]!, because: 'agreed' },
+        [ORIGINS[3]!]: { profile: 'google' },
+      },
+      clock: this.#clock,
+      random: () => random,
+      cache: { maxOrigins },
+      evidence: this.recording.listener,
+      transport: { fetch: (url, { headers }) => this.#respond(url, headers) },
+    };
+    return new RobotsClient(store ? { ...options, store: this.#store } : options);
+  }
+
+  async #respond(url: string, headers: unknown): Promise<Response> {
+    await this.#held;
+    const { origin, pathname } = new URL(url);
+    const told = this.#answers.get(origin) ?? { kind: 'file', file: 0, etag: true, maxAge: undefined };
+    switch (told.kind) {
+      case 'broken':
+        throw Object.assign(new TypeError('fetch failed'), { code: 'ECONNREFUSED' });
+      case 'status':
+        return new Response(null, {
+          status: told.status,
+          headers: told.retryAfter === undefined ? {} : { 'retry-after': told.retryAfter },
+        });
+      case 'redirect':
+        return pathname === '/robots.txt'
+          ? new Response(null, { status: 302, headers: { location: told.to } })
+          : new Response(FILES[1]);
+      case 'file': {
+        const etag = `"${told.file}"`;
+        const fields: Record<string, string> = {};
+        if (told.etag) fields['etag'] = etag;
+        if (told.maxAge !== undefined) fields['cache-control'] = `max-age=${told.maxAge}`;
+        const isKnown = told.etag && new Headers(headers as HeadersInit).get('if-none-match') === etag;
+        return new Response(isKnown ? null : FILES[told.file], {
+          status: isKnown ? 304 : 200,
+          headers: fields,
+        });
+      }
+    }
+  }
+}
+
+describe('a random crawl', () => {
+  it('comes out of its evidence as it was', async () => {
+    const seen = {
+      decisions: 0,
+      detached: 0,
+      stored: 0,
+      evicted: 0,
+      notModified: 0,
+
+      byNothing: 0,
+    };
+    await fc.assert(
+      fc.asyncProperty(world, async (each) => {
+        const crawl = new Crawl(each);
+        await crawl.run();
+        for (const entry of crawl.recording.entries) {
+          if (entry.type === 'decision') seen.decisions++;
+          if (entry.type === 'decision' && entry.by === undefined) seen.byNothing++;
+          if (entry.type === 'stored') seen.stored++;
+          if (entry.type === 'forgotten' && entry.because === 'evicted') seen.evicted++;
+          if (entry.type === 'robots' && 'outcome' in entry && entry.detached === true) seen.detached++;
+          if (entry.type === 'robots' && 'outcome' in entry && entry.outcome === 'not-modified')
+            seen.notModified++;
+        }
+        const { differences, changed, faults } = await replayed(crawl.recording.lines());
+        expect(differences).toEqual([]);
+        expect([changed, faults]).toEqual([0, 0]);
+      }),
+      { numRuns: runs(1_500) },
+    );
+    for (const [kind, times] of Object.entries(seen)) expect(times, kind).toBeGreaterThan(0);
+  }, 120_000);
+});

@@ -1,0 +1,40 @@
+import type { EvidenceEntry } from '../../src/evidence/entry.ts';
+import {
+  replay,
+  type ReplayDifference,
+  type ReplayOptions,
+  type ReplayReport,
+} from '../../src/evidence/index.ts';
+import { storedBody } from '../../src/store/record/stored-body.ts';
+
+/** Collects the entries of clients, and gives them as the lines of one file. */
+export class Recording {
+  readonly entries: EvidenceEntry[] = [];
+  readonly listener = (entry: EvidenceEntry): void => void this.entries.push(entry);
+
+  /** The lines as `evidenceFile` writes them: a body once, and the number of each entry within its run. */
+  lines(): string[] {
+    const written = new Set<string>();
+    let number = 0;
+    return this.entries.map((entry) => {
+      if (entry.type === 'run') number = 0;
+      const n = number++;
+      if (!('body' in entry) || entry.body === undefined) return JSON.stringify({ ...entry, n });
+      const { body, ...others } = entry;
+      if (written.has(others.sha256!)) return JSON.stringify({ ...others, n });
+      written.add(others.sha256!);
+      return JSON.stringify({ ...others, body: storedBody(body), n });
+    });
+  }
+}
+
+export interface Replayed extends ReplayReport {
+  readonly differences: readonly ReplayDifference[];
+}
+
+/** Replays lines, and collects the differences. */
+export async function replayed(lines: readonly string[], options: ReplayOptions = {}): Promise<Replayed> {
+  const differences: ReplayDifference[] = [];
+  const report = await replay(lines, { ...options, onDifference: (one) => void differences.push(one) });
+  return { ...report, differences };
+}
