@@ -9,6 +9,8 @@ export type EvidenceFault = 'unknown-profile' | 'missing-body' | 'impossible-tim
 
 const located = new LocatedUrl();
 
+const presets: ReadonlyMap<string, Profile> = new Map(Object.entries(profiles));
+
 /** The origins of one run, put together again from its entries. Pure but for the rules that it compiles. */
 export class Fold {
   readonly #bodyOf: BodyOf;
@@ -50,10 +52,15 @@ export class Fold {
     return undefined;
   }
 
-  /** The decision about a recorded question, as the recorded profile makes it. */
+  /**
+   * The decision about a recorded question, as the recorded profile makes it; `undefined` when the evidence lacks what it
+   * rests on.
+   *
+   * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
+   */
   decide(recorded: DecisionEntry, agent: string = recorded.agent): Decision | undefined {
     const { url, origin, at } = recorded;
-    locate(url, located);
+    if (locate(url, located).origin !== origin) return undefined;
     const known = this.#origins.get(origin);
     if (known?.override !== undefined) return decideByOverride(known.override, [agent], located);
     const entry = known?.versionOf(recorded.by);
@@ -65,11 +72,13 @@ export class Fold {
   /**
    * The decision under the other profile, for `agent`. Under it attempts would have been made at other times: an answer
    * that is stale, with no attempt recorded since, holds on.
+   *
+   * @throws as {@link decide}
    */
   decideOtherwise(recorded: DecisionEntry, agent: string = recorded.agent): Decision | undefined {
     const profile = this.#other;
     if (profile === undefined) return this.decide(recorded, agent);
-    locate(recorded.url, located);
+    if (locate(recorded.url, located).origin !== recorded.origin) return undefined;
     const known = this.#others.get(recorded.origin);
     if (known?.override !== undefined) return decideByOverride(known.override, [agent], located);
     const entry = known?.versionOf(recorded.by);
@@ -110,13 +119,17 @@ export class Fold {
   }
 
   #profileAt(origin: string): Profile | undefined {
-    return this.#run?.profiles?.[origin] ?? this.#profileOf(this.#run?.profile ?? '');
+    return this.#ownProfile(origin) ?? this.#profileOf(this.#run?.profile ?? '');
   }
 
   #profileOf(name: string): Profile | undefined {
+    return this.#ownProfile(name) ?? presets.get(name);
+  }
+
+  /** A profile that the run itself has written down, by its name or by the origin that has it. */
+  #ownProfile(name: string): Profile | undefined {
     const own = this.#run?.profiles;
-    if (own !== undefined && Object.hasOwn(own, name)) return own[name];
-    return Object.hasOwn(profiles, name) ? profiles[name as keyof typeof profiles] : undefined;
+    return own !== undefined && Object.hasOwn(own, name) ? own[name] : undefined;
   }
 }
 

@@ -16,7 +16,7 @@ import {
 import type { DecisionEntry, EvidenceEntry } from './entry.ts';
 
 /** A line of an evidence file. */
-interface ReadEntry {
+export interface ReadEntry {
   readonly entry: EvidenceEntry;
   /** Its number within the run; `undefined` when it was not written by `evidenceFile`. */
   readonly number: number | undefined;

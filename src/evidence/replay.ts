@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { quote, RobotsEvidenceError } from '../base/index.ts';
-import type { Decision } from '../decision/index.ts';
+import { aFunction, isText, optionTable, quote, RobotsEvidenceError, expecting } from '../base/index.ts';
+import { type Decision, profileOrName } from '../decision/index.ts';
 import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
 import { agentTokens } from '../rules/agent-tokens.ts';
-import type { DecisionEntry } from './entry.ts';
+import type { DecisionEntry, EvidenceEntry } from './entry.ts';
 import { type EvidenceFault, Fold } from './fold.ts';
-import { readEntry } from './read-entry.ts';
+import { type ReadEntry, readEntry } from './read-entry.ts';
 
 /** Options of {@link replay}. */
 export interface ReplayOptions {
@@ -86,14 +86,30 @@ export async function replay(
   return running.report();
 }
 
+const checkOptions = optionTable({
+  profile: profileOrName,
+  agent: expecting('a product token or User-Agent string', isText),
+  onDifference: aFunction(),
+});
+
+/** What {@link Replay.add} read. */
+export interface ReplayedLine extends ReadEntry {
+  /** Counted from 1. */
+  readonly line: number;
+  /** The number of the entry within its run. */
+  readonly number: number;
+}
+
+/** The octets of each digest. Many origins have the same file. Several replays may share them. */
+export type Bodies = Map<string, Uint8Array>;
+
 /** A replay that is given its lines one by one. */
 export class Replay {
   readonly #options: ReplayOptions;
   readonly #agent: string | undefined;
   readonly #isOtherwise: boolean;
   readonly #fold: Fold;
-  /** The octets of each digest. Many origins have the same file. */
-  readonly #bodies = new Map<string, Uint8Array>();
+  readonly #bodies: Bodies;
   #line = 0;
   /** The number of the entry within its run. */
   #number = 0;
@@ -104,20 +120,27 @@ export class Replay {
   #faults = 0;
 
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
-  constructor(options: ReplayOptions) {
+  constructor(options: ReplayOptions, bodies: Bodies = new Map()) {
+    checkOptions(options, '');
     this.#options = options;
     const { profile, agent } = options;
     this.#agent = agent === undefined ? undefined : agentTokens(agent)[0];
     this.#isOtherwise = profile !== undefined || agent !== undefined;
     const other = typeof profile === 'string' ? profiles[profile] : profile;
-    this.#fold = new Fold((sha256) => (sha256 === undefined ? undefined : this.#bodies.get(sha256)), other);
+    this.#bodies = bodies;
+    this.#fold = new Fold((sha256) => (sha256 === undefined ? undefined : bodies.get(sha256)), other);
   }
 
-  /** @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) */
-  add(text: string): void {
+  /**
+   * Reads the next line, and decides again what it has.
+   *
+   * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`)
+   */
+  add(text: string): ReplayedLine {
     this.#line++;
     this.#number++;
-    const { entry, number } = readEntry(text, this.#line);
+    const read = readEntry(text, this.#line);
+    const { entry } = read;
     if (entry.type === 'run') {
       this.#runs++;
       this.#number = 0;
@@ -126,14 +149,13 @@ export class Replay {
         `Expected line ${this.#line} to begin a run, got an entry of type ${quote(entry.type)}`,
       );
     }
-    if (number !== undefined && number !== this.#number) {
+    if (read.number !== undefined && read.number !== this.#number) {
       this.#fault(entry.at, 'missing-lines');
-      this.#number = number;
+      this.#number = read.number;
     }
-    if (entry.type === 'decision') return this.#decision(entry);
-    if ('body' in entry && entry.body !== undefined) this.#keep(entry.sha256, entry.body);
-    const fault = this.#fold.add(entry, this.#number);
-    if (fault !== undefined) this.#fault(entry.at, fault, 'origin' in entry ? entry.origin : undefined);
+    if (entry.type === 'decision') this.#decision(entry);
+    else this.#takeIn(entry);
+    return { entry, number: this.#number, line: this.#line };
   }
 
   report(): ReplayReport {
@@ -147,11 +169,15 @@ export class Replay {
     };
   }
 
+  #takeIn(entry: Exclude<EvidenceEntry, DecisionEntry>): void {
+    if ('body' in entry && entry.body !== undefined) this.#keep(entry.sha256, entry.body);
+    const fault = this.#fold.add(entry, this.#number);
+    if (fault !== undefined) this.#fault(entry.at, fault, 'origin' in entry ? entry.origin : undefined);
+  }
+
   #decision(recorded: DecisionEntry): void {
     this.#decisions++;
-    const replayed = this.#isOtherwise
-      ? this.#fold.decideOtherwise(recorded, this.#agent)
-      : this.#fold.decide(recorded);
+    const replayed = this.#decide(recorded);
     if (replayed !== undefined && isSame(recorded, replayed, this.#isOtherwise)) return;
     this.#changed++;
     if (replayed?.allowed !== recorded.allowed) this.#flipped++;
@@ -163,6 +189,19 @@ export class Replay {
       recorded: compared(recorded, recorded.sha256),
       ...(replayed === undefined ? {} : { replayed: compared(replayed, replayed.robots.sha256) }),
     });
+  }
+
+  #decide(recorded: DecisionEntry): Decision | undefined {
+    try {
+      return this.#isOtherwise
+        ? this.#fold.decideOtherwise(recorded, this.#agent)
+        : this.#fold.decide(recorded);
+    } catch (cause) {
+      throw new RobotsEvidenceError(
+        `Expected line ${this.#line} to have an absolute URL, got ${quote(recorded.url)}`,
+        { cause },
+      );
+    }
   }
 
   #keep(sha256: string | undefined, body: Uint8Array): void {

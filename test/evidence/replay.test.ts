@@ -1,41 +1,291 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { RobotsClient } from '../../src/client/index.ts';
-import type { EvidenceEntry } from '../../src/evidence/entry.ts';
-import { replay, type ReplayDifference } from '../../src/evidence/index.ts';
-import { storedBody } from '../../src/store/record/stored-body.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { guardFetch, RobotsClient, type RobotsClientOptions, type RobotsInit } from '../../src/index.ts';
+import type { DecisionEntry } from '../../src/evidence/entry.ts';
+import { virtualClock } from '../../src/testing/index.ts';
+import { DAY, VirtualClock } from '../support/client.ts';
+import { Recording, replayed } from '../support/evidence.ts';
 
-const entries: EvidenceEntry[] = [];
-afterEach(() => void entries.splice(0));
+const FORBIDS = 'User-agent: *\nDisallow: /private\n\nUser-agent: OtherBot\nDisallow: /\n';
 
-const lines = (): string[] =>
-  entries.map((entry, n) =>
-    JSON.stringify(
-      'body' in entry && entry.body ? { ...entry, body: storedBody(entry.body), n } : { ...entry, n },
-    ),
+/** A client of sites that all answer so, and the evidence of it. */
+function recorded(options: RobotsClientOptions = {}, answer = () => new Response(FORBIDS)) {
+  const recording = new Recording();
+  const clock = new VirtualClock();
+  const client = new RobotsClient({
+    agent: 'ExampleBot/1.0',
+    clock,
+    transport: { fetch: async () => answer() },
+    evidence: recording.listener,
+    ...options,
+  });
+  onTestFinished(() => client.close());
+  const decisions = (): DecisionEntry[] =>
+    recording.entries.filter((entry): entry is DecisionEntry => entry.type === 'decision');
+  return { client, clock, recording, decisions };
+}
+
+/** The lines of a small crawl: a run, an attempt, and two decisions. */
+async function smallCrawl(): Promise<string[]> {
+  const { client, recording } = recorded();
+  await client.check('https://a.example/private/x');
+  await client.check('https://a.example/page');
+  return recording.lines();
+}
+
+/** The lines with one member of one entry changed. */
+const doctored = (lines: readonly string[], line: number, change: object): string[] =>
+  lines.map((text, index) =>
+    index + 1 === line ? JSON.stringify({ ...(JSON.parse(text) as object), ...change }) : text,
   );
 
 describe('replay', () => {
-  it('agrees with what a client decided', async () => {
+  it('agrees with what a client decided, by whatever method it was asked', async () => {
     let status = 200;
-    const robots = new RobotsClient({
-      agent: 'ExampleBot',
-      evidence: (entry) => void entries.push(entry),
-      transport: {
-        fetch: async () => new Response('User-agent: *\nDisallow: /private', { status }),
+    const { client, recording, clock } = recorded({}, () => new Response(FORBIDS, { status }));
+    await client.check('https://a.example/private/x');
+    await client.canFetch('https://a.example/page', 'OtherBot');
+    expect(client.permits('https://a.example/private/y')).toBe(false);
+    expect(client.peek('https://a.example/')?.allowed).toBe(true);
+    status = 503;
+    await client.check('https://b.example/');
+    clock.advance(31 * DAY);
+    await client.check('https://b.example/');
+    await client.invalidate('https://a.example/');
+    status = 404;
+    await client.check('https://a.example/private/x');
+    expect(await replayed(recording.lines())).toEqual({
+      entries: 13,
+      runs: 1,
+      decisions: 7,
+      flipped: 0,
+      changed: 0,
+      faults: 0,
+      differences: [],
+    });
+  });
+
+  it('reads what a listener got, without numbers', async () => {
+    const lines = (await smallCrawl()).map((line) => line.replace(/,"n":\d+}$/, '}'));
+    expect(await replayed(lines)).toMatchObject({ decisions: 2, changed: 0, faults: 0 });
+  });
+
+  it('finds a decision that was changed, and says how it comes out', async () => {
+    const lines = doctored(await smallCrawl(), 3, { allowed: true, reason: 'no-rule' });
+    const { differences, changed, flipped } = await replayed(lines);
+    expect([changed, flipped]).toEqual([1, 1]);
+    expect(differences).toEqual([
+      expect.objectContaining({
+        kind: 'decision',
+        line: 3,
+        url: 'https://a.example/private/x',
+        recorded: expect.objectContaining({ allowed: true, reason: 'no-rule' }),
+        replayed: expect.objectContaining({
+          allowed: false,
+          reason: 'rule',
+          rule: { directive: 'disallow', pattern: '/private', line: 2 },
+        }),
+      }),
+    ]);
+  });
+
+  it.each([
+    ['its rule', { rule: { directive: 'disallow', pattern: '/private', line: 7 } }],
+    ['its digest', { sha256: '0'.repeat(64) }],
+    ['its agent', { agent: 'OtherBot' }],
+    ['its profile', { profile: 'google' }],
+    ['its state', { state: 'last-good' }],
+    ['its time, to one when nothing was in force', { at: 0 }],
+    ['its origin', { origin: 'https://b.example' }],
+    ['the entry that it names', { by: 77 }],
+  ])('finds a decision of which %s was changed', async (_, change) => {
+    expect(await replayed(doctored(await smallCrawl(), 3, change))).toMatchObject({ changed: 1 });
+  });
+
+  it.each([
+    ['an octet', { body: FORBIDS.replace('/private', '/privatf') }],
+    ['nothing but the digest', { sha256: '0'.repeat(64) }],
+  ])('refuses octets that do not fit their digest: %s was changed', async (_, change) => {
+    await expect(replayed(doctored(await smallCrawl(), 2, change))).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_EVIDENCE',
+      message: expect.stringContaining('line 2'),
+    });
+  });
+
+  it.each([
+    ['times that no jitter makes', { staleAt: 1 }, 'impossible-times'],
+    ['octets that are nowhere', { body: undefined }, 'missing-body'],
+  ])('finds an attempt with %s', async (_, change, fault) => {
+    const { differences } = await replayed(doctored(await smallCrawl(), 2, change));
+    expect(differences).toContainEqual(expect.objectContaining({ kind: 'entry', line: 2, fault }));
+  });
+
+  it('finds that lines were removed', async () => {
+    const lines = await smallCrawl();
+    expect((await replayed(lines.filter((_, index) => index !== 2))).differences).toEqual([
+      { kind: 'entry', line: 3, at: expect.any(Number), fault: 'missing-lines' },
+    ]);
+  });
+
+  it.each([
+    ['is cut within a line', (lines: string[]) => [...lines.slice(0, 3), lines[3]!.slice(0, 50)], 4],
+    ['lacks its beginning', (lines: string[]) => lines.slice(1), 1],
+    ['has another kind of line', (lines: string[]) => [lines[0]!, '{"type":"other","at":1}'], 2],
+    ['has a line that is no JSON', (lines: string[]) => [lines[0]!, 'GET / 200'], 2],
+    ['has a decision about what is no URL', (lines: string[]) => doctored(lines, 3, { url: 'private' }), 3],
+    [
+      'names a profile of its own that is none',
+      (lines: string[]) => doctored(lines, 1, { profiles: { mine: { name: 'mine', dialect: 'rfc9309' } } }),
+      1,
+    ],
+  ])('refuses a file that %s, and names the line', async (_, change, line) => {
+    await expect(replayed(change(await smallCrawl()))).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_EVIDENCE',
+      message: expect.stringContaining(`line ${line}`),
+    });
+  });
+
+  it.each([
+    [{ profile: 'none' }, 'profile'],
+    [{ profile: { name: 'half' } }, 'profile'],
+    [{ agent: '???' }, 'agent'],
+    [{ agnet: 'ExampleBot' }, 'agnet'],
+  ])('refuses the options %j', async (options, name) => {
+    await expect(replayed([], options as object)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      message: expect.stringContaining(name),
+    });
+  });
+});
+
+describe('a replay under other rules', () => {
+  it('says what another agent would have been told', async () => {
+    const { flipped, changed, differences } = await replayed(await smallCrawl(), { agent: 'OtherBot/2' });
+    expect([flipped, changed]).toEqual([1, 2]);
+    expect(differences).toContainEqual(
+      expect.objectContaining({
+        url: 'https://a.example/page',
+        recorded: expect.objectContaining({ agent: 'ExampleBot', allowed: true }),
+        replayed: expect.objectContaining({ agent: 'OtherBot', allowed: false }),
+      }),
+    );
+  });
+
+  it('says what another profile would have made of the same answers', async () => {
+    const { client, recording } = recorded({}, () => new Response(null, { status: 403 }));
+    await client.check('https://a.example/');
+    const { flipped, differences } = await replayed(recording.lines(), { profile: 'koster-1996' });
+    expect(flipped).toBe(1);
+    expect(differences).toEqual([
+      expect.objectContaining({
+        recorded: expect.objectContaining({ allowed: true, reason: 'unavailable', profile: 'rfc9309' }),
+        replayed: expect.objectContaining({
+          allowed: false,
+          reason: 'restricted',
+          profile: 'koster-1996',
+        }),
+      }),
+    ]);
+    expect(await replayed(recording.lines(), { profile: 'google' })).toMatchObject({ changed: 0 });
+  });
+});
+
+describe('evidence', () => {
+  it('has one decision of a request, however often it waited for its slot', async () => {
+    const clock = virtualClock({ autoAdvance: true });
+    const { client, recording, decisions } = recorded({ clock });
+    const guarded = guardFetch(async (_url: string) => new Response('a page'), client, {
+      pacing: { minDelayMs: 60_000, maxDelayMs: 3_600_000 },
+    });
+    const urls = [1, 2, 3, 4].map((page) => `https://a.example/${page}`);
+    await Promise.all(urls.map((url) => guarded(url)));
+    expect(decisions().map(({ url }) => url)).toEqual(urls);
+    expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
+  });
+
+  it('has what was asked for where redirects led elsewhere, and the requests that were ignored', async () => {
+    const { client, recording, decisions } = recorded();
+    const site = async (url: string, _init?: RequestInit & RobotsInit): Promise<Response> =>
+      String(url).endsWith('/old')
+        ? new Response(null, { status: 302, headers: { location: '/new' } })
+        : new Response('a page');
+    const guarded = guardFetch(site, client);
+    await guarded('https://a.example/old');
+    expect(decisions().map(({ url, requested }) => [url, requested])).toEqual([
+      ['https://a.example/old', undefined],
+      ['https://a.example/new', 'https://a.example/old'],
+    ]);
+    await guarded('https://b.example/x', { robots: { ignore: true, because: 'ours' } });
+    expect(recording.entries).toContainEqual(
+      expect.objectContaining({ type: 'ignored', url: 'https://b.example/x', because: 'ours' }),
+    );
+    expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
+  });
+
+  it('has what the site says of the purpose', async () => {
+    const { client, recording, decisions } = recorded(
+      {},
+      () => new Response('User-agent: *\nAllow: /\nContent-Usage: train-ai=n\n'),
+    );
+    await client.check('https://a.example/', undefined, { purpose: 'train-ai' });
+    const guarded = guardFetch(async (_url: string) => new Response('a page'), client, {
+      purpose: 'train-ai',
+    });
+    await guarded('https://a.example/').catch(() => undefined);
+    expect(decisions().at(-1)?.usage).toMatchObject({ purpose: 'train-ai', preference: 'disallow' });
+    expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
+  });
+
+  it('has the texts and verdicts of the caller', async () => {
+    const { client, recording, decisions } = recorded({
+      overrides: {
+        'https://a.example': { text: FORBIDS, because: 'agreed by letter' },
+        'https://b.example': { verdict: 'allow', because: 'ours' },
+        'https://c.example': { verdict: 'disallow', because: 'asked us to' },
       },
     });
-    await robots.check('https://a.example/private/x');
-    await robots.canFetch('https://a.example/page');
-    robots.permits('https://a.example/private/y');
-    status = 503;
-    await robots.check('https://b.example/');
-    await robots.invalidate('https://a.example/');
-    status = 404;
-    await robots.check('https://a.example/private/x');
-    await robots.close();
-    const differences: ReplayDifference[] = [];
-    const report = await replay(lines(), { onDifference: (one) => void differences.push(one) });
-    expect(differences).toEqual([]);
-    expect(report).toMatchObject({ runs: 1, decisions: 5, changed: 0, faults: 0 });
+    await client.check('https://a.example/private/x');
+    await client.check('https://b.example/private/x');
+    await client.check('https://c.example/');
+    expect(decisions().map(({ allowed, because }) => [allowed, because])).toEqual([
+      [false, 'agreed by letter'],
+      [true, 'ours'],
+      [false, 'asked us to'],
+    ]);
+    expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
+    const changed = doctored(recording.lines(), 4, { override: 'allow' });
+    expect(await replayed(changed)).toMatchObject({ changed: 1, flipped: 1 });
+  });
+
+  it('has no user name and no password, of a question or of a redirect', async () => {
+    const asked: string[] = [];
+    const { client, recording } = recorded({
+      transport: {
+        fetch: async (url) => {
+          asked.push(url);
+          return asked.length === 1
+            ? new Response(null, { status: 301, headers: { location: 'https://me:secret@b.example/r' } })
+            : new Response(FORBIDS);
+        },
+      },
+    });
+    await client.check('https://user:secret@a.example/page');
+    const snapshot: string[] = [];
+    for await (const line of client.snapshot()) snapshot.push(line);
+    const other = new RobotsClient({ evidence: recording.listener });
+    await other.restore(snapshot);
+    await other.close();
+    const text = recording.lines().join('\n');
+    expect(text).toContain('https://b.example/r');
+    expect(text).toContain('"type":"stored"');
+    expect(text).not.toContain('secret');
+  });
+
+  it('goes on after a listener that throws, and decides all the same', async () => {
+    const { client } = recorded({
+      evidence: () => {
+        throw new Error('full');
+      },
+    });
+    expect(await client.canFetch('https://a.example/private/x')).toBe(false);
   });
 });

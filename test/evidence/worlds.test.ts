@@ -161,7 +161,7 @@ class Crawl {
     if (by === 'check') return void (await client.check(url, agent));
     if (by === 'canFetch') return void (await client.canFetch(url, agent));
     if (by === 'policy') return void (await client.policy(url));
-    await guardFetch(async () => new Response('a page'), client)(url).catch(() => undefined);
+    await guardFetch(async (_url: string) => new Response('a page'), client)(url).catch(() => undefined);
   }
 
   /** Midway: while its robots.txt is on its way. */
@@ -197,12 +197,12 @@ class Crawl {
       random: () => random,
       cache: { maxOrigins },
       evidence: this.recording.listener,
-      transport: { fetch: (url, { headers }) => this.#respond(url, headers) },
+      transport: { fetch: (url, { headers }) => this.#respond(url, headers['if-none-match']) },
     };
     return new RobotsClient(store ? { ...options, store: this.#store } : options);
   }
 
-  async #respond(url: string, headers: unknown): Promise<Response> {
+  async #respond(url: string, ifNoneMatch: string | undefined): Promise<Response> {
     await this.#held;
     const { origin, pathname } = new URL(url);
     const told = this.#answers.get(origin) ?? { kind: 'file', file: 0, etag: true, maxAge: undefined };
@@ -223,7 +223,7 @@ class Crawl {
         const fields: Record<string, string> = {};
         if (told.etag) fields['etag'] = etag;
         if (told.maxAge !== undefined) fields['cache-control'] = `max-age=${told.maxAge}`;
-        const isKnown = told.etag && new Headers(headers as HeadersInit).get('if-none-match') === etag;
+        const isKnown = told.etag && ifNoneMatch === etag;
         return new Response(isKnown ? null : FILES[told.file], {
           status: isKnown ? 304 : 200,
           headers: fields,
