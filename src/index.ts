@@ -26,6 +26,7 @@ export {
   type AccountedPause,
   type AccountedSuspect,
   type AccountTotals,
+  type AttemptMessage,
   canFetch,
   type CheckOptions,
   type FetchMessage,
@@ -34,6 +35,7 @@ export {
   type PrefetchOptions,
   type PrefetchResult,
   type PurposeOptions,
+  type QuestionMessage,
   type ReserveOptions,
   type RobotsAccount,
   robotsAccount,
@@ -115,6 +117,6 @@ export {
 } from './pacing/index.ts';
 export { originOf, targetOf } from './url/index.ts';
 export type { AddressPolicy } from './net/address-policy.ts';
-export type { FetchedBody, FetchedResponse, FetchFunction } from './fetch/index.ts';
+export type { FetchedBody, FetchedResponse, FetchFunction, HopMessage } from './fetch/index.ts';
 export { describeDiagnostic, type DiagnosticDescription } from './rules/lint/describe-diagnostic.ts';
 export type { Diagnostic, DiagnosticCode, Severity } from './rules/index.ts';

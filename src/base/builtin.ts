@@ -30,3 +30,20 @@ const silent: Publisher<unknown> = { hasSubscribers: false, publish: () => {} };
 export function channel<Message>(name: string): Publisher<Message> {
   return builtin('node:diagnostics_channel')?.channel(name) ?? silent;
 }
+
+/**
+ * A tracing channel of `node:diagnostics_channel`: it publishes when work starts and when it ends, and lets subscribers give
+ * that work a context of their own.
+ */
+export interface TracedWork<Message extends object> {
+  readonly hasSubscribers: boolean;
+  /** Runs `work`. Subscribers find its value in `message.result`, or what it rejected with in `message.error`. */
+  tracePromise<Value>(work: () => Promise<Value>, message: Message): Promise<Value>;
+}
+
+const untraced: TracedWork<object> = { hasSubscribers: false, tracePromise: (work) => work() };
+
+/** The tracing channel of that name. On platforms without it, it has no subscribers. */
+export function tracedWork<Message extends object>(name: string): TracedWork<Message> {
+  return builtin('node:diagnostics_channel')?.tracingChannel?.<unknown, Message>(name) ?? untraced;
+}

@@ -3,7 +3,7 @@
  * import any other room, a library, or Node; one idea a file, so that it does not become a drawer.
  */
 export { abortSignalOf, LightAbortController, type LightAbortSignal, onAbort, orAborted } from './abort.ts';
-export { builtin, channel, type Publisher } from './builtin.ts';
+export { builtin, channel, type Publisher, type TracedWork, tracedWork } from './builtin.ts';
 export { causesOf, codeOf, FETCH_FAILED, MALFORMED } from './causes.ts';
 export { type Clock, nextTurn, sleepBy, SteadyClock, systemClock } from './clock.ts';
 export { sha256Now, sha256Of } from './digest.ts';

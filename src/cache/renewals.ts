@@ -86,9 +86,14 @@ export class Renewals {
 
   /** Starts a renewal in the background. Returns false when one is in flight already. */
   renewAhead(origin: string): boolean {
-    if (this.#flights.has(origin)) return false;
+    if (this.isRenewing(origin)) return false;
     this.renew(origin).catch(() => undefined);
     return true;
+  }
+
+  /** Whether a renewal of `origin` is in flight, which the next caller shares. */
+  isRenewing(origin: string): boolean {
+    return this.#flights.has(origin);
   }
 
   /** A renewal already in flight still answers its waiters, but its result is not kept. */

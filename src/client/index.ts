@@ -12,9 +12,11 @@ export {
   robotsAccount,
   type RobotsAccountOptions,
 } from './account.ts';
+export type { AttemptMessage } from './attempts.ts';
 export { canFetch } from './can-fetch.ts';
 export type { OriginOverride, RobotsClientOptions } from './options.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
+export type { QuestionMessage } from './questions.ts';
 export { RobotsClient } from './robots-client.ts';
 export type { FetchMessage } from './robots-requests.ts';
 export type {

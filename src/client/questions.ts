@@ -1,4 +1,4 @@
-import { RobotsClosedError } from '../base/index.ts';
+import { RobotsClosedError, type TracedWork, tracedWork } from '../base/index.ts';
 import { type CacheEntry, cacheChannels, type OriginMemory, type Renewals } from '../cache/index.ts';
 import {
   decide,
@@ -14,7 +14,7 @@ import type { Recorder } from '../evidence/recorder.ts';
 import { attemptDue, type RobotsSource } from '../lifecycle/index.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
-import { isRobotsTarget, locate, LocatedUrl } from '../url/index.ts';
+import { isRobotsTarget, locate, LocatedUrl, targetOf } from '../url/index.ts';
 import type { OriginSettings } from './origin-settings.ts';
 import type { Settings } from './settings.ts';
 
@@ -29,6 +29,23 @@ export interface QuestionContext {
   /** Writes down what is decided. */
   readonly recorder?: Recorder | undefined;
 }
+
+/** `tracing:canfetch:question:*`: a question that waits for the store, or for an attempt. */
+export interface QuestionMessage {
+  /** Without userinfo and fragment. */
+  readonly url: string;
+  readonly origin: string;
+  /** Whether it waits for what another question, or a refresh, has started. */
+  readonly shared: boolean;
+  /** The client that was asked. */
+  readonly client: object;
+  /** At its end: the decision. */
+  readonly result?: Decision;
+  /** At its end: why there is none, such as the reason of an aborted signal. */
+  readonly error?: unknown;
+}
+
+const waiting: TracedWork<QuestionMessage> = tracedWork('canfetch:question');
 
 /**
  * The URL of {@link Questions.permits}, for all clients: nothing else may use it. It is overwritten by the next such
@@ -117,9 +134,7 @@ export class Questions {
     const tokens = this.#tokensOf(agent);
     const located = locate(url);
     const known = this.#decideFromMemory(located, tokens, true);
-    if (known === undefined) {
-      return this.#decideAfterRenewal(located, tokens, options?.signal, options?.purpose !== undefined);
-    }
+    if (known === undefined) return this.#wait(located, tokens, options);
     this.#memory.events.publish();
     return known;
   }
@@ -249,21 +264,29 @@ export class Questions {
     return decision;
   }
 
+  #wait(located: LocatedUrl, tokens: Tokens, options: AskOptions | undefined): Promise<Decision> {
+    if (!waiting.hasSubscribers) return this.#decideAfterRenewal(located, tokens, options);
+    const { origin, href } = located;
+    const url = origin + targetOf(href);
+    const message = { url, origin, shared: this.#renewals.isRenewing(origin), client: this.#client };
+    return waiting.tracePromise(() => this.#decideAfterRenewal(located, tokens, options), message);
+  }
+
   async #decideAfterRenewal(
     located: LocatedUrl,
     tokens: Tokens,
-    signal: AbortSignal | undefined,
-    keepsFile: boolean,
+    options: AskOptions | undefined,
   ): Promise<Decision> {
     const { events } = this.#memory;
     this.misses++;
     events.add(located.origin, 'miss');
     events.publish();
-    const { entry, source } = await this.#renewals.renew(located.origin, signal);
+    const { entry, source } = await this.#renewals.renew(located.origin, options?.signal);
     const now = this.#settings.clock.now();
     const decision = this.#made(decide(entry, tokens, located, now, source), now, entry);
     this.#memory.updateSize(entry);
-    if (keepsFile && entry.file !== undefined) this.#keptFiles.set(decision.robots, entry.file);
+    if (options?.purpose !== undefined && entry.file !== undefined)
+      this.#keptFiles.set(decision.robots, entry.file);
     events.publish();
     return decision;
   }

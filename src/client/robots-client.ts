@@ -115,7 +115,7 @@ export class RobotsClient {
         profiles: origins.profiles,
       });
     const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf, witness: recorder });
-    const attempts = new ClientAttempts(settings, origins, memory);
+    const attempts = new ClientAttempts(settings, origins, memory, this);
     const renewals = new Renewals({ memory, attempts, concurrency, clock, random, profileOf, stored });
     const questions = new Questions({ settings, origins, memory, renewals, client: this, recorder });
     this[QUESTIONS] = questions;

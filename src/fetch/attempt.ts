@@ -1,4 +1,4 @@
-import { codeOf, LightAbortController, sha256Of } from '../base/index.ts';
+import { codeOf, LightAbortController, sha256Of, type TracedWork, tracedWork } from '../base/index.ts';
 import {
   type AnswerHeaders,
   isGatekeeper,
@@ -37,6 +37,23 @@ import type { ResponseHeaders, TransportResponse } from './transport.ts';
 /** The time to wait for the body of an error status, which is only used to recognise the page of a gatekeeper. */
 const PAGE_MS = 1_000;
 
+/** `tracing:canfetch:hop:*`: one request of an attempt. */
+export interface HopMessage {
+  readonly method: 'GET' | 'RETR';
+  /** Without userinfo. */
+  readonly url: string;
+  /** The number of redirects before it. */
+  readonly hop: number;
+  /** The status of the answer; absent until there is one. */
+  status?: number;
+  /** At its end: what came of the attempt. Absent after a redirect that is followed. Do not change its body. */
+  readonly result?: Outcome | undefined;
+  /** At its end: what it failed with. */
+  readonly error?: unknown;
+}
+
+const hops: TracedWork<HopMessage> = tracedWork('canfetch:hop');
+
 /** The hops of one attempt. The deadline may ask for the current hop at any time. */
 export class Attempt {
   readonly #options: FetchRobotsOptions;
@@ -70,7 +87,7 @@ export class Attempt {
   async run(): Promise<Outcome> {
     try {
       for (;;) {
-        const outcome = await this.#visit();
+        const outcome = await (hops.hasSubscribers ? this.#visitTraced() : this.#visit());
         if (outcome !== undefined) return outcome;
       }
     } catch (error) {
@@ -100,8 +117,14 @@ export class Attempt {
     };
   }
 
+  #visitTraced(): Promise<Outcome | undefined> {
+    const { href: url, protocol } = this.#url;
+    const message: HopMessage = { method: protocol === 'ftp:' ? 'RETR' : 'GET', url, hop: this.#hops };
+    return hops.tracePromise(() => this.#visit(message), message);
+  }
+
   /** Sends one request. Returns `undefined` when it was answered by a redirect that is now followed. */
-  async #visit(): Promise<Outcome | undefined> {
+  async #visit(message?: HopMessage): Promise<Outcome | undefined> {
     const { transport, lookup } = this.#options;
     const signal = this.#controller;
     if (this.#addresses.refuses(this.#url)) return this.#unreachable(ADDRESS_REFUSED);
@@ -121,6 +144,7 @@ export class Attempt {
     this.#addresses.answered(this.#url, response.isPublic);
     const headers = answerHeaders(response);
     this.#status = response.status;
+    if (message !== undefined) message.status = response.status;
     this.#headers = headers;
     if (isProxyError(response)) {
       response.discard();

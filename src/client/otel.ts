@@ -1,0 +1,211 @@
+/** `canfetch/otel`: spans of OpenTelemetry, made of what the client publishes on its tracing channels. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { channel, tracingChannel } from 'node:diagnostics_channel';
+import { createRequire } from 'node:module';
+import type * as OpenTelemetry from '@opentelemetry/api';
+import type { Attributes, Context, Span, SpanOptions, Tracer } from '@opentelemetry/api';
+import { expecting, invalid, isFunction, optionTable, RobotsInvalidOptionsError } from '../base/index.ts';
+import type { DecisionMessage } from '../decision/index.ts';
+import type { HopMessage } from '../fetch/index.ts';
+import { targetOf } from '../url/index.ts';
+import type { AttemptMessage } from './attempts.ts';
+import type { QuestionMessage } from './questions.ts';
+import {
+  attemptEnd,
+  attemptStart,
+  errorType,
+  hopEnd,
+  hopStart,
+  questionEnd,
+  questionStart,
+} from './span-attributes.ts';
+
+export interface TraceRobotsOptions {
+  /**
+   * Whether decisions from memory have a span, too. They take less than a microsecond, the span takes more; and
+   * `permits` then answers `undefined`.
+   * @default false
+   */
+  readonly warm?: boolean;
+}
+
+/** Spans that are being made. Made by {@link traceRobots}. */
+export interface RobotsTracing extends Disposable {
+  /** Makes no more spans. Those that have begun are not ended. */
+  close(): void;
+}
+
+/** The context of work, and the caller's context when it began. */
+interface Frame {
+  readonly own: Context;
+  readonly callers: Context;
+}
+
+/** What a message of a tracing channel has when the work failed. */
+interface Ended {
+  readonly error?: unknown;
+}
+
+const checkOptions = optionTable({
+  warm: expecting('true or false', (value) => typeof value === 'boolean'),
+});
+
+/**
+ * Makes spans of what all clients of the process do, with a tracer of OpenTelemetry:
+ *
+ * - `canfetch.question`: a question that waits for the store or for the network;
+ * - `canfetch.attempt`: an attempt to fetch a robots.txt. Its parent is the question that started it. Other questions that
+ *   wait for it have `canfetch.shared` and a link to that question, or to the attempt;
+ * - `GET`, within the attempt: each request, of kind CLIENT. Redirects are requests of their own.
+ *
+ * The parent of a question is the span that is active where the client, or a guard, is called. Questions that are answered
+ * from memory make no span unless `warm` is set. Attributes are those of OpenTelemetry's conventions for HTTP, and
+ * `canfetch.*`. No span has userinfo of URLs, values of header fields, or bodies. Without `traceRobots` nothing of this costs
+ * anything.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also where `@opentelemetry/api` is not
+ *   installed.
+ *
+ * @example
+ * ```ts
+ * import { trace } from '@opentelemetry/api';
+ * import { traceRobots } from 'canfetch/otel';
+ *
+ * const tracing = traceRobots(trace.getTracer('crawler'));
+ * ```
+ */
+export function traceRobots(tracer: Tracer, options: TraceRobotsOptions = {}): RobotsTracing {
+  if (!isFunction(Reflect.get(Object(tracer), 'startSpan'))) {
+    throw invalid('the tracer', 'a tracer of @opentelemetry/api', tracer);
+  }
+  checkOptions(options, '');
+  return new Tracing(tracer, options.warm ?? false);
+}
+
+class Tracing implements RobotsTracing {
+  readonly #api: typeof OpenTelemetry = loadApi();
+  readonly #tracer: Tracer;
+  /** The frame of the innermost question, attempt or hop that the code at hand runs in. */
+  readonly #frames = new AsyncLocalStorage<Frame>();
+  /** The spans that have begun, by their message. */
+  readonly #spans = new WeakMap<object, Span>();
+  /** What questions may share: the span of the question that waits, then of its attempt, by client and origin. */
+  readonly #shared = new WeakMap<object, Map<string, Span>>();
+  readonly #endings: (() => void)[] = [];
+
+  constructor(tracer: Tracer, warm: boolean) {
+    this.#tracer = tracer;
+    this.#trace('question', (about: QuestionMessage) => this.#startQuestion(about), questionEnd);
+    this.#trace('attempt', (about: AttemptMessage) => this.#startAttempt(about), attemptEnd);
+    this.#trace('hop', (about: HopMessage) => this.#startHop(about), hopEnd);
+    if (!warm) return;
+    const decisions = channel('canfetch:decision');
+    const decided = (message: unknown): void => this.#decided(message as DecisionMessage);
+    decisions.subscribe(decided);
+    this.#endings.push(() => decisions.unsubscribe(decided));
+  }
+
+  close(): void {
+    for (const end of this.#endings.splice(0)) end();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** Starts a span with the work that is published on `canfetch:<name>`, and ends it with that work. */
+  #trace<Message extends Ended>(
+    name: string,
+    start: (message: Message) => Frame,
+    attributesAtEnd: (message: Message) => Attributes,
+  ): void {
+    const { start: started, asyncEnd } = tracingChannel<unknown, object>(`canfetch:${name}`);
+    const end = (message: unknown): void => this.#end(message as Message & object, attributesAtEnd);
+    started.bindStore(this.#frames, (message) => start(message as Message));
+    asyncEnd.subscribe(end);
+    this.#endings.push(() => {
+      started.unbindStore(this.#frames);
+      asyncEnd.unsubscribe(end);
+    });
+  }
+
+  #startQuestion(message: QuestionMessage): Frame {
+    const { origin, shared } = message;
+    const other = shared ? this.#shared.get(message.client)?.get(origin) : undefined;
+    const frame = this.#start(message, 'canfetch.question', {
+      attributes: questionStart(message),
+      links: other === undefined ? [] : [{ context: other.spanContext() }],
+    });
+    if (!shared) this.#share(message);
+    return frame;
+  }
+
+  #startAttempt(message: AttemptMessage): Frame {
+    const frame = this.#start(message, 'canfetch.attempt', { attributes: attemptStart(message) });
+    this.#share(message);
+    return frame;
+  }
+
+  #startHop(message: HopMessage): Frame {
+    return this.#start(message, message.method, {
+      kind: this.#api.SpanKind.CLIENT,
+      attributes: hopStart(message),
+    });
+  }
+
+  #start(message: object, name: string, options: SpanOptions): Frame {
+    const callers = this.#api.context.active();
+    const frame = this.#frames.getStore();
+    // The caller may have made another span active within the work at hand, which is then nearer.
+    const parent = frame?.callers === callers ? frame.own : callers;
+    const span = this.#tracer.startSpan(name, options, parent);
+    this.#spans.set(message, span);
+    return { own: this.#api.trace.setSpan(parent, span), callers };
+  }
+
+  #end<Message extends Ended>(
+    message: Message & object,
+    attributesAtEnd: (message: Message) => Attributes,
+  ): void {
+    const span = this.#spans.get(message);
+    if (span === undefined) return;
+    const attributes = attributesAtEnd(message);
+    if (message.error !== undefined) attributes['error.type'] = errorType(message.error);
+    span.setAttributes(attributes);
+    if (attributes['error.type'] !== undefined) span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
+    span.end();
+    const { client, origin } = message as Partial<AttemptMessage>;
+    const shared = client && this.#shared.get(client);
+    if (origin !== undefined && shared?.get(origin) === span) shared.delete(origin);
+  }
+
+  #share(message: QuestionMessage | AttemptMessage): void {
+    const span = this.#spans.get(message);
+    if (span === undefined) return;
+    const spans = this.#shared.get(message.client) ?? new Map<string, Span>();
+    this.#shared.set(message.client, spans.set(message.origin, span));
+  }
+
+  /** A decision of no duration, if it came from memory. */
+  #decided({ decision, client }: DecisionMessage): void {
+    const { origin, robots } = decision;
+    if (robots.source === 'network' || robots.source === 'store') return;
+    const url = origin + targetOf(decision.url);
+    const message: QuestionMessage = { url, origin, shared: false, client, result: decision };
+    this.#start(message, 'canfetch.question', { attributes: questionStart(message) });
+    this.#end(message, questionEnd);
+  }
+}
+
+/** Loads the optional peer when it is needed: whoever reads the types alone need not have it. */
+function loadApi(): typeof OpenTelemetry {
+  try {
+    const api: typeof OpenTelemetry = createRequire(import.meta.url)('@opentelemetry/api');
+    return api;
+  } catch (cause) {
+    throw new RobotsInvalidOptionsError(
+      'Expected the package `@opentelemetry/api`, which canfetch/otel needs, to be installed: npm install @opentelemetry/api',
+      { cause },
+    );
+  }
+}
