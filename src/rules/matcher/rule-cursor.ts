@@ -43,7 +43,7 @@ const CR = 0x0d;
 
 /** 1 for octets that match themselves alone in every dialect, and end neither a pattern nor a line. */
 const LITERAL: Uint8Array = URI_CLASS.map((kind, octet) =>
-  kind === ENCODED || octet === STAR || octet === DOLLAR || octet === HASH ? 0 : 1,
+  kind === ENCODED || octet === STAR || octet === DOLLAR || octet === HASH || octet === PERCENT ? 0 : 1,
 );
 
 /** Walks the lines that may matter to one agent and one target. */
@@ -53,12 +53,15 @@ export class RuleCursor extends LineCursor {
   /** Where there is one, {@link nextOf} may leave out rules that do not decide about `target[0, targetEnd)`. */
   readonly target: Uint8Array | undefined;
   readonly #targetEnd: number;
+  /** Whether lines and escapes are those of google/robotstxt, for the quick look at lines. */
+  readonly #isGoogle: boolean;
 
   /** @param target A target in normal form. */
   constructor(bytes: Uint8Array, traits: DialectTraits, target?: Uint8Array, targetEnd = 0) {
     super(bytes, traits);
     this.target = target;
     this.#targetEnd = targetEnd;
+    this.#isGoogle = traits.escapes === 'google';
   }
 
   /**
@@ -76,7 +79,7 @@ export class RuleCursor extends LineCursor {
       const kind = at < length ? KINDS[bytes[at]!]! & kinds : 0;
       if (
         kind !== 0 &&
-        (all || target === undefined || kind !== MAY_BE_RULE || !this.#cannotDecide(target, at)) &&
+        (all || target === undefined || kind !== MAY_BE_RULE || !this.#cannotDecide(target, start, at)) &&
         // No key is shorter.
         at + 4 < length &&
         (kind & SECOND[bytes[at + 1]!]! & FIFTH[bytes[at + 4]!]!) !== 0
@@ -90,17 +93,16 @@ export class RuleCursor extends LineCursor {
   }
 
   /**
-   * Whether the line whose key starts at `at` is no rule that fits the target and takes precedence over the best so far,
-   * as far as its octets tell without converting them. Some lines of which this is true are no rules at all, because
-   * their key is not compared.
+   * Whether the line from `lineStart` on, whose key starts at `at`, is no rule that fits the target and takes precedence
+   * over the best so far, as far as its octets tell without converting them. Some lines of which this is true are no
+   * rules at all, because their key is not compared.
    */
-  #cannotDecide(target: Uint8Array, at: number): boolean {
+  #cannotDecide(target: Uint8Array, lineStart: number, at: number): boolean {
     const { bytes, bestRank, traits } = this;
     const targetEnd = this.#targetEnd;
+    const isGoogle = this.#isGoogle;
     const { length } = bytes;
     const isAllow = (bytes[at]! & 0x1f) === 1;
-    // google/robotstxt drops the end of a long line, and `Allow: /a/index.html` is a rule for `/a/`, too.
-    if (traits.indexHtmlAllowsDirectory) return false;
     // The length of the key: a rule with a colon elsewhere is misspelt, or its pattern does not start with a slash.
     at += isAllow ? 5 : 8;
     if (bytes[at] !== COLON) return false;
@@ -109,12 +111,17 @@ export class RuleCursor extends LineCursor {
     let priority = 0;
     for (; at < length; at++, priority++) {
       let octet = bytes[at]!;
-      if (octet === PERCENT) {
+      if (LITERAL[octet] === 0) {
+        // google/robotstxt decodes no escapes.
+        if (octet !== PERCENT || isGoogle) break;
         octet = escapeAt(bytes, at, length);
         if (URI_CLASS[octet] !== UNRESERVED) break;
         at += 2;
-      } else if (LITERAL[octet] === 0) break;
-      if (priority === targetEnd || octet !== target[priority]) return true;
+      }
+      if (priority === targetEnd || octet !== target[priority]) {
+        // google/robotstxt drops the end of a long line, and `Allow: /a/index.html` is a rule for `/a/`, too.
+        return !isGoogle || (at - lineStart < traits.maxLineOctets && !(isAllow && priority === targetEnd));
+      }
     }
     if (bestRank < 0) return false;
     for (let most = priority; at < length; at++) {
