@@ -79,9 +79,6 @@ function tryTarget(comparison: FileComparison, { input, line, tooLong }: Target)
 /** Converts a comparison to plain data for JSON. */
 function comparisonRecord(before: Side, after: Side, comparison: FileComparison): object {
   const { same, differences, outsideGroups: everybody, agentsLeftOut } = comparison;
-  const described = ({ name, because }: Side): object => ({
-    name,
-    ...(because === undefined ? {} : { because }),
-  });
+  const described = ({ name, because }: Side): object => ({ name, because });
   return { before: described(before), after: described(after), same, differences, everybody, agentsLeftOut };
 }

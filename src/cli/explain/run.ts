@@ -49,7 +49,7 @@ export async function explain(given: ParsedArguments, session: Session): Promise
     const output = new Output(session.stdout);
     await output.write(
       readFormat(given) === 'json'
-        ? jsonLine({ ...explanationRecord(url, explanation), ...(page === undefined ? {} : { page }) })
+        ? jsonLine({ ...explanationRecord(url, explanation), page })
         : renderExplanation(explanation, {
             colours: paletteFor(session, colourChoice(given)),
             now: Date.now(),
@@ -112,8 +112,8 @@ function explanationRecord(
   return {
     input,
     ...decision,
-    ...(runnerUp === undefined ? {} : { runnerUp }),
+    runnerUp,
     underProfiles,
-    ...(policy === undefined ? {} : { policy: policyRecord(policy) }),
+    policy: policy && policyRecord(policy),
   };
 }

@@ -1,7 +1,7 @@
 import type { Command, CommandOption } from './command.ts';
 import { commonOptions } from './options.ts';
 import { exitCode } from './exit-code.ts';
-import { wrap } from '../../report/text/index.ts';
+import { definitions, wrap } from '../../report/text/index.ts';
 
 const CLAIM = 'canfetch answers: may this agent fetch this URL, and why?';
 
@@ -91,15 +91,8 @@ function optionDefinition({
   return [left, extra.length === 0 ? help : `${help} (${extra.join('; ')})`];
 }
 
-/** Lays out labels and texts in two columns within `room` columns. */
-function table(rows: Definitions, room: number): string[] {
-  const left = Math.max(...rows.map(([label]) => label.length).filter((length) => length <= MAX_LABEL));
-  return rows.flatMap(([label, text]) => {
-    const lines = wrap(text, room - left - 4);
-    const labels = label.length > left ? [label, ...lines.map(() => '')] : [label];
-    const texts = label.length > left ? ['', ...lines] : lines;
-    return texts.map((line, index) => `  ${(labels[index] ?? '').padEnd(left)}  ${line}`.trimEnd());
-  });
+function table(rows: Definitions, width: number): string[] {
+  return definitions(rows, width, undefined, MAX_LABEL);
 }
 
 /** Examples may be wider than the room, because a command must stay on one line to be copied. */

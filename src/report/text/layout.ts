@@ -29,19 +29,25 @@ export function wrap(text: string, width: number | undefined): string[] {
 /** Narrower columns are not wrapped: a terminal that small breaks the lines itself. */
 const MIN_WRAPPED = 24;
 
-/** Lays out labels and texts in two columns; the second wraps. `style` is applied to the padded label. */
+/**
+ * Lays out labels and texts in two columns; the second wraps. `style` is applied to the padded label. A label longer than
+ * `maxLabel` stands on a line of its own.
+ */
 export function definitions(
   entries: readonly (readonly [label: string, text: string])[],
   width?: number,
   style: (label: string) => string = (label) => label,
+  maxLabel: number = Number.POSITIVE_INFINITY,
 ): string[] {
-  const left = Math.max(0, ...entries.map(([label]) => label.length));
+  const lengths = entries.map(([label]) => label.length);
+  const left = Math.max(0, ...lengths.filter((length) => length <= maxLabel));
   const room = width === undefined || width - left - 4 < MIN_WRAPPED ? undefined : width - left - 4;
-  return entries.flatMap(([label, text]) =>
-    wrap(text, room).map((line, index) =>
+  return entries.flatMap(([label, text]) => {
+    const texts = label.length > left ? ['', ...wrap(text, room)] : wrap(text, room);
+    return texts.map((line, index) =>
       `  ${style((index === 0 ? label : '').padEnd(left))}  ${line}`.trimEnd(),
-    ),
-  );
+    );
+  });
 }
 
 /** Lays out cells in columns, each as wide as its widest cell. The first row may be styled. */

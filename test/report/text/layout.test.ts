@@ -66,6 +66,15 @@ describe('definitions', () => {
   it('have a style for the padded label alone', () => {
     expect(definitions([['a', 'x']], undefined, (label) => `<${label}>`)).toEqual(['  <a>  x']);
   });
+
+  it('give a label that is longer than the others may be a line of its own', () => {
+    const entries = [
+      ['a', 'x'],
+      ['longest', 'y'],
+      ['bc', ''],
+    ] as const;
+    expect(definitions(entries, 40, undefined, 5)).toEqual(['  a   x', '  longest', '      y', '  bc']);
+  });
 });
 
 describe('grid', () => {
