@@ -7,6 +7,7 @@
  * documents, and `test/package/entrances.test.ts` holds its `exports` to them.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
@@ -26,10 +27,13 @@ const isInstalled = (id) => /^(?:node:|#)/.test(id) || installed.has(packageOf(i
 const isInstalledAsCommonJs = (id) => isInstalled(id) && packageOf(id) !== 'p-limit';
 
 const licences = new Map();
+const bundlerFolder = fileURLToPath(new URL('../../node_modules/rolldown', import.meta.url));
 const collectLicences = {
   name: 'collect-licences',
   moduleParsed({ id }) {
-    const [, root, name] = /^(.*\/node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(id) ?? [];
+    // What the bundler itself adds, such as the lowering of `await using`, comes from no folder.
+    const path = id.startsWith('\0@oxc-project') ? `${bundlerFolder}/${id}` : id;
+    const [, root, name] = /^(.*\/node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(path) ?? [];
     if (root === undefined) return;
     const file = readdirSync(root).find((each) => /^licen[cs]e(?:\.|$)/i.test(each));
     if (file === undefined) throw new Error(`Expected a licence in ${root}, found none`);
@@ -43,6 +47,8 @@ async function bundle(input, external, output) {
     platform: 'node',
     tsconfig: false,
     external,
+    // The oldest line of Node that package.json promises has no `await using`.
+    transform: { target: 'node20.19' },
     plugins: [collectLicences],
   });
   await build.write({ comments: false, ...output });

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { entrances, manifest } from '../support/entrances.ts';
 
@@ -30,4 +30,10 @@ it('compilers that do not read exports find the declarations of each entrance', 
   expect(manifest.typesVersions['*']).toEqual(
     Object.fromEntries(others.map((name) => [name, [`./dist/cjs/${name}.d.cts`]])),
   );
+});
+
+it('no public type has private or protected members, so that what require gives fits what import gives', () => {
+  const types = readFileSync('test/package/api.txt', 'utf8');
+  expect(types).toContain('declare class RobotsClient');
+  expect(types.match(/^ +(?:#\w+|private|protected|(?:static )?readonly #).*$/gm)).toBe(null);
 });
