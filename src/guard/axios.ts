@@ -1,4 +1,4 @@
-import { RobotsInvalidUrlError } from '../base/index.ts';
+import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../base/index.ts';
 import { guardFetch } from './fetch/fetch.ts';
 import type { GuardClient } from './client.ts';
 import type { EditableHeaders } from './header-copy.ts';
@@ -83,6 +83,7 @@ export function guardAxios<Instance extends AxiosLike>(
   options: ThrowingGuardOptions = {},
 ): Instance {
   assertThrowing(options);
+  assertServed(instance);
   const requests = new AxiosRequests(instance, new Guard(client, options, { seesHeaders: true }));
   const guardedFetches = new WeakMap<object, unknown>();
   /** axios caches an adapter per `fetch` function, so one fetch must always give the same guarded fetch. */
@@ -108,6 +109,16 @@ export function guardAxios<Instance extends AxiosLike>(
   ) => number;
   useResponse.call(response, onResponse, onFailure);
   return instance;
+}
+
+/** axios 0.x has no `defaults.env.Blob`. Its header fields and its redirects pass no guard. */
+function assertServed(instance: AxiosLike): void {
+  const defaults: unknown = Reflect.get(instance, 'defaults');
+  const isOfAxios = Reflect.get(Object(defaults), 'transformRequest') !== undefined;
+  if (!isOfAxios || Reflect.get(Object(Reflect.get(Object(defaults), 'env')), 'Blob') !== undefined) return;
+  throw new RobotsInvalidOptionsError(
+    'Expected an instance of axios 1, got one of axios 0, which cannot be guarded; update the package `axios`',
+  );
 }
 
 /** The requests that axios sends by Node's HTTP. Those by `fetch` go through `guardFetch`. */

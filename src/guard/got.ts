@@ -1,4 +1,5 @@
 import type { GuardClient } from './client.ts';
+import { RobotsInvalidOptionsError } from '../base/index.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import type { Refusal } from './refusal.ts';
@@ -146,6 +147,7 @@ class GotRequests {
     hopOf: (url: URL, options: HopOptions) => Hop,
   ): Promise<Hop> {
     try {
+      if (request.url === undefined) throw earlierGot();
       const url = new URL(String(request.url));
       const because = ignoredBecause(request.context?.['robots']);
       const { headers } = request;
@@ -162,6 +164,13 @@ class GotRequests {
       throw error;
     }
   }
+}
+
+/** got 9 and earlier call hooks with other options. */
+function earlierGot(): RobotsInvalidOptionsError {
+  return new RobotsInvalidOptionsError(
+    'Expected got 10 or later, got a request without `url`, as earlier versions make them; update the package `got`',
+  );
 }
 
 function isObject(value: unknown): value is object {

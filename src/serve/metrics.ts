@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { RobotsInvalidOptionsError } from '../base/index.ts';
 import type { CacheMessage, PolicyChangeMessage } from '../cache/index.ts';
 import type { FetchMessage, RobotsClient } from '../client/index.ts';
 import type { DecisionMessage } from '../decision/index.ts';
@@ -21,11 +22,20 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 export async function loadPromClient(): Promise<PromClient | undefined> {
   try {
     const { default: prom } = await import('prom-client');
+    assertServed(prom);
     return prom;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw error;
   }
+}
+
+/** Before version 13, metrics are not collected when they are read, so that all would stay 0. */
+function assertServed(prom: PromClient): void {
+  if (new prom.Registry().metrics() instanceof Promise) return;
+  throw new RobotsInvalidOptionsError(
+    'Expected prom-client 13 or later for the metrics, got an earlier one; update the package `prom-client`',
+  );
 }
 
 /** Counts events by up to three labels. Unlike labels of prom-client, counting allocates no object. */

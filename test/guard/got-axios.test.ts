@@ -39,6 +39,14 @@ describe('gotHooks', () => {
     expect(pagesOf(server)).toEqual([]);
   });
 
+  it('refuse requests of got 9 and earlier, which have no `url`, and name the versions served', async () => {
+    const [beforeRequest] = gotHooks(client()).hooks.beforeRequest;
+    await expect(beforeRequest?.({ headers: {} })).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      message: expect.stringContaining('got 10 or later'),
+    });
+  });
+
   it('see the URL that searchParams and prefixUrl make', async () => {
     const server = await site();
     const guarded = got.extend(gotHooks(client()), { prefixUrl: server.origin });
@@ -76,6 +84,17 @@ describe('gotHooks', () => {
 });
 
 describe('guardAxios', () => {
+  it('refuses an instance of axios 0, and names the version served', () => {
+    const instance = axios.create();
+    instance.defaults.env = { FormData };
+    expect(() => guardAxios(instance, client())).toThrow(
+      expect.objectContaining({
+        code: 'ERR_ROBOTS_INVALID_OPTIONS',
+        message: expect.stringContaining('axios 1'),
+      }),
+    );
+  });
+
   it('rejects with the refusal itself, or behind an AxiosError after a redirect', async () => {
     const server = await site();
     const guarded = guardAxios(axios.create({ baseURL: server.origin }), client());

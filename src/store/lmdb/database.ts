@@ -63,6 +63,7 @@ export function openDatabase(path: string): OpenedDatabase {
       overlappingSync: false,
       noMetaSync: true,
     });
+    assertServed(database);
     return { database, setAside };
   } catch (cause) {
     if (isRobotsError(cause)) throw cause;
@@ -96,6 +97,7 @@ function loadLmdb(): { readonly lmdb: Lmdb; readonly file: string } {
  * store needs.
  */
 export function checkDatabase(database: LmdbDatabase): LmdbDatabase {
+  assertServed(database);
   if (typeof database.transaction !== 'function') {
     throw new RobotsInvalidOptionsError('Expected a database opened for writing, got one for reading only');
   }
@@ -111,6 +113,14 @@ export function checkDatabase(database: LmdbDatabase): LmdbDatabase {
     throw new RobotsInvalidOptionsError(`Expected a database opened without \`${option}\``);
   }
   return database;
+}
+
+/** lmdb 2.0 and earlier do not tell what became of a batch, so that a failed one would end the process. */
+function assertServed(database: LmdbDatabase): void {
+  if (database.committed !== undefined || typeof database.transaction !== 'function') return;
+  throw new RobotsInvalidOptionsError(
+    'Expected a database of lmdb 2.1 or later, got one without `committed`; update the package `lmdb`',
+  );
 }
 
 /**

@@ -57,6 +57,18 @@ describe('LMDB', () => {
     return found;
   }
 
+  it('refuses a database of lmdb 2.0, and names the versions served', async () => {
+    const database = open<Buffer, string>({ path: join(path, 'of-2.0'), encoding: 'binary' });
+    Object.defineProperty(database, 'committed', { value: undefined });
+    expect(() => lmdbStore(database)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_ROBOTS_INVALID_OPTIONS',
+        message: expect.stringContaining('lmdb 2.1 or later'),
+      }),
+    );
+    await database.close();
+  });
+
   it('gives each lease a token greater than all before, in one transaction, in the next, and when opened again', async () => {
     const keys = Array.from({ length: 600 }, (_, index) => `key ${index}`);
     const leases = await Promise.all(keys.map((key) => store.lease(key, MINUTE)));
