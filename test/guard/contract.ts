@@ -50,8 +50,9 @@ const pages: Handler = (request, response) => {
     request.socket.destroy();
     return;
   }
-  if (url === '/failing' || url === '/busy') {
-    answer(response, url === '/busy' ? { status: 503, headers: { 'retry-after': '30' } } : { status: 500 });
+  if (url === '/failing' || url === '/busy' || url === '/full') {
+    const headers = url === '/busy' ? { 'retry-after': '30' } : {};
+    answer(response, { status: url === '/busy' ? 503 : url === '/full' ? 429 : 500, headers });
     return;
   }
   if (url.startsWith('/to?')) {
@@ -71,6 +72,11 @@ function moment(): { readonly come: Promise<void>; readonly now: () => void } {
   let now = (): void => undefined;
   const come = new Promise<void>((resolve) => (now = resolve));
   return { come, now };
+}
+
+/** Turns of the event loop. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await setImmediate();
 }
 
 /** What every guard owes, whatever it guards. */
@@ -308,7 +314,7 @@ export function guardContract(guarded: GuardedClient): void {
           expect(hits + misses).toBeGreaterThanOrEqual(count);
         });
         await clock.whenWaiting();
-        for (let turns = 0; turns < 10; turns++) await setImmediate();
+        await turns(10);
       };
 
       const pagesOf = (server: Site): string[] => seenBy(server).filter((line) => line !== 'GET /robots.txt');
@@ -379,6 +385,38 @@ export function guardContract(guarded: GuardedClient): void {
         await clock.whenWaiting();
         await clock.advance(20_000);
         expect(await page).toMatchObject({ status: 200 });
+      });
+
+      it('one request to the origin is under way at a time; answers and errors let the next one go', async () => {
+        let underWay = 0;
+        let most = 0;
+        const server = await startSite((request, response) => {
+          if (request.url === '/robots.txt') return answer(response, { body: RULES });
+          most = Math.max(most, ++underWay);
+          // Long enough for another request to arrive.
+          void turns(20).then(() => {
+            underWay--;
+            pages(request, response);
+          });
+        });
+        open.push(() => server.close());
+        const paths = ['/page/1', '/broken', '/page/2', '/failing', '/page/3'];
+        const all = paths.map((path) => paced(server.url(path)).catch(() => undefined));
+        await Promise.all(all);
+        expect([most, underWay]).toEqual([1, 0]);
+        expect(pagesOf(server)).toHaveLength(paths.length);
+      });
+
+      it('a 429 that names no time pauses the origin', async () => {
+        const server = await site();
+        await paced(server.url('/full')).catch(() => undefined);
+        const next = paced(server.url('/page'));
+        await clock.whenWaiting();
+        await clock.advance(26_999);
+        expect(pagesOf(server)).toEqual(['GET /full']);
+        // The random number is 0: 10 % less than 30 s.
+        await clock.advance(1);
+        expect(await next).toMatchObject({ status: 200 });
       });
 
       it('`Retry-After` of a page holds the next one back', async () => {
