@@ -96,9 +96,17 @@ const reserveOptions: Check = optionTable({ ...PACING, signal: anAbortSignal });
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
-export function readReserveOptions(given: PacingOptions): Pace {
+export function readReserveOptions(given: PacingOptions | Pace): Pace {
+  if (isPace(given)) return given;
   reserveOptions(given, '');
   return paceOf(given, Infinity);
+}
+
+/** Those made here, so that the pace of a guard is not checked again for each request. */
+const paces = new WeakSet<PacingOptions>();
+
+function isPace(given: PacingOptions): given is Pace {
+  return paces.has(given);
 }
 
 /** Adds the defaults. */
@@ -110,13 +118,15 @@ export function paceOf(given: PacingOptions, longestWaitMs: number): Pace {
     maxDelayMs = longestWaitMs,
     backOff = {},
   } = given;
-  return {
+  const pace = {
     defaultDelayMs,
     minDelayMs,
     concurrency,
     maxDelayMs,
     backOff: backOff && backOffOf(backOff),
   };
+  paces.add(pace);
+  return pace;
 }
 
 function backOffOf({ firstMs = 30_000, maxMs = 3_600_000 }: BackOffOptions): Required<BackOffOptions> {

@@ -3,10 +3,10 @@ import type { Decision, Pause } from '../decision/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
 import { gapOf } from './gap.ts';
 import type { FleetTimetables } from '../store/index.ts';
-import { type Deferral, Line, type LineRequest } from './line.ts';
+import { type Deferral, Line } from './line.ts';
 import type { Pace } from './options.ts';
 import { askedPauseMs, asksForPause, type PageAnswer, type PauseSignal, retryAfterOf } from './pause.ts';
-import { PacedRequest, type PlaceContext, type TakenSlot } from './taken-slot.ts';
+import { type Paced, PacedRequest, type Places, type TakenSlot } from './taken-slot.ts';
 import type { DelayFrom, Place } from './timetable.ts';
 
 interface ReservationBase {
@@ -62,7 +62,7 @@ export interface PacerOptions {
 }
 
 /** Lets requests leave when they may: one line an origin. */
-export class Pacer {
+export class Pacer implements Places {
   private readonly options: PacerOptions;
   private readonly steady: SteadyClock;
   private readonly lines: RecentMap<Line>;
@@ -78,18 +78,10 @@ export class Pacer {
    * only with the reason of `signal`.
    */
   book(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Settled | Promise<Settled> {
-    const line = this.lineOf(decision.origin);
-    const request = this.requestOf(decision, pace, true);
+    const paced = this.pacedOf(decision, pace, true);
     const settled = (result: Place | Deferral): Settled =>
-      'retryAt' in result
-        ? this.deferredReservation(decision, request, result)
-        : this.bookedReservation(
-            decision,
-            request,
-            new PacedRequest(this.contextOf(line, decision, pace, request), result, 0),
-            result,
-          );
-    const result = line.ask(request, signal);
+      'retryAt' in result ? this.deferredReservation(paced, result) : this.bookedReservation(paced, result);
+    const result = paced.line.ask(paced.request, signal);
     return result instanceof Promise ? result.then(settled) : settled(result);
   }
 
@@ -99,11 +91,31 @@ export class Pacer {
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
   async take(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Promise<TakenSlot> {
+    const paced = this.pacedOf(decision, pace, false);
+    const place = this.ask(paced, signal, false);
+    if (!(place instanceof Promise)) return new PacedRequest(this, paced, place, 0);
     const since = this.steady.now();
-    const request = this.requestOf(decision, pace, false);
-    const context = this.contextOf(this.lineOf(decision.origin), decision, pace, request);
-    const place = await context.ask(signal, false);
-    return new PacedRequest(context, place, this.steady.now() - since);
+    return new PacedRequest(this, paced, await place, this.steady.now() - since);
+  }
+
+  now(): number {
+    return this.steady.now();
+  }
+
+  ask(paced: Paced, signal: AbortSignal | undefined, isFirst: boolean): Place | Promise<Place> {
+    const placed = (result: Place | Deferral): Place => {
+      if (!('retryAt' in result)) return result;
+      throw new RobotsDeferredError(paced.decision, this.deferralOf(paced.decision, result));
+    };
+    const result = paced.line.ask(paced.request, signal, isFirst);
+    return result instanceof Promise ? result.then(placed) : placed(result);
+  }
+
+  learn({ line, decision, pace }: Paced, answer: PageAnswer, leftAt: number): void {
+    const { status } = answer;
+    if (!asksForPause(status)) return;
+    const askedMs = askedPauseMs(retryAfterOf(answer), this.options.clock.now());
+    this.pause(line, decision.origin, { askedMs, leftAt, backOff: pace.backOff, status });
   }
 
   /**
@@ -111,7 +123,8 @@ export class Pacer {
    */
   report(origin: string, retryAfter: string): void {
     const askedMs = askedPauseMs(retryAfter, this.options.clock.now());
-    if (askedMs !== undefined) this.learn(origin, { askedMs, leftAt: undefined, backOff: false });
+    if (askedMs === undefined) return;
+    this.pause(this.lineOf(origin), origin, { askedMs, leftAt: undefined, backOff: false });
   }
 
   /** The pause of an origin in force, here or in the fleet. Its times are epoch ms. Never rejects. */
@@ -129,47 +142,26 @@ export class Pacer {
     this.lines.clear();
   }
 
-  private requestOf(decision: Decision, pace: Pace, booksAhead: boolean): LineRequest {
+  private pacedOf(decision: Decision, pace: Pace, booksAhead: boolean): Paced {
     const gap = gapOf(decision, this.options.requestRateMs?.(decision), pace);
     const now = this.steady.now();
     const { fetchedAt } = decision.robots;
     // The request for robots.txt counts as one. It could not be paced itself, because the delay was unknown. A time to
     // come is of a clock that was set back since.
     const robotsAt = fetchedAt === undefined ? -Infinity : this.steady.steadyMs(fetchedAt);
-    return {
+    const request = {
       gap,
       concurrency: pace.concurrency,
       notBefore: robotsAt > now ? -Infinity : robotsAt + gap.delayMs,
       deadline: now + pace.maxDelayMs,
       booksAhead,
     };
+    return { line: this.lineOf(decision.origin), decision, pace, request };
   }
 
-  private contextOf(line: Line, decision: Decision, pace: Pace, request: LineRequest): PlaceContext {
-    return {
-      line,
-      now: () => this.steady.now(),
-      learn: (answer, leftAt) => this.answered(decision.origin, pace, answer, leftAt),
-      ask: async (signal, isFirst) => {
-        const result = line.ask(request, signal, isFirst);
-        const place = result instanceof Promise ? await result : result;
-        if (!('retryAt' in place)) return place;
-        const deferral = this.deferralOf(decision, place);
-        throw new RobotsDeferredError(decision, deferral);
-      },
-    };
-  }
-
-  private answered(origin: string, { backOff }: Pace, answer: PageAnswer, leftAt: number): void {
-    const { status } = answer;
-    if (!asksForPause(status)) return;
-    const askedMs = askedPauseMs(retryAfterOf(answer), this.options.clock.now());
-    this.learn(origin, { askedMs, leftAt, backOff, status });
-  }
-
-  private learn(origin: string, signal: Omit<PauseSignal, 'now' | 'random'>): void {
+  private pause(line: Line, origin: string, signal: Omit<PauseSignal, 'now' | 'random'>): void {
     const { random, onPause } = this.options;
-    const pause = this.lineOf(origin).learn({ ...signal, now: this.steady.now(), random });
+    const pause = line.learn({ ...signal, now: this.steady.now(), random });
     if (pause !== undefined) onPause?.(origin, this.inEpochMs(pause));
   }
 
@@ -179,25 +171,18 @@ export class Pacer {
     return deferral;
   }
 
-  private deferredReservation(
-    decision: Decision,
-    { gap: { delayMs } }: LineRequest,
-    result: Deferral,
-  ): Settled {
+  private deferredReservation({ decision, request }: Paced, result: Deferral): Settled {
     const waitMs = Math.ceil(result.retryAt - this.steady.now());
+    const { delayMs } = request.gap;
     return { status: 'deferred', decision, delayMs, waitMs, ...this.deferralOf(decision, result) };
   }
 
-  private bookedReservation(
-    decision: Decision,
-    { gap: { delayMs } }: LineRequest,
-    slot: PacedRequest,
-    place: Place,
-  ): Settled {
+  private bookedReservation(paced: Paced, place: Place): Settled {
+    const slot = new PacedRequest(this, paced, place, 0);
     return {
       status: 'booked',
-      decision,
-      delayMs,
+      decision: paced.decision,
+      delayMs: place.gap.delayMs,
       delayFrom: place.delayFrom,
       at: this.steady.epochMs(place.at),
       waitMs: Math.max(0, place.at - this.steady.now()),

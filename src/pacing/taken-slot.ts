@@ -1,4 +1,6 @@
-import type { Line } from './line.ts';
+import type { Decision } from '../decision/index.ts';
+import type { Line, LineRequest } from './line.ts';
+import type { Pace } from './options.ts';
 import type { PageAnswer } from './pause.ts';
 import { type Place, PLACE_HELD_MS } from './timetable.ts';
 
@@ -33,58 +35,67 @@ export interface TakenSlot {
 }
 
 /** What a request needs of its pacer. */
-export interface PlaceContext {
-  readonly line: Line;
-  readonly now: () => number;
-  /** Learns what the answer to a request that left at `leftAt` says. */
-  readonly learn: (answer: PageAnswer, leftAt: number) => void;
+export interface Places {
+  now(): number;
   /**
-   * Takes a place when its time has come.
+   * Takes a place for a request when its time has come.
    *
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
-  readonly ask: (signal: AbortSignal | undefined, isFirst: boolean) => Promise<Place>;
+  ask(paced: Paced, signal: AbortSignal | undefined, isFirst: boolean): Place | Promise<Place>;
+  /** Learns what the answer to a request that left at `leftAt` says. */
+  learn(paced: Paced, answer: PageAnswer, leftAt: number): void;
+}
+
+/** A request for a page, and where it waits. */
+export interface Paced {
+  readonly line: Line;
+  readonly decision: Decision;
+  readonly pace: Pace;
+  readonly request: LineRequest;
 }
 
 /** A request with a place, and with another if it cannot leave in its first. */
 export class PacedRequest implements TakenSlot {
   readonly waitedMs: number;
-  private readonly context: PlaceContext;
+  private readonly places: Places;
+  private readonly paced: Paced;
   private place: Place;
   private isAnswered = false;
 
-  constructor(context: PlaceContext, place: Place, waitedMs: number) {
-    this.context = context;
+  constructor(places: Places, paced: Paced, place: Place, waitedMs: number) {
+    this.places = places;
+    this.paced = paced;
     this.place = place;
     this.waitedMs = waitedMs;
   }
 
   leaveNow(): boolean {
-    return this.place.hasLeft || this.context.line.leave(this.place, this.context.now());
+    return this.place.hasLeft || this.paced.line.leave(this.place, this.places.now());
   }
 
   async leave(signal?: AbortSignal): Promise<void> {
     while (!this.leaveNow()) {
       this.release();
-      this.place = await this.context.ask(signal, true);
+      this.place = await this.places.ask(this.paced, signal, true);
     }
   }
 
   release(): void {
-    if (!this.place.hasLeft) this.context.line.free(this.place);
+    if (!this.place.hasLeft) this.paced.line.free(this.place);
   }
 
   answered(answer: PageAnswer): void {
-    const { context, place } = this;
+    const { places, paced, place } = this;
     if (!place.hasLeft || this.isAnswered) return;
     this.isAnswered = true;
-    context.line.freeAt(place, context.now() + PLACE_HELD_MS);
-    context.learn(answer, place.at);
+    paced.line.freeAt(place, places.now() + PLACE_HELD_MS);
+    places.learn(paced, answer, place.at);
   }
 
   done(answer: PageAnswer = {}): void {
-    this.answered(answer);
+    if (!this.isAnswered && this.place.hasLeft) this.places.learn(this.paced, answer, this.place.at);
     this.isAnswered = true;
-    this.context.line.free(this.place);
+    this.paced.line.free(this.place);
   }
 }

@@ -84,7 +84,10 @@ export class Timetable {
     if (now < place.at) return false;
     if (last !== undefined && last !== place && now < last.at + longer(last.gap, place.gap).delayMs)
       return false;
-    Object.assign(place, { at: now, hasLeft: true, freeAt: now + UNANSWERED_HELD_MS, before: undefined });
+    place.at = now;
+    place.hasLeft = true;
+    place.freeAt = now + UNANSWERED_HELD_MS;
+    place.before = undefined;
     this.last = place;
     return true;
   }

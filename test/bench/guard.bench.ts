@@ -25,6 +25,7 @@ export async function* guarding(rounds: number): AsyncGenerator<Row> {
   const client = new RobotsClient({ agent: AGENT });
   await client.prefetch([origin]);
   const guarded = guardFetch(fetch, client);
+  const paced = guardFetch(fetch, client, { pacing: { defaultDelayMs: 0, concurrency: CONCURRENCY } });
   const unnamed = guardFetch(fetch, client, { identify: false });
   // What `compose` itself costs is undici's.
   const plain = agent.compose((dispatch) => (options, handler) => dispatch(options, handler));
@@ -38,6 +39,11 @@ export async function* guarding(rounds: number): AsyncGenerator<Row> {
       { rounds, together, what: 'guardFetch', bar: 1.03 },
       (index) => text(fetch(url(index), named)),
       (index) => text(guarded(url(index))),
+    );
+    yield await compare(
+      { rounds, together, what: '`pacing` of guardFetch, where nothing has to wait,', bar: 1.05 },
+      (index) => text(guarded(url(index))),
+      (index) => text(paced(url(index))),
     );
     yield await compare(
       { rounds, together, what: 'guardFetch with `identify: false`' },

@@ -5,10 +5,11 @@ import { type CacheEntry, OriginMemory, Renewals } from '../../src/cache/index.t
 import { attemptDue, type Outcome, profiles, stateOf } from '../../src/lifecycle/index.ts';
 import { openStore, RecordCodec, type StoreEvent } from '../../src/store/index.ts';
 import { CountingStore } from './counting-store.ts';
+import { simulatePauses } from './pauses.ts';
 
 /**
  * `npm run simulate`: a fleet crawls for seven days of virtual time through the code that remembers, renews and stores
- * origins. Only the network and the server are left out.
+ * origins. Only the network and the server are left out. Then a crawl of sites that ask for pauses (`pauses.ts`).
  *
  * Scale: one in ten thousand of 10 million origins is played. The memory of each member, 50,000 origins, is reduced alike.
  * Counts are multiplied by ten thousand, because origins do not depend on each other. A session is ten links of one site,
@@ -149,3 +150,6 @@ const heads = ['members', 'questions/s', 'robots.txt/s', 'from memory', 'from th
 const table = [[...heads, 'last-good', 'disallow-all', 'memory a member', 'commands/s', 'moved/s', 'stored']];
 for (const members of [1, 10, 100]) table.push(await simulate(members));
 console.log(markdown(table));
+
+console.log('\nA day of 10,000 sites, 3 % of which answer 429 in bursts\n');
+console.log(markdown(await simulatePauses()));
