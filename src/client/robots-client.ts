@@ -284,9 +284,10 @@ export class RobotsClient {
 
   /**
    * Books the next slot of the URL's origin and returns its time, without waiting for it: for schedulers with a queue
-   * of their own. The delay between slots is the longest of `Crawl-delay`, `Request-rate` and `minDelayMs`. Slots
-   * come after the request for robots.txt and after every `Retry-After` given to {@link report}. All calls of
-   * `reserve` and all pacing guards share the slots; so does a whole fleet if its store has `reserve`.
+   * of their own. Slots are apart as the site states, else `defaultDelayMs`; they come after the request for robots.txt
+   * and after pauses. While as many requests as `concurrency` allows are under way, or others wait, nothing is booked:
+   * `deferred`. Call `done` of the reservation when the request has ended. All calls of `reserve` and all pacing guards
+   * share the slots; so does a whole fleet if its store has `reserve`.
    *
    * @throws the same errors as {@link canFetch}, and RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
    */
@@ -338,8 +339,7 @@ export class RobotsClient {
    * Reports the availability of a site, which some profiles use when robots.txt has failed for very long. It counts
    * for the URL's exact origin. The last report wins. Does no I/O.
    *
-   * With `retryAfter` the next slot of the origin moves behind the pause, within the bounds of the profile (1 s to 24
-   * h). Unreadable values are ignored.
+   * With `retryAfter` the origin pauses, for 24 h at most. Values that name no time to come are ignored.
    *
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
    */

@@ -97,9 +97,9 @@ export interface GuardOptions<Result = unknown> {
   /** The clock that `retry-after` counts from. @default the system clock */
   readonly clock?: Clock;
   /**
-   * Spaces the requests to each origin: by its `Crawl-delay`, at least `minDelayMs` apart, and after the
-   * `Retry-After` of its 429 and 503 responses. Redirects count as requests. A request that would wait longer than
-   * `maxDelayMs` rejects with `RobotsDeferredError` (`ERR_ROBOTS_DEFERRED`, with `retryAt`), whatever `onDisallow`
+   * Polite behaviour towards each origin: the gap that it states between two requests, else half a second; one request
+   * at a time; a pause after a 429 or 503. Redirects count as requests. A request that would wait longer than
+   * `maxDelayMs` (five minutes) rejects with `RobotsDeferredError` (`ERR_ROBOTS_DEFERRED`, with `retryAt`), whatever `onDisallow`
    * is: it is allowed, but not yet.
    * @default false
    * @example

@@ -116,9 +116,9 @@ export async function simulatePauses(): Promise<string[][]> {
       await clock.advance(startedAt + Math.floor((site / SITES) * DAY_MS) - clock.now());
       crawls.push(crawl(pacer, clock, site, pacing, tally));
     }
-    let ended = false;
-    void Promise.all(crawls).then(() => (ended = true));
-    while (!ended) {
+    const crawled = { all: false };
+    void Promise.all(crawls).then(() => (crawled.all = true));
+    while (!crawled.all) {
       await clock.advance(60_000);
       await setImmediate();
     }
