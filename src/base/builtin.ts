@@ -1,10 +1,12 @@
 import type crypto from 'node:crypto';
 import type diagnosticsChannel from 'node:diagnostics_channel';
+import type util from 'node:util';
 import type zlib from 'node:zlib';
 
 interface Builtins {
   readonly 'node:crypto': typeof crypto;
   readonly 'node:diagnostics_channel': typeof diagnosticsChannel;
+  readonly 'node:util': typeof util;
   readonly 'node:zlib': typeof zlib;
 }
 

@@ -1,4 +1,9 @@
+import { VERSION } from './version.ts';
+
 /** Default values that several rooms share. */
+
+/** Who asks, if nobody says. It names no crawler, so a client that is made without an agent warns. */
+export const DEFAULT_AGENT: string = `canfetch/${VERSION}`;
 
 /** Milliseconds for a whole attempt: connecting, headers, body, all hops. */
 export const DEFAULT_DEADLINE_MS = 10_000;

@@ -7,7 +7,12 @@ export { builtin, channel, type Publisher, type TracedWork, tracedWork } from '.
 export { causesOf, codeOf, FETCH_FAILED, MALFORMED } from './causes.ts';
 export { type Clock, nextTurn, sleepBy, SteadyClock, systemClock } from './clock.ts';
 export { sha256Now, sha256Of } from './digest.ts';
-export { DEFAULT_CONCURRENCY, DEFAULT_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from './defaults.ts';
+export {
+  DEFAULT_AGENT,
+  DEFAULT_CONCURRENCY,
+  DEFAULT_DEADLINE_MS,
+  DEFAULT_MAX_BODY_BYTES,
+} from './defaults.ts';
 export {
   isRobotsError,
   quote,
@@ -21,7 +26,7 @@ export {
 } from './errors.ts';
 export { alternatives, assertKnownOptions, invalid } from './invalid-options.ts';
 export { VERSION } from './version.ts';
-export { callListener, emitWarning } from './warning.ts';
+export { callListener, emitWarning, warnOnce } from './warning.ts';
 export { isNear } from './is-near.ts';
 export {
   aFunction,

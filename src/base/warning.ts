@@ -7,6 +7,13 @@ export function emitWarning(message: string, code: string, detail?: string): voi
   else process.emitWarning(message, { type: 'RobotsWarning', code, detail });
 }
 
+/** {@link emitWarning}, once in a process for each code. */
+export function warnOnce(message: string, code: string): void {
+  if (warned.has(code)) return;
+  warned.add(code);
+  emitWarning(message, code);
+}
+
 /**
  * Calls a function of the user that only listens, such as `onStoreEvent`. If it throws, or returns a promise that
  * rejects, that is no failure of ours: the process is warned once per name, with the code `CANFETCH_LISTENER_FAILED`.

@@ -70,6 +70,8 @@ export interface AccountTotals {
   readonly lastGood: number;
   /** Requests that guards sent without a question (`robots: { ignore: true, because }`). */
   readonly ignored: number;
+  /** Those of them by the caller's reason, cut at 200 characters: the first 100 reasons. */
+  readonly ignoredBecause: Readonly<Record<string, number>>;
   /** Requests of guards that a site answered with 402 (Payment Required). */
   readonly paymentRequired: number;
   /** The first question, if it was refused. */
@@ -137,30 +139,44 @@ function someOf(named: readonly string[]): string {
   return `${named.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${number(more)} more` : ''}`;
 }
 
-function totalsLine(totals: AccountTotals): string {
-  const {
-    asked,
-    refused,
-    linksLookedUp,
-    linksRefused,
-    deferred,
-    pauses,
-    lastGood,
-    ignored,
-    paymentRequired,
-  } = totals;
-  const some = (count: number, what: string): string[] => (count === 0 ? [] : [`${number(count)} ${what}`]);
-  return [
-    `${number(asked)} asked about`,
-    `${number(refused)} refused`,
-    ...some(linksLookedUp, 'links looked up'),
-    ...some(linksRefused, 'links not queued'),
-    ...some(deferred, 'deferred'),
-    ...some(pauses, pauses === 1 ? 'pause' : 'pauses'),
-    ...some(lastGood, 'decided by a last good copy'),
-    ...some(ignored, 'sent unchecked'),
-    ...some(paymentRequired, 'answered 402 (payment required)'),
-  ].join(', ');
+/** The counts that a line of totals has, in its order; all but the first two only if they are above 0. */
+const COUNTS = [
+  ['asked', 'asked about'],
+  ['refused', 'refused'],
+  ['linksLookedUp', 'links looked up'],
+  ['linksRefused', 'links not queued'],
+  ['deferred', 'deferred'],
+  ['pauses', 'pauses'],
+  ['lastGood', 'decided by a last good copy'],
+  ['ignored', 'sent unchecked'],
+  ['paymentRequired', 'answered 402 (payment required)'],
+] as const;
+
+type Count = (typeof COUNTS)[number][0];
+
+function totalsLine(totals: AccountTotals, rateOf: (count: Count) => string = () => ''): string {
+  return COUNTS.filter(([name], at) => at < 2 || totals[name] > 0)
+    .map(([name, words]) => {
+      const what = name === 'pauses' && totals[name] === 1 ? 'pause' : words;
+      const reasons = name === 'ignored' ? reasonsIn(totals) : '';
+      return `${number(totals[name])} ${what}${reasons}${rateOf(name)}`;
+    })
+    .join(', ');
+}
+
+function reasonsIn({ ignoredBecause }: AccountTotals): string {
+  const named = Object.entries(ignoredBecause).map(
+    ([because, times]) => `${printable(because)}: ${number(times)}`,
+  );
+  return named.length === 0 ? '' : ` (${someOf(named)})`;
+}
+
+/** The totals in one line, with how many a minute came since `before`: for a log that tells how a crawl goes. */
+export function accountRates(totals: AccountTotals, before: AccountTotals, elapsedMs: number): string {
+  return totalsLine(totals, (name) => {
+    const perMinute = ((totals[name] - before[name]) * 60_000) / Math.max(elapsedMs, 1);
+    return ` (${number(Math.round(perMinute * 10) / 10)} a minute)`;
+  });
 }
 
 const number = (count: number): string => count.toLocaleString('en');

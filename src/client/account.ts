@@ -7,11 +7,14 @@ import {
   invalid,
   isFunction,
   optionTable,
+  aFunction,
+  wholeNumber,
   RobotsInvalidOptionsError,
 } from '../base/index.ts';
 import type {
   Decision,
   DecisionMessage,
+  IgnoredMessage,
   PauseMessage,
   RequestWay,
   UsageRefusalMessage,
@@ -23,6 +26,7 @@ import {
   type AccountedRefusal,
   type AccountedSuspect,
   accountLines,
+  accountRates,
   accountText,
   type AccountTotals,
   refusedIn,
@@ -46,6 +50,17 @@ export interface RobotsAccountOptions {
    * @default a warning of the process (`process.emitWarning`) with the code `CANFETCH_FIRST_URL_REFUSED`
    */
   readonly onFirstRefused?: false | ((refused: AccountedRefusal) => void);
+  /**
+   * How often the totals are written, in one line with rates a minute: in milliseconds, at least 1,000. The timer keeps no
+   * process alive.
+   * @default never
+   */
+  readonly every?: number;
+  /**
+   * Writes that line. If it throws, the process is warned once (`CANFETCH_LISTENER_FAILED`).
+   * @default console.error
+   */
+  readonly write?: (line: string) => void;
 }
 
 /** An account of a crawl, to see what it lost. Made by {@link robotsAccount}. */
@@ -69,6 +84,10 @@ export interface RobotsAccount extends Disposable {
 const MAX_LISTED = 1_000;
 const MAX_URL = 2_000;
 const MAX_TEXT = 200;
+/** Reasons that requests were ignored for. Callers have few; one for each request would fill the memory. */
+const MAX_REASONS = 100;
+/** The longest delay of a timer. */
+const MAX_EVERY_MS = 2_147_483_647;
 
 /**
  * Keeps account of what a client is asked from now on, by the guards over it and by its own methods: what was refused,
@@ -91,11 +110,13 @@ const MAX_TEXT = 200;
 export function robotsAccount(client: RobotsClient, options: RobotsAccountOptions = {}): RobotsAccount {
   if (typeof client !== 'object' || client === null) throw invalid('the client', 'a RobotsClient', client);
   accountOptions(options, '');
-  return new Account(client, options.onFirstRefused ?? warn);
+  return new Account(client, options);
 }
 
 const accountOptions: Check = optionTable({
   onFirstRefused: expecting('false or a function', (value) => value === false || isFunction(value)),
+  every: wholeNumber(1_000, MAX_EVERY_MS, 'a whole number of milliseconds, at least 1,000'),
+  write: aFunction(),
 } satisfies Readonly<Record<keyof RobotsAccountOptions, Check>>);
 
 class Account implements RobotsAccount {
@@ -119,22 +140,32 @@ class Account implements RobotsAccount {
   /** Questions about pages. One about `/robots.txt` itself begins no crawl. */
   #pages = 0;
   #firstRefused: AccountedRefusal | undefined;
+  readonly #ignoredBecause = new Map<string, number>();
 
-  constructor(client: object, onFirstRefused: NonNullable<RobotsAccountOptions['onFirstRefused']>) {
+  constructor(client: object, { onFirstRefused = warn, every, write = console.error }: RobotsAccountOptions) {
     this.#onFirstRefused = onFirstRefused;
-    this.#close = listen(client, {
+    const stopWriting = every === undefined ? undefined : this.#writeEvery(every, write);
+    const stopListening = listen(client, {
       'canfetch:decision': (message: DecisionMessage) => this.#decided(message),
       'canfetch:usage': (message: UsageRefusalMessage) => this.#refused(message, 'usage', 'refused'),
       'canfetch:deferred': () => void this.#counts.deferred++,
       'canfetch:pause': (message: PauseMessage) => this.#paused(message),
-      'canfetch:ignored': () => void this.#counts.ignored++,
+      'canfetch:ignored': (message: IgnoredMessage) => this.#ignored(message),
       'canfetch:payment': () => void this.#counts.paymentRequired++,
     });
+    this.#close = () => {
+      stopListening();
+      stopWriting?.();
+    };
   }
 
   totals(): AccountTotals {
     const first = this.#firstRefused;
-    return { ...this.#counts, ...(first === undefined ? {} : { firstRefused: first }) };
+    return {
+      ...this.#counts,
+      ignoredBecause: Object.fromEntries(this.#ignoredBecause),
+      ...(first === undefined ? {} : { firstRefused: first }),
+    };
   }
 
   refusals(): readonly AccountedOrigin[] {
@@ -168,6 +199,28 @@ class Account implements RobotsAccount {
 
   [Symbol.dispose](): void {
     this.#close();
+  }
+
+  /** Starts a timer that writes the totals. Returns a function that ends it. */
+  #writeEvery(every: number, write: (line: string) => void): () => void {
+    let before = this.totals();
+    let at = performance.now();
+    const timer = setInterval(() => {
+      const [totals, now] = [this.totals(), performance.now()];
+      const line = accountRates(totals, before, now - at);
+      [before, at] = [totals, now];
+      callListener('write', write, line);
+    }, every);
+    timer.unref();
+    return () => clearInterval(timer);
+  }
+
+  #ignored({ because }: IgnoredMessage): void {
+    this.#counts.ignored++;
+    const reason = cut(because, MAX_TEXT);
+    const known = this.#ignoredBecause.get(reason);
+    if (known === undefined && this.#ignoredBecause.size >= MAX_REASONS) return;
+    this.#ignoredBecause.set(reason, (known ?? 0) + 1);
   }
 
   #decided(message: DecisionMessage): void {

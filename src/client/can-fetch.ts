@@ -1,3 +1,4 @@
+import { DEFAULT_AGENT } from '../base/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import type { CheckOptions } from './types.ts';
 import { RobotsClient } from './robots-client.ts';
@@ -18,6 +19,7 @@ let shared: RobotsClient | undefined;
  * ```
  */
 export function canFetch(url: string | URL, agent: Agent, options?: CheckOptions): Promise<boolean> {
-  shared ??= new RobotsClient();
+  // Each question names its agent.
+  shared ??= new RobotsClient({ agent: DEFAULT_AGENT });
   return shared.canFetch(url, agent, options);
 }

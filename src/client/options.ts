@@ -22,7 +22,7 @@ export interface RobotsClientOptions {
   /**
    * Who asks. The first string is also the `User-Agent` header of robots.txt requests, so say who you are and
    * where to read about it: `ExampleBot/1.0 (+https://example.com/bot)`.
-   * @default 'canfetch/<version>'
+   * @default 'canfetch/<version>', with a warning of the process, once (`CANFETCH_NO_AGENT`)
    */
   readonly agent?: Agent;
   /**

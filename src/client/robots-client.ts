@@ -37,6 +37,7 @@ import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
 import { ClientAttempts } from './attempts.ts';
+import { startDebugLog } from './debug-log.ts';
 import { type RobotsClientOptions } from './options.ts';
 import { addressChecksOf, readOptions, type Settings } from './settings.ts';
 import { OriginSettings } from './origin-settings.ts';
@@ -102,6 +103,7 @@ export class RobotsClient {
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) naming the option that is wrong. */
   constructor(options: RobotsClientOptions = {}) {
     const settings = readOptions(options);
+    startDebugLog();
     const { clock, random, concurrency, maxOrigins, maxBytes, maxBodyBytes } = settings;
     const origins = new OriginSettings(settings);
     const { profileOf } = origins;

@@ -14,7 +14,10 @@ export interface FetchMessage {
   readonly origin: string;
   /** `<origin>/robots.txt`. */
   readonly url: string;
-  /** The outcome. Do not change its body. `undefined` when all waiting callers had left. */
+  /**
+   * The outcome. Do not change its body; in JSON it is the number of its `octets`. `undefined` when all waiting callers
+   * had left.
+   */
   readonly outcome: Outcome | undefined;
   /** Epoch milliseconds. */
   readonly startedAt: number;
@@ -68,7 +71,11 @@ export class RobotsRequests {
     const revalidation = known?.copy !== undefined;
     const message = { origin, url: origin + ROBOTS_PATH, startedAt, revalidation };
     const ended = (outcome: Outcome | undefined): void =>
-      fetchChannel.publish({ ...message, outcome, durationMs: clock.now() - startedAt });
+      fetchChannel.publish({
+        ...message,
+        outcome: outcome && forLogs(outcome),
+        durationMs: clock.now() - startedAt,
+      });
     fetching.then(ended, () => ended(undefined));
     return fetching;
   }
@@ -113,6 +120,15 @@ export class RobotsRequests {
     const decision = decide(entry, this.#settings.tokens, located, now, 'memory');
     return decision.reason === 'rule' && !decision.allowed;
   }
+}
+
+/** The outcome, whose JSON has the number of octets in place of the body: subscribers write messages into logs. */
+function forLogs(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'success') return outcome;
+  const { body, ...others } = outcome;
+  return Object.defineProperty({ ...outcome }, 'toJSON', {
+    value: () => ({ ...others, octets: body.length }),
+  });
 }
 
 function validatorsOf(known: OriginRecord | undefined): Validators | undefined {

@@ -4,9 +4,10 @@ import {
   DEFAULT_DEADLINE_MS,
   DEFAULT_MAX_BODY_BYTES,
   quote,
+  DEFAULT_AGENT,
   RobotsInvalidOptionsError,
   systemClock,
-  VERSION,
+  warnOnce,
 } from '../base/index.ts';
 import { platform } from '#platform';
 import type { RobotsStore, StoreEvent } from '../store/index.ts';
@@ -50,6 +51,10 @@ export interface Settings {
   readonly overrides: ReadonlyMap<string, OriginOverride>;
 }
 
+const NO_AGENT =
+  `A client was made without \`agent\`: sites see ${DEFAULT_AGENT}, and the rules for canfetch hold. ` +
+  "Say who crawls: agent: 'ExampleBot/1.0 (+https://example.com/bot)'";
+
 /**
  * Checks the options and adds the defaults.
  *
@@ -75,7 +80,10 @@ export function readOptions(options: RobotsClientOptions): Settings {
       `Expected \`cache.maxBytes\` to be at least twice \`maxBodyBytes\` (${maxBodyBytes}), got "${maxBytes}" (number)`,
     );
   }
-  const agent = options.agent ?? `canfetch/${VERSION}`;
+  // RFC 9309 §2.2.1: "The product token SHOULD be a substring of the identification string that the crawler sends to
+  // the service." Without one, sites can neither name this crawler nor reach whoever runs it.
+  if (options.agent === undefined) warnOnce(NO_AGENT, 'CANFETCH_NO_AGENT');
+  const agent = options.agent ?? DEFAULT_AGENT;
   return {
     tokens: agentTokens(agent),
     agent: typeof agent === 'string' ? agent : [...agent],

@@ -67,6 +67,7 @@ describe('robotsAccount', () => {
       pauses: 0,
       lastGood: 0,
       ignored: 0,
+      ignoredBecause: {},
       paymentRequired: 0,
       unlisted: 0,
     });
@@ -139,15 +140,63 @@ describe('robotsAccount', () => {
     );
     await client.reserve('https://a.example/d', undefined, { minDelayMs: 60 * SECOND, maxDelayMs: SECOND });
     expect(account.totals()).toMatchObject({ asked: 5, refused: 2, deferred: 2, ignored: 1 });
+    expect(account.totals().ignoredBecause).toEqual({ 'a test': 1 });
     expect(account.refusals().map(({ reason, example: { statement } }) => [reason, statement])).toEqual([
       ['usage', { directive: 'content-usage', value: 'train-ai=n', line: 4 }],
       ['usage', { directive: 'content-signal', value: 'search=no' }],
     ]);
-    expect(String(account)).toContain('5 asked about, 2 refused, 2 deferred, 1 sent unchecked\n');
+    expect(String(account)).toContain('5 asked about, 2 refused, 2 deferred, 1 sent unchecked (a test: 1)\n');
     expect(String(account)).toContain(
       'https://a.example/own/a  usage at line 4 (content-usage: train-ai=n)\n',
     );
   });
+
+  it('writes its totals at an interval, with rates since the last time', async () => {
+    vi.useFakeTimers();
+    open.push(() => vi.useRealTimers());
+    const { client } = scripted();
+    const lines: string[] = [];
+    const write = (line: string): void => void lines.push(line);
+    const account = accountOf(client, { every: 30 * SECOND, write, onFirstRefused: false });
+    for (let n = 0; n < 1_200; n++)
+      await client.check(`https://a.example/${n % 100 === 0 ? 'private' : 'page'}`);
+    vi.advanceTimersByTime(29 * SECOND);
+    expect(lines).toEqual([]);
+    vi.advanceTimersByTime(SECOND);
+    await client.check('https://a.example/page');
+    vi.advanceTimersByTime(30 * SECOND);
+    expect(lines).toEqual([
+      '1,200 asked about (2,400 a minute), 12 refused (24 a minute)',
+      '1,201 asked about (2 a minute), 12 refused (0 a minute)',
+    ]);
+    account.close();
+    vi.advanceTimersByTime(HOUR);
+    expect(lines).toHaveLength(2);
+  });
+
+  it('names at most 100 reasons of requests that were sent unchecked, and counts all', async () => {
+    const { client } = scripted();
+    const account = accountOf(client);
+    const fetchPage = guardFetch(page, client);
+    for (let n = 0; n < 150; n++) {
+      const robots = { ignore: true, because: n < 120 ? `ticket ${n}` : 'ticket 7' };
+      await fetchPage('https://a.example/', { robots } as RequestInit);
+    }
+    const { ignored, ignoredBecause } = account.totals();
+    expect(ignored).toBe(150);
+    expect(Object.keys(ignoredBecause)).toHaveLength(100);
+    expect(ignoredBecause['ticket 7']).toBe(31);
+  });
+
+  it.each([{ every: 999 }, { every: 2 ** 31 }, { every: '1 min' }, { write: 'stderr' }])(
+    'refuses the options %j',
+    (options) => {
+      const { client } = scripted();
+      expect(() => robotsAccount(client, options as RobotsAccountOptions)).toThrow(
+        expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }),
+      );
+    },
+  );
 
   it('has a row for each origin and rule, with an example that the rule decided', async () => {
     const { client } = scripted(

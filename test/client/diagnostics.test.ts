@@ -76,6 +76,18 @@ describe('diagnostics channels', () => {
     ]);
   });
 
+  it('canfetch:fetch as JSON has the number of octets in place of the body, which subscribers still have', async () => {
+    const messages = heard<FetchMessage>('canfetch:fetch');
+    const { client } = scripted([file('User-agent: *')]);
+    await client.canFetch(URL_A);
+    const { outcome } = messages[0]!;
+    expect(outcome?.kind === 'success' && new TextDecoder().decode(outcome.body)).toBe('User-agent: *');
+    expect(JSON.parse(JSON.stringify(messages[0]))).toMatchObject({
+      outcome: { kind: 'success', octets: 13 },
+    });
+    expect(JSON.stringify(messages[0])).not.toContain('body');
+  });
+
   it('an attempt whose callers have all aborted has no outcome', async () => {
     const messages = heard<FetchMessage>('canfetch:fetch');
     const leaving = new AbortController();

@@ -1,3 +1,4 @@
+import { DEFAULT_AGENT } from '../../base/index.ts';
 import { platform } from '#platform';
 import type { StoreEvent } from '../../store/index.ts';
 import type { RobotsStore } from '../../store/index.ts';
@@ -83,7 +84,7 @@ export async function openClient(
   const names = agents.filter((agent) => agent !== '*');
   const client = new RobotsClient({
     profile,
-    ...(names.length === 0 ? {} : { agent: names }),
+    agent: names.length === 0 ? DEFAULT_AGENT : names,
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
     ...(dispatcher === undefined ? {} : { dispatcher }),
     ...(opened === undefined
