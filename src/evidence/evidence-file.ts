@@ -6,6 +6,7 @@ import {
   emitWarning,
   type Publisher,
   quote,
+  RobotsEvidenceError,
   RobotsInvalidOptionsError,
 } from '../base/index.ts';
 import { storedBody } from '../store/record/stored-body.ts';
@@ -14,7 +15,10 @@ import type { EvidenceEntry } from './entry.ts';
 /** `canfetch:evidence`: entries were lost. Published once per file and kind of trouble. */
 export interface EvidenceMessage {
   readonly path: string;
-  /** `ENOSPC` and the like, or `ERR_ROBOTS_EVIDENCE_SLOW`: the disk did not keep up. */
+  /**
+   * `ENOSPC` and the like; `ERR_ROBOTS_EVIDENCE_SLOW`: the disk did not keep up; `ERR_ROBOTS_EVIDENCE`: the file has
+   * something else, and is left as it is.
+   */
   readonly error: string;
 }
 
@@ -31,7 +35,7 @@ export interface EvidenceFile extends AsyncDisposable {
 
 /** Entries that wait for the disk take at most this much memory. What comes then is lost. */
 const MAX_WAITING_OCTETS = 16 * 1_024 * 1_024;
-/** The memory of an entry without a body. */
+/** The memory of an entry without its URL and its body. */
 const ENTRY_OCTETS = 1_024;
 /** A write holds whole lines, up to about this much. */
 const WRITE_CHARACTERS = 64 * 1_024;
@@ -39,7 +43,10 @@ const CHUNK_OCTETS = 1_024 * 1_024;
 
 const SLOW = 'ERR_ROBOTS_EVIDENCE_SLOW';
 const LF = 0x0a;
+/** How every file begins. */
+const START = '{"type":"run"';
 const BODY = Buffer.from(',"body":');
+/** What stands before a body: see `#lineOf`. */
 const DIGEST = /"sha256":"([0-9a-f]{64})"$/;
 
 /**
@@ -85,7 +92,8 @@ class EvidenceWriter {
   /** The digests whose bodies the file has. */
   #written = new Set<string>();
   readonly #told = new Set<string>();
-  #waiting: { readonly entry: EvidenceEntry; readonly number: number }[] = [];
+  #waiting: Waiting[] = [];
+  /** Of the entries that are not written yet. */
   #waitingOctets = 0;
   #working: Promise<void> | undefined;
   /** Octets of the whole lines in the file. */
@@ -103,9 +111,9 @@ class EvidenceWriter {
     if (entry.type === 'run') this.#number = 0;
     const number = this.#number++;
     if (this.#isClosed) return;
-    const octets = ENTRY_OCTETS + ('body' in entry ? (entry.body?.length ?? 0) : 0);
-    if (this.#waitingOctets + octets > MAX_WAITING_OCTETS) return this.#lose(1, SLOW);
-    this.#waiting.push({ entry, number });
+    const octets = octetsOf(entry);
+    if (this.#waitingOctets + octets > MAX_WAITING_OCTETS) return this.#lose(SLOW);
+    this.#waiting.push({ entry, number, octets });
     this.#waitingOctets += octets;
     this.#working ??= this.#writeAll();
   }
@@ -120,11 +128,16 @@ class EvidenceWriter {
   async #open(): Promise<FileHandle | undefined> {
     try {
       const file = await open(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600);
-      const { length, digests } = await readWritten(file);
-      this.#length = length;
-      this.#written = digests;
-      await file.truncate(length);
-      return file;
+      try {
+        const { length, digests } = await readWritten(file);
+        this.#length = length;
+        this.#written = digests;
+        await file.truncate(length);
+        return file;
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
     } catch (error) {
       this.#tell(error);
       return undefined;
@@ -136,27 +149,27 @@ class EvidenceWriter {
     while (this.#waiting.length > 0) {
       const waiting = this.#waiting;
       this.#waiting = [];
-      this.#waitingOctets = 0;
-      for (let at = 0; at < waiting.length;) {
-        const lines: string[] = [];
-        const digests: string[] = [];
-        let characters = 0;
-        const from = at;
-        for (; at < waiting.length && characters < WRITE_CHARACTERS; at++) {
-          const { entry, number } = waiting[at] ?? {};
-          if (entry === undefined) break;
-          const line = this.#lineOf(entry, number ?? 0, digests);
-          lines.push(line);
-          characters += line.length;
-        }
-        if (file === undefined) this.lost += at - from;
-        else if (!(await this.#write(file, lines.join('')))) {
-          this.lost += at - from;
-          for (const digest of digests) this.#written.delete(digest);
-        }
-      }
+      for (let at = 0; at < waiting.length;) at = await this.#writeSome(file, waiting, at);
     }
     this.#working = undefined;
+  }
+
+  /** Writes the lines of some entries, from `from` on. Returns where the others begin. */
+  async #writeSome(file: FileHandle | undefined, waiting: readonly Waiting[], from: number): Promise<number> {
+    const digests: string[] = [];
+    let lines = '';
+    let octets = 0;
+    let to = from;
+    for (let next; lines.length < WRITE_CHARACTERS && (next = waiting[to]) !== undefined; to++) {
+      lines += this.#lineOf(next, digests);
+      octets += next.octets;
+    }
+    if (file === undefined || !(await this.#write(file, lines))) {
+      this.lost += to - from;
+      for (const digest of digests) this.#written.delete(digest);
+    }
+    this.#waitingOctets -= octets;
+    return to;
   }
 
   /** Whether `text` was written whole. */
@@ -177,19 +190,18 @@ class EvidenceWriter {
   }
 
   /** The line of an entry. Its body is left out when the file has it; else its digest is added to `digests`. */
-  #lineOf(entry: EvidenceEntry, number: number, digests: string[]): string {
+  #lineOf({ entry, number }: Waiting, digests: string[]): string {
     if (!('body' in entry) || entry.body === undefined) return `${JSON.stringify({ ...entry, n: number })}\n`;
-    const { body, ...others } = entry;
-    const { sha256 } = others;
+    const { body, sha256, ...others } = entry;
     if (sha256 === undefined || this.#written.has(sha256))
-      return `${JSON.stringify({ ...others, n: number })}\n`;
+      return `${JSON.stringify({ ...others, sha256, n: number })}\n`;
     this.#written.add(sha256);
     digests.push(sha256);
-    return `${JSON.stringify({ ...others, body: storedBody(body), n: number })}\n`;
+    return `${JSON.stringify({ ...others, sha256, body: storedBody(body), n: number })}\n`;
   }
 
-  #lose(entries: number, error: string): void {
-    this.lost += entries;
+  #lose(error: string): void {
+    this.lost++;
     this.#tell(error);
   }
 
@@ -205,7 +217,23 @@ class EvidenceWriter {
   }
 }
 
-/** Reads what the file has: the length of its whole lines, and the digests of the bodies in them. */
+interface Waiting {
+  readonly entry: EvidenceEntry;
+  /** Its number within the run. */
+  readonly number: number;
+  readonly octets: number;
+}
+
+function octetsOf(entry: EvidenceEntry): number {
+  const octets = ENTRY_OCTETS + ('body' in entry ? (entry.body?.length ?? 0) : 0);
+  return 'url' in entry ? octets + entry.url.length : octets;
+}
+
+/**
+ * Reads what the file has: the length of its whole lines, and the digests of the bodies in them.
+ *
+ * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) when it has something else, which must not be written to.
+ */
 async function readWritten(
   file: FileHandle,
 ): Promise<{ readonly length: number; readonly digests: Set<string> }> {
@@ -217,6 +245,7 @@ async function readWritten(
   for (;;) {
     const { bytesRead } = await file.read(chunk, 0, chunk.length, read);
     if (bytesRead === 0) return { length, digests };
+    if (read === 0) assertEvidence(chunk.toString('latin1', 0, Math.min(bytesRead, START.length)));
     read += bytesRead;
     const octets =
       rest.length === 0 ? chunk.subarray(0, bytesRead) : Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
@@ -225,6 +254,13 @@ async function readWritten(
     length += end;
     rest = Buffer.from(octets.subarray(end));
   }
+}
+
+function assertEvidence(start: string): void {
+  if (START.startsWith(start)) return;
+  throw new RobotsEvidenceError(
+    `Expected a file of evidence, or none yet, got one that begins with ${quote(start)}`,
+  );
 }
 
 /** A digest stands before its body in a line, and nearly all lines have no body. */

@@ -62,7 +62,7 @@ export interface ReplayReport {
  * decided must come out; a difference shows that lines were changed or lost, or that another version of canfetch
  * decides otherwise. Memory depends on the number of origins and files, not on that of decisions.
  *
- * @param lines The lines of one file. Several files are replayed one by one.
+ * @param lines The lines of one file, without their ends. Several files are replayed one by one: each has its own runs.
  * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) for a line that is no evidence, or octets that do not fit their
  *   digest; RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
  *
@@ -81,8 +81,8 @@ export async function replay(
   options: ReplayOptions = {},
 ): Promise<ReplayReport> {
   const running = new Replay(options);
-  if (Symbol.iterator in lines) for (const line of lines) running.add(line);
-  else for await (const line of lines) running.add(line);
+  if (Symbol.iterator in lines) for (const line of lines) running.take(running.read(line));
+  else for await (const line of lines) running.take(running.read(line));
   return running.report();
 }
 
@@ -92,7 +92,7 @@ const checkOptions = optionTable({
   onDifference: aFunction(),
 });
 
-/** What {@link Replay.add} read. */
+/** A line that was replayed. */
 export interface ReplayedLine extends ReadEntry {
   /** Counted from 1. */
   readonly line: number;
@@ -132,14 +132,22 @@ export class Replay {
   }
 
   /**
-   * Reads the next line, and decides again what it has.
+   * Reads the next line, which {@link take} is given before the one after it is read.
    *
    * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`)
    */
-  add(text: string): ReplayedLine {
+  read(text: string): ReadEntry {
     this.#line++;
+    return readEntry(text, this.#line);
+  }
+
+  /**
+   * Decides again what a line has.
+   *
+   * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`)
+   */
+  take(read: ReadEntry): ReplayedLine {
     this.#number++;
-    const read = readEntry(text, this.#line);
     const { entry } = read;
     if (entry.type === 'run') {
       this.#runs++;

@@ -1,0 +1,47 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { guardFetch, RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
+import { Recorder } from '../../src/evidence/recorder.ts';
+
+const TEXT = 'User-agent: *\nDisallow: /private\n';
+
+/** What of the recorder is called while a client answers, is told of its site, and forgets. */
+async function calls(options: RobotsClientOptions): Promise<Record<string, number>> {
+  const methods = ['attempted', 'takenOver', 'signalled', 'forgotten', 'made', 'decided', 'ignored'] as const;
+  const spies = methods.map((name) => [name, vi.spyOn(Recorder.prototype, name)] as const);
+  onTestFinished(() => spies.forEach(([, spy]) => spy.mockRestore()));
+  const client = new RobotsClient({
+    agent: 'ExampleBot',
+    transport: { fetch: async () => new Response(TEXT) },
+    ...options,
+  });
+  const guarded = guardFetch(async (_url: string) => new Response('a page'), client);
+  await client.check('https://a.example/private');
+  client.permits('https://a.example/page');
+  client.peek('https://a.example/page');
+  await guarded('https://a.example/page');
+  client.report('https://b.example/', { reachable: true });
+  await client.invalidate('https://a.example/');
+  await client.close();
+  return Object.fromEntries(spies.map(([name, spy]) => [name, spy.mock.calls.length]));
+}
+
+describe('a client without the option `evidence`', () => {
+  it('computes no field of it', async () => {
+    const counted = await calls({});
+    expect(Object.values(counted).every((times) => times === 0)).toBe(true);
+  });
+
+  it('with it does, which the count shows', async () => {
+    const counted = await calls({ evidence: () => undefined });
+    expect(counted).toEqual({
+      attempted: 1,
+      takenOver: 0,
+      // By the caller, and by the page that the guard got.
+      signalled: 2,
+      forgotten: 1,
+      made: 4,
+      decided: 4,
+      ignored: 0,
+    });
+  });
+});

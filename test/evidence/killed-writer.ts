@@ -1,0 +1,21 @@
+/** Crawls and writes evidence without an end, until it is killed: see evidence-file.test.ts. */
+import { statSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { RobotsClient } from '../../src/client/index.ts';
+import { evidenceFile } from '../../src/evidence/index.ts';
+
+const path = process.argv[2]!;
+const client = new RobotsClient({
+  agent: 'ExampleBot',
+  transport: { fetch: async (url) => new Response(`User-agent: *\nDisallow: /private\n# ${url}\n`) },
+  evidence: evidenceFile(path),
+});
+const before = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+let told = false;
+for (let site = 0; ; site++) {
+  await client.check(`https://site-${site}.example/private`);
+  await setImmediate();
+  if (told || statSync(path).size < before + 50_000) continue;
+  told = true;
+  console.log('"written"');
+}
