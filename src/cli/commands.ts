@@ -10,6 +10,7 @@ import { mcpCommand } from './mcp/command.ts';
 import { policyCommand } from './policy/command.ts';
 import { prefetchCommand } from './prefetch/command.ts';
 import { profilesCommand } from './profiles/command.ts';
+import { replayCommand } from './replay/command.ts';
 import { serveCommand } from './serve/command.ts';
 import { testCommand } from './test/command.ts';
 
@@ -23,6 +24,7 @@ const answering: readonly Command[] = [
   prefetchCommand,
   profilesCommand,
   cacheCommand,
+  replayCommand,
   serveCommand,
   mcpCommand,
   completionCommand,

@@ -3,6 +3,7 @@ import { exitCode } from '../frame/exit-code.ts';
 import {
   agentOption,
   deadlineOption,
+  evidenceOption,
   formatOptions,
   profileOption,
   proxyOption,
@@ -27,6 +28,7 @@ export const check: Command = {
     deadlineOption,
     proxyOption,
     storeOption,
+    evidenceOption,
     ...formatOptions(),
     { name: 'long', help: 'show several lines for each URL, as for one; with several it is one line' },
     { name: 'quiet', short: 'q', help: 'print nothing; use the exit code' },

@@ -91,6 +91,11 @@ async function deciderFor(given: ParsedArguments, session: Session, signal: Abor
   if (file === undefined) {
     return (await import('./decide-online.ts')).decideOnline(settings, session, signal, purpose);
   }
+  if (settings.evidence !== undefined) {
+    throw new UsageError(
+      'Expected either --evidence or --robots, got both: evidence is of what was fetched; leave one of them out',
+    );
+  }
   const warn = (message: string): void => void session.stderr.write(`canfetch: ${message}\n`);
   const { agents, profile } = settings;
   return decideOffline({ agents, profile, file, stdin: session.stdin, warn, purpose });

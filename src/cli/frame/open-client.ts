@@ -9,6 +9,7 @@ import type { PolicyClient } from '../../report/input/index.ts';
 import { count, printable } from '../../report/text/index.ts';
 import type { Session } from '../../report/index.ts';
 import { UsageError } from '../../report/usage-error.ts';
+import type { EvidenceFile } from '../../evidence/index.ts';
 import type { ProxyDispatcher } from '../../net/index.ts';
 import { isRedisUrl, openPathStore } from './path-store.ts';
 import { readProxies } from './proxy.ts';
@@ -21,23 +22,28 @@ interface OpenedStore {
   close(): Promise<void>;
 }
 
-/** A client with the store that was opened for it. Disposing it closes both. */
+/** What was opened for a client. */
+interface OpenedParts {
+  readonly dispatcher: ProxyDispatcher | undefined;
+  readonly store: OpenedStore | undefined;
+  readonly evidence: EvidenceFile | undefined;
+  readonly troubles: StoreTroubles;
+}
+
+/** A client with the store and the file of evidence that were opened for it. Disposing it closes all. */
 export class OpenedClient implements PolicyClient {
   readonly client: RobotsClient;
   /** The proxies, when requests use any. */
   readonly dispatcher: ProxyDispatcher | undefined;
   readonly #store: OpenedStore | undefined;
+  readonly #evidence: EvidenceFile | undefined;
   readonly #troubles: StoreTroubles;
 
-  constructor(
-    client: RobotsClient,
-    dispatcher: ProxyDispatcher | undefined,
-    store: OpenedStore | undefined,
-    troubles: StoreTroubles,
-  ) {
+  constructor(client: RobotsClient, { dispatcher, store, evidence, troubles }: OpenedParts) {
     this.client = client;
     this.dispatcher = dispatcher;
     this.#store = store;
+    this.#evidence = evidence;
     this.#troubles = troubles;
   }
 
@@ -50,6 +56,7 @@ export class OpenedClient implements PolicyClient {
     await this.client.close();
     await this.dispatcher?.destroy();
     await this.#store?.close();
+    await this.#evidence?.close();
     this.#troubles.report();
   }
 }
@@ -63,7 +70,7 @@ export class OpenedClient implements PolicyClient {
  *   `fetch` is the transport.
  */
 export async function openClient(
-  { agents, profile, deadlineMs, store: named, proxy }: OnlineSettings,
+  { agents, profile, deadlineMs, store: named, evidence: path, proxy }: OnlineSettings,
   session: Session,
   more: RobotsClientOptions = {},
 ): Promise<OpenedClient> {
@@ -80,6 +87,8 @@ export async function openClient(
   const opened = named === undefined ? undefined : await openStore(named);
   if (opened !== undefined) warnSetAside(opened, session);
   const troubles = new StoreTroubles(session);
+  const evidence =
+    path === undefined ? undefined : (await import('../../evidence/index.ts')).evidenceFile(path);
   // "*" is not a product token, so requests cannot carry it in User-Agent.
   const names = agents.filter((agent) => agent !== '*');
   const client = new RobotsClient({
@@ -87,12 +96,13 @@ export async function openClient(
     agent: names.length === 0 ? DEFAULT_AGENT : names,
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
     ...(dispatcher === undefined ? {} : { dispatcher }),
+    ...(evidence === undefined ? {} : { evidence }),
     ...(opened === undefined
       ? {}
       : { store: opened.store, onStoreEvent: (event: StoreEvent) => troubles.note(event) }),
     ...more,
   });
-  return new OpenedClient(client, dispatcher, opened, troubles);
+  return new OpenedClient(client, { dispatcher, store: opened, evidence, troubles });
 }
 
 async function openStore(named: string): Promise<OpenedStore> {

@@ -87,6 +87,12 @@ export const storeOption: CommandOption = {
   help: 'read and keep robots.txt records here, for the next run and for other processes: a folder (needs the package lmdb), sqlite:FILE (needs Node.js 22.13), or redis://HOST:PORT/DATABASE for a Redis or Valkey server, rediss:// over TLS (needs the package redis, ioredis or iovalkey)',
 };
 
+export const evidenceOption: CommandOption = {
+  name: 'evidence',
+  value: 'FILE',
+  help: 'append to this file what robots.txt said when, and what was decided by it; see `canfetch replay`',
+};
+
 /** Options that every command has. */
 export const commonOptions: readonly CommandOption[] = [
   {

@@ -104,6 +104,8 @@ export interface OnlineSettings {
   readonly deadlineMs: number | undefined;
   /** Folder, `sqlite:` and the file, or `redis:` URL, of a store that keeps answers between runs. */
   readonly store: string | undefined;
+  /** File that evidence is appended to. */
+  readonly evidence: string | undefined;
   /** URL of a proxy for all requests. When absent, the environment variables apply. */
   readonly proxy: string | undefined;
 }
@@ -119,6 +121,7 @@ export function onlineSettings(given: ParsedArguments): OnlineSettings {
     profile: readProfile(given),
     deadlineMs: readDeadlineMs(given),
     store: readStore(given),
+    evidence: given.values.get('evidence')?.[0],
     proxy: given.values.get('proxy')?.[0],
   };
 }

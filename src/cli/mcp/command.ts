@@ -1,6 +1,13 @@
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { agentOption, deadlineOption, profileOption, proxyOption, storeOption } from '../frame/options.ts';
+import {
+  agentOption,
+  deadlineOption,
+  evidenceOption,
+  profileOption,
+  proxyOption,
+  storeOption,
+} from '../frame/options.ts';
 
 /** `canfetch mcp`: gives the same answers to AI agents, and fetches pages for them, over the Model Context Protocol. */
 export const mcpCommand: Command = {
@@ -26,6 +33,7 @@ export const mcpCommand: Command = {
     deadlineOption,
     proxyOption,
     storeOption,
+    evidenceOption,
   ],
   examples: [
     {

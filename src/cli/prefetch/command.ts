@@ -3,6 +3,7 @@ import { exitCode } from '../frame/exit-code.ts';
 import {
   agentOption,
   deadlineOption,
+  evidenceOption,
   formatOptions,
   profileOption,
   proxyOption,
@@ -24,6 +25,7 @@ export const prefetchCommand: Command = {
     deadlineOption,
     proxyOption,
     storeOption,
+    evidenceOption,
     ...formatOptions(formats, 'json'),
     { name: 'concurrency', value: 'N', help: 'origins fetched at the same time; 32 by default' },
     { name: 'quiet', short: 'q', help: 'print nothing; use the exit code' },

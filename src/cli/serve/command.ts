@@ -1,6 +1,13 @@
 import type { Command } from '../frame/command.ts';
 import { exitCode } from '../frame/exit-code.ts';
-import { agentOption, deadlineOption, profileOption, proxyOption, storeOption } from '../frame/options.ts';
+import {
+  agentOption,
+  deadlineOption,
+  evidenceOption,
+  profileOption,
+  proxyOption,
+  storeOption,
+} from '../frame/options.ts';
 
 /** `canfetch serve`: gives the same answers over HTTP, for crawlers in other languages and for people. */
 export const serveCommand: Command = {
@@ -37,6 +44,10 @@ export const serveCommand: Command = {
     deadlineOption,
     proxyOption,
     storeOption,
+    {
+      ...evidenceOption,
+      help: `${evidenceOption.help}; each of several workers has its own, FILE.1 and so on`,
+    },
     {
       name: 'workers',
       value: 'COUNT',

@@ -39,7 +39,7 @@ export async function serve(
   if (operand !== undefined) throw new UsageError(`Expected no operand, got ${quoted(operand)}`);
   const address = { host: given.values.get('host')?.[0] ?? DEFAULT_HOST, port: readPort(given) };
   const workers = readWorkers(given);
-  const settings = onlineSettings(given);
+  const settings = ownEvidence(onlineSettings(given));
   if (workers > 1 && cluster.isPrimary) {
     return (await import('./primary.ts')).serveWithWorkers(workers, address, session);
   }
@@ -50,6 +50,15 @@ export async function serve(
   } finally {
     primary?.close();
   }
+}
+
+/** Each worker writes to a file of its own. */
+function ownEvidence(settings: OnlineSettings): OnlineSettings {
+  const { evidence } = settings;
+  const { worker } = cluster;
+  return evidence === undefined || worker === undefined
+    ? settings
+    : { ...settings, evidence: `${evidence}.${worker.id}` };
 }
 
 interface ServeOptions {

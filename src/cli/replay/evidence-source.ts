@@ -1,0 +1,107 @@
+import { isRobotsError } from '../../base/index.ts';
+import type { Replay, ReplayedLine } from '../../evidence/replay.ts';
+import { ListPosition } from '../../report/input/index.ts';
+import { UsageError } from '../../report/usage-error.ts';
+import { printable } from '../../report/text/index.ts';
+import type { Readable } from 'node:stream';
+
+/** No entry is longer, in characters. */
+const MAX_LINE_LENGTH = 256 * 1_024 * 1_024;
+
+/** One file of evidence, read line by line, and the replay of it. */
+export class EvidenceSource {
+  readonly name: string;
+  readonly replay: Replay;
+  readonly #chunks: AsyncIterator<string | Uint8Array>;
+  readonly #position: ListPosition;
+  readonly #decoder = new TextDecoder();
+  #lines: readonly string[] = [];
+  #next = 0;
+  #rest = '';
+  #octets = 0;
+  #hasEnded = false;
+  #head: ReturnType<Replay['read']> | undefined;
+
+  constructor(name: string, stream: Readable, replay: Replay) {
+    this.name = name;
+    this.replay = replay;
+    this.#chunks = stream[Symbol.asyncIterator]();
+    this.#position = new ListPosition(stream);
+  }
+
+  /** The share of the file that was read, from 0 to 1. */
+  get share(): number | undefined {
+    return this.#position.share;
+  }
+
+  /** Whether the next line is known, or that there is none, without waiting. */
+  get isReady(): boolean {
+    return this.#head !== undefined || this.#next < this.#lines.length || this.#hasEnded;
+  }
+
+  /** Reads on, until {@link isReady}. */
+  async fill(): Promise<void> {
+    while (!this.isReady) {
+      const { done, value } = await this.#chunks.next();
+      if (done === true) this.#end();
+      else this.#add(value);
+    }
+  }
+
+  /**
+   * The time of the next line; `undefined` when there is none.
+   *
+   * @throws UsageError when it is no evidence.
+   */
+  get nextAt(): number | undefined {
+    const text = this.#lines[this.#next];
+    if (this.#head === undefined && text !== undefined) {
+      this.#next++;
+      this.#head = this.#named(() => this.replay.read(text));
+    }
+    return this.#head?.entry.at;
+  }
+
+  /**
+   * Decides the next line again.
+   *
+   * @throws UsageError when it is no evidence.
+   */
+  take(): ReplayedLine | undefined {
+    if (this.nextAt === undefined || this.#head === undefined) return undefined;
+    const head = this.#head;
+    this.#head = undefined;
+    return this.#named(() => this.replay.take(head));
+  }
+
+  #add(chunk: string | Uint8Array): void {
+    this.#octets += chunk.length;
+    this.#position.reach({ input: '', end: this.#octets });
+    const text =
+      this.#rest + (typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true }));
+    const lines = text.split('\n');
+    this.#rest = lines.pop() ?? '';
+    if (this.#rest.length > MAX_LINE_LENGTH) this.#end();
+    this.#lines = lines;
+    this.#next = 0;
+  }
+
+  /** What follows the last line end is a line that was cut, or one whose end an editor has removed. */
+  #end(): void {
+    this.#hasEnded = true;
+    const rest = this.#rest + this.#decoder.decode();
+    this.#rest = '';
+    this.#lines = rest === '' ? [] : [rest];
+    this.#next = 0;
+  }
+
+  /** Adds the name of the file to what is wrong with it. */
+  #named<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (cause) {
+      if (!isRobotsError(cause) || cause.code !== 'ERR_ROBOTS_EVIDENCE') throw cause;
+      throw new UsageError(`${printable(this.name)}: ${cause.message}`, { cause });
+    }
+  }
+}

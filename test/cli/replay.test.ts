@@ -1,0 +1,244 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RobotsClient } from '../../src/index.ts';
+import { evidenceFile } from '../../src/evidence/index.ts';
+import { HOUR, START } from '../support/client.ts';
+import { type Site, startSite } from '../support/site.ts';
+import { cli, records } from './session.ts';
+
+const FORBIDS = 'User-agent: *\nDisallow: /private\n\nUser-agent: OtherBot\nDisallow: /\n';
+const DIGEST = /sha256 [0-9a-f]{64}/;
+
+let folder: string;
+let file: string;
+let later: string;
+
+/** A crawl in virtual time that starts at `from`, and its evidence. */
+async function crawl(path: string, from: number): Promise<void> {
+  const evidence = evidenceFile(path);
+  let now = from;
+  let status = 200;
+  const client = new RobotsClient({
+    agent: 'ExampleBot/1.0',
+    clock: { now: () => now },
+    random: () => 0,
+    evidence,
+    transport: {
+      fetch: async ({ length }) => new Response(length > 0 && status === 200 ? FORBIDS : null, { status }),
+    },
+  });
+  await client.check('https://a.example/private');
+  await client.check('https://a.example/page');
+  now += 25 * HOUR;
+  status = 503;
+  await client.check('https://a.example/private');
+  status = 403;
+  await client.check('https://b.example/page');
+  await client.close();
+  await evidence.close();
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'canfetch-replay-'));
+  file = join(folder, 'evidence.ndjson');
+  later = join(folder, 'later.ndjson');
+  await crawl(file, START);
+  await crawl(later, START + HOUR);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A copy with some text replaced. */
+function doctored(from: string, to: string): string {
+  const path = join(folder, `doctored-${from.length}-${to.length}.ndjson`);
+  const text = readFileSync(file, 'utf8');
+  expect(text).toContain(from);
+  writeFileSync(path, text.replace(from, to));
+  return path;
+}
+
+describe('replay', () => {
+  it('says that all comes out as recorded', async () => {
+    const { code, stdout, stderr } = await cli(['replay', file]);
+    expect([code, stderr, stdout]).toEqual([0, '', '4 decisions of 1 run: all come out as recorded\n']);
+  });
+
+  it('reads standard input, and says so in JSON', async () => {
+    const { code, stdout } = await cli(['replay', '--json', '-'], { stdin: readFileSync(file, 'utf8') });
+    expect(code).toBe(0);
+    expect(records(stdout)).toEqual([
+      {
+        schemaVersion: 1,
+        kind: 'report',
+        entries: 8,
+        runs: 1,
+        decisions: 4,
+        flipped: 0,
+        changed: 0,
+        faults: 0,
+      },
+    ]);
+  });
+
+  it('takes several files as one log, in the order of time, however they are cut into chunks', async () => {
+    const chunks = readFileSync(later, 'utf8').match(/.{1,7}\n?/gs) ?? [];
+    const { code, stdout } = await cli(['replay', '--json', '--profile', 'koster-1996', file, '-'], {
+      stdin: chunks,
+    });
+    expect(code).toBe(1);
+    const listed = records(stdout);
+    expect(listed.at(-1)).toMatchObject({ kind: 'report', runs: 2, decisions: 8 });
+    const at = listed.slice(0, -1).map((record) => [record['file'], record['at'], record['url']]);
+    expect(at).toEqual([
+      [file, START + 25 * HOUR, 'https://b.example/page'],
+      ['-', START + 26 * HOUR, 'https://b.example/page'],
+    ]);
+  });
+
+  it('lists a doctored decision with both reasons', async () => {
+    const path = doctored(
+      '"allowed":true,"state":"rules","reason":"no-rule"',
+      '"allowed":false,"state":"rules","reason":"no-rule"',
+    );
+    const { code, stdout } = await cli(['replay', path]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^OTHERWISE {2}https:\/\/a\.example\/page {2}.*line 4, 2026-01-15 12:00:00Z$/m);
+    expect(stdout).toMatch(
+      /^ {2}recorded {2}DISALLOWED for ExampleBot under rfc9309: no rule matches, sha256/m,
+    );
+    expect(stdout).toMatch(/^ {2}replayed {2}ALLOWED for ExampleBot under rfc9309: no rule matches, sha256/m);
+    expect(stdout).toMatch(/^4 decisions of 1 run: 1 come out otherwise, 0 for another reason$/m);
+  });
+
+  it('says that lines are missing', async () => {
+    const path = doctored(readFileSync(file, 'utf8').split('\n')[2]! + '\n', '');
+    const { code, stdout } = await cli(['replay', path]);
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/^DOES NOT FIT .*line 3.*\n {2}lines before it are missing$/m),
+    ]);
+    expect(stdout).toContain('; 1 entry cannot be what happened');
+  });
+
+  it.each([
+    [
+      'octets that do not fit their digest',
+      () => doctored('Disallow: /private', 'Disallow: /privatf'),
+      /line 2.*digest/,
+    ],
+    ['a file that was cut', () => doctored(readFileSync(file, 'utf8').slice(-60), ''), /line 8/],
+    ['another file', () => new URL('./session.ts', import.meta.url).pathname, /line 1/],
+    ['an empty file', () => doctored(readFileSync(file, 'utf8'), ''), /empty/],
+    ['no file', () => join(folder, 'none'), /evidence/],
+  ])('refuses %s, and names the file', async (_, path, message) => {
+    const { code, stderr } = await cli(['replay', path()]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(stderr).toContain(path().split('/').at(-1));
+  });
+
+  it('lists what flips under another agent, and every change with --all', async () => {
+    const flips = await cli(['replay', '--json', '-a', 'OtherBot/2', file]);
+    expect(flips.code).toBe(1);
+    expect(records(flips.stdout).map((record) => record['url'])).toEqual([
+      'https://a.example/page',
+      undefined,
+    ]);
+    const all = await cli(['replay', '--json', '--all', '-a', 'OtherBot/2', file]);
+    expect(records(all.stdout).map((record) => record['url'])).toEqual([
+      'https://a.example/private',
+      'https://a.example/page',
+      'https://a.example/private',
+      undefined,
+    ]);
+  });
+
+  it.each([
+    [[], 'a file of evidence'],
+    [['-', '-'], 'once'],
+    [['--url', '/page', 'FILE'], 'URL'],
+    [['-a', '???', 'FILE'], 'product token'],
+  ])('refuses the arguments %j', async (argv, message) => {
+    const { code, stderr } = await cli(['replay', ...argv.map((word) => (word === 'FILE' ? file : word))]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+describe('replay --url', () => {
+  it('tells the story of a page in words', async () => {
+    const { code, stdout } = await cli(['replay', '--url', 'https://a.example/private', file]);
+    expect(code).toBe(0);
+    const [head, , ...told] = stdout.split('\n');
+    expect(head).toBe('https://a.example/private: asked 2 times');
+    expect(told.join('\n')).toMatch(
+      /^2026-01-15 12:00:00Z {2}DISALLOWED for ExampleBot under rfc9309: line 2 {2}Disallow: \/private/,
+    );
+    expect(stdout).toContain(
+      'by the answer https://a.example/robots.txt → 200 (success, good until 2026-01-16 12:00:00Z)',
+    );
+    expect(stdout).toContain('robots.txt had 67 octets, sha256');
+    expect(stdout).toMatch(DIGEST);
+    expect(stdout).toMatch(/^2026-01-16 13:00:00Z {2}DISALLOWED .*\(last good copy\)/m);
+    expect(stdout).toMatch(
+      /by the answer https:\/\/a\.example\/robots\.txt → 503 \(unreachable, asked again from/,
+    );
+    expect(stdout).toMatch(/sha256 [0-9a-f]{64}, from the answer .* → 200/);
+    expect(stdout).toContain(`written in ${file}, line 3`);
+  });
+
+  it('tells it in JSON, too', async () => {
+    const { stdout } = await cli(['replay', '--json', '--url', 'https://a.example/private', file]);
+    expect(records(stdout)).toEqual([
+      expect.objectContaining({
+        kind: 'asked',
+        line: 3,
+        decision: expect.objectContaining({ allowed: false }),
+        answer: expect.objectContaining({ line: 2, outcome: 'success' }),
+      }),
+      expect.objectContaining({
+        decision: expect.objectContaining({ state: 'last-good' }),
+        answer: expect.objectContaining({ outcome: 'unreachable' }),
+        octets: expect.objectContaining({ line: 2, outcome: 'success' }),
+      }),
+    ]);
+    expect(stdout).not.toContain('Disallow: /private\\n');
+  });
+
+  it('says that a page was never asked for', async () => {
+    const { code, stdout } = await cli(['replay', '--url', 'https://c.example/', file]);
+    expect([code, stdout]).toEqual([0, 'https://c.example/: never asked\n']);
+  });
+});
+
+describe('--evidence', () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await startSite({ '/robots.txt': { body: FORBIDS } });
+  });
+  afterAll(() => site.close());
+
+  it.each([
+    ['check', (path: string) => ['check', '--evidence', path, '-a', 'ExampleBot', site.url('/private')], 1],
+    ['prefetch', (path: string) => ['prefetch', '--evidence', path, '-'], 0],
+  ])('of %s is replayed', async (name, argv, code) => {
+    const path = join(folder, `${name}.ndjson`);
+    expect((await cli(argv(path), { stdin: `${site.origin}\n` })).code).toBe(code);
+    const replayed = await cli(['replay', path]);
+    expect(replayed).toMatchObject({ code: 0, stdout: '1 decision of 1 run: all come out as recorded\n' });
+  });
+
+  it('is not for decisions by a file', async () => {
+    const path = join(folder, 'robots.txt');
+    writeFileSync(path, FORBIDS);
+    const { code, stderr } = await cli([
+      'check',
+      '--robots',
+      path,
+      '--evidence',
+      join(folder, 'x'),
+      '/private',
+    ]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--evidence')]);
+  });
+});
