@@ -25,6 +25,7 @@ export {
   RobotsInvalidUrlError,
 } from './errors.ts';
 export { alternatives, assertKnownOptions, invalid } from './invalid-options.ts';
+export { Turn } from './turn.ts';
 export { VERSION } from './version.ts';
 export { callListener, emitWarning, warnOnce } from './warning.ts';
 export { isNear } from './is-near.ts';

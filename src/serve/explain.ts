@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { Turn } from '../base/index.ts';
 import { type Purpose, PURPOSES } from '../decision/index.ts';
 import { profileNames, type ProfileName, profiles } from '../lifecycle/index.ts';
 import { MAX_URL_OCTETS, targetOf } from '../url/index.ts';
-import { parseRobots, type RobotsFile } from '../rules/index.ts';
+import { type Dialect, parseRobots, type RobotsFile } from '../rules/index.ts';
 import { explainUrl, fileSource, type InputError, linesOf, notATarget, tokensOf } from '../report/index.ts';
 import { cause, jsonLine, policyRecord, lifetimeReason } from '../report/text/index.ts';
-import { inputSentence, readRobots } from '../report/input/index.ts';
+import { inputSentence, type ReadRobots, readRobots } from '../report/input/index.ts';
 import { readJson } from './body.ts';
 import { agentFor } from './check.ts';
 import { type Handler, JSON_TYPE } from './reply.ts';
@@ -14,7 +15,6 @@ import { Problem } from './problem.ts';
 import { MAX_AGENTS, onlyKnown, onlyOne, readAgents, readPurpose } from './query.ts';
 import { groupRanges } from './group-ranges.ts';
 import { timeline } from './timeline.ts';
-import { Turn } from './turn.ts';
 import type {
   ExplanationAnswer,
   FileParts,
@@ -78,13 +78,13 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
 };
 
 /** About twice the 500 KiB that are read of a file, because JSON escapes lengthen it. */
-const MAX_BODY_BYTES = 1_048_576;
+export const MAX_BODY_BYTES = 1_048_576;
 /** Maximum number of verdicts per request, because each matches all rules of the file. */
-const MAX_VERDICTS = 1_000;
+export const MAX_VERDICTS = 1_000;
 /** Maximum length of all verdicts in a response. A verdict can be some hundred times as long as its question. */
 const MAX_VERDICT_CHARACTERS = 33_554_432;
 
-const strings = z.array(z.string().min(1).max(MAX_URL_OCTETS)).min(1);
+export const strings: z.ZodArray<z.ZodString> = z.array(z.string().min(1).max(MAX_URL_OCTETS)).min(1);
 
 interface Pasted {
   readonly robots: string;
@@ -125,8 +125,7 @@ export const explainPasted: Handler = async ({ request, query, service, signal }
       `Expected at most ${MAX_VERDICTS} verdicts, got ${urls.length} URLs for ${agents.length} agents`,
     );
   }
-  const { body, truncated } = await readRobots('-', Readable.from([Buffer.from(robots)]), 'robots');
-  const file = parseRobots(body, { dialect: profiles[profile].dialect });
+  const { file, body, truncated } = await parsePasted(robots, profiles[profile].dialect);
   const { suspect } = fileSource('-', body, truncated);
   const results = await verdictsFor(file, { urls, agents, purpose }, signal);
   const answer: Answer<PastedAnswer> = {
@@ -139,6 +138,15 @@ export const explainPasted: Handler = async ({ request, query, service, signal }
   };
   return { type: JSON_TYPE, body: jsonLine(answer) };
 };
+
+/** Parses the text of a file, with the size limit of a fetched one. */
+export async function parsePasted(
+  robots: string,
+  dialect: Dialect,
+): Promise<ReadRobots & { readonly file: RobotsFile }> {
+  const read = await readRobots('-', Readable.from([Buffer.from(robots)]), 'robots');
+  return { ...read, file: parseRobots(read.body, { dialect }) };
+}
 
 /** What {@link jsonLine} makes an answer of. */
 type Answer<Whole> = Omit<Whole, 'schemaVersion'>;

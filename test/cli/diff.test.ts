@@ -2,11 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FileComparison } from '../../src/cli/diff/compare.ts';
-import { EffectiveRules } from '../../src/cli/diff/effective.ts';
-import { ruleChanges } from '../../src/cli/diff/rule-changes.ts';
-import { parseRobots, type Rule } from '../../src/rules/index.ts';
-import fc from '../support/fast-check.ts';
 import { startSite } from '../support/site.ts';
 import { cli, records } from './session.ts';
 
@@ -43,15 +38,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => rm(folder, { recursive: true }));
-
-describe('records other than rules', () => {
-  it('are compared for the agents of their blocks alone', () => {
-    const body = (delay: string): string =>
-      `User-agent: a\nCrawl-delay: ${delay}\nUser-agent: *\nDisallow: /x\n`;
-    const { differences } = new FileComparison(parseRobots(body('5')), parseRobots(body('9')), ['a', 'b']);
-    expect(differences).toMatchObject([{ agents: ['a'], records: [{ kind: 'removed' }, { kind: 'added' }] }]);
-  });
-});
 
 describe('diff', () => {
   it('shows what changed for whom, and which URLs flip', async () => {
@@ -233,83 +219,5 @@ describe('precedence', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^ {2}~ line \d .*, before on line \d: the first match decides$/m);
     expect(stdout).toContain('    /a/b  disallowed by line 2 → allowed by line 2');
-  });
-});
-
-const rule = fc.record({
-  directive: fc.constantFrom('allow' as const, 'disallow' as const),
-  pattern: fc.stringMatching(/^\/[ab*$]{0,3}$/),
-});
-const ruleList = fc
-  .array(rule, { maxLength: 8 })
-  .map((rules) => rules.map((each, index): Rule => ({ ...each, line: index + 2 })));
-const text = (rules: readonly Rule[]): string =>
-  `User-agent: *\n${rules.map(({ directive, pattern }) => `${directive}: ${pattern}\n`).join('')}`;
-
-describe('for any rules', () => {
-  it('the changes turn one list into the other', () => {
-    fc.assert(
-      fc.property(ruleList, ruleList, (before, after) => {
-        const key = ({ directive, pattern }: Rule): string => `${directive} ${pattern}`;
-        const rules = new Set(before.map(key));
-        for (const change of ruleChanges(before, after, false)) {
-          if (change.kind !== 'added') expect(rules.delete(key(change.before))).toBe(true);
-          if (change.kind !== 'removed') rules.add(key(change.after));
-        }
-        expect(rules).toEqual(new Set(after.map(key)));
-      }),
-    );
-  });
-
-  it.each(['rfc9309', 'koster-1996'] as const)('unchanged rules have the same verdicts: %s', (dialect) => {
-    const path = fc.stringMatching(/^\/[ab]{0,4}$/);
-    fc.assert(
-      fc.property(ruleList, ruleList, path, (before, after, target) => {
-        const [one, other] = [before, after].map((rules) => parseRobots(text(rules), { dialect }));
-        const comparison = new FileComparison(one!, other!, []);
-        if (comparison.same) expect(one!.check(target).allowed).toBe(other!.check(target).allowed);
-        comparison.probe(target);
-        const flips = comparison.differences.flatMap((difference) => difference.flips);
-        const flipped = one!.check(target).allowed !== other!.check(target).allowed;
-        expect(flips.some((flip) => flip.target === target)).toBe(flipped);
-      }),
-    );
-  });
-
-  it.each(['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'] as const)(
-    'the groups of an agent are those that decide for it: %s',
-    (dialect) => {
-      const name = fc.stringMatching(/^(?:[AaBb]{1,2}|\*|\*, ?[Aa]|[Aa], b|[Aa]\/1)$/);
-      const lines = fc.array(
-        fc.oneof(
-          name.map((each) => `User-agent: ${each}`),
-          fc.constantFrom('Disallow: /', 'Allow: /a', 'Crawl-delay: 1', '', 'nonsense'),
-        ),
-        { maxLength: 12 },
-      );
-      const agents = fc.constantFrom('a', 'A', 'ab', 'b', 'bb/1.0', '*', 'c', '');
-      fc.assert(
-        fc.property(lines, agents, (written, agent) => {
-          const file = parseRobots(written.join('\n'), { dialect });
-          const verdict = file.check('/', agent);
-          const group = 'group' in verdict ? verdict.group?.agent : undefined;
-          expect(new EffectiveRules(file).for(agent).group).toBe(group);
-        }),
-        { numRuns: 500 },
-      );
-    },
-  );
-
-  it('two hundred agents with four thousand rules each are compared while one looks on', () => {
-    const agents = Array.from({ length: 200 }, (_, index) => `User-agent: bot${index}\n`).join('');
-    const rules = Array.from({ length: 4_000 }, (_, index) => `Disallow: /${index}\n`).join('');
-    const comparison = new FileComparison(
-      parseRobots(agents + rules),
-      parseRobots(`${agents}Disallow: /new\n${rules}`),
-      [],
-    );
-    expect(comparison.differences).toMatchObject([{ rules: [{ kind: 'added' }], flipCount: 2 }]);
-    expect(comparison.differences[0]?.agents).toHaveLength(199);
-    expect(comparison.agentsLeftOut).toBe(1);
   });
 });

@@ -1,15 +1,18 @@
 import type { RobotsFile } from '../../rules/index.ts';
 import { count, fileName, type Palette, printable, quoted, ruleText } from '../../report/text/index.ts';
-import type { AgentDifference, FileComparison, VerdictChange, RecordChange, SideVerdict } from './compare.ts';
-import type { RuleChange } from './rule-changes.ts';
+import type {
+  AgentDifference,
+  ComparedFile,
+  FileComparison,
+  RecordChange,
+  RuleChange,
+  SideVerdict,
+  VerdictChange,
+} from '../../report/comparison/index.ts';
 
-/** One of the two compared files. */
-export interface Side {
-  /** File name or URL as given. */
-  readonly name: string;
+/** One of the two compared files, with its rules. */
+export interface Side extends ComparedFile {
   readonly file: RobotsFile;
-  /** Why an empty or closed file is compared instead of a fetched one. */
-  readonly because?: string;
 }
 
 const MAX_SHOWN = 50;

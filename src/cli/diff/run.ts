@@ -1,15 +1,21 @@
 import { colourChoice, readFormat, onlineSettings } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
-import { isRobotsError } from '../../base/index.ts';
+import { isRobotsError, Turn } from '../../base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { jsonLine, Output, paletteFor, quoted } from '../../report/text/index.ts';
 import { type Session, tokensOf, UsageError } from '../../report/index.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { absenceOf, readsStdin, RobotsLoader, type Target, targets } from '../../report/input/index.ts';
+import { FileComparison } from '../../report/comparison/index.ts';
+import {
+  absenceOf,
+  readsStdin,
+  RobotsLoader,
+  rulesInForce,
+  type Target,
+  targets,
+} from '../../report/input/index.ts';
 import { openClient } from '../frame/open-client.ts';
-import { rulesInForce } from '../frame/rules-in-force.ts';
-import { FileComparison } from './compare.ts';
 import { renderComparison, type Side } from './render.ts';
 
 /** Compares two files, and prints the changes. */
@@ -34,7 +40,7 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
     const [before, after] = sides;
     if (before === undefined || after === undefined) return exitCode.usage;
     const agents = settings.agents.length === 0 ? [] : tokensOf(settings.agents);
-    const comparison = new FileComparison(before.file, after.file, agents);
+    const comparison = await FileComparison.of(before.file, after.file, agents, new Turn(signal));
     for await (const batch of targets(urls, session.stdin)) {
       for (const target of batch) tryTarget(comparison, target);
     }
@@ -42,7 +48,7 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
     const output = new Output(session.stdout);
     await output.write(
       readFormat(given) === 'json'
-        ? jsonLine(comparisonRecord(before, after, comparison))
+        ? jsonLine(comparison.record(before, after))
         : renderComparison(before, after, comparison, paletteFor(session, colourChoice(given))),
     );
     await output.release();
@@ -74,11 +80,4 @@ function tryTarget(comparison: FileComparison, { input, line, tooLong }: Target)
   throw new UsageError(
     `Expected an absolute URL, or a path that starts with "/", got ${quoted(input)}${where}`,
   );
-}
-
-/** Converts a comparison to plain data for JSON. */
-function comparisonRecord(before: Side, after: Side, comparison: FileComparison): object {
-  const { same, differences, outsideGroups: everybody, agentsLeftOut } = comparison;
-  const described = ({ name, because }: Side): object => ({ name, because });
-  return { before: described(before), after: described(after), same, differences, everybody, agentsLeftOut };
 }

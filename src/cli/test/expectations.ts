@@ -1,10 +1,9 @@
 import type { Readable } from 'node:stream';
-import { type Target, targetLines } from '../../report/input/index.ts';
+import { type RulesInForce, type Target, targetLines } from '../../report/input/index.ts';
 import { notATarget, tokensOf, UsageError } from '../../report/index.ts';
 import { fileName, quoted } from '../../report/text/index.ts';
 import type { Verdict } from '../../rules/index.ts';
 import { originOf } from '../../url/index.ts';
-import type { RulesInForce } from '../frame/rules-in-force.ts';
 import { isAgent } from '../frame/settings.ts';
 
 /** One line of a file of expectations: the expected answer for an agent and a URL. */

@@ -1,5 +1,12 @@
 import { profiles } from '../../lifecycle/index.ts';
-import { absenceOf, isUrl, type LoadedRobots, readsStdin, RobotsLoader } from '../../report/input/index.ts';
+import {
+  absenceOf,
+  isUrl,
+  type LoadedRobots,
+  readsStdin,
+  RobotsLoader,
+  rulesInForce,
+} from '../../report/input/index.ts';
 import { fileSource, type Session, truncationWarning, UsageError } from '../../report/index.ts';
 import { fileName, jsonLine, looksSentence, Output, paletteFor } from '../../report/text/index.ts';
 import { originOf } from '../../url/index.ts';
@@ -8,7 +15,6 @@ import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { openList } from '../frame/open-list.ts';
-import { rulesInForce } from '../frame/rules-in-force.ts';
 import { colourChoice, onlyOperand, readFormat, onlineSettings } from '../frame/settings.ts';
 import { readExpectations, type TestedFile, testExpectation } from './expectations.ts';
 import { renderFailure, renderSummary, testRecord } from './render.ts';

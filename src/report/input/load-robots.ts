@@ -1,5 +1,7 @@
 import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
 import type { OriginPolicy } from '../../decision/index.ts';
+import type { Dialect, RobotsFile } from '../../rules/index.ts';
+import { parseRobots } from '../../rules/parse.ts';
 import { printable } from '../text/printable.ts';
 import { isUrl, readOrigin } from './read-origin.ts';
 import { readRobots } from './read-robots.ts';
@@ -64,13 +66,17 @@ export class RobotsLoader implements AsyncDisposable {
     const origin = readOrigin(url);
     this.#opened ??= openClient(maxBytes);
     const client = await this.#opened;
-    const policy = await client.policy(origin, { signal });
-    const { state, file } = policy;
-    if (file === undefined || (state !== 'rules' && state !== 'last-good')) {
-      return { kind: 'none', name: url, policy };
-    }
-    return { kind: 'file', name: url, body: file.body, truncated: file.truncated, url: file.finalUrl };
+    return loadedFrom(url, await client.policy(origin, { signal }));
   }
+}
+
+/** What a client knows of the robots.txt at `name`, a URL. */
+export function loadedFrom(name: string, policy: OriginPolicy): LoadedRobots {
+  const { state, file } = policy;
+  if (file === undefined || (state !== 'rules' && state !== 'last-good')) {
+    return { kind: 'none', name, policy };
+  }
+  return { kind: 'file', name, body: file.body, truncated: file.truncated, url: file.finalUrl };
 }
 
 /**
@@ -88,4 +94,26 @@ export function readsStdin(operands: readonly string[]): boolean {
 export function absenceOf(loaded: LoadedRobots): string | undefined {
   if (loaded.kind === 'file') return undefined;
   return `${printable(loaded.name)}: ${whySentence(loaded.policy) ?? 'there is no robots.txt'}`;
+}
+
+/** The rules that hold for an origin or a file. */
+export interface RulesInForce {
+  readonly file: RobotsFile;
+  /** Set when there is no file, and the answer to its request decides everything: a sentence that says why. */
+  readonly because?: string;
+}
+
+const DISALLOW_ALL = 'User-agent: *\nDisallow: /\n';
+
+/**
+ * The rules that a loaded robots.txt puts in force. An empty file stands for a missing robots.txt, and `Disallow: /`
+ * for a restricted one. Returns `undefined` for an outage, because the rules are then unknown.
+ */
+export function rulesInForce(loaded: LoadedRobots, dialect: Dialect): RulesInForce | undefined {
+  const read = (body: Uint8Array | string): RobotsFile => parseRobots(body, { dialect });
+  if (loaded.kind === 'file') return { file: read(loaded.body) };
+  const { state, reason } = loaded.policy;
+  const because = absenceOf(loaded) ?? '';
+  if (state === 'allow-all') return { file: read(''), because };
+  return reason === 'restricted' ? { file: read(DISALLOW_ALL), because } : undefined;
 }

@@ -1,6 +1,14 @@
+import type { Turn } from '../../base/index.ts';
 import { dialects } from '../../rules/dialect.ts';
 import type { OtherRecord, RobotsFile, Rule, Sitemap, Verdict } from '../../rules/index.ts';
-import { type Effective, EffectiveRules, firstOfEach, namedAgents, recordKey, ruleKey } from './effective.ts';
+import {
+  type EffectiveKey,
+  EffectiveRules,
+  firstOfEach,
+  namedAgents,
+  recordKey,
+  ruleKey,
+} from './effective.ts';
 import { type RuleChange, ruleChanges } from './rule-changes.ts';
 import { samplePaths } from './sample-paths.ts';
 
@@ -40,38 +48,75 @@ export interface AgentDifference {
   redecidedCount: number;
 }
 
+/** One of the two compared files. */
+export interface ComparedFile {
+  /** File name, URL or other name as given. */
+  readonly name: string;
+  /** Why an empty or closed file is compared instead of a fetched one. */
+  readonly because?: string;
+}
+
+/** A comparison as plain data. */
+export interface ComparisonRecord {
+  readonly before: ComparedFile;
+  readonly after: ComparedFile;
+  readonly same: boolean;
+  readonly differences: readonly AgentDifference[];
+  /** {@link FileComparison.outsideGroups} */
+  readonly everybody: readonly RecordChange[];
+  readonly agentsLeftOut: number;
+}
+
 interface Pair {
   readonly agents: string[];
-  readonly before: Effective;
-  readonly after: Effective;
+  readonly before: EffectiveKey;
+  readonly after: EffectiveKey;
 }
 
 const MAX_AGENTS = 200;
 const MAX_SAMPLES = 5_000;
 /** Further flips are only counted. */
 const MAX_FLIPS = 1_000;
+/** After so many changes of rules and records, further agents are left out: a hostile file has thousands for each agent. */
+const MAX_CHANGES = 50_000;
 
 /** Compares two robots.txt files, for the given agents or for all agents that the files name. */
 export class FileComparison {
-  readonly differences: readonly AgentDifference[];
+  readonly differences: AgentDifference[] = [];
   /** Changed `Sitemap` records and other records outside of groups, which apply to every agent. */
   readonly outsideGroups: readonly RecordChange[];
-  /** Number of named agents that were not compared because the files name more than `MAX_AGENTS`. */
-  readonly agentsLeftOut: number;
+  /** Number of agents that were not compared, because there are more than `MAX_AGENTS` or `MAX_CHANGES`. */
+  agentsLeftOut = 0;
   readonly #before: RobotsFile;
   readonly #after: RobotsFile;
 
-  constructor(before: RobotsFile, after: RobotsFile, agents: readonly string[]) {
+  private constructor(before: RobotsFile, after: RobotsFile) {
     this.#before = before;
     this.#after = after;
-    const wanted = agents.length > 0 ? { agents, more: 0 } : namedAgents([before, after], MAX_AGENTS);
-    this.agentsLeftOut = wanted.more;
     this.outsideGroups = recordChanges(forEverybody(before), forEverybody(after));
-    this.differences = this.#pairs(wanted.agents).flatMap((pair) => this.#differenceOf(pair) ?? []);
+  }
+
+  /** Makes a comparison. Rejects with the reason of the signal of `turn` when that is aborted. */
+  static async of(
+    before: RobotsFile,
+    after: RobotsFile,
+    agents: readonly string[],
+    turn: Turn,
+  ): Promise<FileComparison> {
+    const comparison = new FileComparison(before, after);
+    await comparison.#compare(agents, turn);
+    return comparison;
   }
 
   get same(): boolean {
     return this.differences.length === 0 && this.outsideGroups.length === 0;
+  }
+
+  record(before: ComparedFile, after: ComparedFile): ComparisonRecord {
+    const named = ({ name, because }: ComparedFile): ComparedFile =>
+      because === undefined ? { name } : { name, because };
+    const { same, differences, outsideGroups: everybody, agentsLeftOut } = this;
+    return { before: named(before), after: named(after), same, differences, everybody, agentsLeftOut };
   }
 
   /**
@@ -85,32 +130,43 @@ export class FileComparison {
     for (const difference of this.differences) this.#probeFor(difference, target);
   }
 
-  /** Groups the agents that have the same rules in both files, so that each set is compared once. */
-  #pairs(agents: readonly string[]): Pair[] {
-    const pairs = new Map<string, Pair>();
+  async #compare(given: readonly string[], turn: Turn): Promise<void> {
+    const wanted =
+      given.length > 0 ? { agents: given, more: 0 } : namedAgents([this.#before, this.#after], MAX_AGENTS);
+    this.agentsLeftOut = wanted.more;
     const old = new EffectiveRules(this.#before);
     const now = new EffectiveRules(this.#after);
-    for (const agent of agents) {
-      const before = old.for(agent);
-      const after = now.for(agent);
-      const key = [before.text, after.text, groupChange(before, after)].join('\n');
-      const known = pairs.get(key);
-      if (known === undefined) pairs.set(key, { agents: [agent], before, after });
-      else known.agents.push(agent);
+    let changes = 0;
+    for (const pair of await pairsOf(wanted.agents, old, now, turn)) {
+      if (changes >= MAX_CHANGES) {
+        this.agentsLeftOut += pair.agents.length;
+        continue;
+      }
+      const difference = await this.#differenceOf(pair, old, now, turn);
+      if (difference === undefined) continue;
+      changes += difference.rules.length + difference.records.length;
+      this.differences.push(difference);
     }
-    return [...pairs.values()];
   }
 
-  #differenceOf({ agents, before, after }: Pair): AgentDifference | undefined {
+  async #differenceOf(
+    pair: Pair,
+    old: EffectiveRules,
+    now: EffectiveRules,
+    turn: Turn,
+  ): Promise<AgentDifference | undefined> {
+    const [agent = '*'] = pair.agents;
+    const before = old.for(agent);
+    const after = now.for(agent);
     const { decides, wildcards } = dialects[this.#after.dialect];
     const rules = ruleChanges(before.rules, after.rules, decides === 'first');
     const records = recordChanges(before.records, after.records);
-    if (rules.length === 0 && records.length === 0 && groupChange(before, after) === undefined)
+    if (rules.length === 0 && records.length === 0 && groupChange(pair.before, pair.after) === undefined)
       return undefined;
     const difference: AgentDifference = {
-      agents,
-      ...(before.group === undefined ? {} : { groupBefore: before.group }),
-      ...(after.group === undefined ? {} : { groupAfter: after.group }),
+      agents: pair.agents,
+      ...(pair.before.group === undefined ? {} : { groupBefore: pair.before.group }),
+      ...(pair.after.group === undefined ? {} : { groupAfter: pair.after.group }),
       rules,
       records,
       flips: [],
@@ -118,7 +174,10 @@ export class FileComparison {
       redecidedCount: 0,
     };
     const both = [...before.rules, ...after.rules];
-    for (const path of samplePaths(rules, both, wildcards, MAX_SAMPLES)) this.#probeFor(difference, path);
+    for (const path of samplePaths(rules, both, wildcards, MAX_SAMPLES)) {
+      this.#probeFor(difference, path);
+      if (turn.isOver) await turn.yield();
+    }
     return difference;
   }
 
@@ -134,6 +193,26 @@ export class FileComparison {
   }
 }
 
+/** Groups the agents that have the same rules in both files, so that each set is compared once. */
+async function pairsOf(
+  agents: readonly string[],
+  old: EffectiveRules,
+  now: EffectiveRules,
+  turn: Turn,
+): Promise<Iterable<Pair>> {
+  const pairs = new Map<string, Pair>();
+  for (const agent of agents) {
+    const before = old.key(agent);
+    const after = now.key(agent);
+    const key = [before.digest, after.digest, groupChange(before, after)].join(' ');
+    const known = pairs.get(key);
+    if (known === undefined) pairs.set(key, { agents: [agent], before, after });
+    else known.agents.push(agent);
+    if (turn.isOver) await turn.yield();
+  }
+  return pairs.values();
+}
+
 function decider({ rule }: SideVerdict): string {
   return rule === undefined ? '' : ruleKey(rule);
 }
@@ -147,7 +226,7 @@ function sideVerdict(verdict: Verdict): SideVerdict {
  * Describes a change between no group, the group of `*` and a group that names the agent; `undefined` when the kind
  * stayed. The name of the group does not count.
  */
-function groupChange(before: Effective, after: Effective): string | undefined {
+function groupChange(before: EffectiveKey, after: EffectiveKey): string | undefined {
   const [was, is] = [before, after].map(({ group }) =>
     group === undefined ? 'none' : group === '*' ? 'all' : 'own',
   );

@@ -1,4 +1,4 @@
-import { nextTurn } from '../base/index.ts';
+import { nextTurn } from './clock.ts';
 
 /** After this time a loop yields, so that other requests are answered. */
 const TURN_MS = 10;

@@ -1,56 +1,82 @@
+import { createHash } from 'node:crypto';
 import { linesApplying } from '../../rules/describe.ts';
 import type { OtherRecord, RobotsFile, Rule } from '../../rules/index.ts';
 
 /** The merged groups of a file that apply to one agent. */
 export interface Effective {
-  /** Name of the group that applies, as the file writes it; absent when no group names the agent or `*`. */
-  readonly group?: string;
   /** Rules in file order, without duplicates. */
   readonly rules: readonly Rule[];
   /** Other records in the groups that apply. */
   readonly records: readonly OtherRecord[];
-  /** Comparison key: equal for the same rules and records, whatever their lines. */
-  readonly text: string;
 }
 
-/** Merges the groups of a file for each agent. Agents with the same groups share one result. */
+/** What tells whether two agents have the same rules and records. */
+export interface EffectiveKey {
+  /** Name of the group that applies, as the file writes it; absent when no group names the agent or `*`. */
+  readonly group?: string;
+  /** Digest of the rules and records: equal when these are, whatever their lines. */
+  readonly digest: string;
+}
+
+/**
+ * Merges the groups of a file for each agent. Digests are kept, rules are not: a hostile file can give each of many agents
+ * nearly all of its rules.
+ */
 export class EffectiveRules {
   readonly #file: RobotsFile;
-  readonly #known = new Map<string, Effective>();
+  readonly #digests = new Map<string, string>();
 
   constructor(file: RobotsFile) {
     this.#file = file;
   }
 
+  key(agent: string): EffectiveKey {
+    const naming = linesApplying(this.#file, agent);
+    if (naming === undefined) return { digest: '' };
+    const applying = this.#applying(naming.lines);
+    const places = [...applying.groups, '|', ...applying.blocks].join(' ');
+    const digest = this.#digests.get(places) ?? digestOf(this.#merge(applying));
+    this.#digests.set(places, digest);
+    return { digest, group: naming.agent };
+  }
+
   for(agent: string): Effective {
-    const file = this.#file;
-    const naming = linesApplying(file, agent);
-    if (naming === undefined) return NOTHING;
-    const lines = new Set(naming.lines);
+    const naming = linesApplying(this.#file, agent);
+    return naming === undefined ? { rules: [], records: [] } : this.#merge(this.#applying(naming.lines));
+  }
+
+  #applying(naming: readonly number[]): Applying {
+    const lines = new Set(naming);
     const groups = new Set<number>();
     const blocks = new Set<number>();
-    file.groups.forEach(({ agentLines }, index) => {
+    this.#file.groups.forEach(({ agentLines }, index) => {
       for (const { line, block } of agentLines) {
         if (!lines.has(line)) continue;
         groups.add(index);
         blocks.add(block);
       }
     });
-    const key = [...groups, '|', ...blocks].join(' ');
-    const merged = this.#known.get(key) ?? this.#merge(groups, blocks);
-    this.#known.set(key, merged);
-    return { ...merged, group: naming.agent };
+    return { groups, blocks };
   }
 
-  #merge(groups: ReadonlySet<number>, blocks: ReadonlySet<number>): Effective {
+  #merge({ groups, blocks }: Applying): Effective {
     const written = this.#file.groups.filter((_, index) => groups.has(index)).flatMap((each) => each.rules);
     const rules = [...firstOfEach(written, ruleKey).values()];
     const records = this.#file.otherRecords.filter(({ block }) => block !== undefined && blocks.has(block));
-    return { rules, records, text: JSON.stringify([rules.map(ruleKey), records.map(recordKey)]) };
+    return { rules, records };
   }
 }
 
-const NOTHING: Effective = { rules: [], records: [], text: '' };
+/** Indices of the groups, and their blocks, that apply to an agent. */
+interface Applying {
+  readonly groups: ReadonlySet<number>;
+  readonly blocks: ReadonlySet<number>;
+}
+
+function digestOf({ rules, records }: Effective): string {
+  const text = JSON.stringify([rules.map(ruleKey), records.map(recordKey)]);
+  return createHash('sha256').update(text).digest('base64');
+}
 
 export const ruleKey = ({ directive, pattern }: Rule): string => `${directive} ${pattern}`;
 export const recordKey = ({ key, value }: OtherRecord): string => `${key} ${value}`;

@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { type Decision, type DecisionUsage, PURPOSES, REASONS } from '../../decision/index.ts';
+import { ROBOTS_SOURCES, type RobotsSource, SUSPECTS } from '../../lifecycle/index.ts';
+import type { UsageSource } from '../../rules/index.ts';
+import type { FileDecision, FileSource } from '../file-decision.ts';
+import {
+  agent,
+  count,
+  delayMs,
+  fetchedAt,
+  type Fields,
+  group,
+  line,
+  object,
+  oneOf,
+  origin,
+  preference,
+  profile,
+  retryAt,
+  rule,
+  type RunnerUp,
+  runnerUp,
+  type Schema,
+  schemaVersion,
+  staleAt,
+  state,
+  text,
+  url,
+} from './fields.ts';
+
+export const robots: Schema<RobotsSource> = object<RobotsSource>({
+  url: text.meta({ examples: ['https://example.com/robots.txt'] }),
+  finalUrl: text.describe('Where redirects led').meta({ examples: ['https://example.com/robots.txt'] }),
+  hops: count.describe('The number of redirects').meta({ examples: [0] }),
+  status: z
+    .int()
+    .optional()
+    .meta({ examples: [200] }),
+  error: text.optional(),
+  fetchedAt: fetchedAt.optional(),
+  staleAt: staleAt.optional(),
+  sha256: text
+    .optional()
+    .describe('SHA-256 of the octets whose rules decide, in hex: what `sha256sum` says of the file')
+    .meta({ examples: ['b9af6f3bb3d3a6336cabd95424d0362882b2059c9e0bab52eb4225cfa6c12052'] }),
+  truncated: z
+    .literal(true)
+    .optional()
+    .describe('The file is longer than what is read; the rest does not count'),
+  suspect: z.enum(SUSPECTS).optional().describe('What the answer looks like, if not like a robots.txt'),
+  source: z.enum(ROBOTS_SOURCES).meta({ examples: ['network'] }),
+}).describe('The answer for robots.txt that this rests on');
+
+const usageSource = object<UsageSource>({
+  directive: oneOf({ 'content-usage': true, 'content-signal': true, license: true, link: true }),
+  specification: text.describe('The document by which it was read'),
+  line: line.optional(),
+  path: text.optional(),
+  value: text,
+  preferences: z.record(text, preference),
+  use: oneOf({ immediate: true, reference: true, full: true }).optional(),
+  malformed: z.literal(true).optional(),
+});
+
+export type UsageRecord = Omit<DecisionUsage, 'purpose' | 'preference'> &
+  Partial<Pick<DecisionUsage, 'purpose' | 'preference'>>;
+export const usage: Schema<UsageRecord> = object<UsageRecord>({
+  'train-ai': preference,
+  'ai-use': preference,
+  'ai-input': preference,
+  search: preference,
+  use: oneOf({ immediate: true, reference: true, full: true }).optional(),
+  licenses: z.array(text),
+  sources: z.array(usageSource),
+  omitted: count.optional(),
+  purpose: z.enum(PURPOSES).optional(),
+  preference: preference.optional(),
+  source: usageSource.optional(),
+}).describe(
+  'What the site states about the use of the page. With a purpose, `preference` is what it says of that one, and `source` where. It does not change `allowed`',
+);
+
+export const allowed: z.ZodType = z
+  .boolean()
+  .describe('Whether robots.txt allows the agent to fetch the URL')
+  .meta({ examples: [false] });
+const reason = z
+  .enum(REASONS)
+  .describe(
+    'What decides: a rule; that no rule matches, or no group is for the agent; that there is no robots.txt (unavailable); that it cannot be fetched for now (unreachable)',
+  )
+  .meta({ examples: ['rule'] });
+
+export const decisionFields: Fields<Decision> = {
+  url: url.describe('The URL as it was checked'),
+  origin,
+  agent: agent.describe('The name that robots.txt was read for'),
+  profile,
+  state,
+  allowed,
+  reason,
+  rule: rule.optional(),
+  group: group.optional(),
+  crawlDelayMs: delayMs.optional(),
+  robots,
+  retryAt: retryAt.optional(),
+  because: text.optional().describe("The caller's reason for an override"),
+  usage: usage.optional(),
+};
+export type Asked = { readonly schemaVersion: 1; readonly input: string; readonly line?: number };
+export const asked: Fields<Asked> = {
+  schemaVersion,
+  input: url.describe('The URL as it was asked for'),
+  line: line.optional().describe('The line of the input that it stood on'),
+};
+
+export const decision: Schema<Asked & Decision> = object<Asked & Decision>({ ...asked, ...decisionFields });
+
+/** The answer of the command with `--robots FILE`. */
+export const fileDecision: Schema<Asked & FileDecision> = object<Asked & FileDecision>({
+  ...decision.omit({ origin: true, retryAt: true, because: true }).shape,
+  robots: object<FileSource>({
+    file: text,
+    source: z.literal('file'),
+    truncated: robots.shape.truncated,
+    suspect: robots.shape.suspect,
+  }),
+});
+
+type ErrorRecord = { readonly code: string; readonly message: string };
+export const error: Schema<ErrorRecord> = object<ErrorRecord>({ code: text, message: text });
+
+interface LineError extends Partial<Asked> {
+  readonly error: object;
+}
+export const lineError: Schema<LineError> = object<LineError>({
+  schemaVersion,
+  input: asked.input.optional(),
+  line: asked.line,
+  error,
+});
+
+/** What a verdict of a file for one of several agents has of a decision. */
+export type VerdictRecord = Pick<
+  Decision,
+  'agent' | 'allowed' | 'reason' | 'rule' | 'group' | 'crawlDelayMs'
+> & { readonly runnerUp?: RunnerUp; readonly usage?: UsageRecord };
+export const verdict: Schema<VerdictRecord> = object<VerdictRecord>({
+  agent,
+  allowed,
+  reason,
+  rule: decisionFields.rule,
+  group: decisionFields.group,
+  crawlDelayMs: decisionFields.crawlDelayMs,
+  runnerUp: runnerUp.optional(),
+  usage: decisionFields.usage,
+});
