@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PURPOSES } from '../decision/index.ts';
 import { components } from '../report/schema.ts';
+import { twoFiles } from './diff.ts';
 import { pasted } from './explain.ts';
 
 const text = z.string();
@@ -18,8 +19,9 @@ const requests: Readonly<Record<string, z.ZodType>> = {
     }),
   ]),
   PastedFile: pasted,
+  TwoFiles: twoFiles,
 };
-const all = { ...components, ...requests };
+const all: Readonly<Record<string, z.ZodType>> = { ...components, ...requests };
 
 const registry = z.registry<{ readonly id: string }>();
 for (const [id, schema] of Object.entries(all)) registry.add(schema, { id });

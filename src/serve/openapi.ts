@@ -90,7 +90,7 @@ const wrongPost = {
 const busy = problem(
   503,
   'ERR_ROBOTS_BUSY',
-  `${DEFAULT_LIMITS.explanations} explanations and policies are being made or not read yet; \`Retry-After\` says when to ask again.`,
+  `${DEFAULT_LIMITS.explanations} explanations, comparisons and policies are being made or not read yet; \`Retry-After\` says when to ask again.`,
 );
 
 interface Operation {
@@ -207,6 +207,25 @@ export const openApi: {
           ...wrongPost,
           ...problem(408, 'ERR_ROBOTS_REQUEST_TIMEOUT', 'The body did not arrive in time.'),
           ...problem(413, 'ERR_ROBOTS_TOO_LARGE', 'The body, or the answer, is too long.'),
+          ...busy,
+        },
+      },
+    },
+    '/v1/diff': {
+      post: {
+        operationId: 'compareFiles',
+        summary:
+          'Compare two robots.txt files, pasted or served: which rules differ for which agents, and which URLs are decided differently',
+        requestBody: {
+          required: true,
+          ...content('application/json', reference('TwoFiles'), example('TwoFiles')),
+        },
+        responses: {
+          '200': json('The differences', reference('Comparison'), example('Comparison')),
+          ...wrongPost,
+          ...problem(408, 'ERR_ROBOTS_REQUEST_TIMEOUT', 'The body did not arrive in time.'),
+          ...problem(413, 'ERR_ROBOTS_TOO_LARGE', 'The body is too long.'),
+          ...problem(502, 'ERR_ROBOTS_UNREACHABLE', 'The robots.txt of a site is unreachable.'),
           ...busy,
         },
       },

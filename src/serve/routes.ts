@@ -1,5 +1,6 @@
 import { VERSION } from '../base/index.ts';
 import { checkMany, checkOne } from './check.ts';
+import { diff } from './diff.ts';
 import { type Handler, JSON_TYPE } from './reply.ts';
 import { explainOne, explainPasted, policy } from './explain.ts';
 import { openApi } from './openapi.ts';
@@ -9,7 +10,7 @@ import { onlyKnown } from './query.ts';
 
 export interface Route {
   /** Handles GET and HEAD. */
-  readonly GET: Handler;
+  readonly GET?: Handler;
   readonly POST?: Handler;
 }
 
@@ -68,6 +69,7 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/v1/check', { GET: checkOne, POST: checkMany }],
   ['/v1/policy', { GET: explains(policy) }],
   ['/v1/explain', { GET: explains(explainOne), POST: explains(explainPasted) }],
+  ['/v1/diff', { POST: explains(diff) }],
   ['/metrics', { GET: metrics }],
   ['/openapi.json', { GET: description }],
   ['/healthz', { GET: health }],

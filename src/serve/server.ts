@@ -7,8 +7,8 @@ import { type Connection, Connections } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import type { Service } from './service.ts';
 import { Problem, problemOf } from './problem.ts';
-import { problemReply, type Reply, sendReply, unexpected } from './reply.ts';
-import { type Route, routes } from './routes.ts';
+import { type Handler, problemReply, type Reply, sendReply, unexpected } from './reply.ts';
+import { routes } from './routes.ts';
 
 /** Idle connections are closed after this time. It is longer than the deadline of any fetch. */
 const IDLE_MS = 120_000;
@@ -123,7 +123,7 @@ function answer(
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-function handlerFor(path: string, { method = '' }: IncomingMessage): Route['GET'] {
+function handlerFor(path: string, { method = '' }: IncomingMessage): Handler {
   const route = routes.get(path);
   if (route === undefined) {
     throw new Problem(
@@ -132,9 +132,10 @@ function handlerFor(path: string, { method = '' }: IncomingMessage): Route['GET'
       `Expected a known path, got ${quote(path)}; /openapi.json lists them`,
     );
   }
-  if (method === 'GET' || method === 'HEAD') return route.GET;
-  if (method === 'POST' && route.POST !== undefined) return route.POST;
-  const allow = route.POST === undefined ? 'GET, HEAD' : 'GET, HEAD, POST';
+  const handler =
+    method === 'POST' ? route.POST : method === 'GET' || method === 'HEAD' ? route.GET : undefined;
+  if (handler !== undefined) return handler;
+  const allow = [...(route.GET ? ['GET', 'HEAD'] : []), ...(route.POST ? ['POST'] : [])].join(', ');
   throw new Problem(
     405,
     'ERR_ROBOTS_METHOD_NOT_ALLOWED',

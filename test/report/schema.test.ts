@@ -65,6 +65,17 @@ describe('every field of an answer stands in its schema', () => {
     expect(unknownFields(pastedAnswer, JSON.parse(text))).toEqual([]);
   });
 
+  it('of the service and the command: a comparison', async () => {
+    const before = `${ROBOTS}\nUser-agent: B\nAllow: /b`;
+    const body = JSON.stringify({ before, after: { origin: site.origin } });
+    const { text } = await ask(service.origin, '/v1/diff', { method: 'POST', body });
+    expect(unknownFields(comparison, JSON.parse(text))).toEqual([]);
+    const { stdout } = await cli(['diff', '--json', '-', site.origin], { stdin: before });
+    const [printed] = records(stdout);
+    expect(unknownFields(comparison, printed)).toEqual([]);
+    expect({ ...printed, before: null }).toEqual({ ...JSON.parse(text), before: null });
+  });
+
   it('of the service: a stream of decisions and errors', async () => {
     const body = `${site.url('/private')}\nfoo\n`;
     const { text } = await ask(service.origin, '/v1/check', { method: 'POST', body });

@@ -462,6 +462,7 @@ describe('the rest', () => {
   it.each([
     ['DELETE', '/v1/check', 405, 'GET, HEAD, POST'],
     ['POST', '/healthz', 405, 'GET, HEAD'],
+    ['GET', '/v1/diff', 405, 'POST'],
     ['OPTIONS', '/v1/explain', 405, 'GET, HEAD, POST'],
     ['GET', '/v1/nothing', 404, undefined],
     ['GET', '//v1/check', 404, undefined],

@@ -61,6 +61,7 @@ it('explanations and policies name the answer to one request too many', () => {
     ['/v1/policy', 'get'],
     ['/v1/explain', 'get'],
     ['/v1/explain', 'post'],
+    ['/v1/diff', 'post'],
   ] as const) {
     expect(Object.keys(openApi.paths[path]?.[method]?.responses ?? {})).toContain('503');
   }
@@ -115,6 +116,14 @@ describe('answers fit the description', () => {
     const answer = await ask(service.origin, '/v1/explain', { method: 'POST', body });
     const example = JSON.parse(answer.text);
     expect(await problemsOf(withExample('/v1/explain', 'post', '200', JSON_TYPE, example))).toEqual([]);
+  });
+
+  it('compareFiles', async () => {
+    const body = JSON.stringify({ before: 'User-agent: *\nDisallow: /a', after: { origin: site.origin } });
+    const answer = await ask(service.origin, '/v1/diff', { method: 'POST', body });
+    expect(answer.status).toBe(200);
+    const example = JSON.parse(answer.text);
+    expect(await problemsOf(withExample('/v1/diff', 'post', '200', JSON_TYPE, example))).toEqual([]);
   });
 
   it('the linter reports one that does not', async () => {

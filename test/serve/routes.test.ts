@@ -6,7 +6,7 @@ import { Problem, problemOf } from '../../src/serve/problem.ts';
 import { routes } from '../../src/serve/routes.ts';
 
 describe('the limit of explanations', () => {
-  const explain = routes.get('/v1/explain')!.GET;
+  const explain = routes.get('/v1/explain')!.GET!;
   const exchange = (signal: AbortSignal, explanations: number) => {
     const service = { limits: { explanations: 2 }, explanations };
     return { service, query: new URLSearchParams('unknown=1'), signal } as unknown as Exchange;

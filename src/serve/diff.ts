@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { quote, Turn } from '../base/index.ts';
+import { profileNames, type ProfileName, profiles } from '../lifecycle/index.ts';
+import { type ComparedFile, FileComparison } from '../report/comparison/index.ts';
+import { notATarget, tokensOf } from '../report/index.ts';
+import { absenceOf, inputSentence, loadedFrom, rulesInForce } from '../report/input/index.ts';
+import { jsonLine } from '../report/text/index.ts';
+import type { Dialect, RobotsFile } from '../rules/index.ts';
+import { readJson } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import { MAX_BODY_BYTES, MAX_VERDICTS, parsePasted, strings } from './explain.ts';
+import { Problem } from './problem.ts';
+import { MAX_AGENTS, onlyKnown, readAgents } from './query.ts';
+import { type Handler, JSON_TYPE } from './reply.ts';
+
+/** The text of a file, or the origin whose file is fetched. */
+type GivenFile = string | { readonly origin: string };
+
+interface Given {
+  readonly before: GivenFile;
+  readonly after: GivenFile;
+  readonly agents?: readonly string[] | undefined;
+  readonly urls?: readonly string[] | undefined;
+  readonly profile?: ProfileName | undefined;
+}
+
+const file = z.union([z.strictObject({ origin: z.string() }), z.string()]);
+
+/** The body of `POST /v1/diff`. */
+export const twoFiles: z.ZodType<Given> = z.strictObject({
+  before: file
+    .describe(
+      'The text of the old file, or `{"origin": "https://example.com"}` for the one that is served there',
+    )
+    .meta({ examples: [{ origin: 'https://example.com' }] }),
+  after: file.describe('The new file, likewise').meta({ examples: ['User-agent: *\nAllow: /\n'] }),
+  agents: strings.max(MAX_AGENTS).optional().describe('By default `*` and all agents that the files name'),
+  urls: strings
+    .max(MAX_VERDICTS)
+    .optional()
+    .describe('URLs or paths to compare, besides those that are derived from the rules'),
+  profile: z.enum(profileNames).optional(),
+});
+
+/** `POST /v1/diff`: which rules differ between two files, and which URLs are decided differently. */
+export const diff: Handler = async ({ request, query, service, signal }) => {
+  onlyKnown(query, []);
+  const given = await readJson(request, 2 * MAX_BODY_BYTES);
+  const read = twoFiles.safeParse(given);
+  if (!read.success) throw invalid(inputSentence(read.error, given));
+  const { before, after, agents = [], urls = [], profile = service.profile } = read.data;
+  const { dialect } = profiles[profile];
+  const asked = { service, signal, dialect };
+  const [old, now] = await Promise.all([sideOf(before, 'before', asked), sideOf(after, 'after', asked)]);
+  const tokens = agents.length === 0 ? [] : tokensOf(readAgents(agents));
+  const turn = new Turn(signal);
+  const comparison = await FileComparison.of(old.file, now.file, tokens, turn);
+  for (const url of urls) {
+    try {
+      comparison.probe(url);
+    } catch (error) {
+      throw invalid(notATarget(error, url).message);
+    }
+    if (turn.isOver) await turn.yield();
+  }
+  return { type: JSON_TYPE, body: jsonLine(comparison.record(old, now)) };
+};
+
+interface Side extends ComparedFile {
+  readonly file: RobotsFile;
+}
+
+async function sideOf(
+  given: GivenFile,
+  name: 'before' | 'after',
+  { service, signal, dialect }: Pick<Exchange, 'service' | 'signal'> & { readonly dialect: Dialect },
+): Promise<Side> {
+  if (typeof given === 'string') return { name, file: (await parsePasted(given, dialect)).file };
+  const { origin } = given;
+  const loaded = loadedFrom(origin, await service.client.policy(origin, { signal }));
+  const inForce = rulesInForce(loaded, dialect);
+  if (inForce !== undefined) return { name: origin, ...inForce };
+  throw new Problem(
+    502,
+    'ERR_ROBOTS_UNREACHABLE',
+    `Expected \`${name}\` to name a site whose robots.txt can be read, got ${quote(origin)} (${absenceOf(loaded) ?? ''}); ask again later`,
+  );
+}
+
+function invalid(message: string): Problem {
+  return new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', message);
+}
