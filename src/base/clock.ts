@@ -5,13 +5,15 @@ export interface Clock {
   /**
    * Resolves after `ms`; rejects with the reason of `signal` when it aborts first. Used to wait for a slot, so a
    * clock that does not run by itself needs it. Default: a timer.
+   *
+   * @param isBound The wait is for an answer, and `ms` bounds it: a clock that moves by itself should not hurry to its end.
    */
-  sleep?(ms: number, signal: AbortSignal): Promise<void>;
+  sleep?(ms: number, signal: AbortSignal, isBound?: boolean): Promise<void>;
 }
 
 /** Waits with `clock`, or with a timer if the clock cannot wait. */
-export function sleepBy(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return clock.sleep === undefined ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal);
+export function sleepBy(clock: Clock, ms: number, signal: AbortSignal, isBound = false): Promise<void> {
+  return clock.sleep === undefined ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal, isBound);
 }
 
 export const systemClock: Required<Clock> = {

@@ -196,8 +196,9 @@ export class Line {
   private serveFirst(request: LineRequest): Promise<void> | undefined {
     const now = this.steady.now();
     const due = this.timetable.due(now, request);
-    const dueAt = Math.max(due.at, due.placeAt);
-    if (this.fleet === undefined || (dueAt > now && !request.booksAhead)) return this.sleepUntil(dueAt);
+    const dueAt = due.at > now ? due.at : due.placeAt;
+    if (this.fleet === undefined || (dueAt > now && !request.booksAhead))
+      return this.sleepUntil(dueAt, due.at <= now);
     return this.serveInFleet(request, due.at, this.fleet);
   }
 
@@ -264,7 +265,7 @@ export class Line {
   }
 
   /** Waits until `at`, until somebody's wait must end, or until the times have changed. */
-  private async sleepUntil(at: number): Promise<void> {
+  private async sleepUntil(at: number, forPlace = false): Promise<void> {
     const now = this.steady.now();
     let until = Math.min(at, now + LOOK_AGAIN_MS);
     for (const { request } of this.waiting)
@@ -273,7 +274,7 @@ export class Line {
     const controller = new AbortController();
     this.sleeper = { until, controller };
     try {
-      await sleepBy(this.clock, until - now, controller.signal);
+      await sleepBy(this.clock, until - now, controller.signal, forPlace);
     } catch (error) {
       if (error !== WOKEN) throw error;
     } finally {

@@ -26,6 +26,8 @@ export interface VirtualClock extends Required<Clock> {
 
 interface Sleeper {
   readonly until: number;
+  /** It waits for an answer: time does not move on for it by itself. */
+  readonly isBound: boolean;
   readonly wake: () => void;
 }
 
@@ -68,7 +70,7 @@ class SteppingClock implements VirtualClock {
   /** Bound, so that it can be passed on by itself. */
   readonly now = (): number => this.time;
 
-  readonly sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  readonly sleep = (ms: number, signal: AbortSignal, isBound = false): Promise<void> =>
     new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const leave = (): void => {
@@ -81,6 +83,7 @@ class SteppingClock implements VirtualClock {
       };
       const sleeper: Sleeper = {
         until: this.time + ms,
+        isBound,
         wake: () => {
           leave();
           resolve();
@@ -128,7 +131,7 @@ class SteppingClock implements VirtualClock {
     if (this.moving) return;
     this.moving = true;
     await turn();
-    for (let next; (next = this.first()) !== undefined; await turn()) {
+    for (let next; (next = this.first(false)) !== undefined; await turn()) {
       this.time = Math.max(this.time, next.until);
       next.wake();
     }
@@ -136,9 +139,10 @@ class SteppingClock implements VirtualClock {
   }
 
   /** The caller to wake next: the earliest time, then the first to wait. */
-  private first(): Sleeper | undefined {
+  private first(withBound = true): Sleeper | undefined {
     let first: Sleeper | undefined;
     for (const sleeper of this.sleepers) {
+      if (sleeper.isBound && !withBound) continue;
       if (first === undefined || sleeper.until < first.until) first = sleeper;
     }
     return first;
