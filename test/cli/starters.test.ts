@@ -1,0 +1,88 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, expect, it, vi } from 'vitest';
+import { skippedWithoutChromium } from '../support/chromium.ts';
+import '../support/crawlee.ts';
+import { sourceOf } from '../support/entrances.ts';
+import { openedSite } from '../support/opened.ts';
+import { answer, type Site } from '../support/site.ts';
+
+/**
+ * Runs the programs of `test/demo/starters/` as they stand, each against a site on loopback. Imports of the package lead to
+ * the source, and `playwright` to the Chromium of the system.
+ */
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const starters = join(root, 'test/demo/starters');
+const folder = join(root, 'build/starters');
+const links = ['/page', '/private', '/moved'].map((path) => `<a href="${path}">${path}</a>`).join('');
+
+/** A crawl delay of 0 is a statement, so that the pacing of these programs does not wait here. */
+function startSite(): Promise<Site> {
+  return openedSite((request, response) => {
+    if (request.url === '/robots.txt') {
+      answer(response, { body: 'User-agent: *\nDisallow: /private\nCrawl-delay: 0\n' });
+    } else if (request.url === '/moved') {
+      answer(response, { status: 302, headers: { location: '/private/new' } });
+    } else answer(response, { headers: { 'content-type': 'text/html' }, body: `<title>A</title>${links}` });
+  });
+}
+
+async function run(name: string, args: readonly string[]): Promise<string> {
+  const program = readFileSync(join(starters, name), 'utf8')
+    .replaceAll(
+      /from '(canfetch(?:\/[\w-]+)?)'/g,
+      (_, entry: string) => `from '${join(root, sourceOf(entry))}'`,
+    )
+    .replaceAll("from 'playwright'", `from '${join(root, 'test/support/chromium.ts')}'`);
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, name);
+  writeFileSync(file, program);
+  const lines: string[] = [];
+  vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)));
+  vi.spyOn(process, 'argv', 'get').mockReturnValue(['node', name, ...args]);
+  vi.stubEnv('ALLOW_PRIVATE', 'true');
+  await import(file);
+  return lines.join('\n');
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const all = (site: Site): string[] => ['/', '/page', '/private', '/moved'].map((path) => site.url(path));
+const programs: Readonly<Record<string, (site: Site) => string[]>> = {
+  'crawl-with-crawlee.js': (site) => [site.url('/')],
+  'crawl-with-fetch.js': (site) => [site.url('/')],
+  'tool-of-an-agent.js': (site) => all(site).map((url) => JSON.stringify({ url })),
+  'visit-with-playwright.js': all,
+};
+
+it('there is a test for each starter', () => {
+  expect(readdirSync(starters).sort()).toEqual(Object.keys(programs));
+});
+
+for (const [name, argumentsFor] of Object.entries(programs)) {
+  const skipped = name.includes('playwright') && skippedWithoutChromium !== undefined;
+  (skipped ? it.skip : it)(
+    `${name} fetches what it may, tells what it refused and why, and ends with its account`,
+    async () => {
+      const site = await startSite();
+      const output = await run(name, argumentsFor(site));
+      expect(output).toContain(`fetched ${site.url('/page')}`);
+      // The link, and the redirect.
+      expect(output).toMatch(/refused .*\/private for ExampleBot \(line 2: \\?"disallow: \/private\\?"\)/);
+      expect(output).toMatch(/refused .*\/moved redirects to .*\/private\/new/);
+      expect(output).toMatch(/\n\n\d+ asked about, \d refused\b/);
+      const pages = new Set(site.requests.map(({ url }) => url));
+      expect([...pages].filter((url) => url?.startsWith('/private'))).toEqual([]);
+      expect(site.requests.filter(({ url }) => url === '/robots.txt')).toHaveLength(1);
+    },
+  );
+
+  it(`${name} has no more lines than a newcomer reads`, () => {
+    expect(readFileSync(join(starters, name), 'utf8').split('\n').length).toBeLessThanOrEqual(61);
+  });
+}

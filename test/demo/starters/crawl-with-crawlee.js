@@ -1,0 +1,42 @@
+/**
+ * Crawls a site with Crawlee: `node crawl-with-crawlee.js https://example.com/`
+ * Needs: npm install canfetch @crawlee/cheerio
+ */
+import { robotsAccount, RobotsClient } from 'canfetch';
+import { withRobots } from 'canfetch/crawlee';
+import { CheerioCrawler, Configuration } from '@crawlee/cheerio';
+
+const [start = 'https://example.com/'] = process.argv.slice(2);
+const agent = 'ExampleBot/1.0 (+https://example.com/bot)';
+
+const robots = new RobotsClient({ agent });
+const account = robotsAccount(robots);
+const PoliteCrawler = withRobots(CheerioCrawler, robots, { pacing: true });
+
+const crawler = new PoliteCrawler(
+  {
+    maxRequestsPerCrawl: 100,
+    preNavigationHooks: [
+      // Crawlee sends the name of a browser. Robots.txt was asked about this one.
+      (_, options) => {
+        options.headers = { ...options.headers, 'user-agent': agent };
+      },
+    ],
+    async requestHandler({ request, enqueueLinks }) {
+      console.log(`fetched ${request.loadedUrl}`);
+      await enqueueLinks();
+    },
+    failedRequestHandler({ request }, error) {
+      console.log(`failed ${request.url}: ${error.message}`);
+    },
+    onSkippedRequest({ url, reason, refusal }) {
+      console.log(`refused ${refusal?.message ?? `${url}: ${reason}`}`);
+    },
+  },
+  new Configuration({ persistStorage: false }),
+);
+await crawler.run([start]);
+
+console.log(`\n${account}`);
+account.close();
+await robots.close();
