@@ -111,11 +111,14 @@ export function guardAxios<Instance extends AxiosLike>(
   return instance;
 }
 
-/** axios 0.x has no `defaults.env.Blob`. Its header fields and its redirects pass no guard. */
+/**
+ * Instances of axios 1 are made of a class and so have its `constructor`, or a list of adapters (from 1.2 on). Those of axios 0
+ * have neither, and header fields and redirects that no guard can read.
+ */
 function assertServed(instance: AxiosLike): void {
   const defaults: unknown = Reflect.get(instance, 'defaults');
-  const isOfAxios = Reflect.get(Object(defaults), 'transformRequest') !== undefined;
-  if (!isOfAxios || Reflect.get(Object(Reflect.get(Object(defaults), 'env')), 'Blob') !== undefined) return;
+  const adapter: unknown = Reflect.get(Object(defaults), 'adapter');
+  if (typeof adapter !== 'function' || Object.hasOwn(instance, 'constructor')) return;
   throw new RobotsInvalidOptionsError(
     'Expected an instance of axios 1, got one of axios 0, which cannot be guarded; update the package `axios`',
   );

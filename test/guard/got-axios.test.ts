@@ -85,8 +85,8 @@ describe('gotHooks', () => {
 
 describe('guardAxios', () => {
   it('refuses an instance of axios 0, and names the version served', () => {
-    const instance = axios.create();
-    instance.defaults.env = { FormData };
+    const instance = axios.create({ adapter: () => Promise.reject(new Error('never called')) });
+    Reflect.deleteProperty(instance, 'constructor');
     expect(() => guardAxios(instance, client())).toThrow(
       expect.objectContaining({
         code: 'ERR_ROBOTS_INVALID_OPTIONS',
