@@ -24,6 +24,8 @@ export interface ServerOptions {
   readonly service: Service;
   /** Receives unexpected errors. */
   readonly onError: (error: unknown) => void;
+  /** Receives each request when it is over, and the milliseconds that it took. */
+  readonly onAnswered: (exchange: Exchange, durationMs: number) => void;
 }
 
 /** A listening service. */
@@ -83,7 +85,7 @@ function close(server: Server): Promise<void> {
 function answer(
   exchange: Exchange,
   connection: Connection,
-  { hosts, service, onError }: ServerOptions,
+  { hosts, service, onError, onAnswered }: ServerOptions,
 ): void {
   const startedAt = performance.now();
   const { request, response, path } = exchange;
@@ -92,7 +94,9 @@ function answer(
     const route = routes.has(path) ? path : 'none';
     const { method = '' } = request;
     const known = METHODS.has(method) ? method : 'other';
-    service.metrics?.answered(route, known, response.statusCode, performance.now() - startedAt);
+    const durationMs = performance.now() - startedAt;
+    service.metrics?.answered(route, known, response.statusCode, durationMs);
+    onAnswered(exchange, durationMs);
   });
   const send = (whole: Reply): void => {
     sendReply(exchange, whole, () => connection.wasRead());

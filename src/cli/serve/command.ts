@@ -53,6 +53,10 @@ export const serveCommand: Command = {
       value: 'COUNT',
       help: 'serve with this many processes, at best one for each core; give --store too, so that they share what they fetch; 1 by default',
     },
+    {
+      name: 'log',
+      help: 'write a line of JSON for each request on standard error; failures (5xx) always have one',
+    },
   ],
   examples: [
     { line: 'canfetch serve', does: 'start it, then open http://127.0.0.1:8309/' },

@@ -7,6 +7,7 @@ import { readWholeNumber, onlineSettings, type OnlineSettings } from '../frame/s
 import { Output, printable, quoted } from '../../report/text/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import {
+  accessLog,
   AllowedHosts,
   DEFAULT_LIMITS,
   loadPromClient,
@@ -96,12 +97,12 @@ async function serveAlone(
     limits,
   };
   const hosts = new AllowedHosts(host, given.values.get('allow-host') ?? []);
+  const write = (line: string): void => void session.stderr.write(line);
   const onError = (error: unknown): void =>
-    void session.stderr.write(
-      `canfetch: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    );
+    write(`canfetch: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  const onAnswered = accessLog(write, given.switches.has('log'));
   try {
-    const server = await listen({ host, port, hosts, service, onError });
+    const server = await listen({ host, port, hosts, service, onError, onAnswered });
     try {
       if (primary === undefined) await announce(server, session);
       else primary.serves(server.url);
