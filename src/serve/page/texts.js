@@ -99,6 +99,8 @@ export const texts = {
   size: 'Size',
   sizeValue: (octets) => many(octets, 'octet', 'octets'),
   sizeCut: ', and more behind the limit, which is not read',
+  digest: 'SHA-256',
+  age: 'Last read',
   lifetime: 'Lifetime',
   profile: 'Profile',
   readAs: 'Read as',

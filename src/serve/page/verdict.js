@@ -100,8 +100,8 @@ export function verdictFacts({ group, runnerUp, crawlDelayMs, reason }, others) 
 }
 
 /** Facts about the origin and its robots.txt. */
-export function originFacts({ policy, profile, lifetimeReason }) {
-  const { attempt, file, robots, failure } = policy;
+export function originFacts({ policy, profile, lifetimeReason, now }) {
+  const { attempt, file, robots, failure, sha256 } = policy;
   const hops = attempt ? attempt.hops : [{ url: robots.url }];
   const way = element(
     'span',
@@ -121,6 +121,8 @@ export function originFacts({ policy, profile, lifetimeReason }) {
       texts.size,
       size && (file.contentType ? element('span', {}, size + ', ', foreign(file.contentType)) : size),
     ],
+    [texts.digest, sha256],
+    [texts.age, file && clock(file.fetchedAt) + ', ' + away(file.fetchedAt, now)],
     // What is taken off so that origins are not asked together says nothing to who owns a site.
     [texts.lifetime, lifetimeReason && lifetimeReason.replace(/, [^,]* taken off at random$/, '')],
     [texts.profile, profile],
