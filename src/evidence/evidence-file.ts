@@ -34,11 +34,11 @@ export interface EvidenceFile extends AsyncDisposable {
 }
 
 /** Entries that wait for the disk take at most this much memory. What comes then is lost. */
-const MAX_WAITING_OCTETS = 16 * 1_024 * 1_024;
+const MAX_WAITING_OCTETS = 64 * 1_024 * 1_024;
 /** The memory of an entry without its URL and its body. */
-const ENTRY_OCTETS = 1_024;
+const ENTRY_OCTETS = 512;
 /** A write holds whole lines, up to about this much. */
-const WRITE_CHARACTERS = 64 * 1_024;
+const WRITE_CHARACTERS = 256 * 1_024;
 const CHUNK_OCTETS = 1_024 * 1_024;
 
 const SLOW = 'ERR_ROBOTS_EVIDENCE_SLOW';

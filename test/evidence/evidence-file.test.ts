@@ -167,14 +167,14 @@ describe('trouble', () => {
     const { told, warnings } = troubles();
     const evidence = evidenceFile(path);
     evidence(RUN);
-    // 16 MiB are 16,384 small entries; each of them is counted with a kibibyte.
-    for (let at = 0; at < 40_000; at++) evidence(signal(at));
-    expect(evidence.lost).toBe(40_001 - 16_384);
+    // 64 MiB are 131,072 small entries, each of which is counted with 512 octets.
+    for (let at = 0; at < 140_000; at++) evidence(signal(at));
+    expect(evidence.lost).toBe(140_001 - 131_072);
     expect(told).toEqual([{ path, error: 'ERR_ROBOTS_EVIDENCE_SLOW' }]);
     expect(warnings()).toBe(1);
     proceed();
-    await vi.waitFor(() => expect(linesOf(path)).toHaveLength(16_384));
-    evidence(signal(40_000));
+    await vi.waitFor(() => expect(linesOf(path)).toHaveLength(131_072));
+    evidence(signal(140_000));
     await evidence.close();
     expect(told).toHaveLength(1);
     const { faults, differences } = await replayed(linesOf(path));
