@@ -107,6 +107,7 @@ async function run(index: number, source: string): Promise<void> {
     .replaceAll('ftp://ftp.example.com', ftpSite.origin)
     .replaceAll('http://proxy.example.com:3128', proxy.url)
     .replaceAll('./robots-cache', fileURLToPath(new URL('robots-cache', folder)))
+    .replaceAll('./evidence.', fileURLToPath(new URL('evidence.', folder)))
     .replaceAll('process.env.REDIS_URL', JSON.stringify(redisServer?.url))
     // The rules alone need no site.
     .replaceAll(
