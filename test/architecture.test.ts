@@ -303,7 +303,7 @@ describe('a wrong import is found:', () => {
       "import type { Decision } from '../decision/index.ts';",
       /is above/,
     ],
-    ['past a door', 'guard/got.ts', "import { Pacer } from '../pacing/pacer.ts';", /not a door/],
+    ['past a door', 'guard/got.ts', "import { Line } from '../pacing/line.ts';", /not a door/],
     [
       'past a door for a type',
       'cache/entry.ts',

@@ -49,5 +49,6 @@ export {
   record,
   wholeNumber,
 } from './option-table.ts';
+export { Lazy } from './lazy.ts';
 export { RecentMap, type RecentMapOptions } from './recent-map.ts';
 export { mapBatches, mapConcurrent, type MapOptions } from './map-concurrent.ts';

@@ -13,14 +13,4 @@ export {
 export { CacheEntry } from './entry.ts';
 export { OriginMemory } from './origin-memory.ts';
 export { type Attempts, Renewals } from './renewals.ts';
-export {
-  assertRestorable,
-  readSnapshot,
-  type RestoreOptions,
-  type RestoreRejection,
-  type RestoreResult,
-  type SnapshotContext,
-  snapshotHeader,
-  SnapshotReader,
-  writeSnapshot,
-} from './snapshot.ts';
+export type { RestoreOptions, RestoreRejection, RestoreResult, SnapshotContext } from './snapshot.ts';

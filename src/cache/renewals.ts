@@ -1,4 +1,4 @@
-import type { Clock, LightAbortSignal } from '../base/index.ts';
+import type { Clock, Lazy, LightAbortSignal } from '../base/index.ts';
 import {
   attemptDue,
   type Due,
@@ -32,7 +32,7 @@ export interface RenewalsOptions {
   readonly random: () => number;
   readonly profileOf: (origin: string) => Profile;
   /** The store, if there is one. */
-  readonly stored?: StoredOrigins | undefined;
+  readonly stored?: Lazy<StoredOrigins> | undefined;
 }
 
 /** The new entry of an origin. */
@@ -48,6 +48,7 @@ interface Flight {
   readonly signal: LightAbortSignal;
   /** Whether the origin was not forgotten meanwhile. */
   readonly isCurrent: () => boolean;
+  readonly stored: StoredOrigins | undefined;
 }
 
 const DUE_LEAST_FIRST: readonly Due[] = ['none', 'ahead', 'now'];
@@ -100,7 +101,8 @@ export class Renewals {
   async forget(origin: string): Promise<void> {
     this.#flights.detach(origin);
     this.#memory.forget(origin);
-    await this.#options.stored?.forget(origin);
+    const stored = await this.#options.stored?.get();
+    await stored?.forget(origin);
   }
 
   stats(): { readonly attempts: number; readonly inFlight: number } {
@@ -112,7 +114,8 @@ export class Renewals {
     this.#flights.abortAll(reason);
     this.#limit.clearQueue();
     this.#memory.clear();
-    await this.#options.stored?.close(Promise.allSettled(this.#running));
+    const stored = await this.#options.stored?.needed;
+    await stored?.close(Promise.allSettled(this.#running));
   }
 
   /** Looks for a usable record in the store, if there is one; else makes an attempt. */
@@ -120,8 +123,8 @@ export class Renewals {
     // All callers may have left while the flight was queued. It is then never sent.
     signal.throwIfAborted();
     const origin = flatCopy(asked);
-    const flight = { origin, signal, isCurrent };
-    const { stored } = this.#options;
+    const stored = this.#options.stored && (await this.#options.stored.get());
+    const flight = { origin, signal, isCurrent, stored };
     if (stored === undefined) return this.#visit(flight, this.#memory.peek(origin));
     const found = await stored.find(origin, (record) => this.#improves(record), signal);
     const known = found.record === undefined ? undefined : this.#takeOver(found.record, flight);
@@ -157,16 +160,16 @@ export class Renewals {
 
   /** Makes an attempt. A lease is released when the new record can be read by others. */
   async #visit(flight: Flight, known: CacheEntry | undefined, lease?: HeldLease): Promise<Renewal> {
-    const { origin, signal } = flight;
+    const { origin, signal, stored } = flight;
     let written: Promise<void> | undefined;
     try {
       signal.throwIfAborted();
       this.#attempts++;
       const outcome = await this.#options.attempts.attempt(origin, known?.record, signal);
       signal.throwIfAborted();
-      if (flight.isCurrent()) this.#shareWithServer(origin, outcome);
+      if (flight.isCurrent()) this.#shareWithServer(flight, outcome);
       const entry = this.#learn(flight, known, outcome);
-      if (flight.isCurrent()) written = this.#options.stored?.remember(entry.record, lease);
+      if (flight.isCurrent()) written = stored?.remember(entry.record, lease);
       this.#memory.events.publish();
       return { entry, source: 'network' };
     } finally {
@@ -197,7 +200,7 @@ export class Renewals {
    * Shares a success that was reached by redirects with the origin that served it. Only if the final URL is that
    * origin's own `/robots.txt`. Other outcomes are not shared: a refusal may be meant for this path only.
    */
-  #shareWithServer(origin: string, outcome: Outcome): void {
+  #shareWithServer({ origin, stored }: Flight, outcome: Outcome): void {
     if (outcome.kind !== 'success' || outcome.hops === 0) return;
     const server = new URL(outcome.finalUrl).origin;
     if (server === origin || outcome.finalUrl !== server + ROBOTS_PATH) return;
@@ -214,7 +217,7 @@ export class Renewals {
     this.#memory.keep(record, known, now);
     const attempt = { origin: server, outcome: served, previous, record, profile, at: now, isKept: true };
     this.#memory.events.witness((witness) => witness.attempted(attempt));
-    void this.#options.stored?.remember(record);
+    void stored?.remember(record);
   }
 
   #track<Value>(work: Promise<Value>): Promise<Value> {

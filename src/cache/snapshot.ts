@@ -10,7 +10,8 @@ import {
   orAborted,
 } from '../base/index.ts';
 import type { OriginMemory } from './origin-memory.ts';
-import { RECORD_VERSION, type RecordCodec, type Rejection } from '../store/index.ts';
+import type { Rejection } from '../store/index.ts';
+import { RECORD_VERSION, type RecordCodec } from '../store/record/record-codec.ts';
 
 /**
  * The reason why a line of a snapshot was not restored. `expired`: it is of no more use. `older`: memory has a later

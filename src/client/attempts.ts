@@ -1,4 +1,4 @@
-import { type LightAbortSignal, type TracedWork, tracedWork } from '../base/index.ts';
+import { Lazy, type LightAbortSignal, type TracedWork, tracedWork } from '../base/index.ts';
 import type { Attempts, OriginMemory } from '../cache/index.ts';
 import type { OriginRecord, Outcome } from '../lifecycle/index.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
@@ -28,18 +28,16 @@ const traced: TracedWork<AttemptMessage> = tracedWork('canfetch:attempt');
  * time of the package.
  */
 export class ClientAttempts implements Attempts {
-  readonly #settings: Settings;
-  readonly #origins: OriginSettings;
-  readonly #memory: OriginMemory;
   /** For messages about its attempts. */
   readonly #client: object;
-  #requests: Promise<RobotsRequests> | undefined;
+  readonly #requests: Lazy<RobotsRequests>;
 
   constructor(settings: Settings, origins: OriginSettings, memory: OriginMemory, client: object) {
-    this.#settings = settings;
-    this.#origins = origins;
-    this.#memory = memory;
     this.#client = client;
+    this.#requests = new Lazy(async () => {
+      const { RobotsRequests } = await import('./robots-requests.ts');
+      return RobotsRequests.open(settings, origins, memory);
+    });
   }
 
   attempt(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): Promise<Outcome> {
@@ -51,7 +49,7 @@ export class ClientAttempts implements Attempts {
 
   /** Closes the client's own connections. */
   async close(): Promise<void> {
-    const requests = await this.#requests;
+    const requests = await this.#requests.needed;
     await requests?.close();
   }
 
@@ -60,13 +58,7 @@ export class ClientAttempts implements Attempts {
     known: OriginRecord | undefined,
     signal: LightAbortSignal,
   ): Promise<Outcome> {
-    this.#requests ??= this.#load();
-    const requests = await this.#requests;
+    const requests = this.#requests.part ?? (await this.#requests.get());
     return requests.perform(origin, known, signal);
-  }
-
-  async #load(): Promise<RobotsRequests> {
-    const { RobotsRequests } = await import('./robots-requests.ts');
-    return RobotsRequests.open(this.#settings, this.#origins, this.#memory);
   }
 }

@@ -1,22 +1,15 @@
-import { invalid, onAbort, RobotsClosedError } from '../base/index.ts';
+import { invalid, type Lazy, onAbort, RobotsClosedError } from '../base/index.ts';
 import {
-  assertRestorable,
   OriginMemory,
-  readSnapshot,
   Renewals,
   type RestoreOptions,
   type RestoreResult,
   type SnapshotContext,
-  writeSnapshot,
 } from '../cache/index.ts';
-import { openStore, RecordCodec } from '../store/index.ts';
+import type { StoredOrigins } from '../store/index.ts';
 import {
   type Decision,
-  decisionChannels,
   type DecisionUsage,
-  describeEntry,
-  describeOverride,
-  describeUnaskable,
   isPurpose,
   type OriginPolicy,
   type Purpose,
@@ -25,19 +18,16 @@ import {
   usageOf,
 } from '../decision/index.ts';
 import { type OriginState, stateOf } from '../lifecycle/index.ts';
-import {
-  Pacer,
-  readReserveOptions,
-  RequestRates,
-  type Reservation,
-  type TakenSlot,
-} from '../pacing/index.ts';
+import { readReserveOptions, type Reservation, type TakenSlot } from '../pacing/index.ts';
 import { Recorder } from '../evidence/recorder.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
+import type { Pacer } from '../pacing/pacer.ts';
+import type { RecordCodec } from '../store/record/record-codec.ts';
 import { ClientAttempts } from './attempts.ts';
 import { startDebugLog } from './debug-log.ts';
+import { lazyCodec, lazyPacer, lazyStore } from './lazy-parts.ts';
 import { type RobotsClientOptions } from './options.ts';
 import { addressChecksOf, readOptions, type Settings } from './settings.ts';
 import { OriginSettings } from './origin-settings.ts';
@@ -94,8 +84,9 @@ export class RobotsClient {
   readonly #memory: OriginMemory;
   readonly #renewals: Renewals;
   readonly #attempts: ClientAttempts;
-  readonly #snapshots: SnapshotContext;
-  readonly #pacer: Pacer;
+  readonly #codec: Lazy<RecordCodec>;
+  readonly #stored: Lazy<StoredOrigins> | undefined;
+  readonly #pacer: Lazy<Pacer>;
   /** Long work that ends when the client is closed. */
   readonly #working = new Set<AbortController>();
   #closing: Promise<void> | undefined;
@@ -104,11 +95,11 @@ export class RobotsClient {
   constructor(options: RobotsClientOptions = {}) {
     const settings = readOptions(options);
     startDebugLog();
-    const { clock, random, concurrency, maxOrigins, maxBytes, maxBodyBytes } = settings;
+    const { clock, random, concurrency, maxOrigins, maxBytes } = settings;
     const origins = new OriginSettings(settings);
     const { profileOf } = origins;
-    const codec = new RecordCodec({ maxBodyBytes, profileOf });
-    const stored = openStore(settings, codec, profileOf);
+    const codec = lazyCodec(settings, origins);
+    const stored = lazyStore(settings, origins, codec);
     const recorder =
       settings.evidence &&
       new Recorder(settings.evidence, {
@@ -126,28 +117,9 @@ export class RobotsClient {
     this.#memory = memory;
     this.#attempts = attempts;
     this.#renewals = renewals;
-    const assertOpen = (): void => questions.assertOpen();
-    this.#snapshots = { memory, codec, clock, profileOf, assertOpen };
-    const rates = new RequestRates();
-    this.#pacer = new Pacer({
-      clock,
-      random,
-      maxOrigins,
-      fleet: stored?.fleet,
-      requestRateMs: (decision) => {
-        const file = questions.fileOf(decision);
-        return file && rates.delayMsOf(file, decision.agent, clock.now());
-      },
-      onDeferral: (decision, deferral) => {
-        const { deferred } = decisionChannels;
-        if (deferred.hasSubscribers) deferred.publish({ decision, ...deferral, client: this });
-      },
-      onPause: (origin, { status, from, until, incident }) => {
-        if (!decisionChannels.pause.hasSubscribers) return;
-        const about = status === undefined ? {} : { status };
-        decisionChannels.pause.publish({ origin, ...about, from, until, incident, client: this });
-      },
-    });
+    this.#codec = codec;
+    this.#stored = stored;
+    this.#pacer = lazyPacer(settings, stored, questions, this);
   }
 
   /**
@@ -240,7 +212,9 @@ export class RobotsClient {
     this[QUESTIONS].assertOpen();
     const origin = originOf(url);
     const policy = await this.#policyOf(origin, options);
-    const pause = await this.#pacer.pauseOf(origin);
+    // Others of the fleet may have paused the origin.
+    const pacer = await (this.#stored === undefined ? this.#pacer.needed : this.#pacer.get());
+    const pause = await pacer?.pauseOf(origin);
     return pause === undefined ? policy : { ...policy, pause };
   }
 
@@ -251,6 +225,8 @@ export class RobotsClient {
       addressChecks: addressChecksOf(settings),
       maxBodyBytes: settings.maxBodyBytes,
     };
+    const { describeEntry, describeOverride, describeUnaskable } =
+      await import('../decision/describe-policy.ts');
     const override = this.#origins.overrides.get(origin);
     if (override !== undefined) return describeOverride(override, context);
     if (!this.#origins.canAsk(origin)) {
@@ -296,7 +272,10 @@ export class RobotsClient {
   async reserve(url: string | URL, agent?: Agent, options: ReserveOptions = {}): Promise<Reservation> {
     const pace = readReserveOptions(options);
     const decision = await this.check(url, agent, options);
-    if (decision.allowed) return this.#pacer.book(decision, pace, options.signal);
+    if (decision.allowed) {
+      const pacer = await this.#pacer.get();
+      return pacer.book(decision, pace, options.signal);
+    }
     const { retryAt } = decision;
     return { status: 'refused', decision, ...(retryAt === undefined ? {} : { retryAt }) };
   }
@@ -314,7 +293,8 @@ export class RobotsClient {
   async waitForSlot(decision: Decision, options: ReserveOptions = {}): Promise<number> {
     const pace = readReserveOptions(options);
     this[QUESTIONS].assertOpen();
-    const slot = await this.#pacer.take(decision, pace, options.signal);
+    const pacer = await this.#pacer.get();
+    const slot = await pacer.take(decision, pace, options.signal);
     await slot.leave(options.signal);
     // Nobody will tell the end of the request.
     slot.done();
@@ -334,7 +314,8 @@ export class RobotsClient {
   async takeSlot(decision: Decision, options: ReserveOptions = {}): Promise<TakenSlot> {
     const pace = readReserveOptions(options);
     this[QUESTIONS].assertOpen();
-    return this.#pacer.take(decision, pace, options.signal);
+    const pacer = await this.#pacer.get();
+    return pacer.take(decision, pace, options.signal);
   }
 
   /**
@@ -358,7 +339,11 @@ export class RobotsClient {
     // An origin that cannot be asked has no record.
     if (this.#origins.canAsk(origin)) this.#memory.noteSite(origin, signal.reachable);
     if (signal.retryAfter === undefined) return;
-    this.#pacer.report(origin, String(signal.retryAfter));
+    const retryAfter = String(signal.retryAfter);
+    const now = this.#settings.clock.now();
+    const { part } = this.#pacer;
+    if (part !== undefined) part.report(origin, retryAfter, now);
+    else void this.#pacer.get().then((pacer) => pacer.report(origin, retryAfter, now));
   }
 
   /**
@@ -383,7 +368,7 @@ export class RobotsClient {
    * ```
    */
   snapshot(): AsyncIterable<string> {
-    return writeSnapshot(this.#snapshots);
+    return this.#snapshot();
   }
 
   /**
@@ -403,9 +388,11 @@ export class RobotsClient {
     lines: Iterable<string> | AsyncIterable<string>,
     options: RestoreOptions = {},
   ): Promise<RestoreResult> {
+    const { assertRestorable, readSnapshot } = await import('../cache/snapshot.ts');
+    const context = await this.#snapshotContext();
     this[QUESTIONS].assertOpen();
     assertRestorable(lines, options);
-    return this.#whileOpen(options.signal, (ending) => readSnapshot(lines, this.#snapshots, options, ending));
+    return this.#whileOpen(options.signal, (ending) => readSnapshot(lines, context, options, ending));
   }
 
   stats(): RobotsStats {
@@ -431,7 +418,7 @@ export class RobotsClient {
     const closed = new RobotsClosedError();
     this[QUESTIONS].close();
     const written = this.#renewals.close(closed);
-    this.#pacer.close(closed);
+    void this.#pacer.needed?.then((pacer) => pacer.close(closed));
     for (const work of this.#working) work.abort(closed);
     await Promise.all([written, this.#attempts.close()]);
   }
@@ -450,6 +437,23 @@ export class RobotsClient {
       this.#working.delete(ending);
       ended?.();
     }
+  }
+
+  async *#snapshot(): AsyncGenerator<string> {
+    const { writeSnapshot } = await import('../cache/snapshot.ts');
+    yield* writeSnapshot(await this.#snapshotContext());
+  }
+
+  async #snapshotContext(): Promise<SnapshotContext> {
+    const { clock } = this.#settings;
+    const assertOpen = (): void => this[QUESTIONS].assertOpen();
+    return {
+      memory: this.#memory,
+      codec: await this.#codec.get(),
+      clock,
+      profileOf: this.#origins.profileOf,
+      assertOpen,
+    };
   }
 
   /** The state of an origin that has been asked now, if it had to be. Nothing is described for it. */

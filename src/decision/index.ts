@@ -25,7 +25,6 @@ export { profileOrName, wholeProfile } from './profile-check.ts';
 export { RefusedRequestError, type RequestWay } from './refused-request.ts';
 export { isPurpose, type Purpose, PURPOSES } from './purpose.ts';
 export { type DecisionUsage, usageOf } from './usage-decision.ts';
-export { describeEntry, describeOverride, describeUnaskable } from './describe-policy.ts';
 export type {
   OriginPolicy,
   Pause,

@@ -4,7 +4,6 @@
  * `cache/`: callers pass what robots.txt asks for.
  */
 export { RobotsDeferredError } from './deferred.ts';
-export { RequestRates } from './gap.ts';
 export type { Deferral } from './line.ts';
 export {
   type BackOffOptions,
@@ -14,7 +13,7 @@ export {
   pacingOptions,
   readReserveOptions,
 } from './options.ts';
-export { Pacer, type Reservation } from './pacer.ts';
+export type { Reservation } from './pacer.ts';
 export type { PageAnswer } from './pause.ts';
 export type { TakenSlot } from './taken-slot.ts';
 export type { DelayFrom } from './timetable.ts';

@@ -120,11 +120,15 @@ export class Pacer implements Places {
 
   /**
    * Learns that the site asked for a pause with this `Retry-After`, in an answer to a request that was perhaps not paced.
+   *
+   * @param reportedAt Epoch ms. The pause counts from then, not from when the pacer was loaded.
    */
-  report(origin: string, retryAfter: string): void {
-    const askedMs = askedPauseMs(retryAfter, this.options.clock.now());
+  report(origin: string, retryAfter: string, reportedAt: number): void {
+    const askedMs = askedPauseMs(retryAfter, reportedAt);
     if (askedMs === undefined) return;
-    this.pause(this.lineOf(origin), origin, { askedMs, leftAt: undefined, backOff: false });
+    const leftMs = askedMs - Math.max(0, this.options.clock.now() - reportedAt);
+    if (leftMs <= 0) return;
+    this.pause(this.lineOf(origin), origin, { askedMs: leftMs, leftAt: undefined, backOff: false });
   }
 
   /** The pause of an origin in force, here or in the fleet. Its times are epoch ms. Never rejects. */

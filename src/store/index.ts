@@ -4,10 +4,9 @@
  * and `keyv/` are entrances of the package: nothing here imports them. `lmdb` and `node:sqlite` are loaded when they
  * are called, a Redis client and Keyv never. `embedded/` is what LMDB and SQLite share.
  */
-export { openStore } from './open-store.ts';
-export { RECORD_VERSION, RecordCodec, type Rejection } from './record/record-codec.ts';
+export type { Rejection } from './record/record-codec.ts';
 export { type CacheNamespace, namespaceKey, readRecordKey, storeKey } from './store-key.ts';
 export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from './store.ts';
 export { type StoreCalls, storeChannels, type StoreEvent, type StoreOperation } from './store-event.ts';
-export { type FleetTimetables, StoredOrigins } from './stored-origins.ts';
+export type { FleetTimetables, StoredOrigins } from './stored-origins.ts';
 export type { HeldLease } from './write-behind.ts';

@@ -8,7 +8,7 @@ import { StoredOrigins } from './stored-origins.ts';
 
 /** The settings of a client that concern its store. */
 export interface StoreSettings {
-  readonly store: RobotsStore | undefined;
+  readonly store: RobotsStore;
   readonly storeDeadlineMs: number;
   readonly onStoreEvent: (event: StoreEvent) => void;
   /** The client's own agent. Requests carry the first token. */
@@ -23,14 +23,13 @@ export interface StoreSettings {
 const LEASE_MARGIN_MS = 2_000;
 const MAX_LEASE_MS = 30_000;
 
-/** The origins in a client's store; `undefined` without a store. */
+/** The origins in a client's store. */
 export function openStore(
   settings: StoreSettings,
   codec: RecordCodec,
   profileOf: (origin: string) => Profile,
-): StoredOrigins | undefined {
+): StoredOrigins {
   const { store, storeDeadlineMs, onStoreEvent, tokens, addressPolicy, deadlineMs, clock, random } = settings;
-  if (store === undefined) return undefined;
   return new StoredOrigins({
     store,
     deadlineMs: storeDeadlineMs,

@@ -8,7 +8,7 @@ import { fakeOrigin, type FakeOrigin } from '../../src/testing/index.ts';
 import { importSnapshot } from '../../src/cli/cache/import.ts';
 import type { CommandStore } from '../../src/cli/cache/command-store.ts';
 import { type OriginRecord, profiles } from '../../src/lifecycle/index.ts';
-import { RecordCodec } from '../../src/store/index.ts';
+import { RecordCodec } from '../../src/store/record/record-codec.ts';
 import { describeWith } from '../support/installed.ts';
 import { startRedis } from '../support/redis-server.ts';
 import { describeWithSqlite } from '../support/sqlite.ts';

@@ -316,7 +316,8 @@ describe('a store that cannot reserve', () => {
 describe('for any calls of the processes of a fleet', () => {
   it('no two of their requests are closer than the delay, and none leaves in a pause', async () => {
     const { default: fc } = await import('fast-check');
-    const { Pacer, paceOf } = await import('../../src/pacing/index.ts');
+    const { Pacer } = await import('../../src/pacing/pacer.ts');
+    const { paceOf } = await import('../../src/pacing/index.ts');
     const { decisionFor } = await import('../pacing/support.ts');
     const step = fc.record({
       member: fc.nat(2),

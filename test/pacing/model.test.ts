@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Pacer, paceOf, type PageAnswer, type TakenSlot } from '../../src/pacing/index.ts';
+import { paceOf, type PageAnswer, type TakenSlot } from '../../src/pacing/index.ts';
+import { Pacer } from '../../src/pacing/pacer.ts';
 import { random } from '../bench/files.ts';
 import { START } from '../support/client.ts';
 import { isThorough } from '../support/thorough.ts';

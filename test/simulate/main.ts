@@ -1,9 +1,12 @@
+import { Lazy } from '../../src/base/index.ts';
 import { setImmediate } from 'node:timers/promises';
 import { benchFiles, random } from '../bench/files.ts';
 import { markdown } from '../bench/measure.ts';
 import { type CacheEntry, OriginMemory, Renewals } from '../../src/cache/index.ts';
 import { attemptDue, type Outcome, profiles, stateOf } from '../../src/lifecycle/index.ts';
-import { openStore, RecordCodec, type StoreEvent } from '../../src/store/index.ts';
+import type { StoreEvent } from '../../src/store/index.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { RecordCodec } from '../../src/store/record/record-codec.ts';
 import { CountingStore } from './counting-store.ts';
 import { simulatePauses } from './pauses.ts';
 
@@ -91,7 +94,15 @@ async function simulate(members: number): Promise<string[]> {
     );
     const memory = new OriginMemory({ maxOrigins: REMEMBERED, maxBytes: 2 ** 30, clock, profileOf });
     const attempts = { attempt };
-    const options = { memory, attempts, concurrency: 32, clock, random: jitter, profileOf, stored };
+    const options = {
+      memory,
+      attempts,
+      concurrency: 32,
+      clock,
+      random: jitter,
+      profileOf,
+      stored: new Lazy(async () => stored),
+    };
     return { memory, renewals: new Renewals(options) };
   });
 

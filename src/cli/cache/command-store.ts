@@ -1,11 +1,6 @@
 import { earlier, type OriginRecord, profiles } from '../../lifecycle/index.ts';
-import {
-  type CacheNamespace,
-  readRecordKey,
-  RecordCodec,
-  type Rejection,
-  type RobotsStore,
-} from '../../store/index.ts';
+import { type CacheNamespace, readRecordKey, type Rejection, type RobotsStore } from '../../store/index.ts';
+import { RecordCodec } from '../../store/record/record-codec.ts';
 import type { SetAside, StoreEntry } from '../../store/lmdb/lmdb.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';

@@ -1,5 +1,5 @@
 import { mapConcurrent } from '../../base/index.ts';
-import { type RestoreRejection, SnapshotReader } from '../../cache/index.ts';
+import { type RestoreRejection, SnapshotReader } from '../../cache/snapshot.ts';
 import {
   type OriginRecord,
   type ProfileName,

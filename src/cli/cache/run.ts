@@ -1,4 +1,4 @@
-import { snapshotHeader } from '../../cache/index.ts';
+import { snapshotHeader } from '../../cache/snapshot.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../../net/address-policy.ts';
 import { readOrigin } from '../../report/input/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';

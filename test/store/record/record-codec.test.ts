@@ -7,7 +7,7 @@ import {
   profiles,
   stateOf,
 } from '../../../src/lifecycle/index.ts';
-import { RecordCodec } from '../../../src/store/index.ts';
+import { RecordCodec } from '../../../src/store/record/record-codec.ts';
 import fc from '../../support/fast-check.ts';
 import { DAY, HOUR, outcomes, SECOND, START, Story } from '../../lifecycle/support.ts';
 import { runs } from '../../support/thorough.ts';

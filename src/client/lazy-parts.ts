@@ -1,0 +1,68 @@
+import { Lazy } from '../base/index.ts';
+import { decisionChannels } from '../decision/index.ts';
+import type { Pacer } from '../pacing/pacer.ts';
+import type { StoredOrigins } from '../store/index.ts';
+import type { RecordCodec } from '../store/record/record-codec.ts';
+import type { OriginSettings } from './origin-settings.ts';
+import type { Questions } from './questions.ts';
+import type { Settings } from './settings.ts';
+
+/*
+ * The parts of a client that many clients never use. Each is loaded when it is first needed, because Workers and pages
+ * pay for every octet.
+ */
+
+/** Records as text, for stores and snapshots. */
+export function lazyCodec({ maxBodyBytes }: Settings, { profileOf }: OriginSettings): Lazy<RecordCodec> {
+  return new Lazy(async () => {
+    const { RecordCodec } = await import('../store/record/record-codec.ts');
+    return new RecordCodec({ maxBodyBytes, profileOf });
+  });
+}
+
+/** The origins in the client's store; `undefined` without a store. */
+export function lazyStore(
+  settings: Settings,
+  { profileOf }: OriginSettings,
+  codec: Lazy<RecordCodec>,
+): Lazy<StoredOrigins> | undefined {
+  const { store } = settings;
+  if (store === undefined) return undefined;
+  return new Lazy(async () => {
+    const { openStore } = await import('../store/open-store.ts');
+    return openStore({ ...settings, store }, await codec.get(), profileOf);
+  });
+}
+
+/** What lets requests leave. `client`: for messages about its decisions. */
+export function lazyPacer(
+  { clock, random, maxOrigins }: Settings,
+  stored: Lazy<StoredOrigins> | undefined,
+  questions: Questions,
+  client: object,
+): Lazy<Pacer> {
+  return new Lazy(async () => {
+    const { Pacer } = await import('../pacing/pacer.ts');
+    const { RequestRates } = await import('../pacing/gap.ts');
+    const rates = new RequestRates();
+    const { deferred, pause } = decisionChannels;
+    return new Pacer({
+      clock,
+      random,
+      maxOrigins,
+      fleet: (await stored?.get())?.fleet,
+      requestRateMs: (decision) => {
+        const file = questions.fileOf(decision);
+        return file && rates.delayMsOf(file, decision.agent, clock.now());
+      },
+      onDeferral: (decision, deferral) => {
+        if (deferred.hasSubscribers) deferred.publish({ decision, ...deferral, client });
+      },
+      onPause: (origin, { status, from, until, incident }) => {
+        if (!pause.hasSubscribers) return;
+        const about = status === undefined ? {} : { status };
+        pause.publish({ origin, ...about, from, until, incident, client });
+      },
+    });
+  });
+}
