@@ -1,13 +1,12 @@
 import { builtin } from '../base/index.ts';
 import type { DecisionMessage } from '../decision/index.ts';
-import { printable, withoutUserinfo } from '../report/text/printable.ts';
 import type { FetchMessage } from './robots-requests.ts';
 
 let isStarted = false;
 
 /**
  * With `NODE_DEBUG=canfetch` in the environment, writes each attempt and each decision of the process on standard error, in
- * the way of Node's own modules. The first client starts it.
+ * the way of Node's own modules. The first client starts it. What makes the lines is loaded then only.
  */
 export function startDebugLog(): void {
   if (isStarted) return;
@@ -15,29 +14,11 @@ export function startDebugLog(): void {
   const log = builtin('node:util')?.debuglog('canfetch');
   const channels = builtin('node:diagnostics_channel');
   if (log?.enabled !== true || channels === undefined) return;
-  channels.subscribe('canfetch:fetch', (message) => log('%s', attemptLine(message as FetchMessage)));
-  channels.subscribe('canfetch:decision', (message) => log('%s', decisionLine(message as DecisionMessage)));
-}
-
-/** `attempt https://example.com/robots.txt: success, 200, 33 octets, 12 ms`. */
-export function attemptLine({ url, outcome, durationMs }: FetchMessage): string {
-  const facts: (string | undefined)[] =
-    outcome === undefined
-      ? ['given up']
-      : [
-          outcome.kind,
-          outcome.status === undefined ? undefined : String(outcome.status),
-          outcome.kind === 'unreachable' ? outcome.error : undefined,
-          outcome.kind === 'success' ? `${outcome.body.length} octets` : undefined,
-        ];
-  const known = facts.filter((fact) => fact !== undefined);
-  return `attempt ${printable(url)}: ${[...known, `${durationMs} ms`].join(', ')}`;
-}
-
-/** `disallowed https://example.com/private for ExampleBot: rule, line 2 (disallow: /private), from memory`. */
-export function decisionLine({ decision }: DecisionMessage): string {
-  const { url, agent, allowed, reason, rule, robots } = decision;
-  const verdict = allowed ? 'allowed' : 'disallowed';
-  const line = rule && `, line ${rule.line} (${rule.directive}: ${printable(rule.pattern)})`;
-  return `${verdict} ${printable(withoutUserinfo(url))} for ${printable(agent)}: ${reason}${line ?? ''}, from ${robots.source}`;
+  const lines = import('./debug-lines.ts');
+  channels.subscribe('canfetch:fetch', (message) => {
+    void lines.then(({ attemptLine }) => log('%s', attemptLine(message as FetchMessage)));
+  });
+  channels.subscribe('canfetch:decision', (message) => {
+    void lines.then(({ decisionLine }) => log('%s', decisionLine(message as DecisionMessage)));
+  });
 }

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { random } from '../bench/files.ts';
 import type { Decision } from '../../src/decision/index.ts';
-import { Pacer, paceOf, type PageAnswer, type PacingOptions } from '../../src/pacing/pacer.ts';
+import { paceOf, type PageAnswer, type PacingOptions } from '../../src/pacing/index.ts';
+import { Pacer } from '../../src/pacing/pacer.ts';
 import { nextPause } from '../../src/pacing/pause.ts';
 import { virtualClock, type VirtualClock } from '../../src/testing/index.ts';
 
