@@ -1,9 +1,9 @@
-import type { Clock, Lazy, LightAbortSignal } from '../base/index.ts';
+import { type Clock, Lazy, type LightAbortSignal } from '../base/index.ts';
 import {
   attemptDue,
   type Due,
+  type EndedAttempt,
   newest,
-  nextRecord,
   type OriginRecord,
   type Outcome,
   type Profile,
@@ -49,6 +49,7 @@ interface Flight {
   /** Whether the origin was not forgotten meanwhile. */
   readonly isCurrent: () => boolean;
   readonly stored: StoredOrigins | undefined;
+  readonly nextRecord: (attempt: EndedAttempt) => OriginRecord;
 }
 
 const DUE_LEAST_FIRST: readonly Due[] = ['none', 'ahead', 'now'];
@@ -66,6 +67,8 @@ export class Renewals {
   /** The work of flights, including the part after their result is known. */
   readonly #running = new Set<Promise<unknown>>();
   readonly #limit: LimitFunction;
+  /** Loaded at the first renewal: it reads dates and cache directives, which no question needs. */
+  readonly #meaning = new Lazy(() => import('../lifecycle/next-record.ts'));
   #attempts = 0;
 
   constructor(options: RenewalsOptions) {
@@ -124,7 +127,8 @@ export class Renewals {
     signal.throwIfAborted();
     const origin = flatCopy(asked);
     const stored = this.#options.stored && (await this.#options.stored.get());
-    const flight = { origin, signal, isCurrent, stored };
+    const { nextRecord } = this.#meaning.part ?? (await this.#meaning.get());
+    const flight = { origin, signal, isCurrent, stored, nextRecord };
     if (stored === undefined) return this.#visit(flight, this.#memory.peek(origin));
     const found = await stored.find(origin, (record) => this.#improves(record), signal);
     const known = found.record === undefined ? undefined : this.#takeOver(found.record, flight);
@@ -178,7 +182,11 @@ export class Renewals {
   }
 
   /** Makes the new entry of an origin from the outcome of an attempt. */
-  #learn({ origin, isCurrent }: Flight, known: CacheEntry | undefined, outcome: Outcome): CacheEntry {
+  #learn(
+    { origin, isCurrent, nextRecord }: Flight,
+    known: CacheEntry | undefined,
+    outcome: Outcome,
+  ): CacheEntry {
     const now = this.#options.clock.now();
     const random = this.#options.random();
     const profile = this.#options.profileOf(origin);
@@ -200,7 +208,7 @@ export class Renewals {
    * Shares a success that was reached by redirects with the origin that served it. Only if the final URL is that
    * origin's own `/robots.txt`. Other outcomes are not shared: a refusal may be meant for this path only.
    */
-  #shareWithServer({ origin, stored }: Flight, outcome: Outcome): void {
+  #shareWithServer({ origin, stored, nextRecord }: Flight, outcome: Outcome): void {
     if (outcome.kind !== 'success' || outcome.hops === 0) return;
     const server = new URL(outcome.finalUrl).origin;
     if (server === origin || outcome.finalUrl !== server + ROBOTS_PATH) return;

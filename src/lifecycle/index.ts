@@ -13,7 +13,7 @@ export {
   detectSuspect,
 } from './challenge-pages.ts';
 export { type Freshness, freshness, retryAfterMs, type StatedLifetime } from './freshness.ts';
-export { JITTER_SHARE, nextRecord, withPauseFrom, withSiteSignal } from './next-record.ts';
+export { type EndedAttempt, JITTER_SHARE, nextRecord } from './next-record.ts';
 export type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
 export {
   type AnswerHeaders,
@@ -33,7 +33,15 @@ export {
   type UnreachablePhase,
   type UnreachableTreatment,
 } from './profile.ts';
-export { earlier, newest, noLaterThan, recordedAt, retentionMs } from './record-times.ts';
+export {
+  earlier,
+  newest,
+  noLaterThan,
+  recordedAt,
+  retentionMs,
+  withPauseFrom,
+  withSiteSignal,
+} from './record-times.ts';
 export { ROBOTS_SOURCES, type RobotsSource, sourceOf } from './robots-source.ts';
 export {
   attemptDue,

@@ -2,6 +2,7 @@ import { freshness } from './freshness.ts';
 import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
 import type { AnswerHeaders, Outcome } from './outcome.ts';
 import type { Profile } from './profile.ts';
+import { backoffMs } from './record-times.ts';
 import type { Suspect } from './challenge-pages.ts';
 
 /** The end of an attempt, and the record before it. */
@@ -41,16 +42,6 @@ export function nextRecord(attempt: EndedAttempt): OriginRecord {
     case 'unreachable':
       return afterFailure(attempt, outcome);
   }
-}
-
-/** Records whether the rest of the site answers. The last signal wins. */
-export function withSiteSignal(
-  record: OriginRecord | undefined,
-  origin: string,
-  reachable: boolean,
-  now: number,
-): OriginRecord {
-  return { ...record, origin, site: { reachable, at: now } };
 }
 
 type OutcomeOf<Kind extends Outcome['kind']> = Extract<Outcome, { readonly kind: Kind }>;
@@ -163,23 +154,6 @@ function afterFailure(attempt: EndedAttempt, outcome: OutcomeOf<'unreachable'>):
     ...suspectField(outcome),
   };
   return { ...previous, origin, failure };
-}
-
-/** The pause after so many failures in a row. */
-function backoffMs(attempts: number, { backoff }: Profile): number {
-  return Math.min(backoff.initialMs * 2 ** (attempts - 1), backoff.maxMs);
-}
-
-/**
- * The record after the clock was set back behind a failure: its pause counts anew from `now`. All else is kept as the
- * clock once showed it. How long the failure has lasted is then not known, so {@link stateOf} takes the stricter of both
- * times.
- */
-export function withPauseFrom(record: OriginRecord, profile: Profile, now: number): OriginRecord {
-  const { failure } = record;
-  if (failure === undefined || now >= failure.at) return record;
-  const retryAt = now + (failure.retryAfterMs ?? backoffMs(failure.attempts, profile));
-  return retryAt >= failure.retryAt ? record : { ...record, failure: { ...failure, retryAt } };
 }
 
 /** A conclusive answer ends the failure. Only the site signal is carried over. */

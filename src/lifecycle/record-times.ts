@@ -94,3 +94,30 @@ function failureEarlier(failure: Failure, byMs: number): Failure {
   const { since, at, retryAt } = failure;
   return { ...failure, since: since - byMs, at: at - byMs, retryAt: retryAt - byMs };
 }
+
+/** The pause after so many failures in a row. */
+export function backoffMs(attempts: number, { backoff }: Profile): number {
+  return Math.min(backoff.initialMs * 2 ** (attempts - 1), backoff.maxMs);
+}
+
+/**
+ * The record after the clock was set back behind a failure: its pause counts anew from `now`. All else is kept as the
+ * clock once showed it. How long the failure has lasted is then not known, so {@link stateOf} takes the stricter of both
+ * times.
+ */
+export function withPauseFrom(record: OriginRecord, profile: Profile, now: number): OriginRecord {
+  const { failure } = record;
+  if (failure === undefined || now >= failure.at) return record;
+  const retryAt = now + (failure.retryAfterMs ?? backoffMs(failure.attempts, profile));
+  return retryAt >= failure.retryAt ? record : { ...record, failure: { ...failure, retryAt } };
+}
+
+/** Records whether the rest of the site answers. The last signal wins. */
+export function withSiteSignal(
+  record: OriginRecord | undefined,
+  origin: string,
+  reachable: boolean,
+  now: number,
+): OriginRecord {
+  return { ...record, origin, site: { reachable, at: now } };
+}
