@@ -1,9 +1,8 @@
 import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from './agent.ts';
-import { asCharacters } from './characters.ts';
 import { type Dialect, dialects, type DialectTraits } from './dialect.ts';
 import { GroupWalk } from './group-walk.ts';
 import { LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT, LineCursor } from './line-cursor.ts';
-import { fromUtf8 } from './octets.ts';
+import { asCharacters, fromUtf8 } from './octets.ts';
 
 /** A rule as written in the file. */
 export interface Rule {

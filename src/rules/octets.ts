@@ -1,4 +1,4 @@
-/** Octet tables. This room works on octets, not characters. */
+/** Octets: their tables, and texts of them. This room works on octets, not characters. */
 
 export const PERCENT = 0x25;
 export const DOLLAR = 0x24;
@@ -11,6 +11,13 @@ export const utf8: { encode(text: string): Uint8Array } = new TextEncoder();
 
 /** For display: invalid UTF-8 becomes U+FFFD. A byte order mark is kept. */
 export const fromUtf8: { decode(octets: Uint8Array): string } = new TextDecoder('utf-8', { ignoreBOM: true });
+
+const oneByOne = new TextDecoder('latin1');
+
+/** Decodes each octet to one character, so that offsets in the text are those in the file. */
+export function asCharacters(octets: Uint8Array): string {
+  return oneByOne.decode(octets);
+}
 
 /** ASCII letters in lower case, every other octet as it is. */
 export const LOWER: Uint8Array = table((octet) => (octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet));

@@ -4,7 +4,6 @@ import type { Dialect } from '../../src/rules/index.ts';
  * The meaning of a file in the plainest words, from DESIGN §6 and §9 alone. Slow, and for tests only: every matcher must
  * decide as this one does. Octets are characters here, from U+0000 to U+00FF.
  */
-
 const MISSPELT = /^(?:dissallow|dissalow|disalow|diasllow|disallaw)/;
 const BLANKS = /^[ \t\v\f]+|[ \t\v\f]+$/g;
 const FOLDABLE = new Set(":/?@'");
@@ -20,7 +19,6 @@ const unescaped = (part: string): string =>
   part.length === 3 ? String.fromCharCode(Number.parseInt(part.slice(1), 16)) : part;
 const octets = (text: string): string => Buffer.from(text).toString('latin1');
 const hex = (octet: string): string => octet.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0');
-
 type Rule = Readonly<{ allow: boolean; pattern: string; line: number }>;
 
 function linesOf(body: Uint8Array, dialect: Dialect): string[] {

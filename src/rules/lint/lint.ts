@@ -1,6 +1,5 @@
 import { isNear } from '../../base/index.ts';
 import { productToken } from '../agent.ts';
-import { asCharacters } from '../characters.ts';
 import { agentNames } from '../describe.ts';
 import { dialects, type DialectTraits } from '../dialect.ts';
 import type { RobotsFile } from '../file.ts';
@@ -15,7 +14,7 @@ import {
   LINE_USER_AGENT,
   type LineCursor,
 } from '../line-cursor.ts';
-import { BLANK, CONTROL, DOLLAR, fromUtf8, SLASH, STAR, utf8 } from '../octets.ts';
+import { asCharacters, BLANK, CONTROL, DOLLAR, fromUtf8, SLASH, STAR, utf8 } from '../octets.ts';
 import { secondsToMs } from '../seconds.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { GroupLint } from './lint-groups.ts';

@@ -1,6 +1,5 @@
-import { asCharacters } from '../characters.ts';
 import type { DialectTraits } from '../dialect.ts';
-import { STAR } from '../octets.ts';
+import { asCharacters, STAR } from '../octets.ts';
 import { Pattern } from '../normal-form/pattern.ts';
 import type { Span } from './report.ts';
 

@@ -16,11 +16,11 @@ import {
 const NOTHING = new Uint8Array(0);
 
 /** The octet is literal and its own normal form. */
-export const SHAPE_PLAIN = 0;
+const SHAPE_PLAIN = 0;
 const SHAPE_STAR = 1;
 /** An octet that the normal form writes differently. */
 const SHAPE_OTHER = 2;
-export const SHAPE: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
+const SHAPE: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
   rfc9309: shapes((octet) => octet < 0x80 && PLAIN.rfc9309[octet] === 1 && octet !== PERCENT),
   google: shapes((octet) => octet < 0x80 && octet !== PERCENT),
   decoded: shapes((octet) => octet !== PERCENT),

@@ -1,7 +1,6 @@
-import { asCharacters } from '../characters.ts';
 import { type DialectTraits, dialects } from '../dialect.ts';
 import type { RobotsFile } from '../file.ts';
-import { SLASH } from '../octets.ts';
+import { asCharacters, SLASH } from '../octets.ts';
 import type { RecordLine } from '../other-records.ts';
 import { fittingRules, type WrittenRule } from '../matcher/index.ts';
 import { readTarget } from '../normal-form/target.ts';
