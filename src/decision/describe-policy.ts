@@ -25,8 +25,10 @@ import type {
   PolicyHop,
   PolicyLifetime,
   PolicyNextAttempt,
+  PolicySitemap,
 } from './policy.ts';
-import { requestRate, type RobotsFile } from '../rules/index.ts';
+import { requestRate, type RobotsFile, type Sitemap } from '../rules/index.ts';
+import { ROBOTS_PATH } from '../url/index.ts';
 import { answerHolds, isByCopy, noFtpTransport, type OverriddenOrigin } from './decide.ts';
 
 /** The agent of a policy, and what is the same for every origin. */
@@ -68,7 +70,7 @@ export function describeEntry(
     ...(failure === undefined ? {} : { failure, retryAt: failure.retryAt }),
     ...(site === undefined ? {} : { site }),
     ...(copy === undefined ? {} : { file: copy }),
-    ...describeFile(file, agent),
+    ...describeFile(file, agent, record.copy?.finalUrl ?? record.origin + ROBOTS_PATH),
     underProfiles: profileNames.map((name) => ({ profile: name, ...stateUnder(name, entry, now) })),
   };
 }
@@ -86,7 +88,7 @@ export function describeUnaskable(
     ...disallowed,
     robots: noFtpTransport(origin),
     addressChecks,
-    ...describeFile(undefined, agent),
+    ...describeFile(undefined, agent, origin + ROBOTS_PATH),
     underProfiles: profileNames.map((name) => ({ profile: name, ...disallowed })),
   };
 }
@@ -104,7 +106,7 @@ export function describeOverride(
     robots,
     ...digestOf(robots),
     addressChecks,
-    ...describeFile(file, file?.chooseAgent(tokens) ?? tokens[0]),
+    ...describeFile(file, file?.chooseAgent(tokens) ?? tokens[0], origin + ROBOTS_PATH),
     // The origin was not fetched, so there is no answer to read under other profiles.
     underProfiles: [],
     ...(because === undefined ? {} : { because }),
@@ -115,10 +117,15 @@ function digestOf({ sha256 }: RobotsSource): Pick<OriginPolicy, 'sha256'> {
   return sha256 === undefined ? {} : { sha256 };
 }
 
-/** The parts of a policy that come from the file: for all agents, and for `agent`. */
+/**
+ * The parts of a policy that come from the file: for all agents, and for `agent`.
+ *
+ * @param finalUrl Where the file was found.
+ */
 function describeFile(
   file: RobotsFile | undefined,
   agent: string,
+  finalUrl: string,
 ): Pick<
   OriginPolicy,
   'rules' | 'groups' | 'sitemaps' | 'agent' | 'group' | 'crawlDelayMs' | 'requestRateMs'
@@ -130,12 +137,18 @@ function describeFile(
   return {
     rules: file,
     groups: file.groups,
-    sitemaps: file.sitemaps,
+    sitemaps: file.sitemaps.map((sitemap) => resolved(sitemap, finalUrl)),
     agent,
     ...(group === undefined ? {} : { group }),
     ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
     ...(requestRateMs === undefined ? {} : { requestRateMs }),
   };
+}
+
+/** sitemaps.org asks for the whole URL, and sites write relative ones. RFC 9309 §2.2.4 leaves such records to the crawler. */
+function resolved({ url, line }: Sitemap, base: string): PolicySitemap {
+  if (URL.canParse(url) || !URL.canParse(url, base)) return { url, line };
+  return { url: new URL(url, base).href, line, written: url };
 }
 
 /** The kind of page that came instead of a robots.txt. An attempt without a response does not change it. */

@@ -30,6 +30,7 @@ export type {
   Pause,
   PolicyAttempt,
   PolicyFile,
+  PolicySitemap,
   PolicyHop,
   PolicyLifetime,
   PolicyNextAttempt,

@@ -12,6 +12,14 @@ import type {
 } from '../lifecycle/index.ts';
 import type { Group, MatchedGroup, RobotsFile, Sitemap } from '../rules/index.ts';
 
+/** A `Sitemap` line. */
+export interface PolicySitemap extends Sitemap {
+  /** A relative URL is resolved against the final URL of robots.txt. */
+  readonly url: string;
+  /** The line's value as written, if `url` is another. */
+  readonly written?: string;
+}
+
 /** Everything known of an origin: the result of `client.policy()`. Times are epoch milliseconds. */
 export interface OriginPolicy {
   readonly origin: string;
@@ -57,7 +65,8 @@ export interface OriginPolicy {
   readonly rules?: RobotsFile;
   /** All groups, as written in the file. */
   readonly groups: readonly Group[];
-  readonly sitemaps: readonly Sitemap[];
+  /** The `Sitemap` lines of the file. */
+  readonly sitemaps: readonly PolicySitemap[];
   /**
    * The product token that `group` and the delays are for: the client's own; or, of the agents asked for, the first
    * that some group names.

@@ -71,7 +71,7 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
     ...(because === undefined ? {} : { lifetimeReason: because }),
     ...(known.failure && { cause: cause(known.robots) }),
     policy: policyRecord(known),
-    ...(file && fileParts(file, verdicts)),
+    ...(file && { ...fileParts(file, verdicts), sitemaps: known.sitemaps }),
     ...statedUsage(file, url, decision.agent, purpose),
   };
   return { type: JSON_TYPE, body: jsonLine(answer) };

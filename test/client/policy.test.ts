@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { profiles } from '../../src/index.ts';
-import { HOUR, MINUTE, SECOND, START } from '../support/client.ts';
+import { HOUR, MINUTE, SECOND, START, testClient } from '../support/client.ts';
 import { openedSite as site, openedClient as client } from '../support/opened.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
@@ -26,6 +26,41 @@ describe('policy', () => {
     expect(policy.rules?.check('/private', 'x').allowed).toBe(false);
     expect(await robots.policy(server.url('/any'))).toMatchObject({ robots: { source: 'memory' } });
     expect(server.requests).toHaveLength(1);
+  });
+
+  it('resolves the URLs of sitemaps against the URL that the file was found at, and keeps what is written', async () => {
+    const file = [
+      'Sitemap: https://example.com/map.xml',
+      'Sitemap: maps/news.xml',
+      'Sitemap: //cdn.example/map.xml',
+      'Sitemap: HTTPS://EXAMPLE.com/x y.xml',
+      'Sitemap: http://[',
+    ].join('\n');
+    const { client } = testClient({
+      transport: {
+        fetch: (url) =>
+          Promise.resolve(
+            url === 'https://a.example/robots.txt'
+              ? new Response(null, {
+                  status: 301,
+                  headers: { location: 'https://b.example/files/robots.txt' },
+                })
+              : new Response(file),
+          ),
+      },
+    });
+    await using _ = client;
+    const expected = [
+      { url: 'https://example.com/map.xml', line: 1 },
+      { url: 'https://b.example/files/maps/news.xml', line: 2, written: 'maps/news.xml' },
+      { url: 'https://cdn.example/map.xml', line: 3, written: '//cdn.example/map.xml' },
+      { url: 'HTTPS://EXAMPLE.com/x y.xml', line: 4 },
+      { url: 'http://[', line: 5 },
+    ];
+    const policy = await client.policy('https://a.example/');
+    expect(policy.sitemaps).toEqual(expected);
+    // The rules alone know no URL.
+    expect(policy.rules?.sitemaps[1]).toEqual({ url: 'maps/news.xml', line: 2 });
   });
 
   it('has the hops, the fields and the reason for the lifetime', async () => {

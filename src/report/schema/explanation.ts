@@ -99,7 +99,13 @@ export type PolicyData = Omit<OriginPolicy, 'rules' | 'file'> & {
   readonly file?: Omit<PolicyFile, 'body'>;
 };
 const sitemaps = z
-  .array(object<OriginPolicy['sitemaps'][number]>({ url: text, line }))
+  .array(
+    object<OriginPolicy['sitemaps'][number]>({
+      url: text.describe('Relative ones are resolved against the final URL of robots.txt, if there is one'),
+      line,
+      written: text.optional().describe('As written, if `url` is another'),
+    }),
+  )
   .meta({ examples: [[]] });
 const policyFields: Fields<PolicyData> = {
   origin: origin.describe('The scheme, host and port that the policy is for, and no other'),
