@@ -26,7 +26,7 @@ export type UsageDirective = 'content-usage' | 'content-signal';
  */
 const SPECIFICATIONS: Readonly<Record<UsageSource['directive'], string>> = {
   'content-usage': 'draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08',
-  'content-signal': 'Cloudflare Content Signals Policy, 24 September 2025',
+  'content-signal': 'Cloudflare Content Signals Policy, 30 June 2026',
   license: 'RSL 1.0, 10 December 2025',
   link: 'RFC 8288; RSL 1.0, 10 December 2025',
 };
