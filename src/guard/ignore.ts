@@ -1,6 +1,19 @@
 import { invalid, RobotsInvalidOptionsError } from '../base/index.ts';
 
 /**
+ * Why a request is made without a check: one of these words, so that accounts of several crawlers can be compared, or any
+ * other text. None of them exempts a request by itself.
+ *
+ * - `user-request`: a person asked for this very page, now.
+ * - `user-preview`: a person's message has the link, and a preview of it is shown.
+ * - `owner-request`: the owner of the site asked for it.
+ * - `owner-consent`: the owner of the site agreed, such as by a contract.
+ * - `security`: a search for abuse, which those who commit it would forbid.
+ */
+export type IgnoreReason =
+  'user-request' | 'user-preview' | 'owner-request' | 'owner-consent' | 'security' | (string & {});
+
+/**
  * The member that the guard adds to the options of a request. The guard removes it before the request is sent.
  *
  * @example
@@ -13,8 +26,8 @@ export interface RobotsInit {
   readonly robots?: {
     /** Whether to make this request, and the redirects it meets, without a check of robots.txt. */
     readonly ignore: boolean;
-    /** The reason, which is passed to `onIgnored`. */
-    readonly because: string;
+    /** The reason, which `onIgnored` gets, and by which an account counts. */
+    readonly because: IgnoreReason;
   };
 }
 

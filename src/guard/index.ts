@@ -9,7 +9,7 @@
 export { guardFetch, type GuardFetchOptions } from './fetch/fetch.ts';
 export type { GuardClient } from './client.ts';
 export type { OtherIdentity } from './identity.ts';
-export type { RobotsInit } from './ignore.ts';
+export type { IgnoreReason, RobotsInit } from './ignore.ts';
 export type { GuardOptions, IgnoredRequest } from './options.ts';
 export {
   type Refusal,
