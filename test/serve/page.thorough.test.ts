@@ -123,6 +123,9 @@ describeWithChromium('the answer of the page', () => {
   it('says in the banner that rules may lie beyond the limit, and that the file is a page', async () => {
     await open.ask(site.url('/a'));
     expect(await open.banner()).not.toMatch(/rather than a robots\.txt|past the limit/);
+    expect(await open.text('[data-part=result]')).toMatch(
+      /SHA-256\s+[0-9a-f]{64}\s+Last read\s+\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ, /,
+    );
     await open.ask(home.url('/a'));
     expect(await open.banner()).toMatch(/Allowed[^]*looks like a page rather than a robots.txt/);
     await open.ask(long.url('/a'));
