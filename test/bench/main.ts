@@ -5,6 +5,7 @@ import { command, starting } from './command.bench.ts';
 import { compat } from './compat.bench.ts';
 import { warmQuestions } from './client.bench.ts';
 import { compiledPeer } from './compiled-peer.bench.ts';
+import { replaying } from './evidence.bench.ts';
 import { guarding } from './guard.bench.ts';
 import { hostile } from './hostile.bench.ts';
 import { importing } from './import.bench.ts';
@@ -51,6 +52,7 @@ const parts: Readonly<Record<string, Part>> = {
   service: part((_, times) => service(times), fewRounds),
   start: part((_, times) => starting(3 * times), fewRounds),
   command: part((_, times) => command(times), fewRounds),
+  replay: part((_, times) => replaying(times), fewRounds),
   cold: part((_, times) => coldOrigins(times), fewRounds),
   stored: part((_, times) => storedPrefetch(times), fewRounds),
   many: part(() => manyOrigins(1_000_000), 1),

@@ -173,7 +173,7 @@ describe('trouble', () => {
     expect(told).toEqual([{ path, error: 'ERR_ROBOTS_EVIDENCE_SLOW' }]);
     expect(warnings()).toBe(1);
     proceed();
-    await vi.waitFor(() => expect(linesOf(path)).toHaveLength(131_072));
+    await vi.waitFor(() => expect(linesOf(path)).toHaveLength(131_072), { timeout: 60_000, interval: 200 });
     evidence(signal(140_000));
     await evidence.close();
     expect(told).toHaveLength(1);
@@ -193,10 +193,10 @@ describe('trouble', () => {
     });
     const allowed = (site: string) => client.canFetch(`https://${site}.example/private`);
     expect(await allowed('a')).toBe(false);
-    await vi.waitFor(() => expect(linesOf(path)).toHaveLength(3));
+    await vi.waitFor(() => expect(linesOf(path)).toHaveLength(3), 30_000);
     disk.fill();
     for (let site = 0; site < 100; site++) expect(await allowed(`b-${site}`)).toBe(false);
-    await vi.waitFor(() => expect(evidence.lost).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(evidence.lost).toBeGreaterThan(0), 30_000);
     expect(told).toEqual([{ path, error: 'ENOSPC' }]);
     expect(warnings()).toBe(1);
     rmSync(join(disk.path, 'large'));
