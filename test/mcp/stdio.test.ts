@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveAgents } from '../../src/cli/mcp/run.ts';
 import { VERSION } from '../../src/base/version.ts';
 import { cli, Collector } from '../cli/session.ts';
@@ -25,6 +28,17 @@ describe('canfetch mcp', () => {
     for (const line of host.written().trim().split('\n')) {
       expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
     }
+  });
+
+  it('writes evidence of what it decides with --evidence', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'canfetch-mcp-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'evidence.ndjson');
+    await using site = await startSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /' } });
+    const call = request(2, 'tools/call', { name: 'check_url', arguments: { url: site.url('/') } });
+    await cli(['mcp', '--allow-private', '--evidence', file], { stdin: HELLO + call });
+    const { stdout } = await cli(['replay', file]);
+    expect(stdout).toBe('1 decision of 1 run: all come out as recorded\n');
   });
 
   it('ends when standard input does, with the calls before it answered', async () => {
