@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { cli } from '../cli/session.ts';
 import { eventually } from '../support/eventually.ts';
 import { installed } from '../support/installed.ts';
 import { startRedis } from '../support/redis-server.ts';
@@ -111,6 +112,24 @@ describe('canfetch serve --workers', () => {
       expect(stderr()).toBe('');
     }
     await redis.stop();
+  });
+
+  it('writes evidence, each worker to a file of its own', async () => {
+    const site = await siteWithRules();
+    const file = join(folder, 'evidence.ndjson');
+    const { origin, child } = await start('--evidence', file);
+    const asked = 30;
+    await Promise.all(
+      Array.from({ length: asked }, (_, at) => get(`${origin}/v1/check?url=${site.origin}/page-${at}`)),
+    );
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    const files = readdirSync(folder)
+      .filter((name) => name.startsWith('evidence.ndjson'))
+      .map((name) => join(folder, name));
+    expect(files.sort()).toEqual(Array.from({ length: WORKERS }, (_, at) => `${file}.${at + 1}`));
+    const { code, stdout } = await cli(['replay', ...files]);
+    expect([code, stdout]).toEqual([0, `${asked} decisions of ${WORKERS} runs: all come out as recorded\n`]);
   });
 
   it('shares a port, fetches a robots.txt once over one store, and sums the metrics of all', async () => {
