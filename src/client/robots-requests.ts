@@ -1,6 +1,7 @@
 import { channel, type LightAbortSignal, type Publisher } from '../base/index.ts';
 import type { OriginMemory } from '../cache/index.ts';
 import { decide } from '../decision/index.ts';
+// By condition `fetch/platform/undici.ts` or `fetch/platform/fetch.ts`: see `imports` in package.json.
 import { platform } from '#platform';
 import { fetchRobots, type FetchRobotsOptions, fetchTransport, type Validators } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
