@@ -59,7 +59,8 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
     verdicts.push(verdictOf(await client.check(url, other, { signal }), file, purpose));
     if (turn.isOver) await turn.yield();
   }
-  const because = known.lifetime && lifetimeReason(known.lifetime);
+  // What is taken off at random, so that origins are not asked together, is no reason: `policy.lifetime.jitterMs` has it.
+  const because = known.lifetime && lifetimeReason({ ...known.lifetime, jitterMs: 0 });
   const answer: Answer<ExplanationAnswer> = {
     input: url,
     now: Date.now(),

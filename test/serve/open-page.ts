@@ -71,6 +71,24 @@ export class OpenPage implements AsyncDisposable {
     await this.check();
   }
 
+  /** Compares two files, or a site and a file, by the form. */
+  async compare(before: string, after: string): Promise<void> {
+    await this.visit();
+    await this.page.getByLabel('Compare two files').check();
+    await this.page.getByLabel('Old robots.txt').fill(before);
+    await this.page.getByLabel('New robots.txt').fill(after);
+    await this.check();
+  }
+
+  /** Asks about many URLs by the form. */
+  async askMany(urls: string, agents: string): Promise<void> {
+    await this.visit();
+    await this.page.getByLabel('Ask about many URLs').check();
+    await this.page.getByLabel('URLs or paths').fill(urls);
+    await this.page.getByLabel('Agents', { exact: true }).fill(agents);
+    await this.check();
+  }
+
   /** Submits the form, and waits for the answer. */
   async check(): Promise<void> {
     await this.page.getByRole('button', { name: 'Check', exact: true }).click();

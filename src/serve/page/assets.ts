@@ -10,6 +10,8 @@ const FILES = [
   ['/page/style.css', 'text/css', 'style.css'],
   ['/page/answer.css', 'text/css', 'answer.css'],
   ['/page/main.js', 'text/javascript', 'main.js'],
+  ['/page/asking.js', 'text/javascript', 'asking.js'],
+  ['/page/comparison.js', 'text/javascript', 'comparison.js'],
   ['/page/form.js', 'text/javascript', 'form.js'],
   ['/page/crawlers.js', 'text/javascript', 'crawlers.js'],
   ['/page/link.js', 'text/javascript', 'link.js'],

@@ -82,7 +82,7 @@ export function section(title, ...children) {
 export function facts(rows) {
   const list = element('dl', { class: 'facts' });
   for (const [label, value] of rows) {
-    if (value === undefined || value === '') continue;
+    if (value === undefined || value === false || value === '') continue;
     list.append(element('dt', {}, label), element('dd', {}, value));
   }
   return list;

@@ -6,6 +6,7 @@ import { texts } from './texts.js';
 
 /** The service takes no more. */
 const MAX_AGENTS = 100;
+const MAX_ANSWERS = 1000;
 const MAX_FILE_OCTETS = 1_048_576;
 
 /** Splits a list at commas and line ends, but not at commas in the comment of a User-Agent. */
@@ -22,7 +23,7 @@ const lines = (text) =>
     .filter((each) => each !== '');
 
 /** Prefixes a bare host name with `https://`, as browsers do. */
-function withScheme(text) {
+export function withScheme(text) {
   return /^[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)/.test(text) ? 'https://' + text : text;
 }
 
@@ -33,7 +34,6 @@ export class Form {
     this.node = /** @type {HTMLFormElement} */ (byId('question'));
     /** @type {any} The fields, by their `name`. */
     this.fields = this.node.elements;
-    this.parts = { site: byId('site-fields'), text: byId('text-fields') };
     fillPurposes(this.fields.purpose);
     this.picker = new CrawlerPicker((name, chosen) => this.toggle(name, chosen));
     byId('crawlers').append(this.picker.node);
@@ -56,7 +56,10 @@ export class Form {
   }
 
   showMode() {
-    for (const [name, part] of Object.entries(this.parts)) part.hidden = name !== this.mode;
+    for (const part of this.node.querySelectorAll('[data-modes]')) {
+      const of = /** @type {HTMLElement} */ (part);
+      of.hidden = !(of.dataset.modes || '').split(' ').includes(this.mode);
+    }
     this.fields.url.required = this.mode === 'site';
     this.showPicked();
   }
@@ -72,18 +75,19 @@ export class Form {
 
   /** @returns {import('./link.js').Question} */
   read() {
-    const { url, agent, compare, robots, urls, agents, purpose } = this.fields;
+    const { url, agent, compare, robots, urls, agents, purpose, before, after } = this.fields;
+    if (this.mode === 'diff') return { mode: 'diff', before: before.value, after: after.value };
     if (names(this.list.value).length > MAX_AGENTS) {
       throw new Error(texts.tooManyAgents(names(this.list.value).length));
     }
-    if (this.mode === 'text') {
-      return {
-        mode: 'text',
-        robots: robots.value,
-        urls: lines(urls.value),
-        agents: names(agents.value),
-        purpose: purpose.value,
-      };
+    const list = { urls: lines(urls.value), agents: names(agents.value), purpose: purpose.value };
+    if (this.mode === 'text') return { mode: 'text', robots: robots.value, ...list };
+    if (this.mode === 'list') {
+      const asked = { ...list, urls: list.urls.map(withScheme) };
+      const count = asked.urls.length * Math.max(1, asked.agents.length);
+      if (count === 0) throw new Error(texts.noUrls);
+      if (count > MAX_ANSWERS) throw new Error(texts.tooManyAnswers(count));
+      return { mode: 'list', ...asked };
     }
     url.value = withScheme(url.value.trim());
     return {
@@ -110,8 +114,10 @@ export class Form {
       fields.agent.value = (question.agent || []).join(', ');
       if (question.compare) fields.compare.value = question.compare.join(', ');
     }
-    if (question && question.mode === 'text') {
-      fields.robots.value = question.robots;
+    for (const name of ['robots', 'before', 'after']) {
+      if (question && question[name] !== undefined) fields[name].value = question[name];
+    }
+    if (question && question.urls) {
       fields.urls.value = (question.urls || []).join('\n');
       fields.agents.value = (question.agents || []).join(', ');
     }
@@ -125,9 +131,16 @@ export class Form {
 
   takeFiles() {
     const input = /** @type {HTMLInputElement} */ (byId('file'));
-    byId('open').addEventListener('click', () => input.click());
+    let field = 'robots';
+    for (const each of this.node.querySelectorAll('button.open')) {
+      const opener = /** @type {HTMLButtonElement} */ (each);
+      opener.addEventListener('click', () => {
+        field = opener.value;
+        input.click();
+      });
+    }
     input.addEventListener('change', () => {
-      this.take(input.files && input.files[0]);
+      this.take(input.files && input.files[0], field);
       input.value = '';
     });
     const holdsFile = (event) => event.dataTransfer && [...event.dataTransfer.types].includes('Files');
@@ -142,21 +155,30 @@ export class Form {
     });
     document.addEventListener('drop', (event) => {
       mark(event, false);
-      if (holdsFile(event)) this.take(event.dataTransfer && event.dataTransfer.files[0]);
+      const files = holdsFile(event) && event.dataTransfer && event.dataTransfer.files;
+      if (files) this.take(files[0], this.fieldAt(event.target));
     });
   }
 
-  /** Puts the text of a file into the form. @param {File | null | undefined} file */
-  async take(file) {
+  /** The field that takes a file which is dropped on `target`. */
+  fieldAt(target) {
+    if (this.mode !== 'diff') return 'robots';
+    const { before, after } = this.fields;
+    if (target === before || target === after) return target.name;
+    return before.value === '' ? 'before' : 'after';
+  }
+
+  /** Puts the text of a file into a field. @param {File | null | undefined} file @param {string} field */
+  async take(file, field) {
     if (!file) return;
     if (file.size > MAX_FILE_OCTETS) {
       this.onError(new Error(texts.fileTooLong(file.size)));
       return;
     }
-    this.fields.robots.value = await file.text();
-    this.fields.mode.value = 'text';
+    this.fields[field].value = await file.text();
+    if (this.mode !== 'diff') this.fields.mode.value = 'text';
     this.showMode();
-    this.fields.robots.focus();
+    this.fields[field].focus();
   }
 }
 

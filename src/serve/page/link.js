@@ -2,15 +2,17 @@
 // Keeps the question in the address of the page, so that a link, back and forward lead to it.
 
 /**
- * A question about a site is in the query: `?url=…&agent=…&compare=…&purpose=…`. A question about a pasted file is in
- * the fragment, which browsers do not send: `#try=` and compressed JSON in base64url.
+ * A question about one URL is in the query: `?url=…&agent=…&compare=…&purpose=…`. Any other is in the fragment, which
+ * browsers do not send: `#try=` and compressed JSON in base64url.
  *
  * @typedef {object} Question
- * @property {'site' | 'text'} mode
+ * @property {'site' | 'list' | 'text' | 'diff'} mode
  * @property {string} [url]
  * @property {string[]} [agent]
  * @property {string[]} [compare] Absent for the list that the page suggests.
  * @property {string} [robots]
+ * @property {string} [before]
+ * @property {string} [after]
  * @property {string[]} [urls]
  * @property {string[]} [agents]
  * @property {string} [purpose]
@@ -27,7 +29,7 @@ export class TooLong extends Error {}
 
 /** The path, query and fragment for a question. @param {Question} question */
 export async function linkOf(question) {
-  if (question.mode === 'text') return '/' + FRAGMENT + (await packed(JSON.stringify(question)));
+  if (question.mode !== 'site') return '/' + FRAGMENT + (await packed(JSON.stringify(question)));
   const query = new URLSearchParams({ url: question.url || '' });
   for (const name of question.agent || []) query.append('agent', name);
   for (const name of question.compare || []) query.append('compare', name);
@@ -57,18 +59,15 @@ export async function questionOf({ search, hash }) {
 
 /** Takes what has the right type; anybody can write a link. @returns {Question} */
 function checked(found) {
-  const { robots, urls, agents, purpose } = Object(found);
+  const { mode, robots, before, after, urls, agents, purpose } = Object(found);
+  const text = (value) => (typeof value === 'string' ? value : '');
   const strings = (list) => (Array.isArray(list) ? list.filter((each) => typeof each === 'string') : []);
-  const texts = [robots, ...strings(urls), ...strings(agents)];
-  const lines = texts.map((text) => String(text).split(/\r\n?|\n/).length);
+  const all = [robots, before, after].map(text).concat(strings(urls), strings(agents));
+  const lines = all.map((each) => each.split(/\r\n?|\n/).length);
   if (lines.reduce((sum, count) => sum + count, 0) > MAX_LINES) throw new TooLong();
-  return {
-    mode: 'text',
-    robots: typeof robots === 'string' ? robots : '',
-    urls: strings(urls),
-    agents: strings(agents),
-    purpose: typeof purpose === 'string' ? purpose : '',
-  };
+  if (mode === 'diff') return { mode, before: text(before), after: text(after) };
+  const list = { urls: strings(urls), agents: strings(agents), purpose: text(purpose) };
+  return mode === 'list' ? { mode, ...list } : { mode: 'text', robots: text(robots), ...list };
 }
 
 async function packed(text) {

@@ -1,14 +1,16 @@
 // @ts-check
 // Asks the service what the form asks, and displays the answer.
+import { ask, askAbout, clear, put, readLines, say, showError } from './asking.js';
+import { comparison, countOf } from './comparison.js';
 import { csv, saveCsv } from './csv.js';
-import { button, byId, element, foreign, section } from './elements.js';
-import { Form } from './form.js';
+import { button, element, foreign, section } from './elements.js';
+import { Form, withScheme } from './form.js';
 import { linkOf, questionOf, TooLong } from './link.js';
 import { Listing } from './listing.js';
 import { agentTable, matrix, profileTable, usageTable } from './tables.js';
 import { texts } from './texts.js';
 import { timelineList } from './timeline.js';
-import { banner, originFacts, verdictFacts, verdictWord } from './verdict.js';
+import { banner, originFacts, robotsFacts, verdictFacts, verdictWord } from './verdict.js';
 
 for (const [attribute, set] of /** @type {[string, (node: any, text: string) => void][]} */ ([
   ['text', (node, text) => (node.textContent = text)],
@@ -21,64 +23,12 @@ for (const [attribute, set] of /** @type {[string, (node: any, text: string) => 
 }
 
 const form = new Form(showError);
-const status = byId('status');
-const progress = byId('progress');
-const result = byId('result');
-/** @type {AbortController | undefined} */
-let asking;
-
-function say(text, kind = '') {
-  status.className = kind;
-  status.textContent = text;
-}
-
-function showError(error) {
-  if (error.name === 'AbortError') return;
-  say(error.message, 'error');
-  result.hidden = true;
-}
-
-/** Hides the answer before this one, and shows how long the new one takes. */
-async function ask(text, path, init) {
-  asking?.abort();
-  const mine = new AbortController();
-  asking = mine;
-  result.hidden = true;
-  result.replaceChildren();
-  document.title = texts.plainTitle;
-  say(text);
-  const startedAt = performance.now();
-  // Hidden from screen readers, which would read every second.
-  const elapsed = element('span', { 'aria-hidden': 'true' });
-  const tick = () =>
-    (elapsed.textContent = texts.elapsed(Math.round((performance.now() - startedAt) / 1000)));
-  const timer = setInterval(tick, 1000);
-  const cancel = button(texts.cancel, () => {
-    mine.abort();
-    say(texts.cancelled);
-  });
-  progress.replaceChildren(elapsed, cancel);
-  tick();
-  try {
-    const response = await fetch(path, { ...init, signal: mine.signal });
-    const answer = await response.json().catch((error) => {
-      if (error.name === 'AbortError') throw error;
-      throw new Error(texts.noAnswer(response.status));
-    });
-    if (!response.ok) throw new Error(answer.detail);
-    mine.signal.throwIfAborted();
-    return answer;
-  } finally {
-    clearInterval(timer);
-    if (asking === mine) progress.replaceChildren();
-  }
-}
 
 /** The parts of the page that depend on the selected verdict: banner, excerpt, facts, marked lines and preferences. */
 class Detail {
   constructor(answer, otherFacts, where) {
     this.listing = answer.lines && new Listing(answer);
-    // The answer for a pasted file has the fields of `robots` itself.
+    // The answer for a pasted file has the fields of `robots` itself; of many URLs, each verdict has its own.
     this.context = { ...answer, robots: answer.robots || answer };
     this.otherFacts = otherFacts;
     this.where = where;
@@ -89,10 +39,10 @@ class Detail {
 
   pick(verdict, url) {
     this.head.replaceChildren(
-      banner(verdict, url, this.context),
+      banner(verdict, url, verdict.robots ? { ...verdict, now: Date.now() } : this.context),
       ...(this.listing ? [this.listing.excerpt] : []),
     );
-    this.facts.replaceChildren(verdictFacts(verdict, this.otherFacts));
+    this.facts.replaceChildren(verdictFacts(verdict, this.otherFacts(verdict, url)));
     this.usage.replaceChildren(
       ...(verdict.usage ? [section(texts.usageTitle, usageTable(verdict.usage))] : []),
     );
@@ -103,7 +53,11 @@ class Detail {
   }
 }
 
-/** Buttons to share the answer. */
+/**
+ * Buttons to share the answer; verdicts can be saved, too.
+ * @param {any[]} [results]
+ * @param {string} [purpose]
+ */
 function shareBar(results, purpose) {
   const copy = button(texts.copyLink, async () => {
     try {
@@ -122,13 +76,8 @@ function shareBar(results, purpose) {
     'div',
     { class: 'share' },
     copy,
-    button(texts.csv, () => saveCsv(csv(results, purpose))),
+    ...(results ? [button(texts.csv, () => saveCsv(csv(results, purpose)))] : []),
   );
-}
-
-function put(...children) {
-  result.replaceChildren(...children);
-  result.hidden = false;
 }
 
 async function askSite(question) {
@@ -141,7 +90,7 @@ async function askSite(question) {
   const answer = await ask(texts.asking(host), '/v1/explain?' + query);
   const { state, policy } = answer;
   const verdicts = answer.verdicts.map((verdict) => ({ ...verdict, state }));
-  const detail = new Detail(answer, originFacts(answer), host);
+  const detail = new Detail(answer, () => originFacts(answer), host);
   const sitemaps = policy.sitemaps
     .slice(0, 50)
     .map(({ url: at, line }) => element('li', {}, foreign(at), ' ' + texts.line(line)));
@@ -154,7 +103,7 @@ async function askSite(question) {
       agentTable(verdicts, purpose, (verdict) => detail.pick(verdict, answer.url)),
     ),
     ...(detail.listing ? detail.listing.sections() : []),
-    section(texts.timelineTitle, timelineList(answer.timeline, answer.now)),
+    section(texts.timelineTitle, timelineList(answer.timeline, answer.now, policy.failure)),
     detail.usage,
     ...(sitemaps.length === 0
       ? []
@@ -173,13 +122,9 @@ async function askText({ robots, urls, agents, purpose }) {
     ...(agents.length === 0 ? {} : { agents }),
     ...(purpose ? { purpose } : {}),
   };
-  const answer = await ask(texts.deciding, '/v1/explain', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+  const answer = await askAbout(texts.deciding, '/v1/explain', body);
   const first = answer.results.find(({ verdicts }) => verdicts);
-  const detail = new Detail(answer, [[texts.readAs, answer.dialect]], texts.pasted);
+  const detail = new Detail(answer, () => [[texts.readAs, answer.dialect]], texts.pasted);
   put(
     detail.head,
     detail.facts,
@@ -198,8 +143,55 @@ async function askText({ robots, urls, agents, purpose }) {
   }
 }
 
-const answer = (question) =>
-  (question.mode === 'site' ? askSite(question) : askText(question)).catch(showError);
+async function askList({ urls, agents, purpose }) {
+  const asked = agents.length === 0 ? [undefined] : agents;
+  const questions = urls.flatMap((url) =>
+    asked.map((agent) => JSON.stringify({ url, agent, purpose: purpose || undefined })),
+  );
+  const init = { method: 'POST', body: questions.join('\n') };
+  const answers = await ask(texts.deciding, '/v1/check', init, readLines(questions.length));
+  const results = urls.map((input, index) => {
+    const verdicts = answers.slice(index * asked.length, (index + 1) * asked.length);
+    const failed = verdicts.find(({ error }) => error);
+    return failed ? { input, error: failed.error } : { input, verdicts };
+  });
+  const first = results.find(({ verdicts }) => verdicts);
+  if (!first) throw new Error(texts.noSiteUrl);
+  const detail = new Detail({}, listFacts, texts.manyUrls(urls.length));
+  put(
+    detail.head,
+    detail.facts,
+    shareBar(results, purpose),
+    section(
+      texts.verdictsTitle,
+      matrix(results, purpose, ({ verdict, url }) => detail.pick(verdict, url)),
+    ),
+    detail.usage,
+  );
+  detail.pick(first.verdicts[0], first.input);
+}
+
+/** What is known of one of many verdicts, and the way to all about it. */
+function listFacts({ robots, agent }, url) {
+  const href = '/?' + new URLSearchParams({ url, agent });
+  return [...robotsFacts(robots, Date.now()), [texts.more, element('a', { href }, texts.explain)]];
+}
+
+async function askDiff({ before, after }) {
+  // The address of a site stands for the file that it serves.
+  const given = (text) => {
+    const origin = withScheme(text.trim());
+    return /^(?:https?|ftp):\/\/\S+$/i.test(origin) ? { origin } : text;
+  };
+  const answer = await askAbout(texts.comparing, '/v1/diff', { before: given(before), after: given(after) });
+  const [head, ...sections] = comparison(answer);
+  put(head, shareBar(), ...sections);
+  document.title = texts.title(countOf(answer), texts.modeDiff);
+  say(countOf(answer), 'hidden');
+}
+
+const asks = { site: askSite, list: askList, text: askText, diff: askDiff };
+const answer = (question) => asks[question.mode](question).catch(showError);
 
 async function submit() {
   const question = form.read();
@@ -217,7 +209,7 @@ const ASKED = 'asked';
  * need requests to a site that the visitor did not choose.
  */
 async function follow() {
-  asking?.abort();
+  clear();
   const question = await questionOf(location).catch((error) => {
     throw new Error(error instanceof TooLong ? texts.longLink : texts.badLink);
   });
@@ -227,9 +219,6 @@ async function follow() {
     return;
   }
   say(question ? texts.waits : '');
-  document.title = texts.plainTitle;
-  result.hidden = true;
-  result.replaceChildren();
 }
 
 form.node.addEventListener('submit', (event) => {

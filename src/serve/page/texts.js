@@ -3,12 +3,52 @@
 
 const many = (count, one, several) => count.toLocaleString('en') + ' ' + (count === 1 ? one : several);
 
+/** By the code of the failure. */
+const failures = {
+  ERR_ROBOTS_DEADLINE: 'the server took too long to answer',
+  ERR_ROBOTS_NOT_MODIFIED: 'the server said “unchanged” (status 304) instead of sending the file',
+  ERR_ROBOTS_NO_FTP_TRANSPORT: 'this service does not fetch over FTP',
+  ERR_ROBOTS_REDIRECT_LOCATION: 'the server redirects to an address that is not valid',
+  ERR_ROBOTS_REDIRECT_SCHEME: 'the server redirects to an address that is neither http nor https',
+  ERR_ROBOTS_REDIRECT_OPAQUE: 'the server redirects, and does not say where to',
+  ERR_ROBOTS_REDIRECT_LIMIT: 'the server redirects too many times',
+  ERR_ROBOTS_REDIRECT_LOOP: 'the server redirects in a circle',
+  ERR_ROBOTS_ADDRESS_REFUSED: 'the address is in a private network, which this service does not ask',
+  ERR_ROBOTS_ADDRESS_UNKNOWN:
+    'the address behind a proxy is unknown, and this service asks public addresses only',
+  ERR_ROBOTS_PROXY: 'a proxy did not pass the request on',
+  ERR_ROBOTS_CHALLENGE: 'a gatekeeper, such as a bot protection, answered instead of the site',
+  ERR_ROBOTS_CONTENT_CODING: 'the file came compressed in a way that cannot be read',
+  ERR_ROBOTS_TRAILING_OCTETS: 'the file came compressed, with something behind it that does not belong to it',
+  ERR_ROBOTS_TRANSFER_CODING: 'the file came in a coding that cannot be read',
+  ERR_ROBOTS_PARTIAL_CONTENT: 'only a part of the file came',
+  ERR_ROBOTS_MALFORMED: 'what the server sent is not valid HTTP',
+  ERR_ROBOTS_FETCH_FAILED: 'the connection failed',
+  ERR_ROBOTS_FTP_CLOSED: 'the FTP server closed the connection',
+  ERR_ROBOTS_FTP_REPLY_LIMIT: 'the FTP server answered with more than is read',
+  ENOTFOUND: 'there is no server of this name',
+  EAI_AGAIN: 'the name of the server cannot be looked up for now',
+  ESERVFAIL: 'the name servers of the site do not work',
+  ETIMEOUT: 'the name servers of the site did not answer',
+  ECONNREFUSED: 'the server refused the connection',
+  ECONNRESET: 'the server broke off the connection',
+  ETIMEDOUT: 'the server did not answer',
+  UND_ERR_SOCKET: 'the server closed the connection without an answer',
+  UND_ERR_CONNECT_TIMEOUT: 'the server did not answer',
+  CERT_HAS_EXPIRED: 'the certificate of the server has expired',
+};
+
 export const texts = {
   // The form
   claim: 'May this agent fetch this URL, and why?',
   question: 'What to ask',
   modeSite: 'Ask a site',
+  modeList: 'Ask about many URLs',
   modeText: 'Try a robots.txt',
+  modeDiff: 'Compare two files',
+  before: 'Old robots.txt',
+  after: 'New robots.txt',
+  sidePlaceholder: 'The text of a file, or the address of a site: https://example.com',
   url: 'URL',
   urlPlaceholder: 'https://example.com/page',
   agent: 'Agent',
@@ -30,6 +70,10 @@ export const texts = {
   json: 'The same as JSON:',
   fileTooLong: (octets) => 'Expected a file of at most 1 MiB, got ' + many(octets, 'octet', 'octets'),
   tooManyAgents: (count) => 'Expected at most 100 agents, got ' + count,
+  tooManyAnswers: (count) =>
+    'Expected at most 1,000 answers, got ' + count.toLocaleString('en') + ' (URLs times agents)',
+  noUrls: 'Expected URLs, one a line, got none',
+  noSiteUrl: 'Expected absolute URLs, such as https://example.com/page; none of these is one',
   noUrl: 'Expected URLs, or paths that start with /; none of these is one',
   badLink: 'The link is damaged: what it holds cannot be read',
   longLink: 'The link holds a longer file than the page reads from links; open the file instead',
@@ -38,15 +82,25 @@ export const texts = {
   waits: 'A link has filled in this question. Press Check to ask it.',
   asking: (host) => 'Asking ' + host + ' …',
   deciding: 'Deciding …',
+  comparing: 'Comparing …',
+  answered: (done, all) => done.toLocaleString('en') + ' of ' + all.toLocaleString('en'),
   elapsed: (seconds) => seconds + ' s',
   cancel: 'Cancel',
   cancelled: 'Cancelled.',
+  problems: {
+    ERR_ROBOTS_BUSY: 'The service is busy. Try again in a moment.',
+    ERR_ROBOTS_TOO_LARGE:
+      'That is more than the service reads at a time. Ask with shorter files or fewer URLs.',
+    ERR_ROBOTS_UNREACHABLE:
+      'The robots.txt of the site could not be read. Try again later, or paste its text.',
+  },
   noAnswer: (status) => 'Expected an answer of the service, got status ' + status,
 
   // The answer
   title: (verdict, host) => verdict + ': ' + host + ' · canfetch',
   plainTitle: 'canfetch: may this agent fetch this URL?',
   pasted: 'pasted robots.txt',
+  manyUrls: (count) => many(count, 'URL', 'URLs'),
   verdictFor: (verdict, agent) => verdict + ' for ' + agent,
   words: { allowed: 'Allowed', disallowed: 'Disallowed', undecided: 'Undecided' },
   mayFetch: {
@@ -61,20 +115,20 @@ export const texts = {
   csvName: 'canfetch.csv',
   line: (line) => 'line ' + line,
   decides: ' decides',
-  unreachable: (cause) => 'robots.txt is unreachable' + (cause ? ': ' + cause : '') + '.',
-  askAgain: (away, time) => 'Ask again ' + away + (time ? ', at ' + time : '') + '.',
-  askAgainLater: 'Ask again later.',
-  copyHolds: ' (robots.txt is unreachable; the last good copy holds)',
+  unreachable: (failure) => 'robots.txt could not be read: ' + failure + '.',
+  triedAgain: (away, time) => 'Crawlers wait; the next try is ' + away + (time ? ', at ' + time : '') + '.',
+  triedLater: 'Crawlers wait, and try again later.',
+  copyHolds: ' (robots.txt cannot be read for now; the last good copy holds)',
   reasons: {
     rule: 'a rule matches',
     'no-rule': 'its group has no rule that matches',
     'no-group': 'no group names it, and there is none for *',
     'robots-txt': '/robots.txt itself may always be fetched',
     unavailable: 'there is no robots.txt, so everything is allowed',
-    unreachable: 'robots.txt is unreachable for now',
-    'unreachable-expired': 'robots.txt has been unreachable for so long that it counts as absent',
-    restricted: 'robots.txt is access restricted, so the site is disallowed',
-    override: 'overridden',
+    unreachable: 'robots.txt cannot be read for now',
+    'unreachable-expired': 'robots.txt could not be read for so long that it counts as absent',
+    restricted: 'the server does not let crawlers read robots.txt, so the whole site is disallowed',
+    override: 'set by who runs this service',
   },
   lost: {
     shorter: 'shorter, so it loses',
@@ -92,19 +146,21 @@ export const texts = {
   // Facts
   group: 'Group',
   none: 'none',
-  runnerUp: 'Runner-up',
+  runnerUp: 'Next best rule',
   crawlDelay: 'Crawl-delay',
   crawlDelayValue: (ms) => ms / 1000 + ' s (reported, not enforced)',
-  error: 'Error',
-  size: 'Size',
-  sizeValue: (octets) => many(octets, 'octet', 'octets'),
-  sizeCut: ', and more behind the limit, which is not read',
-  digest: 'SHA-256',
+  error: 'Last try failed',
   age: 'Last read',
-  lifetime: 'Lifetime',
+  digest: 'SHA-256',
+  size: 'Size',
+  sizeValue: (octets) => many(octets, 'byte', 'bytes'),
+  sizeCut: ', and more behind the limit, which is not read',
+  lifetime: 'How long it counts',
   profile: 'Profile',
   readAs: 'Read as',
-  more: (count) => ' and ' + count + ' more',
+  more: 'More',
+  explain: 'Everything about this URL',
+  andMore: (count) => ' and ' + count.toLocaleString('en') + ' more',
   lines: (numbers) => 'lines ' + numbers,
 
   // Tables
@@ -115,8 +171,8 @@ export const texts = {
   byAgent: 'Verdicts by agent',
   byUrl: 'Verdicts by URL and agent',
   byProfile: 'Verdicts by profile',
-  noUrlRow: 'Not a URL: write an absolute URL, or a path that starts with /',
-  profilesTitle: 'Under other profiles',
+  noUrlRow: 'Not a URL such as https://example.com/page',
+  profilesTitle: 'If a crawler follows other rules',
   wouldAsk: 'needs a new request to tell',
   states: {
     rules: 'by its rules',
@@ -149,21 +205,50 @@ export const texts = {
   whyItMatters: 'Why it matters',
   severities: { error: 'Error', warning: 'Warning', info: 'Note' },
 
+  // Two files
+  same: 'No difference for any agent',
+  differs: (agents, urls) =>
+    'Differs for ' + many(agents, 'agent', 'agents') + (urls === 0 ? '' : ', ' + many(urls, 'URL', 'URLs')),
+  forAgents: 'For ',
+  noGroup: 'no group',
+  changedLines: 'Lines that changed',
+  changes: { added: 'added', removed: 'removed', turned: 'turned round', moved: 'moved' },
+  was: ' · before: ',
+  flips: (count) =>
+    many(count, 'URL', 'URLs') + (count === 1 ? ' is' : ' are') + ' decided differently, for example',
+  redecided: (count) => many(count, 'URL', 'URLs') + ': another line decides, with the same result',
+  everybody: 'For every agent: sitemaps and other lines',
+  leftOut: (count) =>
+    many(count, 'agent', 'agents') + ' not compared: there are too many of them, or of changes.',
+  moreSections: (count) => 'And ' + count.toLocaleString('en') + ' more sets of agents.',
+  moreRows: (count) => 'And ' + count.toLocaleString('en') + ' more.',
+
+  // Why robots.txt could not be read, for who owns a site
+  failure: ({ error, status }) => {
+    const byStatus = status !== undefined && (error === undefined || error === 'ERR_ROBOTS_STATUS');
+    if (byStatus && status === 429) return 'the server asked for fewer requests (status 429)';
+    if (byStatus)
+      return 'the server answered with ' + (status >= 500 ? 'an error, ' : '') + 'status ' + status;
+    if (/CERT|TLS|SSL/.test(error)) return failures[error] || 'the certificate of the server is not trusted';
+    return failures[error] || 'the connection failed';
+  },
+
   // Over time
   timelineTitle: 'Over time',
   now: 'Now',
   inTime: (length) => 'in ' + length,
   ago: (length) => length + ' ago',
   rightNow: 'now',
+  inARow: (attempts) => ', ' + attempts + ' times in a row',
   events: {
     answered: 'robots.txt answered',
     confirmed: 'robots.txt confirmed unchanged',
     copy: 'Last good copy fetched',
-    'refresh-ahead': 'Refreshed ahead, if asked from here on',
+    'refresh-ahead': 'Fetched again from here on, when somebody asks',
     stale: 'Fresh until here',
     'first-failure': 'First failure',
     'last-failure': 'Latest failure',
-    retry: 'Next attempt, if asked from here on',
+    retry: 'Next try from here on, when somebody asks',
     phase: 'If it still fails:',
     site: 'Rest of the site',
   },

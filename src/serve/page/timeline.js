@@ -32,20 +32,30 @@ export function clock(at) {
 }
 
 /** Lists past events, and future ones that follow if nothing else happens. */
-export function timelineList(events, now) {
+export function timelineList(events, now, failure = undefined) {
   const past = events.filter(({ at }) => at <= now);
   const future = events.filter(({ at }) => at > now);
   return element(
     'ol',
     { class: 'timeline' },
-    ...past.map((event) => item(event, now)),
+    ...past.map((event) => item(event, now, failure)),
     element('li', { class: 'now' }, element('span', { class: 'what' }, texts.now)),
-    ...future.map((event) => item(event, now)),
+    ...future.map((event) => item(event, now, failure)),
   );
 }
 
-function item({ at, event, detail }, now) {
-  const said = event === 'phase' ? texts.phases[detail] : detail;
+/** The words for a detail that the service tells in those of crawlers. */
+function detailText({ event, detail }, failure) {
+  if (event === 'phase') return texts.phases[detail];
+  if (!failure || !event.endsWith('-failure')) return detail;
+  const why = texts.failure(failure);
+  if (event === 'last-failure') return why + texts.inARow(failure.attempts);
+  return failure.attempts === 1 ? why : undefined;
+}
+
+function item(shown, now, failure) {
+  const { at, event } = shown;
+  const said = detailText(shown, failure);
   return element(
     'li',
     { class: (at > now ? 'ahead ' : '') + event },

@@ -44,11 +44,11 @@ export function whyText({ reason, rule, state }) {
 }
 
 /** The sentences of the banner. */
-function because(verdict, { cause, retryAt, now }) {
+function because(verdict, { robots, retryAt, now }) {
   if (verdictClass(verdict) !== 'undecided') return [whyText(verdict)];
   const again =
-    retryAt === undefined ? texts.askAgainLater : texts.askAgain(away(retryAt, now), clock(retryAt));
-  return [texts.unreachable(cause), again];
+    retryAt === undefined ? texts.triedLater : texts.triedAgain(away(retryAt, now), clock(retryAt));
+  return [texts.unreachable(texts.failure(robots)), again];
 }
 
 /** Warnings about the file that make the verdict less reliable. */
@@ -77,7 +77,7 @@ export function banner(verdict, url, answer) {
 export function groupText(group) {
   if (!group) return undefined;
   const shown = group.lines.slice(0, 5).join(', ');
-  const more = group.lines.length > 5 ? texts.more(group.lines.length - 5) : '';
+  const more = group.lines.length > 5 ? texts.andMore(group.lines.length - 5) : '';
   return element(
     'span',
     {},
@@ -99,9 +99,24 @@ export function verdictFacts({ group, runnerUp, crawlDelayMs, reason }, others) 
   ]);
 }
 
+/** Facts about the answer for robots.txt: what failed, how old the file in force is, and its digest. */
+export function robotsFacts({ finalUrl, status, error, fetchedAt, sha256 }, now, way = undefined) {
+  const digest = sha256 && element('code', { class: 'digest' }, sha256);
+  return [
+    [texts.robots, way || element('span', {}, foreign(finalUrl), status === undefined ? '' : ' ' + status)],
+    [texts.error, error && texts.failure({ error, status })],
+    [
+      texts.age,
+      fetchedAt !== undefined &&
+        element('span', {}, away(fetchedAt, now), element('span', { class: 'at' }, ' · ' + clock(fetchedAt))),
+    ],
+    [texts.digest, digest],
+  ];
+}
+
 /** Facts about the origin and its robots.txt. */
 export function originFacts({ policy, profile, lifetimeReason, now }) {
-  const { attempt, file, robots, failure, sha256 } = policy;
+  const { attempt, file, robots } = policy;
   const hops = attempt ? attempt.hops : [{ url: robots.url }];
   const way = element(
     'span',
@@ -113,18 +128,15 @@ export function originFacts({ policy, profile, lifetimeReason, now }) {
     ]),
   );
   const size = file && texts.sizeValue(file.sizeBytes) + (file.truncated ? texts.sizeCut : '');
+  // The copy that is in force can be older than the latest answer.
+  const inForce = file ? { ...robots, fetchedAt: file.fetchedAt } : robots;
   return [
-    [texts.robots, way],
-    // The status stands behind the URL already.
-    [texts.error, failure && failure.error !== 'ERR_ROBOTS_STATUS' ? failure.error : undefined],
+    ...robotsFacts(inForce, now, way),
     [
       texts.size,
       size && (file.contentType ? element('span', {}, size + ', ', foreign(file.contentType)) : size),
     ],
-    [texts.digest, sha256],
-    [texts.age, file && clock(file.fetchedAt) + ', ' + away(file.fetchedAt, now)],
-    // What is taken off so that origins are not asked together says nothing to who owns a site.
-    [texts.lifetime, lifetimeReason && lifetimeReason.replace(/, [^,]* taken off at random$/, '')],
+    [texts.lifetime, lifetimeReason],
     [texts.profile, profile],
   ];
 }
