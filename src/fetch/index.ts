@@ -17,4 +17,4 @@ export {
   type FetchFunction,
   fetchTransport,
 } from './fetch-transport.ts';
-export { fetchRobots } from './robots-fetcher.ts';
+export { fetchRobots } from './fetch-robots.ts';

@@ -1,6 +1,6 @@
 import type { FetchProfile, FetchRobotsOptions } from '../../src/fetch/options.ts';
 import { fetchTransport } from '../../src/fetch/fetch-transport.ts';
-import { fetchRobots } from '../../src/fetch/robots-fetcher.ts';
+import { fetchRobots } from '../../src/fetch/fetch-robots.ts';
 import type { Transport } from '../../src/fetch/transport.ts';
 import { undiciTransport } from '../../src/fetch/undici-transport.ts';
 import type { Outcome } from '../../src/lifecycle/outcome.ts';

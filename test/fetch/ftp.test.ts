@@ -1,7 +1,7 @@
 import type { FetchRobotsOptions } from '../../src/fetch/options.ts';
 import { ftpTransport } from '../../src/fetch/ftp.ts';
 import { ControlSocket } from '../../src/fetch/ftp-session.ts';
-import { fetchRobots } from '../../src/fetch/robots-fetcher.ts';
+import { fetchRobots } from '../../src/fetch/fetch-robots.ts';
 import type { Transport } from '../../src/fetch/transport.ts';
 import { profiles } from '../../src/lifecycle/index.ts';
 import type { Outcome } from '../../src/lifecycle/outcome.ts';
