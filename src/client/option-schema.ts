@@ -78,7 +78,9 @@ function isStore(value: unknown): boolean {
   const method = (name: string): unknown => Reflect.get(Object(value), name);
   return (
     ['get', 'set', 'delete'].every((name) => isFunction(method(name))) &&
-    ['lease', 'reserve'].every((name) => method(name) === undefined || isFunction(method(name)))
+    ['lease', 'reserve', 'pause', 'now'].every(
+      (name) => method(name) === undefined || isFunction(method(name)),
+    )
   );
 }
 
@@ -104,7 +106,10 @@ export const clientOptions: Check = optionTable({
     maxOrigins: wholeNumber(1, 2 ** 31 - 1, 'a whole number, at least 1'),
     maxBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER, 'a whole number of octets, at least 1 MiB'),
   }),
-  store: expecting('a store with `get`, `set` and `delete`, and optionally `lease` and `reserve`', isStore),
+  store: expecting(
+    'a store with `get`, `set` and `delete`, and optionally `lease`, `reserve`, `pause` and `now`',
+    isStore,
+  ),
   storeDeadlineMs: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000'),
   onStoreEvent: aFunction('that takes an event'),
   evidence: aFunction('that takes an entry, such as `evidenceFile(path)`'),

@@ -113,6 +113,16 @@ const wrong: readonly [name: string, options: unknown, message: RegExp][] = [
     /`store` to be a store with `get`, `set` and `delete`/,
   ],
   [
+    'a store whose pause is no function',
+    { store: { get() {}, set() {}, delete() {}, pause: 5 } },
+    /and optionally `lease`, `reserve`, `pause` and `now`/,
+  ],
+  [
+    'a store whose clock is no function',
+    { store: { get() {}, set() {}, delete() {}, now: Date.now() } },
+    /and optionally `lease`, `reserve`, `pause` and `now`/,
+  ],
+  [
     'a store deadline of no time',
     { storeDeadlineMs: 0 },
     /`storeDeadlineMs` to be a whole number of milliseconds from 1 to 60000, got "0" \(number\)/,
