@@ -42,7 +42,7 @@ export interface Renewal {
 }
 
 /** One renewal under way, and who waits for it. */
-interface Flight {
+interface RenewalContext {
   readonly origin: string;
   /** Aborts when nobody waits any more. */
   readonly signal: LightAbortSignal;
@@ -57,8 +57,8 @@ const DUE_LEAST_FIRST: readonly Due[] = ['none', 'ahead', 'now'];
 /**
  * Renews the records in memory, from the store or by an attempt: one flight per origin, however many wait for it.
  *
- * `clock`, `random`, the store and subscribers are the user's, and may ask the client again. Each step below first asks
- * them, then changes memory, then publishes what changed.
+ * `clock`, `random`, the store and subscribers are the user's, and may ask the client again. So memory is read and
+ * changed with no call of theirs in between; what changed is published at the end of a step.
  */
 export class Renewals {
   readonly #options: RenewalsOptions;
@@ -128,13 +128,13 @@ export class Renewals {
     const origin = flatCopy(asked);
     const stored = this.#options.stored && (await this.#options.stored.get());
     const { nextRecord } = this.#meaning.part ?? (await this.#meaning.get());
-    const flight = { origin, signal, isCurrent, stored, nextRecord };
-    if (stored === undefined) return this.#visit(flight, this.#memory.peek(origin));
+    const context = { origin, signal, isCurrent, stored, nextRecord };
+    if (stored === undefined) return this.#fetchAndLearn(context, this.#memory.peek(origin));
     const found = await stored.find(origin, (record) => this.#improves(record), signal);
-    const known = found.record === undefined ? undefined : this.#takeOver(found.record, flight);
+    const known = found.record === undefined ? undefined : this.#takeOver(found.record, context);
     if (found.kind === 'answered' && known !== undefined) return { entry: known, source: 'store' };
     const lease = found.kind === 'to-ask' ? found.lease : undefined;
-    return this.#visit(flight, known ?? this.#memory.peek(origin), lease);
+    return this.#fetchAndLearn(context, known ?? this.#memory.peek(origin), lease);
   }
 
   /** Whether a record from the store makes an attempt unnecessary, or less urgent than the record in memory does. */
@@ -149,7 +149,7 @@ export class Renewals {
   }
 
   /** Makes an entry of a record from the store. */
-  #takeOver(record: OriginRecord, { isCurrent }: Flight): CacheEntry {
+  #takeOver(record: OriginRecord, { isCurrent }: RenewalContext): CacheEntry {
     const now = this.#options.clock.now();
     let entry: CacheEntry;
     if (isCurrent()) {
@@ -163,17 +163,21 @@ export class Renewals {
   }
 
   /** Makes an attempt. A lease is released when the new record can be read by others. */
-  async #visit(flight: Flight, known: CacheEntry | undefined, lease?: HeldLease): Promise<Renewal> {
-    const { origin, signal, stored } = flight;
+  async #fetchAndLearn(
+    context: RenewalContext,
+    known: CacheEntry | undefined,
+    lease?: HeldLease,
+  ): Promise<Renewal> {
+    const { origin, signal, stored } = context;
     let written: Promise<void> | undefined;
     try {
       signal.throwIfAborted();
       this.#attempts++;
       const outcome = await this.#options.attempts.attempt(origin, known?.record, signal);
       signal.throwIfAborted();
-      if (flight.isCurrent()) this.#shareWithServer(flight, outcome);
-      const entry = this.#learn(flight, known, outcome);
-      if (flight.isCurrent()) written = stored?.remember(entry.record, lease);
+      if (context.isCurrent()) this.#shareWithServer(context, outcome);
+      const entry = this.#learn(context, known, outcome);
+      if (context.isCurrent()) written = stored?.remember(entry.record, lease);
       this.#memory.events.publish();
       return { entry, source: 'network' };
     } finally {
@@ -183,7 +187,7 @@ export class Renewals {
 
   /** Makes the new entry of an origin from the outcome of an attempt. */
   #learn(
-    { origin, isCurrent, nextRecord }: Flight,
+    { origin, isCurrent, nextRecord }: RenewalContext,
     known: CacheEntry | undefined,
     outcome: Outcome,
   ): CacheEntry {
@@ -208,7 +212,7 @@ export class Renewals {
    * Shares a success that was reached by redirects with the origin that served it. Only if the final URL is that
    * origin's own `/robots.txt`. Other outcomes are not shared: a refusal may be meant for this path only.
    */
-  #shareWithServer({ origin, stored, nextRecord }: Flight, outcome: Outcome): void {
+  #shareWithServer({ origin, stored, nextRecord }: RenewalContext, outcome: Outcome): void {
     if (outcome.kind !== 'success' || outcome.hops === 0) return;
     const server = new URL(outcome.finalUrl).origin;
     if (server === origin || outcome.finalUrl !== server + ROBOTS_PATH) return;
