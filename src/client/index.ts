@@ -1,6 +1,6 @@
 /**
  * `RobotsClient`: leads a question through the rooms below, and publishes diagnostics. It must not import `guard/`,
- * `serve/` or `cli/`. Only `robots-requests.ts` loads `fetch/`, and undici with it, at the first attempt.
+ * `serve/` or `cli/`. Nothing here loads undici before the first attempt, which loads `robots-requests.ts`.
  */
 export {
   type AccountedOrigin,

@@ -48,8 +48,8 @@ export interface QuestionMessage {
 const waiting: TracedWork<QuestionMessage> = tracedWork('canfetch:question');
 
 /**
- * The URL of {@link Questions.permits}, for all clients: nothing else may use it. It is overwritten by the next such
- * question, so between its reading and the answer no function of the user is called.
+ * The URL of {@link Questions.permits} and {@link Questions.allowedOrigin}, for all clients: nothing else may use it.
+ * The next such question overwrites it, so between its reading and the answer no function of the user is called.
  */
 const reused = new LocatedUrl();
 
@@ -134,7 +134,7 @@ export class Questions {
     const tokens = this.#tokensOf(agent);
     const located = locate(url);
     const known = this.#decideFromMemory(located, tokens, true);
-    if (known === undefined) return this.#wait(located, tokens, options);
+    if (known === undefined) return this.#decideTraced(located, tokens, options);
     this.#memory.events.publish();
     return known;
   }
@@ -235,12 +235,12 @@ export class Questions {
     const { origin } = located;
     const override = this.#overrides.size === 0 ? undefined : this.#overrides.get(origin);
     const now = this.#settings.clock.now();
-    if (override !== undefined) return this.#made(decideByOverride(override, tokens, located), now);
+    if (override !== undefined) return this.#noteMade(decideByOverride(override, tokens, located), now);
     const entry = this.#memory.lookUpAt(origin, now);
     if (entry === undefined) {
       const { profileOf } = this.#origins;
       const canAsk = this.#origins.canAsk(origin);
-      return this.#made(decideUnknown(profileOf(origin), canAsk, tokens, located, now), now);
+      return this.#noteMade(decideUnknown(profileOf(origin), canAsk, tokens, located, now), now);
     }
     if (!isRobotsTarget(located)) {
       if (!entry.isQuietAt(now)) {
@@ -253,18 +253,18 @@ export class Questions {
       this.hits++;
       this.#memory.events.add(origin, 'hit');
     }
-    return this.#made(decide(entry, tokens, located, now, 'memory'), now, entry);
+    return this.#noteMade(decide(entry, tokens, located, now, 'memory'), now, entry);
   }
 
   /** Notes when a decision was made, if there is evidence of it. */
-  #made<Made extends Decision | undefined>(decision: Made, now: number, entry?: CacheEntry): Made {
+  #noteMade<Made extends Decision | undefined>(decision: Made, now: number, entry?: CacheEntry): Made {
     if (this.#recorder !== undefined && decision !== undefined) {
       this.#recorder.made(decision, now, entry?.record);
     }
     return decision;
   }
 
-  #wait(located: LocatedUrl, tokens: Tokens, options: AskOptions | undefined): Promise<Decision> {
+  #decideTraced(located: LocatedUrl, tokens: Tokens, options: AskOptions | undefined): Promise<Decision> {
     if (!waiting.hasSubscribers) return this.#decideAfterRenewal(located, tokens, options);
     const { origin, href } = located;
     const url = origin + targetOf(href);
@@ -283,7 +283,7 @@ export class Questions {
     events.publish();
     const { entry, source } = await this.#renewals.renew(located.origin, options?.signal);
     const now = this.#settings.clock.now();
-    const decision = this.#made(decide(entry, tokens, located, now, source), now, entry);
+    const decision = this.#noteMade(decide(entry, tokens, located, now, source), now, entry);
     this.#memory.updateSize(entry);
     if (options?.purpose !== undefined && entry.file !== undefined)
       this.#keptFiles.set(decision.robots, entry.file);
