@@ -150,27 +150,27 @@ export class Attempt {
       response.discard();
       return this.#unreachable(PROXY, this.#retryAfter(headers));
     }
-    if (response.meaning !== undefined) return this.#answer(response, headers, response.meaning);
+    if (response.meaning !== undefined) return this.#readAnswer(response, headers, response.meaning);
     if (response.status === 304) {
       response.discard();
       if (!conditional) return this.#unreachable(NOT_MODIFIED);
       return { kind: 'not-modified', status: 304, ...this.#route(), headers };
     }
     if (!isRedirect(response.status)) {
-      return this.#answer(response, headers, meaningOfStatus(response.status, this.#options.profile));
+      return this.#readAnswer(response, headers, meaningOfStatus(response.status, this.#options.profile));
     }
     response.discard();
     return this.#follow(response.status, response.headers, headers);
   }
 
-  async #answer(
+  async #readAnswer(
     response: TransportResponse,
     headers: AnswerHeaders,
     meaning: StatusMeaning,
   ): Promise<Outcome> {
     const { profile } = this.#options;
     const { status } = response;
-    if (meaning === 'rules') return this.#success(response, headers);
+    if (meaning === 'rules') return this.#readRules(response, headers);
     if (profile.challenge === 'as-status') this.#byStatus = this.#withoutRules(meaning, status, headers);
     const suspect = this.#suspect(response, await this.#startOfPage(response));
     return this.#withoutRules(meaning, status, headers, suspect);
@@ -201,7 +201,7 @@ export class Attempt {
    * RFC 9309 §2.3.1.1: "If the crawler successfully downloads the robots.txt file, the crawler MUST follow the
    * parseable rules."
    */
-  async #success(response: TransportResponse, headers: AnswerHeaders): Promise<Outcome> {
+  async #readRules(response: TransportResponse, headers: AnswerHeaders): Promise<Outcome> {
     const { status } = response;
     const fault = framingFault(response);
     if (fault !== undefined) {
@@ -264,10 +264,10 @@ export class Attempt {
     // If there are more than five consecutive redirects, crawlers MAY assume that the robots.txt file is
     // unavailable."
     // NOTE(rfc9309): a loop would end in more than five redirects, so it is ended when it closes.
-    if (this.#requested.includes(target.href)) return this.#endless(status, headers, 'redirect-loop');
-    if (this.#hops >= profile.maxRedirects) return this.#endless(status, headers, 'too-many-redirects');
+    if (this.#requested.includes(target.href)) return this.#endRedirects(status, headers, 'redirect-loop');
+    if (this.#hops >= profile.maxRedirects) return this.#endRedirects(status, headers, 'too-many-redirects');
     if (profile.disallowedRedirect === 'unavailable' && isRedirectDisallowed?.(target.href) === true) {
-      return this.#unavailable(status, headers, 'disallowed-redirect');
+      return this.#answerUnavailable(status, headers, 'disallowed-redirect');
     }
     this.#redirects.push({ url: shortened(this.#url.href), status, location: shortened(location) });
     this.#url = target;
@@ -277,16 +277,20 @@ export class Attempt {
     return undefined;
   }
 
-  #endless(status: number, headers: AnswerHeaders, reason: 'redirect-loop' | 'too-many-redirects'): Outcome {
+  #endRedirects(
+    status: number,
+    headers: AnswerHeaders,
+    reason: 'redirect-loop' | 'too-many-redirects',
+  ): Outcome {
     if (this.#options.profile.tooManyRedirects === 'unavailable')
-      return this.#unavailable(status, headers, reason);
+      return this.#answerUnavailable(status, headers, reason);
     return this.#unreachable(
       reason === 'redirect-loop' ? REDIRECT_LOOP : REDIRECT_LIMIT,
       this.#retryAfter(headers),
     );
   }
 
-  #unavailable(status: number, headers: AnswerHeaders, reason: UnavailableReason): Outcome {
+  #answerUnavailable(status: number, headers: AnswerHeaders, reason: UnavailableReason): Outcome {
     return { kind: 'unavailable', status, ...this.#route(), headers, reason };
   }
 

@@ -49,7 +49,7 @@ export class OwnConnections {
   /** Sends one request, and resolves with the header section of the answer. */
   async exchange(url: URL, init: TransportRequest): Promise<ResponseData> {
     try {
-      return await this.#overHttp1(url, init);
+      return await this.#sendOverHttp1(url, init);
     } catch (error) {
       if (codeOf(error) !== NO_APPLICATION_PROTOCOL || init.signal.aborted || this.#closing.aborted)
         throw error;
@@ -57,12 +57,16 @@ export class OwnConnections {
     return this.#overHttp2(url, init);
   }
 
-  async #overHttp1(url: URL, init: TransportRequest): Promise<ResponseData> {
+  async #sendOverHttp1(url: URL, init: TransportRequest): Promise<ResponseData> {
     const { origin } = url;
-    if (this.#busy.has(origin)) return this.#sockets.send((this.#several ??= this.#agent({})), url, init);
+    if (this.#busy.has(origin)) return this.#sockets.send((this.#several ??= this.#makeAgent({})), url, init);
     this.#busy.add(origin);
     try {
-      const data = await this.#sockets.send((this.#single ??= this.#agent({ connections: 1 })), url, init);
+      const data = await this.#sockets.send(
+        (this.#single ??= this.#makeAgent({ connections: 1 })),
+        url,
+        init,
+      );
       data.body.once('close', () => this.#busy.delete(origin));
       return data;
     } catch (error) {
@@ -71,7 +75,7 @@ export class OwnConnections {
     }
   }
 
-  #agent(options: Agent.Options): Agent {
+  #makeAgent(options: Agent.Options): Agent {
     const agent = new Agent({ ...AGENT_OPTIONS, connect: this.#connect, ...options });
     this.#sockets.watch(agent);
     return agent;

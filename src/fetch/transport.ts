@@ -24,7 +24,7 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Aborts the request and its body. */
   readonly signal: LightAbortSignal;
-  /** The caller's lookup. It replaces the transport's own for every connection to a name. */
+  /** The caller's lookup, for a transport that looks names up by itself. Today that is FTP's; undici's is made with it. */
   readonly lookup?: LookupFunction;
   /**
    * Connect to public addresses only (see `isPublicAddress`), or fail with `RobotsAddressRefusedError`. A transport

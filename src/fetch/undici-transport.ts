@@ -74,7 +74,7 @@ class UndiciTransport implements Transport {
     const dispatcher = this.#dispatcherFor(url);
     if (dispatcher !== undefined) return this.#overDispatcher(dispatcher, url, init);
     if (this.#isClosed) throw new errors.ClientDestroyedError();
-    return init.publicOnly ? this.#toPublicAddress(url, init) : this.#toAnyAddress(url, init);
+    return init.publicOnly ? this.#sendToPublic(url, init) : this.#sendAnywhere(url, init);
   }
 
   /** The dispatcher that a request goes over; `undefined`: our own connections. */
@@ -105,7 +105,7 @@ class UndiciTransport implements Transport {
     return toResponse(data, { proxyMayAnswer: url.protocol === 'http:' });
   }
 
-  async #toPublicAddress(url: URL, init: TransportRequest): Promise<TransportResponse> {
+  async #sendToPublic(url: URL, init: TransportRequest): Promise<TransportResponse> {
     const { buildConnector } = this.#options;
     this.#publicOnly ??= new OwnConnections(
       publicOnlyConnector(this.#connectorOptions(false), this.#lookup, buildConnector),
@@ -114,8 +114,8 @@ class UndiciTransport implements Transport {
     return toResponse(await this.#publicOnly.exchange(url, init), { isPublic: true });
   }
 
-  async #toAnyAddress(url: URL, init: TransportRequest): Promise<TransportResponse> {
-    this.#anywhere ??= new OwnConnections(this.#noting(false), this.#noting(true));
+  async #sendAnywhere(url: URL, init: TransportRequest): Promise<TransportResponse> {
+    this.#anywhere ??= new OwnConnections(this.#connectNoting(false), this.#connectNoting(true));
     this.#reached.begin(url.origin);
     try {
       const data = await this.#anywhere.exchange(url, init);
@@ -126,7 +126,7 @@ class UndiciTransport implements Transport {
     }
   }
 
-  #noting(allowH2: boolean): Connector {
+  #connectNoting(allowH2: boolean): Connector {
     const options = this.#connectorOptions(allowH2);
     return notingConnector(options, this.#lookup, this.#reached, this.#options.buildConnector);
   }
