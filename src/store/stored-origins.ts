@@ -131,7 +131,7 @@ export class StoredOrigins {
       if (record !== undefined && answers(record)) return { kind: 'answered', record };
       // This is enough for one holder to die and another to fetch. After that, do not trust the store's leases.
       if (!read.ok || store.lease === undefined || waitedMs > 2 * leaseMs) return { kind: 'to-ask', record };
-      const lease = await this.#lease(origin);
+      const lease = await this.#takeLease(origin);
       if (lease === 'none') return { kind: 'to-ask', record };
       if (lease !== 'taken') return this.#findUnderLease(origin, answers, lease, read);
       const jitteredMs = pauseMs * (1 - 0.5 * this.#options.random());
@@ -175,7 +175,7 @@ export class StoredOrigins {
     const { record = before.record } =
       value === undefined
         ? await this.#read(origin, before)
-        : await this.#reading(origin, { ok: true, value: value ?? undefined }, before);
+        : await this.#decodeRead(origin, { ok: true, value: value ?? undefined }, before);
     if (record === undefined || !answers(record)) return { kind: 'to-ask', record, lease };
     void lease.release();
     return { kind: 'answered', record };
@@ -189,11 +189,11 @@ export class StoredOrigins {
       origin,
       make: () => store.get(this.#key('record', origin)),
     });
-    return this.#reading(origin, called, before);
+    return this.#decodeRead(origin, called, before);
   }
 
   /** Decodes a value of the origin that any call read. */
-  async #reading(origin: string, called: CallResult<unknown>, before?: Read): Promise<Read> {
+  async #decodeRead(origin: string, called: CallResult<unknown>, before?: Read): Promise<Read> {
     const value = called.ok ? called.value : undefined;
     const isKnown = before?.ok === true && value === before.value;
     const stored = isKnown ? before.stored : await this.#decode(origin, value);
@@ -216,7 +216,7 @@ export class StoredOrigins {
     return record && earlier(record, aheadMs);
   }
 
-  async #lease(origin: string): Promise<TakenLease | 'taken' | 'none'> {
+  async #takeLease(origin: string): Promise<TakenLease | 'taken' | 'none'> {
     const { store, leaseMs } = this.#options;
     const called = await this.#caller.call<StoreLease | undefined>({
       operation: 'lease',
