@@ -139,7 +139,7 @@ export class TargetSearch {
   }
 
   /**
-   * {@link find} for a piece of a pattern with octets of two forms: escapes of `: / ? @ '`, which before the query of the
+   * {@link #find} for a piece of a pattern with octets of two forms: escapes of `: / ? @ '`, which before the query of the
    * target match only escapes, and in it only raw octets, because a normal form has raw octets there; and a `%` of any
    * kind, one a piece at the most.
    */
@@ -183,7 +183,7 @@ export class TargetSearch {
     return this.#find(Math.max(from, query + 1), targetEnd, form.octets, 0, form.length);
   }
 
-  /** {@link endsWith} for a piece with escapes of `: / ? @ '`. Before an anchor no `%` is open. */
+  /** {@link #endsWith} for a piece with escapes of `: / ? @ '`. Before an anchor no `%` is open. */
   #endsWithFolding(from: number, piece: Uint8Array, start: number, end: number): boolean {
     const form = this.#form;
     const targetEnd = this.#targetEnd;
