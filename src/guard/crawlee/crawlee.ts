@@ -6,9 +6,16 @@ import type { GuardClient } from '../client.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
 import { refusalIn } from '../refusal.ts';
 import { CrawlerGuard } from './crawler-guard.ts';
+import { DeferredRequests } from './deferred-requests.ts';
 import { guardHttpClient } from './http-client.ts';
 import { PageGuards } from './page-guard.ts';
-import { crawlerClass, type CrawlingContext, type CrawlRequest, type SkippedRequest } from './types.ts';
+import {
+  crawlerClass,
+  type CrawlingContext,
+  type CrawlRequest,
+  type RequestSource,
+  type SkippedRequest,
+} from './types.ts';
 
 export type { SkippedRequest } from './types.ts';
 export type { GuardClient } from '../client.ts';
@@ -30,8 +37,11 @@ export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
  * `userData: { robots: { ignore: true, because: '…' } }`, or `sendRequest({ robots: … })`, is not checked.
  *
  * With `pacing` a request waits for its slot before it is handled, and counts as one of the concurrent requests while
- * it waits. A redirect waits within Crawlee's `navigationTimeoutSecs`. A deferred request fails with
- * `RobotsDeferredError` and is not retried.
+ * it waits, but not for `requestHandlerTimeoutSecs`. A request that has to wait longer than `maxDelayMs` goes back to
+ * the queue until it may leave (`retryAt` of {@link RobotsDeferredError}). That is neither a failure nor a retry, says
+ * nothing about the session, and leaves the place to a request for another site. Within a handler, redirects and
+ * `sendRequest` wait at most half of the time-out, and then the whole request goes back. A browser waits within
+ * `navigationTimeoutSecs`.
  *
  * An `httpClient` of your own sends one hop at a time (`followRedirect: false`). A client that follows redirects
  * nevertheless is detected and refused. Requests that a handler makes by other means are not checked: use `guardFetch`
@@ -65,6 +75,8 @@ export function withRobots<Class extends new (...args: never[]) => object>(
   const Base = crawlerClass(crawler);
 
   class GuardedCrawler extends Base {
+    readonly #deferred = new DeferredRequests(this, guard.clock);
+
     constructor(...args: unknown[]) {
       super(...args);
       assertRespectful(args[0]);
@@ -100,7 +112,35 @@ export function withRobots<Class extends new (...args: never[]) => object>(
     }
 
     override _runTaskFunction(): Promise<void> {
-      return guard.handling(() => super._runTaskFunction());
+      const { navigationTimeoutMillis = Infinity, requestHandlerTimeoutMillis = Infinity } = this;
+      const maxDelayMs = Math.min(navigationTimeoutMillis, requestHandlerTimeoutMillis) / 2;
+      return guard.handling(maxDelayMs, async (handled) => {
+        await super._runTaskFunction().catch((error: unknown) => {
+          // Crawlee knows nothing of a request that is deferred before it is handled.
+          if (error !== handled.deferral) throw error;
+        });
+        const { deferral, taken } = handled;
+        if (deferral === undefined || taken === undefined || this.requestManager === undefined) return;
+        this.log.debug(`Request ${taken.url} goes back to the queue later: ${deferral.message}`);
+        this.#deferred.defer(taken, this.requestManager, deferral.retryAt);
+      });
+    }
+
+    override async teardown(): Promise<void> {
+      await this.#deferred.end();
+      return super.teardown();
+    }
+
+    override async _requestFunctionErrorHandler(
+      error: unknown,
+      context: CrawlingContext,
+      source: RequestSource,
+    ): Promise<void> {
+      if (guard.request?.deferral === undefined) {
+        return super._requestFunctionErrorHandler(error, context, source);
+      }
+      // Crawlee would mark it as bad next.
+      context.session = undefined;
     }
 
     override async _fetchNextRequest(): Promise<CrawlRequest | null> {
@@ -116,6 +156,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
         await guard.request?.begin(this.preNavigationHooks !== undefined);
         await super._runRequestHandler(context);
       } catch (error) {
+        if ((await guard.request?.defers(error)) === true) throw error;
         const refusal = await guard.request?.refusal();
         // A refusal and invalid options would be the same at the next try, so do not retry.
         if (refusal !== undefined || refusalIn(error) !== undefined || isRobotsError(error)) {

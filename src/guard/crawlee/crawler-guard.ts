@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Clock } from '../../base/index.ts';
 import { ignoredBecause } from '../ignore.ts';
 import { Guard } from '../steps/guard.ts';
 import type { GuardClient } from '../client.ts';
@@ -46,10 +47,14 @@ export class CrawlerGuard {
     return this.#context.run(current, () => add(isIterable(source) ? noting(source, current) : source));
   }
 
-  /** Handles a request of the queue. */
-  handling(handle: () => Promise<void>): Promise<void> {
-    const request = new RequestGuard(this.#guard);
-    return this.#context.run(request, () => handle().finally(() => request.end()));
+  get clock(): Clock {
+    return this.#guard.clock;
+  }
+
+  /** Handles a request of the queue. @param maxDelayMs The longest wait of what is sent while it is handled. */
+  handling(maxDelayMs: number, handle: (request: RequestGuard) => Promise<void>): Promise<void> {
+    const request = new RequestGuard(this.#guard, maxDelayMs);
+    return this.#context.run(request, () => handle(request).finally(() => request.end()));
   }
 
   /** Whether a link is added to the queue. It waits for nothing: an unknown link is decided when its turn comes. */

@@ -1,3 +1,5 @@
+import { causesOf, isRobotsError } from '../../base/index.ts';
+import type { RobotsDeferredError } from '../../pacing/index.ts';
 import { ignoredBecause } from '../ignore.ts';
 import { type Refusal, refusalIn } from '../refusal.ts';
 import { redirects } from '../steps/answer.ts';
@@ -19,12 +21,15 @@ type State =
   | { readonly name: 'sent'; readonly request: CrawlRequest }
   /** It, or a redirect that it met, was refused. */
   | { readonly name: 'refused'; readonly request: CrawlRequest; readonly refusal: Refusal }
+  /** It, or what was sent for it, would have to wait too long. It is handled later. */
+  | { readonly name: 'deferred'; readonly request: CrawlRequest; readonly deferral: RobotsDeferredError }
   /** An error prevented a decision. The request fails with it. */
   | { readonly name: 'undecided'; readonly request: CrawlRequest; readonly error: unknown };
 
 /** The guard of one request of the queue, from the time it is taken until its handler has ended. */
 export class RequestGuard {
   readonly #guard: Guard;
+  readonly #maxDelayMs: number | undefined;
   #state: State = { name: 'waiting' };
   /** The hop whose slot ends with the handler. */
   #hop: Hop | undefined;
@@ -33,8 +38,10 @@ export class RequestGuard {
   /** See {@link takeSkipText}. */
   #skipText: string | undefined;
 
-  constructor(guard: Guard) {
+  /** @param maxDelayMs The longest wait of what is sent while the request is handled. */
+  constructor(guard: Guard, maxDelayMs?: number) {
     this.#guard = guard;
+    this.#maxDelayMs = maxDelayMs;
   }
 
   /** The crawler has taken `request` from the queue. */
@@ -42,7 +49,11 @@ export class RequestGuard {
     this.#state = { name: 'taken', request };
   }
 
-  /** Whether the crawler may handle its request. An error that prevents a decision is thrown by {@link begin}. */
+  /**
+   * Whether the crawler may handle its request. An error that prevents a decision is thrown by {@link begin}.
+   *
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`) when it has to wait too long.
+   */
   async admit(url: string, inBrowser: boolean): Promise<boolean> {
     const request = this.#requestFor(url) ?? { url };
     try {
@@ -59,6 +70,7 @@ export class RequestGuard {
       this.#hold(hop);
       this.#state = { name: 'admitted', request, hop };
     } catch (error) {
+      if (await this.defers(error)) throw error;
       this.#state = { name: 'undecided', request, error };
     }
     return true;
@@ -88,6 +100,7 @@ export class RequestGuard {
     else if (!navigates) this.end();
     return new SteppedRequest(this.#guard, request, {
       because,
+      maxDelayMs: this.#maxDelayMs,
       admitted: isAdmitted ? state.hop : undefined,
       ...(navigates && {
         onHop: (hop: Hop) => this.#hold(hop),
@@ -109,6 +122,25 @@ export class RequestGuard {
     return refusal;
   }
 
+  /** Whether the request is deferred, because of `error` or what blocked its page. */
+  async defers(error: unknown): Promise<boolean> {
+    const deferral = deferralIn(error) ?? deferralIn(await this.#page?.errorOfPage());
+    const request = this.taken;
+    if (deferral === undefined || request === undefined) return false;
+    this.#state = { name: 'deferred', request, deferral };
+    return true;
+  }
+
+  /** Why the request is deferred. */
+  get deferral(): RobotsDeferredError | undefined {
+    return this.#state.name === 'deferred' ? this.#state.deferral : undefined;
+  }
+
+  /** The request that was taken from the queue. */
+  get taken(): CrawlRequest | undefined {
+    return this.#state.name === 'waiting' ? undefined : this.#state.request;
+  }
+
   /** The refusal that is known so far. */
   get knownRefusal(): Refusal | undefined {
     return this.#state.name === 'refused' ? this.#state.refusal : undefined;
@@ -128,8 +160,8 @@ export class RequestGuard {
   }
 
   #requestFor(url: string | URL): CrawlRequest | undefined {
-    if (this.#state.name === 'waiting') return undefined;
-    const { request } = this.#state;
+    const request = this.taken;
+    if (request === undefined) return undefined;
     return request.url === url || new URL(request.url).href === new URL(url).href ? request : undefined;
   }
 
@@ -144,9 +176,20 @@ export class RequestGuard {
   }
 }
 
+/** The deferral that an error is, or was caused by. */
+function deferralIn(error: unknown): RobotsDeferredError | undefined {
+  for (const each of causesOf(error)) {
+    // By its code, because a handler may use another copy of this package.
+    if (Reflect.get(each, 'code') === 'ERR_ROBOTS_DEFERRED' && isRobotsError(each))
+      return each as RobotsDeferredError;
+  }
+  return undefined;
+}
+
 /** What belongs to a request of the HTTP client besides the request. */
 interface StepOptions {
   readonly because: string | undefined;
+  readonly maxDelayMs?: number | undefined;
   /** The hop that was admitted when the request was taken from the queue. */
   readonly admitted: Hop | undefined;
   /** Called with each hop. Its slot then ends elsewhere. */
@@ -169,13 +212,13 @@ export class SteppedRequest implements RequestSteps {
 
   async admit(url: URL): Promise<void> {
     const { signal } = this.#request;
-    const { because, admitted, onHop } = this.#options;
+    const { because, maxDelayMs, admitted, onHop } = this.#options;
     if (this.#hop === undefined && admitted !== undefined) {
       this.#hop = admitted;
       await admitted.slot?.leave(signal);
       return;
     }
-    const options = { signal, because };
+    const options = { signal, because, maxDelayMs };
     const hop = this.#hop?.redirectedTo(url, options) ?? new Hop(url, options);
     this.#hop = hop;
     onHop?.(hop);

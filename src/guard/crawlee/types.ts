@@ -36,6 +36,8 @@ export interface CrawlRequest {
 }
 
 export interface CrawlingContext {
+  /** Crawlee gives it a worse score when the request fails. */
+  session?: object | undefined;
   readonly request: CrawlRequest;
   /** Set by browser crawlers. */
   readonly page?: CrawledPage;
@@ -46,14 +48,24 @@ interface RequestQueue {
   requestLockSecs?: number;
 }
 
+/** Where a crawler takes its requests from: Crawlee's queue, list, or both. */
+export interface RequestSource {
+  reclaimRequest(request: CrawlRequest): Promise<unknown>;
+}
+
 export type NavigationHook = (context: CrawlingContext) => Promise<void>;
 
 /** The internal members of a crawler of Crawlee 3 that the guard uses. */
 export interface Crawler {
   httpClient: HttpClient;
   respectRobotsTxtFile: unknown;
-  log: { warning(message: string): void };
+  log: { warning(message: string): void; debug(message: string): void };
   readonly requestQueue?: RequestQueue;
+  readonly requestManager?: RequestSource;
+  /** How long the crawler waits for the answer to a request; set in crawlers that navigate. */
+  readonly navigationTimeoutMillis?: number;
+  /** How long the handler may take; in crawlers that navigate with the time of the navigation. */
+  readonly requestHandlerTimeoutMillis?: number;
   /** Set in browser crawlers only. */
   readonly browserPool?: object;
   /** Set in crawlers that navigate. */
@@ -68,6 +80,12 @@ export interface Crawler {
   _runTaskFunction(): Promise<void>;
   _fetchNextRequest(): Promise<CrawlRequest | null>;
   _runRequestHandler(context: CrawlingContext): Promise<void>;
+  _requestFunctionErrorHandler(
+    error: unknown,
+    context: CrawlingContext,
+    source: RequestSource,
+  ): Promise<void>;
+  teardown(): Promise<void>;
 }
 
 export type CrawlerClass = new (...args: unknown[]) => Crawler;
@@ -81,6 +99,8 @@ const NEEDED = [
   '_runTaskFunction',
   '_fetchNextRequest',
   '_runRequestHandler',
+  '_requestFunctionErrorHandler',
+  'teardown',
 ] as const satisfies readonly (keyof Crawler)[];
 
 /**

@@ -224,8 +224,10 @@ export class Guard<Result = unknown> {
   async #takeSlot(hop: Hop, pace: Pace): Promise<NonNullable<Hop['slot']>> {
     const { decision, isRedirected, way, options } = hop;
     if (decision === undefined) throw new TypeError('Expected a decided request');
+    const { maxDelayMs = Infinity } = options;
+    const limited = maxDelayMs < pace.maxDelayMs ? { ...pace, maxDelayMs } : pace;
     try {
-      return await this.#asked.takeSlot(decision, pace, options.signal);
+      return await this.#asked.takeSlot(decision, limited, options.signal);
     } catch (error) {
       if (!isRedirected || !(error instanceof RobotsDeferredError)) throw error;
       throw new RobotsDeferredError(error.decision, error, way);

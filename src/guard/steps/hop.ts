@@ -9,6 +9,8 @@ export interface HopOptions {
   readonly because?: string | undefined;
   /** Whether the request can wait for its slot. @default true */
   readonly waits?: boolean;
+  /** It waits no longer, although the guard would. In ms. @default that of the guard */
+  readonly maxDelayMs?: number | undefined;
   /**
    * Whether another guard decides about the same request again. This one then tells of a refusal only, so that no
    * request is counted twice. @default false

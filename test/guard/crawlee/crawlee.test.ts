@@ -3,7 +3,7 @@ import { BasicCrawler, type EnqueueLinksOptions, HttpCrawler, RequestList } from
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { type SkippedRequest, withRobots } from '../../../src/guard/crawlee/crawlee.ts';
 import { type Decision, refusalIn } from '../../../src/index.ts';
-import { START, testClient } from '../../support/client.ts';
+import { testClient } from '../../support/client.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { answer } from '../../support/site.ts';
 import { because, client, closing, pagesOf, record, robots, RULES, site, SlotClient } from './support.ts';
@@ -332,21 +332,6 @@ describe('withRobots, with pacing', () => {
     const before = queue.requestLockSecs;
     await crawler.run([server.url('/page'), server.url('/2')]);
     expect(queue.requestLockSecs).toBe(before + 400 + 30);
-  });
-
-  it('fails a request that is deferred, once, with the time to come again', async () => {
-    const server = await site([], (_, response) =>
-      answer(response, { body: 'User-agent: *\nCrawl-delay: 3600' }),
-    );
-    const { options, failed, skipped } = record();
-    const crawler = new (withRobots(HttpCrawler, client(), { pacing: { maxDelayMs: 60_000 } }))(
-      options,
-      inMemory(),
-    );
-    await crawler.run([server.url('/page')]);
-    expect(failed).toMatchObject([{ code: 'ERR_ROBOTS_DEFERRED', retryAt: START + 3_600_000 }]);
-    expect(skipped).toEqual([]);
-    expect(pagesOf(server)).toEqual([]);
   });
 });
 

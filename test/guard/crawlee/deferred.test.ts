@@ -1,0 +1,145 @@
+import { BasicCrawler, CheerioCrawler, HttpCrawler, RequestList } from '@crawlee/cheerio';
+import { describe, expect, it } from 'vitest';
+import { type GuardClient, withRobots } from '../../../src/guard/crawlee/crawlee.ts';
+import { virtualClock, type VirtualClock } from '../../../src/testing/index.ts';
+import { START, testClient } from '../../support/client.ts';
+import { inMemory } from '../../support/crawlee.ts';
+import { answer, type Site } from '../../support/site.ts';
+import { closing, pagesOf, record, site } from './support.ts';
+
+/** Crawlee looks for requests every half second otherwise. */
+const soon = { autoscaledPoolOptions: { maybeRunIntervalSecs: 0.01 } };
+
+/** A site that is to be asked only every `delaySecs`. */
+const slowSite = (delaySecs: number): Promise<Site> =>
+  site([], (_, response) => answer(response, { body: `User-agent: *\nCrawl-delay: ${delaySecs}` }));
+
+/** A clock whose time passes when somebody waits for it, and a client with that clock. */
+function paced(): { readonly clock: VirtualClock; readonly robots: GuardClient } {
+  const clock = virtualClock({ startAt: START, autoAdvance: true });
+  return { clock, robots: closing(testClient({ clock }).client) };
+}
+
+describe('withRobots, with a request that is deferred', () => {
+  it('handles it when its time has come: no failure, no retry, no worse session, and others go before', async () => {
+    const [slow, other] = [await slowSite(90), await site()];
+    const { clock, robots } = paced();
+    const { options, failed, skipped } = record();
+    const handled: [url: string, isLate: boolean, retries: number, errors: number, score: number][] = [];
+    const pacing = { defaultDelayMs: 0, maxDelayMs: 10_000 };
+    const crawler = new (withRobots(CheerioCrawler, robots, { pacing, clock }))(
+      {
+        ...options,
+        ...soon,
+        maxRequestRetries: 0,
+        requestHandler: async ({ request, session }) => {
+          const { url, retryCount, errorMessages } = request;
+          handled.push([
+            url,
+            clock.now() - START >= 90_000,
+            retryCount,
+            errorMessages.length,
+            session?.errorScore ?? -1,
+          ]);
+        },
+      },
+      inMemory(),
+    );
+    const { requestsFinished, requestsFailed } = await crawler.run([slow.url('/page'), other.url('/page')]);
+    expect(handled).toEqual([
+      [other.url('/page'), false, 0, 0, 0],
+      [slow.url('/page'), true, 0, 0, 0],
+    ]);
+    const { requestsRetries } = crawler.stats.state;
+    expect({ requestsFinished, requestsFailed, requestsRetries, failed, skipped }).toEqual({
+      requestsFinished: 2,
+      requestsFailed: 0,
+      requestsRetries: 0,
+      failed: [],
+      skipped: [],
+    });
+    expect([pagesOf(slow), pagesOf(other)]).toEqual([['/page'], ['/page']]);
+  });
+
+  it('handles many of one site in turn, each once, while the site is asked one at a time', async () => {
+    const slow = await slowSite(20);
+    const { clock, robots } = paced();
+    const { options, failed, handled } = record();
+    const crawler = new (withRobots(HttpCrawler, robots, { pacing: { maxDelayMs: 1_000 }, clock }))(
+      { ...options, ...soon, maxConcurrency: 4, maxRequestRetries: 0 },
+      inMemory(),
+    );
+    const urls = ['/1', '/2', '/3', '/4', '/5'].map((path) => slow.url(path));
+    await crawler.run(urls);
+    expect(handled.sort()).toEqual(urls);
+    expect(failed).toEqual([]);
+    expect(pagesOf(slow)).toHaveLength(5);
+    // The request for robots.txt counts as one.
+    expect(clock.now() - START).toBeGreaterThanOrEqual(100_000);
+  });
+
+  it('gives back the whole request when its redirect, or what its handler sends, is deferred', async () => {
+    const [slow, first] = [await slowSite(90), await site()];
+    const { clock, robots } = paced();
+    const { options, failed, handled } = record();
+    const guarded = withRobots(HttpCrawler, robots, { pacing: { defaultDelayMs: 0 }, clock });
+    const crawler = new guarded({ ...options, ...soon, maxRequestRetries: 0 }, inMemory());
+    await crawler.run([first.url(`/to?${slow.url('/page')}`)]);
+    // `maxDelayMs` allows the wait, but the time-out of the navigation does not.
+    expect(pagesOf(slow)).toEqual(['/page']);
+    expect(pagesOf(first)).toHaveLength(3);
+    expect(clock.now() - START).toBe(90_000);
+
+    const basic = new (withRobots(BasicCrawler, robots, { pacing: { defaultDelayMs: 0 }, clock }))(
+      {
+        ...options,
+        ...soon,
+        maxRequestRetries: 0,
+        requestHandler: async ({ request, sendRequest }) => {
+          await sendRequest({ url: slow.url('/sent') });
+          handled.push(request.url);
+        },
+      },
+      inMemory(),
+    );
+    await basic.run([first.url('/basic')]);
+    expect(pagesOf(slow)).toEqual(['/page', '/sent']);
+    expect(handled).toEqual([first.url(`/to?${slow.url('/page')}`), first.url('/basic')]);
+    expect(failed).toEqual([]);
+  });
+
+  it('goes back to a list of requests, too', async () => {
+    const slow = await slowSite(30);
+    const { clock, robots } = paced();
+    const { options, failed, handled } = record();
+    const crawler = new (withRobots(HttpCrawler, robots, { pacing: { maxDelayMs: 1_000 }, clock }))(
+      { ...options, ...soon, requestList: await RequestList.open(null, [slow.url('/page')]) },
+      inMemory(),
+    );
+    await crawler.run();
+    expect({ handled, failed }).toEqual({ handled: [slow.url('/page')], failed: [] });
+  });
+
+  it('is in the queue again when the crawler ends before its time', async () => {
+    const [slow, other] = [await slowSite(3600), await site()];
+    const clock = virtualClock({ startAt: START });
+    const robots = closing(testClient({ clock }).client);
+    const { options, failed, handled } = record();
+    const crawler = new (withRobots(HttpCrawler, robots, { pacing: { defaultDelayMs: 0 }, clock }))(
+      {
+        ...options,
+        ...soon,
+        requestHandler: async ({ request }) => {
+          handled.push(request.url);
+          crawler.stop();
+        },
+      },
+      inMemory(),
+    );
+    await crawler.run([slow.url('/page'), other.url('/page')]);
+    expect({ handled, failed }).toEqual({ handled: [other.url('/page')], failed: [] });
+    expect(clock.waiting).toBe(0);
+    const queue = await crawler.getRequestQueue();
+    expect(await queue.fetchNextRequest()).toMatchObject({ url: slow.url('/page'), retryCount: 0 });
+  });
+});
