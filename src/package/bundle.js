@@ -69,6 +69,8 @@ await bundle({ ...entrances, ...platforms }, isInstalledAsCommonJs, {
   dir: `${folder}/cjs`,
   format: 'cjs',
   exports: 'named',
+  // Two builds make a large package. Names stay, so that stack traces can be read.
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   // Jest runs no `import()` in CommonJS.
   dynamicImportInCjs: false,
   entryFileNames: '[name].cjs',
