@@ -4,6 +4,7 @@ import type { DecisionEntry } from '../../src/evidence/entry.ts';
 import { virtualClock } from '../../src/testing/index.ts';
 import { DAY, VirtualClock } from '../support/client.ts';
 import { Recording, replayed } from '../support/evidence.ts';
+import { ScriptedStore } from '../support/store.ts';
 
 const FORBIDS = 'User-agent: *\nDisallow: /private\n\nUser-agent: OtherBot\nDisallow: /\n';
 
@@ -232,6 +233,34 @@ describe('evidence', () => {
     });
     await guarded('https://a.example/').catch(() => undefined);
     expect(decisions().at(-1)?.usage).toMatchObject({ purpose: 'train-ai', preference: 'disallow' });
+    expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
+  });
+
+  it('has a record that a store gave for an origin that was forgotten meanwhile', async () => {
+    const clock = new VirtualClock();
+    const store = new ScriptedStore({ clock });
+    const answers = [
+      new Response(FORBIDS, { headers: { etag: '"1"' } }),
+      new Response(null, { status: 304 }),
+    ];
+    const options = { clock, store, transport: { fetch: async () => answers.shift()! } };
+    const before = recorded(options);
+    await before.client.check('https://a.example/private');
+    await before.client.close();
+    clock.advance(31 * DAY);
+    const get = store.get.bind(store);
+    // It is forgotten when the store has already answered.
+    store.get = async (key) => {
+      const value = await get(key);
+      await client.invalidate('https://a.example/');
+      return value;
+    };
+    const { client, recording, decisions } = recorded(options);
+    const asked = client.check('https://a.example/private');
+    expect(await asked).toMatchObject({ allowed: false, reason: 'rule' });
+    expect(recording.entries.map(({ type }) => type)).toEqual(['run', 'stored', 'robots', 'decision']);
+    expect(recording.entries[1]).toMatchObject({ detached: true });
+    expect(decisions()[0]).toMatchObject({ by: 2 });
     expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
   });
 
