@@ -19,7 +19,10 @@ export interface RobotsSource {
   readonly error?: string;
   readonly fetchedAt?: number;
   readonly staleAt?: number;
-  /** SHA-256 of the octets whose rules decide, in hex: what `sha256sum` says of the file, without content codings. */
+  /**
+   * SHA-256 of the octets whose rules decide, in hex: what `sha256sum` says of the file, without content codings. Of a
+   * truncated file: of its whole lines up to the limit.
+   */
   readonly sha256?: string;
   /** Set when octets past `maxBodyBytes` were not read. Rules in them do not count. */
   readonly truncated?: true;
