@@ -50,5 +50,4 @@ export {
   wholeNumber,
 } from './option-table.ts';
 export { Lazy } from './lazy.ts';
-export { RecentMap, type RecentMapOptions } from './recent-map.ts';
 export { mapBatches, mapConcurrent, type MapOptions } from './map-concurrent.ts';

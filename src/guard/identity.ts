@@ -1,4 +1,5 @@
-import { callListener, RecentMap } from '../base/index.ts';
+import { LRUCache } from 'lru-cache';
+import { callListener } from '../base/index.ts';
 import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
 import { productToken } from '../rules/index.ts';
 import { type EditableHeaders, HeaderCopy } from './header-copy.ts';
@@ -31,7 +32,7 @@ export class Identity {
   readonly #onIdentity: ((identity: OtherIdentity) => void) | undefined;
   readonly #tokens: readonly string[];
   readonly #names: ReadonlySet<string>;
-  readonly #warned: RecentMap<true> | undefined;
+  readonly #warned: LRUCache<string, true> | undefined;
 
   constructor(agent: Agent, fills: boolean, onIdentity: ((identity: OtherIdentity) => void) | undefined) {
     this.#tokens = agentTokens(agent);
@@ -40,7 +41,7 @@ export class Identity {
     // "*" stands for all agents, so it is no `User-Agent`.
     this.#fills = fills && this.userAgent !== '*';
     this.#onIdentity = onIdentity;
-    this.#warned = onIdentity && new RecentMap({ maxSize: MAX_WARNED_ORIGINS });
+    this.#warned = onIdentity && new LRUCache({ maxSize: MAX_WARNED_ORIGINS, sizeCalculation: () => 1 });
   }
 
   /** Whether requests are neither changed nor reported. */

@@ -1,5 +1,6 @@
-import { type Clock, RecentMap, SteadyClock } from '../base/index.ts';
+import { type Clock, SteadyClock } from '../base/index.ts';
 import type { Decision, Pause } from '../decision/index.ts';
+import { LRUCache } from 'lru-cache';
 import { RobotsDeferredError } from './deferred.ts';
 import { gapOf } from './gap.ts';
 import type { FleetTimetables } from '../store/index.ts';
@@ -65,12 +66,13 @@ export interface PacerOptions {
 export class Pacer implements Places {
   private readonly options: PacerOptions;
   private readonly steady: SteadyClock;
-  private readonly lines: RecentMap<Line>;
+  private readonly lines: LRUCache<string, Line>;
 
   constructor(options: PacerOptions) {
     this.options = options;
     this.steady = new SteadyClock(options.clock);
-    this.lines = new RecentMap({ maxSize: options.maxOrigins });
+    // Not `max`, for which the library fills arrays of that length at once.
+    this.lines = new LRUCache({ maxSize: options.maxOrigins, sizeCalculation: () => 1 });
   }
 
   /**

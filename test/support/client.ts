@@ -1,6 +1,6 @@
 import { RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
 
-/** A realistic moment to start from: a header date must never see the year 1970. */
+/** A realistic moment to start from: an lru-cache or a header date must never see the year 1970. */
 export const START = Date.UTC(2026, 0, 15, 12);
 
 /** A clock that stands until it is moved. */

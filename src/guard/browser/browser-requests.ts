@@ -1,4 +1,5 @@
-import { RecentMap, RobotsInvalidOptionsError } from '../../base/index.ts';
+import { LRUCache } from 'lru-cache';
+import { RobotsInvalidOptionsError } from '../../base/index.ts';
 
 /** A request that Chromium holds back until the session continues or fails it (`Fetch.requestPaused`). */
 export interface PausedRequest {
@@ -92,7 +93,7 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
   readonly driver: Driver;
   readonly #watchers = new Set<RequestWatcher>();
   /** Ids of contexts, by frame. A frame stays in its context. */
-  readonly #owners = new RecentMap<string>({ maxSize: MAX_FRAMES });
+  readonly #owners = new LRUCache<string, string>({ max: MAX_FRAMES });
 
   /**
    * The requests of `browser`, opened once.

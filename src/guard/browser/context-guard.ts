@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { invalid, RecentMap, RobotsInvalidOptionsError } from '../../base/index.ts';
+import { LRUCache } from 'lru-cache';
+import { invalid, RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { GuardClient } from '../client.ts';
 import { ignoredBecause } from '../ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
@@ -101,9 +102,9 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
   readonly #requests: BrowserRequests;
   readonly #disposal = new AbortController();
   /** By frame, the error that blocked its last navigation. */
-  readonly #errors = new RecentMap<{ readonly error: unknown }>({ maxSize: MAX_ERRORS });
+  readonly #errors = new LRUCache<string, { readonly error: unknown }>({ max: MAX_ERRORS });
   /** The requests that may be answered or redirected yet, by their id. */
-  readonly #hops = new RecentMap<Hop>({ maxSize: MAX_PENDING });
+  readonly #hops = new LRUCache<string, Hop>({ max: MAX_PENDING });
   /** By main frame, the reason why its page is not checked. */
   readonly #ignored = new Map<string, string>();
 
