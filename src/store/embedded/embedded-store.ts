@@ -88,6 +88,41 @@ export function readPathOptions(options: PathOptions, expected: string): Require
   return { path, clock };
 }
 
+/** The calls of a store. A closed database must not be used, so it is closed only after those that are pending. */
+class Calls {
+  readonly #store: string;
+  readonly #closeDatabase: () => Promise<void>;
+  #pending = 0;
+  #whenIdle = (): void => undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(store: string, closeDatabase: () => Promise<void>) {
+    this.#store = store;
+    this.#closeDatabase = closeDatabase;
+  }
+
+  /** Rejects with `RobotsClosedError` after {@link close}. */
+  run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#closed !== undefined) return Promise.reject(new RobotsClosedError(this.#store));
+    const done = work();
+    this.#pending++;
+    const ended = (): void => {
+      this.#pending--;
+      if (this.#pending === 0) this.#whenIdle();
+    };
+    done.then(ended, ended);
+    return done;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= new Promise<void>((resolve) => {
+      this.#whenIdle = resolve;
+      if (this.#pending === 0) resolve();
+    }).then(this.#closeDatabase);
+    return this.#closed;
+  }
+}
+
 /** Makes a store of a database that is open. */
 export function embeddedStore(
   database: EmbeddedDatabase,
@@ -96,36 +131,12 @@ export function embeddedStore(
   if (setAside !== undefined) storeChannels.store.publish({ type: 'set-aside', ...setAside });
   const table = new Table(database, clock);
   const pendingChanges = new PendingChanges(table);
-  let pending = 0;
-  let whenIdle = (): void => undefined;
-  let closed: Promise<void> | undefined;
-
-  const ended = (): void => {
-    pending--;
-    if (pending === 0) whenIdle();
-  };
-
-  /** A closed database must not be used, so it is closed only after pending calls. */
-  const open = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (closed !== undefined) return Promise.reject(new RobotsClosedError(name));
-    const done = work();
-    pending++;
-    done.then(ended, ended);
-    return done;
-  };
-
+  const calls = new Calls(name, closeDatabase);
+  const open = <Result>(work: () => Promise<Result>): Promise<Result> => calls.run(work);
   const close = (): Promise<void> => {
     table.writeNow();
-    closed ??= new Promise<void>((resolve) => {
-      whenIdle = resolve;
-      if (pending === 0) resolve();
-    }).then(closeDatabase);
-    return closed;
+    return calls.close();
   };
-
-  const release = (key: string, token: string): Promise<void> =>
-    open(() => table.write('soon', (writer) => giveBack(writer, key, token)));
-
   return {
     get: (key) =>
       open(async () => {
@@ -137,52 +148,21 @@ export function embeddedStore(
     delete: (key) => open(() => pendingChanges.delete(key)),
     lease: (key, ttlMs, { valueKey } = {}) =>
       open(async () => {
-        const ttl = durationMs('ttlMs', ttlMs);
-        let content: Buffer | undefined;
-        const token = await table.write('now', (writer) => {
-          if (isHeld(writer, key, table.now())) return undefined;
-          const next = writer.nextToken();
-          writer.put('lease', { key, content: Buffer.from(`${next} ${ttl}`), expiresAt: table.now() + ttl });
-          // The database may reuse the memory when the transaction has ended.
-          content = valueKey === undefined ? undefined : copyOf(writer.find('value', valueKey)?.content);
-          return next;
-        });
-        if (token === undefined) return undefined;
-        const lease = { token, release: () => release(key, token) };
+        const taken = await takeLease(table, key, durationMs('ttlMs', ttlMs), valueKey);
+        if (taken === undefined) return undefined;
+        const { token, content } = taken;
+        const back = (writer: Writer): void => giveBack(writer, key, token);
+        const lease = { token, release: () => open(() => table.write('soon', back)) };
         if (valueKey === undefined) return lease;
         return {
           ...lease,
           value: (content && (await decompress(withoutFence(content)))) ?? null,
           setAndRelease: (value, { ttlMs: valueTtlMs }) =>
-            open(() =>
-              pendingChanges.set(valueKey, value, { ttlMs: valueTtlMs, fence: token }, (writer) =>
-                giveBack(writer, key, token),
-              ),
-            ),
+            open(() => pendingChanges.set(valueKey, value, { ttlMs: valueTtlMs, fence: token }, back)),
         };
       }),
-    reserve: (key, delayMs) =>
-      open(async () => {
-        const delay = durationMs('delayMs', delayMs);
-        const { slot } = await moveTimetable(table, key, delay, ({ slot: last, pausedUntil }, now) => ({
-          slot: Math.max(now, pausedUntil, last + delay),
-          pausedUntil,
-        }));
-        return Math.max(0, slot - table.now());
-      }),
-    pause: (key, pauseMs) =>
-      open(async () => {
-        const ms = durationMs('pauseMs', pauseMs);
-        const asksAlone = (): Timetable => readTimetable(table.find('slot', key), table.now());
-        const { pausedUntil } =
-          ms === 0
-            ? await table.read(asksAlone)
-            : await moveTimetable(table, key, 0, ({ slot, pausedUntil: before }, now) => ({
-                slot,
-                pausedUntil: Math.max(before, now + ms),
-              }));
-        return Math.max(0, pausedUntil - table.now());
-      }),
+    reserve: (key, delayMs) => open(() => bookSlot(table, key, delayMs)),
+    pause: (key, pauseMs) => open(() => pauseSlots(table, key, pauseMs)),
     async *entries() {
       const pages = table.pages('value');
       for (;;) {
@@ -202,6 +182,23 @@ export function embeddedStore(
   };
 }
 
+/** Takes the lease of `key`, and reads the value under `valueKey` in the same transaction. `undefined`: it is held. */
+function takeLease(
+  table: Table,
+  key: string,
+  ttlMs: number,
+  valueKey: string | undefined,
+): Promise<{ readonly token: string; readonly content: Buffer | undefined } | undefined> {
+  return table.write('now', (writer) => {
+    if (isHeld(writer, key, table.now())) return undefined;
+    const token = writer.nextToken();
+    writer.put('lease', { key, content: Buffer.from(`${token} ${ttlMs}`), expiresAt: table.now() + ttlMs });
+    // The database may reuse the memory when the transaction has ended.
+    const content = valueKey === undefined ? undefined : copyOf(writer.find('value', valueKey)?.content);
+    return { token, content };
+  });
+}
+
 /** Whether somebody has the lease. If the clock was set back, its time is counted anew: nobody waits longer for it. */
 function isHeld(writer: Writer, key: string, now: number): boolean {
   const lease = writer.find('lease', key);
@@ -217,6 +214,28 @@ function isHeld(writer: Writer, key: string, now: number): boolean {
 interface Timetable {
   readonly slot: number;
   readonly pausedUntil: number;
+}
+
+async function bookSlot(table: Table, key: string, givenMs: number): Promise<number> {
+  const delayMs = durationMs('delayMs', givenMs);
+  const { slot } = await moveTimetable(table, key, delayMs, ({ slot: last, pausedUntil }, now) => ({
+    slot: Math.max(now, pausedUntil, last + delayMs),
+    pausedUntil,
+  }));
+  return Math.max(0, slot - table.now());
+}
+
+async function pauseSlots(table: Table, key: string, givenMs: number): Promise<number> {
+  const pauseMs = durationMs('pauseMs', givenMs);
+  const asksAlone = (): Timetable => readTimetable(table.find('slot', key), table.now());
+  const { pausedUntil } =
+    pauseMs === 0
+      ? await table.read(asksAlone)
+      : await moveTimetable(table, key, 0, ({ slot, pausedUntil: before }, now) => ({
+          slot,
+          pausedUntil: Math.max(before, now + pauseMs),
+        }));
+  return Math.max(0, pausedUntil - table.now());
 }
 
 /** Changes the timetable of `key` in one transaction. It is kept long enough for a slot with `delayMs` to find it. */

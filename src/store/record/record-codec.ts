@@ -8,7 +8,7 @@ import {
 import { originOf } from '../../url/index.ts';
 import { storedBody } from './stored-body.ts';
 import { crc32 } from './crc32.ts';
-import type { StoredEntry } from './record-schema.ts';
+import type { StoredRecord } from './record-schema.ts';
 
 /** Raise this when an older reader would misread a newer record. It is part of every key. */
 export const RECORD_VERSION = 3;
@@ -70,8 +70,8 @@ export class RecordCodec {
     if (Number(head[1]) !== RECORD_VERSION) return { rejected: 'version' };
     const rest = entry.slice(head[0].length);
     if (crc32(rest) !== Number(head[2])) return { rejected: 'damaged' };
-    const { storedEntry } = await (schemaModule ??= import('./record-schema.ts'));
-    const stored = storedEntry.safeParse(parseJson(`{${rest}`)).data;
+    const { storedRecord } = await (schemaModule ??= import('./record-schema.ts'));
+    const stored = storedRecord.safeParse(parseJson(`{${rest}`)).data;
     if (stored === undefined) return { rejected: 'damaged' };
     const { record } = stored;
     const named = record.origin;
@@ -81,7 +81,7 @@ export class RecordCodec {
   }
 
   /** Rejects records because of the settings of their writer. */
-  #reject({ record, ...writer }: StoredEntry): Rejection | undefined {
+  #reject({ record, ...writer }: StoredRecord): Rejection | undefined {
     const { maxBodyBytes, profileOf } = this.#options;
     const { origin, answer, copy } = record;
     // Under a lower limit than ours, a rule may be missing that we would have read.

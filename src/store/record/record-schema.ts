@@ -6,7 +6,7 @@ import { octetsOfBase64, type RecordWithoutBody } from './stored-body.ts';
 const utf8 = new TextEncoder();
 
 /** A stored record, with the settings of its writer that a reader must know. */
-export interface StoredEntry {
+export interface StoredRecord {
   readonly record: OriginRecord;
   /** The limit at which a truncated copy was cut. */
   readonly maxBodyBytes: number;
@@ -75,7 +75,7 @@ const copyFields = {
 export const recordWithoutBody: z.ZodMiniType<RecordWithoutBody> = recordWith(z.strictObject(copyFields));
 
 /** A store is outside input. The octets of a record are text or base64. */
-export const storedEntry: z.ZodMiniType<StoredEntry> = z.strictObject({
+export const storedRecord: z.ZodMiniType<StoredRecord> = z.strictObject({
   record: recordWith(z.strictObject({ ...copyFields, body })),
   maxBodyBytes: z.int().check(z.minimum(0)),
   keepCopyOnUnavailableMs: time,

@@ -10,7 +10,7 @@ import {
   type StoreLeaseOptions,
   type StoreSetOptions,
 } from '../store.ts';
-import { commandsOver, type RedisConnection } from './connection.ts';
+import { commandsOver, type RedisConnection, type SendCommand } from './connection.ts';
 import { LAST_OCTET, nameOf, octets, readEntry, scan } from './names.ts';
 import { bookSlot, pauseSlots, releaseLease, setFenced, takeLease } from './scripts.ts';
 import { randomUUID } from 'node:crypto';
@@ -100,31 +100,7 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       const name = nameOf(prefix, key);
       await send(name, 'DEL', name);
     },
-    async lease(key, ttlMs, { valueKey } = {}) {
-      // The two keys are on one node of a cluster only if their hash tags are equal.
-      const name = nameOf(prefix, valueKey ?? key, ':lease');
-      const ttl = wholeMs(durationMs('ttlMs', ttlMs));
-      const valueName = valueKey === undefined ? undefined : nameOf(prefix, valueKey);
-      const keys = valueName === undefined ? ([name] as const) : ([name, valueName] as const);
-      const reply = await takeLease(send, keys, randomUUID(), ttl, LAST_OCTET);
-      if (!Array.isArray(reply)) return undefined;
-      const token = octets(reply[0]).toString('latin1');
-      const lease = {
-        token,
-        async release() {
-          await releaseLease(send, [name], token);
-        },
-      };
-      if (valueName === undefined) return lease;
-      return {
-        ...lease,
-        value: (await decompress(withoutFence(octets(reply[1])))) ?? null,
-        async setAndRelease(value, options) {
-          const valueTtl = wholeMs(durationMs('ttlMs', options.ttlMs));
-          await setFenced(send, [valueName, name], withFence(await compress(value), token), token, valueTtl);
-        },
-      };
-    },
+    lease: (key, ttlMs, { valueKey } = {}) => leaseOver(send, prefix, key, ttlMs, valueKey),
     async reserve(key, delayMs) {
       const name = nameOf(prefix, key, ':slot');
       const delay = durationMs('delayMs', delayMs);
@@ -150,6 +126,39 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       const name = nameOf(prefix, key, ':slot');
       const pause = durationMs('pauseMs', pauseMs);
       return readWait(await pauseSlots(send, [name], micros(pause), micros(SLOT_REMEMBERED_MS)));
+    },
+  };
+}
+
+/** Takes a lease, and reads the value that is learnt under it in the same step. */
+async function leaseOver(
+  send: SendCommand,
+  prefix: string,
+  key: string,
+  ttlMs: number,
+  valueKey: string | undefined,
+): Promise<FencedLease | undefined> {
+  // The two keys are on one node of a cluster only if their hash tags are equal.
+  const name = nameOf(prefix, valueKey ?? key, ':lease');
+  const ttl = wholeMs(durationMs('ttlMs', ttlMs));
+  const valueName = valueKey === undefined ? undefined : nameOf(prefix, valueKey);
+  const keys = valueName === undefined ? ([name] as const) : ([name, valueName] as const);
+  const reply = await takeLease(send, keys, randomUUID(), ttl, LAST_OCTET);
+  if (!Array.isArray(reply)) return undefined;
+  const token = octets(reply[0]).toString('latin1');
+  const lease = {
+    token,
+    async release() {
+      await releaseLease(send, [name], token);
+    },
+  };
+  if (valueName === undefined) return lease;
+  return {
+    ...lease,
+    value: (await decompress(withoutFence(octets(reply[1])))) ?? null,
+    async setAndRelease(value, options) {
+      const valueTtl = wholeMs(durationMs('ttlMs', options.ttlMs));
+      await setFenced(send, [valueName, name], withFence(await compress(value), token), token, valueTtl);
     },
   };
 }
