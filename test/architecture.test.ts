@@ -307,7 +307,7 @@ describe('a wrong import is found:', () => {
     [
       'past a door for a type',
       'cache/entry.ts',
-      "import type { Due } from '../lifecycle/state.ts';",
+      "import type { AttemptDue } from '../lifecycle/state.ts';",
       /not a door/,
     ],
     ['by export', 'fetch/index.ts', "export * from '../cache/index.ts';", /is above/],

@@ -1,7 +1,7 @@
 import { type Clock, Lazy, type LightAbortSignal } from '../base/index.ts';
 import {
   attemptDue,
-  type Due,
+  type AttemptDue,
   type EndedAttempt,
   newest,
   type OriginRecord,
@@ -52,7 +52,7 @@ interface RenewalContext {
   readonly nextRecord: (attempt: EndedAttempt) => OriginRecord;
 }
 
-const DUE_LEAST_FIRST: readonly Due[] = ['none', 'ahead', 'now'];
+const DUE_LEAST_FIRST: readonly AttemptDue[] = ['none', 'ahead', 'now'];
 
 /**
  * Renews the records in memory, from the store or by an attempt: one flight per origin, however many wait for it.

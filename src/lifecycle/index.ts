@@ -45,7 +45,7 @@ export {
 export { ROBOTS_SOURCES, type RobotsSource, sourceOf } from './robots-source.ts';
 export {
   attemptDue,
-  type Due,
+  type AttemptDue,
   ORIGIN_STATES,
   type OriginState,
   refreshAheadAt,

@@ -19,7 +19,7 @@ export type KnownState =
  * Whether a question starts an attempt: `none`, no; `ahead`, in the background while the answer is still in force;
  * `now`, before the question is answered.
  */
-export type Due = 'none' | 'ahead' | 'now';
+export type AttemptDue = 'none' | 'ahead' | 'now';
 
 /** The share at the end of a lifetime in which the answer is refreshed ahead. */
 const AHEAD_SHARE = 0.1;
@@ -39,7 +39,7 @@ export function stateOf(record: OriginRecord | undefined, profile: Profile, now:
 }
 
 /** Whether a question at `now` starts an attempt. A failed refresh ahead is not repeated before its `retryAt`. */
-export function attemptDue(record: OriginRecord | undefined, profile: Profile, now: number): Due {
+export function attemptDue(record: OriginRecord | undefined, profile: Profile, now: number): AttemptDue {
   if (record === undefined) return 'now';
   if (record.failure !== undefined && isPausing(record.failure, profile, now)) return 'none';
   const answer = answerInForce(record, now);

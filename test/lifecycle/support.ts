@@ -1,7 +1,7 @@
 import { attemptDue, nextRecord, profiles, stateOf } from '../../src/lifecycle/index.ts';
 import type {
   AnswerHeaders,
-  Due,
+  AttemptDue,
   OriginRecord,
   Outcome,
   Profile,
@@ -90,7 +90,7 @@ export class Story {
     return 'reason' in stateOf ? `${stateOf.state}, ${stateOf.reason}` : stateOf.state;
   }
 
-  get due(): Due {
+  get due(): AttemptDue {
     return attemptDue(this.record, this.profile, this.now);
   }
 }

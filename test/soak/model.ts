@@ -1,6 +1,6 @@
 import {
   attemptDue,
-  type Due,
+  type AttemptDue,
   nextRecord,
   type OriginRecord,
   type Profile,
@@ -34,7 +34,7 @@ export class Model {
   }
 
   /** Whether a question starts an attempt. A failure that the clock was set back behind pauses anew. */
-  due(origin: string, now: number): Due {
+  due(origin: string, now: number): AttemptDue {
     const record = this.records.get(origin);
     if (record === undefined) return 'now';
     const paused = withPauseFrom(record, this.profile, now);
