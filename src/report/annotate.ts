@@ -14,7 +14,7 @@ export interface AnnotatedLine {
 }
 
 /** A run of omitted lines, which do not affect the decision. */
-export interface Gap {
+export interface OmittedLines {
   readonly omitted: number;
 }
 
@@ -28,7 +28,7 @@ const MAX_PLACES = 20;
 export function annotate(
   { decision, runnerUp, file }: UrlExplanation & { readonly file: RobotsFile },
   all: boolean,
-): (AnnotatedLine | Gap)[] {
+): (AnnotatedLine | OmittedLines)[] {
   const texts = linesOf(file.bytes);
   const inGroup = decision.group === undefined ? new Set() : groupLines(file, decision.agent);
   const lines = texts.map((text, index): AnnotatedLine => {
@@ -67,8 +67,11 @@ export function groupLines(file: RobotsFile, agent: string): ReadonlySet<number>
   return all;
 }
 
-function around(lines: readonly AnnotatedLine[], places: readonly number[]): (AnnotatedLine | Gap)[] {
-  const shown: (AnnotatedLine | Gap)[] = [];
+function around(
+  lines: readonly AnnotatedLine[],
+  places: readonly number[],
+): (AnnotatedLine | OmittedLines)[] {
+  const shown: (AnnotatedLine | OmittedLines)[] = [];
   let next = 1;
   const showTo = (end: number): void => {
     shown.push(...lines.slice(next - 1, end));

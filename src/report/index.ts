@@ -3,7 +3,7 @@
  * `index.ts` of their own, and `schema.ts` is a door, because it loads zod: nothing else here may import a library, so that
  * `canfetch --help` and `canfetch --robots` stay fast. This room must not import the client or a room above it.
  */
-export { annotate, type AnnotatedLine, type Gap, groupLines, linesOf } from './annotate.ts';
+export { annotate, type AnnotatedLine, type OmittedLines, groupLines, linesOf } from './annotate.ts';
 export {
   deciderByFile,
   decideOffline,

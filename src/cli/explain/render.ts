@@ -1,7 +1,7 @@
 import {
   annotate,
   type AnnotatedLine,
-  type Gap,
+  type OmittedLines,
   type ProfileDecision,
   type UrlExplanation,
 } from '../../report/index.ts';
@@ -134,7 +134,7 @@ function fileLines(
 }
 
 function annotatedLine(
-  line: AnnotatedLine | Gap,
+  line: AnnotatedLine | OmittedLines,
   digits: number,
   colours: Palette,
   width: number | undefined,
