@@ -1,7 +1,7 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
 import { locationText } from '../../url/index.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
-import { type AnswerHeaders, fieldOf } from '../steps/answer.ts';
+import { type AnswerFields, fieldOf } from '../steps/answer.ts';
 import type { Arrival } from './response.ts';
 
 const MAX_REDIRECTS = 20;
@@ -63,7 +63,7 @@ function sourceOf(ownBody: unknown, requestBody: unknown): BodySource {
 /** The part of a response that a redirect is read from. */
 export interface ResponseHead {
   readonly status: number;
-  readonly headers: AnswerHeaders;
+  readonly headers: AnswerFields;
 }
 
 /**

@@ -11,17 +11,17 @@ export interface Fields {
 export type NodeHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The header fields of an answer. */
-export type AnswerHeaders = Fields | NodeHeaders;
+export type AnswerFields = Fields | NodeHeaders;
 
 /** The value of a field that has one line; the first line of several. */
-export function fieldOf(headers: AnswerHeaders, name: string): string | null {
+export function fieldOf(headers: AnswerFields, name: string): string | null {
   if (isFields(headers)) return headers.get(name);
   const value = headers[name];
   return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 
 /** The header fields about the use of content. All lines of a field are joined, as the standards require. */
-export function usageHeaders(headers: AnswerHeaders): UsageOptions {
+export function usageHeaders(headers: AnswerFields): UsageOptions {
   const get = (name: string): string | null => {
     if (isFields(headers)) return headers.get(name);
     const value = headers[name];
@@ -31,10 +31,10 @@ export function usageHeaders(headers: AnswerHeaders): UsageOptions {
 }
 
 /** Whether an answer leads on. Fetch standard, step 4: "If locationURL is null, then return response." */
-export function redirects(status: number, headers: AnswerHeaders): boolean {
+export function redirects(status: number, headers: AnswerFields): boolean {
   return isRedirect(status) && fieldOf(headers, 'location') !== null;
 }
 
-function isFields(headers: AnswerHeaders): headers is Fields {
+function isFields(headers: AnswerFields): headers is Fields {
   return typeof headers.get === 'function';
 }

@@ -5,7 +5,7 @@ import { AskedClient, type GuardClient } from '../client.ts';
 import { Identity } from '../identity.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from '../options.ts';
 import { type Refusal, refusalFor } from '../refusal.ts';
-import { type AnswerHeaders, redirects, usageHeaders } from './answer.ts';
+import { type AnswerFields, redirects, usageHeaders } from './answer.ts';
 import { GuardEvents } from './events.ts';
 import type { Hop } from './hop.ts';
 import { SiteReports } from './site-reports.ts';
@@ -135,7 +135,7 @@ export class Guard<Result = unknown> {
    *
    * @returns the refusal of an answer whose header fields disallow the purpose of the guard. Its body must not be read.
    */
-  look(hop: Hop, status: number, headers: AnswerHeaders): Refusal | undefined {
+  look(hop: Hop, status: number, headers: AnswerFields): Refusal | undefined {
     hop.status = status;
     hop.slot?.answered({ status, headers });
     this.reports.answered(hop.url, status, headers);

@@ -1,7 +1,7 @@
 import { causesOf } from '../../base/index.ts';
 import { QUESTIONS } from '../../decision/index.ts';
 import type { GuardClient } from '../client.ts';
-import { type AnswerHeaders, fieldOf } from './answer.ts';
+import { type AnswerFields, fieldOf } from './answer.ts';
 
 const REACHABLE = Object.freeze({ reachable: true });
 const UNREACHABLE = Object.freeze({ reachable: false });
@@ -15,12 +15,12 @@ export class SiteReports {
   }
 
   /** An answer came: the site is reachable unless the status is 5xx, and may ask for a pause. */
-  answered(url: string | URL, status: number, headers: AnswerHeaders): void {
+  answered(url: string | URL, status: number, headers: AnswerFields): void {
     this.#report(url, status < 500, asksForPause(status) ? fieldOf(headers, 'retry-after') : null);
   }
 
   /** As {@link answered}, for an origin that `Guard.allowedOrigin` returned. */
-  originAnswered(origin: string, status: number, headers: AnswerHeaders): void {
+  originAnswered(origin: string, status: number, headers: AnswerFields): void {
     const questions = this.#client[QUESTIONS];
     if (questions === undefined || asksForPause(status)) this.answered(`${origin}/`, status, headers);
     else questions.reportOrigin(origin, status < 500);
