@@ -61,6 +61,49 @@ class Counts {
   }
 }
 
+/** Makes metrics of each kind in `registry`. */
+function metricsIn(
+  prom: PromClient,
+  registry: InstanceType<PromClient['Registry']>,
+): {
+  readonly counts: (name: string, help: string, labelNames: readonly string[]) => Counts;
+  readonly seconds: (
+    name: string,
+    help: string,
+    labelNames: string[],
+  ) => InstanceType<PromClient['Histogram']>;
+  readonly gauge: (name: string, help: string, read: () => number) => void;
+} {
+  const counts = (name: string, help: string, labelNames: readonly string[]): Counts => {
+    const counted = new Counts();
+    const collect = function (this: InstanceType<PromClient['Counter']>): void {
+      this.reset();
+      counted.forEach((labels, count) => {
+        this.inc(Object.fromEntries(labelNames.map((label, at) => [label, labels[at] ?? ''])), count);
+      });
+    };
+    registry.registerMetric(
+      new prom.Counter({ name, help, labelNames: [...labelNames], collect, registers: [] }),
+    );
+    return counted;
+  };
+  const seconds = (name: string, help: string, labelNames: string[]): InstanceType<PromClient['Histogram']> =>
+    new prom.Histogram({
+      name,
+      help,
+      labelNames,
+      buckets: BUCKETS,
+      registers: [registry],
+    });
+  const gauge = (name: string, help: string, read: () => number): void => {
+    const collect = function (this: { set(value: number): void }): void {
+      this.set(read());
+    };
+    registry.registerMetric(new prom.Gauge({ name, help, collect, registers: [] }));
+  };
+  return { counts, seconds, gauge };
+}
+
 /** Metrics for Prometheus, collected from the diagnostics channels and from the client. */
 export class Metrics {
   readonly registry: InstanceType<PromClient['Registry']>;
@@ -75,39 +118,7 @@ export class Metrics {
     this.#prom = prom;
     this.#collect = collect;
     const registry = new prom.Registry();
-    const registers = [registry];
-    const counts = (name: string, help: string, labelNames: readonly string[]): Counts => {
-      const counted = new Counts();
-      const collect = function (this: InstanceType<PromClient['Counter']>): void {
-        this.reset();
-        counted.forEach((labels, count) => {
-          this.inc(Object.fromEntries(labelNames.map((label, at) => [label, labels[at] ?? ''])), count);
-        });
-      };
-      registry.registerMetric(
-        new prom.Counter({ name, help, labelNames: [...labelNames], collect, registers: [] }),
-      );
-      return counted;
-    };
-    const seconds = (
-      name: string,
-      help: string,
-      labelNames: string[],
-    ): InstanceType<PromClient['Histogram']> =>
-      new prom.Histogram({
-        name,
-        help,
-        labelNames,
-        buckets: BUCKETS,
-        registers,
-      });
-    const gauge = (name: string, help: string, read: () => number): void => {
-      const collect = function (this: { set(value: number): void }): void {
-        this.set(read());
-      };
-      registry.registerMetric(new prom.Gauge({ name, help, collect, registers: [] }));
-    };
-
+    const { counts, seconds, gauge } = metricsIn(prom, registry);
     this.registry = registry;
     this.#requests = counts('canfetch_http_requests_total', 'Requests answered.', [
       'route',

@@ -8,7 +8,7 @@ import { assets } from './page/assets.ts';
 import { Problem } from './problem.ts';
 import { onlyKnown } from './query.ts';
 
-export interface Route {
+export interface RouteHandlers {
   /** Handles GET and HEAD. */
   readonly GET?: Handler;
   readonly POST?: Handler;
@@ -65,7 +65,7 @@ const explains =
   };
 
 /** All paths of the service. */
-export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
+export const routes: ReadonlyMap<string, RouteHandlers> = new Map<string, RouteHandlers>([
   ['/v1/check', { GET: checkOne, POST: checkMany }],
   ['/v1/policy', { GET: explains(policy) }],
   ['/v1/explain', { GET: explains(explainOne), POST: explains(explainPasted) }],
@@ -73,5 +73,5 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/metrics', { GET: metrics }],
   ['/openapi.json', { GET: description }],
   ['/healthz', { GET: health }],
-  ...[...assets].map(([path, handler]): [string, Route] => [path, { GET: handler }]),
+  ...[...assets].map(([path, handler]): [string, RouteHandlers] => [path, { GET: handler }]),
 ]);
