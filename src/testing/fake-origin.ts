@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { assertKnownOptions, quote, RobotsInvalidOptionsError } from '../base/index.ts';
 import { expectedAnswer, type FakeAnswer, sendAnswer } from './answers.ts';
@@ -77,26 +77,14 @@ export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeO
     requests.push(request);
     for (const watcher of watchers) watcher();
     const answer = path === ROBOTS ? robots(request) : pages(request);
-    Promise.resolve(answer)
-      .then((given) => sendAnswer(response, incoming.socket, given ?? { status: 404 }))
-      // A page function that throws is answered with 500, as by a real server.
-      .catch((error: unknown) => {
-        if (response.headersSent) incoming.socket.destroy();
-        else response.writeHead(500).end(String(error));
-      });
+    void respond(answer, response, incoming.socket);
   });
   server.on('connection', (socket: Socket) => {
     connections++;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const origin = `http://127.0.0.1:${port}`;
+  const origin = await listenOnLoopback(server);
 
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -130,6 +118,30 @@ export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeO
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+async function respond(
+  answer: ReturnType<AnswerFunction>,
+  response: ServerResponse,
+  socket: Socket,
+): Promise<void> {
+  try {
+    await sendAnswer(response, socket, (await answer) ?? { status: 404 });
+  } catch (error) {
+    // A page function that throws is answered with 500, as by a real server.
+    if (response.headersSent) socket.destroy();
+    else response.writeHead(500).end(String(error));
+  }
+}
+
+/** @returns the origin. */
+async function listenOnLoopback(server: Server): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
 }
 
 type AnswerFunction = (request: FakeRequest) => FakeAnswer | undefined | Promise<FakeAnswer | undefined>;
