@@ -1,5 +1,5 @@
 import type { GuardClient } from './client.ts';
-import { RobotsInvalidOptionsError } from '../base/index.ts';
+import { onAbort, RobotsInvalidOptionsError } from '../base/index.ts';
 import { ignoredBecause } from './ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import type { Refusal } from './refusal.ts';
@@ -85,6 +85,8 @@ class GotRequests {
   readonly #hops = new WeakMap<GotRequest, Hop>();
   /** Redirects that were admitted already: got calls `beforeRequest` for them, too. */
   readonly #admitted = new WeakSet<Hop>();
+  /** Removes the listener for an abort: got 14 tells no hook of one. */
+  readonly #deafen = new WeakMap<Hop, () => void>();
   /** The error that a hook threw about a request, or about a redirect response. */
   readonly #thrown = new WeakMap<object, unknown>();
 
@@ -97,7 +99,7 @@ class GotRequests {
     const isKnown = known !== undefined && String(known.url) === String(request.url);
     if (isKnown && this.#admitted.delete(known)) return;
     // got calls this again for a request that it repeats, and tells nothing of the end of the one before.
-    if (known !== undefined) this.#guard.record(known);
+    if (known !== undefined) this.#record(known);
     await this.#pass(request, request, (url, hopOptions) =>
       isKnown ? known.again() : new Hop(url, hopOptions),
     );
@@ -130,14 +132,19 @@ class GotRequests {
     const hop = this.#hops.get(options);
     if (hop === undefined) return error;
     if (response === undefined) this.#guard.fail(hop, error);
-    else this.#guard.record(hop);
+    this.#record(hop);
     return error;
   }
 
   #look(hop: Hop, { statusCode, headers }: GotResponse): Refusal | undefined {
     const refusal = this.#guard.look(hop, statusCode, headers);
-    this.#guard.record(hop);
+    this.#record(hop);
     return refusal;
+  }
+
+  #record(hop: Hop): void {
+    this.#deafen.get(hop)?.();
+    this.#guard.record(hop);
   }
 
   /** @param about What got gives to {@link fail} with the error that this throws. */
@@ -158,6 +165,13 @@ class GotRequests {
       const hop = hopOf(url, { signal: request.signal, because });
       this.#hops.set(request, hop);
       await this.#guard.pass(hop);
+      const { signal } = request;
+      if (hop.slot !== undefined && signal !== undefined) {
+        this.#deafen.set(
+          hop,
+          onAbort(signal, () => this.#guard.record(hop)),
+        );
+      }
       return hop;
     } catch (error) {
       this.#thrown.set(about, error);

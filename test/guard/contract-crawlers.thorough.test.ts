@@ -43,11 +43,13 @@ const byCrawlee =
   });
 
 const unabortable = 'Crawlee has no signal for one request';
+const waitsInQueue = 'the request goes back to the queue';
 
 guardContract({
   name: 'withRobots(HttpCrawler)',
   waitsAtRedirects: true,
   unabortable,
+  waitsInQueue,
   make: byCrawlee(),
 });
 
@@ -55,6 +57,7 @@ guardContract({
   name: 'withRobots(HttpCrawler) with an httpClient of its own',
   waitsAtRedirects: true,
   unabortable,
+  waitsInQueue,
   make: byCrawlee(new OwnClient()),
 });
 

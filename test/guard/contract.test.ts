@@ -96,6 +96,7 @@ for (const [version, node, load] of [
     return {
       waitsAtRedirects: true,
       hidesRedirects: 'to an interceptor each redirect of fetch is a request of its own',
+      tellsAbortsLate: true,
       make: (robots, options) => {
         const agent = new Agent();
         const dispatcher = agent.compose(robotsInterceptor(robots, options));

@@ -34,6 +34,10 @@ export interface GuardedClient {
   readonly readsBodyFirst?: string;
   /** Why the refusal of a redirect names its target only, of a client that does not tell what redirected to it. */
   readonly hidesRedirects?: string;
+  /** Whether the slot of an aborted request stays empty, because the client tells of an abort only at departure. */
+  readonly tellsAbortsLate?: boolean;
+  /** Why a request that has to wait too long rejects nothing, of a crawler. */
+  readonly waitsInQueue?: string;
   /** Makes the client, one that does not try again by itself; `close` is called when the test is over. */
   make(
     robots: RobotsClient,
@@ -360,23 +364,29 @@ export function guardContract(guarded: GuardedClient): void {
         }
       });
 
-      it('over the ceiling a request is deferred: not sent, and told when to come again', async () => {
-        const server = await site(slow);
-        const all = Promise.all([1, 2, 3, 4, 5].map((page) => paced(server.url(`/page/${page}`))));
-        await allWaiting(5);
-        const deferred = refusalIn(await failure(paced(server.url('/page/6'))));
-        expect(deferred).toMatchObject({
-          code: 'ERR_ROBOTS_DEFERRED',
-          retryAt: clock.now() + 120_000,
-          delayFrom: 'crawl-delay',
-        });
-        const sent = (): number => pagesOf(server).length;
-        for (const count of [1, 2, 3, 4, 5]) {
-          await clock.advance(20_000);
-          await eventually(() => expect(sent()).toBe(count));
-        }
-        await all;
-      });
+      const rejects = guarded.waitsInQueue === undefined ? it : it.skip;
+      const unlessQueued = guarded.waitsInQueue === undefined ? '' : ` (not here: ${guarded.waitsInQueue})`;
+
+      rejects(
+        `over the ceiling a request is deferred: not sent, and told when to come again${unlessQueued}`,
+        async () => {
+          const server = await site(slow);
+          const all = Promise.all([1, 2, 3, 4, 5].map((page) => paced(server.url(`/page/${page}`))));
+          await allWaiting(5);
+          const deferred = refusalIn(await failure(paced(server.url('/page/6'))));
+          expect(deferred).toMatchObject({
+            code: 'ERR_ROBOTS_DEFERRED',
+            retryAt: clock.now() + 120_000,
+            delayFrom: 'crawl-delay',
+          });
+          const sent = (): number => pagesOf(server).length;
+          for (const count of [1, 2, 3, 4, 5]) {
+            await clock.advance(20_000);
+            await eventually(() => expect(sent()).toBe(count));
+          }
+          await all;
+        },
+      );
 
       it('a disallowed request takes no slot', async () => {
         const server = await site(slow);
@@ -407,6 +417,46 @@ export function guardContract(guarded: GuardedClient): void {
         await Promise.all(all);
         expect([most, underWay]).toEqual([1, 0]);
         expect(pagesOf(server)).toEqual(expect.arrayContaining(paths.map((path) => `GET ${path}`)));
+      });
+
+      abortable(`an aborted request that waits leaves the line to the others${unless}`, async () => {
+        const server = await site(slow);
+        const leaving = new AbortController();
+        const left = failure(paced(server.url('/page/1'), { signal: leaving.signal }));
+        await allWaiting(1);
+        const next = paced(server.url('/page/2'));
+        await allWaiting(2);
+        leaving.abort();
+        await left;
+        await clock.whenWaiting();
+        // In the place of the first one.
+        await clock.advance(20_000);
+        if (guarded.tellsAbortsLate === true) {
+          await clock.whenWaiting();
+          await clock.advance(20_000);
+        }
+        expect(await next).toMatchObject({ status: 200 });
+        expect(pagesOf(server)).toEqual(['GET /page/2']);
+      });
+
+      abortable(`an aborted request under way lets the next one go${unless}`, async () => {
+        const arrived = moment();
+        const server = await startSite((request, response) => {
+          if (request.url === '/robots.txt') return answer(response, { body: RULES });
+          // Never answered.
+          if (request.url === '/page/1') return arrived.now();
+          return pages(request, response);
+        });
+        open.push(() => server.close());
+        const leaving = new AbortController();
+        const left = failure(paced(server.url('/page/1'), { signal: leaving.signal }));
+        await arrived.come;
+        const next = paced(server.url('/page/2'));
+        await allWaiting(2);
+        expect(seenBy(server)).not.toContain('GET /page/2');
+        leaving.abort();
+        await left;
+        expect(await next).toMatchObject({ status: 200 });
       });
 
       it('a 429 that names no time pauses the origin', async () => {
