@@ -5,7 +5,7 @@
 export { abortSignalOf, LightAbortController, type LightAbortSignal, onAbort, orAborted } from './abort.ts';
 export { builtin, channel, type Publisher, type TracedWork, tracedWork } from './builtin.ts';
 export { causesOf, codeOf, FETCH_FAILED, MALFORMED } from './causes.ts';
-export { type Clock, nextTurn, sleepBy, SteadyClock, systemClock } from './clock.ts';
+export { type Clock, nextTurn, sleepBy, SteadyClock, systemClock, Turn } from './clock.ts';
 export { sha256Now, sha256Of } from './digest.ts';
 export {
   DEFAULT_AGENT,
@@ -25,7 +25,6 @@ export {
   RobotsInvalidUrlError,
 } from './errors.ts';
 export { alternatives, assertKnownOptions, invalid } from './invalid-options.ts';
-export { Turn } from './turn.ts';
 export { VERSION } from './version.ts';
 export { callListener, emitWarning, warnOnce } from './warning.ts';
 export { isNear } from './is-near.ts';
