@@ -1,7 +1,6 @@
 /**
  * From a URL to its origin and its target, as the URL Standard serialises them. Pure: it imports `base/` alone.
  */
-export { locationText } from './location-header.ts';
 export {
   flatCopy,
   isRobotsTarget,

@@ -1,5 +1,5 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
-import { locationText } from '../../url/index.ts';
+import { locationText } from '../../fetch/redirect.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
 import { type AnswerFields, fieldOf } from '../steps/answer.ts';
 import type { Arrival } from './response.ts';
