@@ -7,10 +7,17 @@ import type { Refusal } from '../refusal.ts';
 import { redirects } from '../steps/answer.ts';
 import { Guard, reachesSite } from '../steps/guard.ts';
 import { Hop } from '../steps/hop.ts';
-import { acceptingForeignRequests, type Send } from './foreign-requests.ts';
 import { addressChecks, type PageHops } from './page-addresses.ts';
 import { firstRequest, type HopRequest, redirectedRequest } from './redirect.ts';
-import { type Call, membersOf, NO_INIT, parseUrl, readCall } from './request.ts';
+import {
+  acceptingForeignRequests,
+  type Call,
+  membersOf,
+  NO_INIT,
+  parseUrl,
+  readCall,
+  type Send,
+} from './request.ts';
 import { type Arrival, arrivedAt, discard, refusalResponse, type ResponseLike } from './response.ts';
 
 /** Options of {@link guardFetch}. The wrapped fetch and an `onDisallow` function resolve with a `Result`. */
