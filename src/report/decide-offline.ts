@@ -6,8 +6,14 @@ import { productToken } from '../rules/agent.ts';
 import type { Purpose } from '../decision/index.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { parseRobots } from '../rules/parse.ts';
-import type { FileDecision, FileSource } from './file-decision.ts';
-import { type TargetResult, type Decider, type InputError, tooLongError } from './target-result.ts';
+import {
+  type Decider,
+  type FileDecision,
+  type FileSource,
+  type InputError,
+  type TargetResult,
+  tooLongError,
+} from './target-result.ts';
 import { printable, quoted } from './text/printable.ts';
 import { readRobots } from './input/read-robots.ts';
 import type { Target } from './input/targets.ts';

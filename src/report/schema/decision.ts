@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Decision, type DecisionUsage, PURPOSES, REASONS } from '../../decision/index.ts';
 import { ROBOTS_SOURCES, type RobotsSource, SUSPECTS } from '../../lifecycle/index.ts';
 import type { UsageSource } from '../../rules/index.ts';
-import type { FileDecision, FileSource } from '../file-decision.ts';
+import type { FileDecision, FileSource } from '../target-result.ts';
 import {
   agent,
   count,
