@@ -1,4 +1,4 @@
-import type { ReportedDecision } from '../../report/index.ts';
+import { isUndecided, isUnwanted, type ReportedDecision } from '../../report/index.ts';
 import {
   agentSentence,
   ago,
@@ -12,11 +12,14 @@ import {
   type Palette,
   printable,
   purposeSentence,
+  reasonText,
+  renderRecord,
   ruleText,
   truncatedSentence,
   whySentence,
 } from '../../report/text/index.ts';
-import { kindOf } from './layout.ts';
+import { exitCode } from '../frame/exit-code.ts';
+import type { Kind, ListLayout } from '../frame/list-report.ts';
 
 /** One line of the explanation: a label and its text. */
 export type Field = readonly [label: string, text: string];
@@ -99,3 +102,27 @@ function retryField(decision: ReportedDecision, now: number): Field | undefined 
   if (decision.reason !== 'unreachable' || decision.retryAt === undefined) return undefined;
   return ['retry', `next try ${ahead(decision.retryAt, now)}`];
 }
+
+const kinds = {
+  allowed: { label: 'ALLOWED', style: 'good', code: exitCode.success },
+  disallowed: { label: 'DISALLOWED', style: 'bad', code: exitCode.negative, counted: 'disallowed' },
+  /** Allowed, but not wanted for the purpose. */
+  unwanted: { label: 'NOT WANTED', style: 'bad', code: exitCode.negative, counted: 'not wanted' },
+  undecided: { label: 'UNDECIDED', style: 'unsure', code: exitCode.undecided, counted: 'undecided' },
+} as const satisfies Readonly<Record<string, Kind>>;
+
+function kindOf(decision: ReportedDecision): Kind {
+  if (isUndecided(decision)) return kinds.undecided;
+  if (isUnwanted(decision)) return kinds.unwanted;
+  return decision.allowed ? kinds.allowed : kinds.disallowed;
+}
+
+/** A line for each URL: the verdict, the URL and the reason. */
+export const checkLayout: ListLayout<ReportedDecision> = {
+  kinds: Object.values(kinds),
+  kindOf,
+  subjectOf: ({ url }) => url,
+  reasonOf: reasonText,
+  record: renderRecord,
+  total: (decided, invalid) => count(decided + invalid, 'URL'),
+};

@@ -7,8 +7,7 @@ import { interruptible } from '../frame/interruptible.ts';
 import { ListReport } from '../frame/list-report.ts';
 import type { Format } from '../frame/options.ts';
 import { readForm, readPurpose, onlineSettings } from '../frame/settings.ts';
-import { checkLayout } from './layout.ts';
-import { renderDecision } from './render.ts';
+import { checkLayout, renderDecision } from './render.ts';
 
 /** At most 512 URLs are in progress at once. The client limits its fetches; this limits the URLs that wait for them. */
 const IN_ORDER = { concurrency: 512, ordered: true };
