@@ -1,9 +1,8 @@
 /** Schemas of fields that several tools have. Their descriptions are for the model. */
 import { z } from 'zod';
 import { type Decision } from '../decision/index.ts';
-import { withoutUserinfo } from '../report/text/index.ts';
+import { printable, whySentence, withoutUserinfo } from '../report/text/index.ts';
 import * as schema from '../report/schema.ts';
-import { reasonSentence } from './sentences.ts';
 
 /** Longer than any URL that servers accept. */
 const MAX_URL_LENGTH = 8_192;
@@ -56,4 +55,26 @@ export const decisionFields: z.ZodObject = schema.decision
 /** A decision with its reason as a sentence. */
 export function withReason(decision: Decision): object {
   return { ...decision, url: withoutUserinfo(decision.url), why: reasonSentence(decision) };
+}
+
+/** The reason of a decision as a sentence, with the time to ask again. */
+function reasonSentence(decision: Decision): string {
+  const { retryAt } = decision;
+  const again =
+    retryAt === undefined ? '' : `. Ask again after ${new Date(retryAt).toISOString()}, not before`;
+  return `${whatDecides(decision)}${again}.`;
+}
+
+function whatDecides(decision: Decision): string {
+  const { agent, group, reason, rule } = decision;
+  const name = printable(agent);
+  const ofCopy = decision.state === 'last-good' ? ` (${whySentence(decision)})` : '';
+  if (reason === 'rule') {
+    const directive = rule.directive === 'allow' ? 'Allow' : 'Disallow';
+    const whose = `in the group for "${printable(group.agent)}"`;
+    return `Line ${rule.line} of robots.txt, "${directive}: ${printable(rule.pattern)}" ${whose}, decides for ${name}${ofCopy}`;
+  }
+  if (reason === 'no-rule') return `No rule for ${name} matches, so it is allowed${ofCopy}`;
+  if (reason === 'no-group') return `robots.txt has no group for ${name}, so it is allowed${ofCopy}`;
+  return whySentence(decision) ?? reason;
 }
