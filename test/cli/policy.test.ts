@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answerFields } from '../../src/cli/policy/render.ts';
+import { START, testClient } from '../support/client.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { cli, masked, records } from './session.ts';
 
@@ -182,4 +184,19 @@ describe('why an answer holds for as long as it does', () => {
     const { stdout } = await cli(['policy', server.origin]);
     expect(/because +(.*)/.exec(stdout)?.[1]).toMatch(reason);
   });
+});
+
+it('tells a pause of page requests that is in force, and its end', async () => {
+  const { client, clock } = testClient();
+  await using _ = client;
+  const url = site.url('/page');
+  await client.check(url);
+  client.report(url, { reachable: true, retryAfter: '120' });
+  const paused = await client.policy(url);
+  expect(paused.pause).toMatchObject({ until: START + 120_000, incident: 1, delayFrom: 'retry-after' });
+  expect(new Map(answerFields(paused, clock.now())).get('paused')).toMatch(
+    /^the site asked for a pause \(incident 1\) that ends in .*2 min.*, at 2026-01-15/,
+  );
+  clock.advance(120_000);
+  expect(new Map(answerFields(await client.policy(url), clock.now())).has('paused')).toBe(false);
 });
