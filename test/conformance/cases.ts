@@ -93,7 +93,16 @@ export const LINES: readonly Case[] = [
     '-3',
     '-3',
   ],
-  ['a NUL ends a line for google', ['User-agent: *', 'Disallow: /a\0b'], 'fig', '/a', '+0', '-2', '+0', '+0'],
+  [
+    'a NUL ends a value for rfc9309, and a line for google',
+    ['User-agent: *', 'Disallow: /a\0b'],
+    'fig',
+    '/a',
+    '-2',
+    '-2',
+    '+0',
+    '+0',
+  ],
 ];
 
 export const RULES: readonly Case[] = [

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FetchRobotsOptions } from '../../src/fetch/options.ts';
 import { ftpTransport } from '../../src/fetch/ftp.ts';
 import { ControlSocket } from '../../src/fetch/ftp-session.ts';
@@ -56,6 +57,7 @@ describe('RETR /robots.txt', () => {
       hops: 0,
       headers: {},
       body: new Uint8Array(Buffer.from(RULES)),
+      sha256: createHash('sha256').update(RULES).digest('hex'),
       truncated: false,
     });
     await server.whenLeft();

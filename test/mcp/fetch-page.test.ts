@@ -329,16 +329,16 @@ describe('fetch_page', () => {
     expect(slow.requests.map(({ url }) => url)).toEqual(['/robots.txt']);
   });
 
-  it('makes one request for robots.txt of 50 concurrent calls', async () => {
+  it('makes one request for robots.txt of concurrent calls', async () => {
     await using site = await startSite((request, response) => {
       setImmediate(() => answer(response, request.url === '/robots.txt' ? ROBOTS : text('a page')));
     });
     await using host = await startHost(LOCAL);
     const results = await Promise.all(
-      Array.from({ length: 50 }, (_, page) => host.call('fetch_page', { url: site.url(`/${page}`) })),
+      Array.from({ length: 3 }, (_, page) => host.call('fetch_page', { url: site.url(`/${page}`) })),
     );
     expect(results.filter(({ structuredContent }) => structuredContent?.['text'] === 'a page')).toHaveLength(
-      50,
+      3,
     );
     expect(site.requests.filter(({ url }) => url === '/robots.txt')).toHaveLength(1);
   });
