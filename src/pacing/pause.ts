@@ -59,7 +59,8 @@ export function retryAfterOf({ headers }: PageAnswer): string | undefined {
  * The pause after a signal; `undefined` when the one before it, if any, stays as it is.
  *
  * Many answers may tell of one incident: a site that is overloaded refuses all requests that are under way. So an
- * answer to a request that left before the pause began does not begin another.
+ * answer to a request that left before the pause began does not begin another. The time of a request that was booked may
+ * come during a pause: its answer may begin the next incident, but never ends the pause sooner.
  */
 export function nextPause(before: Pause | undefined, signal: PauseSignal): Pause | undefined {
   const { now, leftAt, status, askedMs, backOff, random } = signal;
@@ -69,13 +70,15 @@ export function nextPause(before: Pause | undefined, signal: PauseSignal): Pause
     return { ...before, ...about, until: now + askedMs, delayFrom: 'retry-after' };
   }
   const incident = before !== undefined && now - before.until < FORGIVEN_MS ? before.incident + 1 : 1;
+  const least = before?.until ?? now;
   if (askedMs !== undefined) {
-    return { ...about, from: now, until: now + askedMs, incident, delayFrom: 'retry-after' };
+    const until = Math.max(least, now + askedMs);
+    return { ...about, from: now, until, incident, delayFrom: 'retry-after' };
   }
   if (backOff === false) return undefined;
   const { firstMs, maxMs } = backOff;
   const doubledMs = Math.min(firstMs * 2 ** (incident - 1), maxMs);
   const jitteredMs = doubledMs * (1 + JITTER_SHARE * (2 * random() - 1));
-  const until = now + Math.min(Math.round(jitteredMs), maxMs);
+  const until = Math.max(least, now + Math.min(Math.round(jitteredMs), maxMs));
   return { ...about, from: now, until, incident, delayFrom: 'back-off' };
 }

@@ -90,7 +90,8 @@ class Model {
     }
     const incident = at - this.pause.until >= 30 * MINUTE ? 1 : this.pause.incident + 1;
     const guessedMs = Math.min(30_000 * 2 ** (incident - 1), 60 * MINUTE);
-    this.pause = { from: at, until: at + (askedMs ?? guessedMs), incident };
+    const until = Math.max(this.pause.until, at + (askedMs ?? guessedMs));
+    this.pause = { from: at, until, incident };
   }
 }
 

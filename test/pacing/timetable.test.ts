@@ -156,6 +156,22 @@ describe('pauses', () => {
     });
   });
 
+  it.each([
+    ['a time', SECOND],
+    ['no time', undefined],
+  ])(
+    'the answer to a request that was booked for a time during it never ends it sooner: %s',
+    (_, askedMs) => {
+      const timetable = new Timetable();
+      timetable.learn(signal({ askedMs: HOUR }));
+      const [now, leftAt] = [START + 11 * SECOND, START + 10 * SECOND];
+      timetable.learn(signal({ now, leftAt, askedMs }));
+      expect(timetable.due(now, wanted()).at).toBe(START + HOUR);
+      timetable.learn(signal({ now, leftAt, askedMs: HOUR }));
+      expect(timetable.due(now, wanted()).at).toBe(now + HOUR);
+    },
+  );
+
   it('doubles with each incident, up to the longest, and begins anew after 30 quiet minutes', () => {
     const timetable = new Timetable();
     let now = START;
