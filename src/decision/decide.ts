@@ -2,6 +2,7 @@
  * Makes every decision, from one of three sources: the record of an origin, the caller's override, or neither, when
  * the origin cannot be asked or has not been asked yet.
  */
+import { VERSION } from '../base/index.ts';
 import type { CacheEntry } from '../cache/index.ts';
 import { type Profile, type RobotsSource, type KnownState, stateOf } from '../lifecycle/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
@@ -11,9 +12,10 @@ import type { Decision } from './decision.ts';
 
 /**
  * The property of a client that guards, the service and the command ask. A symbol, because a subclass of the client may
- * have a property of any name.
+ * have a property of any name. All copies of one version in a process share it: the client may come from `import`, and
+ * the guard from `require`. To a guard of another version it is a client of another class.
  */
-export const QUESTIONS: unique symbol = Symbol('canfetch.questions');
+export const QUESTIONS: unique symbol = Symbol.for(`canfetch.questions@${VERSION}`);
 
 /** An origin for which the caller gave a robots.txt or a verdict. Nothing is fetched for it. */
 export type OverriddenOrigin = {

@@ -1,0 +1,29 @@
+import { expect, it, vi } from 'vitest';
+import { guardFetch } from '../../src/index.ts';
+import { opened, openedSite } from '../support/opened.ts';
+
+const ignoring: object = { robots: { ignore: true, because: 'a test' } };
+
+it('a guard works with a client of another copy of the package as with one of its own', async () => {
+  vi.resetModules();
+  const { RobotsClient } = await import('../../src/index.ts');
+  const site = await openedSite({
+    '/robots.txt': { body: 'User-agent: *\nDisallow: /no\n' },
+    '/page': {},
+    '/no': {},
+  });
+  const told: string[] = [];
+  const robots = opened(
+    new RobotsClient({
+      agent: 'ExampleBot',
+      evidence: (entry) =>
+        void told.push('url' in entry ? `${entry.type} ${new URL(entry.url).pathname}` : ''),
+    }),
+  );
+  const guarded = guardFetch(fetch, robots);
+  expect((await guarded(site.url('/page'))).status).toBe(200);
+  expect((await guarded(site.url('/no'), ignoring)).status).toBe(200);
+  await expect(guarded(site.url('/no'))).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
+  // A client of another class is asked by its public methods, and is not told of requests without a question.
+  expect(told.filter((line) => line !== '')).toEqual(['decision /page', 'ignored /no', 'decision /no']);
+});
