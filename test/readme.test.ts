@@ -16,7 +16,7 @@ import { answer, type Site, startSite } from './support/site.ts';
 import { nodeSqlite } from './support/sqlite.ts';
 
 /**
- * Runs the TypeScript of the README and of the guides in the rooms, each block as a module of its own. Imports of the
+ * Runs the TypeScript and JavaScript of the README and of the guides in the rooms, each block as a module of its own. Imports of the
  * package lead to the source; `https://example.com`, `ftp://ftp.example.com` and the proxy lead to loopback. A comment
  * behind an expression, such as `// false`, is a claim and is checked. A block that begins with "```ts needs-chromium"
  * runs where there is a Chromium, which then stands in for `playwright` and `puppeteer`. All blocks are also compiled as a user would
@@ -49,7 +49,7 @@ interface Block {
 
 const blocks = guides.flatMap((guide): Block[] => {
   const text = readFileSync(join(root, guide), 'utf8');
-  return [...text.matchAll(/^```ts(?: (needs-chromium))?\n(.*?)^```$/gms)].map(
+  return [...text.matchAll(/^```(?:ts|js)(?: (needs-chromium))?\n(.*?)^```$/gms)].map(
     ({ 1: needs, 2: source = '', index }) => ({
       guide,
       line: text.slice(0, index).split('\n').length,
@@ -68,7 +68,8 @@ let proxy: Proxy;
 
 beforeAll(async () => {
   site = await startSite((request, response) => {
-    if (request.url === '/robots.txt') answer(response, { body: 'User-agent: *\nDisallow: /private\n' });
+    if (request.url === '/robots.txt')
+      answer(response, { body: 'User-agent: *\nDisallow: /private\n' });
     else answer(response, { body: 'a page' });
   });
   ftpSite = await startFtpSite();
@@ -108,6 +109,7 @@ async function run(index: number, source: string): Promise<void> {
     .replaceAll('http://proxy.example.com:3128', proxy.url)
     .replaceAll('./robots-cache', fileURLToPath(new URL('robots-cache', folder)))
     .replaceAll('./evidence.', fileURLToPath(new URL('evidence.', folder)))
+    .replaceAll('https://www.google.com', site.origin)
     .replaceAll('process.env.REDIS_URL', JSON.stringify(redisServer?.url))
     // The rules alone need no site.
     .replaceAll(
