@@ -68,8 +68,7 @@ let proxy: Proxy;
 
 beforeAll(async () => {
   site = await startSite((request, response) => {
-    if (request.url === '/robots.txt')
-      answer(response, { body: 'User-agent: *\nDisallow: /private\n' });
+    if (request.url === '/robots.txt') answer(response, { body: 'User-agent: *\nDisallow: /private\n' });
     else answer(response, { body: 'a page' });
   });
   ftpSite = await startFtpSite();
