@@ -90,6 +90,7 @@ export type {
   ProfileState,
   Purpose,
   PaymentMessage,
+  RequestWay,
   UsageRefusalMessage,
 } from './decision/index.ts';
 export {

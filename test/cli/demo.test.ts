@@ -10,8 +10,8 @@ it('the demo crawls every site as it deserves', async () => {
   expect(differences).toEqual([]);
   const [crawled = '', account = ''] = report.split('\n\n');
   expect(crawled.split('\n')).toHaveLength(plan.length + 2);
-  // 12 URLs and 3 redirects; a page is asked about once more for the table.
-  expect(account).toMatch(/^\d+ asked about, \d refused\n/);
+  // 14 URLs and 3 redirects; a page is asked about once more for the table.
+  expect(account).toMatch(/^\d+ asked about, \d refused, 1 deferred, 1 pause\n/);
   expect(account).toMatch(/rule at line 5 \(disallow: \/private\)\n/);
   expect(progress.at(-1)).toBe(`${plan.length}/${plan.length}`);
 });

@@ -9,7 +9,7 @@ export interface PlannedUrl {
 }
 
 export interface Deserved {
-  readonly decision: 'fetched 200' | 'refused';
+  readonly decision: 'fetched 200' | 'fetched 429' | 'refused' | 'deferred by back-off';
   readonly reason: Decision['reason'];
   /** The rule that decides, as the file has it. */
   readonly line?: string;
@@ -46,6 +46,9 @@ export const plan: readonly PlannedUrl[] = [
     deserves: { decision: 'refused', reason: 'rule', line: '2 Disallow: /drafts' },
   },
   { site: 'none', path: '/', deserves: { decision: 'fetched 200', reason: 'unavailable' } },
+  // It answers 429, and names no time: what comes after it waits longer than this crawl does.
+  { site: 'none', path: '/limited', deserves: { decision: 'fetched 429', reason: 'unavailable' } },
+  { site: 'none', path: '/later', deserves: { decision: 'deferred by back-off', reason: 'unavailable' } },
   { site: 'busy', path: '/', deserves: { decision: 'refused', reason: 'unreachable' } },
   { site: 'broken', path: '/', deserves: { decision: 'refused', reason: 'unreachable' } },
 ];

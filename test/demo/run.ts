@@ -4,6 +4,7 @@ import { RobotsClient } from '../../src/client/robots-client.ts';
 import type { Decision } from '../../src/decision/decision.ts';
 import { RobotsDisallowedError, RobotsUnreachableError } from '../../src/guard/refusal.ts';
 import { guardFetch } from '../../src/guard/fetch/fetch.ts';
+import { RobotsDeferredError } from '../../src/pacing/deferred.ts';
 import { type PlannedUrl, plan, ROBOTS_REQUESTS_DESERVED } from './plan.ts';
 import { type DemoSites, RETRY_AFTER_SECONDS, startSites } from './sites.ts';
 import { table } from './table.ts';
@@ -32,6 +33,8 @@ interface Crawled {
 const AGENT = 'DemoBot/1.0 (+https://example.com/bot)';
 const CONCURRENCY = 4;
 const DEADLINE_MS = 1_000;
+/** Gaps that suit a demo. A pause is longer than a request waits here, so it is deferred. */
+const PACING = { defaultDelayMs: 50, maxDelayMs: 10_000 };
 const siteNames = ['rules', 'moved', 'canonical', 'none', 'busy', 'broken', 'hanging'] as const;
 
 /** Crawls all sites through the guard, over real sockets, and holds the result against the plan. */
@@ -40,7 +43,7 @@ export async function runDemo({ onProgress }: DemoOptions = {}): Promise<DemoRes
   const client = new RobotsClient({ agent: AGENT, deadlineMs: DEADLINE_MS });
   const account = robotsAccount(client, { onFirstRefused: false });
   try {
-    const guarded = guardFetch(fetch, client);
+    const guarded = guardFetch(fetch, client, { pacing: PACING });
     const limit = pLimit(CONCURRENCY);
     let done = 0;
     const crawled = await Promise.all(
@@ -76,6 +79,9 @@ async function crawl(
   } catch (error) {
     if (error instanceof RobotsDisallowedError || error instanceof RobotsUnreachableError) {
       return { planned, url, decision: 'refused', ruling: error.decision };
+    }
+    if (error instanceof RobotsDeferredError) {
+      return { planned, url, decision: `deferred by ${error.delayFrom}`, ruling: error.decision };
     }
     return { planned, url, decision: `failed: ${String(error)}`, ruling: undefined };
   }
@@ -126,8 +132,11 @@ function differences(crawled: readonly Crawled[], sites: DemoSites): string[] {
     expect(`${site}, robots.txt requests`, ROBOTS_REQUESTS_DESERVED, robotsRequests(sites, site));
   }
   const served = (path: string): boolean =>
-    [sites.rules, sites.canonical].some(({ requests }) => requests.some(({ url }) => url === path));
-  for (const path of ['/private/diary', '/drafts/2']) expect(`${path}, requested`, false, served(path));
+    [sites.rules, sites.canonical, sites.none].some(({ requests }) =>
+      requests.some(({ url }) => url === path),
+    );
+  for (const path of ['/private/diary', '/drafts/2', '/later'])
+    expect(`${path}, requested`, false, served(path));
   return found;
 }
 

@@ -7,7 +7,7 @@ export interface DemoSites {
   /** Its robots.txt redirects to that of `canonical`. */
   readonly moved: Site;
   readonly canonical: Site;
-  /** Has no robots.txt. */
+  /** Has no robots.txt, and a page that answers 429 without Retry-After. */
   readonly none: Site;
   /** Answers 429 with Retry-After. */
   readonly busy: Site;
@@ -36,7 +36,7 @@ export async function startSites(): Promise<{ readonly sites: DemoSites; close()
     canonical,
     rules: await start(rulesScript),
     moved: await start(movedScript(canonical)),
-    none: await start({ '/': page }),
+    none: await start({ '/': page, '/limited': { status: 429 }, '/later': page }),
     busy: await start({
       '/robots.txt': { status: 429, headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
       '/': page,
