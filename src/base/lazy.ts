@@ -1,4 +1,4 @@
-/** A part that is loaded when it is first needed. */
+/** A part that is loaded when it is first needed. When that fails, the next who needs it tries again. */
 export class Lazy<Part> {
   readonly #load: () => Promise<Part>;
   #loading: Promise<Part> | undefined;
@@ -20,7 +20,13 @@ export class Lazy<Part> {
 
   /** The part, loaded now if need be. Those who wait for it get it in the order in which they asked. */
   get(): Promise<Part> {
-    this.#loading ??= this.#load().then((part) => (this.#part = part));
+    this.#loading ??= this.#load().then(
+      (part) => (this.#part = part),
+      (error: unknown) => {
+        this.#loading = undefined;
+        throw error;
+      },
+    );
     return this.#loading;
   }
 }

@@ -117,7 +117,8 @@ export class Renewals {
     this.#flights.abortAll(reason);
     this.#limit.clearQueue();
     this.#memory.clear();
-    const stored = await this.#options.stored?.needed;
+    // A store that could not be loaded has nothing to write.
+    const stored = await this.#options.stored?.needed?.catch(() => undefined);
     await stored?.close(Promise.allSettled(this.#running));
   }
 

@@ -343,7 +343,8 @@ export class RobotsClient {
     const now = this.#settings.clock.now();
     const { part } = this.#pacer;
     if (part !== undefined) part.report(origin, retryAfter, now);
-    else void this.#pacer.get().then((pacer) => pacer.report(origin, retryAfter, now));
+    // Without a pacer nobody paces. Whoever needs one gets the error.
+    else void this.#pacer.get().then((pacer) => pacer.report(origin, retryAfter, now), ignore);
   }
 
   /**
@@ -418,7 +419,7 @@ export class RobotsClient {
     const closed = new RobotsClosedError();
     this[QUESTIONS].close();
     const written = this.#renewals.close(closed);
-    void this.#pacer.needed?.then((pacer) => pacer.close(closed));
+    void this.#pacer.needed?.then((pacer) => pacer.close(closed), ignore);
     for (const work of this.#working) work.abort(closed);
     await Promise.all([written, this.#attempts.close()]);
   }
@@ -470,3 +471,5 @@ export class RobotsClient {
 function assertPurpose(purpose: Purpose): void {
   if (!isPurpose(purpose)) throw invalid('`purpose`', `one of ${PURPOSES.join(', ')}`, purpose);
 }
+
+function ignore(): void {}
