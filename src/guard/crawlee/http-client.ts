@@ -77,11 +77,13 @@ export function guardHttpClient(client: HttpClient, begin: BeginSteps): HttpClie
   ): Promise<HttpResponse> => {
     const steps = begin(request, navigates);
     await steps.admit(new URL(request.url));
-    if (redirectError !== undefined) throw redirectError;
     const { robots: _, ...rest } = request;
     try {
+      if (redirectError !== undefined) throw redirectError;
       return await follow(send, rest, steps, onRedirect);
     } catch (error) {
+      // Whatever it was, the place of the request is free.
+      steps.fail(error);
       if (error instanceof RobotsInvalidOptionsError) redirectError = error;
       throw error;
     }
@@ -115,9 +117,6 @@ async function followedByGot(send: Send, request: HttpRequest, steps: RequestSte
   const response = await send({
     ...request,
     hooks: { ...hooks, beforeRedirect: [...(hooks?.beforeRedirect ?? []), beforeRedirect] },
-  }).catch((error: unknown) => {
-    steps.fail(error);
-    throw error;
   });
   if ((response.redirectUrls?.length ?? 0) > seen) throw followedUnchecked(response, url);
   assertUsable(response, steps);
@@ -138,10 +137,7 @@ async function followedByGuard(
   for (;;) {
     const { url, method, body } = next;
     const sent = { ...request, url: url.href, method, headers, body, followRedirect: false };
-    const response = await send(sent).catch((error: unknown) => {
-      steps.fail(error);
-      throw error;
-    });
+    const response = await send(sent);
     if (hasFollowed(response, url)) throw followedUnchecked(response, url);
     assertUsable(response, steps);
     const { statusCode: status } = response;

@@ -6,6 +6,7 @@ import {
 } from '@crawlee/http';
 import { describe, expect, it } from 'vitest';
 import { withRobots } from '../../../src/guard/crawlee/crawlee.ts';
+import { guardHttpClient } from '../../../src/guard/crawlee/http-client.ts';
 import { refusalIn } from '../../../src/index.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { client, pagesOf, record, site } from './support.ts';
@@ -150,4 +151,29 @@ describe('withRobots, with an httpClient of its own', () => {
       /Expected an `httpClient` that leaves redirects to the guard, but it is set to follow them unchecked/,
     );
   });
+});
+
+it.each([
+  [
+    'throws',
+    () => {
+      throw new Error('broken');
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('broken'))],
+  [
+    'follows redirects by itself',
+    () => Promise.resolve({ statusCode: 200, headers: {}, url: 'https://b.example/' }),
+  ],
+])('the place of a request is free when the httpClient %s', async (_, send) => {
+  let [admitted, failed] = [0, 0];
+  const guarded = guardHttpClient({ sendRequest: send, stream: send }, () => ({
+    admit: async () => void admitted++,
+    look: () => undefined,
+    fail: () => void failed++,
+  }));
+  const sent = (): Promise<unknown> => guarded.sendRequest({ url: 'https://a.example/' });
+  await expect(sent()).rejects.toThrow(Error);
+  await expect(sent()).rejects.toThrow(Error);
+  expect([admitted, failed]).toEqual([2, 2]);
 });
