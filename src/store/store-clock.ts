@@ -9,6 +9,8 @@ interface StoreClockOptions {
 
 /** The clocks are compared again after this time. */
 const COMPARED_FOR_MS = 10 * 60 * 1000;
+/** The store is asked again after this time if it did not tell its own. */
+const ASKED_AGAIN_AFTER_MS = 10_000;
 /** Smaller differences are those of the network, and of clocks that are set by NTP. */
 const NOTICED_MS = 500;
 
@@ -17,9 +19,11 @@ export class StoreClock {
   readonly #options: StoreClockOptions;
   readonly #caller: StoreCaller;
   #knownMs = 0;
-  /** The time of the last comparison, by our clock, and the latest time that our clock has shown since. */
-  #comparedAt = -Infinity;
+  /** The time of the next comparison, by our clock, and the latest time that our clock has shown. */
+  #nextAt = -Infinity;
   #latest = -Infinity;
+  /** The store told no time, and has not answered another call since: it may just have been out of reach. */
+  #wasOutOfReach = false;
   #comparing: Promise<void> | undefined;
 
   constructor(options: StoreClockOptions, caller: StoreCaller) {
@@ -31,21 +35,22 @@ export class StoreClock {
    * Milliseconds to add to our time to get the store's; 0 for a store without a clock, or as long as it does not answer.
    *
    * @param origin For events.
+   * @param isInReach The store has just answered a call. If it could not tell the time before, it is asked again.
    * @returns a promise only while the clocks are compared.
    */
-  aheadMs(origin: string): number | Promise<number> {
+  aheadMs(origin: string, isInReach: boolean): number | Promise<number> {
     const { store, clock } = this.#options;
     if (store.now === undefined) return 0;
     const now = clock.now();
     const wasSetBack = now < this.#latest;
     this.#latest = now;
-    if (wasSetBack || now - this.#comparedAt > COMPARED_FOR_MS) {
-      this.#comparing ??= this.#compare(origin).finally(() => (this.#comparing = undefined));
+    if (wasSetBack || now >= this.#nextAt || (isInReach && this.#wasOutOfReach)) {
+      this.#comparing ??= this.#compare(origin, isInReach).finally(() => (this.#comparing = undefined));
     }
     return this.#comparing?.then(() => this.#knownMs) ?? this.#knownMs;
   }
 
-  async #compare(origin: string): Promise<void> {
+  async #compare(origin: string, isInReach: boolean): Promise<void> {
     const { store, clock } = this.#options;
     const before = clock.now();
     const called = await this.#caller.call<number | undefined>({
@@ -53,8 +58,11 @@ export class StoreClock {
       origin,
       make: () => store.now?.(),
       expectedValue: (value) => (Number.isFinite(value) ? undefined : 'epoch milliseconds'),
+      // A write may be the first call that reaches the store again. Reads are still suspended then.
+      regardless: true,
     });
-    this.#comparedAt = before;
+    this.#wasOutOfReach = !called.ok && !isInReach;
+    this.#nextAt = before + (called.ok ? COMPARED_FOR_MS : ASKED_AGAIN_AFTER_MS);
     if (!called.ok || called.value === undefined) return;
     const aheadMs = Math.round(called.value - (before + clock.now()) / 2);
     if (Math.abs(aheadMs - this.#knownMs) >= NOTICED_MS) this.#knownMs = aheadMs;

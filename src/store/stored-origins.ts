@@ -208,7 +208,7 @@ export class StoredOrigins {
 
   async #decode(origin: string, value: unknown): Promise<OriginRecord | undefined> {
     if (value === undefined || value === null) return undefined;
-    const ahead = this.#clock.aheadMs(origin);
+    const ahead = this.#clock.aheadMs(origin, true);
     const aheadMs = typeof ahead === 'number' ? ahead : await ahead;
     const now = this.#options.clock.now() + aheadMs;
     const { record, rejected } = await this.#options.codec.decode(value, now, origin);
@@ -272,7 +272,7 @@ export class StoredOrigins {
       return (await this.#caller.call({ ...common, operation: 'delete', make })).ok;
     }
     const ttlMs = Math.max(1, retentionMs(write.record, profileOf(origin), clock.now()));
-    const ahead = this.#clock.aheadMs(origin);
+    const ahead = this.#clock.aheadMs(origin, false);
     // Without a wait the call is made at once, before other calls.
     const aheadMs = typeof ahead === 'number' ? ahead : await ahead;
     const { setAndRelease, token: fence } = write.lease ?? {};
@@ -282,7 +282,10 @@ export class StoredOrigins {
       if (setAndRelease !== undefined && isFirst) return setAndRelease(value, ttlMs);
       return store.set(key, value, fence === undefined ? { ttlMs } : { ttlMs, fence });
     };
-    return (await this.#caller.call({ ...common, operation: 'set', make })).ok;
+    const { ok } = await this.#caller.call({ ...common, operation: 'set', make });
+    // The store may have come into reach between the comparison of the clocks and the write.
+    const isByItsClock = !ok || (await this.#clock.aheadMs(origin, true)) === aheadMs;
+    return isByItsClock ? ok : this.#send(origin, write, false);
   }
 
   /** Calls the store to move the timetable of an origin. Resolves with the milliseconds that it returns. */

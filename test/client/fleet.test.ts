@@ -366,6 +366,56 @@ describe('a fleet whose clocks are apart', () => {
     expect([second.robotsCount, told, other.told]).toEqual([1, [], []]);
   });
 
+  it.each([
+    ['one write failed', 1],
+    ['reads and writes are suspended', 4],
+  ])('learns the time of a store that was down at the start, when %s', async (_, count) => {
+    const { clock, store } = setUp();
+    let isDown = true;
+    const now = () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve(clock.now()));
+    const withClock: RobotsStore = Object.assign(store, { now });
+    store.fail('reject');
+    const behind = { now: () => clock.now() - 3_600 * SECOND, sleep: clock.sleep };
+    const early = startProcess(withClock, clock, { clock: behind });
+    const sites = await Promise.all(Array.from({ length: count }, () => siteWith({ status: 503 })));
+    for (const site of sites) await early.robots.check(site.url('/'));
+    await settled();
+    expect(early.told.includes('suspended writes')).toBe(count > 1);
+    isDown = false;
+    store.recover();
+    if (count > 1) await clock.advance(3 * SECOND);
+    await early.robots.check((await siteWith()).url('/'));
+    await eventually(() => {
+      for (const site of sites) expect(store.entryOf(site.origin)).toBeDefined();
+    });
+    await settled();
+    const late = startProcess(withClock, clock);
+    const retryAt = clock.now() + (count > 1 ? 27 : 30) * SECOND;
+    for (const site of sites) {
+      expect(await late.robots.check(site.url('/'))).toMatchObject({ retryAt, robots: { source: 'store' } });
+      expect(site.robotsCount).toBe(1);
+    }
+    expect(late.told).toEqual([]);
+  });
+
+  it('writes again what it wrote before the store could tell the time', async () => {
+    const { clock, store } = setUp();
+    let asked = 0;
+    const now = () => (asked++ === 0 ? Promise.reject(new Error('down')) : Promise.resolve(clock.now()));
+    const withClock: RobotsStore = Object.assign(store, { now });
+    const behind = { now: () => clock.now() - 3_600 * SECOND, sleep: clock.sleep };
+    const early = startProcess(withClock, clock, { clock: behind });
+    const site = await siteWith({ status: 503 });
+    await early.robots.check(site.url('/'));
+    await eventually(() => expect(store.count('set')).toBe(2));
+    const late = startProcess(withClock, clock);
+    expect(await late.robots.check(site.url('/'))).toMatchObject({
+      retryAt: clock.now() + 30 * SECOND,
+      robots: { source: 'store' },
+    });
+    expect([early.told, late.told, site.robotsCount]).toEqual([['failed now'], [], 1]);
+  });
+
   it('goes by its own clocks while the store does not tell the time', async () => {
     const { clock, store } = setUp();
     const mute: RobotsStore = Object.assign(store, { now: () => Promise.reject(new Error('no time')) });
@@ -374,6 +424,7 @@ describe('a fleet whose clocks are apart', () => {
     expect(await robots.canFetch(site.url('/private'))).toBe(false);
     const other = startProcess(mute, clock);
     expect(await other.robots.check(site.url('/private'))).toMatchObject({ robots: { source: 'store' } });
-    expect([told, site.robotsCount]).toEqual([['failed now'], 1]);
+    // Once before the write, and once more when the store has answered it.
+    expect([told, site.robotsCount]).toEqual([['failed now', 'failed now'], 1]);
   });
 });
