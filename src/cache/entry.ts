@@ -109,6 +109,7 @@ const COPY_BYTES = 330;
 const LAST_BYTES = 130;
 const HEADERS_BYTES = 90;
 const STRING_BYTES = 20;
+const DIGEST_BYTES = 84;
 const REDIRECT_BYTES = 60;
 
 /** Length of the header fields kept with the file. They are bounded, but a hostile server uses all of the bound. */
@@ -120,7 +121,7 @@ function bytesOf({ origin, answer, failure, copy }: OriginRecord): number {
 
 function copyBytes(copy: Copy | undefined, headers: AnswerHeaders = {}): number {
   if (copy === undefined) return 0;
-  let bytes = COPY_BYTES + copy.body.length;
+  let bytes = COPY_BYTES + copy.body.length + (copy.sha256 === undefined ? 0 : DIGEST_BYTES);
   // Those of the answer that brought the copy are the same strings.
   for (const name of ['etag', 'lastModified', 'contentType'] as const)
     if (copy[name] !== headers[name]) bytes += STRING_BYTES + (copy[name]?.length ?? 0);

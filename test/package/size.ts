@@ -6,7 +6,7 @@ import { rolldown } from 'rolldown';
  * `npm run size`: what `canfetch/rules` weighs in a browser: what its users need, bundled, minified and compressed.
  * Exits 1 past the limit.
  */
-const LIMIT_BYTES = 12 * 1024;
+const LIMIT_BYTES = 13_500;
 
 const entry = 'canfetch-size-entry';
 const rules = fileURLToPath(new URL('../../src/rules/index.js', import.meta.url));

@@ -117,7 +117,7 @@ export function checkDatabase(database: LmdbDatabase): LmdbDatabase {
 
 /** lmdb 2.0 and earlier do not tell what became of a batch, so that a failed one would end the process. */
 function assertServed(database: LmdbDatabase): void {
-  if ('committed' in database || typeof database.transaction !== 'function') return;
+  if (Reflect.has(database, 'committed') || typeof database.transaction !== 'function') return;
   throw new RobotsInvalidOptionsError(
     'Expected a database of lmdb 2.1 or later, got one without `committed`; update the package `lmdb`',
   );
