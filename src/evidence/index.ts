@@ -2,7 +2,18 @@
  * What was in force when, written down by a client and decided again by its own rules: `canfetch/evidence`. Inside, the
  * command imports it. The client needs `recorder.ts` alone, which must not import Node. No file here imports the client.
  */
-export type { DecisionEntry, EvidenceEntry } from './entry.ts';
+export type {
+  AttemptEntry,
+  DecisionEntry,
+  EvidenceEntry,
+  ForgottenEntry,
+  IgnoredEntry,
+  OverrideEntry,
+  RunEntry,
+  SignalEntry,
+  StoredEntry,
+} from './entry.ts';
+export type { EvidenceFault } from './fold.ts';
 export { type EvidenceFile, evidenceFile, type EvidenceMessage } from './evidence-file.ts';
 export {
   replay,

@@ -38,7 +38,7 @@ export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
  *
  * With `pacing` a request waits for its slot before it is handled, and counts as one of the concurrent requests while
  * it waits, but not for `requestHandlerTimeoutSecs`. A request that has to wait longer than `maxDelayMs` goes back to
- * the queue until it may leave (`retryAt` of {@link RobotsDeferredError}). That is neither a failure nor a retry, says
+ * the queue until it may leave (`retryAt` of `RobotsDeferredError`). That is neither a failure nor a retry, says
  * nothing about the session, and leaves the place to a request for another site. Within a handler, redirects and
  * `sendRequest` wait at most half of the time-out, and then the whole request goes back. A browser waits within
  * `navigationTimeoutSecs`.
