@@ -71,6 +71,7 @@ describeWithChromium('in Chromium', () => {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
+    hidesAborts: 'the answer of a closed page is never told',
     make: (robots, options) => {
       const made = (async () => {
         const context = await browser.newContext();
@@ -107,6 +108,7 @@ describeWithChromium('in Chromium by Puppeteer', () => {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
+    hidesAborts: 'the answer of a closed page is never told',
     make: (robots, options) => {
       const made = (async () => {
         const context = await browser.createBrowserContext();
