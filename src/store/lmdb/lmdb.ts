@@ -27,7 +27,7 @@ export type LmdbStore = EmbeddedStore;
  * the call; `lmdb` prints them too.
  *
  * LMDB trusts its file and the disk: a damaged file, or a full disk, would end the process. So another process opens the
- * folder first, which takes some 70 ms. A damaged file is renamed, kept beside the new one, and reported in
+ * folder first, which takes the start of a process. A damaged file is renamed, kept beside the new one, and reported in
  * {@link EmbeddedStore.setAside}. All processes that use a folder must share a process table: not containers with
  * separate process ids.
  *

@@ -68,7 +68,7 @@ process.exit();
  * Opens a database in a process of its own first. LMDB trusts its file and the disk: a damaged page, and a lock file
  * for which the disk has no room, end the process with SIGBUS or SIGSEGV, and not with an error.
  *
- * Takes some 70 ms. Where this process is not plain Node, such as an executable that contains it, nothing is probed.
+ * Takes the start of a process. Where this process is not plain Node, such as an executable that contains it, nothing is probed.
  *
  * @param library The file of the package `lmdb`.
  * @param mode `shared`: another process may be writing, so the probe does not wait for its turn to write.
