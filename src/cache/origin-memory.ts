@@ -1,4 +1,4 @@
-import type { Clock } from '../base/index.ts';
+import { type Clock, Lazy } from '../base/index.ts';
 import {
   newest,
   type OriginRecord,
@@ -10,7 +10,7 @@ import {
 import { flatCopy } from '../url/index.ts';
 import { CacheEvents, type Witness } from './cache-events.ts';
 import { CacheEntry } from './entry.ts';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 
 export interface OriginMemoryOptions {
   readonly maxOrigins: number;
@@ -24,7 +24,8 @@ export interface OriginMemoryOptions {
  * The origins in memory, bounded in number and in size.
  *
  * `lru-cache` is used as a bounded map only. The record decides how long it holds: lifetimes of an LRU cache do not
- * cover failures and good copies.
+ * cover failures and good copies. It is loaded before the first record is kept, by {@link open}: until then memory is
+ * empty.
  *
  * Functions of the user may ask the client again, and would change the list under the hands of who is changing it. So
  * the clock is read before the bookkeeping, and {@link events} are published after it.
@@ -34,7 +35,7 @@ export class OriginMemory {
   readonly #maxOrigins: number;
   readonly #clock: Clock;
   readonly #profileOf: OriginMemoryOptions['profileOf'];
-  readonly #entries: LRUCache<string, CacheEntry>;
+  readonly #entries: Lazy<LRUCache<string, CacheEntry>>;
   /** The last origin asked for. Consecutive URLs often share it, and a map look-up costs as much as a decision. */
   #lastOrigin = '';
   #lastEntry: CacheEntry | undefined;
@@ -44,16 +45,24 @@ export class OriginMemory {
     this.#maxOrigins = maxOrigins;
     this.#clock = clock;
     this.#profileOf = profileOf;
-    this.#entries = new LRUCache({
-      // Not `max`, for which the library fills arrays of that length at once: 12 ms for 50,000 origins. See `keep()`.
-      maxSize: maxBytes,
-      // A single file larger than the whole bound is kept, alone.
-      sizeCalculation: (entry) => Math.min(entry.updateSize(), maxBytes),
-      dispose: (entry, origin, reason) => {
-        if (entry === this.#lastEntry) this.#lastEntry = undefined;
-        if (reason === 'evict') this.events.add(origin, 'evict');
-      },
+    this.#entries = new Lazy(async () => {
+      const library = await import('lru-cache');
+      return new library.LRUCache({
+        // Not `max`, for which the library fills arrays of that length at once: 12 ms for 50,000 origins. See `keep()`.
+        maxSize: maxBytes,
+        // A single file larger than the whole bound is kept, alone.
+        sizeCalculation: (entry) => Math.min(entry.updateSize(), maxBytes),
+        dispose: (entry, origin, reason) => {
+          if (entry === this.#lastEntry) this.#lastEntry = undefined;
+          if (reason === 'evict') this.events.add(origin, 'evict');
+        },
+      });
     });
+  }
+
+  /** Makes ready to keep records. {@link keep}, {@link merge} and {@link restore} need it. */
+  async open(): Promise<void> {
+    await this.#entries.get();
   }
 
   /**
@@ -66,7 +75,7 @@ export class OriginMemory {
       if (origin === this.#lastOrigin) return last;
       this.#resize(last);
     }
-    this.#lastEntry = this.#entries.get(origin);
+    this.#lastEntry = this.#entries.part?.get(origin);
     this.#lastOrigin = origin;
     return this.#lastEntry;
   }
@@ -84,7 +93,7 @@ export class OriginMemory {
 
   /** The entry of an origin. This is no question about it: it may be the next to make room. */
   peek(origin: string): CacheEntry | undefined {
-    return this.#entries.peek(origin);
+    return this.#entries.part?.peek(origin);
   }
 
   /** Counts the size of an entry anew, after rules were compiled for an agent, or descriptions cached. */
@@ -102,7 +111,7 @@ export class OriginMemory {
 
   /** Merges a record from outside, such as a store, with the one in memory. */
   merge(record: OriginRecord, now: number): CacheEntry {
-    const known = this.#entries.peek(record.origin);
+    const known = this.peek(record.origin);
     const merged = known === undefined ? record : newest(known.record, record);
     if (known !== undefined && merged === known.record) return known;
     const entry = this.keep(merged, known, now);
@@ -117,21 +126,26 @@ export class OriginMemory {
    */
   restore(record: OriginRecord): number | undefined {
     const now = this.#clock.now();
-    const known = this.#entries.peek(record.origin);
+    const known = this.peek(record.origin);
     if (known !== undefined && recordedAt(known.record) >= recordedAt(record)) return undefined;
-    const before = this.#entries.size;
+    const before = this.stats().origins;
     this.merge(record, now);
-    const evicted = before + (known === undefined ? 1 : 0) - this.#entries.size;
+    const evicted = before + (known === undefined ? 1 : 0) - this.stats().origins;
     this.events.publish();
     return evicted;
   }
 
-  /** Notes whether the site of an origin answers. */
+  /** Notes whether the site of an origin answers; once this memory is open, which it then opens. */
   noteSite(origin: string, reachable: boolean): void {
-    const known = origin === this.#lastOrigin ? this.lookUp(origin) : this.#entries.peek(origin);
+    if (this.#entries.part === undefined) {
+      // A library that cannot be loaded fails the questions.
+      void this.open().then(() => this.noteSite(origin, reachable), ignore);
+      return;
+    }
+    const known = origin === this.#lastOrigin ? this.lookUp(origin) : this.peek(origin);
     if (known?.record.site?.reachable === reachable) return;
     const now = this.#clock.now();
-    const entry = this.#entries.peek(origin);
+    const entry = this.peek(origin);
     const { origin: kept = flatCopy(origin) } = entry?.record ?? {};
     const { record } = this.keep(withSiteSignal(entry?.record, kept, reachable, now), entry, now);
     this.events.witness((witness) => witness.signalled(record, reachable, now));
@@ -139,37 +153,49 @@ export class OriginMemory {
   }
 
   forget(origin: string): void {
-    if (!this.#entries.delete(origin)) return;
+    if (this.#entries.part?.delete(origin) !== true) return;
     this.events.witness((witness) => witness.forgotten(origin, 'invalidated'));
     this.events.publish();
   }
 
   clear(): void {
-    this.#entries.clear();
+    this.#entries.part?.clear();
   }
 
   /** All records, least recently used first. */
   records(): OriginRecord[] {
-    return [...this.#entries.rvalues()].flatMap((entry) => (entry === undefined ? [] : [entry.record]));
+    const entries = [...(this.#entries.part?.rvalues() ?? [])];
+    return entries.flatMap((entry) => (entry === undefined ? [] : [entry.record]));
   }
 
   stats(): { readonly origins: number; readonly bytes: number } {
-    return { origins: this.#entries.size, bytes: this.#entries.calculatedSize };
+    const { size = 0, calculatedSize = 0 } = this.#entries.part ?? {};
+    return { origins: size, bytes: calculatedSize };
   }
 
   #store(record: OriginRecord, previous: CacheEntry | undefined): CacheEntry {
     const entry = new CacheEntry(record, this.#profileOf(record.origin), previous);
-    this.#entries.set(record.origin, entry);
-    if (this.#entries.size > this.#maxOrigins) this.#entries.pop();
+    const entries = this.#opened;
+    entries.set(record.origin, entry);
+    if (entries.size > this.#maxOrigins) entries.pop();
     return entry;
   }
 
   #resize(entry: CacheEntry): void {
     if (!entry.hasChanged) return;
     const { origin } = entry.record;
-    if (this.#entries.peek(origin) !== entry) return;
+    if (this.peek(origin) !== entry) return;
     // The library reckons only what is new to it.
-    this.#entries.delete(origin);
-    this.#entries.set(origin, entry);
+    const entries = this.#opened;
+    entries.delete(origin);
+    entries.set(origin, entry);
+  }
+
+  get #opened(): LRUCache<string, CacheEntry> {
+    const { part } = this.#entries;
+    if (part === undefined) throw new Error('Expected memory to be opened before a record is kept');
+    return part;
   }
 }
+
+function ignore(): void {}

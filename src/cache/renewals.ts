@@ -67,8 +67,11 @@ export class Renewals {
   /** The work of flights, including the part after their result is known. */
   readonly #running = new Set<Promise<unknown>>();
   readonly #limit: LimitFunction;
-  /** Loaded at the first renewal: it reads dates and cache directives, which no question needs. */
-  readonly #meaning = new Lazy(() => import('../lifecycle/next-record.ts'));
+  /** Loaded at the first renewal: it reads dates and cache directives, which no question needs. Memory is then open. */
+  readonly #meaning = new Lazy(async () => {
+    const [meaning] = await Promise.all([import('../lifecycle/next-record.ts'), this.#memory.open()]);
+    return meaning;
+  });
   #attempts = 0;
 
   constructor(options: RenewalsOptions) {

@@ -31,7 +31,7 @@ import { lazyCodec, lazyPacer, lazyStore } from './lazy-parts.ts';
 import { type RobotsClientOptions } from './options.ts';
 import { addressChecksOf, readOptions, type Settings } from './settings.ts';
 import { OriginSettings } from './origin-settings.ts';
-import { assertPrefetch, type PrefetchOptions, type PrefetchResult, prefetch } from './prefetch.ts';
+import type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 import { Questions } from './questions.ts';
 import type { UsageOptions } from '../rules/index.ts';
 import type {
@@ -249,6 +249,7 @@ export class RobotsClient {
     urls: Iterable<string | URL> | AsyncIterable<string | URL>,
     options: PrefetchOptions = {},
   ): Promise<PrefetchResult> {
+    const { assertPrefetch, prefetch } = await import('./prefetch.ts');
     this[QUESTIONS].assertOpen();
     assertPrefetch(urls, options);
     return this.#whileOpen(options.signal, (ending) =>
@@ -320,7 +321,7 @@ export class RobotsClient {
 
   /**
    * Reports the availability of a site, which some profiles use when robots.txt has failed for very long. It counts
-   * for the URL's exact origin. The last report wins. Does no I/O.
+   * for the URL's exact origin. The last report wins. Does no I/O. Before the first question it counts a moment later.
    *
    * With `retryAfter` the origin pauses, for 24 h at most. Values that name no time to come are ignored.
    *
@@ -448,9 +449,10 @@ export class RobotsClient {
   async #snapshotContext(): Promise<SnapshotContext> {
     const { clock } = this.#settings;
     const assertOpen = (): void => this[QUESTIONS].assertOpen();
+    const [codec] = await Promise.all([this.#codec.get(), this.#memory.open()]);
     return {
       memory: this.#memory,
-      codec: await this.#codec.get(),
+      codec,
       clock,
       profileOf: this.#origins.profileOf,
       assertOpen,

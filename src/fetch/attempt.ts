@@ -14,7 +14,8 @@ import {
   detectSuspect,
   type UnavailableReason,
 } from '../lifecycle/index.ts';
-import { DEFAULT_ADDRESS_POLICY, HopAddresses } from '../net/address-policy.ts';
+import { DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
+import { HopAddresses } from '../net/hop-addresses.ts';
 import { answerHeaders, boundedField, shortened } from './answer-headers.ts';
 import { readBody, readStart } from './body.ts';
 import {

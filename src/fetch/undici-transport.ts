@@ -10,7 +10,7 @@ import {
   ProxyDispatcher,
   ReachedOrigins,
 } from '../net/index.ts';
-import { isPublicHost } from '../net/address-policy.ts';
+import { isPublicHost } from '../net/hop-addresses.ts';
 import { ACCEPT_ENCODING } from './decode.ts';
 import { ADDRESS_UNKNOWN, FetchFailure } from './failure.ts';
 import { OwnConnections } from './own-connections.ts';

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { callListener } from '../base/index.ts';
 import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
 import { productToken } from '../rules/index.ts';
@@ -14,7 +13,7 @@ export interface OtherIdentity {
   readonly agents: readonly string[];
 }
 
-/** Origins remembered as reported to `onIdentity`. Beyond this the least recently used are reported again. */
+/** Origins remembered as reported to `onIdentity`. Beyond this all are reported again. */
 const MAX_WARNED_ORIGINS = 10_000;
 
 /** The `User-Agent` that libraries send by default: the fetches of Node and undici, got, axios. */
@@ -32,7 +31,7 @@ export class Identity {
   readonly #onIdentity: ((identity: OtherIdentity) => void) | undefined;
   readonly #tokens: readonly string[];
   readonly #names: ReadonlySet<string>;
-  readonly #warned: LRUCache<string, true> | undefined;
+  readonly #warned = new Set<string>();
 
   constructor(agent: Agent, fills: boolean, onIdentity: ((identity: OtherIdentity) => void) | undefined) {
     this.#tokens = agentTokens(agent);
@@ -41,7 +40,6 @@ export class Identity {
     // "*" stands for all agents, so it is no `User-Agent`.
     this.#fills = fills && this.userAgent !== '*';
     this.#onIdentity = onIdentity;
-    this.#warned = onIdentity && new LRUCache({ maxSize: MAX_WARNED_ORIGINS, sizeCalculation: () => 1 });
   }
 
   /** Whether requests are neither changed nor reported. */
@@ -76,12 +74,13 @@ export class Identity {
   }
 
   #warn(url: string | URL, userAgent: string): void {
-    if (this.#warned === undefined || this.#onIdentity === undefined || this.#names.has('*')) return;
+    if (this.#onIdentity === undefined || this.#names.has('*')) return;
     const name = productToken(userAgent)?.toLowerCase();
     if (name !== undefined && this.#names.has(name)) return;
     const { href, origin } = new URL(url);
-    if (this.#warned.get(origin) === true) return;
-    this.#warned.set(origin, true);
+    if (this.#warned.has(origin)) return;
+    if (this.#warned.size >= MAX_WARNED_ORIGINS) this.#warned.clear();
+    this.#warned.add(origin);
     callListener('onIdentity', this.#onIdentity, { url: href, userAgent, agents: this.#tokens });
   }
 }

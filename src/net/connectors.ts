@@ -1,7 +1,7 @@
 import { buildConnector } from 'undici';
 import { RobotsAddressRefusedError } from '../base/index.ts';
 import { isPublicHost, specialPurposeOf } from './addresses.ts';
-import { refusedHost } from './address-policy.ts';
+import { refusedHost } from './hop-addresses.ts';
 import { publicOnlyLookup } from './public-lookup.ts';
 import type { ReachedOrigins } from './reached-origins.ts';
 import type { LookupFunction } from 'node:net';

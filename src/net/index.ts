@@ -1,7 +1,7 @@
 /**
  * Addresses and names: which addresses are public, name lookup, and connections to public addresses only. It imports
- * undici. Import `address-policy.ts` and `global-dispatcher.ts` where undici must not be loaded. It must not import
- * `fetch/` or any room above.
+ * undici. Import `address-policy.ts`, `hop-addresses.ts` and `global-dispatcher.ts` where undici must not be loaded. It
+ * must not import `fetch/` or any room above.
  */
 export { type BuildConnector, type Connector, notingConnector, publicOnlyConnector } from './connectors.ts';
 export { NameLookup } from './dns/lookup.ts';

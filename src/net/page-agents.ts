@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { Agent } from 'undici';
 import type { RobotsAddressRefusedError } from '../base/index.ts';
-import { addressRefusalIn } from './address-policy.ts';
+import { addressRefusalIn } from './hop-addresses.ts';
 import { notingConnector } from './connectors.ts';
 import { NameLookup } from './dns/lookup.ts';
 import { configuredGlobalDispatcher } from './global-dispatcher.ts';

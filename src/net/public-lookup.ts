@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { RobotsAddressRefusedError } from '../base/index.ts';
 import { isLocalhost, isPublicAddress, specialPurposeOf } from './addresses.ts';
-import { refusedHost } from './address-policy.ts';
+import { refusedHost } from './hop-addresses.ts';
 
 /**
  * Wraps `lookup` and drops all addresses that are not public. Sockets connect to the returned addresses, so that DNS

@@ -7,7 +7,8 @@ import type { Refusal } from '../refusal.ts';
 import { redirects } from '../steps/answer.ts';
 import { Guard, reachesSite } from '../steps/guard.ts';
 import { Hop } from '../steps/hop.ts';
-import { addressChecks, type PageHops } from './page-addresses.ts';
+import { addressChecks } from './page-addresses.ts';
+import type { PageHops } from './page-hops.ts';
 import { firstRequest, type HopRequest, redirectedRequest } from './redirect.ts';
 import {
   acceptingForeignRequests,
