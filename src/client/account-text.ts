@@ -197,10 +197,12 @@ function detail({ rule, statement, robots }: AccountedRefusal): string {
   return robots === undefined ? '' : ` (${printable(robots)})`;
 }
 
+type Line<Data> = Data & { readonly schemaVersion: 1 };
+
 /** Renders an account as lines of NDJSON. */
 export function* accountLines(account: Shown): IterableIterator<string> {
-  yield jsonLine(account.totals());
-  for (const refusal of account.refusals()) yield jsonLine(refusal);
-  for (const pause of account.pauses()) yield jsonLine(pause);
-  for (const suspect of account.suspects()) yield jsonLine(suspect);
+  yield jsonLine<Line<AccountTotals>>(account.totals());
+  for (const refusal of account.refusals()) yield jsonLine<Line<AccountedOrigin>>(refusal);
+  for (const pause of account.pauses()) yield jsonLine<Line<AccountedPause>>(pause);
+  for (const suspect of account.suspects()) yield jsonLine<Line<AccountedSuspect>>(suspect);
 }

@@ -5,34 +5,67 @@
 import type { z } from 'zod';
 import { comparison } from './schema/comparison.ts';
 import { decision, lineError, robots, usage, verdict } from './schema/decision.ts';
-import { diagnostic, explanation, pastedAnswer, policy } from './schema/explanation.ts';
+import { explanation, pastedAnswer } from './schema/explanation.ts';
 import { group, rule } from './schema/fields.ts';
+import { diagnostic, policy } from './schema/policy.ts';
 
-export { comparison } from './schema/comparison.ts';
+export { comparison, type ComparisonAnswer } from './schema/comparison.ts';
 export {
   decision,
   fileDecision,
   lineError,
+  type LineError,
   robots,
   usage,
   type UsageRecord,
   type VerdictRecord,
 } from './schema/decision.ts';
 export {
-  type DiagnosticRecord,
+  explainedByFile,
+  type ExplainedByFile,
+  explainedUrl,
+  type ExplainedUrl,
   explanation,
   type ExplanationAnswer,
   type FileParts,
   type GroupRanges,
+  type PageAnswer,
   pastedAnswer,
   type PastedAnswer,
+} from './schema/explanation.ts';
+export { group, rule, type Schema } from './schema/fields.ts';
+export {
+  accessLine,
+  type AccessLine,
+  askedLine,
+  type AskedLine,
+  importLine,
+  type ImportLine,
+  lintLine,
+  type LintLine,
+  policyLine,
+  type PolicyLine,
+  prefetchLine,
+  type PrefetchLine,
+  profileLine,
+  type ProfileLine,
+  replayLine,
+  type ReplayLine,
+  replayReportLine,
+  type ReplayReportLine,
+  storedLine,
+  type StoredLine,
+  testLine,
+  type TestLine,
+} from './schema/lines.ts';
+export {
+  type DiagnosticRecord,
   policy,
   type PolicyAnswer,
   policyData,
   type PolicyData,
   type TimelineEvent,
-} from './schema/explanation.ts';
-export { group, rule, type Schema } from './schema/fields.ts';
+} from './schema/policy.ts';
 
 /** The components of OpenAPI, by name. */
 export const components: Readonly<Record<string, z.ZodType>> = {

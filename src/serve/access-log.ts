@@ -1,4 +1,5 @@
 import { cut, jsonLine, withoutUserinfo } from '../report/text/index.ts';
+import type { AccessLine } from '../report/schema.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Characters of a path or a URL that a line has. */
@@ -26,8 +27,7 @@ function accessLine({ request, response, path, query }: Exchange, durationMs: nu
     const value = query.get(name);
     return value === null ? {} : { [name]: cut(withoutUserinfo(value), MAX_LENGTH) };
   };
-  const address = request.socket.remoteAddress;
-  return jsonLine({
+  return jsonLine<AccessLine>({
     time: new Date().toISOString(),
     method: request.method,
     path: cut(path, MAX_LENGTH),
@@ -35,7 +35,7 @@ function accessLine({ request, response, path, query }: Exchange, durationMs: nu
     ...asked('origin'),
     status: response.statusCode,
     durationMs: Math.round(durationMs * 1_000) / 1_000,
-    ...(address === undefined ? {} : { address }),
-    ...(response.writableFinished ? {} : { aborted: true }),
+    address: request.socket.remoteAddress,
+    aborted: response.writableFinished ? undefined : true,
   });
 }

@@ -2,6 +2,7 @@ import { mapBatches, orAborted, quote } from '../base/index.ts';
 import { type Target, targetLines } from '../report/input/index.ts';
 import { tooLongError } from '../report/index.ts';
 import { jsonLine, Output, renderRecord } from '../report/text/index.ts';
+import type { LineError } from '../report/schema.ts';
 import type { PurposeOptions } from '../client/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { assertPlain } from './body.ts';
@@ -240,5 +241,5 @@ function cutTarget(target: Target): Target {
 }
 
 function errorRecord({ code, message }: Problem): string {
-  return jsonLine({ error: { code, message } });
+  return jsonLine<LineError>({ error: { code, message } });
 }

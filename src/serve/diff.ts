@@ -4,6 +4,7 @@ import { profileNames, type ProfileName, profiles } from '../lifecycle/index.ts'
 import { type ComparedFile, FileComparison } from '../report/comparison/index.ts';
 import { notATarget, tokensOf } from '../report/index.ts';
 import { absenceOf, inputSentence, loadedFrom, rulesInForce } from '../report/input/index.ts';
+import type { ComparisonAnswer } from '../report/schema.ts';
 import { jsonLine } from '../report/text/index.ts';
 import type { Dialect, RobotsFile } from '../rules/index.ts';
 import { readJson } from './body.ts';
@@ -63,7 +64,7 @@ export const diff: Handler = async ({ request, query, service, signal }) => {
     }
     if (turn.isOver) await turn.yield();
   }
-  return { type: JSON_TYPE, body: jsonLine(comparison.record(old, now)) };
+  return { type: JSON_TYPE, body: jsonLine<ComparisonAnswer>(comparison.record(old, now)) };
 };
 
 interface Side extends ComparedFile {

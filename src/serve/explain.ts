@@ -34,13 +34,13 @@ export const policy: Handler = async ({ query, service, signal }) => {
     ...(agent === undefined ? {} : { agent }),
   });
   const { rules } = known;
-  const answer: Answer<PolicyAnswer> = {
+  const body = jsonLine<PolicyAnswer>({
     ...policyRecord(known),
     timeline: timeline(known, profiles[service.profile]),
     diagnostics: rules === undefined ? [] : diagnosticsOf(rules),
     ...statedUsage(rules, targetOf(url), known.agent),
-  };
-  return { type: JSON_TYPE, body: jsonLine(answer) };
+  });
+  return { type: JSON_TYPE, body };
 };
 
 /** `GET /v1/explain?url=…&agent=…&compare=…&purpose=…` */
@@ -61,21 +61,21 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
   }
   // What is taken off at random, so that origins are not asked together, is no reason: `policy.lifetime.jitterMs` has it.
   const because = known.lifetime && lifetimeReason({ ...known.lifetime, jitterMs: 0 });
-  const answer: Answer<ExplanationAnswer> = {
+  const body = jsonLine<ExplanationAnswer>({
     input: url,
     now: Date.now(),
     ...decision,
-    ...(runnerUp && { runnerUp }),
+    runnerUp,
     verdicts,
     underProfiles,
     timeline: timeline(known, profiles[profile]),
-    ...(because === undefined ? {} : { lifetimeReason: because }),
-    ...(known.failure && { cause: cause(known.robots) }),
+    lifetimeReason: because,
+    cause: known.failure && cause(known.robots),
     policy: policyRecord(known),
     ...(file && { ...fileParts(file, verdicts), sitemaps: known.sitemaps }),
     ...statedUsage(file, url, decision.agent, purpose),
-  };
-  return { type: JSON_TYPE, body: jsonLine(answer) };
+  });
+  return { type: JSON_TYPE, body };
 };
 
 /** About twice the 500 KiB that are read of a file, because JSON escapes lengthen it. */
@@ -129,15 +129,15 @@ export const explainPasted: Handler = async ({ request, query, service, signal }
   const { file, body, truncated } = await parsePasted(robots, profiles[profile].dialect);
   const { suspect } = fileSource('-', body, truncated);
   const results = await verdictsFor(file, { urls, agents, purpose }, signal);
-  const answer: Answer<PastedAnswer> = {
+  const text = jsonLine<PastedAnswer>({
     profile,
     dialect: file.dialect,
     truncated,
-    ...(suspect === undefined ? {} : { suspect }),
+    suspect,
     results,
     ...fileParts(file, firstVerdicts(results)),
-  };
-  return { type: JSON_TYPE, body: jsonLine(answer) };
+  });
+  return { type: JSON_TYPE, body: text };
 };
 
 /** Parses the text of a file, with the size limit of a fetched one. */
@@ -148,9 +148,6 @@ export async function parsePasted(
   const read = await readRobots('-', Readable.from([Buffer.from(robots)]), 'robots');
   return { ...read, file: parseRobots(read.body, { dialect }) };
 }
-
-/** What {@link jsonLine} makes an answer of. */
-type Answer<Whole> = Omit<Whole, 'schemaVersion'>;
 
 /** The verdicts on the first URL: the group of an agent is the same for every URL. */
 function firstVerdicts(results: PastedAnswer['results']): readonly VerdictRecord[] {

@@ -1,15 +1,9 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import {
-  comparison,
-  decision,
-  explanation,
-  fileDecision,
-  lineError,
-  pastedAnswer,
-  policy,
-  policyData,
-} from '../../src/report/schema.ts';
+import * as schema from '../../src/report/schema.ts';
 import { cli, records } from '../cli/session.ts';
 import { ask, startService, type TestService } from '../serve/service.ts';
 import { type Site, startSite } from '../support/site.ts';
@@ -18,80 +12,183 @@ const ROBOTS = [
   'User-agent: *',
   'Disallow: /private',
   'Allow: /p',
-  'Crawl-delay: 2',
+  'Crawl-delay: 0.01',
   'Content-Usage: train-ai=n',
   'Host: example.com',
   'Dissalow: /x',
   'Sitemap: https://example.com/map.xml',
+  'User-agent: OtherBot',
+  'Disallow: /',
 ].join('\n');
 
-/** The names of the fields that the schema does not know. */
-function unknownFields(schema: z.ZodObject, answer: unknown): unknown {
-  const { error } = schema.strict().safeParse(answer);
-  return error?.issues ?? [];
+let site: Site;
+let down: Site;
+
+beforeAll(async () => {
+  site = await startSite({
+    '/robots.txt': { body: ROBOTS },
+    '/page': {
+      headers: { 'x-robots-tag': 'noai, max-snippet: 9', 'content-usage': 'search=n' },
+      body: 'page',
+    },
+    '/elsewhere': { status: 302, headers: { location: '/private' } },
+  });
+  down = await startSite({ '/robots.txt': { status: 503 } });
+});
+afterAll(() => Promise.all([site.close(), down.close()]));
+
+/** Objects of a schema drop what they do not know, at every depth: so what differs is not described. */
+function expectFit(described: z.ZodType, answer: unknown): void {
+  const { data, error } = described.safeParse(answer);
+  expect(error?.issues ?? data).toEqual(answer);
 }
 
-describe('every field of an answer stands in its schema', () => {
+/** Runs the command, whose lines must all fit. */
+async function expectLines(described: z.ZodType, argv: readonly string[], stdin = ''): Promise<void> {
+  const { stdout, stderr } = await cli(argv, { stdin });
+  const lines = records(stdout);
+  expect([lines.length > 0, stderr]).toEqual([true, expect.any(String)]);
+  for (const line of lines) expectFit(described, line);
+}
+
+describe('every field of an answer of the service stands in its schema', () => {
   let service: TestService;
-  let site: Site;
-  let down: Site;
 
   beforeAll(async () => {
-    site = await startSite({ '/robots.txt': { body: ROBOTS } });
-    down = await startSite({ '/robots.txt': { status: 503 } });
-    service = await startService();
+    service = await startService(['--allow-private', '--log']);
+  });
+  afterAll(() => service.terminate());
+
+  const answered = async (path: string, body?: object | string): Promise<string> => {
+    const text = typeof body === 'object' ? JSON.stringify(body) : body;
+    const init = text === undefined ? {} : { method: 'POST', body: text };
+    return (await ask(service.origin, path, init)).text;
+  };
+
+  it.each<[string, z.ZodType, () => string]>([
+    ['a decision', schema.decision, () => `/v1/check?url=${site.url('/private')}&purpose=train-ai`],
+    ['a decision without a file', schema.decision, () => `/v1/check?url=${down.url('/')}`],
+    ['a policy', schema.policy, () => `/v1/policy?origin=${site.origin}`],
+    ['a policy without a file', schema.policy, () => `/v1/policy?origin=${down.origin}`],
+    [
+      'an explanation',
+      schema.explanation,
+      () => `/v1/explain?url=${site.url('/private')}&purpose=search&compare=A`,
+    ],
+    ['an explanation without a file', schema.explanation, () => `/v1/explain?url=${down.url('/')}`],
+  ])('%s', async (_, described, path) => {
+    expectFit(described, JSON.parse(await answered(path())));
   });
 
-  afterAll(async () => {
-    await service.terminate();
-    await Promise.all([site.close(), down.close()]);
+  it('verdicts of a pasted file', async () => {
+    const given = { robots: ROBOTS, urls: ['/private', '/p', 'foo'], agents: ['A', '*'] };
+    expectFit(schema.pastedAnswer, JSON.parse(await answered('/v1/explain', given)));
   });
 
-  it.each<[string, z.ZodObject, () => string]>([
-    ['a decision', decision, () => `/v1/check?url=${site.url('/private')}&purpose=train-ai`],
-    ['a decision without a file', decision, () => `/v1/check?url=${down.url('/')}`],
-    ['a policy', policy, () => `/v1/policy?origin=${site.origin}`],
-    ['a policy without a file', policy, () => `/v1/policy?origin=${down.origin}`],
-    ['an explanation', explanation, () => `/v1/explain?url=${site.url('/private')}&purpose=search&compare=A`],
-    ['an explanation without a file', explanation, () => `/v1/explain?url=${down.url('/')}`],
-  ])('of the service: %s', async (_, schema, path) => {
-    const { text } = await ask(service.origin, path());
-    expect(unknownFields(schema, JSON.parse(text))).toEqual([]);
-  });
-
-  it('of the service: verdicts of a pasted file', async () => {
-    const body = JSON.stringify({ robots: ROBOTS, urls: ['/private', '/p', 'foo'], agents: ['A', '*'] });
-    const { text } = await ask(service.origin, '/v1/explain', { method: 'POST', body });
-    expect(unknownFields(pastedAnswer, JSON.parse(text))).toEqual([]);
-  });
-
-  it('of the service and the command: a comparison', async () => {
+  it('a comparison, which is that of the command', async () => {
     const before = `${ROBOTS}\nUser-agent: B\nAllow: /b`;
-    const body = JSON.stringify({ before, after: { origin: site.origin } });
-    const { text } = await ask(service.origin, '/v1/diff', { method: 'POST', body });
-    expect(unknownFields(comparison, JSON.parse(text))).toEqual([]);
+    const answer = JSON.parse(await answered('/v1/diff', { before, after: { origin: site.origin } }));
+    expectFit(schema.comparison, answer);
     const { stdout } = await cli(['diff', '--json', '-', site.origin], { stdin: before });
     const [printed] = records(stdout);
-    expect(unknownFields(comparison, printed)).toEqual([]);
-    expect({ ...printed, before: null }).toEqual({ ...JSON.parse(text), before: null });
+    expectFit(schema.comparison, printed);
+    expect({ ...printed, before: null }).toEqual({ ...answer, before: null });
   });
 
-  it('of the service: a stream of decisions and errors', async () => {
-    const body = `${site.url('/private')}\nfoo\n`;
-    const { text } = await ask(service.origin, '/v1/check', { method: 'POST', body });
-    const [decided, failed] = records(text);
-    expect(unknownFields(decision, decided)).toEqual([]);
-    expect(unknownFields(lineError, failed)).toEqual([]);
+  it('a stream of decisions and errors', async () => {
+    const [decided, failed] = records(await answered('/v1/check', `${site.url('/private')}\nfoo\n`));
+    expectFit(schema.decision, decided);
+    expectFit(schema.lineError, failed);
   });
 
-  it('of the command: decisions, with and without the site, and a policy', async () => {
-    const { stdout } = await cli(['check', '--json', site.url('/private')]);
-    expect(unknownFields(decision, records(stdout)[0])).toEqual([]);
-    const offline = await cli(['check', '--json', '--robots', '-', '/private'], { stdin: ROBOTS });
-    expect(unknownFields(fileDecision, records(offline.stdout)[0])).toEqual([]);
-    const [shown] = records((await cli(['policy', '--json', site.origin])).stdout);
-    expect(unknownFields(policyData.extend({ schemaVersion: policy.shape.schemaVersion }), shown)).toEqual(
-      [],
-    );
+  it('a line of its log', async () => {
+    await answered(`/v1/policy?origin=${site.origin}`);
+    await answered(`/v1/check?url=${site.url('/private')}`);
+    const lines = records(service.stderr.text);
+    expect(lines.length).toBeGreaterThan(1);
+    for (const line of lines) expectFit(schema.accessLine, line);
+  });
+});
+
+describe('every field that the command prints in JSON stands in its schema', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'canfetch-schema-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('check', async () => {
+    await expectLines(schema.decision, ['check', '--json', '--purpose', 'search', site.url('/private')]);
+    await expectLines(schema.decision, ['check', '--json', down.url('/')]);
+    await expectLines(schema.fileDecision, ['check', '--json', '--robots', '-', '/private', '/p'], ROBOTS);
+    await expectLines(schema.lineError, ['check', '--json', '-'], 'foo\n');
+  });
+
+  it('explain', async () => {
+    await expectLines(schema.explainedUrl, ['explain', '--json', site.url('/private')]);
+    await expectLines(schema.explainedUrl, ['explain', '--json', down.url('/')]);
+    await expectLines(schema.explainedByFile, ['explain', '--json', '--robots', '-', '/private'], ROBOTS);
+  });
+
+  it.each(['/page', '/elsewhere', '/private', '/broken'])('explain --page, of %s', async (path) => {
+    await expectLines(schema.explainedUrl, ['explain', '--json', '--page', site.url(path)]);
+  });
+
+  it('policy', async () => {
+    await expectLines(schema.policyLine, ['policy', '--json', site.origin]);
+    await expectLines(schema.policyLine, ['policy', '--json', down.origin]);
+  });
+
+  it('lint', async () => {
+    await expectLines(schema.lintLine, ['lint', '--json', '-'], ROBOTS);
+  });
+
+  it('test', async () => {
+    const list = join(folder, 'expected.txt');
+    writeFileSync(list, 'allow A /p/a\nallow A /private\nallow A /robots.txt\n');
+    await expectLines(schema.testLine, ['test', '--json', '--expect', list, '-'], ROBOTS);
+    const none = await startSite({ '/robots.txt': { status: 404 } });
+    await expectLines(schema.testLine, ['test', '--json', '--expect', list, none.origin]);
+    await none.close();
+  });
+
+  it('prefetch', async () => {
+    const moved = await startSite({
+      '/robots.txt': { status: 301, headers: { location: site.url('/robots.txt') } },
+    });
+    const list = [site, down, moved].map(({ origin }) => `${origin}/\n`).join('');
+    await expectLines(schema.prefetchLine, ['prefetch', '-'], list);
+    await expectLines(schema.lineError, ['prefetch', '-'], 'foo\n');
+    await moved.close();
+  });
+
+  it('profiles', async () => {
+    await expectLines(schema.profileLine, ['profiles', '--json']);
+  });
+
+  it('cache', async () => {
+    const store = ['--store', join(folder, 'store')];
+    await cli(['check', ...store, '-a', 'ExampleBot', site.url('/'), down.url('/')]);
+    await expectLines(schema.storedLine, ['cache', 'ls', '--json', ...store]);
+    await expectLines(schema.storedLine, ['cache', 'show', '--json', site.origin, ...store]);
+    const { stdout } = await cli(['cache', 'export', ...store]);
+    const other = ['--store', join(folder, 'other'), '-a', 'ExampleBot'];
+    await expectLines(schema.importLine, ['cache', 'import', ...other], `${stdout}damaged\n`);
+  });
+
+  it('replay', async () => {
+    const file = join(folder, 'evidence.ndjson');
+    await cli(['check', '--evidence', file, '-a', 'ExampleBot', site.url('/private'), site.url('/p')]);
+    const described = schema.replayLine.or(schema.replayReportLine);
+    await expectLines(described, ['replay', '--json', '-a', 'OtherBot', file]);
+    await expectLines(schema.askedLine, ['replay', '--json', '--url', site.url('/private'), file]);
+    // Without the answer for robots.txt.
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const cut = lines.filter((line) => !line.includes('"type":"robots"')).join('\n');
+    const { stdout } = await cli(['replay', '--json', '-'], { stdin: cut });
+    const [first, ...others] = records(stdout);
+    expect(first).toMatchObject({ kind: 'entry', fault: 'missing-lines' });
+    for (const line of [first, ...others]) expectFit(described, line);
   });
 });

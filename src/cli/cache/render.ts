@@ -10,6 +10,7 @@ import {
   type Palette,
   printable,
 } from '../../report/text/index.ts';
+import type { StoredLine } from '../../report/schema.ts';
 import type { StoredItem } from './command-store.ts';
 
 /** Renders a record as a line of NDJSON. `whole` adds the text of its file. */
@@ -20,10 +21,10 @@ export function itemJson(
   const { answer, copy, failure, site }: Partial<OriginRecord> = record ?? {};
   const { token: agent, addressPolicy } = namespace;
   const head = { origin, agent, addressPolicy, expiresAt, rejected };
-  return jsonLine({ ...head, answer, failure, site, copy: copy && copyAsJson(copy, whole) });
+  return jsonLine<StoredLine>({ ...head, answer, failure, site, copy: copy && copyAsJson(copy, whole) });
 }
 
-function copyAsJson({ body, ...rest }: Copy, whole: boolean): object {
+function copyAsJson({ body, ...rest }: Copy, whole: boolean): StoredLine['copy'] {
   return { ...rest, octets: body.length, ...(whole ? { text: textOf(body) } : {}) };
 }
 

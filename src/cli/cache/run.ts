@@ -2,6 +2,7 @@ import { snapshotHeader } from '../../cache/snapshot.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../../net/address-policy.ts';
 import { readOrigin } from '../../report/input/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
+import type { ImportLine } from '../../report/schema.ts';
 import { count, jsonLine, Output, paletteFor, printable, quoted, widthOf } from '../../report/text/index.ts';
 import { productToken } from '../../rules/index.ts';
 import { type CacheNamespace, namespaceKey } from '../../store/index.ts';
@@ -132,7 +133,7 @@ async function importAll({ opened, given, session, output, whose }: ActionContex
   const lines = createInterface({ input: session.stdin });
   const namespace = { token: '', addressPolicy: DEFAULT_ADDRESS_POLICY, ...whose };
   const { error, ...done } = await importSnapshot(lines, opened, { namespace, profile: readProfile(given) });
-  await output.write(jsonLine(done));
+  await output.write(jsonLine<ImportLine>(done));
   if (error !== undefined) {
     const reason = error instanceof Error ? error.message : String(error);
     session.stderr.write(`canfetch: the store takes no more records: ${printable(reason)}\n`);

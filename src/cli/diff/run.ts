@@ -3,6 +3,7 @@ import { profiles } from '../../lifecycle/index.ts';
 import { isRobotsError, Turn } from '../../base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { jsonLine, Output, paletteFor, quoted } from '../../report/text/index.ts';
+import type { ComparisonAnswer } from '../../report/schema.ts';
 import { type Session, tokensOf, UsageError } from '../../report/index.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
@@ -48,7 +49,7 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
     const output = new Output(session.stdout);
     await output.write(
       readFormat(given) === 'json'
-        ? jsonLine(comparison.record(before, after))
+        ? jsonLine<ComparisonAnswer>(comparison.record(before, after))
         : renderComparison(before, after, comparison, paletteFor(session, colourChoice(given))),
     );
     await output.release();

@@ -3,31 +3,10 @@ import type { Decision } from '../../decision/index.ts';
 import { refusalIn } from '../../guard/index.ts';
 import { makePageFetch } from '../../guard/page-fetch.ts';
 import { count, instant, printable, statementText } from '../../report/text/index.ts';
-import { pageDirectives, type PageDirectives, type Usage } from '../../rules/index.ts';
+import { pageDirectives, type PageDirectives } from '../../rules/index.ts';
+import type { PageAnswer } from '../../report/schema.ts';
 import type { Field } from '../check/render.ts';
 import type { OpenedClient } from '../frame/open-client.ts';
-
-/** The statements of a page's header fields about its use; or the error, when the page could not be read. */
-export type PageReport =
-  | {
-      /** After redirects. */
-      readonly url: string;
-      readonly status: number;
-      readonly directives: PageDirectives;
-      /** By robots.txt of the page's origin and by its header fields. */
-      readonly usage: Usage;
-    }
-  | { readonly error: { readonly code?: string; readonly message: string } & Partial<PageRefusal> };
-
-/** The redirect of a page was refused. */
-export interface PageRefusal {
-  /** The URL that was asked for. */
-  readonly requested: string;
-  /** The URLs between that and the URL of the decision. */
-  readonly redirects: readonly string[];
-  /** The decision about the URL that was refused. */
-  readonly decision: Decision;
-}
 
 /** For the page and its redirects, their robots.txt files and slots included. */
 const DEADLINE_MS = 30_000;
@@ -37,7 +16,7 @@ export async function askPage(
   { url, agent }: Decision,
   { client, dispatcher }: OpenedClient,
   signal: AbortSignal,
-): Promise<PageReport> {
+): Promise<PageAnswer> {
   try {
     const fetch = await makePageFetch(client, { addressPolicy: 'any', purpose: undefined, dispatcher });
     const page = await fetch(url, {
@@ -74,7 +53,7 @@ export async function askPage(
 }
 
 /** The decision about a redirect of the page, if that was refused: then the page may not be fetched. */
-export function refusedRedirect(page: PageReport): Decision | undefined {
+export function refusedRedirect(page: PageAnswer): Decision | undefined {
   const decision = 'error' in page ? page.error.decision : undefined;
   return decision?.allowed === false ? decision : undefined;
 }
@@ -88,7 +67,7 @@ function failureOf(error: unknown): { readonly code?: string; readonly message: 
 }
 
 /** Renders the page for people. */
-export function pageFields(page: PageReport): Field[] {
+export function pageFields(page: PageAnswer): Field[] {
   if ('error' in page) return [['page', `not read: ${printable(page.error.message)}`]];
   const { url, status, directives, usage } = page;
   const written = directives.sources.map(({ agent, field, directive, value }) =>

@@ -12,6 +12,7 @@ import {
   UsageError,
 } from '../../report/index.ts';
 import { jsonLine, policyRecord, Output, paletteFor, widthOf } from '../../report/text/index.ts';
+import type { ExplainedByFile, ExplainedUrl, PageAnswer } from '../../report/schema.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
@@ -24,7 +25,6 @@ import {
   type OnlineSettings,
   onlineSettings,
 } from '../frame/settings.ts';
-import type { PageReport } from './page.ts';
 import { renderExplanation } from './render.ts';
 
 /** Decides one URL, and prints the decision with everything that it depends on. */
@@ -39,17 +39,18 @@ export async function explain(given: ParsedArguments, session: Session): Promise
     );
   }
   return interruptible(session, { readsStdin: file === '-' }, async (signal) => {
-    const { page, ...explanation }: PageExplanation =
+    const explanation: PageExplanation =
       file === undefined
         ? await askAndExplain(url, settings, given.switches.has('page'), session, signal)
         : await readAndExplain(url, settings, file, session);
+    const { page } = explanation;
     const pages = page === undefined ? undefined : await import('./page.ts');
     // A page whose redirect is refused may not be fetched, whatever robots.txt says of its own URL.
     const redirected = page === undefined ? undefined : pages?.refusedRedirect(page);
     const output = new Output(session.stdout);
     await output.write(
       readFormat(given) === 'json'
-        ? jsonLine({ ...explanationRecord(url, explanation), page })
+        ? explanationJson(url, explanation)
         : renderExplanation(explanation, {
             colours: paletteFor(session, colourChoice(given)),
             now: Date.now(),
@@ -68,7 +69,7 @@ export async function explain(given: ParsedArguments, session: Session): Promise
 }
 
 /** An explanation; with `--page` also what the page says of its use. */
-type PageExplanation = UrlExplanation & { readonly page?: PageReport };
+type PageExplanation = UrlExplanation & { readonly page?: PageAnswer };
 
 async function askAndExplain(
   url: string,
@@ -104,16 +105,12 @@ async function readAndExplain(
   return explainFile(answer.decision, rules, body);
 }
 
-/** Converts an explanation to plain data: decision, runner-up rule, policy, and decisions under other profiles. */
-function explanationRecord(
+/** The line of JSON: decision, runner-up rule, policy, and decisions under other profiles. */
+function explanationJson(
   input: string,
-  { decision, runnerUp, policy, underProfiles }: UrlExplanation,
-): object {
-  return {
-    input,
-    ...decision,
-    runnerUp,
-    underProfiles,
-    policy: policy && policyRecord(policy),
-  };
+  { decision, runnerUp, policy, underProfiles, page }: PageExplanation,
+): string {
+  const parts = { input, runnerUp, underProfiles };
+  if (!('origin' in decision)) return jsonLine<ExplainedByFile>({ ...decision, ...parts });
+  return jsonLine<ExplainedUrl>({ ...decision, ...parts, policy: policy && policyRecord(policy), page });
 }

@@ -1,14 +1,11 @@
 import type { LoadedRobots } from '../../report/input/index.ts';
+import type { LintLine } from '../../report/schema.ts';
 import { count, fileName, type Palette, printable, wrap } from '../../report/text/index.ts';
-import { type Diagnostic, type Dialect, lint, parseRobots, type Severity } from '../../rules/index.ts';
+import { type Dialect, lint, parseRobots, type Severity } from '../../rules/index.ts';
 import { describeDiagnostic } from '../../rules/lint/describe-diagnostic.ts';
 
 /** A diagnostic with its message. */
-export interface Finding extends Diagnostic {
-  readonly file: string;
-  readonly message: string;
-  readonly hint: string;
-}
+export type Finding = Omit<LintLine, 'schemaVersion'>;
 
 /** The findings for one operand. */
 export interface LintedFile {

@@ -2,6 +2,7 @@ import { colourChoice, readFormat, onlineSettings } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
 import { absenceOf, readsStdin, RobotsLoader } from '../../report/input/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
+import type { LintLine } from '../../report/schema.ts';
 import { jsonLine, Output, paletteFor, widthOf } from '../../report/text/index.ts';
 import type { Severity } from '../../rules/index.ts';
 import { severities } from '../frame/options.ts';
@@ -41,7 +42,8 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
       const absence = absenceOf(file.loaded);
       if (absence !== undefined && format !== 'sarif') session.stderr.write(`canfetch: ${absence}\n`);
       if (format === 'text') await output.write(renderFile(file, colours, width));
-      if (format === 'json') for (const finding of file.findings) await output.write(jsonLine(finding));
+      if (format === 'json')
+        for (const finding of file.findings) await output.write(jsonLine<LintLine>(finding));
     }
     if (format === 'text') await output.write(renderSummary(linted));
     if (format === 'sarif') await output.write(lintSarif(linted));

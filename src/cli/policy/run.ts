@@ -6,6 +6,7 @@ import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { readOrigin } from '../../report/input/index.ts';
 import type { Session } from '../../report/index.ts';
+import type { PolicyLine } from '../../report/schema.ts';
 import { colourChoice, onlyOperand, readFormat, onlineSettings } from '../frame/settings.ts';
 import { renderPolicy } from './render.ts';
 
@@ -24,7 +25,7 @@ export async function showPolicy(given: ParsedArguments, session: Session): Prom
     const output = new Output(session.stdout);
     const text =
       readFormat(given) === 'json'
-        ? jsonLine(policyRecord(policy))
+        ? jsonLine<PolicyLine>(policyRecord(policy))
         : renderPolicy(policy, {
             colours: paletteFor(session, colourChoice(given)),
             now: Date.now(),

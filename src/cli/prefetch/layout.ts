@@ -1,6 +1,7 @@
 import type { Decision } from '../../decision/index.ts';
 import { isUndecided, type TargetResult } from '../../report/index.ts';
 import { cause, count, jsonLine } from '../../report/text/index.ts';
+import type { LineError, PrefetchLine } from '../../report/schema.ts';
 import { exitCode } from '../frame/exit-code.ts';
 import type { Kind, ListLayout } from '../frame/list-report.ts';
 
@@ -29,19 +30,19 @@ export function prefetchLayout(urls: () => number): ListLayout<Decision> {
     kindOf,
     subjectOf: ({ origin }) => origin,
     reasonOf: ({ robots }) => cause(robots),
-    record: (result) => jsonLine(prefetchRecord(result)),
+    record: lineOf,
     total: (decided) => `${count(decided, 'origin')} of ${count(urls(), 'URL')}`,
   };
 }
 
-function prefetchRecord(result: TargetResult<Decision>): object {
+function lineOf(result: TargetResult<Decision>): string {
   if ('error' in result) {
     const { input, line } = result.target;
-    return { input, line, error: result.error };
+    return jsonLine<LineError>({ input, line, error: result.error });
   }
   const { origin, state, reason, robots, retryAt } = result.decision;
   const { finalUrl, hops, status, error, fetchedAt, staleAt, source, suspect } = robots;
-  return {
+  return jsonLine<PrefetchLine>({
     origin,
     state,
     reason: state === 'rules' || state === 'last-good' ? undefined : reason,
@@ -53,5 +54,5 @@ function prefetchRecord(result: TargetResult<Decision>): object {
     ...(hops === 0 ? {} : { hops, finalUrl }),
     retryAt,
     suspect,
-  };
+  });
 }

@@ -9,12 +9,14 @@ import {
   type Palette,
   paletteFor,
   quoted,
+  type Unversioned,
   widthOf,
   wrap,
 } from '../../report/text/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { type Session, UsageError } from '../../report/index.ts';
+import type { ProfileLine } from '../../report/schema.ts';
 import { notAmong } from '../frame/suggestion.ts';
 import { type Facts, phaseFacts, profileFacts, readingFacts } from './facts.ts';
 
@@ -23,7 +25,7 @@ export async function showProfiles(given: ParsedArguments, session: Session): Pr
   const wanted = readNames(given);
   const output = new Output(session.stdout);
   if (readFormat(given) === 'json') {
-    for (const name of wanted) await output.write(jsonLine(asData(profiles[name])));
+    for (const name of wanted) await output.write(jsonLine<ProfileLine>(asData(profiles[name])));
   } else
     await output.write(forPeople(wanted, paletteFor(session, colourChoice(given)), widthOf(session.stdout)));
   await output.release();
@@ -42,7 +44,7 @@ function readNames({ operands }: ParsedArguments): readonly ProfileName[] {
 }
 
 /** Converts a profile to plain data, and adds the traits of its dialect. */
-function asData(profile: Profile): object {
+function asData(profile: Profile): Unversioned<ProfileLine> {
   return { ...profile, dialectTraits: dialects[profile.dialect] };
 }
 

@@ -1,6 +1,7 @@
 import { type Bodies, Replay, type ReplayDifference, type ReplayReport } from '../../evidence/replay.ts';
 import { isRobotsError } from '../../base/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
+import type { ReplayLine, ReplayReportLine } from '../../report/schema.ts';
 import {
   count,
   jsonLine,
@@ -142,7 +143,7 @@ class Listing {
     if (this.#story !== undefined) return;
     this.#waiting +=
       this.#format === 'json'
-        ? jsonLine({ file, ...difference })
+        ? jsonLine<ReplayLine>({ file, ...difference })
         : renderDifference(file, difference, this.#colours);
   }
 
@@ -165,7 +166,7 @@ class Listing {
     if (this.#story !== undefined) {
       this.#waiting += this.#format === 'json' ? this.#story.json() : this.#story.text(bodies, this.#colours);
     } else if (this.#format === 'json') {
-      this.#waiting += jsonLine({ kind: 'report', ...report });
+      this.#waiting += jsonLine<ReplayReportLine>({ kind: 'report', ...report });
     } else {
       this.#waiting += renderReport(report, this.#isOtherwise);
     }

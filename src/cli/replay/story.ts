@@ -1,5 +1,6 @@
 import type { AttemptEntry, DecisionEntry, EvidenceEntry } from '../../evidence/entry.ts';
 import type { Bodies, ReplayedLine } from '../../evidence/replay.ts';
+import type { AskedLine } from '../../report/schema.ts';
 import { instant, jsonLine, type Palette, printable, count } from '../../report/text/index.ts';
 import type { LocatedUrl } from '../../url/index.ts';
 import { decisionText } from './render.ts';
@@ -64,7 +65,14 @@ export class PageStory {
   json(): string {
     return this.#asked
       .map(({ decision, file, line, by, octets }) =>
-        jsonLine({ kind: 'asked', file, line, decision, answer: plain(by), octets: plain(octets) }),
+        jsonLine<AskedLine>({
+          kind: 'asked',
+          file,
+          line,
+          decision,
+          answer: plain(by),
+          octets: plain(octets),
+        }),
       )
       .join('');
   }

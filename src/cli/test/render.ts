@@ -5,7 +5,9 @@ import {
   type Palette,
   printable,
   ruleText,
+  type Unversioned,
 } from '../../report/text/index.ts';
+import type { TestLine } from '../../report/schema.ts';
 import type { TestedExpectation, TestedFile } from './expectations.ts';
 
 /** Renders an expectation that is not met for people, with the line of robots.txt that decides. */
@@ -61,7 +63,7 @@ export function renderSummary(total: number, failed: number): string {
 export function testRecord(
   { name, url, list, because }: TestedFile,
   { expected, agent, input, line, met, verdict }: TestedExpectation,
-): object {
+): Unversioned<TestLine> {
   const { allowed, reason, rule, group } = verdict;
   return {
     file: list,

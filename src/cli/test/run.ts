@@ -8,6 +8,7 @@ import {
   rulesInForce,
 } from '../../report/input/index.ts';
 import { fileSource, type Session, truncationWarning, UsageError } from '../../report/index.ts';
+import type { TestLine } from '../../report/schema.ts';
 import { fileName, jsonLine, looksSentence, Output, paletteFor } from '../../report/text/index.ts';
 import { originOf } from '../../url/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
@@ -62,7 +63,8 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
     const tested = expectations.map((expectation) => testExpectation(expectation, file));
     const failures = tested.filter(({ met }) => !met);
     if (format === 'sarif') await output.write(testSarif(file, failures));
-    if (format === 'json') for (const each of tested) await output.write(jsonLine(testRecord(file, each)));
+    if (format === 'json')
+      for (const each of tested) await output.write(jsonLine<TestLine>(testRecord(file, each)));
     if (format === 'text') {
       const colours = paletteFor(session, colourChoice(given));
       for (const each of failures) await output.write(renderFailure(file, each, colours));

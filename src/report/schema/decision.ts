@@ -130,8 +130,11 @@ export const fileDecision: Schema<Asked & FileDecision> = object<Asked & FileDec
 type ErrorRecord = { readonly code: string; readonly message: string };
 export const error: Schema<ErrorRecord> = object<ErrorRecord>({ code: text, message: text });
 
-interface LineError extends Partial<Asked> {
-  readonly error: object;
+/** What is wrong with a line of a list, or with a stream as a whole. */
+export interface LineError extends Pick<Asked, 'schemaVersion'> {
+  readonly input?: string;
+  readonly line?: number;
+  readonly error: ErrorRecord;
 }
 export const lineError: Schema<LineError> = object<LineError>({
   schemaVersion,

@@ -1,170 +1,49 @@
 import { z } from 'zod';
-import type { Decision, OriginPolicy, PolicyFile } from '../../decision/index.ts';
+import type { Decision } from '../../decision/index.ts';
 import type { RobotsSource } from '../../lifecycle/index.ts';
-import type { Diagnostic, OtherRecord } from '../../rules/index.ts';
-import type { DiagnosticDescription } from '../../rules/lint/describe-diagnostic.ts';
+import type { OtherRecord, PageDirectives, Usage } from '../../rules/index.ts';
+import type { FileDecision } from '../target-result.ts';
 import {
-  agent,
+  asked,
+  type Asked,
+  decision,
+  decisionFields,
+  error,
+  fileDecision,
+  robots,
+  type UsageRecord,
+  usage,
+  verdict,
+  type VerdictRecord,
+} from './decision.ts';
+import {
   count,
-  delayMs,
   fetchedAt,
   type Fields,
   group,
-  GROUP,
   line,
   LINES,
   object,
-  oneOf,
-  origin,
   profile,
-  retryAt,
   type RunnerUp,
   runnerUp,
   type Schema,
   schemaVersion,
   some,
-  state,
   text,
   url,
   VERDICT,
 } from './fields.ts';
 import {
-  asked,
-  type Asked,
-  decisionFields,
-  error,
-  robots,
-  type UsageRecord,
-  verdict,
-  type VerdictRecord,
-} from './decision.ts';
-
-export type DiagnosticRecord = Diagnostic & DiagnosticDescription;
-export const diagnostic: Schema<DiagnosticRecord> = object<DiagnosticRecord>({
-  code: some('string'),
-  severity: oneOf({ error: true, warning: true, info: true }),
-  line,
-  column: line,
-  text,
-  message: text.describe('What is wrong'),
-  hint: text.describe('What to do'),
-  explanation: text.describe('Why it matters'),
-  agent: text.optional(),
-  meant: text.optional(),
-  otherLine: line.optional(),
-  omitted: count.optional(),
-});
-
-/** A past or future event in the state of an origin. */
-export interface TimelineEvent {
-  /** Time in epoch milliseconds. */
-  readonly at: number;
-  readonly event:
-    /** The response arrived (`answered`), or a 304 confirmed it (`confirmed`). */
-    | 'answered'
-    | 'confirmed'
-    /** The last good copy arrived or was confirmed. */
-    | 'copy'
-    /** From this time, a question is answered from the cache and starts a refresh. */
-    | 'refresh-ahead'
-    /** From this time, a question waits for a new response. */
-    | 'stale'
-    | 'first-failure'
-    | 'last-failure'
-    /** From this time, a question starts the next attempt. */
-    | 'retry'
-    /** The next phase of the outage begins, if the outage lasts until this time. */
-    | 'phase'
-    | 'site';
-  /** Short description: the treatment from then on, the status received, or the number of failures. */
-  readonly detail?: string;
-}
-
-const timelineEvent = oneOf<TimelineEvent['event']>({
-  answered: true,
-  confirmed: true,
-  copy: true,
-  'refresh-ahead': true,
-  stale: true,
-  'first-failure': true,
-  'last-failure': true,
-  retry: true,
-  phase: true,
-  site: true,
-});
-
-/** A policy as plain data: without the parsed file and its octets. */
-export type PolicyData = Omit<OriginPolicy, 'rules' | 'file'> & {
-  readonly dialect?: string;
-  readonly file?: Omit<PolicyFile, 'body'>;
-};
-const sitemaps = z
-  .array(
-    object<OriginPolicy['sitemaps'][number]>({
-      url: text.describe('Relative ones are resolved against the final URL of robots.txt, if there is one'),
-      line,
-      written: text.optional().describe('As written, if `url` is another'),
-    }),
-  )
-  .meta({ examples: [[]] });
-const policyFields: Fields<PolicyData> = {
-  origin: origin.describe('The scheme, host and port that the policy is for, and no other'),
-  profile,
-  state: state.describe(
-    'What is in force: the rules of the file, those of the last good copy, everything or nothing allowed',
-  ),
-  reason: oneOf<NonNullable<OriginPolicy['reason']>>({
-    unavailable: true,
-    restricted: true,
-    unreachable: true,
-    'unreachable-expired': true,
-    override: true,
-  }).optional(),
-  because: decisionFields.because,
-  robots,
-  sha256: robots.shape.sha256,
-  addressChecks: oneOf({ connections: true, literals: true }),
-  attempt: some('object').optional(),
-  lifetime: some('object').optional(),
-  nextAttempt: some('object').optional(),
-  suspect: robots.shape.suspect,
-  failure: some('object').optional(),
-  retryAt: retryAt.optional(),
-  pause: some('object').optional(),
-  site: some('object').optional(),
-  file: some('object').optional(),
-  dialect: text.optional(),
-  groups: z.array(some('object')).meta({ examples: [[GROUP]] }),
+  diagnostic,
+  type DiagnosticRecord,
+  type PolicyData,
+  policyData,
+  policyFields,
   sitemaps,
-  agent: agent.describe('The name that `group` and the delays are for'),
-  group: group.optional(),
-  crawlDelayMs: delayMs.optional(),
-  requestRateMs: delayMs.optional(),
-  underProfiles: z.array(some('object')),
-};
-export const policyData: Schema<PolicyData> = object<PolicyData>(policyFields);
-
-/** The answer of `GET /v1/policy`. */
-export interface PolicyAnswer extends PolicyData {
-  readonly schemaVersion: 1;
-  readonly timeline: readonly TimelineEvent[];
-  readonly diagnostics: readonly DiagnosticRecord[];
-  readonly usage?: UsageRecord;
-}
-const timeline = z.array(
-  object<TimelineEvent>({
-    at: fetchedAt,
-    event: timelineEvent,
-    detail: text.optional(),
-  }),
-);
-export const policy: Schema<PolicyAnswer> = object<PolicyAnswer>({
-  ...policyFields,
-  schemaVersion,
   timeline,
-  diagnostics: z.array(diagnostic),
-  usage: decisionFields.usage,
-});
+  type TimelineEvent,
+} from './policy.ts';
 
 /** The lines, groups, records and diagnostics of a file. */
 export interface FileParts {
@@ -268,4 +147,65 @@ export const pastedAnswer: Schema<PastedAnswer> = object<PastedAnswer>({
     }),
   ),
   ...fileParts,
+});
+
+/** What the header fields of a page say of its use, with `--page`; or why it was not read. */
+export type PageAnswer =
+  | {
+      /** After redirects. */
+      readonly url: string;
+      readonly status: number;
+      readonly directives: PageDirectives;
+      /** By robots.txt of the page's origin and by its header fields. */
+      readonly usage: Usage;
+    }
+  | { readonly error: PageFailure };
+interface PageFailure {
+  readonly code?: string;
+  readonly message: string;
+  /** Of a redirect that was refused: the URL that was asked for. */
+  readonly requested?: string;
+  /** The URLs between that and the URL of the decision. */
+  readonly redirects?: readonly string[];
+  /** The decision about the URL that was refused. */
+  readonly decision?: Decision;
+}
+const page = z.union([
+  object<Extract<PageAnswer, { readonly url: string }>>({
+    url,
+    status: z.int(),
+    directives: some('object'),
+    usage,
+  }),
+  object<Extract<PageAnswer, { readonly error: object }>>({
+    error: object<PageFailure>({
+      code: text.optional(),
+      message: text,
+      requested: text.optional(),
+      redirects: z.array(text).optional(),
+      decision: object<Decision>(decisionFields).optional(),
+    }),
+  }),
+]);
+
+interface ExplainedParts {
+  readonly runnerUp?: RunnerUp;
+  readonly underProfiles: readonly object[];
+}
+/** The line of `canfetch explain --json`. */
+export type ExplainedUrl = Asked &
+  Decision &
+  ExplainedParts & { readonly policy?: PolicyData; readonly page?: PageAnswer };
+export const explainedUrl: Schema<ExplainedUrl> = object<ExplainedUrl>({
+  ...decision.shape,
+  runnerUp: runnerUp.optional(),
+  underProfiles: explanation.shape.underProfiles,
+  policy: policyData.optional(),
+  page: page.optional(),
+});
+/** The same with `--robots FILE`. */
+export type ExplainedByFile = Asked & FileDecision & ExplainedParts;
+export const explainedByFile: Schema<ExplainedByFile> = object<ExplainedByFile>({
+  ...fileDecision.shape,
+  ...explainedUrl.pick({ runnerUp: true, underProfiles: true }).shape,
 });

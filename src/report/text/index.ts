@@ -5,7 +5,7 @@
 export { type ColourChoice, type Palette, paletteFor } from './colour.ts';
 export { ago, ahead, count, duration, instant } from './durations.ts';
 export { cause } from './fetch-errors.ts';
-export { escapeForTerminal, jsonLine, policyRecord, renderRecord } from './json.ts';
+export { escapeForTerminal, jsonLine, policyRecord, renderRecord, type Unversioned } from './json.ts';
 export { cut, definitions, grid, widthOf, wrap } from './layout.ts';
 export { lifetimeReason, nextAttemptReason } from './lifetime.ts';
 export { BrokenPipeError, Output } from './output.ts';

@@ -32,8 +32,21 @@ const SCHEMA_VERSION = 1;
 /** Characters that JSON allows but terminals may interpret: DEL, C1 controls, format characters, line ends. */
 const UNPRINTABLE = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Renders a line of NDJSON that starts with `schemaVersion`. Its escapes are safe for terminals and keep the data. */
-export function jsonLine(record: object): string {
+interface Versioned {
+  readonly schemaVersion: 1;
+}
+
+/** What {@link jsonLine} makes an answer of. JSON leaves out fields that are undefined. */
+export type Unversioned<Answer> = Answer extends unknown
+  ? { [Name in keyof Answer as Exclude<Name, 'schemaVersion'>]: Answer[Name] | MayLack<Answer, Name> }
+  : never;
+type MayLack<Answer, Name extends keyof Answer> = object extends Pick<Answer, Name> ? undefined : never;
+
+/**
+ * Renders a line of NDJSON that starts with `schemaVersion`. Its escapes are safe for terminals and keep the data. The
+ * type of the answer must be given: `report/schema.ts` describes it.
+ */
+export function jsonLine<Answer extends Versioned = never>(record: NoInfer<Unversioned<Answer>>): string {
   const text = JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...record });
   return `${escapeForTerminal(text)}\n`;
 }
