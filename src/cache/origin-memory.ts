@@ -39,6 +39,7 @@ export class OriginMemory {
   /** The last origin asked for. Consecutive URLs often share it, and a map look-up costs as much as a decision. */
   #lastOrigin = '';
   #lastEntry: CacheEntry | undefined;
+  #isClosed = false;
 
   constructor({ maxOrigins, maxBytes, clock, profileOf, witness }: OriginMemoryOptions) {
     this.events = new CacheEvents(witness);
@@ -139,7 +140,9 @@ export class OriginMemory {
   noteSite(origin: string, reachable: boolean): void {
     if (this.#entries.part === undefined) {
       // A library that cannot be loaded fails the questions.
-      void this.open().then(() => this.noteSite(origin, reachable), ignore);
+      void this.open().then(() => {
+        if (!this.#isClosed) this.noteSite(origin, reachable);
+      }, ignore);
       return;
     }
     const known = origin === this.#lastOrigin ? this.lookUp(origin) : this.peek(origin);
@@ -158,7 +161,9 @@ export class OriginMemory {
     this.events.publish();
   }
 
-  clear(): void {
+  /** Forgets all, and what was still to be noted. */
+  close(): void {
+    this.#isClosed = true;
     this.#entries.part?.clear();
   }
 

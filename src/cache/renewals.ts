@@ -119,7 +119,7 @@ export class Renewals {
   async close(reason: unknown): Promise<void> {
     this.#flights.abortAll(reason);
     this.#limit.clearQueue();
-    this.#memory.clear();
+    this.#memory.close();
     // A store that could not be loaded has nothing to write.
     const stored = await this.#options.stored?.needed?.catch(() => undefined);
     await stored?.close(Promise.allSettled(this.#running));
