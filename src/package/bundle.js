@@ -94,14 +94,15 @@ const withoutPrivateMembers = {
       '',
     ),
 };
-/** A value that is all that `require` gives. */
+/** A value that is all that `require` gives. Nothing can be exported beside it, so types go into its namespace. */
 const withExportAssignment = {
   name: 'with-export-assignment',
   renderChunk: (code) =>
     code.replace(
-      /^export \{ (.*?)(\w+) as default, \2 as "module\.exports" \};$/m,
-      (_, others, value) =>
-        `export = ${value};\ndeclare namespace ${value} {\n  export { ${others}${value} as default };\n}`,
+      /^export \{ (.*?)(\w+) as default, \2 as "module\.exports" \};(?:\nexport type \{ (.*) \};)?/m,
+      (_, others, value, types) =>
+        `export = ${value};\ndeclare namespace ${value} {\n  export { ${others}${value} as default };\n` +
+        `${types === undefined ? '' : `  export type { ${types} };\n`}}`,
     ),
 };
 
@@ -115,21 +116,19 @@ const declarations = await rollup({
   external: isInstalled,
   plugins: [dts()],
 });
-const declarationNames = (extension) => ({
-  entryFileNames: `[name].d.${extension}`,
-  chunkFileNames: ({ name }) => `chunks/${name.replace(/\.d$/, '')}.d.${extension}`,
-});
-await declarations.write({
-  dir: folder,
-  ...declarationNames('ts'),
-  plugins: [withoutPrivateMembers],
-});
-await declarations.write({
+const { output } = await declarations.write({
   dir: `${folder}/cjs`,
-  ...declarationNames('cts'),
+  entryFileNames: '[name].d.cts',
+  chunkFileNames: ({ name }) => `chunks/${name.replace(/\.d$/, '')}.d.cts`,
   plugins: [withoutPrivateMembers, withExportAssignment],
 });
 await declarations.close();
+// A second copy would be a twelfth of the package. An ES module may take its types from a CommonJS one.
+for (const { isEntry, name, exports } of output) {
+  if (!isEntry) continue;
+  const names = exports.map((each) => (each === 'module.exports' ? 'default as "module.exports"' : each));
+  writeFileSync(`${folder}/${name}.d.ts`, `export { ${names.join(', ')} } from './cjs/${name}.cjs';\n`);
+}
 
 writeFileSync(
   `${folder}/LICENCES`,
