@@ -31,7 +31,33 @@ const guides = [
     .sort(),
   'test/bench/README.md',
 ];
+/** Those that the package carries. */
+const packed = guides.filter((guide) => /^(?:src\/\w+\/)?README\.md$/.test(guide));
 const redis = installed('redis-server') !== undefined;
+
+const textOf = (guide: string): string => readFileSync(join(root, guide), 'utf8');
+
+/** What no reader reads word by word: code, and the tables that the bench writes. */
+const UNREAD = /^```.*?^```$|<!-- measured -->.*<!-- end -->/gms;
+
+/** The bars and lines of tables are no words. */
+const wordsOf = (files: readonly string[]): number =>
+  files
+    .flatMap((file) => textOf(file).replaceAll(UNREAD, '').split(/\s+/))
+    .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+
+/** Whether a file is there, and has the heading. Anchors are made as GitHub makes them. */
+function leads(file: string, heading: string | undefined): boolean {
+  if (!existsSync(join(root, file))) return false;
+  if (heading === undefined) return true;
+  return [...textOf(file).matchAll(/^#+ (.*)$/gm)].some(
+    ([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-') === heading,
+  );
+}
 
 /** Why a block is not run, if it is not: what it needs may be missing. */
 function skippedFor(needs: string | undefined, source: string): string | undefined {
@@ -48,7 +74,7 @@ interface Block {
 }
 
 const blocks = guides.flatMap((guide): Block[] => {
-  const text = readFileSync(join(root, guide), 'utf8');
+  const text = textOf(guide);
   return [...text.matchAll(/^```(?:ts|js)(?: (needs-chromium))?\n(.*?)^```$/gms)].map(
     ({ 1: needs, 2: source = '', index }) => ({
       guide,
@@ -193,12 +219,30 @@ describe('the guides', () => {
 
   it('have links that lead somewhere', () => {
     const dead = guides.flatMap((guide) =>
-      [...readFileSync(join(root, guide), 'utf8').matchAll(/\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)/g)]
-        .map(([, target = '']) => target)
-        .filter((target) => !existsSync(join(root, guide, '..', target)))
-        .map((target) => `${guide}: ${target}`),
+      [...textOf(guide).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)/g)]
+        .filter(
+          ([, target = '', heading]) => !leads(target === '' ? guide : join(guide, '..', target), heading),
+        )
+        .map(([link]) => `${guide}: ${link}`),
     );
     expect(dead).toEqual([]);
+  });
+
+  it('are whole in the package: those of the rooms link to no guide that it does not carry', () => {
+    const astray = packed
+      .filter((guide) => guide !== 'README.md')
+      .flatMap((guide) =>
+        [...textOf(guide).matchAll(/\]\((?!https?:)([^)#\s]+\.md)[^)]*\)/g)]
+          .map(([, target = '']) => join(guide, '..', target))
+          .filter((target) => !packed.includes(target))
+          .map((target) => `${guide}: ${target}`),
+      );
+    expect(astray).toEqual([]);
+  });
+
+  it('are short: those of the package and all, without code', () => {
+    expect(wordsOf(packed)).toBeLessThanOrEqual(10_500);
+    expect(wordsOf(guides)).toBeLessThanOrEqual(14_000);
   });
 
   it('begin with a README that a newcomer can read in one sitting', () => {
