@@ -4,7 +4,7 @@ import { completionCommand } from './completion/command.ts';
 import { diffCommand } from './diff/command.ts';
 import { explainCommand } from './explain/command.ts';
 import type { Command } from './frame/command.ts';
-import { helpCommand } from './help.ts';
+import { helpCommand } from './frame/help.ts';
 import { lintCommand } from './lint/command.ts';
 import { mcpCommand } from './mcp/command.ts';
 import { policyCommand } from './policy/command.ts';

@@ -1,13 +1,11 @@
 import { isRobotsError, VERSION } from '../base/index.ts';
-import { readArguments } from './frame/arguments.ts';
-import type { Command } from './frame/command.ts';
+import { readArguments, notAmong } from './frame/arguments.ts';
+import { type Command, type ExitCode, exitCode } from './frame/command.ts';
 import { commands, defaultCommand } from './commands.ts';
-import { type ExitCode, exitCode } from './frame/exit-code.ts';
 import { commandHelp, programHelp } from './frame/help.ts';
 import { BrokenPipeError, Output, printable, widthOf, withoutUserinfo } from '../report/text/index.ts';
 import type { Session } from '../report/index.ts';
-import { UsageError } from '../report/usage-error.ts';
-import { notAmong } from './frame/suggestion.ts';
+import { UsageError } from '../report/session.ts';
 
 /** Runs `canfetch` with the arguments of `session`. Never rejects: it reports errors and resolves with an exit code. */
 export async function run(session: Session): Promise<ExitCode> {

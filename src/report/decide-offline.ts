@@ -15,7 +15,7 @@ import {
   tooLongError,
 } from './target-result.ts';
 import { printable, quoted } from './text/printable.ts';
-import { readRobots } from './input/read-robots.ts';
+import { readRobots } from './input/open-file.ts';
 import type { Target } from './input/targets.ts';
 
 export interface FileSettings {

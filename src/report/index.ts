@@ -28,5 +28,4 @@ export {
   type ReportedDecision,
   tooLongError,
 } from './target-result.ts';
-export type { Session } from './session.ts';
-export { UsageError } from './usage-error.ts';
+export { type Session, UsageError } from './session.ts';

@@ -8,4 +8,3 @@ export { MAX_STREAMS, STREAM_CONCURRENCY } from './check.ts';
 export { DEFAULT_LIMITS, type Service, type ServiceLimits } from './service.ts';
 export { loadPromClient, Metrics, type PromClient, type PromRegistry } from './metrics.ts';
 export { type RunningServer, type ServerOptions, startServer } from './server.ts';
-export type { FromPrimary, FromWorker } from './worker-messages.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Site, startSite } from '../support/site.ts';
-import { exitCode } from '../../src/cli/frame/exit-code.ts';
+import { exitCode } from '../../src/cli/frame/command.ts';
 import { cli, records } from './session.ts';
 
 let site: Site;

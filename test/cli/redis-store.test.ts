@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isRobotsError } from '../../src/base/index.ts';
 import { openRedisStore } from '../../src/cli/frame/open-redis-store.ts';
-import { unknownScheme } from '../../src/cli/frame/path-store.ts';
+import { unknownScheme } from '../../src/cli/frame/store-option.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/installed.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';

@@ -4,7 +4,7 @@ import { RecordCodec } from '../../store/record/record-codec.ts';
 import type { SetAside, StoreEntry } from '../../store/lmdb/lmdb.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
-import { isRedisUrl, openPathStore, storeExists } from '../frame/path-store.ts';
+import { isRedisUrl, openPathStore, storeExists } from '../frame/store-option.ts';
 import { quoted } from '../../report/text/index.ts';
 import { readProfile, readStore } from '../frame/settings.ts';
 import { UsageError } from '../../report/index.ts';

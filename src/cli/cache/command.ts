@@ -1,6 +1,5 @@
 import { ADDRESS_POLICIES } from '../../net/address-policy.ts';
-import type { Command } from '../frame/command.ts';
-import { exitCode } from '../frame/exit-code.ts';
+import { type Command, exitCode } from '../frame/command.ts';
 import { agentOption, formatOptions, profileOption, formats, cacheActions } from '../frame/options.ts';
 
 /** `canfetch cache`: lists, shows, clears, exports and imports the records of a store. */

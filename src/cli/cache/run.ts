@@ -7,12 +7,11 @@ import { count, jsonLine, Output, paletteFor, printable, quoted, widthOf } from 
 import { productToken } from '../../rules/index.ts';
 import { type CacheNamespace, namespaceKey } from '../../store/index.ts';
 import { cacheActions } from '../frame/options.ts';
-import type { ParsedArguments } from '../frame/command.ts';
-import { type ExitCode, exitCode } from '../frame/exit-code.ts';
+import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { warnSetAside } from '../frame/open-client.ts';
 import { colourChoice, readAgents, readFormat, readProfile } from '../frame/settings.ts';
-import { notAmong } from '../frame/suggestion.ts';
+import { notAmong } from '../frame/arguments.ts';
 import { importSnapshot } from './import.ts';
 import { itemJson, renderItem, tableRow, renderTable } from './render.ts';
 import { type StoredItem, openCommandStore, type CommandStore } from './command-store.ts';

@@ -18,7 +18,7 @@ import {
   truncatedSentence,
   whySentence,
 } from '../../report/text/index.ts';
-import { exitCode } from '../frame/exit-code.ts';
+import { exitCode } from '../frame/command.ts';
 import type { Kind, ListLayout } from '../frame/list-report.ts';
 
 /** One line of the explanation: a label and its text. */

@@ -1,8 +1,7 @@
 import { mapBatches } from '../../base/index.ts';
 import { decideOffline, type Decider, type Session, UsageError } from '../../report/index.ts';
 import { ListPosition, targets } from '../../report/input/index.ts';
-import type { ParsedArguments } from '../frame/command.ts';
-import type { ExitCode } from '../frame/exit-code.ts';
+import type { ParsedArguments, ExitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { ListReport } from '../frame/list-report.ts';
 import type { Format } from '../frame/options.ts';

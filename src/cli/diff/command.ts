@@ -1,5 +1,4 @@
-import type { Command } from '../frame/command.ts';
-import { exitCode } from '../frame/exit-code.ts';
+import { type Command, exitCode } from '../frame/command.ts';
 import { agentOption, deadlineOption, formatOptions, profileOption, proxyOption } from '../frame/options.ts';
 
 /** `canfetch diff`: shows which rules and decisions differ between two robots.txt files. */

@@ -1,11 +1,10 @@
 import { colourChoice, readFormat, onlineSettings } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
 import { isRobotsError, Turn } from '../../base/index.ts';
-import type { ParsedArguments } from '../frame/command.ts';
+import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { jsonLine, Output, paletteFor, quoted } from '../../report/text/index.ts';
 import type { ComparisonAnswer } from '../../report/schema.ts';
 import { type Session, tokensOf, UsageError } from '../../report/index.ts';
-import { type ExitCode, exitCode } from '../frame/exit-code.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { FileComparison } from '../../report/comparison/index.ts';
 import {

@@ -25,8 +25,8 @@ import {
   ruleField,
   verdictLine,
 } from '../check/render.ts';
-import { verboseHops } from '../policy/hops.ts';
 import {
+  verboseHops,
   answerFields,
   otherProfiles,
   stateSentence,

@@ -13,8 +13,7 @@ import {
 } from '../../report/index.ts';
 import { jsonLine, policyRecord, Output, paletteFor, widthOf } from '../../report/text/index.ts';
 import type { ExplainedByFile, ExplainedUrl, PageAnswer } from '../../report/schema.ts';
-import type { ParsedArguments } from '../frame/command.ts';
-import { type ExitCode, exitCode } from '../frame/exit-code.ts';
+import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { readOrigin, readRobots } from '../../report/input/index.ts';

@@ -11,8 +11,7 @@ import {
   widthOf,
 } from '../../report/text/index.ts';
 import type { Progress } from '../../report/text/index.ts';
-import type { ParsedArguments } from './command.ts';
-import { type AnswerExitCode, exitCode, worseOf } from './exit-code.ts';
+import { type ParsedArguments, type AnswerExitCode, exitCode, worseOf } from './command.ts';
 import type { Format } from './options.ts';
 import { colourChoice } from './settings.ts';
 

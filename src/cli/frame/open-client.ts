@@ -8,10 +8,10 @@ import type { OriginPolicy } from '../../decision/index.ts';
 import type { PolicyClient } from '../../report/input/index.ts';
 import { count, printable } from '../../report/text/index.ts';
 import type { Session } from '../../report/index.ts';
-import { UsageError } from '../../report/usage-error.ts';
+import { UsageError } from '../../report/session.ts';
 import type { EvidenceFile } from '../../evidence/index.ts';
 import type { ProxyDispatcher } from '../../net/index.ts';
-import { isRedisUrl, openPathStore } from './path-store.ts';
+import { isRedisUrl, openPathStore } from './store-option.ts';
 import { readProxies } from './proxy.ts';
 import type { OnlineSettings } from './settings.ts';
 

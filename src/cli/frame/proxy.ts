@@ -1,6 +1,6 @@
 import type { ProxySettings } from '../../net/index.ts';
 import type { Session } from '../../report/index.ts';
-import { UsageError } from '../../report/usage-error.ts';
+import { UsageError } from '../../report/session.ts';
 
 /**
  * Selects the proxies for requests: the value of `--proxy` (`given`), or the environment variables as curl reads them.

@@ -4,8 +4,8 @@ import { type ProfileName, profileNames, profiles } from '../../lifecycle/profil
 import { productToken } from '../../rules/agent.ts';
 import type { ParsedArguments } from './command.ts';
 import { type Format, findingFormats } from './options.ts';
-import { unknownScheme } from './path-store.ts';
-import { UsageError } from '../../report/usage-error.ts';
+import { unknownScheme } from './store-option.ts';
+import { UsageError } from '../../report/session.ts';
 
 const isProfileName = (name: string): name is ProfileName => Object.hasOwn(profiles, name);
 

@@ -6,8 +6,13 @@ import type { LintLine } from '../../report/schema.ts';
 import { jsonLine, Output, paletteFor, widthOf } from '../../report/text/index.ts';
 import type { Severity } from '../../rules/index.ts';
 import { severities } from '../frame/options.ts';
-import type { ParsedArguments } from '../frame/command.ts';
-import { type AnswerExitCode, type ExitCode, exitCode, worseOf } from '../frame/exit-code.ts';
+import {
+  type ParsedArguments,
+  type AnswerExitCode,
+  type ExitCode,
+  exitCode,
+  worseOf,
+} from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { renderFile, renderSummary, type LintedFile, lintLoaded } from './render.ts';

@@ -1,5 +1,4 @@
-import type { Command } from '../frame/command.ts';
-import { exitCode } from '../frame/exit-code.ts';
+import { type Command, exitCode } from '../frame/command.ts';
 import {
   agentOption,
   deadlineOption,

@@ -1,7 +1,6 @@
 import type { OriginPolicy } from '../../decision/index.ts';
 import { jsonLine, Output, paletteFor, policyRecord, widthOf } from '../../report/text/index.ts';
-import type { ParsedArguments } from '../frame/command.ts';
-import { type AnswerExitCode, type ExitCode, exitCode } from '../frame/exit-code.ts';
+import { type ParsedArguments, type AnswerExitCode, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { readOrigin } from '../../report/input/index.ts';

@@ -1,6 +1,5 @@
 import { profileNames } from '../../lifecycle/profile.ts';
-import type { Command } from '../frame/command.ts';
-import { exitCode } from '../frame/exit-code.ts';
+import { type Command, exitCode } from '../frame/command.ts';
 import { formatOptions } from '../frame/options.ts';
 
 /** `canfetch profiles`: prints the semantics of the profiles as tables. */

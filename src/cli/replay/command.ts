@@ -1,5 +1,4 @@
-import type { Command } from '../frame/command.ts';
-import { exitCode } from '../frame/exit-code.ts';
+import { type Command, exitCode } from '../frame/command.ts';
 import { agentOption, formatOptions, profileOption } from '../frame/options.ts';
 
 /** `canfetch replay`: decides again what the evidence of a crawl says. */

@@ -1,7 +1,7 @@
 import { isRobotsError } from '../../base/index.ts';
 import type { Replay, ReplayedLine } from '../../evidence/replay.ts';
 import { ListPosition } from '../../report/input/index.ts';
-import { UsageError } from '../../report/usage-error.ts';
+import { UsageError } from '../../report/session.ts';
 import { printable } from '../../report/text/index.ts';
 import type { Readable } from 'node:stream';
 

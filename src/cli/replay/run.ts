@@ -12,10 +12,9 @@ import {
   quoted,
 } from '../../report/text/index.ts';
 import { locate } from '../../url/index.ts';
-import type { ParsedArguments } from '../frame/command.ts';
-import { type ExitCode, exitCode } from '../frame/exit-code.ts';
+import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { openList } from '../frame/open-list.ts';
+import { openList } from '../../report/input/index.ts';
 import type { Format } from '../frame/options.ts';
 import { colourChoice, readAgents, readFormat, readProfile } from '../frame/settings.ts';
 import { EvidenceSource } from './evidence-source.ts';

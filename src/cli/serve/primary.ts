@@ -1,10 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { FromPrimary, FromWorker } from '../../serve/index.ts';
 import { Output, printable } from '../../report/text/index.ts';
 import type { Session } from '../../report/index.ts';
-import { type ExitCode, exitCode } from '../frame/exit-code.ts';
+import type { FromPrimary, FromWorker } from './worker.ts';
+import { type ExitCode, exitCode } from '../frame/command.ts';
 
 /** A worker that lived shorter is replaced after a pause, so that one that cannot start takes no processor time. */
 const SHORT_LIFE_MS = 1_000;

@@ -1,6 +1,5 @@
 import cluster from 'node:cluster';
-import type { ParsedArguments } from '../frame/command.ts';
-import { type ExitCode, exitCode } from '../frame/exit-code.ts';
+import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { untilEnded } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { readWholeNumber, onlineSettings, type OnlineSettings } from '../frame/settings.ts';

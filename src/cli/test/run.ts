@@ -3,6 +3,7 @@ import {
   absenceOf,
   isUrl,
   type LoadedRobots,
+  openList,
   readsStdin,
   RobotsLoader,
   rulesInForce,
@@ -11,15 +12,12 @@ import { fileSource, type Session, truncationWarning, UsageError } from '../../r
 import type { TestLine } from '../../report/schema.ts';
 import { fileName, jsonLine, looksSentence, Output, paletteFor } from '../../report/text/index.ts';
 import { originOf } from '../../url/index.ts';
-import type { ParsedArguments } from '../frame/command.ts';
-import { type ExitCode, exitCode } from '../frame/exit-code.ts';
+import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
-import { openList } from '../frame/open-list.ts';
 import { colourChoice, onlyOperand, readFormat, onlineSettings } from '../frame/settings.ts';
 import { readExpectations, type TestedFile, testExpectation } from './expectations.ts';
-import { renderFailure, renderSummary, testRecord } from './render.ts';
-import { testSarif, unreachableSarif } from './sarif.ts';
+import { renderFailure, renderSummary, testRecord, testSarif, unreachableSarif } from './render.ts';
 
 /** Compares the verdicts of a robots.txt with expectations, and prints those that are not met. */
 export async function testRobots(given: ParsedArguments, session: Session): Promise<ExitCode> {

@@ -9,8 +9,7 @@ import {
   recordKey,
   ruleKey,
 } from './effective.ts';
-import { type RuleChange, ruleChanges } from './rule-changes.ts';
-import { samplePaths } from './sample-paths.ts';
+import { type RuleChange, ruleChanges, samplePaths } from './rule-changes.ts';
 
 /** A record that was added or removed. */
 export interface RecordChange {

@@ -11,9 +11,10 @@ export {
   RobotsLoader,
   type RulesInForce,
   rulesInForce,
+  didYouMean,
+  isUrl,
+  readOrigin,
 } from './load-robots.ts';
 export { inputSentence } from './invalid-input.ts';
-export { ListPosition } from './list-position.ts';
-export { didYouMean, isUrl, readOrigin } from './read-origin.ts';
-export { type ReadRobots, readRobots, whyUnreadable } from './read-robots.ts';
-export { type Target, targetLines, targets } from './targets.ts';
+export { openList, type ReadRobots, readRobots } from './open-file.ts';
+export { ListPosition, type Target, targetLines, targets } from './targets.ts';

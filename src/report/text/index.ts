@@ -7,11 +7,9 @@ export { ago, ahead, count, duration, instant } from './durations.ts';
 export { cause } from './fetch-errors.ts';
 export { escapeForTerminal, jsonLine, policyRecord, renderRecord, type Unversioned } from './json.ts';
 export { cut, definitions, grid, widthOf, wrap } from './layout.ts';
-export { lifetimeReason, nextAttemptReason } from './lifetime.ts';
-export { BrokenPipeError, Output } from './output.ts';
-export { fileName, printable, quoted, withoutUserinfo } from './printable.ts';
-export { type Progress, progressOn } from './progress.ts';
 export {
+  lifetimeReason,
+  nextAttemptReason,
   agentSentence,
   delaySentence,
   purposeSentence,
@@ -22,3 +20,6 @@ export {
   looksSentence,
   truncatedSentence,
 } from './sentences.ts';
+export { BrokenPipeError, Output } from './output.ts';
+export { fileName, printable, quoted, withoutUserinfo } from './printable.ts';
+export { type Progress, progressOn } from './progress.ts';

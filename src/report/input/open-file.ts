@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
+import { type Session, UsageError } from '../session.ts';
 import { quoted } from '../text/printable.ts';
-import { UsageError } from '../usage-error.ts';
 
 export interface ReadRobots {
   readonly body: Uint8Array;
@@ -38,8 +38,37 @@ export async function readRobots(
   }
 }
 
+/**
+ * Opens a list with one item per line. `-` is standard input.
+ *
+ * @param what The expected kind of file, for the error message.
+ * @throws UsageError when the file cannot be opened.
+ */
+export async function openList(
+  list: string,
+  what: string,
+  { stdin }: Session,
+  signal: AbortSignal,
+): Promise<Readable> {
+  if (list === '-') return stdin;
+  try {
+    const file = await open(list);
+    if ((await file.stat()).isDirectory()) {
+      await file.close();
+      throw Object.assign(new Error('A directory'), { code: 'EISDIR' });
+    }
+    return file.createReadStream({ signal });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    if (code === undefined) throw error;
+    throw new UsageError(`Expected ${what}, got ${quoted(list)} (${whyUnreadable(code)}); check the path`, {
+      cause: error,
+    });
+  }
+}
+
 /** Explains the error code of a failed read. */
-export function whyUnreadable(code: string): string {
+function whyUnreadable(code: string): string {
   if (code === 'ENOENT') return 'no such file';
   if (code === 'EISDIR') return 'a directory';
   return code === 'EACCES' ? 'permission denied' : code;
