@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { isRobotsError, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { SetAside } from '../embedded/set-aside.ts';
 import { awaitTransaction } from './exit.ts';
-import { setDamagedLmdbAside } from './set-aside.ts';
+import { markLmdbClosed, setDamagedLmdbAside } from './set-aside.ts';
 
 /** The part of a database of the package `lmdb` (opened with `encoding: 'binary'`) that is used. */
 export interface LmdbDatabase {
@@ -32,6 +32,7 @@ export interface OpenedDatabase {
   readonly database: LmdbDatabase;
   /** The damaged database that was replaced, if any. */
   readonly setAside: SetAside | undefined;
+  readonly close: () => Promise<void>;
 }
 
 interface Lmdb {
@@ -64,7 +65,8 @@ export function openDatabase(path: string): OpenedDatabase {
       noMetaSync: true,
     });
     assertServed(database);
-    return { database, setAside };
+    const close = (): Promise<void> => database.close().then(() => markLmdbClosed(path));
+    return { database, setAside, close };
   } catch (cause) {
     if (isRobotsError(cause)) throw cause;
     throw new RobotsInvalidOptionsError(

@@ -26,8 +26,9 @@ export type LmdbStore = EmbeddedStore;
  * })` or `root.openDB({ name: 'robots', encoding: 'binary' })`. Errors of the database, such as a full disk, reject
  * the call; `lmdb` prints them too.
  *
- * LMDB trusts its file and the disk: a damaged file, or a full disk, would end the process. So another process opens the
- * folder first, which takes the start of a process. A damaged file is renamed, kept beside the new one, and reported in
+ * LMDB trusts its file and the disk: a damaged file, or a full disk, would end the process. So a database that was not
+ * closed, changed since, or has more than 64 MiB, is opened by another process first, which takes the start of one. A
+ * damaged file is renamed, kept beside the new one, and reported in
  * {@link EmbeddedStore.setAside}. All processes that use a folder must share a process table: not containers with
  * separate process ids.
  *
@@ -55,8 +56,8 @@ export function lmdbStore(source: LmdbStoreOptions | LmdbDatabase): LmdbStore {
     return embeddedStore(new LmdbEntries(checkDatabase(source)), { name, clock: systemClock, close });
   }
   const { path, clock } = readPathOptions(source, 'a folder, or a database opened with `lmdb`');
-  const { database, setAside } = openDatabase(path);
-  return embeddedStore(new LmdbEntries(database), { name, clock, setAside, close: () => database.close() });
+  const { database, setAside, close } = openDatabase(path);
+  return embeddedStore(new LmdbEntries(database), { name, clock, setAside, close });
 }
 
 function isDatabase(source: LmdbStoreOptions | LmdbDatabase): source is LmdbDatabase {

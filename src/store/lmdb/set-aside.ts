@@ -1,7 +1,8 @@
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { codeOf, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
 import { isLocked, moveError, type SetAside, setAsideIfDamaged } from '../embedded/set-aside.ts';
+import { isAsClosed, markClosed } from './close-mark.ts';
 import { type Probe, probe } from './probe.ts';
 
 /** Errors of `lmdb.h` that tell of a damaged file: MDB_INVALID, MDB_PANIC, MDB_CORRUPTED, MDB_PAGE_NOTFOUND. */
@@ -9,6 +10,9 @@ const DAMAGE_CODES: ReadonlySet<unknown> = new Set([-30793, -30795, -30796, -307
 /** MDB_MAGIC and MDB_DATA_VERSION of `mdb.c`, in the first page. */
 const MAGIC = 0xbeefc0de;
 const DATA_FORMAT = 2;
+
+/** More than LMDB needs to open a database. */
+const ROOM_BYTES = 64 * 1024;
 
 /** The two files that LMDB opens for `path`: in a folder, or, if it has an extension, the file itself. */
 function filesAt(path: string): { readonly data: string; readonly lock: string } {
@@ -18,7 +22,8 @@ function filesAt(path: string): { readonly data: string; readonly lock: string }
 }
 
 /**
- * Sets the database at `path` aside if it is damaged.
+ * Sets the database at `path` aside if it is damaged. A new one, and one whose octets are as {@link markLmdbClosed} found
+ * them, is not: only others are opened in a process of their own first.
  *
  * @param library The file of the package `lmdb`.
  * @returns the database that was moved; `undefined` when it is sound.
@@ -35,11 +40,17 @@ export function setDamagedLmdbAside(path: string, library: string): SetAside | u
     locks: [lock],
     damage: () => {
       assertFormat(data);
+      if (isAsClosed(data) && !isFull(dirname(data))) return undefined;
       const found = probe(library, path, isLocked(lock) ? 'shared' : 'alone');
-      if (found.kind === 'crashed') assertRoom(path, library);
+      if (found.kind === 'crashed' && isFull(dirname(data))) throw fullDisk(path);
       return damageOf(found);
     },
   });
+}
+
+/** Call it when the database at `path` is closed, so that it is opened faster. */
+export function markLmdbClosed(path: string): void {
+  markClosed(filesAt(path).data);
 }
 
 function damageOf(found: Probe): string | undefined {
@@ -69,20 +80,24 @@ function assertFormat(data: string): void {
   throw moveError({ kind: 'LMDB', path: data }, reason, 'it may belong to another program');
 }
 
-/** What kills a process is the disk when it kills a process with a new database beside this one, too. */
-function assertRoom(path: string, library: string): void {
+/** Whether the disk has no room. LMDB writes its lock file through memory, so that a full disk ends the process. */
+function isFull(folder: string): boolean {
   let beside: string | undefined;
   try {
-    const folder = dirname(path);
-    if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true });
     beside = mkdtempSync(join(folder, '.canfetch-'));
-    if (probe(library, beside, 'alone').kind !== 'crashed') return;
+    writeFileSync(join(beside, 'room'), Buffer.alloc(ROOM_BYTES));
+    return false;
   } catch (error) {
-    if (!['ENOSPC', 'EDQUOT'].includes(String(codeOf(error)))) return;
+    // Of anything else LMDB tells by itself.
+    return ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
   } finally {
     if (beside !== undefined) rmSync(beside, { recursive: true, force: true });
   }
-  throw new RobotsInvalidOptionsError(
+}
+
+function fullDisk(path: string): RobotsInvalidOptionsError {
+  return new RobotsInvalidOptionsError(
     `Expected room for an LMDB database at ${quote(path)}, but the disk is full; make room, or use another \`path\``,
   );
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -402,6 +402,69 @@ describe('LMDB', () => {
         ],
       ] as const;
       for (const [database, message] of wrong) expect(() => lmdbStore(database)).toThrow(message);
+    });
+  });
+
+  describe('is opened in a process of its own first', () => {
+    const execPath = process.execPath;
+    let started: string;
+
+    /** How many processes it takes to open a store, use it, and close it. */
+    async function processesToOpen(at: string): Promise<number> {
+      writeFileSync(started, '');
+      const opened = lmdbStore({ path: at, clock });
+      await opened.set('k', 'value', { ttlMs: HOUR });
+      expect(await opened.get('k')).toBe('value');
+      await opened.close();
+      return readFileSync(started, 'utf8').length;
+    }
+
+    beforeEach(() => {
+      started = join(path, 'started');
+      const bin = join(path, 'bin');
+      mkdirSync(bin);
+      process.execPath = join(bin, 'node');
+      const script = `#!/bin/sh\nprintf x >>'${started}'\nexec '${execPath}' "$@"\n`;
+      writeFileSync(process.execPath, script, { mode: 0o755 });
+    });
+
+    afterEach(() => {
+      process.execPath = execPath;
+    });
+
+    it('unless it is new, or as it was when it was closed', async () => {
+      const at = join(path, 'own');
+      expect(await processesToOpen(at)).toBe(0);
+      expect(await processesToOpen(at)).toBe(0);
+      const file = join(path, 'own.mdb');
+      expect([await processesToOpen(file), await processesToOpen(file)]).toEqual([0, 0]);
+    });
+
+    it.each([
+      ['an octet is another', (data: Buffer) => data.fill(1, data.length - 1)],
+      ['it was cut', (data: Buffer) => data.subarray(0, data.length - 4_096)],
+      ['it was extended', (data: Buffer) => Buffer.concat([data, Buffer.alloc(4_096)])],
+    ])('when %s since it was closed', async (_, change) => {
+      const at = join(path, 'own');
+      await processesToOpen(at);
+      const data = join(at, 'data.mdb');
+      writeFileSync(data, change(readFileSync(data)));
+      expect(await processesToOpen(at)).toBeGreaterThan(0);
+    });
+
+    it('when it was not closed, or is too large to read it all', async () => {
+      const at = join(path, 'own');
+      await processesToOpen(at);
+      const copy = join(path, 'copy');
+      const opened = lmdbStore({ path: at, clock });
+      await opened.set('k', 'another', { ttlMs: HOUR });
+      cpSync(at, copy, { recursive: true });
+      await opened.close();
+      expect(await processesToOpen(copy)).toBe(1);
+      const large = join(path, 'large');
+      await processesToOpen(large);
+      truncateSync(join(large, 'data.mdb'), 65 * 1_024 * 1_024);
+      expect([await processesToOpen(large), await processesToOpen(large)]).toEqual([1, 1]);
     });
   });
 
