@@ -47,29 +47,29 @@ export function nextTurn(): Promise<void> {
  * was, so that a wait does not become longer. Forward jumps count.
  */
 export class SteadyClock {
-  private readonly clock: Clock;
-  private latest = -Infinity;
-  private setBackMs = 0;
+  readonly #clock: Clock;
+  #latest = -Infinity;
+  #setBackMs = 0;
 
   constructor(clock: Clock) {
-    this.clock = clock;
+    this.#clock = clock;
   }
 
   now(): number {
-    const now = this.clock.now();
-    if (now < this.latest) this.setBackMs += this.latest - now;
-    this.latest = now;
-    return now + this.setBackMs;
+    const now = this.#clock.now();
+    if (now < this.#latest) this.#setBackMs += this.#latest - now;
+    this.#latest = now;
+    return now + this.#setBackMs;
   }
 
   /** The time as the clock counts it now. */
   epochMs(steady: number): number {
-    return steady - this.setBackMs;
+    return steady - this.#setBackMs;
   }
 
   /** A time of the clock as it counts now. */
   steadyMs(epochMs: number): number {
-    return epochMs + this.setBackMs;
+    return epochMs + this.#setBackMs;
   }
 }
 

@@ -55,27 +55,27 @@ export interface Robot {
 }
 
 class Robots implements Robot {
-  private readonly origin: string | undefined;
-  private readonly file: RobotsFile;
-  private records: OwnRecords | undefined;
+  readonly #origin: string | undefined;
+  readonly #file: RobotsFile;
+  #records: OwnRecords | undefined;
   /** Whether a URL was asked about. The first answer compiles no rules: many files are asked one question only. */
-  private asked = false;
+  #asked = false;
 
   constructor(url: string, text: string) {
-    this.origin = readUrl(url) ? located.origin : undefined;
-    this.file = parseRobots(text);
+    this.#origin = readUrl(url) ? located.origin : undefined;
+    this.#file = parseRobots(text);
   }
 
   isAllowed(url: string, ua?: string): boolean | undefined {
-    if (!this.isOurs(url)) return undefined;
-    if (!this.asked) {
-      this.asked = true;
-      return this.file.check(located.href, ua || '*').allowed;
+    if (!this.#isOurs(url)) return undefined;
+    if (!this.#asked) {
+      this.#asked = true;
+      return this.#file.check(located.href, ua || '*').allowed;
     }
-    const ruleset = this.file.rulesetFor(ua || '*');
+    const ruleset = this.#file.rulesetFor(ua || '*');
     const { targetStart, targetEnd, href } = located;
-    if (this.file.isRobotsTxt(href, targetStart, targetEnd)) return true;
-    const rule = this.file.decideUrl(ruleset, located);
+    if (this.#file.isRobotsTxt(href, targetStart, targetEnd)) return true;
+    const rule = this.#file.decideUrl(ruleset, located);
     return rule < 0 || ruleset.isAllow(rule);
   }
 
@@ -84,35 +84,35 @@ class Robots implements Robot {
   }
 
   isExplicitlyDisallowed(url: string, ua: string): boolean | undefined {
-    const verdict = this.verdict(url, ua);
+    const verdict = this.#verdict(url, ua);
     if (verdict === undefined) return undefined;
-    return !verdict.allowed && this.file.rulesetFor(ua).scope === 'named';
+    return !verdict.allowed && this.#file.rulesetFor(ua).scope === 'named';
   }
 
   getMatchingLineNumber(url: string, ua?: string): number {
-    return this.verdict(url, ua)?.rule?.line ?? -1;
+    return this.#verdict(url, ua)?.rule?.line ?? -1;
   }
 
   getCrawlDelay(ua?: string): number | undefined {
-    const delayMs = this.file.crawlDelay(ua || '*');
+    const delayMs = this.#file.crawlDelay(ua || '*');
     return delayMs === undefined ? undefined : delayMs / 1000;
   }
 
   getSitemaps(): string[] {
-    return (this.records ??= readRecords(this.file)).sitemaps;
+    return (this.#records ??= readRecords(this.#file)).sitemaps;
   }
 
   getPreferredHost(): string | null {
-    return (this.records ??= readRecords(this.file)).host;
+    return (this.#records ??= readRecords(this.#file)).host;
   }
 
-  private verdict(url: string, ua: string | undefined): Verdict | undefined {
-    return this.isOurs(url) ? this.file.check(located.href, ua || '*') : undefined;
+  #verdict(url: string, ua: string | undefined): Verdict | undefined {
+    return this.#isOurs(url) ? this.#file.check(located.href, ua || '*') : undefined;
   }
 
   /** Reads `url` into {@link located}. */
-  private isOurs(url: string): boolean {
-    return readUrl(url) && located.origin === this.origin;
+  #isOurs(url: string): boolean {
+    return readUrl(url) && located.origin === this.#origin;
   }
 }
 

@@ -56,25 +56,25 @@ export function virtualClock(options: VirtualClockOptions = {}): VirtualClock {
 }
 
 class SteppingClock implements VirtualClock {
-  private time: number;
-  private readonly autoAdvance: boolean;
-  private readonly sleepers = new Set<Sleeper>();
-  private readonly watchers = new Set<Watcher>();
-  private moving = false;
+  #time: number;
+  readonly #autoAdvance: boolean;
+  readonly #sleepers = new Set<Sleeper>();
+  readonly #watchers = new Set<Watcher>();
+  #moving = false;
 
   constructor(startAt: number, autoAdvance: boolean) {
-    this.time = startAt;
-    this.autoAdvance = autoAdvance;
+    this.#time = startAt;
+    this.#autoAdvance = autoAdvance;
   }
 
   /** Bound, so that it can be passed on by itself. */
-  readonly now = (): number => this.time;
+  readonly now = (): number => this.#time;
 
   readonly sleep = (ms: number, signal: AbortSignal, isBound = false): Promise<void> =>
     new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const leave = (): void => {
-        this.sleepers.delete(sleeper);
+        this.#sleepers.delete(sleeper);
         signal.removeEventListener('abort', abort);
       };
       const abort = (): void => {
@@ -82,66 +82,66 @@ class SteppingClock implements VirtualClock {
         reject(signal.reason);
       };
       const sleeper: Sleeper = {
-        until: this.time + ms,
+        until: this.#time + ms,
         isBound,
         wake: () => {
           leave();
           resolve();
         },
       };
-      this.sleepers.add(sleeper);
+      this.#sleepers.add(sleeper);
       signal.addEventListener('abort', abort, { once: true });
-      for (const watcher of this.watchers) if (this.sleepers.size >= watcher.count) watcher.notify();
-      if (this.autoAdvance) void this.moveWhileWaited();
+      for (const watcher of this.#watchers) if (this.#sleepers.size >= watcher.count) watcher.notify();
+      if (this.#autoAdvance) void this.#moveWhileWaited();
     });
 
   async advance(ms: number): Promise<void> {
     if (!(ms >= 0)) throw invalid('`ms`', 'milliseconds, 0 or more', ms);
-    const target = this.time + ms;
+    const target = this.#time + ms;
     // Callers that can go on at once do so before the first step.
-    if (this.sleepers.size > 0) await turn();
-    for (let next; (next = this.first()) !== undefined && next.until <= target;) {
-      this.time = Math.max(this.time, next.until);
+    if (this.#sleepers.size > 0) await turn();
+    for (let next; (next = this.#first()) !== undefined && next.until <= target;) {
+      this.#time = Math.max(this.#time, next.until);
       next.wake();
       // A woken caller may wait again, within the remaining time.
       await turn();
     }
-    this.time = Math.max(this.time, target);
+    this.#time = Math.max(this.#time, target);
   }
 
   whenWaiting(count = 1): Promise<void> {
-    if (this.sleepers.size >= count) return Promise.resolve();
+    if (this.#sleepers.size >= count) return Promise.resolve();
     return new Promise((resolve) => {
       const watcher: Watcher = {
         count,
         notify: () => {
-          this.watchers.delete(watcher);
+          this.#watchers.delete(watcher);
           resolve();
         },
       };
-      this.watchers.add(watcher);
+      this.#watchers.add(watcher);
     });
   }
 
   get waiting(): number {
-    return this.sleepers.size;
+    return this.#sleepers.size;
   }
 
-  private async moveWhileWaited(): Promise<void> {
-    if (this.moving) return;
-    this.moving = true;
+  async #moveWhileWaited(): Promise<void> {
+    if (this.#moving) return;
+    this.#moving = true;
     await turn();
-    for (let next; (next = this.first(false)) !== undefined; await turn()) {
-      this.time = Math.max(this.time, next.until);
+    for (let next; (next = this.#first(false)) !== undefined; await turn()) {
+      this.#time = Math.max(this.#time, next.until);
       next.wake();
     }
-    this.moving = false;
+    this.#moving = false;
   }
 
   /** The caller to wake next: the earliest time, then the first to wait. */
-  private first(withBound = true): Sleeper | undefined {
+  #first(withBound = true): Sleeper | undefined {
     let first: Sleeper | undefined;
-    for (const sleeper of this.sleepers) {
+    for (const sleeper of this.#sleepers) {
       if (sleeper.isBound && !withBound) continue;
       if (first === undefined || sleeper.until < first.until) first = sleeper;
     }
