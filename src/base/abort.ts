@@ -81,3 +81,41 @@ export function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): 
     );
   });
 }
+
+/**
+ * Yields the items of `source` until `signal` aborts, also while the source yields nothing. Then, and when the reader
+ * leaves before the end, the source is closed. That is not awaited: during a read that is pending it may never end.
+ */
+export async function* untilAborted<Item>(
+  source: AsyncIterable<Item>,
+  signal: AbortSignal,
+): AsyncGenerator<Item, void, undefined> {
+  const iterator = source[Symbol.asyncIterator]();
+  let hasEnded = false;
+  let wake = (): void => undefined;
+  const settled = onAbort(signal, () => wake());
+  try {
+    while (!signal.aborted) {
+      // `Promise.race` with a promise that lasts would keep every item until that promise settles.
+      const next = await new Promise<IteratorResult<Item> | undefined>((resolve, reject) => {
+        wake = () => resolve(undefined);
+        // After an abort nobody waits for this, and `reject` has no effect.
+        iterator.next().then(resolve, reject);
+      });
+      if (next === undefined) return;
+      if (next.done === true) return void (hasEnded = true);
+      yield next.value;
+    }
+  } finally {
+    settled();
+    if (!hasEnded) void close(iterator);
+  }
+}
+
+async function close(iterator: AsyncIterator<unknown>): Promise<void> {
+  try {
+    await iterator.return?.();
+  } catch {
+    // The reading has ended for another reason.
+  }
+}

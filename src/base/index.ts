@@ -2,7 +2,14 @@
  * Parts that every room may use: errors, the clock, abort signals, defaults that several rooms share. It must not
  * import any other room, a library, or Node; one idea a file, so that it does not become a drawer.
  */
-export { abortSignalOf, LightAbortController, type LightAbortSignal, onAbort, orAborted } from './abort.ts';
+export {
+  abortSignalOf,
+  LightAbortController,
+  type LightAbortSignal,
+  onAbort,
+  orAborted,
+  untilAborted,
+} from './abort.ts';
 export { builtin, channel, type Publisher, type TracedWork, tracedWork } from './builtin.ts';
 export { causesOf, codeOf, FETCH_FAILED, MALFORMED } from './causes.ts';
 export { type Clock, nextTurn, sleepBy, SteadyClock, systemClock, Turn } from './clock.ts';

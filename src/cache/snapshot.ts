@@ -7,7 +7,7 @@ import {
   invalid,
   nextTurn,
   optionTable,
-  orAborted,
+  untilAborted,
 } from '../base/index.ts';
 import type { OriginMemory } from './origin-memory.ts';
 import type { Rejection } from '../store/index.ts';
@@ -114,7 +114,7 @@ export async function readSnapshot(
   };
   const reader = new SnapshotReader({ codec, profileOf, now: () => clock.now(), keep, onRejected });
   let length = 0;
-  for await (const text of typeof lines === 'string' ? [lines] : untilAborted(lines, ending)) {
+  for await (const text of givenLines(lines, ending)) {
     for (const line of String(text).replace(/\n$/, '').split('\n')) {
       ending.throwIfAborted();
       await reader.read(line.trimEnd());
@@ -129,36 +129,13 @@ export async function readSnapshot(
   return { restored, ...counts, evicted };
 }
 
-/** The lines as they come. Ends with the reason of `signal`, also while the source yields nothing. */
-async function* untilAborted(
+/** The lines as they come, until `signal` aborts. One string has them all. */
+function givenLines(
   lines: Iterable<string> | AsyncIterable<string>,
   signal: AbortSignal,
-): AsyncGenerator<string> {
-  if (!(Symbol.asyncIterator in lines)) {
-    yield* lines;
-    return;
-  }
-  const iterator = lines[Symbol.asyncIterator]();
-  let hasEnded = false;
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      const { done, value } = await orAborted(iterator.next(), signal);
-      if (done === true) return void (hasEnded = true);
-      yield value;
-    }
-  } finally {
-    // Closing an iterator during a pending read may never resolve, so it is not awaited.
-    if (!hasEnded) void close(iterator);
-  }
-}
-
-async function close(iterator: AsyncIterator<string>): Promise<void> {
-  try {
-    await iterator.return?.();
-  } catch {
-    // The reading has ended for another reason.
-  }
+): Iterable<string> | AsyncIterable<string> {
+  if (typeof lines === 'string') return [lines];
+  return Symbol.asyncIterator in lines ? untilAborted(lines, signal) : lines;
 }
 
 /**

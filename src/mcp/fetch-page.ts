@@ -2,10 +2,8 @@ import { z } from 'zod';
 import { codeOf, isRobotsError, causesOf } from '../base/index.ts';
 import { refusalIn } from '../guard/index.ts';
 import { printable } from '../report/text/index.ts';
-import { urlField } from './fields.ts';
-import { assertText, mediaType } from './page-type.ts';
-import { readText, type TextPart } from './page-text.ts';
-import { ToolError } from './refusal.ts';
+import { urlField, ToolError } from './fields.ts';
+import { assertText, mediaType, readText, type TextPart } from './page-text.ts';
 import { makeTool, type Tool } from './tool.ts';
 
 /** The part of a response that the tool uses. */

@@ -3,8 +3,7 @@
  * through.
  *
  * It may import `report/`, `client/` and `guard/`. It must not import `cli/` or `serve/`. The SDK of the protocol is an
- * optional peer: `sdk.ts` loads it when `canfetch mcp` runs, and everything else here uses its types only.
+ * optional peer: `loadSdk` loads it when `canfetch mcp` runs, and everything else here uses its types only.
  */
-export { connectStdio, type HostConnection } from './connect-stdio.ts';
-export { loadSdk } from './sdk.ts';
+export { connectStdio, type HostConnection, loadSdk } from './connect-stdio.ts';
 export { makeTools } from './tools.ts';

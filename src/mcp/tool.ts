@@ -2,7 +2,7 @@ import type { CallToolResult, Tool as ToolDescription } from '@modelcontextproto
 import { z } from 'zod';
 import { inputSentence } from '../report/input/index.ts';
 import { printable } from '../report/text/index.ts';
-import { refusalFields, refusalFieldsOf, ToolError } from './refusal.ts';
+import { refusalFields, refusalFieldsOf, ToolError } from './fields.ts';
 
 /** The result of a tool: data that fits its output schema, and text for the model. */
 export interface ToolAnswer {

@@ -1,7 +1,6 @@
 import type { RobotsClient } from '../client/index.ts';
 import type { Purpose } from '../decision/index.ts';
-import { checkUrl } from './check-url.ts';
-import { explainTool } from './explain-url.ts';
+import { checkUrl, explainTool } from './url-tools.ts';
 import { fetchPage, type PageFetch } from './fetch-page.ts';
 import { sitePolicy } from './site-policy.ts';
 import type { Tool } from './tool.ts';

@@ -7,11 +7,10 @@ import { absenceOf, inputSentence, loadedFrom, rulesInForce } from '../report/in
 import type { ComparisonAnswer } from '../report/schema.ts';
 import { jsonLine } from '../report/text/index.ts';
 import type { Dialect, RobotsFile } from '../rules/index.ts';
-import { readJson } from './body.ts';
+import { readJson, MAX_AGENTS, onlyKnown, readAgents } from './request.ts';
 import type { Exchange } from './exchange.ts';
 import { MAX_BODY_BYTES, MAX_VERDICTS, parsePasted, strings } from './explain.ts';
 import { Problem } from './problem.ts';
-import { MAX_AGENTS, onlyKnown, readAgents } from './query.ts';
 import { type Handler, JSON_TYPE } from './reply.ts';
 
 /** The text of a file, or the origin whose file is fetched. */

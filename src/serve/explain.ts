@@ -8,12 +8,11 @@ import { type Dialect, parseRobots, type RobotsFile } from '../rules/index.ts';
 import { explainUrl, fileSource, type InputError, linesOf, notATarget, tokensOf } from '../report/index.ts';
 import { cause, jsonLine, policyRecord, lifetimeReason } from '../report/text/index.ts';
 import { inputSentence, type ReadRobots, readRobots } from '../report/input/index.ts';
-import { readJson } from './body.ts';
+import { readJson, MAX_AGENTS, onlyKnown, onlyOne, readAgents, readPurpose } from './request.ts';
 import { agentFor } from './check.ts';
 import { type Handler, JSON_TYPE } from './reply.ts';
 import { Problem } from './problem.ts';
-import { MAX_AGENTS, onlyKnown, onlyOne, readAgents, readPurpose } from './query.ts';
-import { groupRanges } from './group-ranges.ts';
+import { groupRanges, diagnosticsOf, statedUsage, verdictBy, verdictOf } from './verdicts.ts';
 import { timeline } from './timeline.ts';
 import type {
   ExplanationAnswer,
@@ -22,7 +21,6 @@ import type {
   PolicyAnswer,
   VerdictRecord,
 } from '../report/schema.ts';
-import { diagnosticsOf, statedUsage, verdictBy, verdictOf } from './verdicts.ts';
 
 /** `GET /v1/policy?origin=…&agent=…` */
 export const policy: Handler = async ({ query, service, signal }) => {

@@ -1,10 +1,10 @@
 import { VERSION } from '../base/index.ts';
-import { MAX_STREAMS } from './check.ts';
+import { MAX_STREAMS } from './stream.ts';
 import { PURPOSES } from '../decision/index.ts';
 import { example, reference, schemas } from './openapi-components.ts';
 import { Problem, type ProblemCode } from './problem.ts';
-import { MAX_AGENTS } from './query.ts';
-import { DEFAULT_LIMITS } from './service.ts';
+import { MAX_AGENTS } from './request.ts';
+import { DEFAULT_LIMITS } from './exchange.ts';
 
 const text = { type: 'string' };
 const URL_EXAMPLE = 'https://example.com/private/report';

@@ -3,8 +3,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Connections } from '../../src/serve/connections.ts';
-import { Exchange } from '../../src/serve/exchange.ts';
-import type { Service } from '../../src/serve/service.ts';
+import { Exchange, type Service } from '../../src/serve/exchange.ts';
 
 const UNREAD_MS = 1_000;
 

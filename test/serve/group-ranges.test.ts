@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { annotate } from '../../src/report/index.ts';
 import { parseRobots } from '../../src/rules/index.ts';
-import { groupRanges } from '../../src/serve/group-ranges.ts';
-import { verdictBy } from '../../src/serve/verdicts.ts';
+import { groupRanges, verdictBy } from '../../src/serve/verdicts.ts';
 
 const line = fc.constantFrom(
   'User-agent: *',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { soleParameter } from '../../src/serve/query.ts';
+import { soleParameter } from '../../src/serve/request.ts';
 import fc from '../support/fast-check.ts';
 
 describe('soleParameter', () => {

@@ -2,7 +2,7 @@ import { request as send } from 'node:http';
 import { Writable } from 'node:stream';
 import { Collector } from '../cli/session.ts';
 import { serve } from '../../src/cli/serve/run.ts';
-import { DEFAULT_LIMITS, type ServiceLimits } from '../../src/serve/service.ts';
+import { DEFAULT_LIMITS, type ServiceLimits } from '../../src/serve/exchange.ts';
 import type { PromClient } from '../../src/serve/metrics.ts';
 import { readArguments } from '../../src/cli/frame/arguments.ts';
 import { serveCommand } from '../../src/cli/serve/command.ts';

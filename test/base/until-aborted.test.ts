@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { untilAborted } from '../../src/serve/until-aborted.ts';
+import { untilAborted } from '../../src/base/index.ts';
 import { usedBytes } from '../support/garbage.ts';
 
 const KIB = 1_024;
@@ -24,7 +24,7 @@ test('A stream that lasts keeps nothing of the items before', async () => {
   expect(late - early).toBeLessThan(5 * KIB * KIB);
 });
 
-test('An abort ends the stream while it waits for an item, and leaves the source open', async () => {
+test('An abort ends it while it waits for an item, and closes the source without waiting for that', async () => {
   const controller = new AbortController();
   let isClosed = false;
   let asked = 0;
@@ -36,7 +36,7 @@ test('An abort ends the stream while it waits for an item, and leaves the source
           : new Promise<never>(() => undefined),
       return: () => {
         isClosed = true;
-        return Promise.resolve({ done: true, value: undefined });
+        return new Promise<never>(() => undefined);
       },
     }),
   };
@@ -45,7 +45,33 @@ test('An abort ends the stream while it waits for an item, and leaves the source
     read.push(item);
     void setImmediate().then(() => controller.abort());
   }
-  expect({ read, asked, isClosed }).toEqual({ read: ['first'], asked: 2, isClosed: false });
+  expect({ read, asked, isClosed }).toEqual({ read: ['first'], asked: 2, isClosed: true });
+});
+
+test('A source that has ended is not closed, and one whose reader leaves is', async () => {
+  const closed: string[] = [];
+  const source = (name: string): AsyncIterable<string> => {
+    const items = ['first', 'second'];
+    return {
+      [Symbol.asyncIterator]: () => ({
+        next: () => {
+          const value = items.shift();
+          return Promise.resolve(value === undefined ? { done: true, value } : { done: false, value });
+        },
+        return: () => {
+          closed.push(name);
+          return Promise.reject(new Error('cannot be closed'));
+        },
+      }),
+    };
+  };
+  const { signal } = new AbortController();
+  for await (const item of untilAborted(source('whole'), signal)) expect(item).toMatch(/first|second/);
+  for await (const item of untilAborted(source('left'), signal)) {
+    expect(item).toBe('first');
+    break;
+  }
+  expect(closed).toEqual(['left']);
 });
 
 test('A failure of the source is thrown', async () => {
