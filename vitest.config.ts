@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -15,41 +17,38 @@ const SAME_ON_EVERY_NODE = [
   'test/store/redis/redis-topologies.test.ts',
 ];
 
-/** Files of which the quick tests try a part of the cases (`test/support/thorough.ts`), and the thorough ones all. */
-const ALL_CASES = [
-  'test/client/{store-properties,fleet-pacing}.test.ts',
-  'test/evidence/worlds.test.ts',
-  'test/guard/contract.test.ts',
-  'test/lifecycle/{sequences,under-profile}.test.ts',
-  'test/net/addresses.test.ts',
-  'test/pacing/model.test.ts',
-  'test/rules/{blocks,properties,reference,size}.test.ts',
-  'test/rules/lint/lint.test.ts',
-  'test/rules/matcher/target-index.test.ts',
-  'test/rules/usage/structured-fields.test.ts',
-  'test/store/record/record-codec.test.ts',
-  'test/url/origin.test.ts',
-];
+/** Files of which the quick tests try a part of the cases, and CI all: those that ask `test/support/thorough.ts`. */
+const tests = new URL('test/', import.meta.url);
+const ALL_CASES = readdirSync(tests, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.ts'))
+  .filter((name) => readFileSync(new URL(name, tests), 'utf8').includes("/thorough.ts'"))
+  .map((name) => `test/${name}`);
 
 /**
- * Files that wait for other processes, servers or clocks, the longest first. They start first, so that no worker ends
- * alone. vitest itself goes by the size of a file where it has not run it before, as in CI.
+ * Files that take the longest, the longest first. They start first, so that no worker ends alone. vitest itself goes by
+ * the size of a file where it has not run it before, as in CI.
  */
 const LONG = [
+  'store/lmdb/damaged.thorough',
+  'guard/contract-crawlers.thorough',
+  'serve/page.thorough',
+  'serve/workers.thorough',
+  'serve/page-use.thorough',
   'fleet/fleet.thorough',
   'fleet/cluster.thorough',
-  'conformance/vectors.thorough',
-  'guard/contract-crawlers.thorough',
-  'fuzz/fuzz.thorough',
-  'serve/page.thorough',
-  'serve/page-use.thorough',
-  'store/lmdb/damaged.thorough',
-  'fleet/fleet',
-  'client/faults',
+  'pacing/model',
+  'rules/reference',
+  'guard/crawlee/browser.thorough',
+  'fleet/faults.thorough',
+  'guard/browser/puppeteer.thorough',
+  'guard/browser/playwright.thorough',
   'store/lmdb/lmdb',
+  'client/faults',
   'readme',
-  'store/processes',
-  'mcp/stdio',
+  'fleet/fleet',
+  'evidence/evidence-file',
+  'cli/cache',
+  'serve/openapi',
 ].map((name) => `/test/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {
@@ -71,8 +70,8 @@ export const platformAlias = {
 export default defineConfig({
   resolve: { alias: platformAlias },
   test: {
-    // Vitest alone leaves a core for whoever watches: of two it would use one.
-    maxWorkers: '100%',
+    // More than processors: the tests wait for servers, browsers and clocks for a third of their time.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     setupFiles: ['test/support/setup.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [
@@ -89,8 +88,14 @@ export default defineConfig({
       },
       {
         extends: true,
-        // `npm run test:all` and CI have these too: browsers, large fleets, failing servers, fuzz, soak.
-        test: { name: 'thorough', include: [THOROUGH, ...ALL_CASES], env: { THOROUGH: 'true' } },
+        // `npm run test:all` and CI have these too: browsers, large fleets, failing servers, fuzz, soak. Each file has a
+        // process of its own.
+        test: { name: 'thorough', include: [THOROUGH] },
+      },
+      {
+        extends: true,
+        // So have they what the quick tests try a part of.
+        test: { name: 'cases', include: ALL_CASES, isolate: false, env: { THOROUGH: 'true' } },
       },
     ],
     // Of a long log the end is kept: there what failed is to be found, not what passed.
