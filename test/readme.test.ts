@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { VERSION } from '../src/base/version.ts';
+import { VERSION } from '../src/base/defaults.ts';
 import { skippedWithoutChromium } from './support/chromium.ts';
 import { entrances, manifest, sourceOf } from './support/entrances.ts';
 import './support/crawlee.ts';

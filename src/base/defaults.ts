@@ -1,6 +1,7 @@
-import { VERSION } from './version.ts';
+/** Values that several rooms share. */
 
-/** Default values that several rooms share. */
+/** The version of the package. A test compares it with package.json. */
+export const VERSION = '0.1.0';
 
 /** Who asks, if nobody says. It names no crawler, so a client that is made without an agent warns. */
 export const DEFAULT_AGENT: string = `canfetch/${VERSION}`;

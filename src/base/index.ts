@@ -19,6 +19,7 @@ export {
   DEFAULT_CONCURRENCY,
   DEFAULT_DEADLINE_MS,
   DEFAULT_MAX_BODY_BYTES,
+  VERSION,
 } from './defaults.ts';
 export {
   isRobotsError,
@@ -31,10 +32,8 @@ export {
   RobotsInvalidOptionsError,
   RobotsInvalidUrlError,
 } from './errors.ts';
-export { alternatives, assertKnownOptions, invalid } from './invalid-options.ts';
-export { VERSION } from './version.ts';
+export { alternatives, assertKnownOptions, invalid, isNear } from './invalid-options.ts';
 export { callListener, emitWarning, warnOnce } from './warning.ts';
-export { isNear } from './is-near.ts';
 export {
   aFunction,
   allOf,

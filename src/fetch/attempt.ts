@@ -16,7 +16,7 @@ import {
 } from '../lifecycle/index.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
 import { HopAddresses } from '../net/hop-addresses.ts';
-import { answerHeaders, boundedField, shortened } from './answer-headers.ts';
+import { answerHeaders, boundedField, requestFields, shortened } from './header-fields.ts';
 import { readBody, readStart } from './body.ts';
 import {
   ADDRESS_REFUSED,
@@ -32,7 +32,6 @@ import { framingFault } from './framing.ts';
 import { isProxyError, tunnelStatus } from './proxy-error.ts';
 import type { FetchRobotsOptions } from './options.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
-import { requestFields } from './request-fields.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 
 /** The time to wait for the body of an error status, which is only used to recognise the page of a gatekeeper. */

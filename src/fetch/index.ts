@@ -7,7 +7,7 @@
  * stale socket, and `FetchTransport` sends it with a `fetch`.
  *
  * `undici-transport.ts` and what it alone imports load undici. `platform/undici.ts` loads it when a transport is opened;
- * see `platform/platform.ts` for `#platform`. Only `ftp.ts` loads `basic-ftp`, when it is called.
+ * see `platform/fetch.ts` for `#platform`. Only `ftp.ts` loads `basic-ftp`, when it is called.
  */
 export type { HopMessage } from './attempt.ts';
 export type { FetchRobotsOptions, Validators } from './options.ts';

@@ -1,5 +1,5 @@
 import { causesOf } from '../base/index.ts';
-import { boundedField } from './answer-headers.ts';
+import { boundedField } from './header-fields.ts';
 import type { TransportResponse } from './transport.ts';
 
 /**

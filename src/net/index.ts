@@ -3,11 +3,10 @@
  * undici. Import `address-policy.ts`, `hop-addresses.ts` and `global-dispatcher.ts` where undici must not be loaded. It
  * must not import `fetch/` or any room above.
  */
+export { PageAgents, publicOnlyAgent, type PublicOnlyAgentOptions } from './agents.ts';
 export { type BuildConnector, type Connector, notingConnector, publicOnlyConnector } from './connectors.ts';
 export { NameLookup } from './dns/lookup.ts';
 export { configuredGlobalDispatcher, isWrapped } from './global-dispatcher.ts';
-export { PageAgents } from './page-agents.ts';
 export { ProxyDispatcher, type ProxySettings } from './proxy-dispatcher.ts';
 export { publicOnlyLookup } from './public-lookup.ts';
-export { publicOnlyAgent, type PublicOnlyAgentOptions } from './public-only-agent.ts';
 export { ReachedOrigins } from './reached-origins.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { VERSION } from '../../src/base/version.ts';
+import { VERSION } from '../../src/base/defaults.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { cli, records } from './session.ts';
 

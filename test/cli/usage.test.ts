@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { commonOptions } from '../../src/cli/frame/options.ts';
-import { VERSION } from '../../src/base/version.ts';
+import { VERSION } from '../../src/base/defaults.ts';
 import { cli } from './session.ts';
 
 const URL_GIVEN = 'https://example.com/';

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { configuredGlobalDispatcher } from '../../net/global-dispatcher.ts';
 import { platform as platformWithFetch } from './fetch.ts';
-import type { Platform } from './platform.ts';
+import type { Platform } from './fetch.ts';
 
 const nodeOrDeno: Platform = {
   transport: 'undici',

@@ -1,7 +1,13 @@
 import { isLocalhost } from '../addresses.ts';
-import { type DnsAnswer, type Families, queryAddresses } from './address-queries.ts';
+import {
+  type DnsAnswer,
+  type Families,
+  hasHint,
+  queryAddresses,
+  selectAddresses,
+  wantedFamilies,
+} from './address-queries.ts';
 import { LocalAddresses } from './local-addresses.ts';
-import { selectAddresses, hasHint, wantedFamilies } from './lookup-options.ts';
 import {
   candidates,
   MAX_RESOLVER_BYTES,

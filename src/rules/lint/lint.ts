@@ -14,8 +14,7 @@ import {
   LINE_USER_AGENT,
   type LineCursor,
 } from '../line-cursor.ts';
-import { asCharacters, BLANK, CONTROL, DOLLAR, fromUtf8, SLASH, STAR, utf8 } from '../octets.ts';
-import { secondsToMs } from '../seconds.ts';
+import { asCharacters, BLANK, CONTROL, DOLLAR, fromUtf8, secondsToMs, SLASH, STAR, utf8 } from '../octets.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { GroupLint } from './lint-groups.ts';
 import { Report, type Span } from './report.ts';

@@ -1,8 +1,7 @@
 import { agentLineNames, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from '../agent.ts';
 import type { DialectTraits } from '../dialect.ts';
 import { LINE_ALLOW, LINE_BLANK, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from '../line-cursor.ts';
-import { utf8 } from '../octets.ts';
-import { secondsToMs } from '../seconds.ts';
+import { secondsToMs, utf8 } from '../octets.ts';
 import {
   HAS_TEXT,
   MAY_BE_BLANK,
