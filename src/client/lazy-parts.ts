@@ -38,7 +38,7 @@ export function lazyStore(
 export function lazyPacer(
   { clock, random, maxOrigins }: Settings,
   stored: Lazy<StoredOrigins> | undefined,
-  questions: Questions,
+  fileOf: Questions['fileOf'],
   client: object,
 ): Lazy<Pacer> {
   return new Lazy(async () => {
@@ -52,7 +52,7 @@ export function lazyPacer(
       maxOrigins,
       fleet: (await stored?.get())?.fleet,
       requestRateMs: (decision) => {
-        const file = questions.fileOf(decision);
+        const file = fileOf(decision);
         return file && rates.delayMsOf(file, decision.agent, clock.now());
       },
       onDeferral: (decision, deferral) => {

@@ -1,4 +1,4 @@
-import { RobotsClosedError, type TracedWork, tracedWork } from '../base/index.ts';
+import { type Lazy, RobotsClosedError, type TracedWork, tracedWork } from '../base/index.ts';
 import { type CacheEntry, cacheChannels, type OriginMemory, type Renewals } from '../cache/index.ts';
 import {
   decide,
@@ -12,6 +12,8 @@ import {
 } from '../decision/index.ts';
 import type { Recorder } from '../evidence/recorder.ts';
 import { attemptDue, type RobotsSource } from '../lifecycle/index.ts';
+import type { Pace, TakenSlot } from '../pacing/index.ts';
+import type { Pacer } from '../pacing/pacer.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { isRobotsTarget, locate, LocatedUrl, targetOf } from '../url/index.ts';
@@ -24,6 +26,7 @@ export interface QuestionContext {
   readonly origins: OriginSettings;
   readonly memory: OriginMemory;
   readonly renewals: Renewals;
+  readonly pacer: Lazy<Pacer>;
   /** The client, for messages about its decisions. */
   readonly client: object;
   /** Writes down what is decided. */
@@ -70,6 +73,7 @@ export class Questions {
   readonly #overrides: OriginSettings['overrides'];
   readonly #memory: OriginMemory;
   readonly #renewals: Renewals;
+  readonly #pacer: Lazy<Pacer>;
   readonly #client: object;
   readonly #recorder: Recorder | undefined;
   /**
@@ -83,13 +87,14 @@ export class Questions {
   /** Questions that had to wait. */
   misses = 0;
 
-  constructor({ settings, origins, memory, renewals, client, recorder }: QuestionContext) {
+  constructor({ settings, origins, memory, renewals, pacer, client, recorder }: QuestionContext) {
     this.#settings = settings;
     this.#origins = origins;
     this.#overrides = origins.overrides;
     this.agents = new AgentTokens(settings.tokens);
     this.#memory = memory;
     this.#renewals = renewals;
+    this.#pacer = pacer;
     this.#client = client;
     this.#recorder = recorder;
   }
@@ -177,6 +182,18 @@ export class Questions {
   /** `RobotsClient.report` for an origin that was asked about. */
   reportOrigin(origin: string, reachable: boolean): void {
     if (!this.#closed && this.#origins.canAsk(origin)) this.#memory.noteSite(origin, reachable);
+  }
+
+  /**
+   * `RobotsClient.takeSlot`, but a promise only when the request has to wait. Guards call this.
+   *
+   * @throws the errors of `takeSlot`; synchronously when nothing has to be waited for.
+   */
+  takeSlot(decision: Decision, pace: Pace, signal: AbortSignal | undefined): TakenSlot | Promise<TakenSlot> {
+    this.assertOpen();
+    const { part } = this.#pacer;
+    if (part !== undefined) return part.take(decision, pace, signal);
+    return this.#pacer.get().then((pacer) => pacer.take(decision, pace, signal));
   }
 
   /** The entry of `origin` in memory, or a renewed one when an attempt is due. */

@@ -110,8 +110,8 @@ export class RobotsClient {
     const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf, witness: recorder });
     const attempts = new ClientAttempts(settings, origins, memory, this);
     const renewals = new Renewals({ memory, attempts, concurrency, clock, random, profileOf, stored });
-    const questions = new Questions({ settings, origins, memory, renewals, client: this, recorder });
-    this[QUESTIONS] = questions;
+    const pacer = lazyPacer(settings, stored, (decision) => this[QUESTIONS].fileOf(decision), this);
+    this[QUESTIONS] = new Questions({ settings, origins, memory, renewals, pacer, client: this, recorder });
     this.#settings = settings;
     this.#origins = origins;
     this.#memory = memory;
@@ -119,7 +119,7 @@ export class RobotsClient {
     this.#renewals = renewals;
     this.#codec = codec;
     this.#stored = stored;
-    this.#pacer = lazyPacer(settings, stored, questions, this);
+    this.#pacer = pacer;
   }
 
   /**
@@ -292,10 +292,7 @@ export class RobotsClient {
    * of an aborted signal. The slot is then given back, unless another was booked behind it.
    */
   async waitForSlot(decision: Decision, options: ReserveOptions = {}): Promise<number> {
-    const pace = readReserveOptions(options);
-    this[QUESTIONS].assertOpen();
-    const pacer = await this.#pacer.get();
-    const slot = await pacer.take(decision, pace, options.signal);
+    const slot = await this.takeSlot(decision, options);
     await slot.leave(options.signal);
     // Nobody will tell the end of the request.
     slot.done();
@@ -313,10 +310,7 @@ export class RobotsClient {
    * @throws the same errors as {@link waitForSlot}.
    */
   async takeSlot(decision: Decision, options: ReserveOptions = {}): Promise<TakenSlot> {
-    const pace = readReserveOptions(options);
-    this[QUESTIONS].assertOpen();
-    const pacer = await this.#pacer.get();
-    return pacer.take(decision, pace, options.signal);
+    return this[QUESTIONS].takeSlot(decision, readReserveOptions(options), options.signal);
   }
 
   /**

@@ -152,10 +152,8 @@ class AxiosRequests {
     config.beforeRedirect = (redirect, answer, ...details) => {
       beforeRedirect?.(redirect, answer, ...details);
       const from = this.#hops.get(config) ?? hop;
-      if (answer?.statusCode !== undefined) {
-        this.#guard.look(from, answer.statusCode, answer.headers ?? {});
-      }
-      this.#guard.record(from);
+      if (answer?.statusCode === undefined) this.#guard.record(from);
+      else this.#guard.conclude(from, answer.statusCode, answer.headers ?? {});
       // A redirect cannot wait, neither for a decision nor for a slot.
       const next = from.redirectedTo(urlOf(redirect.href ?? ''), { ...hop.options, waits: false });
       this.#hops.set(config, next);
@@ -182,10 +180,7 @@ class AxiosRequests {
 
   #look({ status, headers, config }: AxiosResponseLike): Refusal | undefined {
     const hop = this.#hops.get(config);
-    if (hop === undefined) return undefined;
-    const refusal = this.#guard.look(hop, status, { ...headers });
-    this.#guard.record(hop);
-    return refusal;
+    return hop && this.#guard.conclude(hop, status, { ...headers });
   }
 
   #admitAtOnce(hop: Hop): void {

@@ -33,6 +33,8 @@ interface GuardQuestions {
   allowedOrigin(url: string, agent?: Agent): string | undefined;
   /** `report` for an origin that {@link allowedOrigin} returned. */
   reportOrigin(origin: string, reachable: boolean): void;
+  /** `takeSlot`, but a promise only when the request has to wait. */
+  takeSlot(decision: Decision, pace: Pace, signal: AbortSignal | undefined): TakenSlot | Promise<TakenSlot>;
   /** Tells those who listen of a request that is sent without a question. */
   tellIgnored(url: string, because: string): void;
 }
@@ -156,22 +158,35 @@ export class AskedClient {
     return this.decideFromMemory(url.href) !== undefined;
   }
 
-  /** Waits for the slot of a request. It is checked again at departure only if the client has `takeSlot`. */
-  async takeSlot(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Promise<TakenSlot> {
+  /**
+   * Takes the slot of a request. A promise only when the request has to wait, or the client is of another class. The
+   * slot is checked again at departure only if the client has `takeSlot`.
+   *
+   * @throws what the client throws.
+   */
+  takeSlot(decision: Decision, pace: Pace, signal: AbortSignal | undefined): TakenSlot | Promise<TakenSlot> {
     const client = this.#client;
+    const questions = client[QUESTIONS];
+    if (questions !== undefined) return questions.takeSlot(decision, pace, signal);
     const options = signal === undefined ? pace : { ...pace, signal };
-    if (client.takeSlot !== undefined) return client.takeSlot(decision, options);
-    const waitedMs = (await client.waitForSlot?.(decision, options)) ?? 0;
-    const nothing = (): void => undefined;
-    return {
-      waitedMs,
-      leaveNow: () => true,
-      leave: () => Promise.resolve(),
-      release: nothing,
-      answered: nothing,
-      done: nothing,
-    };
+    // A client of another class may return anything, so the result is always awaited.
+    return client.takeSlot === undefined
+      ? Promise.resolve(client.waitForSlot?.(decision, options)).then(uncheckedSlot)
+      : Promise.resolve(client.takeSlot(decision, options));
   }
+}
+
+/** The slot of a request whose client has only waited for it. */
+function uncheckedSlot(waitedMs = 0): TakenSlot {
+  const nothing = (): void => undefined;
+  return {
+    waitedMs,
+    leaveNow: () => true,
+    leave: () => Promise.resolve(),
+    release: nothing,
+    answered: nothing,
+    done: nothing,
+  };
 }
 
 /** Whether the answer behind a decision is in the last tenth of its lifetime. */

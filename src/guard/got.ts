@@ -137,9 +137,8 @@ class GotRequests {
   }
 
   #look(hop: Hop, { statusCode, headers }: GotResponse): Refusal | undefined {
-    const refusal = this.#guard.look(hop, statusCode, headers);
-    this.#record(hop);
-    return refusal;
+    this.#deafen.get(hop)?.();
+    return this.#guard.conclude(hop, statusCode, headers);
   }
 
   #record(hop: Hop): void {

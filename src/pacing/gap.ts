@@ -30,14 +30,14 @@ function statedGap(crawlDelayMs: number | undefined, requestRateMs: number | und
 
 /** The delays that files ask for with `Request-rate`. Few files have that line; those without are read only once. */
 export class RequestRates {
-  private readonly agentsWithout = new WeakMap<RobotsFile, Set<string>>();
+  readonly #agentsWithout = new WeakMap<RobotsFile, Set<string>>();
 
   /** The least time between two requests of `agent` at `now`, in milliseconds; `undefined` when none is stated. */
   delayMsOf(file: RobotsFile, agent: string, now: number): number | undefined {
-    if (this.agentsWithout.get(file)?.has(agent) === true) return undefined;
+    if (this.#agentsWithout.get(file)?.has(agent) === true) return undefined;
     if (requestRate(file, agent) !== undefined) return requestRate(file, agent, { atMs: now });
-    const agents = this.agentsWithout.get(file) ?? new Set();
-    this.agentsWithout.set(file, agents.add(agent));
+    const agents = this.#agentsWithout.get(file) ?? new Set();
+    this.#agentsWithout.set(file, agents.add(agent));
     return undefined;
   }
 }

@@ -50,43 +50,45 @@ export function toleratedLateMs(delayMs: number): number {
 /** The requests of this process that wait for one origin, in order, and the loop that lets them go. */
 export class Line {
   readonly timetable: Timetable = new Timetable();
-  private readonly origin: string;
-  private readonly clock: Clock;
-  private readonly steady: SteadyClock;
-  private readonly fleet: FleetTimetables | undefined;
-  private waiting: Waiter[] = [];
-  private serving = false;
-  private sleeper: { readonly until: number; readonly controller: AbortController } | undefined;
-  private slot: FleetSlot | undefined;
+  readonly #origin: string;
+  readonly #clock: Clock;
+  readonly #steady: SteadyClock;
+  readonly #fleet: FleetTimetables | undefined;
+  #waiting: Waiter[] = [];
+  #serving = false;
+  #sleeper: { readonly until: number; readonly controller: AbortController } | undefined;
+  #slot: FleetSlot | undefined;
 
   constructor(origin: string, clock: Clock, steady: SteadyClock, fleet: FleetTimetables | undefined) {
-    this.origin = origin;
-    this.clock = clock;
-    this.steady = steady;
-    this.fleet = fleet;
+    this.#origin = origin;
+    this.#clock = clock;
+    this.#steady = steady;
+    this.#fleet = fleet;
   }
 
   /**
    * Takes a place for a request when its turn and its time have come. Synchronous when that is now, and without a
    * fleet. Rejects only with the reason of `signal`, or of {@link close}.
    *
+   * @param now The time of the call.
    * @param isFirst The request had a place and lost it, so it goes before all others.
    */
   ask(
     request: LineRequest,
+    now: number,
     signal: AbortSignal | undefined,
     isFirst = false,
   ): Place | Deferral | Promise<Place | Deferral> {
     signal?.throwIfAborted();
-    const result = this.decide(request, isFirst ? 0 : this.waiting.length, this.steady.now());
+    const result = this.#decide(request, isFirst ? 0 : this.#waiting.length, now);
     if (result !== undefined && 'retryAt' in result) return result;
-    if (result !== undefined && this.fleet === undefined) return this.timetable.take(result, request.gap);
+    if (result !== undefined && this.#fleet === undefined) return this.timetable.take(result, request.gap);
     return new Promise((resolve, reject) => {
       const left =
         signal === undefined
           ? undefined
           : onAbort(signal, () => {
-              this.remove(waiter);
+              this.#remove(waiter);
               reject(signal.reason);
             });
       const waiter: Waiter = {
@@ -100,18 +102,18 @@ export class Line {
           reject(reason);
         },
       };
-      if (isFirst) this.waiting.unshift(waiter);
-      else this.waiting.push(waiter);
-      if (isFirst || request.deadline < (this.sleeper?.until ?? -Infinity)) this.wake();
-      if (!this.serving) void this.serve();
+      if (isFirst) this.#waiting.unshift(waiter);
+      else this.#waiting.push(waiter);
+      if (isFirst || request.deadline < (this.#sleeper?.until ?? -Infinity)) this.wake();
+      if (!this.#serving) void this.#serve();
     });
   }
 
   /** Frees the place of a request. When it has not left, its slot is for the next one. */
   free(place: Place): void {
     if (!this.timetable.free(place)) return;
-    if (!place.hasLeft && this.fleet !== undefined) {
-      this.slot ??= { at: place.at, delayMs: place.gap.delayMs, checkedAt: -Infinity };
+    if (!place.hasLeft && this.#fleet !== undefined) {
+      this.#slot ??= { at: place.at, delayMs: place.gap.delayMs, checkedAt: -Infinity };
     }
     this.wake();
   }
@@ -125,7 +127,7 @@ export class Line {
   /** Whether the request of `place` leaves now. A slot of a fleet cannot be moved, so it must not be late. */
   leave(place: Place, now: number): boolean {
     const lateMs = now - place.at;
-    if (this.fleet !== undefined && lateMs > toleratedLateMs(place.gap.delayMs)) return false;
+    if (this.#fleet !== undefined && lateMs > toleratedLateMs(place.gap.delayMs)) return false;
     return this.timetable.leave(place, now);
   }
 
@@ -133,29 +135,29 @@ export class Line {
   learn(signal: PauseSignal): Pause | undefined {
     const pause = this.timetable.learn(signal);
     if (pause === undefined) return undefined;
-    void this.fleet?.pause(this.origin, pause.until - signal.now);
+    void this.#fleet?.pause(this.#origin, pause.until - signal.now);
     this.wake();
     return pause;
   }
 
   /** The times have changed: looks at the requests that wait again. */
   wake(): void {
-    this.sleeper?.controller.abort(WOKEN);
+    this.#sleeper?.controller.abort(WOKEN);
   }
 
   close(reason: unknown): void {
-    for (const { reject } of this.waiting.splice(0)) reject(reason);
+    for (const { reject } of this.#waiting.splice(0)) reject(reason);
     this.wake();
   }
 
   /** What becomes of a request with `ahead` others before it: it may go, it is deferred, or (`undefined`) it waits. */
-  private decide(request: LineRequest, ahead: number, now: number): Departure | Deferral | undefined {
+  #decide(request: LineRequest, ahead: number, now: number): Departure | Deferral | undefined {
     const { gap, deadline, booksAhead } = request;
     const due = this.timetable.due(now, request);
     // The gaps of those before it are taken to be as long as its own.
     const at = Math.max(now, due.at) + ahead * gap.delayMs;
     if (at > deadline) return { retryAt: at, delayFrom: due.delayFrom };
-    if (booksAhead && ahead > 0 && !this.waiting.every((waiter) => waiter.request.booksAhead)) {
+    if (booksAhead && ahead > 0 && !this.#waiting.every((waiter) => waiter.request.booksAhead)) {
       return { retryAt: at, delayFrom: due.delayFrom };
     }
     if (due.placeAt > (booksAhead ? at : now)) {
@@ -166,76 +168,72 @@ export class Line {
     return ahead === 0 && (booksAhead || at <= now) ? { at, delayFrom: due.delayFrom } : undefined;
   }
 
-  private async serve(): Promise<void> {
-    this.serving = true;
+  async #serve(): Promise<void> {
+    this.#serving = true;
     try {
-      for (let head; (head = this.settleAll()) !== undefined;) await this.serveFirst(head.request);
+      for (let head; (head = this.#settleAll()) !== undefined;) await this.#serveFirst(head.request);
     } catch (error) {
       // A clock that cannot wait.
       this.close(error);
     }
-    this.serving = false;
+    this.#serving = false;
   }
 
   /** Lets go whom nothing holds, and defers who would wait too long. Returns who is first then. */
-  private settleAll(): Waiter | undefined {
-    const now = this.steady.now();
-    for (let index = 0; index < this.waiting.length;) {
-      const { request } = this.waiting[index]!;
-      const result = this.decide(request, index, now);
-      if (result === undefined || ('at' in result && this.fleet !== undefined)) index++;
-      else this.settle(index, 'at' in result ? this.timetable.take(result, request.gap) : result);
+  #settleAll(): Waiter | undefined {
+    const now = this.#steady.now();
+    for (let index = 0; index < this.#waiting.length;) {
+      const { request } = this.#waiting[index]!;
+      const result = this.#decide(request, index, now);
+      if (result === undefined || ('at' in result && this.#fleet !== undefined)) index++;
+      else this.#settle(index, 'at' in result ? this.timetable.take(result, request.gap) : result);
     }
-    return this.waiting[0];
+    return this.#waiting[0];
   }
 
-  private settle(index: number, result: Place | Deferral): void {
-    for (const waiter of this.waiting.splice(index, 1)) waiter.settle(result);
+  #settle(index: number, result: Place | Deferral): void {
+    for (const waiter of this.#waiting.splice(index, 1)) waiter.settle(result);
   }
 
-  private serveFirst(request: LineRequest): Promise<void> | undefined {
-    const now = this.steady.now();
+  #serveFirst(request: LineRequest): Promise<void> | undefined {
+    const now = this.#steady.now();
     const due = this.timetable.due(now, request);
     const dueAt = due.at > now ? due.at : due.placeAt;
-    if (this.fleet === undefined || (dueAt > now && !request.booksAhead))
-      return this.sleepUntil(dueAt, due.at <= now);
-    return this.serveInFleet(request, due.at, this.fleet);
+    if (this.#fleet === undefined || (dueAt > now && !request.booksAhead))
+      return this.#sleepUntil(dueAt, due.at <= now);
+    return this.#serveInFleet(request, due.at, this.#fleet);
   }
 
   /** The next step towards a slot of the fleet for the first request: to book one, to wait for it, or to go. */
-  private serveInFleet(
-    request: LineRequest,
-    dueAt: number,
-    fleet: FleetTimetables,
-  ): Promise<void> | undefined {
+  #serveInFleet(request: LineRequest, dueAt: number, fleet: FleetTimetables): Promise<void> | undefined {
     const { gap, deadline, booksAhead } = request;
-    const now = this.steady.now();
-    const slot = this.usableSlot(request, dueAt, now);
-    if (slot === undefined) return this.bookInFleet(request, dueAt, fleet);
+    const now = this.#steady.now();
+    const slot = this.#usableSlot(request, dueAt, now);
+    if (slot === undefined) return this.#bookInFleet(request, dueAt, fleet);
     if (slot.at > deadline) {
       return this.askForPause(fleet).then(() => {
-        const { delayFrom } = this.timetable.due(this.steady.now(), request);
-        if (this.waiting[0]?.request === request) this.settle(0, { retryAt: slot.at, delayFrom });
+        const { delayFrom } = this.timetable.due(this.#steady.now(), request);
+        if (this.#waiting[0]?.request === request) this.#settle(0, { retryAt: slot.at, delayFrom });
       });
     }
     const checkedSince = (booksAhead ? now : slot.at) - CHECKED_FOR_MS;
     if (slot.checkedAt < checkedSince) {
-      return now < checkedSince ? this.sleepUntil(checkedSince) : this.askForPause(fleet);
+      return now < checkedSince ? this.#sleepUntil(checkedSince) : this.askForPause(fleet);
     }
-    if (slot.at > now && !booksAhead) return this.sleepUntil(slot.at);
+    if (slot.at > now && !booksAhead) return this.#sleepUntil(slot.at);
     const { delayFrom } = this.timetable.due(now, request);
-    this.slot = undefined;
-    this.settle(0, this.timetable.take({ at: slot.at, delayFrom }, gap));
+    this.#slot = undefined;
+    this.#settle(0, this.timetable.take({ at: slot.at, delayFrom }, gap));
     return undefined;
   }
 
-  private usableSlot({ gap, booksAhead }: LineRequest, dueAt: number, now: number): FleetSlot | undefined {
-    const { slot } = this;
+  #usableSlot({ gap, booksAhead }: LineRequest, dueAt: number, now: number): FleetSlot | undefined {
+    const slot = this.#slot;
     if (slot === undefined || slot.delayMs < gap.delayMs || (booksAhead && slot.at < dueAt)) return undefined;
     return now - slot.at > toleratedLateMs(slot.delayMs) ? undefined : slot;
   }
 
-  private async bookInFleet(
+  async #bookInFleet(
     { gap: { delayMs } }: LineRequest,
     dueAt: number,
     fleet: FleetTimetables,
@@ -243,48 +241,48 @@ export class Line {
     const book = async (behindMs: number): Promise<number> => {
       // Without a gap there is nothing to agree on but pauses.
       const waitMs =
-        behindMs > 0 ? await fleet.reserve(this.origin, behindMs) : await fleet.pause(this.origin, 0);
+        behindMs > 0 ? await fleet.reserve(this.#origin, behindMs) : await fleet.pause(this.#origin, 0);
       // A fleet that cannot be reached leaves each process its own timetable.
-      return this.steady.now() + (waitMs ?? 0);
+      return this.#steady.now() + (waitMs ?? 0);
     };
     let at = await book(delayMs);
     // A slot that is too early stays empty, and the next one is booked as far behind it as needed.
     if (dueAt > at) at = Math.max(dueAt, await book(Math.max(delayMs, Math.ceil(dueAt - at))));
-    this.slot = { at, delayMs, checkedAt: this.steady.now() };
+    this.#slot = { at, delayMs, checkedAt: this.#steady.now() };
   }
 
   /** Learns whether another process of the fleet has paused the origin. */
   async askForPause(fleet: FleetTimetables): Promise<void> {
-    const pausedMs = (await fleet.pause(this.origin, 0)) ?? 0;
-    const now = this.steady.now();
-    if (this.slot !== undefined) this.slot.checkedAt = now;
+    const pausedMs = (await fleet.pause(this.#origin, 0)) ?? 0;
+    const now = this.#steady.now();
+    if (this.#slot !== undefined) this.#slot.checkedAt = now;
     if (pausedMs === 0) return;
     this.timetable.learn({ now, leftAt: undefined, askedMs: pausedMs, backOff: false, random: () => 0 });
     // Slots that were booked before are for nobody now.
-    if (this.slot !== undefined && this.slot.at < now + pausedMs) this.slot = undefined;
+    if (this.#slot !== undefined && this.#slot.at < now + pausedMs) this.#slot = undefined;
   }
 
   /** Waits until `at`, until somebody's wait must end, or until the times have changed. */
-  private async sleepUntil(at: number, forPlace = false): Promise<void> {
-    const now = this.steady.now();
+  async #sleepUntil(at: number, forPlace = false): Promise<void> {
+    const now = this.#steady.now();
     let until = Math.min(at, now + LOOK_AGAIN_MS);
-    for (const { request } of this.waiting)
+    for (const { request } of this.#waiting)
       if (request.deadline > now) until = Math.min(until, request.deadline);
     if (until <= now) return;
     const controller = new AbortController();
-    this.sleeper = { until, controller };
+    this.#sleeper = { until, controller };
     try {
-      await sleepBy(this.clock, until - now, controller.signal, forPlace);
+      await sleepBy(this.#clock, until - now, controller.signal, forPlace);
     } catch (error) {
       if (error !== WOKEN) throw error;
     } finally {
-      this.sleeper = undefined;
+      this.#sleeper = undefined;
     }
   }
 
-  private remove(waiter: Waiter): void {
-    const index = this.waiting.indexOf(waiter);
-    if (index >= 0) this.waiting.splice(index, 1);
+  #remove(waiter: Waiter): void {
+    const index = this.#waiting.indexOf(waiter);
+    if (index >= 0) this.#waiting.splice(index, 1);
     this.wake();
   }
 }

@@ -64,15 +64,15 @@ export interface PacerOptions {
 
 /** Lets requests leave when they may: one line an origin. */
 export class Pacer implements Places {
-  private readonly options: PacerOptions;
-  private readonly steady: SteadyClock;
-  private readonly lines: LRUCache<string, Line>;
+  readonly #options: PacerOptions;
+  readonly #steady: SteadyClock;
+  readonly #lines: LRUCache<string, Line>;
 
   constructor(options: PacerOptions) {
-    this.options = options;
-    this.steady = new SteadyClock(options.clock);
+    this.#options = options;
+    this.#steady = new SteadyClock(options.clock);
     // Not `max`, for which the library fills arrays of that length at once.
-    this.lines = new LRUCache({ maxSize: options.maxOrigins, sizeCalculation: () => 1 });
+    this.#lines = new LRUCache({ maxSize: options.maxOrigins, sizeCalculation: () => 1 });
   }
 
   /**
@@ -80,44 +80,47 @@ export class Pacer implements Places {
    * only with the reason of `signal`.
    */
   book(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Settled | Promise<Settled> {
-    const paced = this.pacedOf(decision, pace, true);
-    const settled = (result: Place | Deferral): Settled =>
-      'retryAt' in result ? this.deferredReservation(paced, result) : this.bookedReservation(paced, result);
-    const result = paced.line.ask(paced.request, signal);
-    return result instanceof Promise ? result.then(settled) : settled(result);
+    const now = this.now();
+    const paced = this.#pacedOf(decision, pace, now, true);
+    const result = paced.line.ask(paced, now, signal);
+    return result instanceof Promise
+      ? result.then((later) => this.#settled(paced, later))
+      : this.#settled(paced, result);
   }
 
   /**
-   * Takes a slot, and resolves when its time has come.
+   * Takes a slot. A promise only when the request has to wait for it.
    *
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
-  async take(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Promise<TakenSlot> {
-    const paced = this.pacedOf(decision, pace, false);
-    const place = this.ask(paced, signal, false);
+  take(decision: Decision, pace: Pace, signal: AbortSignal | undefined): TakenSlot | Promise<TakenSlot> {
+    const now = this.now();
+    const paced = this.#pacedOf(decision, pace, now, false);
+    const place = this.#ask(paced, now, signal, false);
     if (!(place instanceof Promise)) return new PacedRequest(this, paced, place, 0);
-    const since = this.steady.now();
-    return new PacedRequest(this, paced, await place, this.steady.now() - since);
+    return place.then((later) => new PacedRequest(this, paced, later, this.now() - now));
   }
 
   now(): number {
-    return this.steady.now();
+    return this.#steady.now();
   }
 
-  ask(paced: Paced, signal: AbortSignal | undefined, isFirst: boolean): Place | Promise<Place> {
-    const placed = (result: Place | Deferral): Place => {
-      if (!('retryAt' in result)) return result;
-      throw new RobotsDeferredError(paced.decision, this.deferralOf(paced.decision, result));
-    };
-    const result = paced.line.ask(paced.request, signal, isFirst);
-    return result instanceof Promise ? result.then(placed) : placed(result);
+  askAgain(paced: Paced, signal: AbortSignal | undefined): Place | Promise<Place> {
+    return this.#ask(paced, this.now(), signal, true);
+  }
+
+  #ask(paced: Paced, now: number, signal: AbortSignal | undefined, isFirst: boolean): Place | Promise<Place> {
+    const result = paced.line.ask(paced, now, signal, isFirst);
+    return result instanceof Promise
+      ? result.then((later) => this.#placeOf(paced, later))
+      : this.#placeOf(paced, result);
   }
 
   learn({ line, decision, pace }: Paced, answer: PageAnswer, leftAt: number): void {
     const { status } = answer;
     if (!asksForPause(status)) return;
-    const askedMs = askedPauseMs(retryAfterOf(answer), this.options.clock.now());
-    this.pause(line, decision.origin, { askedMs, leftAt, backOff: pace.backOff, status });
+    const askedMs = askedPauseMs(retryAfterOf(answer), this.#options.clock.now());
+    this.#pause(line, decision.origin, { askedMs, leftAt, backOff: pace.backOff, status });
   }
 
   /**
@@ -128,88 +131,94 @@ export class Pacer implements Places {
   report(origin: string, retryAfter: string, reportedAt: number): void {
     const askedMs = askedPauseMs(retryAfter, reportedAt);
     if (askedMs === undefined) return;
-    const leftMs = askedMs - Math.max(0, this.options.clock.now() - reportedAt);
+    const leftMs = askedMs - Math.max(0, this.#options.clock.now() - reportedAt);
     if (leftMs <= 0) return;
-    this.pause(this.lineOf(origin), origin, { askedMs: leftMs, leftAt: undefined, backOff: false });
+    this.#pause(this.#lineOf(origin), origin, { askedMs: leftMs, leftAt: undefined, backOff: false });
   }
 
   /** The pause of an origin in force, here or in the fleet. Its times are epoch ms. Never rejects. */
   async pauseOf(origin: string): Promise<Pause | undefined> {
-    const { fleet } = this.options;
-    const line = fleet === undefined ? this.lines.peek(origin) : this.lineOf(origin);
+    const { fleet } = this.#options;
+    const line = fleet === undefined ? this.#lines.peek(origin) : this.#lineOf(origin);
     if (fleet !== undefined) await line?.askForPause(fleet);
-    const pause = line?.timetable.pauseAt(this.steady.now());
-    return pause && this.inEpochMs(pause);
+    const pause = line?.timetable.pauseAt(this.now());
+    return pause && this.#inEpochMs(pause);
   }
 
   /** Rejects all waiting requests with `reason`, and forgets all timetables. */
   close(reason: unknown): void {
-    for (const line of this.lines.values()) line.close(reason);
-    this.lines.clear();
+    for (const line of this.#lines.values()) line.close(reason);
+    this.#lines.clear();
   }
 
-  private pacedOf(decision: Decision, pace: Pace, booksAhead: boolean): Paced {
-    const gap = gapOf(decision, this.options.requestRateMs?.(decision), pace);
-    const now = this.steady.now();
+  #pacedOf(decision: Decision, pace: Pace, now: number, booksAhead: boolean): Paced {
+    const gap = gapOf(decision, this.#options.requestRateMs?.(decision), pace);
     const { fetchedAt } = decision.robots;
     // The request for robots.txt counts as one. It could not be paced itself, because the delay was unknown. A time to
     // come is of a clock that was set back since.
-    const robotsAt = fetchedAt === undefined ? -Infinity : this.steady.steadyMs(fetchedAt);
-    const request = {
+    const robotsAt = fetchedAt === undefined ? -Infinity : this.#steady.steadyMs(fetchedAt);
+    return {
+      line: this.#lineOf(decision.origin),
+      decision,
+      pace,
       gap,
       concurrency: pace.concurrency,
       notBefore: robotsAt > now ? -Infinity : robotsAt + gap.delayMs,
       deadline: now + pace.maxDelayMs,
       booksAhead,
     };
-    return { line: this.lineOf(decision.origin), decision, pace, request };
   }
 
-  private pause(line: Line, origin: string, signal: Omit<PauseSignal, 'now' | 'random'>): void {
-    const { random, onPause } = this.options;
-    const pause = line.learn({ ...signal, now: this.steady.now(), random });
-    if (pause !== undefined) onPause?.(origin, this.inEpochMs(pause));
+  #placeOf({ decision }: Paced, result: Place | Deferral): Place {
+    if (!('retryAt' in result)) return result;
+    throw new RobotsDeferredError(decision, this.#deferralOf(decision, result));
   }
 
-  private deferralOf(decision: Decision, { retryAt, delayFrom }: Deferral): Deferral {
-    const deferral = { retryAt: Math.ceil(this.steady.epochMs(retryAt)), delayFrom };
-    this.options.onDeferral?.(decision, deferral);
+  #pause(line: Line, origin: string, signal: Omit<PauseSignal, 'now' | 'random'>): void {
+    const { random, onPause } = this.#options;
+    const pause = line.learn({ ...signal, now: this.now(), random });
+    if (pause !== undefined) onPause?.(origin, this.#inEpochMs(pause));
+  }
+
+  #deferralOf(decision: Decision, { retryAt, delayFrom }: Deferral): Deferral {
+    const deferral = { retryAt: Math.ceil(this.#steady.epochMs(retryAt)), delayFrom };
+    this.#options.onDeferral?.(decision, deferral);
     return deferral;
   }
 
-  private deferredReservation({ decision, request }: Paced, result: Deferral): Settled {
-    const waitMs = Math.ceil(result.retryAt - this.steady.now());
-    const { delayMs } = request.gap;
-    return { status: 'deferred', decision, delayMs, waitMs, ...this.deferralOf(decision, result) };
-  }
-
-  private bookedReservation(paced: Paced, place: Place): Settled {
-    const slot = new PacedRequest(this, paced, place, 0);
+  #settled(paced: Paced, result: Place | Deferral): Settled {
+    const { decision } = paced;
+    if ('retryAt' in result) {
+      const waitMs = Math.ceil(result.retryAt - this.now());
+      const { delayMs } = paced.gap;
+      return { status: 'deferred', decision, delayMs, waitMs, ...this.#deferralOf(decision, result) };
+    }
+    const slot = new PacedRequest(this, paced, result, 0);
     return {
       status: 'booked',
-      decision: paced.decision,
-      delayMs: place.gap.delayMs,
-      delayFrom: place.delayFrom,
-      at: this.steady.epochMs(place.at),
-      waitMs: Math.max(0, place.at - this.steady.now()),
+      decision,
+      delayMs: result.gap.delayMs,
+      delayFrom: result.delayFrom,
+      at: this.#steady.epochMs(result.at),
+      waitMs: Math.max(0, result.at - this.now()),
       done(answer) {
         // The caller makes the request out of our sight.
-        place.hasLeft = true;
+        result.hasLeft = true;
         slot.done(answer);
       },
       release: () => slot.release(),
     };
   }
 
-  private inEpochMs(pause: Pause): Pause {
-    return { ...pause, from: this.steady.epochMs(pause.from), until: this.steady.epochMs(pause.until) };
+  #inEpochMs(pause: Pause): Pause {
+    return { ...pause, from: this.#steady.epochMs(pause.from), until: this.#steady.epochMs(pause.until) };
   }
 
-  private lineOf(origin: string): Line {
-    let line = this.lines.get(origin);
+  #lineOf(origin: string): Line {
+    let line = this.#lines.get(origin);
     if (line === undefined) {
-      line = new Line(origin, this.options.clock, this.steady, this.options.fleet);
-      this.lines.set(origin, line);
+      line = new Line(origin, this.#options.clock, this.#steady, this.#options.fleet);
+      this.#lines.set(origin, line);
     }
     return line;
   }

@@ -38,64 +38,64 @@ export interface TakenSlot {
 export interface Places {
   now(): number;
   /**
-   * Takes a place for a request when its time has come.
+   * Takes another place for a request that has lost its place. A promise only when it has to wait.
    *
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
-  ask(paced: Paced, signal: AbortSignal | undefined, isFirst: boolean): Place | Promise<Place>;
+  askAgain(paced: Paced, signal: AbortSignal | undefined): Place | Promise<Place>;
   /** Learns what the answer to a request that left at `leftAt` says. */
   learn(paced: Paced, answer: PageAnswer, leftAt: number): void;
 }
 
 /** A request for a page, and where it waits. */
-export interface Paced {
+export interface Paced extends LineRequest {
   readonly line: Line;
   readonly decision: Decision;
   readonly pace: Pace;
-  readonly request: LineRequest;
 }
+
+const NO_ANSWER: PageAnswer = Object.freeze({});
 
 /** A request with a place, and with another if it cannot leave in its first. */
 export class PacedRequest implements TakenSlot {
   readonly waitedMs: number;
-  private readonly places: Places;
-  private readonly paced: Paced;
-  private place: Place;
-  private isAnswered = false;
+  readonly #places: Places;
+  readonly #paced: Paced;
+  #place: Place;
+  #isAnswered = false;
 
   constructor(places: Places, paced: Paced, place: Place, waitedMs: number) {
-    this.places = places;
-    this.paced = paced;
-    this.place = place;
+    this.#places = places;
+    this.#paced = paced;
+    this.#place = place;
     this.waitedMs = waitedMs;
   }
 
   leaveNow(): boolean {
-    return this.place.hasLeft || this.paced.line.leave(this.place, this.places.now());
+    return this.#place.hasLeft || this.#paced.line.leave(this.#place, this.#places.now());
   }
 
   async leave(signal?: AbortSignal): Promise<void> {
     while (!this.leaveNow()) {
       this.release();
-      this.place = await this.places.ask(this.paced, signal, true);
+      this.#place = await this.#places.askAgain(this.#paced, signal);
     }
   }
 
   release(): void {
-    if (!this.place.hasLeft) this.paced.line.free(this.place);
+    if (!this.#place.hasLeft) this.#paced.line.free(this.#place);
   }
 
   answered(answer: PageAnswer): void {
-    const { places, paced, place } = this;
-    if (!place.hasLeft || this.isAnswered) return;
-    this.isAnswered = true;
-    paced.line.freeAt(place, places.now() + PLACE_HELD_MS);
-    places.learn(paced, answer, place.at);
+    if (!this.#place.hasLeft || this.#isAnswered) return;
+    this.#isAnswered = true;
+    this.#paced.line.freeAt(this.#place, this.#places.now() + PLACE_HELD_MS);
+    this.#places.learn(this.#paced, answer, this.#place.at);
   }
 
-  done(answer: PageAnswer = {}): void {
-    if (!this.isAnswered && this.place.hasLeft) this.places.learn(this.paced, answer, this.place.at);
-    this.isAnswered = true;
-    this.paced.line.free(this.place);
+  done(answer: PageAnswer = NO_ANSWER): void {
+    if (!this.#isAnswered && this.#place.hasLeft) this.#places.learn(this.#paced, answer, this.#place.at);
+    this.#isAnswered = true;
+    this.#paced.line.free(this.#place);
   }
 }

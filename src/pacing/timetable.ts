@@ -52,12 +52,12 @@ const UNANSWERED_HELD_MS = 600_000;
  * may ask for a pause in between.
  */
 export class Timetable {
-  private last: Place | undefined;
-  private readonly places = new Set<Place>();
-  private latestPause: Pause | undefined;
+  #last: Place | undefined;
+  readonly #places = new Set<Place>();
+  #latestPause: Pause | undefined;
 
   due(now: number, { gap, concurrency, notBefore }: Wanted): Due {
-    const { last } = this;
+    const last = this.#last;
     let { at, delayFrom }: Departure = { at: notBefore, delayFrom: gap.delayFrom };
     if (last !== undefined) {
       const { delayMs, delayFrom: from } = longer(last.gap, gap);
@@ -65,22 +65,22 @@ export class Timetable {
     }
     const pause = this.pauseAt(now);
     if (pause !== undefined && pause.until > at) [at, delayFrom] = [pause.until, pause.delayFrom];
-    return { at, delayFrom, placeAt: this.placeAt(now, concurrency) };
+    return { at, delayFrom, placeAt: this.#placeAt(now, concurrency) };
   }
 
   /** Takes a place for a request that may leave at that time. Only when {@link due} says so. */
   take({ at, delayFrom }: Departure, gap: Gap): Place {
     const freeAt = at + PLACE_HELD_MS;
-    const place: Place = { at, hasLeft: false, freeAt, gap, delayFrom, before: this.last };
-    this.places.add(place);
-    this.last = place;
+    const place: Place = { at, hasLeft: false, freeAt, gap, delayFrom, before: this.#last };
+    this.#places.add(place);
+    this.#last = place;
     return place;
   }
 
   /** Whether the request of `place` leaves now. When it may not, it needs another place. */
   leave(place: Place, now: number): boolean {
-    const { last } = this;
-    if (now >= place.freeAt || !this.places.has(place) || this.pauseAt(now) !== undefined) return false;
+    const last = this.#last;
+    if (now >= place.freeAt || !this.#places.has(place) || this.pauseAt(now) !== undefined) return false;
     if (now < place.at) return false;
     if (last !== undefined && last !== place && now < last.at + longer(last.gap, place.gap).delayMs)
       return false;
@@ -88,37 +88,38 @@ export class Timetable {
     place.hasLeft = true;
     place.freeAt = now + UNANSWERED_HELD_MS;
     place.before = undefined;
-    this.last = place;
+    this.#last = place;
     return true;
   }
 
   /** Frees a place; if its request has not left, the next one may leave instead. Returns whether it was taken. */
   free(place: Place): boolean {
-    if (!this.places.delete(place)) return false;
-    if (this.last === place && !place.hasLeft) this.last = place.before;
+    if (!this.#places.delete(place)) return false;
+    if (this.#last === place && !place.hasLeft) this.#last = place.before;
     place.before = undefined;
     return true;
   }
 
   /** Learns what an answer says. Returns the pause that it begins or lengthens. */
   learn(signal: PauseSignal): Pause | undefined {
-    const pause = nextPause(this.latestPause, signal);
-    this.latestPause = pause ?? this.latestPause;
+    const pause = nextPause(this.#latestPause, signal);
+    this.#latestPause = pause ?? this.#latestPause;
     return pause;
   }
 
   /** The pause in force. */
   pauseAt(now: number): Pause | undefined {
-    return this.latestPause !== undefined && now < this.latestPause.until ? this.latestPause : undefined;
+    return this.#latestPause !== undefined && now < this.#latestPause.until ? this.#latestPause : undefined;
   }
 
-  private placeAt(now: number, concurrency: number): number {
+  #placeAt(now: number, concurrency: number): number {
+    if (this.#places.size < concurrency) return now;
     // Whoever has an expired place may have made the request all the same.
-    for (const place of this.places)
-      if (place.freeAt <= now && this.places.delete(place)) place.before = undefined;
-    if (this.places.size < concurrency) return now;
-    const ends = Array.from(this.places, ({ freeAt }) => freeAt).sort((one, other) => one - other);
-    return ends[this.places.size - concurrency] ?? now;
+    for (const place of this.#places)
+      if (place.freeAt <= now && this.#places.delete(place)) place.before = undefined;
+    if (this.#places.size < concurrency) return now;
+    const ends = Array.from(this.#places, ({ freeAt }) => freeAt).sort((one, other) => one - other);
+    return ends[this.#places.size - concurrency] ?? now;
   }
 }
 

@@ -72,6 +72,7 @@ describe('a process that wakes up late', () => {
     await clock.whenWaiting();
     const retryAt = clock.now() + 3 * DELAY_MS;
     expect(await client.reserve(A)).toMatchObject({ status: 'deferred', retryAt, delayFrom: 'crawl-delay' });
+    await clock.whenWaiting();
     await clock.advance(0);
     await clock.jump(4_000);
     expect(calls).toHaveLength(2);

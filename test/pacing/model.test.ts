@@ -135,8 +135,11 @@ class Crawl {
     this.pending++;
     this.#waiting.add(leaving);
     const { gapMs, concurrency } = this.model;
-    this.#pacer
-      .take(decisionFor(SITE, gapMs), { ...paceOf({}, maxDelayMs), concurrency }, leaving.signal)
+    const pace = { ...paceOf({}, maxDelayMs), concurrency };
+    // It throws when it need not wait to know.
+    const take = async (): Promise<TakenSlot> =>
+      this.#pacer.take(decisionFor(SITE, gapMs), pace, leaving.signal);
+    take()
       .then(async (slot) => {
         if (fate < 0.1) return slot.release();
         // It is decided again in between, for example.

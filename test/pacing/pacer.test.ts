@@ -15,6 +15,17 @@ describe('guardFetch with pacing', () => {
     expect(calls).toEqual([1, 2, 3, 4].map((page, index) => [`${A}/${page}`, index * 2_500]));
   });
 
+  it('a request that need not wait leaves synchronously', async () => {
+    const { client, clock } = laidDown({ [A]: SLOW });
+    const { fetch, calls } = noting(clock);
+    const guarded = guardFetch(fetch, client, { pacing: true });
+    await guarded(`${A}/1`);
+    await clock.advance(2_500);
+    const page = guarded(`${A}/2`);
+    expect(calls).toHaveLength(2);
+    await page;
+  });
+
   it('origins do not wait for each other', async () => {
     const { client, clock } = laidDown({ [A]: SLOW, [B]: '' });
     const { fetch, calls } = noting(clock);

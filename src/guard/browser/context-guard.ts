@@ -143,8 +143,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
       this.#guard.record(hop);
       return false;
     }
-    const error = this.#guard.look(hop, status, headersOf(responseHeaders));
-    this.#guard.record(hop);
+    const error = this.#guard.conclude(hop, status, headersOf(responseHeaders));
     if (error === undefined) return false;
     if (resourceType === 'Document') this.#errors.set(frameId, { error });
     return true;

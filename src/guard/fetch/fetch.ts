@@ -111,7 +111,7 @@ class GuardedFetch {
     }
     assertUnfollowed(response, url);
     const { status } = response;
-    reports.originAnswered(origin, status, response.headers);
+    reports.answered(url, status, response.headers, origin);
     return isRedirect(status)
       ? this.#follow(this.#read(url, undefined), new Hop(url), response, undefined)
       : response;
@@ -136,12 +136,11 @@ class GuardedFetch {
       throw error;
     }
     if (refusal !== undefined) return this.#refuse(refusal, arrivalOf(call.url));
-    const response = await this.#sendHop(hop, addresses, call.redirect === 'follow', (connection) =>
-      this.#send(call.input, this.#initOf(call, connection)),
-    );
+    const follows = call.redirect === 'follow';
+    const response = await this.#sendHop(hop, addresses, follows, [call.input, this.#initOf(call)]);
     const unwanted = this.#look(hop, response);
     if (unwanted !== undefined) return this.#refuse(unwanted, arrivalOf(call.url));
-    return call.redirect === 'follow' ? this.#follow(call, hop, response, addresses) : response;
+    return follows && isRedirect(response.status) ? this.#follow(call, hop, response, addresses) : response;
   }
 
   /** Follows the redirects that begin with the answer to `firstHop`, by the steps of the Fetch standard. */
@@ -163,9 +162,7 @@ class GuardedFetch {
       if (addresses !== undefined) await this.#admitAddress(addresses, next.url, hop);
       const refusal = await this.#guard.admit(hop);
       if (refusal !== undefined) return this.#refuse(refusal, next);
-      response = await this.#sendHop(hop, addresses, true, (connection) =>
-        this.#send(next.url.href, { ...initOf(next, call), ...connection }),
-      );
+      response = await this.#sendHop(hop, addresses, true, [next.url.href, initOf(next, call)]);
       const unwanted = this.#look(hop, response);
       if (unwanted !== undefined) return this.#refuse(unwanted, next);
     }
@@ -182,10 +179,9 @@ class GuardedFetch {
   }
 
   /** The init of the first request of a call. */
-  #initOf(call: Call, connection: object | undefined): object {
-    if (call.redirect !== 'follow') return { ...call.init, ...connection };
-    if (call.init === this.#plainInit && connection === undefined) return this.#plainHop;
-    return { ...call.init, redirect: 'manual', ...connection };
+  #initOf(call: Call): object {
+    if (call.redirect !== 'follow') return call.init;
+    return call.init === this.#plainInit ? this.#plainHop : { ...call.init, redirect: 'manual' };
   }
 
   /** @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`) */
@@ -194,23 +190,29 @@ class GuardedFetch {
   }
 
   /** Sends a request in its slot, and under its address policy if it has one. */
-  #sendHop(
+  async #sendHop(
     hop: Hop,
     addresses: PageHops | undefined,
     follows: boolean,
-    send: (connection?: object) => Promise<ResponseLike>,
+    [input, init]: readonly [input: Call['input'], init: object],
   ): Promise<ResponseLike> {
-    return this.#guard.send(hop, async () => {
-      const response = await (addresses === undefined ? send() : addresses.send(new URL(hop.url), send));
+    try {
+      const leaving = this.#guard.leave(hop);
+      if (leaving !== undefined) await leaving;
+      const response = await (addresses === undefined
+        ? this.#send(input, init)
+        : addresses.send(new URL(hop.url), (connection) => this.#send(input, { ...init, ...connection })));
       if (follows) assertUnfollowed(response, String(hop.url));
       return response;
-    });
+    } catch (error) {
+      this.#guard.fail(hop, error);
+      throw error;
+    }
   }
 
   /** The refusal of a response because of its header fields. Its body is then cancelled. */
   #look(hop: Hop, response: ResponseLike): Refusal | undefined {
-    const refusal = this.#guard.look(hop, response.status, response.headers);
-    this.#guard.record(hop);
+    const refusal = this.#guard.conclude(hop, response.status, response.headers);
     if (refusal !== undefined) discard(response);
     return refusal;
   }

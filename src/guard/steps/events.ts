@@ -23,8 +23,8 @@ export class GuardEvents {
     const { decision, options } = hop;
     // Another guard tells of a request that it decides again.
     if (decision === undefined || (options.isPreliminary === true && refused === undefined)) return;
-    const { usage } = refused ?? {};
-    const way = hop.isRedirected ? hop.way : {};
+    const usage = refused?.usage;
+    const way = hop.isRedirected ? hop.way : undefined;
     this.#asked.tell(decision, usage === undefined ? way : { ...way, usage });
   }
 

@@ -1,13 +1,13 @@
 import type { Clock } from '../../base/index.ts';
 import type { Decision } from '../../decision/index.ts';
-import { type Pace, RobotsDeferredError } from '../../pacing/index.ts';
+import { type Pace, RobotsDeferredError, type TakenSlot } from '../../pacing/index.ts';
 import { AskedClient, type GuardClient } from '../client.ts';
 import { Identity } from '../identity.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from '../options.ts';
 import { type Refusal, refusalFor } from '../refusal.ts';
 import { type AnswerFields, redirects, usageHeaders } from './answer.ts';
 import { GuardEvents } from './events.ts';
-import type { Hop } from './hop.ts';
+import type { Hop, HopOptions } from './hop.ts';
 import { SiteReports } from './site-reports.ts';
 import { UsagePreferences } from './usage.ts';
 
@@ -29,7 +29,7 @@ export interface GuardAbilities {
  * 5. *look*: the site has answered. Its header fields may disallow the purpose of the guard.
  * 6. *record*: it is over, and its slot with it.
  *
- * {@link admit} takes the first three. A library that sends by itself calls {@link pass} in place of `admit` and `send`.
+ * {@link admit} takes the first three. A library that sends by itself calls {@link pass} in place of `admit` and `leave`.
  * What is known of a request is in its {@link Hop}.
  */
 export class Guard<Result = unknown> {
@@ -116,18 +116,15 @@ export class Guard<Result = unknown> {
   async pass(hop: Hop): Promise<void> {
     const refusal = await this.admit(hop);
     if (refusal !== undefined) throw refusal;
-    await hop.slot?.leave(hop.options.signal);
+    await this.leave(hop);
   }
 
-  /** Sends an admitted request in its slot: at once, unless another left meanwhile. */
-  async send<Answer>(hop: Hop, send: () => Promise<Answer>): Promise<Answer> {
-    try {
-      if (hop.slot?.leaveNow() === false) await hop.slot.leave(hop.options.signal);
-      return await send();
-    } catch (error) {
-      this.fail(hop, error);
-      throw error;
-    }
+  /**
+   * An admitted request leaves in its slot. `undefined` when it may be sent at once; a promise when another request left
+   * meanwhile. Whatever prevents the departure, or the answer, is told to {@link fail}.
+   */
+  leave({ slot, options }: Hop): Promise<void> | undefined {
+    return slot?.leaveNow() === false ? slot.leave(options.signal) : undefined;
   }
 
   /**
@@ -136,11 +133,24 @@ export class Guard<Result = unknown> {
    * @returns the refusal of an answer whose header fields disallow the purpose of the guard. Its body must not be read.
    */
   look(hop: Hop, status: number, headers: AnswerFields): Refusal | undefined {
-    hop.status = status;
     hop.slot?.answered({ status, headers });
-    this.reports.answered(hop.url, status, headers);
-    if (status === 402) this.#events.paymentRequired(hop.url);
+    return this.#look(hop, status, headers);
+  }
+
+  /**
+   * {@link look} and {@link record} at once, for a library that shows no end of the body behind the header, or has read it
+   * already.
+   */
+  conclude(hop: Hop, status: number, headers: AnswerFields): Refusal | undefined {
+    hop.slot?.done({ status, headers });
+    return this.#look(hop, status, headers);
+  }
+
+  #look(hop: Hop, status: number, headers: AnswerFields): Refusal | undefined {
+    hop.status = status;
     const { decision } = hop;
+    this.reports.answered(hop.url, status, headers, decision?.origin);
+    if (status === 402) this.#events.paymentRequired(hop.url);
     if (this.#settings.purpose === undefined || decision?.allowed !== true || hop.isRefusalTold)
       return undefined;
     if (redirects(status, headers)) return undefined;
@@ -198,40 +208,49 @@ export class Guard<Result = unknown> {
     const refused = this.#refusedBy(decision);
     const { pace, enforces } = this.#settings;
     const isSent = refused === undefined || !enforces;
-    if (isSent && pace !== undefined && hop.options.waits !== false) return this.#pace(hop, pace, refused);
-    this.#events.decided(hop, refused);
-    return refused && this.#refuse(hop, refused);
+    if (!isSent || pace === undefined || hop.options.waits === false) return this.#tell(hop, refused);
+    const taken = this.#takeSlot(decision, pace, hop.options);
+    if (taken instanceof Promise) return this.#waitForSlot(hop, taken, refused);
+    hop.slot = taken;
+    return this.#tell(hop, refused);
+  }
+
+  /** A promise when the request has to wait, or will not get a slot. */
+  #takeSlot(decision: Decision, pace: Pace, options: HopOptions): TakenSlot | Promise<TakenSlot> {
+    const { maxDelayMs = Infinity, signal } = options;
+    const limited = maxDelayMs < pace.maxDelayMs ? { ...pace, maxDelayMs } : pace;
+    try {
+      return this.#asked.takeSlot(decision, limited, signal);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Waits for the slot of a request. The rules may have changed after that, so it is decided again. */
-  async #pace(hop: Hop, pace: Pace, refusedAtFirst: Decision | undefined): Promise<Refusal | undefined> {
+  async #waitForSlot(
+    hop: Hop,
+    taking: Promise<TakenSlot>,
+    refusedAtFirst: Decision | undefined,
+  ): Promise<Refusal | undefined> {
     let refused = refusedAtFirst;
     try {
-      hop.slot = await this.#takeSlot(hop, pace);
+      hop.slot = await taking;
       if (hop.slot.waitedMs > 0) refused = this.#refusedBy(await this.#decide(hop));
     } catch (error) {
       hop.slot?.release();
-      throw error;
-    } finally {
-      // However long it waited, it is one request, which is told of once.
       this.#events.decided(hop, refused);
+      if (!hop.isRedirected || !(error instanceof RobotsDeferredError)) throw error;
+      throw new RobotsDeferredError(error.decision, error, hop.way);
     }
-    const refusal = refused && this.#refuse(hop, refused);
-    if (refusal !== undefined) hop.slot.release();
-    return refusal;
+    return this.#tell(hop, refused);
   }
 
-  async #takeSlot(hop: Hop, pace: Pace): Promise<NonNullable<Hop['slot']>> {
-    const { decision, isRedirected, way, options } = hop;
-    if (decision === undefined) throw new TypeError('Expected a decided request');
-    const { maxDelayMs = Infinity } = options;
-    const limited = maxDelayMs < pace.maxDelayMs ? { ...pace, maxDelayMs } : pace;
-    try {
-      return await this.#asked.takeSlot(decision, limited, options.signal);
-    } catch (error) {
-      if (!isRedirected || !(error instanceof RobotsDeferredError)) throw error;
-      throw new RobotsDeferredError(error.decision, error, way);
-    }
+  /** Tells of a request whose decision is final, once however long it waited. Returns the refusal. */
+  #tell(hop: Hop, refused: Decision | undefined): Refusal | undefined {
+    this.#events.decided(hop, refused);
+    const refusal = refused && this.#refuse(hop, refused);
+    if (refusal !== undefined) hop.slot?.release();
+    return refusal;
   }
 
   /** The decision that refuses a request: that of robots.txt, or with a purpose one about the use of the page. */

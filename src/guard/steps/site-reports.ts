@@ -14,16 +14,20 @@ export class SiteReports {
     this.#client = client;
   }
 
-  /** An answer came: the site is reachable unless the status is 5xx, and may ask for a pause. */
-  answered(url: string | URL, status: number, headers: AnswerFields): void {
-    this.#report(url, status < 500, asksForPause(status) ? fieldOf(headers, 'retry-after') : null);
-  }
-
-  /** As {@link answered}, for an origin that `Guard.allowedOrigin` returned. */
-  originAnswered(origin: string, status: number, headers: AnswerFields): void {
-    const questions = this.#client[QUESTIONS];
-    if (questions === undefined || asksForPause(status)) this.answered(`${origin}/`, status, headers);
-    else questions.reportOrigin(origin, status < 500);
+  /**
+   * An answer came: the site is reachable unless the status is 5xx, and may ask for a pause.
+   *
+   * @param origin That of `url`, if a decision tells it: then the URL need not be read again.
+   */
+  answered(url: string | URL, status: number, headers: AnswerFields, origin?: string): void {
+    const isReachable = status < 500;
+    if (asksForPause(status)) {
+      this.#report(url, isReachable, fieldOf(headers, 'retry-after'));
+      return;
+    }
+    const questions = origin === undefined ? undefined : this.#client[QUESTIONS];
+    if (questions === undefined || origin === undefined) this.#report(url, isReachable);
+    else questions.reportOrigin(origin, isReachable);
   }
 
   /** A request failed. Not reported when the failure says nothing about the site. */

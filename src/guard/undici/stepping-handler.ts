@@ -58,7 +58,7 @@ export class SteppingHandler implements ResponseHandler {
       this.#hasAnswered = true;
       const { url, hop, origin } = this.#sent;
       if (isRedirect(status)) this.#redirected.set(this.#handler, hop ?? this.#unsteppedHop(url));
-      if (origin !== undefined) this.#guard.reports.originAnswered(origin, status, headers);
+      if (origin !== undefined) this.#guard.reports.answered(url, status, headers, origin);
       const refusal = hop && this.#guard.look(hop, status, headers);
       if (refusal !== undefined) {
         (controller as { abort(reason: Error): void }).abort(refusal);

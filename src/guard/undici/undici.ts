@@ -3,6 +3,7 @@ import { OWN_REQUEST } from '../../fetch/transport.ts';
 import type { GuardClient } from '../client.ts';
 import { ignoredBecause } from '../ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
+import type { Refusal } from '../refusal.ts';
 import { Guard } from '../steps/guard.ts';
 import { Hop } from '../steps/hop.ts';
 import { assertServed, isLegacyHandler, legacyDispatcher } from './legacy-dispatcher.ts';
@@ -110,23 +111,33 @@ class GuardedDispatch {
     const { signal, release } = signalOf(request.signal);
     const options = { signal, because: ignoredBecause(request.robots) };
     const hop = this.#redirected.get(handler)?.redirectedTo(url, options) ?? new Hop(url, options);
-    const send = (): boolean => this.#send(request, handler, { url, hop, origin: undefined });
-    const admitted = this.#guard.admit(hop);
-    if (admitted === undefined) {
+    const send = (): boolean => {
       release();
-      return send();
+      return this.#send(request, handler, { url, hop, origin: undefined });
+    };
+    const fails = (error: unknown): void => {
+      release();
+      this.#guard.record(hop);
+      fail(handler, error);
+    };
+    const admitted = this.#guard.admit(hop);
+    const leaving = admitted === undefined ? this.#guard.leave(hop) : this.#leaveOnceAdmitted(hop, admitted);
+    if (leaving !== undefined) {
+      leaving.then(send).catch(fails);
+      return true;
     }
-    Promise.resolve(admitted)
-      .then((refusal) => {
-        if (refusal !== undefined) throw refusal;
-        return hop.slot?.leaveNow() === false ? hop.slot.leave(signal).then(send) : send();
-      })
-      .catch((error: unknown) => {
-        this.#guard.record(hop);
-        fail(handler, error);
-      })
-      .finally(release);
-    return true;
+    try {
+      return send();
+    } catch (error) {
+      this.#guard.record(hop);
+      throw error;
+    }
+  }
+
+  async #leaveOnceAdmitted(hop: Hop, admitted: Refusal | Promise<Refusal | undefined>): Promise<void> {
+    const refusal = await admitted;
+    if (refusal !== undefined) throw refusal;
+    await this.#guard.leave(hop);
   }
 
   #send(
