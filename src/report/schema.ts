@@ -9,7 +9,7 @@ import { explanation, pastedAnswer } from './schema/explanation.ts';
 import { group, rule } from './schema/fields.ts';
 import { diagnostic, policy } from './schema/policy.ts';
 
-export { comparison, type ComparisonAnswer } from './schema/comparison.ts';
+export * from './schema/comparison.ts';
 export {
   decision,
   fileDecision,
@@ -20,44 +20,9 @@ export {
   type UsageRecord,
   type VerdictRecord,
 } from './schema/decision.ts';
-export {
-  explainedByFile,
-  type ExplainedByFile,
-  explainedUrl,
-  type ExplainedUrl,
-  explanation,
-  type ExplanationAnswer,
-  type FileParts,
-  type GroupRanges,
-  type PageAnswer,
-  pastedAnswer,
-  type PastedAnswer,
-} from './schema/explanation.ts';
+export * from './schema/explanation.ts';
 export { group, rule, type Schema } from './schema/fields.ts';
-export {
-  accessLine,
-  type AccessLine,
-  askedLine,
-  type AskedLine,
-  importLine,
-  type ImportLine,
-  lintLine,
-  type LintLine,
-  policyLine,
-  type PolicyLine,
-  prefetchLine,
-  type PrefetchLine,
-  profileLine,
-  type ProfileLine,
-  replayLine,
-  type ReplayLine,
-  replayReportLine,
-  type ReplayReportLine,
-  storedLine,
-  type StoredLine,
-  testLine,
-  type TestLine,
-} from './schema/lines.ts';
+export * from './schema/lines.ts';
 export {
   type DiagnosticRecord,
   policy,

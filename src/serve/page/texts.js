@@ -3,8 +3,8 @@
 
 const many = (count, one, several) => count.toLocaleString('en') + ' ' + (count === 1 ? one : several);
 
-/** By the code of the failure. */
-const failures = {
+/** By the code of the failure, as in `report/text/fetch-errors.ts`. */
+export const failures = {
   ERR_ROBOTS_DEADLINE: 'the server took too long to answer',
   ERR_ROBOTS_NOT_MODIFIED: 'the server said “unchanged” (status 304) instead of sending the file',
   ERR_ROBOTS_NO_FTP_TRANSPORT: 'this service does not fetch over FTP',
@@ -22,7 +22,7 @@ const failures = {
   ERR_ROBOTS_TRAILING_OCTETS: 'the file came compressed, with something behind it that does not belong to it',
   ERR_ROBOTS_TRANSFER_CODING: 'the file came in a coding that cannot be read',
   ERR_ROBOTS_PARTIAL_CONTENT: 'only a part of the file came',
-  ERR_ROBOTS_MALFORMED: 'what the server sent is not valid HTTP',
+  ERR_ROBOTS_MALFORMED: 'what the server sent is not valid HTTP or FTP',
   ERR_ROBOTS_FETCH_FAILED: 'the connection failed',
   ERR_ROBOTS_FTP_CLOSED: 'the FTP server closed the connection',
   ERR_ROBOTS_FTP_REPLY_LIMIT: 'the FTP server answered with more than is read',
