@@ -88,6 +88,8 @@ const chromium = fileURLToPath(new URL('support/chromium.ts', import.meta.url));
 const puppeteer = fileURLToPath(new URL('support/puppeteer.ts', import.meta.url));
 const folder = new URL('../build/readme/', import.meta.url);
 let site: Site;
+/** What the quick start asks. */
+let google: Site;
 let redisServer: RedisServer | undefined;
 let ftpSite: FtpSite;
 let proxy: Proxy;
@@ -97,6 +99,10 @@ beforeAll(async () => {
     if (request.url === '/robots.txt') answer(response, { body: 'User-agent: *\nDisallow: /private\n' });
     else answer(response, { body: 'a page' });
   });
+  google = await startSite({
+    '/robots.txt': { body: 'User-agent: *\nDisallow: /search\n' },
+    '/humans.txt': { body: 'people' },
+  });
   ftpSite = await startFtpSite();
   proxy = await startProxy();
   mkdirSync(folder, { recursive: true });
@@ -105,15 +111,24 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await site.close();
+  await google.close();
   await redisServer?.stop();
   await ftpSite.close();
   await proxy[Symbol.asyncDispose]();
   if (existsSync(folder)) rmSync(folder, { recursive: true });
 });
 
-/** `expression; // value` → a claim, where the comment is a literal to its end. */
+/**
+ * `expression; // value` → a claim, where the comment is a literal to its end. So is what `console.log` prints: its comment
+ * is the line, or how it begins.
+ */
 function withClaims(source: string): string {
-  return source.replaceAll(
+  const printed = source.replaceAll(
+    /^( *console\.log\((.*)\);) \/\/ (.*?)( …)?$/gm,
+    (_, call: string, values: string, line: string, cut = '') =>
+      `${call} claims.push([[${values}].join(' ')${cut === '' ? '' : `.slice(0, '${line}'.length)`}, '${line}']);`,
+  );
+  return printed.replaceAll(
     /^( *)(\S.*); \/\/ (true|false|\d+|'[^']*'|\{ \w+: [^…\n]*\})$/gm,
     (_, indent: string, expression: string, claim: string) =>
       `${indent}claims.push([${expression}, ${claim}]);`,
@@ -134,7 +149,7 @@ async function run(index: number, source: string): Promise<void> {
     .replaceAll('http://proxy.example.com:3128', proxy.url)
     .replaceAll('./robots-cache', fileURLToPath(new URL('robots-cache', folder)))
     .replaceAll('./evidence.', fileURLToPath(new URL('evidence.', folder)))
-    .replaceAll('https://www.google.com', site.origin)
+    .replaceAll('https://www.google.com', google.origin)
     .replaceAll('process.env.REDIS_URL', JSON.stringify(redisServer?.url))
     // The rules alone need no site.
     .replaceAll(
