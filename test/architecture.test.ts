@@ -244,6 +244,32 @@ describe('the rooms', () => {
     expect([...used].filter((name) => !(name in known))).toEqual([]);
   });
 
+  it('have a map whose paths lead somewhere, and a road whose names are those of the code', () => {
+    const map = readFileSync(join(root, 'src/README.md'), 'utf8').replaceAll(/^```.*?^```$/gms, '');
+    const names = [...map.matchAll(/`([^`\s]+)`/g)].map(([, name = '']) => name);
+    const paths = names.filter((name) => /^[\w./-]+(?:\/|\.[jt]s)$/.test(name));
+    expect(paths.length).toBeGreaterThan(100);
+    const there = ['src', 'test'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+        (path) => `/${folder}/${path}`,
+      ),
+    );
+    const leads = (path: string): boolean =>
+      existsSync(join(root, path)) || there.some((each) => each.endsWith(`/${path.replace(/\/$/, '')}`));
+    expect(paths.filter((path) => !leads(path))).toEqual([]);
+
+    const road = map.slice(map.indexOf('### The main road'), map.indexOf('## Entrances'));
+    const told = [...road.matchAll(/`([^`\s]+)`/g)].map(([, name = '']) => name);
+    const texts = told.flatMap((name) => sources.get(name)?.text ?? []);
+    expect(texts.length).toBeGreaterThan(10);
+    const gone = told
+      .filter((name) => /^#?[a-z]\w*(?:\.#?\w+)?$/i.test(name) && !name.endsWith('.ts'))
+      .filter((name) =>
+        name.split('.').some((part) => !texts.some((text) => new RegExp(`(?<!\\w)${part}\\b`).test(text))),
+      );
+    expect(gone).toEqual([]);
+  });
+
   it('has imports that go downwards only, through doors, to the libraries of the room, and to no entrance', () => {
     expect([...sources.values()].flatMap(faults)).toEqual([]);
   });

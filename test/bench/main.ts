@@ -19,7 +19,7 @@ import { storedPrefetch } from './stored-prefetch.bench.ts';
 
 /*
  * `npm run bench` measures what users call, as ratios against peers in one run, and exits with 1 where a bar is missed.
- * `npm run bench -- NAME…` measures these parts alone; with `--readme` the README gets their tables. Nothing of this is a
+ * `npm run bench -- NAME…` measures these parts alone; with `--readme` measured.md gets their tables. Nothing of this is a
  * test, because machines differ.
  */
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 9);
@@ -62,7 +62,7 @@ const STORES = 'stores';
 const WITH_FILES: ReadonlySet<string> = new Set(['parse', 'first', 'check', 'warm', 'compat', STORES]);
 const order = [...Object.keys(parts), STORES];
 
-const README = new URL('../../../test/bench/README.md', import.meta.url);
+const MEASURED = new URL('../../../test/bench/measured.md', import.meta.url);
 const TO_README = '--readme';
 
 const asked = process.argv.slice(2).filter((name) => name !== TO_README);
@@ -81,7 +81,7 @@ for (const name of names) {
   measured.push(name === STORES ? await measureStores() : await measurePart(name));
 }
 if (process.argv.includes(TO_README)) {
-  writeFileSync(README, renewed(readFileSync(README, 'utf8'), measured, order));
+  writeFileSync(MEASURED, renewed(readFileSync(MEASURED, 'utf8'), measured, order));
 }
 if (missed.length > 0) {
   console.log(`\nBars that were missed:\n${missed.join('\n')}`);

@@ -58,7 +58,7 @@ export interface Row {
   readonly held: boolean;
 }
 
-/** The table of `test/bench/README.md`. */
+/** A table of `test/bench/measured.md`. */
 export function tableOf(rows: readonly Row[]): string {
   return markdown([
     ['what', 'canfetch', 'peer', 'ratio', 'bar'],

@@ -3,12 +3,12 @@ import { lineOf, renewed, sectionOf } from './report.ts';
 
 const row = { what: 'a question', ours: '2 ns', peer: '8 ns', ratio: '4.0 ×', bar: '≥ 5 ×', held: false };
 const order = ['first', 'warm', 'cold'];
-const readme = '# Bench\n\n<!-- measured -->\n\n<!-- end -->\n\n## Rest\n';
+const tables = '# Bench\n\n<!-- measured -->\n\n<!-- end -->\n\n## Rest\n';
 
-describe('The tables of the README', () => {
+describe('The tables', () => {
   test('A part that is measured again replaces its own table, and leaves those of other parts', () => {
     const both = renewed(
-      readme,
+      tables,
       [sectionOf('cold', 'on A', [row]), sectionOf('first', 'on A', 'old')],
       order,
     );
@@ -25,7 +25,7 @@ describe('The tables of the README', () => {
   });
 
   test('A part that the bench no longer has loses its table', () => {
-    const before = renewed(readme, [sectionOf('gone', 'on A', 'x')], ['gone']);
+    const before = renewed(tables, [sectionOf('gone', 'on A', 'x')], ['gone']);
     expect(renewed(before, [], order)).not.toContain('gone');
   });
 });

@@ -15,9 +15,9 @@ export function sectionOf(name: string, how: string, content: readonly Row[] | s
   return { name, text: `### \`${name}\`\n\n${how}\n\n${table}` };
 }
 
-/** The README with these parts renewed, in the given order of all parts. Those that were not measured stay. */
-export function renewed(readme: string, parts: readonly MeasuredPart[], order: readonly string[]): string {
-  return readme.replace(MEASURED, (_, start: string, before: string, end: string) => {
+/** The tables with these parts renewed, in the given order of all parts. Those that were not measured stay. */
+export function renewed(tables: string, parts: readonly MeasuredPart[], order: readonly string[]): string {
+  return tables.replace(MEASURED, (_, start: string, before: string, end: string) => {
     const texts = new Map<string, string>();
     for (const text of before.trim().split(/\n\n(?=### )/)) {
       const name = HEADING.exec(text)?.[1];

@@ -7,7 +7,7 @@ import robotsParser from 'canfetch/robots-parser';
 import { parseRobots } from 'canfetch/rules';
 import type { Plan, SeenRequest } from './sites.ts';
 
-/** What is not the same everywhere: the table of `src/package/README.md`. */
+/** What is not the same everywhere: see `src/package/README.md`. */
 export interface Runtime {
   readonly name: string;
   /** Whether the address of a connection is checked. */
