@@ -131,7 +131,7 @@ export function embeddedStore(
   if (setAside !== undefined) storeChannels.store.publish({ type: 'set-aside', ...setAside });
   const table = new Table(database, clock);
   const pendingChanges = new PendingChanges(table);
-  const calls = new Calls(name, closeDatabase);
+  const calls = new Calls(name, () => table.ended().then(closeDatabase));
   const open = <Result>(work: () => Promise<Result>): Promise<Result> => calls.run(work);
   const close = (): Promise<void> => {
     table.writeNow();
@@ -182,14 +182,19 @@ export function embeddedStore(
   };
 }
 
-/** Takes the lease of `key`, and reads the value under `valueKey` in the same transaction. `undefined`: it is held. */
+/**
+ * Takes the lease of `key`, and reads the value under `valueKey` in the same transaction. `undefined`: it is held.
+ *
+ * Nobody else can take it from the time the transaction begins, because writers wait for each other. So the caller need not
+ * wait for the disk. If the commit fails, others may take it too, as if there were none.
+ */
 function takeLease(
   table: Table,
   key: string,
   ttlMs: number,
   valueKey: string | undefined,
 ): Promise<{ readonly token: string; readonly content: Buffer | undefined } | undefined> {
-  return table.write('now', (writer) => {
+  return table.write('ahead', (writer) => {
     if (isHeld(writer, key, table.now())) return undefined;
     const token = writer.nextToken();
     writer.put('lease', { key, content: Buffer.from(`${token} ${ttlMs}`), expiresAt: table.now() + ttlMs });

@@ -61,6 +61,11 @@ export class Table {
     this.#batches.writeNow();
   }
 
+  /** Resolves when no transaction is under way. */
+  ended(): Promise<void> {
+    return this.#batches.ended();
+  }
+
   /** Deletes all expired entries, a page at a time. @returns how many. */
   sweep(): Promise<number> {
     return this.#pageByPage(() => this.#database.sweep(this.now(), PAGE));

@@ -1,5 +1,8 @@
-/** `now`: a caller waits for the write. `soon`: the write may wait for others, to share their transaction. */
-export type Urgency = 'now' | 'soon';
+/**
+ * `now`: a caller waits for the write. `ahead`: a caller waits, but not for the disk: it goes on ahead of the commit.
+ * `soon`: the write may wait for others, to share their transaction.
+ */
+export type Urgency = 'now' | 'ahead' | 'soon';
 
 /** One write, which runs inside a transaction. */
 export interface BatchedWrite<Result> {
@@ -24,6 +27,8 @@ interface Waiting {
   readonly isSmall: boolean;
   /** Whether it gets a transaction of its own. */
   readonly isAlone: boolean;
+  /** Whether its caller goes on before the commit. */
+  readonly isAhead: boolean;
   settle(): void;
   reject(reason: unknown): void;
 }
@@ -44,8 +49,8 @@ export class WriteBatches {
   #waiting: Waiting[] = [];
   /** Whether a caller waits for one of the waiting writes. */
   #isUrgent = false;
-  /** Whether a transaction is requested. Only one is requested at a time: until it begins, further writes join it. */
-  #isWriting = false;
+  /** The transaction that is requested. Only one is requested at a time: until it begins, further writes join it. */
+  #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #gatherMs = GATHER_MS;
 
@@ -58,7 +63,10 @@ export class WriteBatches {
     this.#afterWrites = afterWrites;
   }
 
-  /** Resolves when the write is committed. Rejects when the commit fails, or with the error that `work` throws. */
+  /**
+   * Resolves when the write is committed, or, `ahead`, when it is made. Rejects with the error that `work` throws, or when
+   * the commit fails; whoever went on ahead is not told of that.
+   */
   add<Result>({ urgency, work, isSmall }: BatchedWrite<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       let settle = (): void => undefined;
@@ -69,10 +77,11 @@ export class WriteBatches {
         },
         isSmall,
         isAlone: false,
+        isAhead: urgency === 'ahead',
         settle: () => settle(),
         reject,
       });
-      if (urgency === 'now') this.#isUrgent = true;
+      if (urgency !== 'soon') this.#isUrgent = true;
       this.#schedule();
     });
   }
@@ -84,29 +93,38 @@ export class WriteBatches {
     this.#schedule();
   }
 
+  /** Resolves when no transaction is under way. */
+  async ended(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
   #schedule(): void {
-    if (this.#isWriting || this.#waiting.length === 0) return;
-    if (this.#isUrgent || this.#gatherMs === 0 || this.#waiting.length >= MAX_WRITES) void this.#write();
-    else this.#timer ??= setTimeout(() => void this.#write(), this.#gatherMs);
+    if (this.#writing !== undefined || this.#waiting.length === 0) return;
+    if (this.#isUrgent || this.#gatherMs === 0 || this.#waiting.length >= MAX_WRITES) this.#begin();
+    else this.#timer ??= setTimeout(() => this.#begin(), this.#gatherMs);
+  }
+
+  #begin(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#write();
   }
 
   async #write(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#isWriting = true;
     let taken: Waiting[] | undefined;
     try {
       await this.#transact(() => {
         taken = this.#take();
         const made = taken.filter(tryWork);
         this.#afterWrites();
-        taken = made;
+        for (const each of made) if (each.isAhead) each.settle();
+        taken = made.filter(({ isAhead }) => !isAhead);
       });
       for (const each of taken ?? []) each.settle();
     } catch (reason) {
       this.#failed(taken ?? this.#take(), reason);
     }
-    this.#isWriting = false;
+    this.#writing = undefined;
     this.#schedule();
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { WriteBatches } from '../../../src/store/embedded/write-batch.ts';
+import { type Urgency, WriteBatches } from '../../../src/store/embedded/write-batch.ts';
 
 /** A database of which only the transactions count: each is what was done in it. */
 class Transactions {
@@ -7,12 +7,15 @@ class Transactions {
   /** Tells whether a transaction with so much in it cannot be committed. */
   refuses: (done: readonly string[]) => boolean = () => false;
   done: string[] = [];
+  /** Commits wait for it. */
+  commit: Promise<void> = Promise.resolve();
 
   readonly transact = async (work: () => void): Promise<void> => {
     // The lock is got somewhat later.
     await Promise.resolve();
     this.done = [];
     work();
+    await this.commit;
     if (this.refuses(this.done)) throw new Error('the disk is full');
     this.committed.push(this.done);
   };
@@ -22,7 +25,7 @@ describe('writes in transactions', () => {
   let transactions: Transactions;
   let batches: WriteBatches;
 
-  const write = (name: string, urgency: 'now' | 'soon', isSmall = true): Promise<string> =>
+  const write = (name: string, urgency: Urgency, isSmall = true): Promise<string> =>
     batches.add({
       urgency,
       isSmall,
@@ -88,6 +91,23 @@ describe('writes in transactions', () => {
     const settled = Promise.allSettled([write('large', 'soon', false), write('lease', 'now')]);
     expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     expect(transactions.committed).toEqual([['lease']]);
+  });
+
+  it('whose callers went on ahead of the commit: those are not told that it failed, and nothing is made again', async () => {
+    let commit = (): void => undefined;
+    transactions.commit = new Promise((resolve) => (commit = resolve));
+    transactions.refuses = () => true;
+    const other = write('set', 'now');
+    expect(await write('lease', 'ahead')).toBe('lease');
+    let isEnded = false;
+    const ended = batches.ended().then(() => (isEnded = true));
+    await Promise.resolve();
+    expect(isEnded).toBe(false);
+    commit();
+    await expect(other).rejects.toThrow('the disk is full');
+    await ended;
+    // What is tried once more has a transaction of its own.
+    expect([transactions.done, transactions.committed]).toEqual([['set', 'lease'], []]);
   });
 
   it('reject when the commit keeps failing', async () => {

@@ -92,6 +92,13 @@ describe('LMDB', () => {
     expect(await store.reserve('k', MINUTE)).toBe(MINUTE);
   });
 
+  it('commits a lease that was given, also when it is closed at once', async () => {
+    expect(await store.lease('k', HOUR)).toBeDefined();
+    await store.close();
+    store = lmdbStore({ path, clock });
+    expect(await store.lease('k', HOUR)).toBeUndefined();
+  });
+
   it("two stores on one folder see each other's writes, also after one is closed", async () => {
     const other = lmdbStore({ path, clock });
     await store.set('k', 'value', { ttlMs: HOUR });
