@@ -10,8 +10,8 @@ import { isThorough } from '../support/thorough.ts';
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 /**
- * The contract of a client that loads from some version of Node on. The versions are those of "Supported versions" in
- * `src/guard/README.md`: the oldest and the newest of each client.
+ * The contract of a client that loads from some version of Node on. The versions are those of "What is served" in
+ * `src/package/README.md`: the oldest and the newest of each client.
  */
 async function contractFrom(
   [needsMajor, needsMinor]: readonly [major: number, minor: number],
