@@ -164,7 +164,8 @@ function faultOf(
   const mayUseEntrances = file.startsWith('cli/') || entrances.has(file);
   if (entrances.has(target) && mayUseEntrances) return undefined;
   if (entrances.has(target) && !typeOnly) return 'an entrance, for users only';
-  if (there !== here && rooms[there]?.doors.includes(target) !== true) return 'not a door of its room';
+  if (there !== here && rooms[there]?.doors.includes(target) !== true)
+    return 'not a file of its room that others may import';
   return undefined;
 }
 
@@ -329,12 +330,12 @@ describe('a wrong import is found:', () => {
       "import type { Decision } from '../decision/index.ts';",
       /is above/,
     ],
-    ['past a door', 'guard/got.ts', "import { Line } from '../pacing/line.ts';", /not a door/],
+    ['past a door', 'guard/got.ts', "import { Line } from '../pacing/line.ts';", /others may import/],
     [
       'past a door for a type',
       'cache/entry.ts',
       "import type { AttemptDue } from '../lifecycle/state.ts';",
-      /not a door/,
+      /others may import/,
     ],
     ['by export', 'fetch/index.ts', "export * from '../cache/index.ts';", /is above/],
     ['by import()', 'lifecycle/profile.ts', "const load = () => import('../fetch/index.ts');", /is above/],

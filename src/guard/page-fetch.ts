@@ -1,5 +1,5 @@
 /**
- * The fetch of the command for pages. It is a door of its own, because it loads undici.
+ * The fetch of the command for pages. It stands apart from `index.ts`, because it loads undici.
  */
 import type { Dispatcher, Response } from 'undici';
 import type { Purpose } from '../decision/index.ts';

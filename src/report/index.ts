@@ -1,6 +1,6 @@
 /**
  * Renders decisions and files as text and JSON, for `cli/`, `serve/` and `mcp/`. `text/` and `input/` have an
- * `index.ts` of their own, and `schema.ts` is a door, because it loads zod: nothing else here may import a library, so that
+ * `index.ts` of their own; `schema.ts` stands apart, because it loads zod: nothing else here may import a library, so that
  * `canfetch --help` and `canfetch --robots` stay fast. This room must not import the client or a room above it.
  */
 export { annotate, type AnnotatedLine, type OmittedLines, groupLines, linesOf } from './annotate.ts';
