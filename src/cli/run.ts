@@ -3,7 +3,7 @@ import { readArguments, notAmong } from './frame/arguments.ts';
 import { type Command, type ExitCode, exitCode } from './frame/command.ts';
 import { commands, defaultCommand } from './commands.ts';
 import { commandHelp, programHelp } from './frame/help.ts';
-import { BrokenPipeError, Output, printable, widthOf, withoutUserinfo } from '../report/text/index.ts';
+import { BrokenPipeError, printable, widthOf, withoutUserinfo, writeWhole } from '../report/text/index.ts';
 import type { Session } from '../report/index.ts';
 import { UsageError } from '../report/session.ts';
 
@@ -30,12 +30,12 @@ async function dispatch(session: Session): Promise<ExitCode> {
   const command = named ?? defaultCommand;
   const given = readArguments(command, named === undefined ? argv : rest);
   if (argv.length === 0 || given.switches.has('help')) {
-    await print(session, helpFor(named, widthOf(stdout)));
+    await writeWhole(stdout, helpFor(named, widthOf(stdout)));
     // 0 would mean "allowed" to a script whose list of URLs turned out empty.
     return argv.length === 0 ? exitCode.usage : exitCode.success;
   }
   if (given.switches.has('version')) {
-    await print(session, `${await versionLine()}\n`);
+    await writeWhole(stdout, `${await versionLine()}\n`);
     return exitCode.success;
   }
   return command.run(given, session, { commands, defaultCommand });
@@ -52,12 +52,6 @@ async function versionLine(): Promise<string> {
 
 function helpFor(named: Command | undefined, width: number | undefined): string {
   return named === undefined ? programHelp(commands, defaultCommand, width) : commandHelp(named, width);
-}
-
-async function print({ stdout }: Session, text: string): Promise<void> {
-  const output = new Output(stdout);
-  await output.write(text);
-  await output.release();
 }
 
 function unknownCommand(word: string): UsageError {

@@ -49,7 +49,8 @@ describe('the table of stored records', () => {
 });
 
 describe('one stored record', () => {
-  const shown = (item: StoredItem): string[] => renderItem(item, plain, undefined, NOW).split('\n');
+  const shown = (item: StoredItem): string[] =>
+    renderItem(item, { colours: plain, width: undefined, now: NOW }).split('\n');
 
   it('has the times of a fresh answer, and the file', () => {
     expect(shown(answered)).toEqual([

@@ -7,10 +7,10 @@ import {
   duration,
   grid,
   jsonLine,
-  type Palette,
   printable,
 } from '../../report/text/index.ts';
 import type { StoredLine } from '../../report/schema.ts';
+import type { Layout } from '../frame/settings.ts';
 import type { StoredItem } from './command-store.ts';
 
 /** Renders a record as a line of NDJSON. `whole` adds the text of its file. */
@@ -42,18 +42,13 @@ export function tableRow(item: StoredItem, now: number): readonly string[] {
   ];
 }
 
-export function renderTable(rows: readonly (readonly string[])[], colours: Palette): string {
+export function renderTable(rows: readonly (readonly string[])[], { colours }: Layout): string {
   const head = ['origin', 'agent', 'answer', 'file', 'fetched', 'kept for'];
   return `${grid([head, ...rows], colours.strong).join('\n')}\n`;
 }
 
 /** Renders the record of an origin for people, with the file below it. */
-export function renderItem(
-  item: StoredItem,
-  colours: Palette,
-  width: number | undefined,
-  now: number,
-): string {
+export function renderItem(item: StoredItem, { colours, width, now }: Layout): string {
   const { answer, copy, failure }: Partial<OriginRecord> = item.record ?? {};
   const fields: (readonly [string, string])[] = [
     ['agent', `${printable(item.namespace.token)}, addresses ${printable(item.namespace.addressPolicy)}`],

@@ -1,21 +1,21 @@
+import { createInterface } from 'node:readline';
 import { snapshotHeader } from '../../cache/snapshot.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../../net/address-policy.ts';
 import { readOrigin } from '../../report/input/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import type { ImportLine } from '../../report/schema.ts';
-import { count, jsonLine, Output, paletteFor, printable, quoted, widthOf } from '../../report/text/index.ts';
+import { count, jsonLine, Output, printable, quoted } from '../../report/text/index.ts';
 import { productToken } from '../../rules/index.ts';
 import { type CacheNamespace, namespaceKey } from '../../store/index.ts';
 import { cacheActions } from '../frame/options.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { warnSetAside } from '../frame/open-client.ts';
-import { colourChoice, readAgents, readFormat, readProfile } from '../frame/settings.ts';
+import { layoutOf, readAgents, readFormat, readProfile } from '../frame/settings.ts';
 import { notAmong } from '../frame/arguments.ts';
 import { importSnapshot } from './import.ts';
 import { itemJson, renderItem, tableRow, renderTable } from './render.ts';
 import { type StoredItem, openCommandStore, type CommandStore } from './command-store.ts';
-import { createInterface } from 'node:readline';
 
 type Action = (typeof cacheActions)[number];
 
@@ -62,7 +62,7 @@ async function list(context: ActionContext): Promise<ExitCode> {
   }
   const rows: (readonly string[])[] = [];
   for await (const item of records(context)) rows.push(tableRow(item, Date.now()));
-  await output.write(renderTable(rows, paletteFor(session, colourChoice(given))));
+  await output.write(renderTable(rows, layoutOf(given, session)));
   return exitCode.success;
 }
 
@@ -72,9 +72,7 @@ async function show(context: ActionContext): Promise<ExitCode> {
   for await (const item of records(context)) {
     if (!origins.includes(item.origin)) continue;
     found.add(item.origin);
-    const text = isForMachines(context)
-      ? itemJson(item, true)
-      : renderItem(item, paletteFor(session, colourChoice(given)), widthOf(session.stdout), Date.now());
+    const text = isForMachines(context) ? itemJson(item, true) : renderItem(item, layoutOf(given, session));
     await output.write(text);
   }
   return warnMissing(context, found);

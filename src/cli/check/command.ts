@@ -1,14 +1,11 @@
 import { type Command, exitCode } from '../frame/command.ts';
 import {
   agentOption,
-  deadlineOption,
   evidenceOption,
   formatOptions,
-  profileOption,
-  proxyOption,
   purposeOption,
   robotsOption,
-  storeOption,
+  onlineOptions,
 } from '../frame/options.ts';
 
 /** `canfetch check`: one answer per URL, in the order of the URLs. */
@@ -23,10 +20,7 @@ export const check: Command = {
     agentOption,
     purposeOption,
     robotsOption,
-    profileOption,
-    deadlineOption,
-    proxyOption,
-    storeOption,
+    ...onlineOptions,
     evidenceOption,
     ...formatOptions(),
     { name: 'long', help: 'show several lines for each URL, as for one; with several it is one line' },

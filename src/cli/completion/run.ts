@@ -1,5 +1,5 @@
 import type { Session } from '../../report/index.ts';
-import { Output } from '../../report/text/index.ts';
+import { writeWhole } from '../../report/text/index.ts';
 import {
   type ParsedArguments,
   type Program,
@@ -15,15 +15,13 @@ type Shell = (typeof shells)[number];
 /** Prints the script of a shell, or, behind the shell's name, what may complete the words of a command line. */
 export async function printCompletion(
   { operands }: ParsedArguments,
-  session: Session,
+  { stdout }: Session,
   program: Program,
 ): Promise<ExitCode> {
   const [wanted, ...words] = operands;
   const shell = shells.find((each) => each === wanted);
   if (shell === undefined) throw notAmong('a shell', shells, wanted);
-  const output = new Output(session.stdout);
-  await output.write(words.length === 0 ? stubs[shell] : answer(shell, offersFor(words, program)));
-  await output.release();
+  await writeWhole(stdout, words.length === 0 ? stubs[shell] : answer(shell, offersFor(words, program)));
   return exitCode.success;
 }
 

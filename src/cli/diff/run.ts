@@ -2,7 +2,7 @@ import { colourChoice, readFormat, onlineSettings } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
 import { isRobotsError, Turn } from '../../base/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
-import { jsonLine, Output, paletteFor, quoted } from '../../report/text/index.ts';
+import { jsonLine, paletteFor, quoted, writeWhole } from '../../report/text/index.ts';
 import type { ComparisonAnswer } from '../../report/schema.ts';
 import { type Session, tokensOf, UsageError } from '../../report/index.ts';
 import { interruptible } from '../frame/interruptible.ts';
@@ -45,13 +45,12 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
       for (const target of batch) tryTarget(comparison, target);
     }
     signal.throwIfAborted();
-    const output = new Output(session.stdout);
-    await output.write(
+    await writeWhole(
+      session.stdout,
       readFormat(given) === 'json'
         ? jsonLine<ComparisonAnswer>(comparison.record(before, after))
         : renderComparison(before, after, comparison, paletteFor(session, colourChoice(given))),
     );
-    await output.release();
     return comparison.same ? exitCode.success : exitCode.negative;
   });
 }

@@ -1,14 +1,5 @@
 import { type Command, exitCode } from '../frame/command.ts';
-import {
-  agentOption,
-  deadlineOption,
-  proxyOption,
-  formatOptions,
-  profileOption,
-  robotsOption,
-  storeOption,
-  verboseOption,
-} from '../frame/options.ts';
+import { agentOption, formatOptions, robotsOption, verboseOption, onlineOptions } from '../frame/options.ts';
 
 /** `canfetch explain`: one decision, with the robots.txt that it was made from. */
 export const explainCommand: Command = {
@@ -21,10 +12,7 @@ export const explainCommand: Command = {
   options: [
     agentOption,
     robotsOption,
-    profileOption,
-    deadlineOption,
-    proxyOption,
-    storeOption,
+    ...onlineOptions,
     verboseOption,
     {
       name: 'page',

@@ -11,19 +11,13 @@ import {
   type UrlExplanation,
   UsageError,
 } from '../../report/index.ts';
-import { jsonLine, policyRecord, Output, paletteFor, widthOf } from '../../report/text/index.ts';
+import { jsonLine, policyRecord, writeWhole } from '../../report/text/index.ts';
 import type { ExplainedByFile, ExplainedUrl, PageAnswer } from '../../report/schema.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { readOrigin, readRobots } from '../../report/input/index.ts';
-import {
-  colourChoice,
-  onlyOperand,
-  readFormat,
-  type OnlineSettings,
-  onlineSettings,
-} from '../frame/settings.ts';
+import { layoutOf, onlyOperand, readFormat, type OnlineSettings, onlineSettings } from '../frame/settings.ts';
 import { renderExplanation } from './render.ts';
 
 /** Decides one URL, and prints the decision with everything that it depends on. */
@@ -46,21 +40,18 @@ export async function explain(given: ParsedArguments, session: Session): Promise
     const pages = page === undefined ? undefined : await import('./page.ts');
     // A page whose redirect is refused may not be fetched, whatever robots.txt says of its own URL.
     const redirected = page === undefined ? undefined : pages?.refusedRedirect(page);
-    const output = new Output(session.stdout);
-    await output.write(
+    await writeWhole(
+      session.stdout,
       readFormat(given) === 'json'
         ? explanationJson(url, explanation)
         : renderExplanation(explanation, {
-            colours: paletteFor(session, colourChoice(given)),
-            now: Date.now(),
-            width: widthOf(session.stdout),
+            ...layoutOf(given, session),
             verbose: given.switches.has('verbose'),
             all: given.switches.has('all'),
             page: page === undefined ? [] : (pages?.pageFields(page) ?? []),
             redirected,
           }),
     );
-    await output.release();
     const decisive = redirected ?? explanation.decision;
     if (isUndecided(decisive)) return exitCode.undecided;
     return decisive.allowed ? exitCode.success : exitCode.negative;

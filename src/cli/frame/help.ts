@@ -1,5 +1,5 @@
 import { type Session, UsageError } from '../../report/index.ts';
-import { Output, quoted, widthOf, definitions, wrap } from '../../report/text/index.ts';
+import { quoted, widthOf, definitions, wrap, writeWhole } from '../../report/text/index.ts';
 import {
   type Command,
   type ParsedArguments,
@@ -50,11 +50,10 @@ async function showHelp(
     );
   }
   const width = widthOf(stdout);
-  const output = new Output(stdout);
-  await output.write(
+  await writeWhole(
+    stdout,
     command === undefined ? programHelp(commands, defaultCommand, width) : commandHelp(command, width),
   );
-  await output.release();
   return exitCode.success;
 }
 

@@ -93,6 +93,12 @@ export const evidenceOption: CommandOption = {
   help: 'append to this file what robots.txt said when, and what was decided by it; see `canfetch replay`',
 };
 
+/** How origins are asked. */
+export const askingOptions: readonly CommandOption[] = [profileOption, deadlineOption, proxyOption];
+
+/** How origins are asked, and where their answers are kept. */
+export const onlineOptions: readonly CommandOption[] = [...askingOptions, storeOption];
+
 /** Options that every command has. */
 export const commonOptions: readonly CommandOption[] = [
   {

@@ -1,11 +1,11 @@
-import { type ColourChoice, quoted } from '../../report/text/index.ts';
+import { type ColourChoice, type Palette, paletteFor, quoted, widthOf } from '../../report/text/index.ts';
 import { isPurpose, type Purpose } from '../../decision/purpose.ts';
 import { type ProfileName, profileNames, profiles } from '../../lifecycle/profile.ts';
 import { productToken } from '../../rules/agent.ts';
 import type { ParsedArguments } from './command.ts';
 import { type Format, findingFormats } from './options.ts';
 import { unknownScheme } from './store-option.ts';
-import { UsageError } from '../../report/session.ts';
+import { type Session, UsageError } from '../../report/session.ts';
 
 const isProfileName = (name: string): name is ProfileName => Object.hasOwn(profiles, name);
 
@@ -134,6 +134,21 @@ export function onlyOperand({ operands }: ParsedArguments, what: string): string
     throw new UsageError(`Expected ${what} alone, got ${quoted(another)} too; leave one of them out`);
   }
   return only;
+}
+
+/** How text for people is laid out. */
+export interface Layout {
+  readonly colours: Palette;
+  readonly width: number | undefined;
+  readonly now: number;
+}
+
+export function layoutOf(given: ParsedArguments, session: Session): Layout {
+  return {
+    colours: paletteFor(session, colourChoice(given)),
+    width: widthOf(session.stdout),
+    now: Date.now(),
+  };
 }
 
 /** Reads `--color` and `--no-color`, which takes precedence. */

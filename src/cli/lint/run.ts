@@ -1,9 +1,9 @@
-import { colourChoice, readFormat, onlineSettings } from '../frame/settings.ts';
+import { layoutOf, readFormat, onlineSettings } from '../frame/settings.ts';
 import { profiles } from '../../lifecycle/index.ts';
 import { absenceOf, readsStdin, RobotsLoader } from '../../report/input/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import type { LintLine } from '../../report/schema.ts';
-import { jsonLine, Output, paletteFor, widthOf } from '../../report/text/index.ts';
+import { jsonLine, Output } from '../../report/text/index.ts';
 import type { Severity } from '../../rules/index.ts';
 import { severities } from '../frame/options.ts';
 import {
@@ -30,8 +30,7 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
   const format = readFormat(given);
   const settings = onlineSettings(given);
   const { dialect } = profiles[settings.profile];
-  const colours = paletteFor(session, colourChoice(given));
-  const width = widthOf(session.stdout);
+  const { colours, width } = layoutOf(given, session);
   return interruptible(session, { readsStdin: readsStdin(operands) }, async (signal) => {
     await using loader = new RobotsLoader({
       openClient: (maxBodyBytes) => openClient(settings, session, { maxBodyBytes }),

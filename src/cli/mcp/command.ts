@@ -1,12 +1,5 @@
 import { type Command, exitCode } from '../frame/command.ts';
-import {
-  agentOption,
-  deadlineOption,
-  evidenceOption,
-  profileOption,
-  proxyOption,
-  storeOption,
-} from '../frame/options.ts';
+import { agentOption, evidenceOption, onlineOptions, purposeOption } from '../frame/options.ts';
 
 /** `canfetch mcp`: gives the same answers to AI agents, and fetches pages for them, over the Model Context Protocol. */
 export const mcpCommand: Command = {
@@ -19,19 +12,14 @@ export const mcpCommand: Command = {
   options: [
     { ...agentOption, help: 'who the agent is: pages and robots.txt are requested in this name' },
     {
-      name: 'purpose',
-      value: 'PURPOSE',
-      choices: ['train-ai', 'ai-use', 'ai-input', 'search'],
+      ...purposeOption,
       help: 'what pages are fetched for; fetch_page refuses pages that the site does not want used for it',
     },
     {
       name: 'allow-private',
       help: 'ask and fetch from private, loopback and link-local addresses too, not public ones alone',
     },
-    profileOption,
-    deadlineOption,
-    proxyOption,
-    storeOption,
+    ...onlineOptions,
     evidenceOption,
   ],
   examples: [

@@ -1,13 +1,5 @@
 import { type Command, exitCode } from '../frame/command.ts';
-import {
-  agentOption,
-  deadlineOption,
-  proxyOption,
-  formatOptions,
-  profileOption,
-  storeOption,
-  verboseOption,
-} from '../frame/options.ts';
+import { agentOption, formatOptions, verboseOption, onlineOptions } from '../frame/options.ts';
 
 /** `canfetch policy`: shows the state of an origin and how it came about. */
 export const policyCommand: Command = {
@@ -15,15 +7,7 @@ export const policyCommand: Command = {
   summary: 'Show the state of an origin: the response for robots.txt, how long it is used, and why',
   operands: 'ORIGIN',
   operandsHelp: 'ORIGIN is the origin, or the absolute http, https or ftp URL of any of its pages.',
-  options: [
-    agentOption,
-    profileOption,
-    deadlineOption,
-    proxyOption,
-    storeOption,
-    verboseOption,
-    ...formatOptions(),
-  ],
+  options: [agentOption, ...onlineOptions, verboseOption, ...formatOptions()],
   examples: [
     { line: 'canfetch policy https://example.com', does: 'what is in force for a site, and until when?' },
     {

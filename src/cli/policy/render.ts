@@ -16,13 +16,11 @@ import {
   quoted,
   whySentence,
 } from '../../report/text/index.ts';
+import type { Layout } from '../frame/settings.ts';
 import type { Field } from '../check/render.ts';
 import { ANSWER_FIELDS, type AnswerHeaders } from '../../lifecycle/index.ts';
 
-export interface PolicyLayout {
-  readonly colours: Palette;
-  readonly now: number;
-  readonly width: number | undefined;
+export interface PolicyLayout extends Layout {
   /** Whether to show every request and response with its header fields. */
   readonly verbose: boolean;
 }

@@ -1,12 +1,12 @@
 import type { OriginPolicy } from '../../decision/index.ts';
-import { jsonLine, Output, paletteFor, policyRecord, widthOf } from '../../report/text/index.ts';
+import { jsonLine, policyRecord, writeWhole } from '../../report/text/index.ts';
 import { type ParsedArguments, type AnswerExitCode, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { readOrigin } from '../../report/input/index.ts';
 import type { Session } from '../../report/index.ts';
 import type { PolicyLine } from '../../report/schema.ts';
-import { colourChoice, onlyOperand, readFormat, onlineSettings } from '../frame/settings.ts';
+import { layoutOf, onlyOperand, readFormat, onlineSettings } from '../frame/settings.ts';
 import { renderPolicy } from './render.ts';
 
 /** Fetches the robots.txt of an origin, and prints the resulting policy. */
@@ -21,18 +21,12 @@ export async function showPolicy(given: ParsedArguments, session: Session): Prom
       signal,
       ...(agents.length === 0 ? {} : { agent: agents }),
     });
-    const output = new Output(session.stdout);
-    const text =
+    await writeWhole(
+      session.stdout,
       readFormat(given) === 'json'
         ? jsonLine<PolicyLine>(policyRecord(policy))
-        : renderPolicy(policy, {
-            colours: paletteFor(session, colourChoice(given)),
-            now: Date.now(),
-            width: widthOf(session.stdout),
-            verbose: given.switches.has('verbose'),
-          });
-    await output.write(text);
-    await output.release();
+        : renderPolicy(policy, { ...layoutOf(given, session), verbose: given.switches.has('verbose') }),
+    );
     return codeOf(policy);
   });
 }

@@ -1,14 +1,5 @@
 import { type Command, exitCode } from '../frame/command.ts';
-import {
-  agentOption,
-  deadlineOption,
-  evidenceOption,
-  formatOptions,
-  profileOption,
-  proxyOption,
-  storeOption,
-  formats,
-} from '../frame/options.ts';
+import { agentOption, evidenceOption, formatOptions, formats, onlineOptions } from '../frame/options.ts';
 
 /** `canfetch prefetch`: fetches the robots.txt of every origin in a list of URLs. */
 export const prefetchCommand: Command = {
@@ -20,10 +11,7 @@ export const prefetchCommand: Command = {
     'start with "#" are skipped. The list is read as it is worked on, so it may have any length.',
   options: [
     agentOption,
-    profileOption,
-    deadlineOption,
-    proxyOption,
-    storeOption,
+    ...onlineOptions,
     evidenceOption,
     ...formatOptions(formats, 'json'),
     { name: 'concurrency', value: 'N', help: 'origins fetched at the same time; 32 by default' },

@@ -1,4 +1,4 @@
-import { colourChoice, readFormat } from '../frame/settings.ts';
+import { type Layout, layoutOf, readFormat } from '../frame/settings.ts';
 import {
   type Profile,
   type ProfileName,
@@ -12,14 +12,12 @@ import {
   definitions,
   grid,
   jsonLine,
-  Output,
   type Palette,
-  paletteFor,
   quoted,
   type Unversioned,
-  widthOf,
   wrap,
   duration,
+  writeWhole,
 } from '../../report/text/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { type Session, UsageError } from '../../report/index.ts';
@@ -29,12 +27,12 @@ import { notAmong } from '../frame/arguments.ts';
 /** Prints one profile, or all of them side by side. */
 export async function showProfiles(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const wanted = readNames(given);
-  const output = new Output(session.stdout);
-  if (readFormat(given) === 'json') {
-    for (const name of wanted) await output.write(jsonLine<ProfileLine>(asData(profiles[name])));
-  } else
-    await output.write(forPeople(wanted, paletteFor(session, colourChoice(given)), widthOf(session.stdout)));
-  await output.release();
+  await writeWhole(
+    session.stdout,
+    readFormat(given) === 'json'
+      ? wanted.map((name) => jsonLine<ProfileLine>(asData(profiles[name]))).join('')
+      : forPeople(wanted, layoutOf(given, session)),
+  );
   return exitCode.success;
 }
 
@@ -57,7 +55,7 @@ function asData(profile: Profile): Unversioned<ProfileLine> {
 /** For files and pipes. */
 const DEFAULT_WIDTH = 80;
 
-function forPeople(names: readonly ProfileName[], colours: Palette, width = DEFAULT_WIDTH): string {
+function forPeople(names: readonly ProfileName[], { colours, width = DEFAULT_WIDTH }: Layout): string {
   const [only, another] = names;
   if (only !== undefined && another === undefined) return page(single(only, colours, width));
   const phases = names.map((name) => [name, phaseFacts(profiles[name]).join('; ')] as const);

@@ -1,12 +1,5 @@
 import { type Command, exitCode } from '../frame/command.ts';
-import {
-  agentOption,
-  deadlineOption,
-  evidenceOption,
-  profileOption,
-  proxyOption,
-  storeOption,
-} from '../frame/options.ts';
+import { agentOption, evidenceOption, onlineOptions } from '../frame/options.ts';
 
 /** `canfetch serve`: gives the same answers over HTTP, for crawlers in other languages and for people. */
 export const serveCommand: Command = {
@@ -39,10 +32,7 @@ export const serveCommand: Command = {
       ...agentOption,
       help: 'the agent for requests that give none; the first is also the User-Agent of fetches',
     },
-    profileOption,
-    deadlineOption,
-    proxyOption,
-    storeOption,
+    ...onlineOptions,
     {
       ...evidenceOption,
       help: `${evidenceOption.help}; each of several workers has its own, FILE.1 and so on`,

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { Output, printable } from '../../report/text/index.ts';
+import { printable, writeWhole } from '../../report/text/index.ts';
 import type { Session } from '../../report/index.ts';
 import type { FromPrimary, FromWorker } from './worker.ts';
 import { type ExitCode, exitCode } from '../frame/command.ts';
@@ -119,9 +119,7 @@ class Primary {
 
   async #announce(url: string): Promise<void> {
     this.#announced = true;
-    const output = new Output(this.#session.stdout);
-    await output.write(`canfetch serves at ${printable(url)}\n`);
-    await output.release();
+    await writeWhole(this.#session.stdout, `canfetch serves at ${printable(url)}\n`);
   }
 
   /** Asks all workers for their metrics, and gives them to the one that wants them. */

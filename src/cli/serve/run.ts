@@ -3,7 +3,7 @@ import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.
 import { untilEnded } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { readWholeNumber, onlineSettings, type OnlineSettings } from '../frame/settings.ts';
-import { Output, printable, quoted } from '../../report/text/index.ts';
+import { printable, quoted, writeWhole } from '../../report/text/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import {
   accessLog,
@@ -133,9 +133,7 @@ async function listen(options: ServerOptions): Promise<RunningServer> {
 }
 
 async function announce({ url }: RunningServer, { stdout }: Session): Promise<void> {
-  const output = new Output(stdout);
-  await output.write(`canfetch serves at ${printable(url)}\n`);
-  await output.release();
+  await writeWhole(stdout, `canfetch serves at ${printable(url)}\n`);
 }
 
 /** @throws UsageError when `--port` is not a whole number from 0 to 65535. */

@@ -20,6 +20,6 @@ export {
   looksSentence,
   truncatedSentence,
 } from './sentences.ts';
-export { BrokenPipeError, Output } from './output.ts';
+export { BrokenPipeError, Output, writeWhole } from './output.ts';
 export { fileName, printable, quoted, withoutUserinfo } from './printable.ts';
 export { type Progress, progressOn } from './progress.ts';

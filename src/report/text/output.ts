@@ -5,6 +5,13 @@ export class BrokenPipeError extends Error {
   override readonly name = 'BrokenPipeError';
 }
 
+/** Writes a whole text, and waits until it is written. */
+export async function writeWhole(sink: Sink, text: string): Promise<void> {
+  const output = new Output(sink);
+  await output.write(text);
+  await output.release();
+}
+
 /** Writes to a stream with backpressure, and reports when its reader is gone. */
 export class Output {
   readonly #sink: Sink;
