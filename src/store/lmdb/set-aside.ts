@@ -10,6 +10,11 @@ const DAMAGE_CODES: ReadonlySet<unknown> = new Set([-30793, -30795, -30796, -307
 /** MDB_MAGIC and MDB_DATA_VERSION of `mdb.c`, in the first page. */
 const MAGIC = 0xbeefc0de;
 const DATA_FORMAT = 2;
+const PAGE_BYTES: ReadonlySet<number> = new Set([
+  256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536,
+]);
+/** Up to the size of a page, behind format, address and size of the memory. */
+const HEAD_BYTES = 52;
 
 /** More than LMDB needs to open a database. */
 const ROOM_BYTES = 64 * 1024;
@@ -39,7 +44,8 @@ export function setDamagedLmdbAside(path: string, library: string): SetAside | u
     // LMDB holds a lock on the lock file while it has the database open.
     locks: [lock],
     damage: () => {
-      assertFormat(data);
+      const inHead = damageOfHead(data);
+      if (inHead !== undefined) return inHead;
       if (isAsClosed(data) && !isFull(dirname(data))) return undefined;
       const found = probe(library, path, isLocked(lock) ? 'shared' : 'alone');
       if (found.kind === 'crashed' && isFull(dirname(data))) throw fullDisk(path);
@@ -60,9 +66,14 @@ function damageOf(found: Probe): string | undefined {
   return found.reason;
 }
 
-/** Refuses an intact database of a format that this version of LMDB cannot read: it may be another program's. */
-function assertFormat(data: string): void {
-  const head = new DataView(new ArrayBuffer(32));
+/**
+ * The damage of the first page that LMDB would not notice; `undefined` for a file of anything else.
+ *
+ * @throws RobotsInvalidOptionsError for an intact database of a format that this version of LMDB cannot read: it may be
+ * another program's.
+ */
+function damageOfHead(data: string): string | undefined {
+  const head = new DataView(new ArrayBuffer(HEAD_BYTES));
   try {
     const descriptor = openSync(data, 'r');
     try {
@@ -72,12 +83,16 @@ function assertFormat(data: string): void {
     }
   } catch {
     // There is no file yet, or LMDB will tell why it cannot be read.
-    return;
+    return undefined;
   }
+  if (head.getUint32(24, true) !== MAGIC) return undefined;
   const format = head.getUint32(28, true) & 0xffff;
-  if (head.getUint32(24, true) !== MAGIC || format === DATA_FORMAT) return;
-  const reason = `it is an LMDB database with data format ${format}, expected ${DATA_FORMAT}`;
-  throw moveError({ kind: 'LMDB', path: data }, reason, 'it may belong to another program');
+  if (format !== DATA_FORMAT) {
+    const reason = `it is an LMDB database with data format ${format}, expected ${DATA_FORMAT}`;
+    throw moveError({ kind: 'LMDB', path: data }, reason, 'it may belong to another program');
+  }
+  const pageBytes = head.getUint32(48, true);
+  return PAGE_BYTES.has(pageBytes) ? undefined : `its pages have ${pageBytes} octets`;
 }
 
 /** Whether the disk has no room. LMDB writes its lock file through memory, so that a full disk ends the process. */
