@@ -51,6 +51,7 @@ export {
   oneOf,
   optional,
   optionTable,
+  passes,
   record,
   wholeNumber,
 } from './option-table.ts';

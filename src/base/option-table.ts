@@ -14,6 +14,16 @@ import { alternatives, invalid, unknownOptions } from './invalid-options.ts';
  */
 export type Check = (value: unknown, path: string) => void;
 
+/** Whether a value is valid. For input of machines, whose errors nobody reads. */
+export function passes(check: Check, value: unknown): boolean {
+  try {
+    check(value, '');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A check by a predicate. `expected` completes "Expected `name` to be …". */
 export function expecting(expected: string, holds: (value: unknown) => boolean): Check {
   return (value, path) => {
@@ -117,10 +127,11 @@ function checkField(value: object, name: string, path: string, check: Check): vo
   check(field, at);
 }
 
-/** A list. `expected` is for the message when the value is no list, or shorter than `minLength`. */
-export function listOf(each: Check, expected: string, minLength = 0): Check {
+/** A list. `expected` is for the message when the value is no list, or of another length. */
+export function listOf(each: Check, expected: string, minLength = 0, maxLength: number = Infinity): Check {
   return (value, path) => {
-    if (!Array.isArray(value) || value.length < minLength) throw invalid(nameOf(path), expected, value);
+    if (!Array.isArray(value) || value.length < minLength || value.length > maxLength)
+      throw invalid(nameOf(path), expected, value);
     value.forEach((item: unknown, index) => each(item, within(path, String(index))));
   };
 }

@@ -191,7 +191,7 @@ export class SnapshotReader {
     const number = ++this.#lines;
     if (line === '' || this.#readHeader(line)) return;
     const { codec, profileOf, now, keep } = this.#target;
-    const { record, rejected, origin } = { origin: undefined, ...(await codec.decode(line, now())) };
+    const { record, rejected, origin } = { origin: undefined, ...codec.decode(line, now()) };
     if (record === undefined) this.#reject(number, rejected ?? 'damaged', origin);
     else if (isExpired(record, profileOf(record.origin), now())) {
       this.#reject(number, 'expired', record.origin);

@@ -1,18 +1,9 @@
 import * as z from 'zod/mini';
-import { quote, RobotsEvidenceError } from '../base/index.ts';
+import { type Check, passes, quote, RobotsEvidenceError } from '../base/index.ts';
 import { wholeProfile } from '../decision/index.ts';
-import type { Profile } from '../lifecycle/index.ts';
-import {
-  body,
-  errorCode,
-  headers,
-  recordWithoutBody,
-  sha256,
-  status,
-  suspect,
-  time,
-  unavailableReason,
-} from '../store/record/record-schema.ts';
+import type { AnswerHeaders, Profile, Suspect, UnavailableReason } from '../lifecycle/index.ts';
+import * as record from '../store/record/record-schema.ts';
+import type { RecordWithoutBody } from '../store/record/stored-body.ts';
 import type { DecisionEntry, EvidenceEntry } from './entry.ts';
 
 /** A line of an evidence file. */
@@ -40,7 +31,7 @@ export function readEntry(text: string, line: number): ReadEntry {
   const number = numberOf(value);
   // Nearly all lines are decisions, so these are read without the schema.
   if (isDecision(value)) return { entry: value, number };
-  const read = ENTRY.safeParse(value);
+  const read = (SCHEMAS.get(Reflect.get(Object(value), 'type')) ?? z.never()).safeParse(value);
   if (!read.success) {
     const [issue] = read.error.issues;
     throw new RobotsEvidenceError(
@@ -78,76 +69,90 @@ function isDecision(value: unknown): value is DecisionEntry {
 
 type OtherEntry = Exclude<EvidenceEntry, DecisionEntry>;
 
+/** What `check` passes. The parts of records have their only description in `store/record/`. */
+const checked = <Value>(check: Check, expected: string): z.ZodMiniType<Value> =>
+  z.custom<Value>((value) => passes(check, value), `Expected ${expected}`);
+
 /** A profile that decides must be whole. */
-const profile = z.custom<Profile>((value) => {
-  try {
-    wholeProfile(value, 'profile');
-    return true;
-  } catch {
-    return false;
-  }
-}, 'Expected a whole profile');
+const profile = checked<Profile>(wholeProfile, 'a whole profile');
+const time = checked<number>(record.time, 'a time');
+const status = checked<number>(record.status, 'a status');
+const headers = checked<AnswerHeaders>(record.headers, 'header fields of an answer');
+const suspect = checked<Suspect>(record.suspect, 'what looks like no robots.txt');
+const unavailableReason = checked<UnavailableReason>(record.unavailableReason, 'a reason');
+const errorCode = checked<string>(record.errorCode, 'a code');
+const sha256 = checked<string>(record.sha256, 'a digest');
+const recordWithoutBody = checked<RecordWithoutBody>(record.recordWithoutBody, 'a record');
+const body = z.pipe(
+  checked<record.WrittenBody>(record.body, 'a text or base64'),
+  z.transform(record.octetsOf),
+);
 
-const ENTRY: z.ZodMiniType<OtherEntry> = makeSchema();
+const text = z.string();
+const optional = z.exactOptional;
+const ofOrigin = { at: time, origin: text, profile: text };
+const octets = { sha256: optional(sha256), body: optional(body) };
+const flag = optional(z.literal(true));
+const run = z.object({
+  type: z.literal('run'),
+  at: time,
+  id: text,
+  version: text,
+  profile: text,
+  profiles: optional(z.record(text, profile)),
+  agent: z.union([text, z.array(text)]),
+});
+const attempt = z.object({
+  type: z.literal('robots'),
+  ...ofOrigin,
+  ...octets,
+  id: z.int(),
+  outcome: z.enum(['success', 'not-modified', 'unavailable', 'restricted', 'unreachable']),
+  hops: z.array(z.object({ url: text, status: optional(status), location: optional(text) })),
+  status: optional(status),
+  error: optional(errorCode),
+  because: optional(unavailableReason),
+  headers: optional(headers),
+  retryAfterMs: optional(time),
+  truncated: flag,
+  suspect: optional(suspect),
+  staleAt: optional(time),
+  retryAt: optional(time),
+  detached: flag,
+  previous: optional(z.int()),
+});
+const override = z.object({
+  type: z.literal('robots'),
+  ...ofOrigin,
+  ...octets,
+  override: z.enum(['text', 'allow', 'disallow']),
+  because: optional(text),
+});
+const stored = z.object({
+  type: z.literal('stored'),
+  ...ofOrigin,
+  ...octets,
+  record: recordWithoutBody,
+  detached: flag,
+});
+const signal = z.object({ type: z.literal('signal'), at: time, origin: text, reachable: z.boolean() });
+const forgotten = z.object({
+  type: z.literal('forgotten'),
+  at: time,
+  origin: text,
+  because: z.enum(['invalidated', 'evicted']),
+});
+const ignored = z.object({ type: z.literal('ignored'), at: time, origin: text, url: text, because: text });
 
-/** The lines that are no decisions. What a later version adds to them is passed over. */
-function makeSchema(): z.ZodMiniType<OtherEntry> {
-  const text = z.string();
-  const optional = z.exactOptional;
-  const ofOrigin = { at: time, origin: text, profile: text };
-  const octets = { sha256: optional(sha256), body: optional(body) };
-  const number = optional(z.int());
-  const flag = optional(z.literal(true));
-  return z.union([
-    z.object({
-      type: z.literal('run'),
-      at: time,
-      id: text,
-      version: text,
-      profile: text,
-      profiles: optional(z.record(text, profile)),
-      agent: z.union([text, z.array(text)]),
-    }),
-    z.object({
-      type: z.literal('robots'),
-      ...ofOrigin,
-      ...octets,
-      id: z.int(),
-      outcome: z.enum(['success', 'not-modified', 'unavailable', 'restricted', 'unreachable']),
-      hops: z.array(z.object({ url: text, status: optional(status), location: optional(text) })),
-      status: optional(status),
-      error: optional(errorCode),
-      because: optional(unavailableReason),
-      headers: optional(headers),
-      retryAfterMs: optional(time),
-      truncated: flag,
-      suspect: optional(suspect),
-      staleAt: optional(time),
-      retryAt: optional(time),
-      detached: flag,
-      previous: number,
-    }),
-    z.object({
-      type: z.literal('robots'),
-      ...ofOrigin,
-      ...octets,
-      override: z.enum(['text', 'allow', 'disallow']),
-      because: optional(text),
-    }),
-    z.object({
-      type: z.literal('stored'),
-      ...ofOrigin,
-      ...octets,
-      record: recordWithoutBody,
-      detached: flag,
-    }),
-    z.object({ type: z.literal('signal'), at: time, origin: text, reachable: z.boolean() }),
-    z.object({
-      type: z.literal('forgotten'),
-      at: time,
-      origin: text,
-      because: z.enum(['invalidated', 'evicted']),
-    }),
-    z.object({ type: z.literal('ignored'), at: time, origin: text, url: text, because: text }),
-  ]);
-}
+/** The lines that are no decisions, by their type. What a later version adds to them is passed over. */
+const SCHEMAS: ReadonlyMap<unknown, z.ZodMiniType<OtherEntry>> = new Map<
+  OtherEntry['type'],
+  z.ZodMiniType<OtherEntry>
+>([
+  ['run', run],
+  ['robots', z.union([attempt, override])],
+  ['stored', stored],
+  ['signal', signal],
+  ['forgotten', forgotten],
+  ['ignored', ignored],
+]);

@@ -211,7 +211,7 @@ export class StoredOrigins {
     const ahead = this.#clock.aheadMs(origin, true);
     const aheadMs = typeof ahead === 'number' ? ahead : await ahead;
     const now = this.#options.clock.now() + aheadMs;
-    const { record, rejected } = await this.#options.codec.decode(value, now, origin);
+    const { record, rejected } = this.#options.codec.decode(value, now, origin);
     if (rejected !== undefined) this.#caller.report({ type: 'rejected', origin, reason: rejected });
     return record && earlier(record, aheadMs);
   }

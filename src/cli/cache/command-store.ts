@@ -32,7 +32,7 @@ export interface CommandStore extends AsyncDisposable {
   readonly store: ListedStore;
   readonly codec: RecordCodec;
   /** The record under a key, with the reason why a client would reject it. */
-  read(key: string, origin?: string): ReturnType<RecordCodec['decode']>;
+  read(key: string, origin?: string): Promise<ReturnType<RecordCodec['decode']>>;
   write(key: string, record: OriginRecord, ttlMs: number): Promise<void>;
   /** @param whose Restricts the records to namespaces with these fields. */
   records(whose: Partial<CacheNamespace>): AsyncIterable<StoredItem>;
@@ -63,8 +63,8 @@ export async function openCommandStore(given: ParsedArguments, mayBeMade: boolea
   const differenceMs = store.now === undefined ? 0 : Math.round((await store.now()) - Date.now());
   // Smaller differences are those of the network.
   const aheadMs = Math.abs(differenceMs) < 500 ? 0 : differenceMs;
-  const decode = async (value: unknown, origin?: string): ReturnType<RecordCodec['decode']> => {
-    const decoded = await codec.decode(value, Date.now() + aheadMs, origin);
+  const decode = (value: unknown, origin?: string): ReturnType<RecordCodec['decode']> => {
+    const decoded = codec.decode(value, Date.now() + aheadMs, origin);
     return decoded.record === undefined ? decoded : { record: earlier(decoded.record, aheadMs) };
   };
   return {
@@ -79,7 +79,7 @@ export async function openCommandStore(given: ParsedArguments, mayBeMade: boolea
         const { origin, ...namespace } = named;
         if ((whose.token ?? namespace.token) !== namespace.token) continue;
         if ((whose.addressPolicy ?? namespace.addressPolicy) !== namespace.addressPolicy) continue;
-        const { record, rejected } = await decode(value, origin);
+        const { record, rejected } = decode(value, origin);
         yield { key, namespace, origin, expiresAt, record, rejected };
       }
     },

@@ -8,7 +8,7 @@ import {
 import { originOf } from '../../url/index.ts';
 import { storedBody } from './stored-body.ts';
 import { crc32 } from './crc32.ts';
-import type { StoredRecord } from './record-schema.ts';
+import { readStoredRecord, type StoredRecord } from './record-schema.ts';
 
 /** Raise this when an older reader would misread a newer record. It is part of every key. */
 export const RECORD_VERSION = 3;
@@ -59,10 +59,9 @@ export class RecordCodec {
   }
 
   /**
-   * Decodes an entry about `origin`, or about any origin. Anything invalid is rejected. The first call loads the
-   * schema, and zod with it.
+   * Decodes an entry about `origin`, or about any origin. Anything invalid is rejected.
    */
-  async decode(entry: unknown, now: number, origin?: string): Promise<Decoded> {
+  decode(entry: unknown, now: number, origin?: string): Decoded {
     if (typeof entry !== 'string') return { rejected: 'damaged' };
     if (entry.length > this.#maxLength) return { rejected: 'too-large' };
     const head = HEAD.exec(entry);
@@ -70,8 +69,7 @@ export class RecordCodec {
     if (Number(head[1]) !== RECORD_VERSION) return { rejected: 'version' };
     const rest = entry.slice(head[0].length);
     if (crc32(rest) !== Number(head[2])) return { rejected: 'damaged' };
-    const { storedRecord } = await (schemaModule ??= import('./record-schema.ts'));
-    const stored = storedRecord.safeParse(parseJson(`{${rest}`)).data;
+    const stored = readStoredRecord(parseJson(`{${rest}`));
     if (stored === undefined) return { rejected: 'damaged' };
     const { record } = stored;
     const named = record.origin;
@@ -93,9 +91,6 @@ export class RecordCodec {
     return answer?.kind === 'unavailable' && keptShorter ? 'profile' : undefined;
   }
 }
-
-/** Loaded when the first entry is read, so that clients without stores and snapshots never load it. */
-let schemaModule: Promise<typeof import('./record-schema.ts')> | undefined;
 
 function versionOf(entry: string): number | undefined {
   const value = parseJson(entry);

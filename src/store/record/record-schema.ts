@@ -1,7 +1,29 @@
-// The small edition, for bundles: it is 8 KB compressed, and `zod` itself 25 KB.
-import * as z from 'zod/mini';
-import type { AnswerHeaders, OriginRecord, Suspect, UnavailableReason } from '../../lifecycle/index.ts';
-import { octetsOfBase64, type RecordWithoutBody } from './stored-body.ts';
+/**
+ * What a store or a file of evidence may give as a record. Checked with the parts that options are checked with: zod,
+ * which tells more of what is wrong, would be an eighth of a Worker.
+ */
+import {
+  type Check,
+  expecting,
+  fields,
+  isText,
+  listOf,
+  oneOf,
+  optional,
+  passes,
+  wholeNumber,
+} from '../../base/index.ts';
+import {
+  type AnswerHeaders,
+  type ConclusiveAnswer,
+  type Copy,
+  type Failure,
+  type OriginRecord,
+  type Redirect,
+  SUSPECTS,
+  type UnavailableReason,
+} from '../../lifecycle/index.ts';
+import { octetsOfBase64 } from './stored-body.ts';
 
 const utf8 = new TextEncoder();
 
@@ -14,35 +36,51 @@ export interface StoredRecord {
   readonly keepCopyOnUnavailableMs: number;
 }
 
+/** Octets, written as text if that is not longer than base64. */
+export type WrittenBody = string | { readonly base64: string };
+
+/** A check for each member; optional ones included. */
+type Checks<Value> = Readonly<Record<keyof Value, Check>>;
+
+const text = (maxLength: number, pattern?: RegExp): Check =>
+  expecting(
+    'a text within its bounds',
+    (value) => isText(value) && value.length <= maxLength && (pattern?.test(value) ?? true),
+  );
+const flag = expecting('true or false', (value) => typeof value === 'boolean');
+const onlyTrue = expecting('true', (value) => value === true);
+
 /** Epoch milliseconds, or a span of them. The latest is the latest that a `Date` can hold. */
-export const time: z.ZodMiniType<number> = z.number().check(z.minimum(0), z.maximum(8.64e15));
-export const status: z.ZodMiniType<number> = z.int().check(z.minimum(100), z.maximum(999));
-export const suspect: z.ZodMiniType<Suspect> = z.enum(['challenge', 'blocked', 'login', 'html']);
-export const unavailableReason: z.ZodMiniType<UnavailableReason> = z.enum([
+export const time: Check = expecting(
+  'a time',
+  (value) => typeof value === 'number' && value >= 0 && value <= 8.64e15,
+);
+export const status: Check = wholeNumber(100, 999, 'a status');
+export const suspect: Check = oneOf(SUSPECTS);
+export const unavailableReason: Check = oneOf([
   'too-many-redirects',
   'redirect-loop',
   'disallowed-redirect',
-]);
-export const sha256: z.ZodMiniType<string> = z.string().check(z.regex(/^[0-9a-f]{64}$/));
-export const errorCode: z.ZodMiniType<string> = z.string().check(z.regex(/^[A-Z][A-Z0-9_]{0,63}$/));
+] satisfies readonly UnavailableReason[]);
+export const sha256: Check = text(64, /^[0-9a-f]{64}$/);
+export const errorCode: Check = text(64, /^[A-Z][A-Z0-9_]*$/);
 
-/** Octets that are written as text, or as base64. */
-export const body: z.ZodMiniType<Uint8Array> = z.union([
-  z.pipe(z.string(), z.transform(octetsOfText)),
-  z.pipe(
-    z.strictObject({ base64: z.base64() }),
-    z.transform(({ base64 }) => octetsOfBase64(base64)),
+const base64 = fields({
+  base64: expecting(
+    'base64',
+    (value) => isText(value) && value.length % 4 === 0 && /^[0-9A-Za-z+/]*={0,2}$/.test(value),
   ),
-]);
+} satisfies Checks<Exclude<WrittenBody, string>>);
+export const body: Check = (value, path) => {
+  if (!isText(value)) base64(value, path);
+};
 
 // These are sent in requests, so they must be valid field values.
-const field = z.exactOptional(
-  z.string().check(z.maxLength(1_024), z.regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/)),
-);
+const field = optional(text(1_024, /^[\t\u0020-\u007e\u0080-\u00ff]*$/));
 // The length after the cut of `answerHeaders`.
-const shown = z.string().check(z.maxLength(1_025));
+const shown = text(1_025);
 
-export const headers: z.ZodMiniType<AnswerHeaders> = z.strictObject({
+export const headers: Check = fields({
   cacheControl: field,
   expires: field,
   date: field,
@@ -51,82 +89,100 @@ export const headers: z.ZodMiniType<AnswerHeaders> = z.strictObject({
   lastModified: field,
   contentType: field,
   retryAfter: field,
-  location: z.exactOptional(shown),
-});
+  location: optional(shown),
+} satisfies Checks<AnswerHeaders>);
 
-const url = z.string().check(z.maxLength(65_536), z.regex(/^(?:https?|ftp):\/\/\S+$/));
+const redirects = listOf(
+  fields({ url: shown, status, location: shown } satisfies Checks<Redirect>),
+  'at most 100 redirects',
+  0,
+  100,
+);
 const route = {
-  finalUrl: url,
-  hops: z.int().check(z.minimum(0), z.maximum(100)),
-  suspect: z.exactOptional(suspect),
+  finalUrl: text(65_536, /^(?:https?|ftp):\/\/\S+$/),
+  hops: wholeNumber(0, 100, 'a number of redirects'),
+  suspect: optional(suspect),
 };
-const copyFields = {
+const course = { ...route, headers: optional(headers), redirects: optional(redirects) };
+
+const anyAnswer = { ...course, kind: text(16), status, fetchedAt: time, staleAt: time };
+type AnswerOf<Kind> = Checks<Extract<ConclusiveAnswer, { readonly kind: Kind }>>;
+const answers = new Map<unknown, Check>([
+  ['rules', fields({ ...anyAnswer, notModified: optional(onlyTrue) } satisfies AnswerOf<'rules'>)],
+  [
+    'unavailable',
+    fields({
+      ...anyAnswer,
+      reason: optional(unavailableReason),
+      since: time,
+    } satisfies AnswerOf<'unavailable'>),
+  ],
+  ['restricted', fields(anyAnswer satisfies AnswerOf<'restricted'>)],
+]);
+const noAnswer = expecting('a conclusive answer', () => false);
+const answer: Check = (value, path) =>
+  (answers.get(Reflect.get(Object(value), 'kind')) ?? noAnswer)(value, path);
+
+const copyWithoutBody = {
   ...route,
-  sha256: z.exactOptional(sha256),
-  truncated: z.boolean(),
+  sha256: optional(sha256),
+  truncated: flag,
   status,
   fetchedAt: time,
   etag: field,
   lastModified: field,
   contentType: field,
-};
+} satisfies Checks<Omit<Copy, 'body'>>;
+
+const failure = fields({
+  ...course,
+  since: time,
+  at: time,
+  attempts: wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a number of attempts'),
+  retryAt: time,
+  retryAfterMs: optional(time),
+  status: optional(status),
+  error: errorCode,
+} satisfies Checks<Failure>);
 
 /** The only description of an {@link OriginRecord} from outside. Unknown members and values out of bounds are refused. */
-export const recordWithoutBody: z.ZodMiniType<RecordWithoutBody> = recordWith(z.strictObject(copyFields));
-
-/** A store is outside input. The octets of a record are text or base64. */
-export const storedRecord: z.ZodMiniType<StoredRecord> = z.strictObject({
-  record: recordWith(z.strictObject({ ...copyFields, body })),
-  maxBodyBytes: z.int().check(z.minimum(0)),
-  keepCopyOnUnavailableMs: time,
-});
-
-function recordWith<Stored>(
-  copy: z.ZodMiniType<Stored>,
-): z.ZodMiniType<Omit<OriginRecord, 'copy'> & { readonly copy?: Stored }> {
-  const course = {
-    ...route,
-    headers: z.exactOptional(headers),
-    redirects: z.exactOptional(
-      z.array(z.strictObject({ url: shown, status, location: shown })).check(z.maxLength(100)),
-    ),
-  };
-  const answer = { ...course, status, fetchedAt: time, staleAt: time };
-  return z.strictObject({
-    origin: z.string().check(z.maxLength(65_536)),
-    answer: z.exactOptional(
-      z.discriminatedUnion('kind', [
-        z.strictObject({
-          ...answer,
-          kind: z.literal('rules'),
-          notModified: z.exactOptional(z.literal(true)),
-        }),
-        z.strictObject({
-          ...answer,
-          kind: z.literal('unavailable'),
-          reason: z.exactOptional(unavailableReason),
-          since: time,
-        }),
-        z.strictObject({ ...answer, kind: z.literal('restricted') }),
-      ]),
-    ),
-    copy: z.exactOptional(copy),
-    failure: z.exactOptional(
-      z.strictObject({
-        ...course,
-        since: time,
-        at: time,
-        attempts: z.int().check(z.minimum(1)),
-        retryAt: time,
-        retryAfterMs: z.exactOptional(time),
-        status: z.exactOptional(status),
-        error: errorCode,
-      }),
-    ),
-    site: z.exactOptional(z.strictObject({ reachable: z.boolean(), at: time })),
-  });
+function recordWith(copy: Check): Check {
+  return fields({
+    origin: text(65_536),
+    answer: optional(answer),
+    copy: optional(copy),
+    failure: optional(failure),
+    site: optional(fields({ reachable: flag, at: time })),
+  } satisfies Checks<OriginRecord>);
 }
 
-function octetsOfText(text: string): Uint8Array {
-  return utf8.encode(text);
+export const recordWithoutBody: Check = recordWith(fields(copyWithoutBody));
+
+interface Written extends Omit<StoredRecord, 'record'> {
+  readonly record: Omit<OriginRecord, 'copy'> & {
+    readonly copy?: Omit<Copy, 'body'> & { readonly body: WrittenBody };
+  };
+}
+
+const written = fields({
+  record: recordWith(fields({ ...copyWithoutBody, body })),
+  maxBodyBytes: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a number of octets'),
+  keepCopyOnUnavailableMs: time,
+} satisfies Checks<StoredRecord>);
+
+/** A stored record with its body as octets; `undefined` for anything else. */
+export function readStoredRecord(value: unknown): StoredRecord | undefined {
+  if (!isWritten(value)) return undefined;
+  const { copy, ...rest } = value.record;
+  const record = copy === undefined ? rest : { ...rest, copy: { ...copy, body: octetsOf(copy.body) } };
+  return { ...value, record };
+}
+
+function isWritten(value: unknown): value is Written {
+  return passes(written, value);
+}
+
+/** The octets of a body that {@link body} allows. */
+export function octetsOf(written: WrittenBody): Uint8Array {
+  return isText(written) ? utf8.encode(written) : octetsOfBase64(written.base64);
 }
