@@ -184,13 +184,12 @@ describe('canfetch serve --workers', () => {
   });
 
   it('answers the requests in progress before it ends', async () => {
-    const site = await siteWithRules();
+    // A site for each, so that each request shows when a worker has it.
+    const asked = await Promise.all(Array.from({ length: 6 }, siteWithRules));
     const { origin, child, workers } = await start();
     const pids = await workers();
-    const answered = Promise.all(
-      Array.from({ length: 6 }, () => get(`${origin}/v1/check?url=${site.origin}/page`)),
-    );
-    await eventually(() => expect(site.requests.length).toBeGreaterThan(0));
+    const answered = Promise.all(asked.map((site) => get(`${origin}/v1/check?url=${site.origin}/page`)));
+    await eventually(() => expect(asked.map((site) => site.requests.length)).toEqual(asked.map(() => 1)));
     child.kill('SIGTERM');
     const [code] = await once(child, 'exit');
     expect(code).toBe(0);
