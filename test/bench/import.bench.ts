@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { median, type Row } from './measure.ts';
 
 const LIBRARIES = ['undici', 'lru-cache', 'p-limit', 'zod'];
-const entry = new URL('../../src/index.js', import.meta.url).href;
+/** As it was built: what users import. */
+const entry = new URL('../../../dist/index.js', import.meta.url).href;
 
 const scripts = {
   bare: '',
@@ -28,8 +29,8 @@ export function importing(rounds: number): Row[] {
       ours: `${(canfetch - bare).toFixed(0)} ms`,
       peer: `${(libraries - bare).toFixed(0)} ms its libraries`,
       ratio: `${ratio.toFixed(2)} ×`,
-      bar: '≤ 0.6 ×',
-      held: ratio <= 0.6,
+      bar: '≤ 0.5 ×',
+      held: ratio <= 0.5,
     },
   ];
 }

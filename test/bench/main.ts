@@ -11,104 +11,116 @@ import { hostile } from './hostile.bench.ts';
 import { importing } from './import.bench.ts';
 import { coldOrigins, manyOrigins } from './load.bench.ts';
 import { clientMemory } from './memory.bench.ts';
-import { lineOf, type MeasuredPart, renewed, sectionOf } from './report.ts';
+import { lineOf, type MeasuredPart, quoted, renewed, rewritten, sectionOf } from './report.ts';
 import { checking, firstAnswers, manyHits, parsing, ruleCounts } from './rules.bench.ts';
 import { service } from './service.bench.ts';
+import { sizes } from './size.bench.ts';
 import { stores } from './store.bench.ts';
 import { storedPrefetch } from './stored-prefetch.bench.ts';
 
 /*
  * `npm run bench` measures what users call, as ratios against peers in one run, and exits with 1 where a bar is missed.
- * `npm run bench -- NAME…` measures these parts alone; with `--readme` measured.md gets their tables. Nothing of this is a
- * test, because machines differ.
+ * `npm run bench -- NAME…` measures these parts alone; with `--write` the pages get what was measured. Nothing of this is
+ * a test, because machines differ.
  */
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 9);
-const fewRounds = Math.min(rounds, 5);
 
 type Rows = Iterable<Row> | AsyncIterable<Row> | Promise<Iterable<Row>>;
 interface Part {
   readonly rounds: number;
   readonly rows: (files: readonly BenchFile[], rounds: number) => Rows;
 }
-const part = (rows: Part['rows'], most: number = rounds): Part => ({ rows, rounds: Math.min(rounds, most) });
+/** All parts together end within ten minutes: those with long rounds have few of them. */
+const part = (most: number, rows: Part['rows']): Part => ({ rows, rounds: Math.min(rounds, most) });
 
 const parts: Readonly<Record<string, Part>> = {
-  parse: part(parsing),
-  first: part(function* (files, times) {
+  parse: part(9, parsing),
+  first: part(9, function* (files, times) {
     yield* firstAnswers(files, times);
     yield* compiledPeer(files, times);
   }),
-  check: part(checking),
-  warm: part(warmQuestions),
-  compat: part(compat),
-  rules: part(function* (_, times) {
+  check: part(7, checking),
+  warm: part(9, warmQuestions),
+  compat: part(3, compat),
+  rules: part(9, function* (_, times) {
     yield* ruleCounts(times);
     yield* manyHits(times);
   }),
-  hostile: part((_, times) => hostile(times), 3),
-  memory: part(() => clientMemory(), 1),
-  import: part((_, times) => importing(times)),
-  guard: part((_, times) => guarding(times)),
-  service: part((_, times) => service(times), fewRounds),
-  start: part((_, times) => starting(3 * times), fewRounds),
-  command: part((_, times) => command(times), fewRounds),
-  replay: part((_, times) => replaying(times), fewRounds),
-  cold: part((_, times) => coldOrigins(times), fewRounds),
-  stored: part((_, times) => storedPrefetch(times), fewRounds),
-  many: part(() => manyOrigins(1_000_000), 1),
+  hostile: part(3, (_, times) => hostile(times)),
+  memory: part(1, () => clientMemory()),
+  size: part(1, () => sizes()),
+  import: part(9, (_, times) => importing(times)),
+  guard: part(9, (_, times) => guarding(times)),
+  service: part(3, (_, times) => service(times)),
+  start: part(5, (_, times) => starting(3 * times)),
+  command: part(3, (_, times) => command(times)),
+  replay: part(3, (_, times) => replaying(times)),
+  cold: part(3, (_, times) => coldOrigins(times)),
+  stored: part(3, (_, times) => storedPrefetch(times)),
+  many: part(1, () => manyOrigins(300_000)),
 };
+/** Its table is in the guide of stores. */
 const STORES = 'stores';
 /** The parts that ask about the files. */
-const WITH_FILES: ReadonlySet<string> = new Set(['parse', 'first', 'check', 'warm', 'compat', STORES]);
-const order = [...Object.keys(parts), STORES];
+const WITH_FILES: ReadonlySet<string> = new Set(['parse', 'first', 'check', 'warm', 'compat', 'memory']);
+const order = Object.keys(parts);
 
-const MEASURED = new URL('../../../test/bench/measured.md', import.meta.url);
-const TO_README = '--readme';
+const page = (path: string): URL => new URL(`../../../${path}`, import.meta.url);
+const pages = {
+  first: page('README.md'),
+  tables: page('test/bench/measured.md'),
+  stores: page('src/store/README.md'),
+};
+const WRITE = '--write';
+const writes = process.argv.includes(WRITE);
 
-const asked = process.argv.slice(2).filter((name) => name !== TO_README);
-const names = asked.length === 0 ? order : asked;
-const unknown = names.find((name) => !order.includes(name));
+const asked = process.argv.slice(2).filter((name) => name !== WRITE);
+const names = asked.length === 0 ? [...order, STORES] : asked;
+const unknown = names.find((name) => name !== STORES && !order.includes(name));
 if (unknown !== undefined) {
-  throw new Error(`Expected parts of the bench (${order.join(', ')}), got "${unknown}"`);
+  throw new Error(`Expected parts of the bench (${order.join(', ')}, ${STORES}), got "${unknown}"`);
 }
 
 const { files, origin } = benchFiles();
 console.log(`${machine()}; ${origin}`);
 const measured: MeasuredPart[] = [];
-const missed: string[] = [];
+const all: Row[] = [];
 for (const name of names) {
   console.log(`\n${name}`);
-  measured.push(name === STORES ? await measureStores() : await measurePart(name));
+  const startedAt = performance.now();
+  await (name === STORES ? measureStores() : measurePart(name));
+  console.log(`(${((performance.now() - startedAt) / 1_000).toFixed(0)} s)`);
 }
-if (process.argv.includes(TO_README)) {
-  writeFileSync(MEASURED, renewed(readFileSync(MEASURED, 'utf8'), measured, order));
+if (writes) {
+  edit(pages.tables, (text) => renewed(text, measured, order));
+  edit(pages.first, (text) => quoted(text, all));
 }
-if (missed.length > 0) {
-  console.log(`\nBars that were missed:\n${missed.join('\n')}`);
-  process.exitCode = 1;
-}
+const missed = all.filter(({ held }) => !held);
+console.log(`\n${(performance.now() / 1_000).toFixed(0)} s, bars that were missed: ${missed.length}`);
+for (const row of missed) console.log(lineOf(row));
+if (missed.length > 0) process.exitCode = 1;
 
-async function measurePart(name: string): Promise<MeasuredPart> {
+async function measurePart(name: string): Promise<void> {
   const { rows, rounds: times } = parts[name]!;
   const found: Row[] = [];
   for await (const row of await rows(files, times)) {
     console.log(lineOf(row));
-    if (!row.held) missed.push(lineOf(row));
     found.push(row);
   }
-  return sectionOf(name, `${how(name)}; ${times} ${times === 1 ? 'round' : 'rounds'}.`, found);
+  all.push(...found);
+  const where = WITH_FILES.has(name) ? `${machine()}; ${origin}` : machine();
+  measured.push(sectionOf(name, `${where}; ${times} ${times === 1 ? 'round' : 'rounds'}.`, found));
 }
 
-async function measureStores(): Promise<MeasuredPart> {
-  const table = [];
+async function measureStores(): Promise<void> {
+  const table: string[][] = [];
   for await (const cells of stores(files)) {
     console.log(cells.join(' · '));
     table.push(cells);
   }
-  const way = 'with the records of these files; median of one operation after the other, on loopback.';
-  return sectionOf(STORES, `${how(STORES)}; ${way}`, markdown(table));
+  if (writes) edit(pages.stores, (text) => rewritten(text, () => markdown(table)));
 }
 
-function how(name: string): string {
-  return WITH_FILES.has(name) ? `${machine()}; ${origin}` : machine();
+function edit(file: URL, change: (text: string) => string): void {
+  writeFileSync(file, change(readFileSync(file, 'utf8')));
 }

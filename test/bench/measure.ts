@@ -56,6 +56,8 @@ export interface Row {
   readonly ratio: string;
   readonly bar: string;
   readonly held: boolean;
+  /** What the first page calls it, where it quotes the ratio. */
+  readonly quotedAs?: string;
 }
 
 /** A table of `test/bench/measured.md`. */

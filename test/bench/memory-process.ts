@@ -15,6 +15,8 @@ export interface ClientMemory {
     /** Whether rules of several agents are held, for which there is no budget. */
     readonly severalAgents: boolean;
   }[];
+  /** How many origins the cache holds by default, of files that sites have. */
+  readonly originsByDefault: number;
 }
 
 const AGENTS = ['ExampleBot', 'Googlebot', 'GPTBot'];
@@ -60,7 +62,25 @@ async function measure(): Promise<ClientMemory> {
   const bodyBytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
   const { origins } = client.stats();
   await client.close();
-  return { origins, bodyBytes, steps };
+  return {
+    origins,
+    bodyBytes,
+    steps,
+    originsByDefault: await heldByDefault(files.map(({ bytes }) => bytes)),
+  };
+}
+
+/** More origins than fit, each of which has one of these files. */
+async function heldByDefault(files: readonly Uint8Array[]): Promise<number> {
+  let next = 0;
+  await using client = new RobotsClient({
+    agent: AGENTS[0]!,
+    transport: {
+      fetch: async () => new Response(Uint8Array.from(files[next++ % files.length]!), { headers: HEADERS }),
+    },
+  });
+  for (let site = 0; site < 30_000; site++) await client.check(`https://site${site}.example/page?n=${site}`);
+  return client.stats().origins;
 }
 
 /** What servers commonly say of a file. */

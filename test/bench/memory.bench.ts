@@ -1,22 +1,24 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { hostileFamilies } from '../support/hostile-files.ts';
 import type { Row } from './measure.ts';
 import type { ClientMemory } from './memory-process.ts';
 
 /** What the design grants an origin in memory: octets for each of its body, and beside that. */
 const BODY_SHARE = 1.3;
 const ORIGIN_BYTES = 1_024;
+/** Of `RobotsClientOptions.cache`. */
+const DEFAULT_ORIGINS = 20_000;
 /** How far `stats().bytes` may be from the truth. */
 const ERROR = 0.1;
 
 /** What a client holds in memory, against its budget, and against what `stats()` says. */
 export async function clientMemory(): Promise<Row[]> {
-  const child = fork(new URL('memory-process.js', import.meta.url), { execArgv: ['--expose-gc'] });
-  const [measured] = (await once(child, 'message')) as [ClientMemory];
+  const measured = (await sentBy('memory-process.js')) as ClientMemory;
   const { origins, bodyBytes, steps } = measured;
   const budget = bodyBytes * BODY_SHARE + origins * ORIGIN_BYTES;
   const each = (bytes: number): string => `${(bytes / origins).toFixed(0)} octets`;
-  return steps.map(({ step, heldBytes, reckonedBytes, severalAgents }): Row => {
+  const rows = steps.map(({ step, heldBytes, reckonedBytes, severalAgents }): Row => {
     const error = reckonedBytes / heldBytes - 1;
     const fits = severalAgents || heldBytes <= budget;
     const share = `${((heldBytes / budget) * 100).toFixed(0)} % of the budget`;
@@ -30,4 +32,42 @@ export async function clientMemory(): Promise<Row[]> {
       held: fits && Math.abs(error) <= ERROR,
     };
   });
+  const held = measured.originsByDefault;
+  return [
+    ...rows,
+    {
+      what: 'origins in the cache by default, of files that sites have',
+      ours: held.toLocaleString('en'),
+      peer: `${DEFAULT_ORIGINS.toLocaleString('en')}, as documented`,
+      ratio: `${((held / DEFAULT_ORIGINS) * 100).toFixed(0)} %`,
+      bar: '± 10 %',
+      held: Math.abs(held / DEFAULT_ORIGINS - 1) <= 0.1,
+    },
+    await questionRow(),
+  ];
+}
+
+/** What a question takes that hostile files and URLs make the most of. */
+async function questionRow(): Promise<Row> {
+  let most = { family: '', bytes: 0 };
+  for (const family of Object.keys(hostileFamilies)) {
+    const bytes = (await sentBy('question-memory.js', family)) as number;
+    if (!(bytes <= most.bytes)) most = { family, bytes };
+  }
+  const megabytes = most.bytes / 1_048_576;
+  return {
+    what: 'memory of one question by a URL of 65,536 octets, about the worst of the hostile files',
+    ours: Number.isNaN(megabytes) ? 'not known here' : `${megabytes.toFixed(0)} MiB`,
+    peer: most.family,
+    ratio: '',
+    bar: '≤ 32 MiB',
+    held: !(megabytes > 32),
+  };
+}
+
+/** What a process of this folder sends before it ends. */
+async function sentBy(name: string, ...args: readonly string[]): Promise<unknown> {
+  const child = fork(new URL(name, import.meta.url), args, { execArgv: ['--expose-gc'] });
+  const [[message]] = await Promise.all([once(child, 'message'), once(child, 'exit')]);
+  return message;
 }

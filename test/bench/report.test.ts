@@ -1,21 +1,24 @@
 import { describe, expect, test } from 'vitest';
-import { lineOf, renewed, sectionOf } from './report.ts';
+import { tableOf } from './measure.ts';
+import { lineOf, quoted, renewed, rewritten, sectionOf } from './report.ts';
 
 const row = { what: 'a question', ours: '2 ns', peer: '8 ns', ratio: '4.0 ×', bar: '≥ 5 ×', held: false };
 const order = ['first', 'warm', 'cold'];
 const tables = '# Bench\n\n<!-- measured -->\n\n<!-- end -->\n\n## Rest\n';
 
 describe('The tables', () => {
+  const table = (what: string): string => tableOf([{ ...row, what }]);
+
   test('A part that is measured again replaces its own table, and leaves those of other parts', () => {
     const both = renewed(
       tables,
-      [sectionOf('cold', 'on A', [row]), sectionOf('first', 'on A', 'old')],
+      [sectionOf('cold', 'on A', [row]), sectionOf('first', 'on A', [{ ...row, what: 'old' }])],
       order,
     );
-    const again = renewed(both, [sectionOf('first', 'on B', 'new')], order);
+    const again = renewed(both, [sectionOf('first', 'on B', [{ ...row, what: 'new' }])], order);
     expect(again).toBe(
       '# Bench\n\n<!-- measured -->\n\n' +
-        '### `first`\n\non B\n\nnew\n\n' +
+        `### \`first\`\n\non B\n\n${table('new')}\n\n` +
         '### `cold`\n\non A\n\n' +
         '| what       | canfetch | peer | ratio | bar               |\n' +
         '| ---------- | -------- | ---- | ----- | ----------------- |\n' +
@@ -25,8 +28,19 @@ describe('The tables', () => {
   });
 
   test('A part that the bench no longer has loses its table', () => {
-    const before = renewed(tables, [sectionOf('gone', 'on A', 'x')], ['gone']);
+    const before = renewed(tables, [sectionOf('gone', 'on A', [row])], ['gone']);
     expect(renewed(before, [], order)).not.toContain('gone');
+  });
+
+  test('The first page quotes round ratios of the rows that say what it calls them', () => {
+    const page = '`a(x)` is 2 × as fast, the\nother 3.5 ×, the last 4 ×.\n';
+    const rows = [row, { ...row, quotedAs: '`a(x)` is' }, { ...row, ratio: '9.6 ×', quotedAs: 'the other' }];
+    expect(quoted(page, rows)).toBe('`a(x)` is 4 × as fast, the\nother 10 ×, the last 4 ×.\n');
+    expect(() => quoted(page, [{ ...row, quotedAs: 'nobody' }])).toThrow('Expected a page with "nobody');
+  });
+
+  test('A page without marks is not rewritten', () => {
+    expect(() => rewritten('# Bench\n', () => '')).toThrow('Expected a page with the marks');
   });
 });
 

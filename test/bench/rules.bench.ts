@@ -38,7 +38,7 @@ export function checking(files: readonly BenchFile[], rounds: number): Row[] {
     return file.urls.map((url) => ({ url, ours, peer }));
   });
   const shuffled = inRandomOrder(bySite);
-  const compare = (what: string, questions: typeof bySite, bar: number): Row => {
+  const compare = (what: string, questions: typeof bySite, bar: number, quotedAs?: string): Row => {
     let same = 0;
     const took = interleave(
       {
@@ -58,10 +58,11 @@ export function checking(files: readonly BenchFile[], rounds: number): Row[] {
       ratio: times(ratio),
       bar: bar === 0 ? '' : `≥ ${bar} ×`,
       held: ratio >= bar,
+      ...(quotedAs === undefined ? {} : { quotedAs }),
     };
   };
   return [
-    compare('`file.check(url, agent)`, site by site', bySite, 9),
+    compare('`file.check(url, agent)`, site by site', bySite, 9, '`file.check(url, agent)`'),
     compare('`file.check(url, agent)`, sites in random order', shuffled, 0),
   ];
 }
@@ -124,6 +125,7 @@ export function firstAnswers(files: readonly BenchFile[], rounds: number): Row[]
       ratio: times(took.peer / took.ours),
       bar: '≥ 6 ×',
       held: took.peer / took.ours >= 6,
+      quotedAs: 'the first answer of a file',
     },
   ];
 }

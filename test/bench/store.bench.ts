@@ -102,9 +102,9 @@ async function usedMemory(server: RedisServer): Promise<number> {
 /** A row for each store: what an operation takes, and what an origin takes up. */
 export async function* stores(files: readonly BenchFile[]): AsyncGenerator<string[]> {
   const records = files.map(recordOf);
-  yield ['store', 'get', 'set', 'lease + release', 'reserve', 'bytes an origin'];
+  yield ['store', '`get`', '`set`', '`lease` and release', '`reserve`', 'octets an origin'];
   const kinds: Readonly<Record<string, () => Promise<Measured>>> = {
-    Map: async () => inMemory(),
+    'a `Map` of strings': async () => inMemory(),
     LMDB: async () => onDisk(),
     'Redis, ioredis': () => onServer('ioredis'),
     'Redis, node-redis': () => onServer('node-redis'),
@@ -117,9 +117,6 @@ export async function* stores(files: readonly BenchFile[]): AsyncGenerator<strin
       yield [name, 'redis-server is not installed', '', '', '', ''];
     }
   }
-  const sizes = records.map(({ value }) => Buffer.byteLength(value));
-  const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
-  yield ['(the records as JSON)', '', '', '', '', `${mean.toFixed(0)}, median ${median(sizes)}`];
 }
 
 async function measure(measured: Measured, records: readonly KeptRecord[]): Promise<string[]> {
@@ -144,7 +141,7 @@ async function measure(measured: Measured, records: readonly KeptRecord[]): Prom
     const lease =
       store.lease && (await timed(async ({ key }) => (await store.lease?.(key, 30_000))?.release()));
     const reserve = store.reserve && (await timed(({ key }) => store.reserve?.(key, 1_000)));
-    return [get, set, lease ?? '–', reserve ?? '–', bytesAnOrigin.toFixed(0)];
+    return [get, set, lease ?? '–', reserve ?? '–', Math.round(bytesAnOrigin).toLocaleString('en')];
   } finally {
     await close();
   }

@@ -18,7 +18,8 @@ import { median, type Row, timed, type Took } from './measure.ts';
 import { startProcess } from './program.ts';
 
 const ORIGINS = 2_000;
-const LMDB_BAR = 1.3;
+/** Of the stores on disk. */
+const DISK_BAR = 1.3;
 /** Between client and server, as in one data centre. Milliseconds. */
 const DISTANCE_MS = 1;
 
@@ -35,7 +36,7 @@ export async function* storedPrefetch(rounds: number): AsyncGenerator<Row> {
   const urls = loopbackOrigins(ORIGINS, port).map((origin) => `${origin}/`);
   yield* await against(urls, { LMDB: async () => onDisk(lmdbStore, '') }, 3 * rounds);
   if (isBuiltin('node:sqlite')) {
-    yield* await against(urls, { SQLite: async () => onDisk(sqliteStore, 'file') }, rounds);
+    yield* await against(urls, { SQLite: async () => onDisk(sqliteStore, 'file') }, 3 * rounds);
   }
   yield* await against(urls, { 'Keyv, in memory': async () => inKeyv() }, rounds);
   const redis = await startRedisIfInstalled();
@@ -80,14 +81,14 @@ async function against(
       `${of(which, 'ms').toFixed(0)} ms, processor ${of(which, 'processorMs').toFixed(0)} ms`;
     const ratio = median(times.map(({ stored, bare }) => stored.ms / bare.ms));
     const ofProcessor = median(times.map(({ stored, bare }) => stored.processorMs / bare.processorMs));
-    const hasBar = name === 'LMDB';
+    const hasBar = name === 'LMDB' || name === 'SQLite';
     return {
       what: `prefetch of ${ORIGINS} origins with ${name}`,
       ours: shown('stored'),
       peer: `${shown('bare')} without`,
       ratio: `${ratio.toFixed(2)} ×, processor ${ofProcessor.toFixed(2)} ×`,
-      bar: hasBar ? `≤ ${LMDB_BAR} ×` : '',
-      held: !hasBar || ratio <= LMDB_BAR,
+      bar: hasBar ? `≤ ${DISK_BAR} ×` : '',
+      held: !hasBar || ratio <= DISK_BAR,
     };
   });
 }

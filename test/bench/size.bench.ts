@@ -1,0 +1,35 @@
+import { weighBundle, weighPackage } from '../package/weigh.ts';
+import type { Row } from './measure.ts';
+
+/** What users load and install: octets, which no machine changes. */
+export async function* sizes(): AsyncGenerator<Row> {
+  yield* await Promise.all([
+    bundled('`parseRobots` in a page', 'parseRobots', 'rules', 13.5),
+    bundled('a Worker with `RobotsClient`', 'RobotsClient', 'index', 45),
+    bundled('a Worker with `RobotsClient` and `guardFetch`', 'RobotsClient, guardFetch', 'index', 52),
+  ]);
+  const { size, unpackedSize, entryCount } = weighPackage();
+  yield row('the package, packed', size / 1e3, 'kB', 600);
+  yield row('the package, unpacked', unpackedSize / 1e6, 'MB', 2.2);
+  yield row('the package', entryCount, 'files', 450);
+}
+
+async function bundled(what: string, names: string, entrance: string, most: number): Promise<Row> {
+  const { atOnce, later } = await weighBundle(names, entrance);
+  return {
+    ...row(`${what}, minified, gzip`, atOnce / 1e3, 'kB', most),
+    peer: later === 0 ? '' : `${(later / 1e3).toFixed(1)} kB more when first used`,
+  };
+}
+
+function row(what: string, value: number, unit: string, most: number): Row {
+  const shown = Number.isInteger(value) ? value : value.toFixed(1);
+  return {
+    what,
+    ours: `${shown} ${unit}`,
+    peer: '',
+    ratio: '',
+    bar: `≤ ${most} ${unit}`,
+    held: value <= most,
+  };
+}
