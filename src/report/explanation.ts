@@ -4,6 +4,7 @@ import { profileNames, profiles } from '../lifecycle/profile.ts';
 import type { Decision, OriginPolicy, ProfileState } from '../decision/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import type { ReportedDecision } from './target-result.ts';
+import { linesApplying } from '../rules/describe.ts';
 
 /** A decision with everything that it depends on. */
 export interface UrlExplanation {
@@ -107,4 +108,91 @@ function decisionUnder(
 
 function reading(body: Uint8Array, dialect: Dialect): RobotsFile {
   return parseRobots(body, { dialect });
+}
+
+/** A line of a file, and its role in the decision. */
+export interface AnnotatedLine {
+  /** Line number, 1-based. */
+  readonly line: number;
+  /** Text as in the file; U+FFFD replaces invalid UTF-8. */
+  readonly text: string;
+  /** Whether the line belongs to the group that applies: its user-agent lines, its rules and its other records. */
+  readonly inGroup: boolean;
+  readonly role?: 'decides' | 'runner-up';
+}
+
+/** A run of omitted lines, which do not affect the decision. */
+export interface OmittedLines {
+  readonly omitted: number;
+}
+
+/** Files with at most this many lines are shown completely. */
+const SHORT_FILE = 60;
+const CONTEXT = 2;
+/** When the group is spread over more places than this, only the first are shown. */
+const MAX_PLACES = 20;
+
+/** Annotates the lines of a file. Of a long file only the lines around the deciding ones are kept, unless `all`. */
+export function annotate(
+  { decision, runnerUp, file }: UrlExplanation & { readonly file: RobotsFile },
+  all: boolean,
+): (AnnotatedLine | OmittedLines)[] {
+  const texts = linesOf(file.bytes);
+  const inGroup = decision.group === undefined ? new Set() : groupLines(file, decision.agent);
+  const lines = texts.map((text, index): AnnotatedLine => {
+    const line = index + 1;
+    const common = { line, text, inGroup: inGroup.has(line) };
+    if (line === decision.rule?.line) return { ...common, role: 'decides' };
+    return line === runnerUp?.rule.line ? { ...common, role: 'runner-up' } : common;
+  });
+  if (all || lines.length <= SHORT_FILE) return lines;
+  const places = [
+    ...[decision.rule?.line, runnerUp?.rule.line].filter((line) => line !== undefined),
+    ...(decision.group?.lines ?? []),
+  ].slice(0, MAX_PLACES);
+  return around(lines, places);
+}
+
+/** Splits a file into lines at LF, CR or CRLF. */
+export function linesOf(bytes: Uint8Array): string[] {
+  const lines = new TextDecoder().decode(bytes).split(/\r\n|\n|\r/);
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+/** Line numbers of the groups that apply to `agent`: their user-agent lines, rules and other records. */
+export function groupLines(file: RobotsFile, agent: string): ReadonlySet<number> {
+  const all = new Set(linesApplying(file, agent)?.lines);
+  const blocks = new Set<number>();
+  for (const { agentLines, rules } of file.groups) {
+    const naming = agentLines.filter(({ line }) => all.has(line));
+    if (naming.length === 0) continue;
+    for (const { block } of naming) blocks.add(block);
+    for (const { line } of rules) all.add(line);
+  }
+  for (const { block, line } of file.otherRecords)
+    if (block !== undefined && blocks.has(block)) all.add(line);
+  return all;
+}
+
+function around(
+  lines: readonly AnnotatedLine[],
+  places: readonly number[],
+): (AnnotatedLine | OmittedLines)[] {
+  const shown: (AnnotatedLine | OmittedLines)[] = [];
+  let next = 1;
+  const showTo = (end: number): void => {
+    shown.push(...lines.slice(next - 1, end));
+    next = Math.max(next, end + 1);
+  };
+  for (const place of [...places].sort((a, b) => a - b)) {
+    const start = Math.max(next, place - CONTEXT);
+    if (start > next) shown.push({ omitted: start - next });
+    next = start;
+    showTo(Math.min(lines.length, place + CONTEXT));
+  }
+  // No line affects the decision: show the beginning of the file.
+  if (places.length === 0) showTo(Math.min(lines.length, SHORT_FILE));
+  if (next <= lines.length) shown.push({ omitted: lines.length - next + 1 });
+  return shown;
 }

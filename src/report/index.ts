@@ -3,7 +3,18 @@
  * `index.ts` of their own; `schema.ts` stands apart, because it loads zod: nothing else here may import a library, so that
  * `canfetch --help` and `canfetch --robots` stay fast. This room must not import the client or a room above it.
  */
-export { annotate, type AnnotatedLine, type OmittedLines, groupLines, linesOf } from './annotate.ts';
+export {
+  annotate,
+  type AnnotatedLine,
+  type OmittedLines,
+  groupLines,
+  linesOf,
+  type ClientExplanation,
+  explainFile,
+  explainUrl,
+  type ProfileDecision,
+  type UrlExplanation,
+} from './explanation.ts';
 export {
   deciderByFile,
   decideOffline,
@@ -12,13 +23,6 @@ export {
   tokensOf,
   truncationWarning,
 } from './decide-offline.ts';
-export {
-  type ClientExplanation,
-  explainFile,
-  explainUrl,
-  type ProfileDecision,
-  type UrlExplanation,
-} from './explanation.ts';
 export {
   type TargetResult,
   type Decider,

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { groupLines } from '../../src/report/annotate.ts';
+import { groupLines } from '../../src/report/explanation.ts';
 import { explain, lint, parseRobots, type RobotsFile, usage } from '../../src/rules/index.ts';
 import { fromUtf8 } from '../../src/rules/octets.ts';
 import fc from '../support/fast-check.ts';

@@ -1,13 +1,28 @@
-import { earlier, type OriginRecord, profiles } from '../../lifecycle/index.ts';
-import { type CacheNamespace, readRecordKey, type Rejection, type RobotsStore } from '../../store/index.ts';
+import {
+  earlier,
+  type OriginRecord,
+  profiles,
+  type ProfileName,
+  recordedAt,
+  retentionMs,
+} from '../../lifecycle/index.ts';
+import {
+  type CacheNamespace,
+  readRecordKey,
+  type Rejection,
+  type RobotsStore,
+  namespaceKey,
+  storeKey,
+} from '../../store/index.ts';
 import { RecordCodec } from '../../store/record/record-codec.ts';
 import type { SetAside, StoreEntry } from '../../store/lmdb/lmdb.ts';
-import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
+import { DEFAULT_MAX_BODY_BYTES, mapConcurrent } from '../../base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { isRedisUrl, openPathStore, storeExists } from '../frame/store-option.ts';
 import { quoted } from '../../report/text/index.ts';
 import { readProfile, readStore } from '../frame/settings.ts';
 import { UsageError } from '../../report/index.ts';
+import { type RestoreRejection, SnapshotReader } from '../../cache/snapshot.ts';
 
 /** An entry of a store whose key names a record. `record` is absent when its value cannot be read. */
 export interface StoredItem {
@@ -96,4 +111,61 @@ async function openListedStore(
   }
   const store = await openPathStore(named);
   return { store, close: () => store.close() };
+}
+
+/** Counts of imported and rejected snapshot lines. */
+export interface Imported {
+  readonly imported: number;
+  readonly rejected: number;
+  readonly reasons: Readonly<Partial<Record<RestoreRejection, number>>>;
+  /** Records that the snapshot header announced but the snapshot does not contain. */
+  readonly missing: number;
+  /** The error of the store that ended the import. */
+  readonly error?: unknown;
+}
+
+/** As many as an embedded store writes in one transaction. */
+const CONCURRENCY = 256;
+
+/** Imports the lines of a snapshot into a store. A record in the store that is at least as new is kept. */
+export async function importSnapshot(
+  lines: AsyncIterable<string>,
+  { codec, read, write }: CommandStore,
+  { namespace, profile: name }: { readonly namespace: CacheNamespace; readonly profile: ProfileName },
+): Promise<Imported> {
+  const profile = profiles[name];
+  const put = async (record: OriginRecord): Promise<boolean> => {
+    const key = storeKey('record', namespaceKey(namespace), record.origin);
+    const { record: known } = await read(key, record.origin);
+    if (known !== undefined && recordedAt(known) >= recordedAt(record)) return false;
+    await write(key, record, Math.max(1, retentionMs(record, profile, Date.now())));
+    return true;
+  };
+  /** The work under way, by origin: a snapshot may have an origin twice. */
+  const underWay = new Map<string, Promise<boolean>>();
+  const keep = (record: OriginRecord): Promise<boolean> => {
+    const { origin } = record;
+    const before = underWay.get(origin);
+    const work = before === undefined ? put(record) : before.then(() => put(record));
+    underWay.set(origin, work);
+    return work.finally(() => underWay.get(origin) === work && underWay.delete(origin));
+  };
+  let refusal: { readonly error: unknown } | undefined;
+  const keepOrNote = async (record: OriginRecord): Promise<boolean> => {
+    try {
+      return await keep(record);
+    } catch (error) {
+      refusal ??= { error };
+      throw error;
+    }
+  };
+  const reader = new SnapshotReader({ codec, profileOf: () => profile, now: Date.now, keep: keepOrNote });
+  const readLine = (line: string): Promise<void> => reader.read(line.trimEnd());
+  try {
+    for await (const isRead of mapConcurrent(lines, { concurrency: CONCURRENCY }, readLine)) void isRead;
+  } catch (error) {
+    if (refusal === undefined) throw error;
+  }
+  const { kept: imported, ...counts } = reader.counts;
+  return { imported, ...counts, ...refusal };
 }

@@ -13,9 +13,8 @@ import { interruptible } from '../frame/interruptible.ts';
 import { warnSetAside } from '../frame/open-client.ts';
 import { layoutOf, readAgents, readFormat, readProfile } from '../frame/settings.ts';
 import { notAmong } from '../frame/arguments.ts';
-import { importSnapshot } from './import.ts';
+import { importSnapshot, type StoredItem, openCommandStore, type CommandStore } from './command-store.ts';
 import { itemJson, renderItem, tableRow, renderTable } from './render.ts';
-import { type StoredItem, openCommandStore, type CommandStore } from './command-store.ts';
 
 type Action = (typeof cacheActions)[number];
 

@@ -15,8 +15,7 @@ import {
 } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
-import { renderFile, renderSummary, type LintedFile, lintLoaded } from './render.ts';
-import { lintSarif } from './sarif.ts';
+import { renderFile, renderSummary, type LintedFile, lintLoaded, lintSarif } from './render.ts';
 
 /** Ten times the octets that crawlers read. Linting more would only repeat for each line that crawlers ignore it. */
 const LINTED_BYTES = 5_120_000;

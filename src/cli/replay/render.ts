@@ -1,6 +1,14 @@
-import type { DecisionEntry } from '../../evidence/entry.ts';
-import type { ReplayDifference, ReplayedDecision, ReplayReport } from '../../evidence/replay.ts';
-import { count, instant, type Palette, printable, ruleText } from '../../report/text/index.ts';
+import type { DecisionEntry, AttemptEntry, EvidenceEntry } from '../../evidence/entry.ts';
+import type {
+  ReplayDifference,
+  ReplayedDecision,
+  ReplayReport,
+  Bodies,
+  ReplayedLine,
+} from '../../evidence/replay.ts';
+import { count, instant, type Palette, printable, ruleText, jsonLine } from '../../report/text/index.ts';
+import type { AskedLine } from '../../report/schema.ts';
+import type { LocatedUrl } from '../../url/index.ts';
 
 const FAULTS: Readonly<Record<Extract<ReplayDifference, { kind: 'entry' }>['fault'], string>> = {
   'missing-lines': 'lines before it are missing',
@@ -65,4 +73,151 @@ export function renderReport(report: ReplayReport, isOtherwise: boolean): string
   if (changed === 0) return `${of}: all come out as recorded${fits}\n`;
   const flips = `${flipped.toLocaleString('en')} ${isOtherwise ? 'would be decided' : 'come out'} otherwise`;
   return `${of}: ${flips}, ${(changed - flipped).toLocaleString('en')} for another reason${fits}\n`;
+}
+
+/** An entry that brought what is known of the origin, and where it stands. */
+interface Brought {
+  readonly entry: Exclude<EvidenceEntry, DecisionEntry>;
+  readonly file: string;
+  readonly line: number;
+}
+
+interface Asked {
+  readonly decision: DecisionEntry;
+  readonly file: string;
+  readonly line: number;
+  readonly by: Brought | undefined;
+  /** What brought the octets that decided. */
+  readonly octets: Brought | undefined;
+}
+
+/** What was decided about one page, and by what. Only entries of its origin are kept. */
+export class PageStory {
+  readonly #url: string;
+  readonly #origin: string;
+  readonly #asked: Asked[] = [];
+  readonly #ignored: Brought[] = [];
+  /** By file, then by the number of the entry within its run. */
+  readonly #brought = new Map<string, Map<number, Brought>>();
+  readonly #latest = new Map<string, Brought>();
+  /** What brought the octets of a digest. */
+  readonly #bringers = new Map<string, Brought>();
+
+  constructor({ href, origin }: LocatedUrl) {
+    this.#url = href;
+    this.#origin = origin;
+  }
+
+  add(file: string, { entry, number, line }: ReplayedLine): void {
+    if (entry.type === 'run') {
+      this.#brought.delete(file);
+      this.#latest.delete(file);
+      return;
+    }
+    if (entry.origin !== this.#origin) return;
+    const here = { file, line };
+    if (entry.type === 'decision') {
+      if (entry.url !== this.#url) return;
+      const by = entry.by === undefined ? this.#latest.get(file) : this.#brought.get(file)?.get(entry.by);
+      const octets = entry.sha256 === undefined ? undefined : this.#bringers.get(entry.sha256);
+      this.#asked.push({ decision: entry, ...here, by, octets });
+    } else if (entry.type === 'ignored') {
+      if (entry.url === this.#url) this.#ignored.push({ entry, ...here });
+    } else if (entry.type === 'robots' || entry.type === 'stored') {
+      this.#bring(number, { entry, ...here });
+    } else if (entry.type === 'signal') {
+      // What is known since rests on the same answer.
+      const latest = this.#latest.get(file);
+      if (latest !== undefined) this.#bring(number, latest);
+    }
+  }
+
+  json(): string {
+    return this.#asked
+      .map(({ decision, file, line, by, octets }) =>
+        jsonLine<AskedLine>({
+          kind: 'asked',
+          file,
+          line,
+          decision,
+          answer: plain(by),
+          octets: plain(octets),
+        }),
+      )
+      .join('');
+  }
+
+  text(bodies: Bodies, colours: Palette): string {
+    const lines = [`${printable(this.#url)}: ${askedText(this.#asked.length)}`];
+    for (const { decision, file, line, by, octets } of this.#asked) {
+      lines.push('', `${instant(decision.at)}  ${decisionText(decision, colours)}`);
+      const { sha256, requested, because, usage } = decision;
+      if (requested !== undefined)
+        lines.push(`  asked for as ${printable(requested)}, which redirected here`);
+      if (because !== undefined) lines.push(`  because: ${printable(because)}`);
+      if (usage?.preference !== undefined && usage.purpose !== undefined)
+        lines.push(`  for the purpose ${usage.purpose}: ${usage.preference}`);
+      if (by !== undefined) lines.push(`  by ${broughtText(by)}`);
+      if (sha256 !== undefined) {
+        const size = bodies.get(sha256)?.length;
+        const of = size === undefined ? 'octets that are not in the evidence' : count(size, 'octet');
+        const from = octets === undefined || octets === by ? '' : `, from ${broughtText(octets)}`;
+        lines.push(`  robots.txt had ${of}, sha256 ${sha256}${from}`);
+      }
+      lines.push(`  written in ${printable(file)}, line ${line}`);
+    }
+    for (const { entry, file, line } of this.#ignored) {
+      const because = entry.type === 'ignored' ? printable(entry.because) : '';
+      lines.push('', `${instant(entry.at)}  REQUESTED WITHOUT A QUESTION, because: ${because}`);
+      lines.push(`  written in ${printable(file)}, line ${line}`);
+    }
+    return `${lines.join('\n')}\n`;
+  }
+
+  #bring(number: number, brought: Brought): void {
+    const { file, entry } = brought;
+    let ofRun = this.#brought.get(file);
+    if (ofRun === undefined) this.#brought.set(file, (ofRun = new Map()));
+    ofRun.set(number, brought);
+    this.#latest.set(file, brought);
+    if ('sha256' in entry && entry.sha256 !== undefined && !isRevalidation(entry)) {
+      this.#bringers.set(entry.sha256, brought);
+    }
+  }
+}
+
+/** A 304 names the octets that were there before. */
+function isRevalidation(entry: EvidenceEntry): boolean {
+  return entry.type === 'robots' && 'outcome' in entry && entry.outcome === 'not-modified';
+}
+
+/** The entry without its octets. */
+function plain(brought: Brought | undefined): object | undefined {
+  if (brought === undefined) return undefined;
+  const { file, line, entry } = brought;
+  const { body: _, ...written } = { body: undefined, ...entry };
+  return { file, line, ...written };
+}
+
+function askedText(many: number): string {
+  return many === 0 ? 'never asked' : many === 1 ? 'asked once' : `asked ${many.toLocaleString('en')} times`;
+}
+
+function broughtText({ entry, file, line }: Brought): string {
+  const where = `${printable(file)}, line ${line}`;
+  if (entry.type === 'stored') return `a record of the store or a snapshot (${where})`;
+  if (entry.type !== 'robots') return where;
+  if (!('outcome' in entry)) return `the option \`overrides\` of the crawler (${where})`;
+  return `${answerText(entry)}, ${instant(entry.at)} (${where})`;
+}
+
+function answerText({ outcome, hops, error, staleAt, retryAt }: AttemptEntry): string {
+  const requests = hops.map(({ url, status }) => `${printable(url)} → ${status ?? error ?? 'no answer'}`);
+  const until =
+    staleAt !== undefined
+      ? `, good until ${instant(staleAt)}`
+      : retryAt !== undefined
+        ? `, asked again from ${instant(retryAt)} on`
+        : '';
+  return `the answer ${requests.join(', ')} (${outcome}${until})`;
 }

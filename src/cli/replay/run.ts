@@ -18,8 +18,7 @@ import { openList } from '../../report/input/index.ts';
 import type { Format } from '../frame/options.ts';
 import { colourChoice, readAgents, readFormat, readProfile } from '../frame/settings.ts';
 import { EvidenceSource } from './evidence-source.ts';
-import { renderDifference, renderReport } from './render.ts';
-import { PageStory } from './story.ts';
+import { renderDifference, renderReport, PageStory } from './render.ts';
 
 const STDIN = '-';
 /** Lines between two looks at the progress. */

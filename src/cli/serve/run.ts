@@ -20,7 +20,7 @@ import {
   startServer,
   STREAM_CONCURRENCY,
 } from '../../serve/index.ts';
-import type { PrimaryLink } from './worker.ts';
+import type { PrimaryLink } from './workers.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
 /** Recalls RFC 9309, and is close to 8080, the usual port of local services. */
@@ -41,10 +41,10 @@ export async function serve(
   const workers = readWorkers(given);
   const settings = ownEvidence(onlineSettings(given));
   if (workers > 1 && cluster.isPrimary) {
-    return (await import('./primary.ts')).serveWithWorkers(workers, address, session);
+    return (await import('./workers.ts')).serveWithWorkers(workers, address, session);
   }
   // A worker's signals and messages come from the primary of `serveWithWorkers`.
-  const primary = cluster.isWorker ? new (await import('./worker.ts')).PrimaryLink() : undefined;
+  const primary = cluster.isWorker ? new (await import('./workers.ts')).PrimaryLink() : undefined;
   try {
     return await serveAlone(given, session, { ...address, settings, primary, prom: await load(), limits });
   } finally {

@@ -2,11 +2,19 @@
  * Text, layout, colours and JSON for standard output. It must not import `rules/` or other rooms that make decisions:
  * it only describes decisions.
  */
-export { type ColourChoice, type Palette, paletteFor } from './colour.ts';
+export {
+  type ColourChoice,
+  type Palette,
+  paletteFor,
+  cut,
+  definitions,
+  grid,
+  widthOf,
+  wrap,
+} from './layout.ts';
 export { ago, ahead, count, duration, instant } from './durations.ts';
 export { cause } from './fetch-errors.ts';
 export { escapeForTerminal, jsonLine, policyRecord, renderRecord, type Unversioned } from './json.ts';
-export { cut, definitions, grid, widthOf, wrap } from './layout.ts';
 export {
   lifetimeReason,
   nextAttemptReason,
