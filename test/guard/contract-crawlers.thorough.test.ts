@@ -71,7 +71,6 @@ describeWithChromium('in Chromium', () => {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
-    hidesAborts: 'the answer of a closed page is never told',
     make: (robots, options) => {
       const made = (async () => {
         const context = await browser.newContext();
@@ -108,7 +107,6 @@ describeWithChromium('in Chromium by Puppeteer', () => {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
-    hidesAborts: 'the answer of a closed page is never told',
     make: (robots, options) => {
       const made = (async () => {
         const context = await browser.createBrowserContext();

@@ -26,8 +26,6 @@ export interface GuardedClient {
   readonly name: string;
   /** Whether a redirect can wait for a robots.txt nobody has asked for yet. */
   readonly waitsAtRedirects: boolean;
-  /** Why the place of an aborted request is free only when it would have ended, of a client that does not tell. */
-  readonly hidesAborts?: string;
   /** Why a single request cannot be aborted, of a client where it cannot. */
   readonly unabortable?: string;
   /** Why a request whose signal was aborted beforehand is sent all the same, by a client that does so unguarded, too. */
@@ -421,10 +419,7 @@ export function guardContract(guarded: GuardedClient): void {
         expect(pagesOf(server)).toEqual(expect.arrayContaining(paths.map((path) => `GET ${path}`)));
       });
 
-      const freeing = guarded.hidesAborts === undefined ? abortable : it.skip;
-      const late = guarded.hidesAborts === undefined ? unless : ` (not here: ${guarded.hidesAborts})`;
-
-      freeing(`an aborted request that waits leaves the line to the others${late}`, async () => {
+      abortable(`an aborted request that waits leaves the line to the others${unless}`, async () => {
         const server = await site(slow);
         const leaving = new AbortController();
         const left = failure(paced(server.url('/page/1'), { signal: leaving.signal }));
@@ -444,7 +439,7 @@ export function guardContract(guarded: GuardedClient): void {
         expect(pagesOf(server)).toEqual(['GET /page/2']);
       });
 
-      freeing(`an aborted request under way lets the next one go${late}`, async () => {
+      abortable(`an aborted request under way lets the next one go${unless}`, async () => {
         const arrived = moment();
         const server = await startSite((request, response) => {
           if (request.url === '/robots.txt') return answer(response, { body: RULES });

@@ -4,6 +4,8 @@ import { RobotsInvalidOptionsError } from '../../base/index.ts';
 /** A request that Chromium holds back until the session continues or fails it (`Fetch.requestPaused`). */
 export interface PausedRequest {
   readonly requestId: string;
+  /** The id of the request in events of the network, which is another one. */
+  readonly networkId?: string;
   /** The frame, or the worker, that makes the request. */
   readonly frameId: string;
   readonly request: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
@@ -22,13 +24,21 @@ export interface RequestWatcher {
   readonly context: object;
   /** Whether it decides about subresources too, not about navigations only. */
   readonly subresources: boolean;
-  /** Whether to block a request. Never rejects. */
-  blocks(request: PausedRequest): Promise<boolean>;
+  /** The client whose places its requests take. */
+  readonly client: object;
+  /**
+   * Whether to block a request. Never rejects.
+   *
+   * @param waits Whether a request that it allows waits for a place.
+   */
+  blocks(request: PausedRequest, waits: boolean): Promise<boolean>;
   /**
    * Called with the response, or the failure, of a request that it did not block. Returns whether to block the
    * response. Its body has not been read then.
    */
   blocksResponse(response: PausedRequest): boolean;
+  /** Called when a request that it may have allowed has ended otherwise. */
+  forget(request: PausedRequest): void;
 }
 
 /** A session of the DevTools protocol, as Playwright and Puppeteer have it. */
@@ -155,13 +165,28 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
     const watchers = await this.#watchersOf(paused.frameId);
     const isPage = paused.resourceType === 'Document' || isPrefetch(paused);
     const concerned = watchers.filter(({ subresources }) => subresources || isPage);
-    if (!isResponse(paused)) {
-      const blocked = await Promise.all(concerned.map((watcher) => watcher.blocks(paused)));
-      return blocked.includes(true) ? BLOCK : CONTINUE;
-    }
+    if (!isResponse(paused)) return (await this.#isBlocked(paused, concerned)) ? BLOCK : CONTINUE;
     const blocking = concerned.filter((watcher) => watcher.blocksResponse(paused));
+    // Watchers that were asked only because the context of the frame was unknown then.
+    for (const watcher of this.#watchers) if (!concerned.includes(watcher)) watcher.forget(paused);
     if (blocking.length > 0) return BLOCK;
     return watchers.length > 0 ? withoutSpeculation(paused) : CONTINUE;
+  }
+
+  /**
+   * Asks the watchers one after the other, always in the same order: two requests could wait for each other's places
+   * otherwise. A request takes one place of a client, and none when it is blocked already.
+   */
+  async #isBlocked(paused: PausedRequest, watchers: readonly RequestWatcher[]): Promise<boolean> {
+    const clients = new Set<object>();
+    let isBlocked = false;
+    for (const watcher of watchers) {
+      const waits = !isBlocked && !clients.has(watcher.client);
+      clients.add(watcher.client);
+      if (await watcher.blocks(paused, waits)) isBlocked = true;
+    }
+    if (isBlocked) for (const watcher of watchers) watcher.forget(paused);
+    return isBlocked;
   }
 
   /** The watchers of a frame. When its context is unknown, all watchers are asked, which can only block more. */

@@ -47,6 +47,11 @@ export interface ContextLibrary<Page> {
   /** Makes a script run in each document of the context, before the scripts of the document. */
   addInitScript(source: string): Promise<void>;
   onceClosed(listener: () => void): void;
+  /**
+   * Calls `listener` when the browser has given up a request for a document: it failed, its page or frame is gone, or
+   * another navigation began. `isFailed` tells which one it was.
+   */
+  onNavigationFailure(listener: (isFailed: (request: PausedRequest) => boolean) => void): Promise<void>;
   /** The id of the main frame of a page; `undefined` when the page is closed. */
   mainFrameOf(page: Page): Promise<string | undefined>;
   oncePageCloses(page: Page, listener: () => void): void;
@@ -62,8 +67,8 @@ const LOCAL_REASONS: ReadonlySet<string> = new Set([
 ]);
 /** The number of requests that are remembered until they are answered. A browser has far fewer in flight. */
 const MAX_PENDING = 10_000;
-/** The number of frames for which errors are kept. */
-const MAX_ERRORS = 1_000;
+/** The number of frames for which errors, and navigations under way, are kept. */
+const MAX_FRAMES = 1_000;
 
 /**
  * Guards a context.
@@ -88,27 +93,49 @@ export async function guardWith<Page>(
   }
   const requests = await library.requests();
   await Promise.all([library.addInitScript(INIT_SCRIPT), turnPreloadingOff(requests.driver.session)]);
-  const watcher = new ContextWatcher(library, guard, subresources, requests);
+  const watcher = new ContextWatcher(library, guard, subresources, requests, client);
   await requests.add(watcher);
   library.onceClosed(() => void watcher.dispose());
+  if (guard.paces) await library.onNavigationFailure((isFailed) => watcher.endNavigation(isFailed));
   return watcher;
+}
+
+/** A request for a document, until its answer. */
+interface Navigation {
+  readonly request: PausedRequest;
+  readonly hop: Hop;
+  /** Ends its wait, for a decision or a place. */
+  readonly leaving: AbortController;
 }
 
 class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher {
   readonly context: object;
   readonly subresources: boolean;
+  readonly client: object;
   readonly #library: ContextLibrary<Page>;
   readonly #guard: Guard;
   readonly #requests: BrowserRequests;
   readonly #disposal = new AbortController();
   /** By frame, the error that blocked its last navigation. */
-  readonly #errors = new LRUCache<string, { readonly error: unknown }>({ max: MAX_ERRORS });
+  readonly #errors = new LRUCache<string, { readonly error: unknown }>({ max: MAX_FRAMES });
+  /** By frame. A navigation ends when another one begins in its frame. */
+  readonly #navigations = new LRUCache<string, Navigation>({
+    max: MAX_FRAMES,
+    dispose: (navigation) => this.#end(navigation),
+  });
   /** The requests that may be answered or redirected yet, by their id. */
   readonly #hops = new LRUCache<string, Hop>({ max: MAX_PENDING });
   /** By main frame, the reason why its page is not checked. */
   readonly #ignored = new Map<string, string>();
 
-  constructor(library: ContextLibrary<Page>, guard: Guard, subresources: boolean, requests: BrowserRequests) {
+  constructor(
+    library: ContextLibrary<Page>,
+    guard: Guard,
+    subresources: boolean,
+    requests: BrowserRequests,
+    client: object,
+  ) {
+    this.client = client;
     this.context = library.context;
     this.#library = library;
     this.#guard = guard;
@@ -116,23 +143,42 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     this.#requests = requests;
   }
 
-  async blocks(paused: PausedRequest): Promise<boolean> {
+  async blocks(paused: PausedRequest, waits: boolean): Promise<boolean> {
     const { requestId, frameId, resourceType, redirectedRequestId } = paused;
+    // A page is one request: what it loads besides is not paced.
     const navigates = resourceType === 'Document';
-    if (navigates && redirectedRequestId === undefined) this.#errors.delete(frameId);
-    const hop = this.#hopOf(paused);
+    const leaving = navigates ? this.#navigationEnd() : this.#disposal;
+    const hop = this.#hopOf(paused, leaving.signal, navigates && waits);
     this.#hops.set(requestId, hop);
+    if (navigates) {
+      if (redirectedRequestId === undefined) this.#errors.delete(frameId);
+      this.#navigations.set(frameId, { request: paused, hop, leaving });
+    }
     try {
       await this.#guard.pass(hop);
       return false;
     } catch (error) {
       this.#guard.record(hop);
-      if (navigates) this.#errors.set(frameId, { error });
+      if (navigates && this.#navigations.peek(frameId)?.hop === hop) this.#errors.set(frameId, { error });
       return true;
     }
   }
 
+  /** Aborts the wait of a navigation, which the end of the guard does, too. */
+  #navigationEnd(): AbortController {
+    const leaving = new AbortController();
+    const { aborted, reason } = this.#disposal.signal;
+    if (aborted) leaving.abort(reason);
+    return leaving;
+  }
+
   blocksResponse(response: PausedRequest): boolean {
+    const isBlocked = this.#isUnwanted(response);
+    this.forget(response);
+    return isBlocked;
+  }
+
+  #isUnwanted(response: PausedRequest): boolean {
     const { requestId, frameId, resourceType, request } = response;
     const { responseStatusCode: status, responseErrorReason, responseHeaders } = response;
     const hop = this.#hops.get(requestId) ?? new Hop(request.url);
@@ -149,10 +195,26 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     return true;
   }
 
-  #hopOf({ request, frameId, resourceType, redirectedRequestId }: PausedRequest): Hop {
-    // A page is one request: what it loads besides is not paced.
-    const waits = resourceType === 'Document';
-    const options = { signal: this.#disposal.signal, because: this.#ignored.get(frameId), waits };
+  forget({ requestId, frameId }: PausedRequest): void {
+    if (this.#navigations.peek(frameId)?.request.requestId === requestId) this.#navigations.delete(frameId);
+  }
+
+  /** The browser has given up a navigation. */
+  endNavigation(isFailed: (request: PausedRequest) => boolean): void {
+    for (const [frameId, { request }] of this.#navigations.entries()) {
+      if (!isFailed(request)) continue;
+      this.#navigations.delete(frameId);
+      return;
+    }
+  }
+
+  #end({ hop, leaving }: Navigation): void {
+    leaving.abort(new DOMException('The navigation has ended', 'AbortError'));
+    this.#guard.record(hop);
+  }
+
+  #hopOf({ request, frameId, redirectedRequestId }: PausedRequest, signal: AbortSignal, waits: boolean): Hop {
+    const options = { signal, because: this.#ignored.get(frameId), waits };
     const from = redirectedRequestId === undefined ? undefined : this.#hops.get(redirectedRequestId);
     return from?.redirectedTo(request.url, options) ?? new Hop(request.url, options);
   }
@@ -171,10 +233,14 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
   }
 
   async dispose(): Promise<void> {
-    this.#disposal.abort(new DOMException('The context is no longer guarded', 'AbortError'));
+    const reason = new DOMException('The context is no longer guarded', 'AbortError');
+    this.#disposal.abort(reason);
+    for (const { leaving } of this.#navigations.values()) leaving.abort(reason);
     // Waiting requests are blocked in this turn, before the browser releases the remaining ones.
     await setImmediate();
     await this.#requests.delete(this);
+    // Nobody will tell of their answers.
+    this.#navigations.clear();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -29,6 +29,13 @@ export interface BrowserContextLike {
   addInitScript(script: { readonly content: string }): Promise<unknown>;
   newCDPSession(pageOrFrame: never): Promise<unknown>;
   once(event: 'close', listener: () => void): unknown;
+  on(event: 'requestfailed', listener: (request: RequestLike) => void): unknown;
+}
+
+/** The part of Playwright's `Request` that the guard uses. */
+export interface RequestLike {
+  url(): string;
+  isNavigationRequest(): boolean;
 }
 
 /** The part of Playwright's `Browser` that the guard uses. */
@@ -90,6 +97,14 @@ export async function guardContext(
       requests: () => BrowserRequests.of(opened, browser, PlaywrightDriver.open),
       addInitScript: async (content) => void (await context.addInitScript({ content })),
       onceClosed: (listener) => void context.once('close', listener),
+      async onNavigationFailure(listener) {
+        context.on('requestfailed', (failed) => {
+          if (!failed.isNavigationRequest()) return;
+          // Playwright does not tell the id of a request. Of two for the same URL the older one counts as failed.
+          const url = failed.url().split('#', 1)[0];
+          listener(({ request }) => request.url === url);
+        });
+      },
       mainFrameOf: async (page) => (await askPage(page, targetOf))?.targetId,
       oncePageCloses: (page, listener) => void page.once('close', listener),
     },

@@ -34,6 +34,12 @@ interface Attached {
   readonly targetInfo: { readonly type: string; readonly browserContextId?: string };
 }
 
+/** The event that a request has failed, or was given up. */
+interface LoadingFailed {
+  readonly requestId: string;
+  readonly type: string;
+}
+
 /** The page, or the frame in a process of its own, of a session. */
 interface AttachedTarget {
   readonly session: PuppeteerSession;
@@ -57,6 +63,8 @@ export class PuppeteerDriver implements BrowserDriver {
   readonly #browser: BrowserLike;
   readonly #targets = new Map<string, AttachedTarget>();
   readonly #scripts = new WeakMap<BrowserContextLike, string>();
+  #watchesFailures = false;
+  readonly #failureListeners = new Map<(networkId: string) => void, BrowserContextLike>();
 
   static readonly open = async (browser: BrowserLike): Promise<PuppeteerDriver> => {
     const driver = new PuppeteerDriver(
@@ -98,6 +106,28 @@ export class PuppeteerDriver implements BrowserDriver {
     await Promise.all(ofContext.map(({ session }) => addScript(session, source)));
   }
 
+  /**
+   * Calls `listener` with the id of each request for a document of the browser that fails, or is given up, until `context`
+   * is closed.
+   */
+  onNavigationFailure(context: BrowserContextLike, listener: (networkId: string) => void): void {
+    for (const [each, itsContext] of this.#failureListeners)
+      if (this.hasClosed(itsContext)) this.#failureListeners.delete(each);
+    const isWatching = this.#watchesFailures;
+    this.#watchesFailures = true;
+    this.#failureListeners.set(listener, context);
+    if (isWatching) return;
+    for (const { session } of this.#targets.values()) this.#watchFailures(session).catch(() => undefined);
+  }
+
+  async #watchFailures(session: Session): Promise<void> {
+    session.on('Network.loadingFailed', ({ requestId, type }: LoadingFailed) => {
+      if (type === 'Document') for (const listener of this.#failureListeners.keys()) listener(requestId);
+    });
+    // Nobody reads bodies here.
+    await session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 });
+  }
+
   /** Puppeteer does not know the id of the default context. */
   #contextWithId(id: string): BrowserContextLike {
     const made = this.#browser.browserContexts().find((context) => context.id === id);
@@ -122,6 +152,7 @@ export class PuppeteerDriver implements BrowserDriver {
     // one that has been closed never.
     const sent = [
       ...(script === undefined ? [] : [addScript(session, script)]),
+      ...(this.#watchesFailures ? [this.#watchFailures(session)] : []),
       this.#attach(session),
       session.send('Runtime.runIfWaitingForDebugger'),
     ];

@@ -60,18 +60,21 @@ export async function guardContext(
   options: GuardContextOptions = {},
 ): Promise<ContextGuard> {
   const browser = browserOf(context);
+  const requests = (): Promise<BrowserRequests<PuppeteerDriver>> =>
+    BrowserRequests.of(opened, browser, PuppeteerDriver.open);
   return guardWith(
     {
       context,
       hasServiceWorkers: context.targets().some((target) => target.type() === 'service_worker'),
       withoutServiceWorkers: 'guard it before it loads pages',
-      requests: () => BrowserRequests.of(opened, browser, PuppeteerDriver.open),
-      addInitScript: async (source) => {
-        const { driver } = await BrowserRequests.of(opened, browser, PuppeteerDriver.open);
-        await driver.addInitScript(context, source);
-      },
+      requests,
+      addInitScript: async (source) => (await requests()).driver.addInitScript(context, source),
       // Puppeteer has no event for a context that closes: the driver notices when another one is guarded.
       onceClosed: (listener) => void browser.once('disconnected', listener),
+      onNavigationFailure: async (listener) =>
+        (await requests()).driver.onNavigationFailure(context, (failedId) =>
+          listener(({ networkId }) => networkId === failedId),
+        ),
       mainFrameOf: async (page) => (await askOnce(page.createCDPSession(), targetOf))?.targetId,
       oncePageCloses: (page, listener) => void page.once('close', listener),
     },

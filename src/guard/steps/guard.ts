@@ -83,6 +83,11 @@ export class Guard<Result = unknown> {
     return this.#settings.enforces;
   }
 
+  /** Whether requests wait for slots. */
+  get paces(): boolean {
+    return this.#settings.pace !== undefined;
+  }
+
   /** The longest wait of a request for its slot, in ms. */
   get maxDelayMs(): number {
     return this.#settings.pace?.maxDelayMs ?? 0;

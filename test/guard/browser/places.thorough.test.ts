@@ -1,0 +1,138 @@
+import type { Browser } from 'playwright-core';
+import type { Browser as PuppeteerBrowser } from 'puppeteer-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { guardContext } from '../../../src/guard/browser/playwright.ts';
+import { guardContext as guardPuppeteer } from '../../../src/guard/browser/puppeteer.ts';
+import { RobotsClient } from '../../../src/index.ts';
+import { describeWithChromium, launchChromium, launchPuppeteer } from '../../support/chromium.ts';
+import { eventually } from '../../support/eventually.ts';
+import { opened } from '../../support/opened.ts';
+import { answer, type Site, startSite } from '../../support/site.ts';
+
+/** The part of a page of both libraries that these tests use. */
+interface Page {
+  goto(url: string): Promise<unknown>;
+  close(): Promise<void>;
+  evaluate(script: string): Promise<unknown>;
+}
+
+/** A context with as many guards, all of one client. */
+type OpenContext = (robots: RobotsClient, guards: number) => Promise<{ newPage(): Promise<Page> }>;
+
+const options = { pacing: { defaultDelayMs: 0 } };
+
+/** A site that answers everything but `/never`. */
+async function site(): Promise<Site> {
+  let cameNever = (): void => undefined;
+  const neverCame = new Promise<void>((resolve) => (cameNever = resolve));
+  return opened(
+    await startSite((request, response) => {
+      if (request.url === '/never') return cameNever();
+      const isRobots = request.url === '/robots.txt';
+      const page = { headers: { 'content-type': 'text/html' }, body: '<p>a page</p>' };
+      if (request.url === '/when-never-came') void neverCame.then(() => answer(response, page));
+      else answer(response, isRobots ? { body: '' } : page);
+    }),
+  );
+}
+
+function placesOf(open: OpenContext): void {
+  const started = async (guards = 1) => {
+    const server = await site();
+    const robots = new RobotsClient({ agent: 'ExampleBot' });
+    opened(robots);
+    const { newPage } = await open(robots, guards);
+    const arrived = (path: string, times = 1): Promise<void> =>
+      eventually(() => {
+        const found = server.requests.filter(({ url }) => url === path);
+        expect(found).toHaveLength(times);
+      });
+    return { server, robots, newPage, arrived };
+  };
+
+  it('the place of a navigation that never ends is free when a script stops it', async () => {
+    const { server, newPage, arrived } = await started();
+    const [stopped, other] = [await newPage(), await newPage()];
+    await stopped.goto(server.url('/page'));
+    await stopped.evaluate(`
+      fetch('/when-never-came').then(() => window.stop());
+      setTimeout(() => location.assign('/never'));
+    `);
+    await arrived('/never');
+    await other.goto(server.url('/next'));
+  });
+
+  it('when another one begins in its frame', async () => {
+    const { server, newPage, arrived } = await started();
+    const page = await newPage();
+    const left = page.goto(server.url('/never')).catch(() => undefined);
+    await arrived('/never');
+    await page.goto(server.url('/next'));
+    await left;
+  });
+
+  it('when its frame is removed', async () => {
+    const { server, newPage, arrived } = await started();
+    const [framing, other] = [await newPage(), await newPage()];
+    await framing.goto(server.url('/page'));
+    await framing.evaluate(`
+      const frame = document.createElement('iframe');
+      frame.src = '/never';
+      document.body.append(frame);
+    `);
+    await arrived('/never');
+    const next = other.goto(server.url('/next'));
+    await framing.evaluate(`document.querySelector('iframe').remove()`);
+    await next;
+  });
+
+  it('a page that is closed while it waits takes no place', async () => {
+    const { server, robots, newPage, arrived } = await started();
+    const [first, waiting, last] = [await newPage(), await newPage(), await newPage()];
+    const held = first.goto(server.url('/never'));
+    await arrived('/never');
+    const left = Promise.allSettled([held, waiting.goto(server.url('/page'))]);
+    await eventually(() => expect(robots.stats().hits).toBeGreaterThanOrEqual(1));
+    const next = last.goto(server.url('/next'));
+    await waiting.close();
+    await first.close();
+    await next;
+    await left;
+    expect(server.requests.map(({ url }) => url)).not.toContain('/page');
+  });
+
+  it('two guards of one client take one place for a navigation, and give it back', async () => {
+    const { server, newPage } = await started(2);
+    const page = await newPage();
+    await page.goto(server.url('/page'));
+    await page.goto(server.url('/next'));
+  });
+}
+
+describeWithChromium('places of navigations in Playwright', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser.close());
+
+  placesOf(async (robots, guards) => {
+    const context = await browser.newContext();
+    for (let count = 0; count < guards; count++) await guardContext(context, robots, options);
+    return { newPage: async () => (await context.newPage()) as unknown as Page };
+  });
+});
+
+describeWithChromium('places of navigations in Puppeteer', () => {
+  let browser: PuppeteerBrowser;
+  beforeAll(async () => {
+    browser = await launchPuppeteer();
+  });
+  afterAll(() => browser.close());
+
+  placesOf(async (robots, guards) => {
+    const context = await browser.createBrowserContext();
+    for (let count = 0; count < guards; count++) await guardPuppeteer(context, robots, options);
+    return { newPage: async () => (await context.newPage()) as unknown as Page };
+  });
+});
