@@ -31,6 +31,24 @@ export interface Selection {
 /** The most lines listed in an answer about one URL, so that the answer is bounded. */
 const MAX_LINES = 100;
 
+/** The user-agent lines that make the groups apply. */
+class ApplyingLines {
+  readonly agentLines: number[] = [];
+  omitted = 0;
+  nameStart = 0;
+  nameEnd = 0;
+
+  /** Adds the line of `cursor`. */
+  add({ line, valueStart, valueEnd }: RuleCursor): void {
+    if (this.agentLines.length === 0) {
+      this.nameStart = valueStart;
+      this.nameEnd = valueEnd;
+    }
+    if (this.agentLines.length < MAX_LINES) this.agentLines.push(line);
+    else this.omitted++;
+  }
+}
+
 /**
  * Reads a file once, and calls `onRule` at each rule that applies to `agent`.
  *
@@ -49,10 +67,7 @@ export function selectRules(
   onNamed: () => void,
 ): Selection {
   let wanted = NAMES_ALL;
-  let agentLines: number[] = [];
-  let omitted = 0;
-  let nameStart = 0;
-  let nameEnd = 0;
+  let applying = new ApplyingLines();
   let crawlDelayMs = -1;
   /** The names in the user-agent lines of the group, and of the block: see `GroupWalk`. */
   let names = NAMES_NOBODY;
@@ -79,18 +94,11 @@ export function selectRules(
       blockNames |= line;
       if ((line & NAMES_AGENT) !== 0 && wanted === NAMES_ALL) {
         wanted = NAMES_AGENT;
-        agentLines = [];
-        omitted = 0;
+        applying = new ApplyingLines();
         crawlDelayMs = -1;
         onNamed();
       }
-      if ((line & wanted) === 0) continue;
-      if (agentLines.length === 0) {
-        nameStart = valueStart;
-        nameEnd = valueEnd;
-      }
-      if (agentLines.length < MAX_LINES) agentLines.push(cursor.line);
-      else omitted++;
+      if ((line & wanted) !== 0) applying.add(cursor);
     } else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
       open = blockOpen = false;
       // "Crawlers ignore the rule without a path."
@@ -107,6 +115,7 @@ export function selectRules(
       names = blockNames = NAMES_NOBODY;
     }
   }
+  const { agentLines, omitted, nameStart, nameEnd } = applying;
   const scope = agentLines.length === 0 ? 'none' : wanted === NAMES_AGENT ? 'named' : 'all';
   return { scope, crawlDelayMs, agentLines, omitted, nameStart, nameEnd };
 }
