@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { freshness, profiles, retryAfterMs } from '../../src/lifecycle/index.ts';
+import { cacheDirectives } from '../../src/lifecycle/freshness.ts';
 import type { AnswerHeaders, Freshness } from '../../src/lifecycle/index.ts';
 import fc from '../support/fast-check.ts';
 import { DAY, HOUR, MINUTE, SECOND, START } from './support.ts';
@@ -292,5 +293,58 @@ describe('retryAfterMs', () => {
         expect(ms).toBeLessThanOrEqual(bounds.maxMs);
       }),
     );
+  });
+});
+
+describe('the directives of Cache-Control', () => {
+  it.each([
+    ['', []],
+    [',', []],
+    ['no-store', [['no-store', '']]],
+    [
+      'No-Store , MAX-AGE = 5',
+      [
+        ['no-store', ''],
+        ['max-age', '5'],
+      ],
+    ],
+    ['max-age=5,', [['max-age', '5']]],
+    ['=5, max-age=6', [['max-age', '6']]],
+    ['max-age=', [['max-age', '']]],
+    // RFC 9111 §5.2: "Recipients ought to accept both forms".
+    ['max-age="5"', [['max-age', '5']]],
+    [
+      'private="set-cookie, x", max-age=5',
+      [
+        ['private', 'set-cookie, x'],
+        ['max-age', '5'],
+      ],
+    ],
+    [
+      'a="say \\"no\\", \\\\", b',
+      [
+        ['a', 'say "no", \\'],
+        ['b', ''],
+      ],
+    ],
+    ['a=""', [['a', '']]],
+    // Quotes that do not enclose the value stay.
+    ['a="', [['a', '"']]],
+    ['a="5', [['a', '"5']]],
+    ['a=5"', [['a', '5"']]],
+    ['a="b, c=d', [['a', '"b, c=d']]],
+    [
+      'a\\,b',
+      [
+        ['a\\', ''],
+        ['b', ''],
+      ],
+    ],
+    // RFC 9111 §4.2.1: "either the first occurrence should be used or the response should be considered stale".
+    ['max-age=5, max-age=6', [['max-age', '5']]],
+    ['max-age, max-age=6', [['max-age', '']]],
+    ['a=b=c', [['a', 'b=c']]],
+  ] as const)('of %j', (field, expected) => {
+    expect([...cacheDirectives(field)]).toEqual(expected);
   });
 });
