@@ -9,6 +9,7 @@ import {
   profiles,
   refusalIn,
   type RestoreResult,
+  type RobotsUndecidedError,
   type RobotsClientOptions,
   RobotsClient,
   describeDiagnostic,
@@ -81,6 +82,9 @@ expectTypeOf(guardFetch(fetch, robots)).toEqualTypeOf<typeof fetch>();
 type Narrow = (url: string) => Promise<Response>;
 expectTypeOf(guardFetch({} as Narrow, robots)).toEqualTypeOf<Narrow>();
 expectTypeOf(refusalIn).parameter(0).toBeUnknown();
+// What is refused for want of an answer knows the way to it as well: the URL that was asked for.
+expectTypeOf<RobotsUndecidedError['requested']>().toEqualTypeOf<string>();
+expectTypeOf<RobotsUndecidedError['redirects']>().toEqualTypeOf<readonly string[]>();
 
 expectTypeOf(parseRobots).parameter(0).toEqualTypeOf<Uint8Array | string>();
 expectTypeOf(parseRobots('')).toEqualTypeOf<RobotsFile>();

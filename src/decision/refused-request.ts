@@ -21,14 +21,15 @@ export abstract class RefusedRequestError extends RobotsError implements Request
   /** @param why What is said of the decision. The message begins with the URL that was asked for. */
   constructor(why: string, decision: Decision, way: RequestWay | undefined) {
     const { requested, redirects } = way ?? { requested: decision.url, redirects: [] };
-    super(leadText(decision.url, requested, redirects.length) + why);
+    super(leadText(decision.url, { requested, redirects }) + why);
     this.decision = decision;
     this.requested = requested;
     this.redirects = redirects;
   }
 }
 
-function leadText(url: string, requested: string, between: number): string {
-  if (between > 0) return `${requested} leads to ${url} by ${between + 1} redirects: `;
+/** The start of a message about `url`: how redirects led there from the URL that was asked for. */
+export function leadText(url: string, { requested, redirects }: RequestWay): string {
+  if (redirects.length > 0) return `${requested} leads to ${url} by ${redirects.length + 1} redirects: `;
   return requested === url ? '' : `${requested} redirects to ${url}: `;
 }

@@ -188,7 +188,7 @@ class AxiosRequests {
     if (admitted instanceof Promise) {
       // The client fetches robots.txt now, so that a repeated request can be decided. A dry run tells of a refusal then.
       admitted.catch(() => undefined);
-      if (this.#guard.enforces) throw new RobotsUndecidedError(String(hop.url));
+      if (this.#guard.enforces) throw new RobotsUndecidedError(String(hop.url), hop.way);
     } else if (admitted !== undefined) throw admitted;
   }
 }

@@ -1,6 +1,7 @@
 import {
   type Decision,
   type DecisionUsage,
+  leadText,
   RefusedRequestError,
   type RequestWay,
 } from '../decision/index.ts';
@@ -52,18 +53,24 @@ export class RobotsUnreachableError extends RefusedRequestError {
  * A guard refused a redirect because the robots.txt of its origin is not in memory, and the guarded library cannot
  * wait for a fetch. Call `client.check(url)`, then repeat the request.
  */
-export class RobotsUndecidedError extends RobotsError {
+export class RobotsUndecidedError extends RobotsError implements RequestWay {
   override readonly name = 'RobotsUndecidedError';
   readonly code = 'ERR_ROBOTS_UNDECIDED';
   /** The URL that was not requested. */
   readonly url: string;
+  /** The URL that was asked for. */
+  readonly requested: string;
+  /** The URLs between {@link requested} and {@link url}, in order. */
+  readonly redirects: readonly string[];
 
-  constructor(url: string) {
+  constructor(url: string, way: RequestWay) {
     super(
-      `The robots.txt for ${url} is not in memory, and this redirect cannot wait until it is fetched; ` +
+      `${leadText(url, way)}robots.txt for ${url} is not in memory, and this redirect cannot wait until it is fetched; ` +
         'call client.check() with that URL, then repeat the request',
     );
     this.url = url;
+    this.requested = way.requested;
+    this.redirects = way.redirects;
   }
 }
 

@@ -201,11 +201,11 @@ export function guardContract(guarded: GuardedClient): void {
         expect(seenBy(second)).toEqual(['GET /robots.txt', 'GET /page']);
         return;
       }
-      const codes: unknown[] = [];
-      for (let error = await failure(get(url)); error instanceof Error; error = error.cause) {
-        codes.push(Reflect.get(error, 'code'));
-      }
-      expect(codes).toContain('ERR_ROBOTS_UNDECIDED');
+      const errors: unknown[] = [];
+      for (let error = await failure(get(url)); error instanceof Error; error = error.cause)
+        errors.push(error);
+      const way = { url: second.url('/page'), requested: url, redirects: [] };
+      expect(errors).toContainEqual(expect.objectContaining({ code: 'ERR_ROBOTS_UNDECIDED', ...way }));
       expect(seenBy(second)).toEqual([]);
       await robots.check(second.origin);
       expect(await get(url)).toMatchObject({ body: 'a page' });

@@ -98,10 +98,12 @@ describe('the error of a guard', () => {
   });
 
   it('of a redirect that cannot wait names its URL', () => {
-    expect(new RobotsUndecidedError(BASE.url)).toMatchObject({
+    const way = { requested: 'https://example.com/start', redirects: [] };
+    expect(new RobotsUndecidedError(BASE.url, way)).toMatchObject({
       code: 'ERR_ROBOTS_UNDECIDED',
       url: BASE.url,
-      message: expect.stringContaining(BASE.url),
+      ...way,
+      message: expect.stringMatching(`^${way.requested} redirects to ${BASE.url}: robots.txt for `),
     });
   });
 });
@@ -170,7 +172,10 @@ describe('the refusal behind', () => {
     ['a text', 'ERR_ROBOTS_DISALLOWED'],
     ['another error', new Error('x')],
     ['an error that took over the code', Object.assign(new Error('x'), { code: 'ERR_ROBOTS_DISALLOWED' })],
-    ['another error of the family', new RobotsUndecidedError(BASE.url)],
+    [
+      'another error of the family',
+      new RobotsUndecidedError(BASE.url, { requested: BASE.url, redirects: [] }),
+    ],
     ['an answer of the site', new Response()],
     ['an error with an answer of the site', Object.assign(new Error('x'), { response: new Response() })],
     ['an error with no answer', Object.assign(new Error('x'), { response: null })],
