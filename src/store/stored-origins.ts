@@ -7,9 +7,8 @@ import {
   recordedAt,
   retentionMs,
 } from '../lifecycle/index.ts';
-import { inTime } from './call-deadline.ts';
+import { inTime, type CallResult, StoreCaller } from './store-caller.ts';
 import type { RecordCodec } from './record/record-codec.ts';
-import { type CallResult, StoreCaller } from './store-caller.ts';
 import { StoreClock } from './store-clock.ts';
 import { slotKey, storeKey } from './store-key.ts';
 import type { RobotsStore, StoreLease } from './store.ts';

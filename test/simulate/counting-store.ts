@@ -1,4 +1,4 @@
-import { compress, decompress } from '../../src/store/value/compress.ts';
+import { compress, decompress } from '../../src/store/value.ts';
 import type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../../src/index.ts';
 
 interface Held {

@@ -7,8 +7,7 @@ import {
   RobotsInvalidOptionsError,
   systemClock,
 } from '../../base/index.ts';
-import { decompress } from '../value/compress.ts';
-import { withoutFence } from '../value/fence.ts';
+import { decompress, withoutFence } from '../value.ts';
 import {
   type FencedLease,
   durationMs,
@@ -20,9 +19,8 @@ import {
 } from '../store.ts';
 import { storeChannels } from '../store-event.ts';
 import type { SetAside } from './set-aside.ts';
-import type { EmbeddedDatabase, Entry } from './database.ts';
+import { type EmbeddedDatabase, type Entry, Table, type Writer } from './table.ts';
 import { PendingChanges } from './pending-changes.ts';
-import { Table, type Writer } from './table.ts';
 
 /** A store in a database within this process. */
 export interface EmbeddedStore extends RobotsStore, AsyncDisposable {

@@ -1,5 +1,4 @@
-import { compress } from '../value/compress.ts';
-import { fenceOf, withFence } from '../value/fence.ts';
+import { compress, fenceOf, withFence } from '../value.ts';
 import { durationMs, type StoreSetOptions } from '../store.ts';
 import type { Table, Writer } from './table.ts';
 

@@ -7,7 +7,7 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs';
-import { quote, RobotsInvalidOptionsError } from '../../base/index.ts';
+import { codeOf, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
 
 /** A damaged database that was renamed and replaced by a new one. */
 export interface SetAside {
@@ -155,10 +155,6 @@ export function moveError(
     `Expected the ${kind} database ${quote(path)} to be undamaged, but ${damage}. It was not moved aside, because ${why}. ` +
       'Close the programs that use it, and move the file away or use another `path`',
   );
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 /** Blocks: stores open their databases synchronously. */

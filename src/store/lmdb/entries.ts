@@ -1,4 +1,4 @@
-import type { EmbeddedDatabase, Entry, EntryKind } from '../embedded/database.ts';
+import type { EmbeddedDatabase, Entry, EntryKind } from '../embedded/table.ts';
 import { type LmdbDatabase, type LmdbEntry, type LmdbRange, transact } from './database.ts';
 import {
   decodeEntry,

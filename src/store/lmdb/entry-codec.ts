@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Entry, EntryKind } from '../embedded/database.ts';
+import type { Entry, EntryKind } from '../embedded/table.ts';
 
 /** Prefixes by kind, so that names of one kind are adjacent. `x` is the index of all names by expiry. */
 const LETTERS: Readonly<Record<EntryKind, string>> = { value: 'v', lease: 'l', slot: 's' };

@@ -1,7 +1,6 @@
 import { RobotsInvalidOptionsError } from '../../base/index.ts';
 import type { StoreEntry } from '../store.ts';
-import { decompress, MAX_VALUE_BYTES } from '../value/compress.ts';
-import { MAX_FENCE_BYTES, withoutFence } from '../value/fence.ts';
+import { decompress, MAX_VALUE_BYTES, MAX_FENCE_BYTES, withoutFence } from '../value.ts';
 import type { RedisConnection, SendCommand } from './connection.ts';
 
 /** Reads of a value end here, so that an oversized foreign value costs no more than the largest valid one. */

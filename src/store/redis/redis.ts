@@ -1,6 +1,5 @@
 import { assertKnownOptions, invalid, quote } from '../../base/index.ts';
-import { compress, decompress } from '../value/compress.ts';
-import { withFence, withoutFence } from '../value/fence.ts';
+import { compress, decompress, withFence, withoutFence } from '../value.ts';
 import {
   type FencedLease,
   durationMs,

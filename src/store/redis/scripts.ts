@@ -53,7 +53,7 @@ return 0
 `);
 
 /**
- * Writes a value, unless the stored one has a later token. The token is a prefix of the value (`value/fence.ts`).
+ * Writes a value, unless the stored one has a later token. The token is a prefix of the value (`value.ts`).
  * KEYS[1] the value, KEYS[2] the lease, if it is released too; ARGV[1] the new value, ARGV[2] the token it is written
  * under, ARGV[3] its lifetime in ms.
  */

@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import type { EmbeddedDatabase, Entry, EntryKind } from '../embedded/database.ts';
+import type { EmbeddedDatabase, Entry, EntryKind } from '../embedded/table.ts';
 import { BrokenTransaction } from '../embedded/write-batch.ts';
 import { hasCode, type SqliteDatabase, SQLITE_BUSY, type SqliteStatement } from './connection.ts';
 import { rollBack } from './schema.ts';

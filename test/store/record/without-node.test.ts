@@ -2,7 +2,7 @@ import { crc32 as crc32OfNode } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { base64OfOctets, octetsOfBase64 } from '../../../src/store/record/stored-body.ts';
-import { crc32, crc32OfText } from '../../../src/store/record/crc32.ts';
+import { crc32, crc32OfText } from '../../../src/store/record/record-codec.ts';
 
 describe('the parts of a record without Node', () => {
   it('is the checksum that Node computes, so that a snapshot can be read elsewhere', () => {

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { MAX_VALUE_BYTES, compress, decompress } from '../../../src/store/value/compress.ts';
-import fc from '../../support/fast-check.ts';
+import {
+  compress,
+  decompress,
+  fenceOf,
+  MAX_FENCE_BYTES,
+  MAX_VALUE_BYTES,
+  withFence,
+  withoutFence,
+} from '../../src/store/value.ts';
+import fc from '../support/fast-check.ts';
 
 /** Zeros, compressed as fast as can be: by default that takes 15 s for the bomb. */
 const zeros = (octets: number): Buffer =>
@@ -72,5 +80,41 @@ describe('invalid compressed values are refused', () => {
         expect(value === undefined || typeof value === 'string').toBe(true);
       }),
     );
+  });
+});
+
+const VALUE = Buffer.from('tUser-agent: *');
+
+describe('the fence of a stored value', () => {
+  it.each(['7', '!~', 'x'.repeat(255)])('%j comes before the value, and can be taken off', (token) => {
+    const stored = withFence(VALUE, token);
+    expect(fenceOf(stored)).toBe(token);
+    expect(withoutFence(stored)).toEqual(VALUE);
+    expect(stored).toHaveLength(VALUE.length + 2 + token.length);
+  });
+
+  it('adds at most MAX_FENCE_BYTES', () => {
+    expect(withFence(VALUE, 'x'.repeat(255))).toHaveLength(VALUE.length + MAX_FENCE_BYTES);
+  });
+
+  it('is absent without a lease', () => {
+    expect(withFence(VALUE, undefined)).toBe(VALUE);
+    expect(fenceOf(VALUE)).toBeUndefined();
+    expect(withoutFence(VALUE)).toBe(VALUE);
+  });
+
+  it.each(['', 'x'.repeat(256), 'a b', 'a\n', 'ä', '\0'])('refuses the token %j', (token) => {
+    expect(() => withFence(VALUE, token)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_ROBOTS_INVALID_OPTIONS',
+        message: 'Expected `fence` to be the token of a lease, 1 to 255 printable ASCII characters',
+      }),
+    );
+  });
+
+  it('of a value that was cut is read without an error', () => {
+    expect(fenceOf(Buffer.from('f'))).toBe('');
+    expect(withoutFence(Buffer.from('f'))).toHaveLength(0);
+    expect(fenceOf(Buffer.from('f\x09abc'))).toBe('abc');
   });
 });
