@@ -19,16 +19,21 @@ interface Emitter {
 const listenersOf = (emitter: Emitter) => (): Record<string, number> =>
   Object.fromEntries(emitter.eventNames().map((name) => [String(name), emitter.listenerCount(name)]));
 
-/** Every client library that there is a promise about, by name. */
-export const redisClients: Readonly<Record<string, (url: string) => Promise<OpenConnection>>> = {
-  ioredis: async (url) => {
-    const connection = new Redis(url);
+const overIoredis =
+  (enableAutoPipelining: boolean) =>
+  async (url: string): Promise<OpenConnection> => {
+    const connection = new Redis(url, { enableAutoPipelining });
     return {
       connection,
       listeners: listenersOf(connection),
       close: async () => void (await connection.quit()),
     };
-  },
+  };
+
+/** Every client library that there is a promise about, by name. */
+export const redisClients: Readonly<Record<string, (url: string) => Promise<OpenConnection>>> = {
+  ioredis: overIoredis(false),
+  'ioredis with automatic pipelines': overIoredis(true),
   iovalkey: async (url) => {
     const connection = new Valkey(url);
     return {

@@ -53,7 +53,12 @@ const REPLIES: NodeRedisReplies = { typeMapping: { 36: Buffer } };
 export function commandsOver(connection: RedisConnection): SendCommand {
   // ioredis also has `sendCommand`, with other arguments.
   if (has(connection, 'callBuffer')) {
-    return (_key, command, ...args) => connection.callBuffer(command, ...args);
+    return (_key, command, ...args) => {
+      // ioredis loses the name that `callBuffer` is given where it makes pipelines by itself (`enableAutoPipelining`).
+      const method: unknown = Reflect.get(connection, `${command.toLowerCase()}Buffer`);
+      if (typeof method !== 'function') return connection.callBuffer(command, ...args);
+      return Reflect.apply(method, connection, args) as Promise<unknown>;
+    };
   }
   if (!has(connection, 'sendCommand')) {
     throw new RobotsInvalidOptionsError(
