@@ -1,0 +1,15 @@
+/** The fields whose values are never undefined, and the others without `undefined`, as optional ones. */
+type Defined<Fields> = {
+  [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
+} & {
+  [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined>;
+};
+
+/**
+ * The fields that are not undefined, for objects in which a field is absent rather than undefined. It takes a
+ * microsecond, ten times as long as a spread of a literal: not for what is made at every question or attempt.
+ */
+export function defined<const Fields extends object>(fields: Fields): Defined<Fields>;
+export function defined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
