@@ -4,6 +4,7 @@ import {
   anAbortSignal,
   type Check,
   type Clock,
+  defined,
   invalid,
   nextTurn,
   optionTable,
@@ -209,7 +210,7 @@ export class SnapshotReader {
   #reject(line: number, reason: RestoreRejection, origin: string | undefined): void {
     this.#rejected++;
     this.#reasons[reason] = (this.#reasons[reason] ?? 0) + 1;
-    this.#target.onRejected?.({ line, reason, ...(origin === undefined ? {} : { origin }) });
+    this.#target.onRejected?.({ line, reason, ...defined({ origin }) });
   }
 }
 
