@@ -1,3 +1,4 @@
+import { defined } from '../../base/index.ts';
 import { createInterface } from 'node:readline';
 import { snapshotHeader } from '../../cache/snapshot.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../../net/address-policy.ts';
@@ -178,7 +179,6 @@ function readNamespace(given: ParsedArguments): Partial<CacheNamespace> {
     throw new UsageError('Expected --agent to name an agent, got "*"; leave it out to select all agents');
   }
   return {
-    ...(token === undefined ? {} : { token }),
-    ...(addressPolicy === undefined ? {} : { addressPolicy }),
+    ...defined({ token, addressPolicy }),
   };
 }

@@ -3,7 +3,7 @@ import type { Command, CommandOption, ParsedArguments } from './command.ts';
 import { commonOptions } from './options.ts';
 import { quoted } from '../../report/text/index.ts';
 import { UsageError } from '../../report/session.ts';
-import { isNear } from '../../base/index.ts';
+import { defined, isNear } from '../../base/index.ts';
 
 /**
  * Parses the arguments of `command` with the option table of the command.
@@ -51,7 +51,7 @@ function config(table: readonly CommandOption[]): NonNullable<ParseArgsConfig['o
       {
         type: value === undefined ? 'boolean' : 'string',
         multiple: true,
-        ...(short === undefined ? {} : { short }),
+        ...defined({ short }),
       },
     ]),
   );

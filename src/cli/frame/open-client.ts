@@ -1,4 +1,4 @@
-import { DEFAULT_AGENT } from '../../base/index.ts';
+import { DEFAULT_AGENT, defined } from '../../base/index.ts';
 import { platform } from '#platform';
 import type { StoreEvent } from '../../store/index.ts';
 import type { RobotsStore } from '../../store/index.ts';
@@ -94,9 +94,7 @@ export async function openClient(
   const client = new RobotsClient({
     profile,
     agent: names.length === 0 ? DEFAULT_AGENT : names,
-    ...(deadlineMs === undefined ? {} : { deadlineMs }),
-    ...(dispatcher === undefined ? {} : { dispatcher }),
-    ...(evidence === undefined ? {} : { evidence }),
+    ...defined({ deadlineMs, dispatcher, evidence }),
     ...(opened === undefined
       ? {}
       : { store: opened.store, onStoreEvent: (event: StoreEvent) => troubles.note(event) }),

@@ -1,3 +1,4 @@
+import { defined } from '../../base/index.ts';
 import type { ProxySettings } from '../../net/index.ts';
 import type { Session } from '../../report/index.ts';
 import { UsageError } from '../../report/session.ts';
@@ -22,7 +23,7 @@ export function readProxies(given: string | undefined, env: Session['env']): Pro
   const http = firstSet(env, ['http_proxy', ...(isCgi ? [] : ['HTTP_PROXY']), 'all_proxy', 'ALL_PROXY']);
   const https = firstSet(env, ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY']);
   if (http === undefined && https === undefined) return undefined;
-  return { ...(http === undefined ? {} : { http }), ...(https === undefined ? {} : { https }), noProxy };
+  return { ...defined({ http, https }), noProxy };
 }
 
 /** Reads the first variable that is set and not empty. */

@@ -1,5 +1,5 @@
 import { type Bodies, Replay, type ReplayDifference, type ReplayReport } from '../../evidence/replay.ts';
-import { isRobotsError } from '../../base/index.ts';
+import { defined, isRobotsError } from '../../base/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import type { ReplayLine, ReplayReportLine } from '../../report/schema.ts';
 import {
@@ -33,7 +33,7 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
   const [agent] = readAgents(given);
   const what = {
     ...(values.has('profile') ? { profile: readProfile(given) } : {}),
-    ...(agent === undefined ? {} : { agent }),
+    ...defined({ agent }),
   };
   const story = readStory(values.get('url')?.[0]);
   return interruptible(session, { readsStdin: operands.includes(STDIN) }, async (signal) => {
