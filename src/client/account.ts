@@ -1,15 +1,16 @@
 import {
+  aFunction,
   builtin,
   callListener,
   type Check,
+  defined,
   emitWarning,
   expecting,
   invalid,
   isFunction,
   optionTable,
-  aFunction,
-  wholeNumber,
   RobotsInvalidOptionsError,
+  wholeNumber,
 } from '../base/index.ts';
 import type {
   Decision,
@@ -164,7 +165,7 @@ class Account implements RobotsAccount {
     return {
       ...this.#counts,
       ignoredBecause: Object.fromEntries(this.#ignoredBecause),
-      ...(first === undefined ? {} : { firstRefused: first }),
+      ...defined({ firstRefused: first }),
     };
   }
 
@@ -251,7 +252,7 @@ class Account implements RobotsAccount {
     const { pauses, pausedMs } = before?.row ?? { pauses: 0, pausedMs: 0 };
     const row = {
       origin: flatCopy(origin),
-      ...(status === undefined ? {} : { status }),
+      ...defined({ status }),
       pauses: pauses + (isLonger ? 0 : 1),
       pausedMs: pausedMs + until - (isLonger ? before.last.until : from),
     };
@@ -308,7 +309,7 @@ function refusalOf(
     const stated = usage?.source;
     if (stated === undefined) return base;
     const { directive, value, line } = stated;
-    const statement = { directive, value: cut(value, MAX_TEXT), ...(line === undefined ? {} : { line }) };
+    const statement = { directive, value: cut(value, MAX_TEXT), ...defined({ line }) };
     return { ...base, statement };
   }
   if (rule !== undefined) {

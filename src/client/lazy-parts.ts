@@ -1,4 +1,4 @@
-import { Lazy } from '../base/index.ts';
+import { defined, Lazy } from '../base/index.ts';
 import { decisionChannels } from '../decision/index.ts';
 import type { Pacer } from '../pacing/pacer.ts';
 import type { StoredOrigins } from '../store/index.ts';
@@ -60,7 +60,7 @@ export function lazyPacer(
       },
       onPause: (origin, { status, from, until, incident }) => {
         if (!pause.hasSubscribers) return;
-        const about = status === undefined ? {} : { status };
+        const about = defined({ status });
         pause.publish({ origin, ...about, from, until, incident, client });
       },
     });

@@ -1,4 +1,4 @@
-import { invalid, type Lazy, onAbort, RobotsClosedError } from '../base/index.ts';
+import { defined, invalid, type Lazy, onAbort, RobotsClosedError } from '../base/index.ts';
 import {
   OriginMemory,
   Renewals,
@@ -278,7 +278,7 @@ export class RobotsClient {
       return pacer.book(decision, pace, options.signal);
     }
     const { retryAt } = decision;
-    return { status: 'refused', decision, ...(retryAt === undefined ? {} : { retryAt }) };
+    return { status: 'refused', decision, ...defined({ retryAt }) };
   }
 
   /**

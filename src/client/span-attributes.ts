@@ -1,6 +1,6 @@
 /** The attributes of spans: OpenTelemetry's conventions for HTTP, and `canfetch.*`. */
 import type { Attributes } from '@opentelemetry/api';
-import { codeOf, FETCH_FAILED } from '../base/index.ts';
+import { codeOf, defined, FETCH_FAILED } from '../base/index.ts';
 import type { HopMessage } from '../fetch/index.ts';
 import type { Outcome } from '../lifecycle/index.ts';
 import type { AttemptMessage } from './attempts.ts';
@@ -30,7 +30,7 @@ export function questionEnd({ result }: QuestionMessage): Attributes {
     'canfetch.reason': reason,
     'canfetch.allowed': allowed,
     'canfetch.source': robots.source,
-    ...(robots.sha256 === undefined ? {} : { 'canfetch.sha256': robots.sha256 }),
+    ...defined({ 'canfetch.sha256': robots.sha256 }),
     ...(rule === undefined
       ? {}
       : {
