@@ -1,3 +1,4 @@
+import { defined } from '../base/index.ts';
 import {
   type ConclusiveAnswer,
   type Failure,
@@ -50,26 +51,25 @@ export function describeEntry(
   const { failure, site, answer } = record;
   const holds = stateAlone(stateOf(record, profile, now));
   const agent = file?.chooseAgent(tokens) ?? tokens[0];
-  const attempt = attemptOf(record);
-  const next = nextAttemptOf(record);
-  const copy = fileOf(record, maxBodyBytes);
-  const suspect = suspectIn(record);
   const robots = entry.source(source, answerHolds(entry, now), isByCopy(holds.state));
   return {
     origin: record.origin,
     profile: profile.name,
     state: holds.state,
     robots,
-    ...digestOf(robots),
+    ...defined({ sha256: robots.sha256 }),
     addressChecks,
     ...(holds.state === 'allow-all' || holds.state === 'disallow-all' ? { reason: holds.reason } : {}),
-    ...(attempt === undefined ? {} : { attempt }),
-    ...(answer === undefined ? {} : { lifetime: lifetimeOf(answer, profile) }),
-    ...(next === undefined ? {} : { nextAttempt: next }),
-    ...(suspect === undefined ? {} : { suspect }),
-    ...(failure === undefined ? {} : { failure, retryAt: failure.retryAt }),
-    ...(site === undefined ? {} : { site }),
-    ...(copy === undefined ? {} : { file: copy }),
+    ...defined({
+      attempt: attemptOf(record),
+      lifetime: answer && lifetimeOf(answer, profile),
+      nextAttempt: nextAttemptOf(record),
+      suspect: suspectIn(record),
+      failure,
+      retryAt: failure?.retryAt,
+      site,
+      file: fileOf(record, maxBodyBytes),
+    }),
     ...describeFile(file, agent, record.copy?.finalUrl ?? record.origin + ROBOTS_PATH),
     underProfiles: profileNames.map((name) => ({ profile: name, ...stateUnder(name, entry, now) })),
   };
@@ -104,17 +104,13 @@ export function describeOverride(
     state,
     reason: 'override',
     robots,
-    ...digestOf(robots),
+    ...defined({ sha256: robots.sha256 }),
     addressChecks,
     ...describeFile(file, file?.chooseAgent(tokens) ?? tokens[0], origin + ROBOTS_PATH),
     // The origin was not fetched, so there is no answer to read under other profiles.
     underProfiles: [],
-    ...(because === undefined ? {} : { because }),
+    ...defined({ because }),
   };
-}
-
-function digestOf({ sha256 }: RobotsSource): Pick<OriginPolicy, 'sha256'> {
-  return sha256 === undefined ? {} : { sha256 };
 }
 
 /**
@@ -139,9 +135,7 @@ function describeFile(
     groups: file.groups,
     sitemaps: file.sitemaps.map((sitemap) => resolved(sitemap, finalUrl)),
     agent,
-    ...(group === undefined ? {} : { group }),
-    ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
-    ...(requestRateMs === undefined ? {} : { requestRateMs }),
+    ...defined({ group, crawlDelayMs, requestRateMs }),
   };
 }
 
@@ -174,7 +168,7 @@ function attemptOf({ answer, failure }: OriginRecord): PolicyAttempt | undefined
         kind,
         at,
         ...routeOf(answer, status),
-        ...(answer.reason === undefined ? {} : { unavailable: answer.reason }),
+        ...defined({ unavailable: answer.reason }),
       };
     case 'restricted':
       return { kind, at, ...routeOf(answer, status) };
@@ -188,8 +182,7 @@ function routeOf(
   const { location } = headers;
   const last: PolicyHop = {
     url: finalUrl,
-    ...(status === undefined ? {} : { status }),
-    ...(location === undefined ? {} : { location }),
+    ...defined({ status, location }),
   };
   return { hops: [...redirects, last], headers };
 }
@@ -223,7 +216,7 @@ function fileOf({ copy }: OriginRecord, maxBodyBytes: number): PolicyFile | unde
     truncated,
     finalUrl,
     fetchedAt,
-    ...(contentType === undefined ? {} : { contentType }),
+    ...defined({ contentType }),
   };
 }
 
