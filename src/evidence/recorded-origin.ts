@@ -1,3 +1,4 @@
+import { defined } from '../base/index.ts';
 import { CacheEntry } from '../cache/index.ts';
 import type { OverriddenOrigin } from '../decision/index.ts';
 import {
@@ -76,7 +77,7 @@ export class RecordedOrigin {
   overridden({ override, because, sha256, profile }: OverrideEntry, text: Uint8Array | undefined): void {
     const url = this.origin + ROBOTS_PATH;
     const robots = { url, finalUrl: url, hops: 0, source: 'override' } as const;
-    const digest = sha256 === undefined ? {} : { sha256 };
+    const digest = defined({ sha256 });
     const base = { origin: this.origin, profile, robots: { ...robots, ...digest } };
     const { dialect } = this.profile;
     this.override =
@@ -144,16 +145,14 @@ export function outcomeOf(recorded: AttemptEntry, bodyOf: BodyOf): Outcome | und
     finalUrl: hops.at(-1)?.url ?? recorded.origin + ROBOTS_PATH,
     hops: redirects.length,
     ...(redirects.length === 0 ? {} : { redirects }),
-    ...(suspect === undefined ? {} : { suspect }),
+    ...defined({ suspect }),
   };
   if (kind === 'unreachable') {
     return {
       ...route,
       kind,
       error: error ?? 'ERR_ROBOTS_STATUS',
-      ...(status === undefined ? {} : { status }),
-      ...(headers === undefined ? {} : { headers }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...defined({ status, headers, retryAfterMs }),
     };
   }
   if (status === undefined) return undefined;
@@ -167,7 +166,7 @@ export function outcomeOf(recorded: AttemptEntry, bodyOf: BodyOf): Outcome | und
     case 'not-modified':
       return { ...answered, kind, status: 304 };
     case 'unavailable':
-      return { ...answered, kind, ...(because === undefined ? {} : { reason: because }) };
+      return { ...answered, kind, ...defined({ reason: because }) };
     case 'restricted':
       return { ...answered, kind };
   }

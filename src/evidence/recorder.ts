@@ -1,4 +1,4 @@
-import { callListener, type Clock, VERSION } from '../base/index.ts';
+import { callListener, type Clock, defined, VERSION } from '../base/index.ts';
 import type { Witness, WitnessedAttempt } from '../cache/index.ts';
 import type { Decision, DecisionContext, OverriddenOrigin } from '../decision/index.ts';
 import {
@@ -61,7 +61,8 @@ export class Recorder implements Witness {
     const { headers, suspect } = outcome;
     const { answer, copy, failure } = record;
     const digest = outcome.kind === 'success' || outcome.kind === 'not-modified' ? copy?.sha256 : undefined;
-    const before = previous && this.#brought.get(previous);
+    const unreachable = outcome.kind === 'unreachable' ? outcome : undefined;
+    const success = outcome.kind === 'success' ? outcome : undefined;
     const entry: AttemptEntry = {
       type: 'robots',
       at,
@@ -69,25 +70,24 @@ export class Recorder implements Witness {
       id: ++this.#attempts,
       outcome: outcome.kind,
       hops: hopsOf(outcome),
-      ...(outcome.status === undefined ? {} : { status: outcome.status }),
-      ...(outcome.kind === 'unreachable' ? { error: outcome.error } : {}),
-      ...(outcome.kind === 'unavailable' && outcome.reason !== undefined ? { because: outcome.reason } : {}),
-      ...(headers === undefined ? {} : { headers: plainHeaders(headers) }),
-      ...(outcome.kind === 'unreachable' && outcome.retryAfterMs !== undefined
-        ? { retryAfterMs: outcome.retryAfterMs }
-        : {}),
-      ...(digest === undefined ? {} : { sha256: digest }),
-      ...(outcome.kind === 'success' ? { body: outcome.body } : {}),
-      ...(outcome.kind === 'success' && outcome.truncated ? { truncated: true } : {}),
-      ...(suspect === undefined ? {} : { suspect }),
+      ...defined({
+        status: outcome.status,
+        error: unreachable?.error,
+        because: outcome.kind === 'unavailable' ? outcome.reason : undefined,
+        headers: headers && plainHeaders(headers),
+        retryAfterMs: unreachable?.retryAfterMs,
+        sha256: digest,
+        body: success?.body,
+        truncated: success?.truncated === true ? true : undefined,
+        suspect,
+      }),
       profile: profile.name,
-      ...(failure === undefined
-        ? answer === undefined
-          ? {}
-          : { staleAt: answer.staleAt }
-        : { retryAt: failure.retryAt }),
-      ...(isKept ? {} : { detached: true }),
-      ...(before === undefined ? {} : { previous: before }),
+      ...defined({
+        staleAt: failure === undefined ? answer?.staleAt : undefined,
+        retryAt: failure?.retryAt,
+        detached: isKept ? undefined : true,
+        previous: previous && this.#brought.get(previous),
+      }),
     };
     this.#write(entry, record);
   }
@@ -96,8 +96,7 @@ export class Recorder implements Witness {
     const { copy, answer, failure, ...rest } = record;
     const others = {
       ...rest,
-      ...(answer === undefined ? {} : { answer: plainLast(answer) }),
-      ...(failure === undefined ? {} : { failure: plainLast(failure) }),
+      ...defined({ answer: answer && plainLast(answer), failure: failure && plainLast(failure) }),
     };
     const base = {
       type: 'stored',
@@ -108,7 +107,7 @@ export class Recorder implements Witness {
     } as const;
     if (copy === undefined) return this.#write({ ...base, record: others }, record);
     const { body, ...described } = copy;
-    const digest = copy.sha256 === undefined ? {} : { sha256: copy.sha256 };
+    const digest = defined({ sha256: copy.sha256 });
     this.#write({ ...base, record: { ...others, copy: described }, ...digest, body }, record);
   }
 
@@ -171,9 +170,7 @@ export class Recorder implements Witness {
       at,
       origin,
       override: state === 'rules' ? 'text' : state === 'allow-all' ? 'allow' : 'disallow',
-      ...(because === undefined ? {} : { because }),
-      ...(robots.sha256 === undefined ? {} : { sha256: robots.sha256 }),
-      ...(file === undefined ? {} : { body: file.bytes }),
+      ...defined({ because, sha256: robots.sha256, body: file?.bytes }),
       profile,
     });
   }
@@ -206,8 +203,7 @@ function plainLast<
   const { redirects, headers } = last;
   return {
     ...last,
-    ...(redirects === undefined ? {} : { redirects: redirects.map(plainRedirect) }),
-    ...(headers === undefined ? {} : { headers: plainHeaders(headers) }),
+    ...defined({ redirects: redirects?.map(plainRedirect), headers: headers && plainHeaders(headers) }),
   };
 }
 

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { aFunction, isText, optionTable, quote, RobotsEvidenceError, expecting } from '../base/index.ts';
+import {
+  aFunction,
+  defined,
+  expecting,
+  isText,
+  optionTable,
+  quote,
+  RobotsEvidenceError,
+} from '../base/index.ts';
 import { type Decision, profileOrName } from '../decision/index.ts';
 import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
 import { agentTokens } from '../rules/agent-tokens.ts';
@@ -229,7 +237,7 @@ export class Replay {
       line: this.#line,
       at,
       fault,
-      ...(origin === undefined ? {} : { origin }),
+      ...defined({ origin }),
     });
   }
 }
@@ -259,7 +267,6 @@ function compared(
     allowed,
     state,
     reason,
-    ...(rule === undefined ? {} : { rule }),
-    ...(sha256 === undefined ? {} : { sha256 }),
+    ...defined({ rule, sha256 }),
   };
 }
