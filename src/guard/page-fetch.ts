@@ -1,6 +1,7 @@
 /**
  * The fetch of the command for pages. It stands apart from `index.ts`, because it loads undici.
  */
+import { defined } from '../base/index.ts';
 import type { Dispatcher, Response } from 'undici';
 import type { Purpose } from '../decision/index.ts';
 import type { GuardClient } from './client.ts';
@@ -31,7 +32,7 @@ export async function makePageFetch(
   const guarded = guardFetch(fetch, client, {
     addressPolicy,
     pacing: { maxDelayMs: MAX_DELAY_MS },
-    ...(purpose === undefined ? {} : { purpose }),
+    ...defined({ purpose }),
   });
   return (url, init) => guarded(url, dispatcher === undefined ? init : { ...init, dispatcher });
 }
