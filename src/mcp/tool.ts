@@ -1,3 +1,4 @@
+import { defined } from '../base/index.ts';
 import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { inputSentence } from '../report/input/index.ts';
@@ -109,7 +110,7 @@ const DRAFT = {
 
 function inputSchema(input: z.ZodType): ToolDescription['inputSchema'] {
   const { properties, required } = z.toJSONSchema(input, { ...DRAFT, io: 'input' });
-  return { ...objectSchema(properties), ...(required === undefined ? {} : { required }) };
+  return { ...objectSchema(properties), ...defined({ required }) };
 }
 
 /**
