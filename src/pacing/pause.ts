@@ -1,3 +1,4 @@
+import { defined } from '../base/index.ts';
 import type { Pause } from '../decision/index.ts';
 import { retryAfterMs } from '../lifecycle/index.ts';
 import type { Pace } from './options.ts';
@@ -64,7 +65,7 @@ export function retryAfterOf({ headers }: PageAnswer): string | undefined {
  */
 export function nextPause(before: Pause | undefined, signal: PauseSignal): Pause | undefined {
   const { now, leftAt, status, askedMs, backOff, random } = signal;
-  const about = status === undefined ? {} : { status };
+  const about = defined({ status });
   if (before !== undefined && (leftAt === undefined ? now < before.until : leftAt <= before.from)) {
     if (askedMs === undefined || now + askedMs <= before.until) return undefined;
     return { ...before, ...about, until: now + askedMs, delayFrom: 'retry-after' };
