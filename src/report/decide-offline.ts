@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { detectSuspect } from '../lifecycle/challenge-pages.ts';
 import { type ProfileName, profiles } from '../lifecycle/profile.ts';
-import { isRobotsError } from '../base/index.ts';
+import { defined, isRobotsError } from '../base/index.ts';
 import { productToken } from '../rules/agent.ts';
 import type { Purpose } from '../decision/index.ts';
 import type { RobotsFile } from '../rules/index.ts';
@@ -73,7 +73,7 @@ export function fileSource(file: string, body: Uint8Array, truncated: boolean): 
   return {
     file,
     ...(truncated ? { truncated } : {}),
-    ...(suspect === undefined ? {} : { suspect }),
+    ...defined({ suspect }),
     source: 'file',
   };
 }
@@ -86,7 +86,7 @@ export function deciderByFile(
 ): (target: Target) => TargetResult {
   const agent = rules.chooseAgent(tokensOf(agents));
   const crawlDelayMs = rules.crawlDelay(agent);
-  const delay = crawlDelayMs === undefined ? {} : { crawlDelayMs };
+  const delay = defined({ crawlDelayMs });
   return (target) => {
     const { input, tooLong } = target;
     if (tooLong === true) return { target, error: tooLongError };

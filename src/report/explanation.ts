@@ -1,3 +1,4 @@
+import { defined } from '../base/index.ts';
 import { type Dialect, explain, type Explanation, type RobotsFile } from '../rules/index.ts';
 import { parseRobots } from '../rules/parse.ts';
 import { profileNames, profiles } from '../lifecycle/profile.ts';
@@ -58,7 +59,7 @@ function explainServed(decision: Decision, policy: OriginPolicy): ClientExplanat
   return {
     decision,
     ...runnerUpOf(decision, held),
-    ...(held === undefined ? {} : { file: held }),
+    ...defined({ file: held }),
     policy,
     underProfiles: others.map((stateUnderProfile) => decisionUnder(stateUnderProfile, decision, file?.body)),
   };
@@ -80,7 +81,7 @@ function runnerUpOf(
   file: RobotsFile | undefined,
 ): Pick<UrlExplanation, 'runnerUp'> {
   const runnerUp = reason === 'rule' && file ? explain(file, url, agent).runnerUp : undefined;
-  return runnerUp === undefined ? {} : { runnerUp };
+  return defined({ runnerUp });
 }
 
 function decisionUnder(

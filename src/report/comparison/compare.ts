@@ -1,4 +1,4 @@
-import type { Turn } from '../../base/index.ts';
+import { defined, type Turn } from '../../base/index.ts';
 import { dialects } from '../../rules/dialect.ts';
 import type { OtherRecord, RobotsFile, Rule, Sitemap, Verdict } from '../../rules/index.ts';
 import {
@@ -164,8 +164,7 @@ export class FileComparison {
       return undefined;
     const difference: AgentDifference = {
       agents: pair.agents,
-      ...(pair.before.group === undefined ? {} : { groupBefore: pair.before.group }),
-      ...(pair.after.group === undefined ? {} : { groupAfter: pair.after.group }),
+      ...defined({ groupBefore: pair.before.group, groupAfter: pair.after.group }),
       rules,
       records,
       flips: [],

@@ -1,3 +1,4 @@
+import { defined } from '../../base/index.ts';
 import type { OriginPolicy } from '../../decision/index.ts';
 import type { PolicyData } from '../schema.ts';
 import type { TargetResult } from '../target-result.ts';
@@ -53,7 +54,7 @@ export function jsonLine<Answer extends Versioned = never>(record: NoInfer<Unver
 
 /** Converts a policy to plain data, without the parsed file and its octets. */
 export function policyRecord({ rules, file, ...policy }: OriginPolicy): PolicyData {
-  const dialect = rules === undefined ? {} : { dialect: rules.dialect };
+  const dialect = defined({ dialect: rules?.dialect });
   if (file === undefined) return { ...policy, ...dialect };
   const { body: _, ...described } = file;
   return { ...policy, ...dialect, file: described };
