@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { Turn } from '../base/index.ts';
+import { defined, Turn } from '../base/index.ts';
 import { type Purpose, PURPOSES } from '../decision/index.ts';
 import { profileNames, type ProfileName, profiles } from '../lifecycle/index.ts';
 import { MAX_URL_OCTETS, targetOf } from '../url/index.ts';
@@ -29,7 +29,7 @@ export const policy: Handler = async ({ query, service, signal }) => {
   const agent = agentFor(readAgents(query.getAll('agent')), service);
   const known = await service.client.policy(url, {
     signal,
-    ...(agent === undefined ? {} : { agent }),
+    ...defined({ agent }),
   });
   const { rules } = known;
   const body = jsonLine<PolicyAnswer>({

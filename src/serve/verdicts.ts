@@ -1,3 +1,4 @@
+import { defined } from '../base/index.ts';
 import { type Decision, type Purpose, usageOf } from '../decision/index.ts';
 import type { DiagnosticRecord, UsageRecord, VerdictRecord, GroupRanges } from '../report/schema.ts';
 import { describeDiagnostic } from '../rules/lint/describe-diagnostic.ts';
@@ -24,7 +25,7 @@ function partsOf(verdict: Verdict, file: RobotsFile, agent: string): Omit<Verdic
   const crawlDelayMs = 'group' in verdict ? file.crawlDelay(agent) : undefined;
   return {
     ...verdict,
-    ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
+    ...defined({ crawlDelayMs }),
   };
 }
 
@@ -42,7 +43,7 @@ export function verdictOf(
     reason,
     ...(rule && { rule }),
     ...(group && { group }),
-    ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
+    ...defined({ crawlDelayMs }),
     ...(runnerUp && { runnerUp }),
     ...statedUsage(file, url, agent, purpose),
   };
