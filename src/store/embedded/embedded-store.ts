@@ -1,6 +1,7 @@
 import {
   assertKnownOptions,
   type Clock,
+  defined,
   invalid,
   quote,
   RobotsClosedError,
@@ -176,7 +177,7 @@ export function embeddedStore(
     clear: () => open(() => table.clear('value')),
     close,
     [Symbol.asyncDispose]: close,
-    ...(setAside === undefined ? {} : { setAside }),
+    ...defined({ setAside }),
   };
 }
 
