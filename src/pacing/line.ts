@@ -66,6 +66,19 @@ export class Line {
     this.#fleet = fleet;
   }
 
+  /** Whether nobody waits, and nothing depends on the timetable. */
+  isIdleAt(now: number): boolean {
+    return this.#waiting.length === 0 && this.timetable.isIdleAt(now);
+  }
+
+  /** The end of its pause, when nothing else depends on the line. */
+  get onlyPausesUntil(): number | undefined {
+    const now = this.#steady.now();
+    return this.#waiting.length > 0 || this.timetable.hasPlacesAt(now)
+      ? undefined
+      : this.timetable.pauseAt(now)?.until;
+  }
+
   /**
    * Takes a place for a request when its turn and its time have come. Synchronous when that is now, and without a
    * fleet. Rejects only with the reason of `signal`, or of {@link close}.

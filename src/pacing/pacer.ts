@@ -1,10 +1,10 @@
 import { type Clock, SteadyClock } from '../base/index.ts';
 import type { Decision, Pause } from '../decision/index.ts';
-import { LRUCache } from 'lru-cache';
 import { RobotsDeferredError } from './deferred.ts';
-import { gapOf } from './gap.ts';
+import { type Gap, gapOf } from './gap.ts';
 import type { FleetTimetables } from '../store/index.ts';
 import { type Deferral, Line } from './line.ts';
+import { Lines } from './lines.ts';
 import type { Pace } from './options.ts';
 import { askedPauseMs, asksForPause, type PageAnswer, type PauseSignal, retryAfterOf } from './pause.ts';
 import { type Paced, PacedRequest, type Places, type TakenSlot } from './taken-slot.ts';
@@ -66,13 +66,13 @@ export interface PacerOptions {
 export class Pacer implements Places {
   readonly #options: PacerOptions;
   readonly #steady: SteadyClock;
-  readonly #lines: LRUCache<string, Line>;
+  readonly #lines: Lines;
 
   constructor(options: PacerOptions) {
     this.#options = options;
     this.#steady = new SteadyClock(options.clock);
-    // Not `max`, for which the library fills arrays of that length at once.
-    this.#lines = new LRUCache({ maxSize: options.maxOrigins, sizeCalculation: () => 1 });
+    const { maxOrigins, clock, fleet } = options;
+    this.#lines = new Lines(maxOrigins, (origin) => new Line(origin, clock, this.#steady, fleet));
   }
 
   /**
@@ -81,8 +81,13 @@ export class Pacer implements Places {
    */
   book(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Settled | Promise<Settled> {
     const now = this.now();
-    const paced = this.#pacedOf(decision, pace, now, true);
-    const result = paced.line.ask(paced, now, signal);
+    const line = this.#lines.of(decision.origin, now);
+    if (line === undefined) {
+      const gap = this.#gapOf(decision, pace);
+      return this.#deferredReservation(decision, gap, noRoom(gap, now));
+    }
+    const paced = this.#pacedOf(line, decision, pace, now, true);
+    const result = line.ask(paced, now, signal);
     return result instanceof Promise
       ? result.then((later) => this.#settled(paced, later))
       : this.#settled(paced, result);
@@ -95,7 +100,9 @@ export class Pacer implements Places {
    */
   take(decision: Decision, pace: Pace, signal: AbortSignal | undefined): TakenSlot | Promise<TakenSlot> {
     const now = this.now();
-    const paced = this.#pacedOf(decision, pace, now, false);
+    const line = this.#lines.of(decision.origin, now);
+    if (line === undefined) throw this.#deferred(decision, noRoom(this.#gapOf(decision, pace), now));
+    const paced = this.#pacedOf(line, decision, pace, now, false);
     const place = this.#ask(paced, now, signal, false);
     if (!(place instanceof Promise)) return new PacedRequest(this, paced, place, 0);
     return place.then((later) => new PacedRequest(this, paced, later, this.now() - now));
@@ -116,11 +123,11 @@ export class Pacer implements Places {
       : this.#placeOf(paced, result);
   }
 
-  learn({ line, decision, pace }: Paced, answer: PageAnswer, leftAt: number): void {
+  learn({ decision, pace }: Paced, answer: PageAnswer, leftAt: number): void {
     const { status } = answer;
     if (!asksForPause(status)) return;
     const askedMs = askedPauseMs(retryAfterOf(answer), this.#options.clock.now());
-    this.#pause(line, decision.origin, { askedMs, leftAt, backOff: pace.backOff, status });
+    this.#pause(decision.origin, { askedMs, leftAt, backOff: pace.backOff, status });
   }
 
   /**
@@ -133,13 +140,13 @@ export class Pacer implements Places {
     if (askedMs === undefined) return;
     const leftMs = askedMs - Math.max(0, this.#options.clock.now() - reportedAt);
     if (leftMs <= 0) return;
-    this.#pause(this.#lineOf(origin), origin, { askedMs: leftMs, leftAt: undefined, backOff: false });
+    this.#pause(origin, { askedMs: leftMs, leftAt: undefined, backOff: false });
   }
 
   /** The pause of an origin in force, here or in the fleet. Its times are epoch ms. Never rejects. */
   async pauseOf(origin: string): Promise<Pause | undefined> {
     const { fleet } = this.#options;
-    const line = fleet === undefined ? this.#lines.peek(origin) : this.#lineOf(origin);
+    const line = fleet === undefined ? this.#lines.peek(origin) : this.#lines.of(origin, this.now());
     if (fleet !== undefined) await line?.askForPause(fleet);
     const pause = line?.timetable.pauseAt(this.now());
     return pause && this.#inEpochMs(pause);
@@ -147,18 +154,17 @@ export class Pacer implements Places {
 
   /** Rejects all waiting requests with `reason`, and forgets all timetables. */
   close(reason: unknown): void {
-    for (const line of this.#lines.values()) line.close(reason);
-    this.#lines.clear();
+    this.#lines.close(reason);
   }
 
-  #pacedOf(decision: Decision, pace: Pace, now: number, booksAhead: boolean): Paced {
-    const gap = gapOf(decision, this.#options.requestRateMs?.(decision), pace);
+  #pacedOf(line: Line, decision: Decision, pace: Pace, now: number, booksAhead: boolean): Paced {
+    const gap = this.#gapOf(decision, pace);
     const { fetchedAt } = decision.robots;
     // The request for robots.txt counts as one. It could not be paced itself, because the delay was unknown. A time to
     // come is of a clock that was set back since.
     const robotsAt = fetchedAt === undefined ? -Infinity : this.#steady.steadyMs(fetchedAt);
     return {
-      line: this.#lineOf(decision.origin),
+      line,
       decision,
       pace,
       gap,
@@ -169,14 +175,25 @@ export class Pacer implements Places {
     };
   }
 
-  #placeOf({ decision }: Paced, result: Place | Deferral): Place {
-    if (!('retryAt' in result)) return result;
-    throw new RobotsDeferredError(decision, this.#deferralOf(decision, result));
+  #gapOf(decision: Decision, pace: Pace): Gap {
+    return gapOf(decision, this.#options.requestRateMs?.(decision), pace);
   }
 
-  #pause(line: Line, origin: string, signal: Omit<PauseSignal, 'now' | 'random'>): void {
+  #placeOf({ decision }: Paced, result: Place | Deferral): Place {
+    if ('retryAt' in result) throw this.#deferred(decision, result);
+    return result;
+  }
+
+  #deferred(decision: Decision, deferral: Deferral): RobotsDeferredError {
+    return new RobotsDeferredError(decision, this.#deferralOf(decision, deferral));
+  }
+
+  #pause(origin: string, signal: Omit<PauseSignal, 'now' | 'random'>): void {
     const { random, onPause } = this.#options;
-    const pause = line.learn({ ...signal, now: this.now(), random });
+    const now = this.now();
+    const backOffMs = signal.backOff === false ? 0 : signal.backOff.firstMs;
+    const line = this.#lines.ofPause(origin, now, now + (signal.askedMs ?? backOffMs));
+    const pause = line?.learn({ ...signal, now, random });
     if (pause !== undefined) onPause?.(origin, this.#inEpochMs(pause));
   }
 
@@ -187,23 +204,28 @@ export class Pacer implements Places {
   }
 
   #settled(paced: Paced, result: Place | Deferral): Settled {
-    const { decision } = paced;
-    if ('retryAt' in result) {
-      const waitMs = Math.ceil(result.retryAt - this.now());
-      const { delayMs } = paced.gap;
-      return { status: 'deferred', decision, delayMs, waitMs, ...this.#deferralOf(decision, result) };
-    }
-    const slot = new PacedRequest(this, paced, result, 0);
+    return 'retryAt' in result
+      ? this.#deferredReservation(paced.decision, paced.gap, result)
+      : this.#bookedReservation(paced, result);
+  }
+
+  #deferredReservation(decision: Decision, { delayMs }: Gap, deferral: Deferral): Settled {
+    const waitMs = Math.ceil(deferral.retryAt - this.now());
+    return { status: 'deferred', decision, delayMs, waitMs, ...this.#deferralOf(decision, deferral) };
+  }
+
+  #bookedReservation(paced: Paced, place: Place): Settled {
+    const slot = new PacedRequest(this, paced, place, 0);
     return {
       status: 'booked',
-      decision,
-      delayMs: result.gap.delayMs,
-      delayFrom: result.delayFrom,
-      at: this.#steady.epochMs(result.at),
-      waitMs: Math.max(0, result.at - this.now()),
+      decision: paced.decision,
+      delayMs: place.gap.delayMs,
+      delayFrom: place.delayFrom,
+      at: this.#steady.epochMs(place.at),
+      waitMs: Math.max(0, place.at - this.now()),
       done(answer) {
         // The caller makes the request out of our sight.
-        result.hasLeft = true;
+        place.hasLeft = true;
         slot.done(answer);
       },
       release: () => slot.release(),
@@ -213,13 +235,9 @@ export class Pacer implements Places {
   #inEpochMs(pause: Pause): Pause {
     return { ...pause, from: this.#steady.epochMs(pause.from), until: this.#steady.epochMs(pause.until) };
   }
+}
 
-  #lineOf(origin: string): Line {
-    let line = this.#lines.get(origin);
-    if (line === undefined) {
-      line = new Line(origin, this.#options.clock, this.#steady, this.#options.fleet);
-      this.#lines.set(origin, line);
-    }
-    return line;
-  }
+/** The deferral of a request to an origin that has no line, because those of others need all the room. */
+function noRoom({ delayMs }: Gap, now: number): Deferral {
+  return { retryAt: now + delayMs, delayFrom: 'concurrency' };
 }

@@ -107,6 +107,21 @@ export class Timetable {
     return pause;
   }
 
+  /** Whether nothing depends on it any more: no request is under way, and the latest gap and pause are over. */
+  isIdleAt(now: number): boolean {
+    return (
+      !this.hasPlacesAt(now) &&
+      this.pauseAt(now) === undefined &&
+      (this.#last === undefined || now >= this.#last.at + this.#last.gap.delayMs)
+    );
+  }
+
+  /** Whether somebody has a place. */
+  hasPlacesAt(now: number): boolean {
+    for (const { freeAt } of this.#places) if (freeAt > now) return true;
+    return false;
+  }
+
   /** The pause in force. */
   pauseAt(now: number): Pause | undefined {
     return this.#latestPause !== undefined && now < this.#latestPause.until ? this.#latestPause : undefined;

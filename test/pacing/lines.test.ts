@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { type Pace, paceOf, type TakenSlot } from '../../src/pacing/index.ts';
+import { Pacer } from '../../src/pacing/pacer.ts';
+import { virtualClock } from '../../src/testing/index.ts';
+import { booked, decisionFor } from './support.ts';
+
+const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((name) => `https://${name}.example`) as [
+  string,
+  string,
+  string,
+  string,
+];
+const pace: Pace = { ...paceOf({ defaultDelayMs: 0 }, 60_000) };
+
+/** A pacer with room for two origins. */
+function small() {
+  const clock = virtualClock();
+  const pacer = new Pacer({ clock, random: () => 0.5, maxOrigins: 2 });
+  const take = async (origin: string): Promise<TakenSlot> => {
+    const slot = await pacer.take(decisionFor(origin), pace, undefined);
+    expect(slot.leaveNow()).toBe(true);
+    return slot;
+  };
+  const visit = async (origin: string): Promise<void> => (await take(origin)).done();
+  const pausedMs = async (origin: string): Promise<number> =>
+    ((await pacer.pauseOf(origin))?.until ?? clock.now()) - clock.now();
+  return { clock, pacer, take, visit, pausedMs };
+}
+
+const NO_ROOM = { code: 'ERR_ROBOTS_DEFERRED', delayFrom: 'concurrency' };
+
+describe('when there are more origins than room', () => {
+  it('one in a pause stays', async () => {
+    const { clock, pacer, visit, pausedMs } = small();
+    pacer.report(A, '60', clock.now());
+    for (const origin of [B, C, D, B, C, D]) await visit(origin);
+    expect(await pausedMs(A)).toBe(60_000);
+  });
+
+  it('one with a request under way stays: the next request waits for its end', async () => {
+    const { take, visit, clock } = small();
+    const first = await take(A);
+    for (const origin of [B, C, D]) await visit(origin);
+    let hasLeft = false;
+    const second = take(A).then(() => (hasLeft = true));
+    await clock.advance(1_000);
+    expect(hasLeft).toBe(false);
+    first.done();
+    await second;
+  });
+
+  it('one stays until the gap behind its last request is over', async () => {
+    const { pacer, visit } = small();
+    const slow = { ...pace, defaultDelayMs: 5_000 };
+    booked(await pacer.book(decisionFor(A), slow, undefined)).done();
+    for (const origin of [B, C, D]) await visit(origin);
+    expect(pacer.book(decisionFor(A), slow, undefined)).toMatchObject({ waitMs: 5_000 });
+  });
+
+  it('and none can make room, requests to further origins are deferred until one can', async () => {
+    const { clock, pacer, visit } = small();
+    for (const origin of [A, B]) pacer.report(origin, '60', clock.now());
+    await expect(visit(C)).rejects.toMatchObject(NO_ROOM);
+    expect(pacer.book(decisionFor(C), { ...pace, defaultDelayMs: 700 }, undefined)).toMatchObject({
+      status: 'deferred',
+      delayMs: 700,
+      waitMs: 700,
+    });
+    await clock.advance(60_000);
+    await visit(C);
+  });
+
+  it('the pause that ends first is forgotten for a longer one, and no other', async () => {
+    const { clock, pacer, pausedMs, visit } = small();
+    pacer.report(A, '60', clock.now());
+    pacer.report(B, '600', clock.now());
+    pacer.report(C, '300', clock.now());
+    pacer.report(D, '200', clock.now());
+    expect(await Promise.all([A, B, C, D].map(pausedMs))).toEqual([0, 600_000, 300_000, 0]);
+    await expect(visit(A)).rejects.toMatchObject(NO_ROOM);
+  });
+
+  it('a late answer pauses its origin, though others have taken its room', async () => {
+    const { clock, take, visit, pausedMs } = small();
+    const late = await take(A);
+    // So long a place is held for an answer.
+    await clock.advance(10 * 60_000);
+    for (const origin of [B, C, D]) await visit(origin);
+    late.done({ status: 503, headers: { 'retry-after': '90' } });
+    expect(await pausedMs(A)).toBe(90_000);
+  });
+});
