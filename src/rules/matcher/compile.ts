@@ -2,7 +2,6 @@ import type { DialectTraits } from '../dialect.ts';
 import { LINE_ALLOW } from '../line-cursor.ts';
 import { Pattern } from '../normal-form/pattern.ts';
 import type { MatchedGroup } from '../verdict.ts';
-import { eachPattern } from './rule.ts';
 import { RuleCursor } from './rule-cursor.ts';
 import { RuleTable } from './rule-table.ts';
 import { Ruleset } from './ruleset.ts';
@@ -26,23 +25,7 @@ export function compile(
     const { kind, line, valueStart, valueEnd } = cursor;
     table.add(pattern, valueStart, valueEnd - valueStart, line, kind === LINE_ALLOW);
   };
-  const selection = selectRules(
-    cursor,
-    agent,
-    traits,
-    () => {
-      eachPattern(
-        bytes,
-        cursor.valueStart,
-        cursor.valueEnd,
-        cursor.kind === LINE_ALLOW,
-        traits,
-        pattern,
-        add,
-      );
-    },
-    () => table.clear(),
-  );
+  const selection = selectRules(cursor, agent, traits, pattern, add, () => table.clear());
   const sorts = table.count > MAX_LISTED_RULES;
   const listed = table.bestFirst(sorts);
   const sorted = sorts ? sortedLiterals(table, table.count - listed.length) : { literals: [], parents: [] };

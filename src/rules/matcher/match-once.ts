@@ -2,7 +2,7 @@ import type { DialectTraits } from '../dialect.ts';
 import { LINE_ALLOW } from '../line-cursor.ts';
 import type { NormalForm } from '../normal-form/normal-form.ts';
 import { Pattern } from '../normal-form/pattern.ts';
-import { eachPattern, rankOf, type WrittenRule } from './rule.ts';
+import { rankOf, type WrittenRule } from './rule.ts';
 import { RuleCursor } from './rule-cursor.ts';
 import { type Selection, selectRules } from './select.ts';
 import { TargetSearch } from './target-search.ts';
@@ -30,25 +30,9 @@ export function matchOnce(
     cursor.bestRank = rank;
   };
   search.begin(octets, 0, length);
-  const selection = selectRules(
-    cursor,
-    agent,
-    traits,
-    () => {
-      eachPattern(
-        bytes,
-        cursor.valueStart,
-        cursor.valueEnd,
-        cursor.kind === LINE_ALLOW,
-        traits,
-        pattern,
-        tryPattern,
-      );
-    },
-    () => {
-      rule = undefined;
-      cursor.bestRank = -1;
-    },
-  );
+  const selection = selectRules(cursor, agent, traits, pattern, tryPattern, () => {
+    rule = undefined;
+    cursor.bestRank = -1;
+  });
   return { selection, rule };
 }

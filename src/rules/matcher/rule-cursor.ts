@@ -1,7 +1,9 @@
 import type { DialectTraits } from '../dialect.ts';
-import { LineCursor } from '../line-cursor.ts';
+import { LINE_ALLOW, LineCursor } from '../line-cursor.ts';
 import { BLANK, DOLLAR, ENCODED, PERCENT, STAR, UNRESERVED, URI_CLASS, utf8 } from '../octets.ts';
 import { escapeAt } from '../normal-form/normal-form.ts';
+import type { Pattern } from '../normal-form/pattern.ts';
+import { eachPattern } from './rule.ts';
 
 /*
  * Kinds of lines by the first, second and fifth octet of their key. They exclude most lines of a file without reading the
@@ -48,7 +50,7 @@ const LITERAL: Uint8Array = URI_CLASS.map((kind, octet) =>
 
 /** Walks the lines that may matter to one agent and one target. */
 export class RuleCursor extends LineCursor {
-  /** The rank of the best rule so far, with a target: `rankOf` in `rule-table.ts`. -1 when there is none. */
+  /** The rank of the best rule so far, with a target: `rankOf` in `rule.ts`. -1 when there is none. */
   bestRank = -1;
   /** Where there is one, {@link nextOf} may leave out rules that do not decide about `target[0, targetEnd)`. */
   readonly target: Uint8Array | undefined;
@@ -62,6 +64,12 @@ export class RuleCursor extends LineCursor {
     this.target = target;
     this.#targetEnd = targetEnd;
     this.#isGoogle = traits.escapes === 'google';
+  }
+
+  /** Calls `use` for each pattern of the rule in this line, when `pattern` holds it. */
+  eachPattern(pattern: Pattern, use: () => void): void {
+    const { bytes, valueStart, valueEnd, kind, traits } = this;
+    eachPattern(bytes, valueStart, valueEnd, kind === LINE_ALLOW, traits, pattern, use);
   }
 
   /**

@@ -1,6 +1,7 @@
 import { agentLineNames, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from '../agent.ts';
 import type { DialectTraits } from '../dialect.ts';
 import { LINE_ALLOW, LINE_BLANK, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from '../line-cursor.ts';
+import type { Pattern } from '../normal-form/pattern.ts';
 import { secondsToMs, utf8 } from '../octets.ts';
 import {
   HAS_TEXT,
@@ -50,7 +51,7 @@ class ApplyingLines {
 }
 
 /**
- * Reads a file once, and calls `onRule` at each rule that applies to `agent`.
+ * Reads a file once, and calls `onPattern` for each pattern of a rule that applies to `agent`, when `pattern` holds it.
  *
  * RFC 9309 §2.2.1: "Crawlers MUST use case-insensitive matching to find the group that matches the product
  * token and then obey the rules of the group. If there is more than one group matching the user-agent, the
@@ -63,7 +64,8 @@ export function selectRules(
   cursor: RuleCursor,
   agent: Uint8Array,
   traits: DialectTraits,
-  onRule: () => void,
+  pattern: Pattern,
+  onPattern: () => void,
   onNamed: () => void,
 ): Selection {
   let wanted = NAMES_ALL;
@@ -77,10 +79,8 @@ export function selectRules(
   let blockOpen = false;
   for (;;) {
     let kinds = MAY_NAME_AGENT;
-    if (open || (names & wanted) !== 0) {
-      kinds |= MAY_BE_RULE;
-      if (traits.blankLineEndsRecord) kinds |= MAY_BE_BLANK;
-    }
+    if (open || (names & wanted) !== 0)
+      kinds |= traits.blankLineEndsRecord ? MAY_BE_RULE | MAY_BE_BLANK : MAY_BE_RULE;
     if (cursor.target === undefined && (blockNames & wanted) !== 0)
       kinds |= blockOpen ? HAS_TEXT : MAY_BE_DELAY;
     if (!cursor.nextOf(kinds, open)) break;
@@ -102,7 +102,7 @@ export function selectRules(
     } else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
       open = blockOpen = false;
       // "Crawlers ignore the rule without a path."
-      if ((names & wanted) !== 0 && valueStart < valueEnd) onRule();
+      if ((names & wanted) !== 0 && valueStart < valueEnd) cursor.eachPattern(pattern, onPattern);
     } else if (kind === LINE_OTHER) {
       blockOpen = false;
       // RFC 9309 §2.2.4: parsing of other records "MUST NOT interfere": they close no group.
