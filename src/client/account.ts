@@ -17,7 +17,6 @@ import type {
   DecisionMessage,
   IgnoredMessage,
   PauseMessage,
-  RequestWay,
   UsageRefusalMessage,
 } from '../decision/index.ts';
 import { flatCopy } from '../url/index.ts';
@@ -30,9 +29,9 @@ import {
   accountRates,
   accountText,
   type AccountTotals,
-  refusedIn,
   whyRefused,
 } from './account-text.ts';
+import { AccountedRefusals, cutText, refusalOf } from './accounted-refusals.ts';
 import type { RobotsClient } from './robots-client.ts';
 
 export type {
@@ -81,10 +80,8 @@ export interface RobotsAccount extends Disposable {
   close(): void;
 }
 
-/** Rows that are kept: pairs of origin and rule, each with an example, and origins with a suspicious robots.txt. */
+/** Pauses and suspects that are kept, by origin. */
 const MAX_LISTED = 1_000;
-const MAX_URL = 2_000;
-const MAX_TEXT = 200;
 /** Reasons that requests were ignored for. Callers have few; one for each request would fill the memory. */
 const MAX_REASONS = 100;
 /** The longest delay of a timer. */
@@ -123,7 +120,7 @@ const accountOptions: Check = optionTable({
 class Account implements RobotsAccount {
   readonly #close: () => void;
   readonly #onFirstRefused: NonNullable<RobotsAccountOptions['onFirstRefused']>;
-  readonly #rows = new Map<string, Row>();
+  readonly #refusals = new AccountedRefusals();
   readonly #suspects = new Map<string, AccountedSuspect>();
   readonly #pauses = new Map<string, { readonly row: AccountedPause; readonly last: PauseMessage }>();
   readonly #counts = {
@@ -136,7 +133,6 @@ class Account implements RobotsAccount {
     lastGood: 0,
     ignored: 0,
     paymentRequired: 0,
-    unlisted: 0,
   };
   /** Questions about pages. One about `/robots.txt` itself begins no crawl. */
   #pages = 0;
@@ -164,16 +160,14 @@ class Account implements RobotsAccount {
     const first = this.#firstRefused;
     return {
       ...this.#counts,
+      unlisted: this.#refusals.unlisted,
       ignoredBecause: Object.fromEntries(this.#ignoredBecause),
       ...defined({ firstRefused: first }),
     };
   }
 
   refusals(): readonly AccountedOrigin[] {
-    return Array.from(this.#rows.values(), ({ refused, linksRefused, example }) => {
-      const { origin, reason } = example;
-      return { origin, reason, refused, linksRefused, example };
-    }).sort((one, other) => refusedIn(other) - refusedIn(one));
+    return this.#refusals.mostFrequentFirst();
   }
 
   suspects(): readonly AccountedSuspect[] {
@@ -218,7 +212,7 @@ class Account implements RobotsAccount {
 
   #ignored({ because }: IgnoredMessage): void {
     this.#counts.ignored++;
-    const reason = cut(because, MAX_TEXT);
+    const reason = cutText(because);
     const known = this.#ignoredBecause.get(reason);
     if (known === undefined && this.#ignoredBecause.size >= MAX_REASONS) return;
     this.#ignoredBecause.set(reason, (known ?? 0) + 1);
@@ -265,64 +259,11 @@ class Account implements RobotsAccount {
     what: 'refused' | 'linksRefused',
   ): void {
     this.#counts[what]++;
-    const key = keyOf(message.decision, reason);
-    const known = this.#rows.get(key);
-    if (known !== undefined) known[what]++;
-    else if (this.#rows.size < MAX_LISTED) {
-      const row = { refused: 0, linksRefused: 0, example: refusalOf(message, reason) };
-      row[what]++;
-      this.#rows.set(flatCopy(key), row);
-    } else this.#counts.unlisted++;
+    this.#refusals.add(message, reason, what);
     if (this.#onFirstRefused === false || this.#pages > 1 || this.#firstRefused !== undefined) return;
     this.#firstRefused = refusalOf(message, reason);
     callListener('onFirstRefused', this.#onFirstRefused, this.#firstRefused);
   }
-}
-
-interface Row {
-  refused: number;
-  linksRefused: number;
-  readonly example: AccountedRefusal;
-}
-
-/** The same for all refusals of an origin by one rule, statement or state. */
-function keyOf({ origin, rule, robots, usage }: Decision, reason: AccountedRefusal['reason']): string {
-  if (reason === 'usage')
-    return `${origin} usage ${usage?.source?.line} ${cut(usage?.source?.value ?? '', MAX_TEXT)}`;
-  return rule === undefined
-    ? `${origin} ${reason} ${robots.status ?? robots.error}`
-    : `${origin} ${reason} ${rule.line} ${cut(rule.pattern, MAX_TEXT)}`;
-}
-
-function refusalOf(
-  { decision, requested }: { readonly decision: Decision } & Partial<RequestWay>,
-  reason: AccountedRefusal['reason'],
-): AccountedRefusal {
-  const { origin, url, rule, robots, usage } = decision;
-  const base = {
-    origin: flatCopy(origin),
-    reason,
-    url: cut(url, MAX_URL),
-    ...(requested === undefined || requested === url ? {} : { requested: cut(requested, MAX_URL) }),
-  };
-  if (reason === 'usage') {
-    const stated = usage?.source;
-    if (stated === undefined) return base;
-    const { directive, value, line } = stated;
-    const statement = { directive, value: cut(value, MAX_TEXT), ...defined({ line }) };
-    return { ...base, statement };
-  }
-  if (rule !== undefined) {
-    const { directive, pattern, line } = rule;
-    return { ...base, rule: { directive, pattern: cut(pattern, MAX_TEXT), line } };
-  }
-  const cause = robots.status ?? robots.error;
-  return cause === undefined ? base : { ...base, robots: String(cause) };
-}
-
-/** A copy, so that the account does not hold the whole file that a pattern was read from. */
-function cut(text: string, length: number): string {
-  return flatCopy(text.length > length ? `${text.slice(0, length)}…` : text);
 }
 
 /** Calls the listeners with the messages about `client`. Returns a function that ends it. */
