@@ -145,7 +145,7 @@ function resolved({ url, line }: Sitemap, base: string): PolicySitemap {
   return { url: new URL(url, base).href, line, written: url };
 }
 
-/** The kind of page that came instead of a robots.txt. An attempt without a response does not change it. */
+/** The kind of page that came instead of a robots.txt. A failure that shows no such page does not change it. */
 function suspectIn({ answer, copy, failure }: OriginRecord): Suspect | undefined {
   return failure?.suspect ?? (answer?.kind === 'rules' ? copy?.suspect : answer?.suspect);
 }
