@@ -8,5 +8,6 @@ export type { Rejection } from './record/record-codec.ts';
 export { type CacheNamespace, namespaceKey, readRecordKey, storeKey } from './store-key.ts';
 export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from './store.ts';
 export { type StoreCalls, storeChannels, type StoreEvent, type StoreOperation } from './store-event.ts';
-export type { FleetTimetables, StoredOrigins } from './stored-origins.ts';
-export type { HeldLease } from './write-behind.ts';
+export type { FleetTimetables } from './fleet-timetables.ts';
+export type { HeldLease } from './leases.ts';
+export type { StoredOrigins } from './stored-origins.ts';

@@ -1,5 +1,8 @@
 import { RECORD_VERSION } from './record/record-codec.ts';
 
+/** Longer than any DNS name: such an origin is not stored. */
+export const MAX_ORIGIN_LENGTH = 300;
+
 /**
  * The key of a record or a lease: the record's version, the cache namespace, and the origin. Records and leases have
  * keys of their own, so that a store may keep both in the same way.

@@ -8,12 +8,14 @@ import {
   retentionMs,
 } from '../lifecycle/index.ts';
 import { inTime, type CallResult, StoreCaller } from './store-caller.ts';
+import { type FleetTimetables, fleetTimetables } from './fleet-timetables.ts';
+import { type HeldLease, Leases, type TakenLease } from './leases.ts';
 import type { RecordCodec } from './record/record-codec.ts';
 import { StoreClock } from './store-clock.ts';
-import { slotKey, storeKey } from './store-key.ts';
-import type { RobotsStore, StoreLease } from './store.ts';
+import { MAX_ORIGIN_LENGTH, storeKey } from './store-key.ts';
+import type { RobotsStore } from './store.ts';
 import type { StoreEvent } from './store-event.ts';
-import { type HeldLease, type Write, WriteBehind } from './write-behind.ts';
+import { type Write, WriteBehind } from './write-behind.ts';
 
 export interface StoredOriginsOptions {
   readonly store: RobotsStore;
@@ -30,24 +32,11 @@ export interface StoredOriginsOptions {
   readonly onEvent: (event: StoreEvent) => void;
 }
 
-/** The timetables of origins that a fleet shares. */
-export interface FleetTimetables {
-  /** Books a slot `delayMs` after the last one booked by anybody. Resolves with the milliseconds until then. */
-  reserve(origin: string, delayMs: number): Promise<number | undefined>;
-  /** Pauses an origin for at least `ms`. Resolves with the milliseconds until the end of the pause in force. */
-  pause(origin: string, ms: number): Promise<number | undefined>;
-}
-
 /** The result of a search in the store. */
 export type SearchResult =
   | { readonly kind: 'answered'; readonly record: OriginRecord }
   /** The origin must be fetched. `record`: an older record, if any. `lease`: the lease to hold meanwhile. */
   | { readonly kind: 'to-ask'; readonly record?: OriginRecord | undefined; readonly lease?: HeldLease };
-
-/** A lease just taken, and what the store read of the record as it gave it. */
-interface TakenLease extends HeldLease {
-  readonly value?: string | null | undefined;
-}
 
 /** The result of a read. */
 type Read = (
@@ -58,10 +47,6 @@ type Read = (
   readonly record: OriginRecord | undefined;
 };
 
-/** Longer than any DNS name: such an origin is not stored. */
-const MAX_ORIGIN_LENGTH = 300;
-/** Ten years. A slot further away comes from a broken store. */
-const MAX_RESERVED_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 500;
 
@@ -71,36 +56,22 @@ const LONGEST_PAUSE_MS = 500;
  * process's fetch.
  */
 export class StoredOrigins {
-  /**
-   * The timetables of the fleet, `undefined` if the store has none. Calls resolve with `undefined` when the store
-   * fails, or cannot pause.
-   */
+  /** The timetables of the fleet; `undefined` if the store has none. */
   readonly fleet: FleetTimetables | undefined;
 
   readonly #options: StoredOriginsOptions;
   readonly #caller: StoreCaller;
   readonly #clock: StoreClock;
+  readonly #leases: Leases;
   readonly #writes: WriteBehind;
-  /** Settle when leases of this process are released. */
-  readonly #held = new Set<Promise<void>>();
   #closing = false;
 
   constructor(options: StoredOriginsOptions) {
     this.#options = options;
     this.#caller = new StoreCaller(options);
     this.#clock = new StoreClock(options, this.#caller);
-    const { store } = options;
-    this.fleet =
-      store.reserve === undefined
-        ? undefined
-        : {
-            reserve: (origin, delayMs) =>
-              this.#move('reserve', origin, Math.max(1, delayMs), (key, ms) => store.reserve?.(key, ms)),
-            pause: (origin, ms) =>
-              store.pause === undefined
-                ? Promise.resolve(undefined)
-                : this.#move('pause', origin, ms, (key, pauseMs) => store.pause?.(key, pauseMs)),
-          };
+    this.#leases = new Leases(options, this.#caller);
+    this.fleet = fleetTimetables(options.store, this.#caller, () => this.#closing);
     this.#writes = new WriteBehind({
       send: (origin, write, isFirst) => this.#send(origin, write, isFirst),
       allowance: () => this.#caller.writeAllowance(),
@@ -130,7 +101,7 @@ export class StoredOrigins {
       if (record !== undefined && answers(record)) return { kind: 'answered', record };
       // This is enough for one holder to die and another to fetch. After that, do not trust the store's leases.
       if (!read.ok || store.lease === undefined || waitedMs > 2 * leaseMs) return { kind: 'to-ask', record };
-      const lease = await this.#takeLease(origin);
+      const lease = await this.#leases.take(origin);
       if (lease === 'none') return { kind: 'to-ask', record };
       if (lease !== 'taken') return this.#findUnderLease(origin, answers, lease, read);
       const jitteredMs = pauseMs * (1 - 0.5 * this.#options.random());
@@ -159,7 +130,7 @@ export class StoredOrigins {
   /** After `others`, sends the queued writes. Takes one deadline at most. */
   async close(others: Promise<unknown>): Promise<void> {
     this.#closing = true;
-    const ended = others.then(() => this.#writes.flush()).then(() => Promise.all(this.#held));
+    const ended = others.then(() => this.#writes.flush()).then(() => this.#leases.released());
     await inTime(ended, this.#options.deadlineMs, true);
     this.#writes.abandon();
   }
@@ -186,7 +157,7 @@ export class StoredOrigins {
     const called = await this.#caller.call<unknown>({
       operation: 'get',
       origin,
-      make: () => store.get(this.#key('record', origin)),
+      make: () => store.get(this.#key(origin)),
     });
     return this.#decodeRead(origin, called, before);
   }
@@ -215,56 +186,9 @@ export class StoredOrigins {
     return record && earlier(record, aheadMs);
   }
 
-  async #takeLease(origin: string): Promise<TakenLease | 'taken' | 'none'> {
-    const { store, leaseMs } = this.#options;
-    const called = await this.#caller.call<StoreLease | undefined>({
-      operation: 'lease',
-      origin,
-      make: () =>
-        store.lease?.(this.#key('lease', origin), leaseMs, { valueKey: this.#key('record', origin) }),
-      expectedValue: (lease) =>
-        lease === undefined || lease === null || typeof lease.release === 'function'
-          ? undefined
-          : 'a lease, or undefined while another client holds it',
-      // Release a lease that arrives late: it would block all processes until it expires.
-      late: (lease) => void (lease && this.#hold(origin, lease).release()),
-    });
-    if (!called.ok) return 'none';
-    if (!called.value) return 'taken';
-    return { ...this.#hold(origin, called.value), value: called.value.value };
-  }
-
-  #hold(origin: string, lease: StoreLease): HeldLease {
-    let isGivenBack = false;
-    let settle = (): void => {};
-    const given = new Promise<void>((resolve) => {
-      settle = resolve;
-    });
-    this.#held.add(given);
-    return {
-      token: typeof lease.token === 'string' ? lease.token : undefined,
-      setAndRelease:
-        typeof lease.setAndRelease === 'function'
-          ? async (value, ttlMs) => {
-              await lease.setAndRelease?.(value, { ttlMs });
-              isGivenBack = true;
-            }
-          : undefined,
-      release: async () => {
-        const make = (): Promise<void> => lease.release();
-        if (!isGivenBack) {
-          // Others wait for the lease, so try even if the breaker is open.
-          await this.#caller.call({ operation: 'release', origin, make, background: true, regardless: true });
-        }
-        this.#held.delete(given);
-        settle();
-      },
-    };
-  }
-
   async #send(origin: string, write: Write, isFirst: boolean): Promise<boolean> {
     const { store, codec, clock, profileOf } = this.#options;
-    const key = this.#key('record', origin);
+    const key = this.#key(origin);
     const common = { origin, background: true, regardless: this.#closing };
     if (write.kind === 'delete') {
       const make = (): Promise<void> | void => store.delete(key);
@@ -287,28 +211,7 @@ export class StoredOrigins {
     return isByItsClock ? ok : this.#send(origin, write, false);
   }
 
-  /** Calls the store to move the timetable of an origin. Resolves with the milliseconds that it returns. */
-  async #move(
-    operation: 'reserve' | 'pause',
-    origin: string,
-    ms: number,
-    make: (key: string, ms: number) => Promise<number> | undefined,
-  ): Promise<number | undefined> {
-    if (origin.length > MAX_ORIGIN_LENGTH || this.#closing) return undefined;
-    const wholeMs = Math.min(Math.ceil(ms), MAX_RESERVED_MS);
-    const called = await this.#caller.call<number | undefined>({
-      operation,
-      origin,
-      make: () => make(slotKey(origin), wholeMs),
-      expectedValue: (value) =>
-        typeof value === 'number' && value >= 0 && value <= MAX_RESERVED_MS
-          ? undefined
-          : `milliseconds from now until ${operation === 'reserve' ? 'the slot' : 'the end of the pause'}`,
-    });
-    return called.ok && called.value !== undefined ? Math.ceil(called.value) : undefined;
-  }
-
-  #key(kind: 'record' | 'lease', origin: string): string {
-    return storeKey(kind, this.#options.namespace, origin);
+  #key(origin: string): string {
+    return storeKey('record', this.#options.namespace, origin);
   }
 }

@@ -1,13 +1,5 @@
 import type { OriginRecord } from '../lifecycle/index.ts';
-
-export interface HeldLease {
-  /** Fences what is written under it, if the store's leases have tokens. */
-  readonly token?: string | undefined;
-  /** Writes a record under it and gives it back in one step, where the store can. Rejects as the store does. */
-  readonly setAndRelease?: ((value: string, ttlMs: number) => Promise<void>) | undefined;
-  /** Ends in time, and never rejects. */
-  release(): Promise<void>;
-}
+import type { HeldLease } from './leases.ts';
 
 /** A pending write for an origin. */
 export type Write =
