@@ -29,8 +29,8 @@ export function lazyStore(
   const { store } = settings;
   if (store === undefined) return undefined;
   return new Lazy(async () => {
-    const { openStore } = await import('../store/open-store.ts');
-    return openStore({ ...settings, store }, await codec.get(), profileOf);
+    const { StoredOrigins } = await import('../store/stored-origins.ts');
+    return new StoredOrigins({ ...settings, store }, await codec.get(), profileOf);
   });
 }
 

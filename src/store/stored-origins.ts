@@ -12,24 +12,23 @@ import { type FleetTimetables, fleetTimetables } from './fleet-timetables.ts';
 import { type HeldLease, Leases, type TakenLease } from './leases.ts';
 import type { RecordCodec } from './record/record-codec.ts';
 import { StoreClock } from './store-clock.ts';
-import { MAX_ORIGIN_LENGTH, storeKey } from './store-key.ts';
+import { MAX_ORIGIN_LENGTH, namespaceKey, storeKey } from './store-key.ts';
 import type { RobotsStore } from './store.ts';
 import type { StoreEvent } from './store-event.ts';
 import { type Write, WriteBehind } from './write-behind.ts';
 
-export interface StoredOriginsOptions {
+/** The settings of a client that concern its store. */
+export interface StoreSettings {
   readonly store: RobotsStore;
   /** Milliseconds of real time for each call, and for `close` as a whole. */
+  readonly storeDeadlineMs: number;
+  readonly onStoreEvent: (event: StoreEvent) => void;
+  /** The client's own agent. Requests carry the first token. */
+  readonly tokens: readonly [string, ...string[]];
+  readonly addressPolicy: string;
   readonly deadlineMs: number;
-  /** Milliseconds that a lease lasts: somewhat longer than an attempt. */
-  readonly leaseMs: number;
-  /** The cache namespace, from {@link namespaceKey}. */
-  readonly namespace: string;
-  readonly codec: RecordCodec;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly profileOf: (origin: string) => Profile;
-  readonly onEvent: (event: StoreEvent) => void;
 }
 
 /** The result of a search in the store. */
@@ -47,11 +46,14 @@ type Read = (
   readonly record: OriginRecord | undefined;
 };
 
+/** A lease lasts longer than the attempt, but not much: its holder may have died. */
+const LEASE_MARGIN_MS = 2_000;
+const MAX_LEASE_MS = 30_000;
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * The origins in a store. Records are validated when read, written in the background, and fetched by one process at a
+ * The origins in a client's store. Records are validated when read, written in the background, and fetched by one process at a
  * time. Methods reject only for an aborted signal. No call takes longer than its deadline, except waiting for another
  * process's fetch.
  */
@@ -59,19 +61,28 @@ export class StoredOrigins {
   /** The timetables of the fleet; `undefined` if the store has none. */
   readonly fleet: FleetTimetables | undefined;
 
-  readonly #options: StoredOriginsOptions;
+  readonly #settings: StoreSettings;
+  readonly #codec: RecordCodec;
+  readonly #profileOf: (origin: string) => Profile;
+  readonly #namespace: string;
+  readonly #leaseMs: number;
   readonly #caller: StoreCaller;
   readonly #clock: StoreClock;
   readonly #leases: Leases;
   readonly #writes: WriteBehind;
   #closing = false;
 
-  constructor(options: StoredOriginsOptions) {
-    this.#options = options;
-    this.#caller = new StoreCaller(options);
-    this.#clock = new StoreClock(options, this.#caller);
-    this.#leases = new Leases(options, this.#caller);
-    this.fleet = fleetTimetables(options.store, this.#caller, () => this.#closing);
+  constructor(settings: StoreSettings, codec: RecordCodec, profileOf: (origin: string) => Profile) {
+    const { store, storeDeadlineMs, onStoreEvent, clock, tokens, addressPolicy } = settings;
+    this.#settings = settings;
+    this.#codec = codec;
+    this.#profileOf = profileOf;
+    this.#namespace = namespaceKey({ token: tokens[0], addressPolicy });
+    this.#leaseMs = Math.min(settings.deadlineMs + LEASE_MARGIN_MS, MAX_LEASE_MS);
+    this.#caller = new StoreCaller({ deadlineMs: storeDeadlineMs, clock, onEvent: onStoreEvent });
+    this.#clock = new StoreClock(settings, this.#caller);
+    this.#leases = new Leases({ store, leaseMs: this.#leaseMs, namespace: this.#namespace }, this.#caller);
+    this.fleet = fleetTimetables(store, this.#caller, () => this.#closing);
     this.#writes = new WriteBehind({
       send: (origin, write, isFirst) => this.#send(origin, write, isFirst),
       allowance: () => this.#caller.writeAllowance(),
@@ -91,7 +102,7 @@ export class StoredOrigins {
     signal: LightAbortSignal,
   ): Promise<SearchResult> {
     if (origin.length > MAX_ORIGIN_LENGTH) return { kind: 'to-ask' };
-    const { leaseMs, store } = this.#options;
+    const { store } = this.#settings;
     this.#writes.nudge();
     let pauseMs = FIRST_PAUSE_MS;
     for (let waitedMs = 0; ;) {
@@ -100,12 +111,13 @@ export class StoredOrigins {
       const { record } = read;
       if (record !== undefined && answers(record)) return { kind: 'answered', record };
       // This is enough for one holder to die and another to fetch. After that, do not trust the store's leases.
-      if (!read.ok || store.lease === undefined || waitedMs > 2 * leaseMs) return { kind: 'to-ask', record };
+      if (!read.ok || store.lease === undefined || waitedMs > 2 * this.#leaseMs)
+        return { kind: 'to-ask', record };
       const lease = await this.#leases.take(origin);
       if (lease === 'none') return { kind: 'to-ask', record };
       if (lease !== 'taken') return this.#findUnderLease(origin, answers, lease, read);
-      const jitteredMs = pauseMs * (1 - 0.5 * this.#options.random());
-      await sleepBy(this.#options.clock, jitteredMs, abortSignalOf(signal));
+      const jitteredMs = pauseMs * (1 - 0.5 * this.#settings.random());
+      await sleepBy(this.#settings.clock, jitteredMs, abortSignalOf(signal));
       waitedMs += jitteredMs;
       pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
     }
@@ -124,14 +136,14 @@ export class StoredOrigins {
   /** Deletes the record of `origin`, now or when the store can be reached again. */
   async forget(origin: string): Promise<void> {
     if (origin.length > MAX_ORIGIN_LENGTH || this.#closing) return;
-    await this.#writes.put(origin, { kind: 'delete', at: this.#options.clock.now() });
+    await this.#writes.put(origin, { kind: 'delete', at: this.#settings.clock.now() });
   }
 
   /** After `others`, sends the queued writes. Takes one deadline at most. */
   async close(others: Promise<unknown>): Promise<void> {
     this.#closing = true;
     const ended = others.then(() => this.#writes.flush()).then(() => this.#leases.released());
-    await inTime(ended, this.#options.deadlineMs, true);
+    await inTime(ended, this.#settings.storeDeadlineMs, true);
     this.#writes.abandon();
   }
 
@@ -153,7 +165,7 @@ export class StoredOrigins {
 
   /** Reads the stored record, or a pending write of ours. A value equal to `before` is not decoded again. */
   async #read(origin: string, before?: Read): Promise<Read> {
-    const { store } = this.#options;
+    const { store } = this.#settings;
     const called = await this.#caller.call<unknown>({
       operation: 'get',
       origin,
@@ -180,27 +192,27 @@ export class StoredOrigins {
     if (value === undefined || value === null) return undefined;
     const ahead = this.#clock.aheadMs(origin, true);
     const aheadMs = typeof ahead === 'number' ? ahead : await ahead;
-    const now = this.#options.clock.now() + aheadMs;
-    const { record, rejected } = this.#options.codec.decode(value, now, origin);
+    const now = this.#settings.clock.now() + aheadMs;
+    const { record, rejected } = this.#codec.decode(value, now, origin);
     if (rejected !== undefined) this.#caller.report({ type: 'rejected', origin, reason: rejected });
     return record && earlier(record, aheadMs);
   }
 
   async #send(origin: string, write: Write, isFirst: boolean): Promise<boolean> {
-    const { store, codec, clock, profileOf } = this.#options;
+    const { store, clock } = this.#settings;
     const key = this.#key(origin);
     const common = { origin, background: true, regardless: this.#closing };
     if (write.kind === 'delete') {
       const make = (): Promise<void> | void => store.delete(key);
       return (await this.#caller.call({ ...common, operation: 'delete', make })).ok;
     }
-    const ttlMs = Math.max(1, retentionMs(write.record, profileOf(origin), clock.now()));
+    const ttlMs = Math.max(1, retentionMs(write.record, this.#profileOf(origin), clock.now()));
     const ahead = this.#clock.aheadMs(origin, false);
     // Without a wait the call is made at once, before other calls.
     const aheadMs = typeof ahead === 'number' ? ahead : await ahead;
     const { setAndRelease, token: fence } = write.lease ?? {};
     const make = (): Promise<void> | void => {
-      const value = codec.encode(earlier(write.record, -aheadMs));
+      const value = this.#codec.encode(earlier(write.record, -aheadMs));
       // Only the first try is made under the lease: it is given back after that.
       if (setAndRelease !== undefined && isFirst) return setAndRelease(value, ttlMs);
       return store.set(key, value, fence === undefined ? { ttlMs } : { ttlMs, fence });
@@ -212,6 +224,6 @@ export class StoredOrigins {
   }
 
   #key(origin: string): string {
-    return storeKey('record', this.#options.namespace, origin);
+    return storeKey('record', this.#namespace, origin);
   }
 }

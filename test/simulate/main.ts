@@ -5,7 +5,7 @@ import { markdown } from '../bench/measure.ts';
 import { type CacheEntry, OriginMemory, Renewals } from '../../src/cache/index.ts';
 import { attemptDue, type Outcome, profiles, stateOf } from '../../src/lifecycle/index.ts';
 import type { StoreEvent } from '../../src/store/index.ts';
-import { openStore } from '../../src/store/open-store.ts';
+import { StoredOrigins } from '../../src/store/stored-origins.ts';
 import { RecordCodec } from '../../src/store/record/record-codec.ts';
 import { CountingStore } from './counting-store.ts';
 import { simulatePauses } from './pauses.ts';
@@ -78,7 +78,7 @@ async function simulate(members: number): Promise<string[]> {
   const troubles: StoreEvent[] = [];
   const caches = Array.from({ length: members }, (_, member) => {
     const jitter = random(member + 1);
-    const stored = openStore(
+    const stored = new StoredOrigins(
       {
         store,
         storeDeadlineMs: 60_000,
