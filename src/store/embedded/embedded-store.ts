@@ -16,11 +16,11 @@ import {
   type StoreEntry,
   type StoreLeaseOptions,
   type StoreSetOptions,
-  SLOT_REMEMBERED_MS,
 } from '../store.ts';
 import { storeChannels } from '../store-event.ts';
 import type { SetAside } from './set-aside.ts';
-import { type EmbeddedDatabase, type Entry, Table, type Writer } from './table.ts';
+import { type EmbeddedDatabase, Table, type Writer } from './table.ts';
+import { bookSlot, pauseSlots } from './timetable.ts';
 import { PendingChanges } from './pending-changes.ts';
 
 /** A store in a database within this process. */
@@ -212,58 +212,6 @@ function isHeld(writer: Writer, key: string, now: number): boolean {
     writer.put('lease', { key, content: Buffer.from(lease.content), expiresAt: now + ttlMs });
   }
   return true;
-}
-
-/** The last slot of an origin, and the end of its pause: epoch ms, 0 for none. */
-interface Timetable {
-  readonly slot: number;
-  readonly pausedUntil: number;
-}
-
-async function bookSlot(table: Table, key: string, givenMs: number): Promise<number> {
-  const delayMs = durationMs('delayMs', givenMs);
-  const { slot } = await moveTimetable(table, key, delayMs, ({ slot: last, pausedUntil }, now) => ({
-    slot: Math.max(now, pausedUntil, last + delayMs),
-    pausedUntil,
-  }));
-  return Math.max(0, slot - table.now());
-}
-
-async function pauseSlots(table: Table, key: string, givenMs: number): Promise<number> {
-  const pauseMs = durationMs('pauseMs', givenMs);
-  const asksAlone = (): Timetable => readTimetable(table.find('slot', key), table.now());
-  const { pausedUntil } =
-    pauseMs === 0
-      ? await table.read(asksAlone)
-      : await moveTimetable(table, key, 0, ({ slot, pausedUntil: before }, now) => ({
-          slot,
-          pausedUntil: Math.max(before, now + pauseMs),
-        }));
-  return Math.max(0, pausedUntil - table.now());
-}
-
-/** Changes the timetable of `key` in one transaction. It is kept long enough for a slot with `delayMs` to find it. */
-function moveTimetable(
-  table: Table,
-  key: string,
-  delayMs: number,
-  change: (before: Timetable, now: number) => Timetable,
-): Promise<Timetable> {
-  return table.write('now', (writer) => {
-    const now = table.now();
-    const { slot, pausedUntil } = change(readTimetable(writer.find('slot', key), now), now);
-    const expiresAt = Math.max(now, slot, pausedUntil) + Math.max(delayMs, SLOT_REMEMBERED_MS);
-    writer.put('slot', { key, content: Buffer.from(`${slot} ${pausedUntil} ${now}`), expiresAt });
-    return { slot, pausedUntil };
-  });
-}
-
-/** The content has the slot, the pause, and when they were written. A clock that was set back since lengthens no wait. */
-function readTimetable(entry: Entry | undefined, now: number): Timetable {
-  const numbers = entry === undefined ? [] : entry.content.toString().split(' ').map(Number);
-  const [slot = 0, pausedUntil = 0, writtenAt = now] = numbers.every(Number.isFinite) ? numbers : [];
-  const setBackMs = Math.max(0, writtenAt - now);
-  return { slot: slot - setBackMs, pausedUntil: pausedUntil - setBackMs };
 }
 
 function giveBack(writer: Writer, key: string, token: string): void {

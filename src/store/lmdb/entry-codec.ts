@@ -20,8 +20,8 @@ const HEADER_BYTES = 9;
 const LATEST = 36 ** 9 - 1;
 
 /**
- * The name of a record. A key that is too long for LMDB, or has characters that its key encoding confuses (control
- * characters, lone surrogates), is replaced by its digest; the record then contains the key.
+ * The name of a entry. A key that is too long for LMDB, or has characters that its key encoding confuses (control
+ * characters, lone surrogates), is replaced by its digest; the entry then contains the key.
  */
 export function nameOf(kind: EntryKind, key: string): string {
   if (key.length <= MAX_NAME_BYTES && PRINTABLE_ASCII.test(key)) return `${LETTERS[kind]}=${key}`;
@@ -67,7 +67,7 @@ export function encodeEntry(name: string, { key, expiresAt, content }: Entry): B
   return Buffer.concat([header, inside, content]);
 }
 
-/** Decodes a record; `undefined` for anything else. */
+/** Decodes an entry; `undefined` for anything else. */
 export function decodeEntry(name: string, stored: unknown): Entry | undefined {
   if (!(stored instanceof Uint8Array) || stored.length < HEADER_BYTES) return undefined;
   const octets = Buffer.from(stored.buffer, stored.byteOffset, stored.length);

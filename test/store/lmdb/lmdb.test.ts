@@ -354,7 +354,7 @@ describe('LMDB', () => {
       }
     });
 
-    it('with another value in place of a record has no record there', async () => {
+    it('with another value in place of an entry has no entry there', async () => {
       const theirs = lmdbStore(root);
       const poison = ['', 'value', '\u0001', '\u0001'.repeat(9), '\u0001'.repeat(100)].map((text) =>
         Buffer.from(text),
@@ -384,13 +384,13 @@ describe('LMDB', () => {
       const theirs = lmdbStore(root);
       await theirs.set(one, 'value', { ttlMs: HOUR });
       const content = Buffer.from('tof the other');
-      const record = encodeEntry(nameOf('value', one), {
+      const entry = encodeEntry(nameOf('value', one), {
         key: other,
         content,
         expiresAt: Date.now() + HOUR,
       });
       expect(await theirs.get(one)).toBe('value');
-      await root.put(nameOf('value', one), record);
+      await root.put(nameOf('value', one), entry);
       expect(await theirs.get(one)).toBeUndefined();
     });
 
