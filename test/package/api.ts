@@ -7,7 +7,8 @@ import ts from 'typescript';
  * 1 when they differ. So no public type changes unnoticed. `npm run api -- --write` accepts what is built.
  */
 const root = new URL('../../../', import.meta.url);
-const dist = fileURLToPath(new URL('dist/', root));
+// The declarations beside ES modules only name these.
+const dist = fileURLToPath(new URL('dist/cjs/', root));
 const report = fileURLToPath(new URL('test/package/api.txt', root));
 
 /** The statements of a file of declarations, in one form, without comments. */
@@ -27,8 +28,7 @@ function statementsOf(file: string): string[] {
 
 const files = readdirSync(dist, { recursive: true, encoding: 'utf8' })
   .map((file) => file.replaceAll('\\', '/'))
-  // Those for CommonJS are made from the same declarations.
-  .filter((file) => file.endsWith('.d.ts'))
+  .filter((file) => file.endsWith('.d.cts'))
   .sort();
 const isChunk = (file: string): boolean => file.startsWith('chunks/');
 const section = (name: string, statements: readonly string[]): string =>
@@ -38,7 +38,7 @@ const section = (name: string, statements: readonly string[]): string =>
 const built = [
   ...files
     .filter((file) => !isChunk(file))
-    .map((file) => section(file.replace('.d.ts', ''), statementsOf(file))),
+    .map((file) => section(file.replace('.d.cts', ''), statementsOf(file))),
   section(
     'shared',
     files
