@@ -8,6 +8,7 @@ import { type Refusal, RobotsUndecidedError } from './refusal.ts';
 import type { NodeHeaders } from './steps/answer.ts';
 import { Guard } from './steps/guard.ts';
 import { Hop } from './steps/hop.ts';
+import { NodeAnswers } from './steps/node-answers.ts';
 
 export type { GuardClient } from './client.ts';
 export type { OtherIdentity } from './identity.ts';
@@ -84,7 +85,10 @@ export function guardAxios<Instance extends AxiosLike>(
 ): Instance {
   assertThrowing(options);
   assertServed(instance);
-  const requests = new AxiosRequests(instance, new Guard(client, options, { seesHeaders: true }));
+  const requests = new AxiosRequests(
+    instance,
+    new Guard(client, options, { seesHeaders: true, answers: new NodeAnswers() }),
+  );
   const guardedFetches = new WeakMap<object, unknown>();
   /** axios caches an adapter per `fetch` function, so one fetch must always give the same guarded fetch. */
   const guarded = (fetch: unknown): unknown => {

@@ -5,6 +5,7 @@ import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
 import type { Refusal } from './refusal.ts';
 import { Guard } from './steps/guard.ts';
 import { Hop, type HopOptions } from './steps/hop.ts';
+import { NodeAnswers } from './steps/node-answers.ts';
 
 export type { GuardClient } from './client.ts';
 export type { OtherIdentity } from './identity.ts';
@@ -69,7 +70,9 @@ export interface GotFailure {
  */
 export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}): GotHooks {
   assertThrowing(options);
-  const requests = new GotRequests(new Guard(client, options, { seesHeaders: true }));
+  const requests = new GotRequests(
+    new Guard(client, options, { seesHeaders: true, answers: new NodeAnswers() }),
+  );
   return {
     hooks: {
       beforeRequest: [(request) => requests.begin(request)],

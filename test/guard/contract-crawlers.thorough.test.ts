@@ -50,6 +50,7 @@ guardContract({
   waitsAtRedirects: true,
   unabortable,
   waitsInQueue,
+  handlerHoldsPlace: true,
   make: byCrawlee(),
 });
 
@@ -58,6 +59,7 @@ guardContract({
   waitsAtRedirects: true,
   unabortable,
   waitsInQueue,
+  handlerHoldsPlace: true,
   make: byCrawlee(new OwnClient()),
 });
 

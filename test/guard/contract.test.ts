@@ -73,6 +73,7 @@ for (const [version, node, load] of [
     const { Agent, interceptors, request } = (await load()) as typeof import('undici');
     return {
       waitsAtRedirects: true,
+      bodyHoldsPlace: true,
       make: (robots, options) => {
         const agent = new Agent();
         const dispatcher = agent.compose(
@@ -97,6 +98,7 @@ for (const [version, node, load] of [
       waitsAtRedirects: true,
       hidesRedirects: 'to an interceptor each redirect of fetch is a request of its own',
       tellsAbortsLate: true,
+      bodyHoldsPlace: true,
       make: (robots, options) => {
         const agent = new Agent();
         const dispatcher = agent.compose(robotsInterceptor(robots, options));
@@ -120,6 +122,7 @@ for (const [version, node, load] of [
     return {
       waitsAtRedirects: true,
       readsBodyFirst: GOT,
+      bodyHoldsPlace: true,
       ...(version === '12.0' ? { unabortable: 'its requests take no signal' } : {}),
       make: (robots, options) => {
         const guarded = got.extend(gotHooks(robots, options), { retry: { limit: 0 } });
@@ -155,6 +158,7 @@ await contractOfOldest(ANY_NODE, 'guardAxios of axios 1.1', async () => {
   return {
     waitsAtRedirects: false,
     readsBodyFirst: AXIOS,
+    bodyHoldsPlace: true,
     make: (robots, options) => ({ get: byAxios(axios as unknown as Axios, robots, undefined, options) }),
   };
 });
@@ -164,7 +168,7 @@ for (const adapter of ['http', 'fetch'] as const) {
     const { default: axios } = await import('axios');
     return {
       waitsAtRedirects: adapter === 'fetch',
-      ...(adapter === 'http' ? { readsBodyFirst: AXIOS } : {}),
+      ...(adapter === 'http' ? { readsBodyFirst: AXIOS, bodyHoldsPlace: true } : {}),
       make: (robots, options) => ({ get: byAxios(axios, robots, adapter, options) }),
     };
   });

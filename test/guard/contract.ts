@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PacingOptions, type Purpose, refusalIn, RobotsClient } from '../../src/index.ts';
@@ -34,6 +35,10 @@ export interface GuardedClient {
   readonly readsBodyFirst?: string;
   /** Why the refusal of a redirect names its target only, of a client that does not tell what redirected to it. */
   readonly hidesRedirects?: string;
+  /** Whether a request is under way until its answer ends, at most 30 s behind its header, not until its header comes. */
+  readonly bodyHoldsPlace?: boolean;
+  /** Whether a request is under way until its handler has ended, of a crawler. */
+  readonly handlerHoldsPlace?: boolean;
   /** Whether the slot of an aborted request stays empty, because the client tells of an abort only at departure. */
   readonly tellsAbortsLate?: boolean;
   /** Why a request that has to wait too long rejects nothing, of a crawler. */
@@ -70,6 +75,9 @@ const pages: Handler = (request, response) => {
     answer(response, { body });
   });
 };
+
+/** Where undici and `node:http` tell that the header of an answer has come. */
+const HEADER_CHANNELS = ['undici:request:headers', 'http.client.response.finish'];
 
 /** A thing that happens once, and can be waited for. */
 function moment(): { readonly come: Promise<void>; readonly now: () => void } {
@@ -456,6 +464,42 @@ export function guardContract(guarded: GuardedClient): void {
         expect(seenBy(server)).not.toContain('GET /page/2');
         leaving.abort();
         await left;
+        expect(await next).toMatchObject({ status: 200 });
+      });
+
+      const freesPlace = guarded.handlerHoldsPlace === true ? it.skip : it;
+      const whenFree =
+        guarded.bodyHoldsPlace === true
+          ? 'holds its place for 30 s behind its header'
+          : 'frees its place with its header';
+
+      freesPlace(`an answer without end ${whenFree}`, async () => {
+        const headerCame = moment();
+        const note = (message: unknown): void => {
+          const { request } = message as { readonly request: { readonly path: string } };
+          if (request.path === '/endless') headerCame.now();
+        };
+        for (const name of HEADER_CHANNELS) subscribe(name, note);
+        const server = await startSite((request, response) => {
+          if (request.url === '/robots.txt') return answer(response, { body: RULES });
+          if (request.url !== '/endless') return pages(request, response);
+          response.writeHead(200, { 'content-type': 'text/html' });
+          response.write('the first octets');
+        });
+        open.push(
+          () => server.close(),
+          async () => HEADER_CHANNELS.forEach((name) => unsubscribe(name, note)),
+        );
+        paced(server.url('/endless')).catch(() => undefined);
+        await eventually(() => expect(pagesOf(server)).toEqual(['GET /endless']));
+        if (guarded.bodyHoldsPlace === true) await headerCame.come;
+        const next = paced(server.url('/page'));
+        if (guarded.bodyHoldsPlace === true) {
+          await allWaiting(2);
+          await clock.advance(29_999);
+          expect(pagesOf(server)).toEqual(['GET /endless']);
+          await clock.advance(1);
+        }
         expect(await next).toMatchObject({ status: 200 });
       });
 

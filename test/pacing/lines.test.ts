@@ -43,6 +43,7 @@ describe('when there are more origins than room', () => {
     for (const origin of [B, C, D]) await visit(origin);
     let hasLeft = false;
     const second = take(A).then(() => (hasLeft = true));
+    await clock.whenWaiting();
     await clock.advance(1_000);
     expect(hasLeft).toBe(false);
     first.done();

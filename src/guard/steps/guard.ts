@@ -8,6 +8,7 @@ import { type Refusal, refusalFor } from '../refusal.ts';
 import { type AnswerFields, redirects, usageHeaders } from './answer.ts';
 import { GuardEvents } from './events.ts';
 import type { Hop, HopOptions } from './hop.ts';
+import type { NodeAnswers } from './node-answers.ts';
 import { SiteReports } from './site-reports.ts';
 import { UsagePreferences } from './usage.ts';
 
@@ -15,6 +16,8 @@ import { UsagePreferences } from './usage.ts';
 export interface GuardAbilities {
   /** Whether the guard sees header fields in {@link Guard.look} before anybody reads the body. @default false */
   readonly seesHeaders?: boolean;
+  /** Sees the header of an answer, for a library that shows the guard only answers whose body was read. */
+  readonly answers?: NodeAnswers;
   /** Awaited after robots.txt was fetched, before the slot of the request. */
   readonly afterAsking?: () => Promise<unknown>;
 }
@@ -43,6 +46,7 @@ export class Guard<Result = unknown> {
   readonly #events: GuardEvents;
   readonly #usage: UsagePreferences;
   readonly #settings: GuardSettings<Result>;
+  readonly #answers: NodeAnswers | undefined;
   readonly #afterAsking: GuardAbilities['afterAsking'];
   readonly #needsNoDecision: boolean;
 
@@ -53,6 +57,7 @@ export class Guard<Result = unknown> {
     this.#asked = new AskedClient(client, settings);
     this.#events = new GuardEvents(client, this.#asked, settings);
     this.#usage = new UsagePreferences(client, settings, abilities.seesHeaders === true);
+    this.#answers = abilities.answers;
     this.#afterAsking = abilities.afterAsking;
     this.#needsNoDecision =
       settings.filter === undefined &&
@@ -122,6 +127,7 @@ export class Guard<Result = unknown> {
     const refusal = await this.admit(hop);
     if (refusal !== undefined) throw refusal;
     await this.leave(hop);
+    this.#answers?.expect(hop);
   }
 
   /**
@@ -147,6 +153,7 @@ export class Guard<Result = unknown> {
    * already.
    */
   conclude(hop: Hop, status: number, headers: AnswerFields): Refusal | undefined {
+    this.#answers?.forget(hop);
     hop.slot?.done({ status, headers });
     return this.#look(hop, status, headers);
   }
@@ -172,6 +179,7 @@ export class Guard<Result = unknown> {
 
   /** The request is over, as far as its library shows: its slot ends. Called once for each request that was admitted. */
   record(hop: Hop): void {
+    this.#answers?.forget(hop);
     hop.slot?.done();
   }
 
