@@ -15,7 +15,6 @@ export { causesOf, codeOf, FETCH_FAILED, MALFORMED } from './causes.ts';
 export { type Clock, nextTurn, sleepBy, SteadyClock, systemClock, Turn } from './clock.ts';
 export { defined } from './defined.ts';
 export { sha256Now, sha256Of } from './digest.ts';
-export { defined, type Defined } from './defined.ts';
 export {
   DEFAULT_AGENT,
   DEFAULT_CONCURRENCY,

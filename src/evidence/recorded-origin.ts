@@ -77,7 +77,7 @@ export class RecordedOrigin {
   overridden({ override, because, sha256, profile }: OverrideEntry, text: Uint8Array | undefined): void {
     const url = this.origin + ROBOTS_PATH;
     const robots = { url, finalUrl: url, hops: 0, source: 'override' } as const;
-    const digest = defined({ sha256 });
+    const digest = sha256 === undefined ? {} : { sha256 };
     const base = { origin: this.origin, profile, robots: { ...robots, ...digest } };
     const { dialect } = this.profile;
     this.override =
@@ -141,19 +141,15 @@ export function outcomeOf(recorded: AttemptEntry, bodyOf: BodyOf): Outcome | und
   const redirects = hops
     .slice(0, -1)
     .map(({ url, status: answered = 0, location = '' }) => ({ url, status: answered, location }));
-  const route = {
+  const route = defined({
     finalUrl: hops.at(-1)?.url ?? recorded.origin + ROBOTS_PATH,
     hops: redirects.length,
-    ...(redirects.length === 0 ? {} : { redirects }),
-    ...defined({ suspect }),
-  };
+    redirects: redirects.length === 0 ? undefined : redirects,
+    suspect,
+  });
   if (kind === 'unreachable') {
-    return {
-      ...route,
-      kind,
-      error: error ?? 'ERR_ROBOTS_STATUS',
-      ...defined({ status, headers, retryAfterMs }),
-    };
+    const known = { ...route, kind, error: error ?? 'ERR_ROBOTS_STATUS' };
+    return { ...known, ...defined({ status, headers, retryAfterMs }) };
   }
   if (status === undefined) return undefined;
   const answered = { ...route, status, headers: headers ?? {} };
@@ -166,7 +162,7 @@ export function outcomeOf(recorded: AttemptEntry, bodyOf: BodyOf): Outcome | und
     case 'not-modified':
       return { ...answered, kind, status: 304 };
     case 'unavailable':
-      return { ...answered, kind, ...defined({ reason: because }) };
+      return { ...answered, kind, ...(because === undefined ? {} : { reason: because }) };
     case 'restricted':
       return { ...answered, kind };
   }

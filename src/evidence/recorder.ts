@@ -61,54 +61,51 @@ export class Recorder implements Witness {
     const { headers, suspect } = outcome;
     const { answer, copy, failure } = record;
     const digest = outcome.kind === 'success' || outcome.kind === 'not-modified' ? copy?.sha256 : undefined;
-    const unreachable = outcome.kind === 'unreachable' ? outcome : undefined;
-    const success = outcome.kind === 'success' ? outcome : undefined;
-    const entry: AttemptEntry = {
+    const before = previous && this.#brought.get(previous);
+    const { kind } = outcome;
+    const entry: AttemptEntry = defined({
       type: 'robots',
       at,
       origin,
       id: ++this.#attempts,
-      outcome: outcome.kind,
+      outcome: kind,
       hops: hopsOf(outcome),
-      ...defined({
-        status: outcome.status,
-        error: unreachable?.error,
-        because: outcome.kind === 'unavailable' ? outcome.reason : undefined,
-        headers: headers && plainHeaders(headers),
-        retryAfterMs: unreachable?.retryAfterMs,
-        sha256: digest,
-        body: success?.body,
-        truncated: success?.truncated === true ? true : undefined,
-        suspect,
-      }),
+      status: outcome.status,
+      error: kind === 'unreachable' ? outcome.error : undefined,
+      because: kind === 'unavailable' ? outcome.reason : undefined,
+      headers: headers && plainHeaders(headers),
+      retryAfterMs: kind === 'unreachable' ? outcome.retryAfterMs : undefined,
+      sha256: digest,
+      body: kind === 'success' ? outcome.body : undefined,
+      truncated: isTrue(kind === 'success' && outcome.truncated),
+      suspect,
       profile: profile.name,
-      ...defined({
-        staleAt: failure === undefined ? answer?.staleAt : undefined,
-        retryAt: failure?.retryAt,
-        detached: isKept ? undefined : true,
-        previous: previous && this.#brought.get(previous),
-      }),
-    };
+      staleAt: failure === undefined ? answer?.staleAt : undefined,
+      retryAt: failure?.retryAt,
+      detached: isTrue(!isKept),
+      previous: before,
+    });
     this.#write(entry, record);
   }
 
   takenOver(record: OriginRecord, profile: Profile, isKept: boolean): void {
     const { copy, answer, failure, ...rest } = record;
-    const others = {
+    const others = defined({
       ...rest,
-      ...defined({ answer: answer && plainLast(answer), failure: failure && plainLast(failure) }),
-    };
-    const base = {
+      answer: answer && plainLast(answer),
+      failure: failure && plainLast(failure),
+    });
+    const base = defined({
       type: 'stored',
       at: this.#clock.now(),
       origin: record.origin,
       profile: profile.name,
-      ...(isKept ? {} : ({ detached: true } as const)),
-    } as const;
+      detached: isTrue(!isKept),
+    });
     if (copy === undefined) return this.#write({ ...base, record: others }, record);
     const { body, ...described } = copy;
-    const digest = defined({ sha256: copy.sha256 });
-    this.#write({ ...base, record: { ...others, copy: described }, ...digest, body }, record);
+    const octets = defined({ sha256: copy.sha256, body });
+    this.#write({ ...base, record: { ...others, copy: described }, ...octets }, record);
   }
 
   signalled(record: OriginRecord, reachable: boolean, at: number): void {
@@ -181,6 +178,10 @@ export class Recorder implements Witness {
     this.#entries++;
     callListener('evidence', this.#listener, entry);
   }
+}
+
+function isTrue(fact: boolean): true | undefined {
+  return fact || undefined;
 }
 
 function isBuiltIn(profile: Profile): boolean {

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import {
   aFunction,
   defined,
-  expecting,
   isText,
   optionTable,
   quote,
   RobotsEvidenceError,
+  expecting,
 } from '../base/index.ts';
 import { type Decision, profileOrName } from '../decision/index.ts';
 import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
@@ -232,13 +232,8 @@ export class Replay {
 
   #fault(at: number, fault: EvidenceFault | 'missing-lines', origin?: string): void {
     this.#faults++;
-    this.#options.onDifference?.({
-      kind: 'entry',
-      line: this.#line,
-      at,
-      fault,
-      ...defined({ origin }),
-    });
+    const line = this.#line;
+    this.#options.onDifference?.(defined({ kind: 'entry', line, at, fault, origin }));
   }
 }
 
@@ -261,12 +256,5 @@ function compared(
   { agent, profile, allowed, state, reason, rule }: DecisionEntry | Decision,
   sha256: string | undefined,
 ): ReplayedDecision {
-  return {
-    agent,
-    profile,
-    allowed,
-    state,
-    reason,
-    ...defined({ rule, sha256 }),
-  };
+  return defined({ agent, profile, allowed, state, reason, rule, sha256 });
 }

@@ -70,12 +70,7 @@ export function truncationWarning(file: string): string {
 /** Describes the file that decisions are made with. */
 export function fileSource(file: string, body: Uint8Array, truncated: boolean): FileSource {
   const suspect = detectSuspect({ status: 200, field: () => undefined, start: body, finalUrl: '', hops: 0 });
-  return {
-    file,
-    ...(truncated ? { truncated } : {}),
-    ...defined({ suspect }),
-    source: 'file',
-  };
+  return defined({ file, truncated: truncated || undefined, suspect, source: 'file' });
 }
 
 /** Makes a decider that answers each target with the rules of a file. */
@@ -86,7 +81,7 @@ export function deciderByFile(
 ): (target: Target) => TargetResult {
   const agent = rules.chooseAgent(tokensOf(agents));
   const crawlDelayMs = rules.crawlDelay(agent);
-  const delay = defined({ crawlDelayMs });
+  const delay = crawlDelayMs === undefined ? {} : { crawlDelayMs };
   return (target) => {
     const { input, tooLong } = target;
     if (tooLong === true) return { target, error: tooLongError };

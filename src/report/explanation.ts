@@ -1,5 +1,5 @@
 import { defined } from '../base/index.ts';
-import { type Dialect, explain, type Explanation, type RobotsFile } from '../rules/index.ts';
+import { explain, type Explanation, type RobotsFile } from '../rules/index.ts';
 import { parseRobots } from '../rules/parse.ts';
 import { profileNames, profiles } from '../lifecycle/profile.ts';
 import type { Decision, OriginPolicy, ProfileState } from '../decision/index.ts';
@@ -58,8 +58,7 @@ function explainServed(decision: Decision, policy: OriginPolicy): ClientExplanat
   const others = policy.underProfiles.filter(({ profile }) => profile !== policy.profile);
   return {
     decision,
-    ...runnerUpOf(decision, held),
-    ...defined({ file: held }),
+    ...defined({ runnerUp: runnerUpOf(decision, held), file: held }),
     policy,
     underProfiles: others.map((stateUnderProfile) => decisionUnder(stateUnderProfile, decision, file?.body)),
   };
@@ -71,17 +70,17 @@ export function explainFile(decision: ReportedDecision, file: RobotsFile, body: 
   return {
     decision,
     file,
-    ...runnerUpOf(decision, file),
+    ...defined({ runnerUp: runnerUpOf(decision, file) }),
     underProfiles: others.map((profile) => decisionUnder({ profile, state: 'rules' }, decision, body)),
   };
 }
 
-function runnerUpOf(
+/** The rule that came closest to deciding, when a rule decided. */
+export function runnerUpOf(
   { url, agent, reason }: ReportedDecision,
   file: RobotsFile | undefined,
-): Pick<UrlExplanation, 'runnerUp'> {
-  const runnerUp = reason === 'rule' && file ? explain(file, url, agent).runnerUp : undefined;
-  return defined({ runnerUp });
+): UrlExplanation['runnerUp'] {
+  return reason === 'rule' && file ? explain(file, url, agent).runnerUp : undefined;
 }
 
 function decisionUnder(
@@ -100,15 +99,14 @@ function decisionUnder(
     case 'rules':
     case 'last-good': {
       if (body === undefined) return stateUnderProfile;
-      const verdict = reading(body, profiles[stateUnderProfile.profile].dialect).check(url, agent);
+      const verdict = parseRobots(body, { dialect: profiles[stateUnderProfile.profile].dialect }).check(
+        url,
+        agent,
+      );
       const line = 'rule' in verdict ? { line: verdict.rule.line } : {};
       return { ...stateUnderProfile, allowed: verdict.allowed, ...line };
     }
   }
-}
-
-function reading(body: Uint8Array, dialect: Dialect): RobotsFile {
-  return parseRobots(body, { dialect });
 }
 
 /** A line of a file, and its role in the decision. */

@@ -13,6 +13,7 @@ export {
   explainFile,
   explainUrl,
   type ProfileDecision,
+  runnerUpOf,
   type UrlExplanation,
 } from './explanation.ts';
 export {

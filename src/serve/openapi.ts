@@ -3,6 +3,7 @@ import { MAX_STREAMS } from './stream.ts';
 import { PURPOSES } from '../decision/index.ts';
 import { example, reference, schemas } from './openapi-components.ts';
 import { Problem, type ProblemCode } from './problem.ts';
+import { JSON_TYPE, NDJSON_TYPE } from './reply.ts';
 import { MAX_AGENTS } from './request.ts';
 import { DEFAULT_LIMITS } from './exchange.ts';
 
@@ -12,16 +13,19 @@ const URL_EXAMPLE = 'https://example.com/private/report';
 const content = (type: string, schema: object, example: unknown): object => ({
   content: { [type]: { schema, example } },
 });
-const json = (description: string, schema: object, example: unknown): object => ({
-  description,
-  ...content('application/json', schema, example),
+type Responses = Readonly<Record<string, object>>;
+const json = (description: string, schema: object, example: unknown): Responses => ({
+  200: { description, ...content(JSON_TYPE, schema, example) },
+});
+/** The usual answer: the schema of that name. */
+const answer = (description: string, name: string): Responses =>
+  json(description, reference(name), example(name));
+const body = (name: string, type: string = JSON_TYPE): object => ({
+  required: true,
+  ...content(type, reference(name), example(name)),
 });
 /** The response for an error: by status, its code and its meaning. */
-const problem = (
-  status: number,
-  code: ProblemCode,
-  description: string,
-): Readonly<Record<string, object>> => ({
+const problem = (status: number, code: ProblemCode, description: string): Responses => ({
   [status]: {
     description,
     ...content(
@@ -87,6 +91,7 @@ const wrongPost = {
   ...wrong,
   ...problem(415, 'ERR_ROBOTS_INVALID_REQUEST', 'The body has a Content-Encoding.'),
 };
+const late = problem(408, 'ERR_ROBOTS_REQUEST_TIMEOUT', 'The body did not arrive in time.');
 const busy = problem(
   503,
   'ERR_ROBOTS_BUSY',
@@ -98,7 +103,7 @@ interface Operation {
   readonly summary: string;
   readonly parameters?: readonly object[];
   readonly requestBody?: object;
-  readonly responses: Readonly<Record<string, object>>;
+  readonly responses: Responses;
 }
 
 /** OpenAPI description of the service, for generators of clients. */
@@ -127,29 +132,19 @@ export const openApi: {
         operationId: 'checkUrl',
         summary: 'Decide about one URL',
         parameters: [url, agent, purpose],
-        responses: {
-          '200': json(
-            'The decision, whether it allows or disallows',
-            reference('Decision'),
-            example('Decision'),
-          ),
-          ...wrong,
-        },
+        responses: { ...answer('The decision, whether it allows or disallows', 'Decision'), ...wrong },
       },
       post: {
         operationId: 'checkUrls',
         summary:
           'Decide about any number of URLs, one per line; results are sent in order while lines still arrive',
         parameters: [agent, purpose],
-        requestBody: {
-          required: true,
-          ...content('application/x-ndjson', reference('Question'), example('Question')),
-        },
+        requestBody: body('Question', NDJSON_TYPE),
         responses: {
           '200': {
             description: 'One line for each question: a decision, or an error',
             ...content(
-              'application/x-ndjson',
+              NDJSON_TYPE,
               { oneOf: [reference('Decision'), reference('LineError')] },
               example('Decision'),
             ),
@@ -167,11 +162,7 @@ export const openApi: {
           required('origin', 'The origin, or the absolute URL of any of its pages', 'https://example.com'),
           agent,
         ],
-        responses: {
-          '200': json('The policy', reference('Policy'), example('Policy')),
-          ...wrong,
-          ...busy,
-        },
+        responses: { ...answer('The policy', 'Policy'), ...wrong, ...busy },
       },
     },
     '/v1/explain': {
@@ -185,27 +176,16 @@ export const openApi: {
           agents('compare', 'Further agents to show verdicts for', ['*', 'GPTBot']),
           purpose,
         ],
-        responses: {
-          '200': json('The explanation', reference('Explanation'), example('Explanation')),
-          ...wrong,
-          ...busy,
-        },
+        responses: { ...answer('The explanation', 'Explanation'), ...wrong, ...busy },
       },
       post: {
         operationId: 'explainPastedFile',
         summary: 'Check URLs against the robots.txt in the body, for several agents; nothing is fetched',
-        requestBody: {
-          required: true,
-          ...content('application/json', reference('PastedFile'), example('PastedFile')),
-        },
+        requestBody: body('PastedFile'),
         responses: {
-          '200': json(
-            'A verdict for each URL and agent',
-            reference('PastedVerdicts'),
-            example('PastedVerdicts'),
-          ),
+          ...answer('A verdict for each URL and agent', 'PastedVerdicts'),
           ...wrongPost,
-          ...problem(408, 'ERR_ROBOTS_REQUEST_TIMEOUT', 'The body did not arrive in time.'),
+          ...late,
           ...problem(413, 'ERR_ROBOTS_TOO_LARGE', 'The body, or the answer, is too long.'),
           ...busy,
         },
@@ -216,14 +196,11 @@ export const openApi: {
         operationId: 'compareFiles',
         summary:
           'Compare two robots.txt files, pasted or served: which rules differ for which agents, and which URLs are decided differently',
-        requestBody: {
-          required: true,
-          ...content('application/json', reference('TwoFiles'), example('TwoFiles')),
-        },
+        requestBody: body('TwoFiles'),
         responses: {
-          '200': json('The differences', reference('Comparison'), example('Comparison')),
+          ...answer('The differences', 'Comparison'),
           ...wrongPost,
-          ...problem(408, 'ERR_ROBOTS_REQUEST_TIMEOUT', 'The body did not arrive in time.'),
+          ...late,
           ...problem(413, 'ERR_ROBOTS_TOO_LARGE', 'The body is too long.'),
           ...problem(502, 'ERR_ROBOTS_UNREACHABLE', 'The robots.txt of a site is unreachable.'),
           ...busy,
@@ -248,20 +225,14 @@ export const openApi: {
       get: {
         operationId: 'getDescription',
         summary: 'This description',
-        responses: {
-          '200': json('An OpenAPI description', { type: 'object' }, { openapi: '3.1.0' }),
-          ...wrong,
-        },
+        responses: { ...json('An OpenAPI description', { type: 'object' }, { openapi: '3.1.0' }), ...wrong },
       },
     },
     '/healthz': {
       get: {
         operationId: 'getHealth',
         summary: 'Whether the service is running',
-        responses: {
-          '200': json('It is running', health, { status: 'ok', version: VERSION }),
-          ...wrong,
-        },
+        responses: { ...json('It is running', health, { status: 'ok', version: VERSION }), ...wrong },
       },
     },
   },

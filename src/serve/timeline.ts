@@ -1,3 +1,4 @@
+import { defined } from '../base/index.ts';
 import { type Profile, refreshAheadAt } from '../lifecycle/index.ts';
 import type { OriginPolicy } from '../decision/index.ts';
 import type { TimelineEvent } from '../report/schema.ts';
@@ -10,15 +11,9 @@ export function timeline(policy: OriginPolicy, profile: Profile): TimelineEvent[
 }
 
 function answerEvents({ lifetime, attempt, failure, file, state }: OriginPolicy): TimelineEvent[] {
-  const copy: TimelineEvent[] =
+  const copy =
     file !== undefined && (state === 'last-good' || lifetime === undefined)
-      ? [
-          {
-            at: file.fetchedAt,
-            event: 'copy',
-            detail: `${file.sizeBytes} octets`,
-          },
-        ]
+      ? [event(file.fetchedAt, 'copy', `${file.sizeBytes} octets`)]
       : [];
   if (lifetime === undefined) return copy;
   const { fetchedAt, staleAt } = lifetime;
@@ -26,21 +21,14 @@ function answerEvents({ lifetime, attempt, failure, file, state }: OriginPolicy)
   const confirmed = failure === undefined && attempt?.kind === 'not-modified';
   return [
     ...copy.filter(({ at }) => at !== fetchedAt),
-    {
-      at: fetchedAt,
-      event: confirmed ? 'confirmed' : 'answered',
-      ...(status === undefined ? {} : { detail: `status ${status}` }),
-    },
+    event(
+      fetchedAt,
+      confirmed ? 'confirmed' : 'answered',
+      status === undefined ? undefined : `status ${status}`,
+    ),
     // After a failure, the retry time alone determines the next attempt.
-    ...(failure === undefined
-      ? [
-          {
-            at: Math.ceil(refreshAheadAt(lifetime)),
-            event: 'refresh-ahead',
-          } as const,
-        ]
-      : []),
-    { at: staleAt, event: 'stale' },
+    ...(failure === undefined ? [event(Math.ceil(refreshAheadAt(lifetime)), 'refresh-ahead')] : []),
+    event(staleAt, 'stale'),
   ];
 }
 
@@ -52,37 +40,22 @@ function failureEvents({ failure, file }: OriginPolicy, profile: Profile): Timel
     file === undefined ? phase.withoutCopy : phase.withCopy,
   );
   return [
-    {
-      at: since,
-      event: 'first-failure',
-      ...(attempts === 1 ? { detail: cause } : {}),
-    },
-    ...(attempts === 1
-      ? []
-      : [
-          {
-            at,
-            event: 'last-failure',
-            detail: `${cause}, ${attempts} in a row`,
-          } as const,
-        ]),
-    { at: retryAt, event: 'retry' },
-    ...profile.whileUnreachable.flatMap(({ untilMs }, index): TimelineEvent[] => {
+    event(since, 'first-failure', attempts === 1 ? cause : undefined),
+    ...(attempts === 1 ? [] : [event(at, 'last-failure', `${cause}, ${attempts} in a row`)]),
+    event(retryAt, 'retry'),
+    ...profile.whileUnreachable.flatMap(({ untilMs }, index) => {
       const next = treatments[index + 1];
       // A phase with the same treatment as the one before it gives no event.
       if (untilMs === null || next === undefined || next === treatments[index]) return [];
-      return [{ at: since + untilMs, event: 'phase', detail: next }];
+      return [event(since + untilMs, 'phase', next)];
     }),
   ];
 }
 
 function siteEvents({ site }: OriginPolicy): TimelineEvent[] {
-  if (site === undefined) return [];
-  return [
-    {
-      at: site.at,
-      event: 'site',
-      detail: site.reachable ? 'reachable' : 'not reachable',
-    },
-  ];
+  return site === undefined ? [] : [event(site.at, 'site', site.reachable ? 'reachable' : 'not reachable')];
+}
+
+function event(at: number, name: TimelineEvent['event'], detail?: string): TimelineEvent {
+  return defined({ at, event: name, detail });
 }

@@ -2,8 +2,8 @@ import { defined } from '../base/index.ts';
 import { type Decision, type Purpose, usageOf } from '../decision/index.ts';
 import type { DiagnosticRecord, UsageRecord, VerdictRecord, GroupRanges } from '../report/schema.ts';
 import { describeDiagnostic } from '../rules/lint/describe-diagnostic.ts';
-import { explain, lint, type RobotsFile, usage, type Verdict } from '../rules/index.ts';
-import { groupLines } from '../report/index.ts';
+import { explain, lint, type RobotsFile, usage } from '../rules/index.ts';
+import { groupLines, runnerUpOf } from '../report/index.ts';
 
 /** Makes the verdict of a file for `agent`. `target` is a URL, or a path that starts with `/`. */
 export function verdictBy(
@@ -13,19 +13,12 @@ export function verdictBy(
   purpose: Purpose | undefined,
 ): VerdictRecord {
   const { verdict, runnerUp } = explain(file, target, agent);
-  return {
-    agent,
-    ...partsOf(verdict, file, agent),
-    ...(runnerUp && { runnerUp }),
-    ...statedUsage(file, target, agent, purpose),
-  };
-}
-
-function partsOf(verdict: Verdict, file: RobotsFile, agent: string): Omit<VerdictRecord, 'agent'> {
   const crawlDelayMs = 'group' in verdict ? file.crawlDelay(agent) : undefined;
   return {
+    agent,
     ...verdict,
-    ...defined({ crawlDelayMs }),
+    ...defined({ crawlDelayMs, runnerUp }),
+    ...statedUsage(file, target, agent, purpose),
   };
 }
 
@@ -36,15 +29,9 @@ export function verdictOf(
   purpose: Purpose | undefined,
 ): VerdictRecord {
   const { agent, allowed, reason, rule, group, crawlDelayMs, url } = decision;
-  const runnerUp = reason === 'rule' && file ? explain(file, url, agent).runnerUp : undefined;
+  const runnerUp = runnerUpOf(decision, file);
   return {
-    agent,
-    allowed,
-    reason,
-    ...(rule && { rule }),
-    ...(group && { group }),
-    ...defined({ crawlDelayMs }),
-    ...(runnerUp && { runnerUp }),
+    ...defined({ agent, allowed, reason, rule, group, crawlDelayMs, runnerUp }),
     ...statedUsage(file, url, agent, purpose),
   };
 }

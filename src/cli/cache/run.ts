@@ -1,5 +1,5 @@
-import { defined } from '../../base/index.ts';
 import { createInterface } from 'node:readline';
+import { defined } from '../../base/index.ts';
 import { snapshotHeader } from '../../cache/snapshot.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../../net/address-policy.ts';
 import { readOrigin } from '../../report/input/index.ts';
@@ -178,7 +178,5 @@ function readNamespace(given: ParsedArguments): Partial<CacheNamespace> {
   if (agent !== undefined && token === undefined) {
     throw new UsageError('Expected --agent to name an agent, got "*"; leave it out to select all agents');
   }
-  return {
-    ...defined({ token, addressPolicy }),
-  };
+  return defined({ token, addressPolicy });
 }

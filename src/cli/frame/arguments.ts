@@ -48,11 +48,7 @@ function config(table: readonly CommandOption[]): NonNullable<ParseArgsConfig['o
   return Object.fromEntries(
     table.map(({ name, short, value }) => [
       name,
-      {
-        type: value === undefined ? 'boolean' : 'string',
-        multiple: true,
-        ...defined({ short }),
-      },
+      { type: value === undefined ? 'boolean' : 'string', multiple: true, ...defined({ short }) },
     ]),
   );
 }

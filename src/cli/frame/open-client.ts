@@ -94,10 +94,8 @@ export async function openClient(
   const client = new RobotsClient({
     profile,
     agent: names.length === 0 ? DEFAULT_AGENT : names,
-    ...defined({ deadlineMs, dispatcher, evidence }),
-    ...(opened === undefined
-      ? {}
-      : { store: opened.store, onStoreEvent: (event: StoreEvent) => troubles.note(event) }),
+    ...defined({ deadlineMs, dispatcher, evidence, store: opened?.store }),
+    onStoreEvent: (event: StoreEvent) => troubles.note(event),
     ...more,
   });
   return new OpenedClient(client, { dispatcher, store: opened, evidence, troubles });
