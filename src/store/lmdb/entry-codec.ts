@@ -20,7 +20,7 @@ const HEADER_BYTES = 9;
 const LATEST = 36 ** 9 - 1;
 
 /**
- * The name of a entry. A key that is too long for LMDB, or has characters that its key encoding confuses (control
+ * The name of an entry. A key that is too long for LMDB, or has characters that its key encoding confuses (control
  * characters, lone surrogates), is replaced by its digest; the entry then contains the key.
  */
 export function nameOf(kind: EntryKind, key: string): string {
