@@ -33,9 +33,9 @@ const runtimes: Readonly<Record<string, { readonly runtime: Omit<Runtime, 'name'
   },
 };
 
-/** The compiled files of the contract, in a folder where they find the package. */
+/** The compiled files of the contract, in a folder where they find the package. Others may run meanwhile. */
 async function copyContract(folder: string): Promise<string> {
-  const to = join(folder, 'contract');
+  const to = join(folder, `contract-${process.pid}`);
   await cp(fileURLToPath(new URL('.', import.meta.url)), to, { recursive: true });
   return to;
 }
