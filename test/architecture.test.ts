@@ -228,6 +228,18 @@ function impurities(source: ts.SourceFile): readonly string[] {
   return found;
 }
 
+/** The members that only the compiler keeps private. A constructor has no other way. */
+function privateByKeyword(source: ts.SourceFile): readonly string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const isPrivate = node.kind === ts.SyntaxKind.PrivateKeyword && !ts.isConstructorDeclaration(node.parent);
+    if (isPrivate) found.push(node.parent.getText(source));
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
 const pureFiles = [...sources.values()].filter(({ fileName }) => rooms[roomOf(fileName)]?.pure);
 
 describe('the rooms', () => {
@@ -296,6 +308,13 @@ describe('the rooms', () => {
     expect(pureFiles.length).toBeGreaterThan(40);
     const found = pureFiles.flatMap((source) =>
       impurities(source).map((name) => `${source.fileName} uses ${name}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('has private members that are written one way: `#name`', () => {
+    const found = [...sources.values()].flatMap((source) =>
+      privateByKeyword(source).map((member) => `${source.fileName} has ${member}`),
     );
     expect(found).toEqual([]);
   });
@@ -385,6 +404,16 @@ describe('a wrong import is found:', () => {
     (text) => {
       expect(impurities(parse('rules/file.ts', text))).toHaveLength(1);
       expect(impurities(parse('lifecycle/http-date.ts', 'new Date(nowMs).fetch'))).toEqual([]);
+    },
+  );
+
+  it.each(['private field = 1;', 'constructor(private readonly field: number) {}', 'private async go() {}'])(
+    'so is the member `%s`',
+    (member) => {
+      expect(privateByKeyword(parse('cli/run.ts', `class One { ${member} }`))).toHaveLength(1);
+      expect(
+        privateByKeyword(parse('cli/run.ts', 'class One { private constructor() {} #go() {} }')),
+      ).toEqual([]);
     },
   );
 });
