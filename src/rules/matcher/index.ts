@@ -5,8 +5,7 @@
  * How they are that quick is nobody else's business: import this file alone. README.md says it to who changes it.
  */
 export { compile } from './compile.ts';
-export { type FittingRule, fittingRules } from './fitting-rules.ts';
-export { matchOnce } from './match-once.ts';
+export { type FittingRule, fittingRules, matchOnce } from './match-once.ts';
 export type { WrittenRule } from './rule.ts';
 export { NO_RULE, type Ruleset } from './ruleset.ts';
 export type { Selection } from './select.ts';

@@ -2,7 +2,7 @@ import type { DialectTraits } from '../dialect.ts';
 import { LINE_ALLOW } from '../line-cursor.ts';
 import type { NormalForm } from '../normal-form/normal-form.ts';
 import { Pattern } from '../normal-form/pattern.ts';
-import { rankOf, type WrittenRule } from './rule.ts';
+import { eachPattern, rankOf, type WrittenRule } from './rule.ts';
 import { RuleCursor } from './rule-cursor.ts';
 import { type Selection, selectRules } from './select.ts';
 import { TargetSearch } from './target-search.ts';
@@ -35,4 +35,33 @@ export function matchOnce(
     cursor.bestRank = -1;
   });
   return { selection, rule };
+}
+
+/** A rule that fits a target. */
+export interface FittingRule extends WrittenRule {
+  /** The number of octets that count for precedence. The larger number is more specific. */
+  readonly priority: number;
+}
+
+/** Those of `rules` of a file that fit `target`, the one that decides first. */
+export function fittingRules(
+  bytes: Uint8Array,
+  rules: Iterable<WrittenRule>,
+  traits: DialectTraits,
+  target: NormalForm,
+): FittingRule[] {
+  const fitting: FittingRule[] = [];
+  const pattern = new Pattern();
+  const search = new TargetSearch();
+  search.begin(target.octets, 0, target.length);
+  for (const rule of rules) {
+    const { allow, offset, writtenLength } = rule;
+    eachPattern(bytes, offset, offset + writtenLength, allow, traits, pattern, () => {
+      if ((pattern.byteMask & ~target.byteMask) === 0 && search.fits(pattern)) {
+        fitting.push({ ...rule, priority: pattern.priority });
+      }
+    });
+  }
+  const rank = ({ priority, allow }: FittingRule): number => rankOf(priority, allow, traits);
+  return fitting.sort((a, b) => rank(b) - rank(a) || a.offset - b.offset);
 }
