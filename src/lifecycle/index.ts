@@ -16,6 +16,7 @@ export { type Freshness, freshness, retryAfterMs, type StatedLifetime } from './
 export { type EndedAttempt, JITTER_SHARE, nextRecord } from './next-record.ts';
 export type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
 export {
+  ANSWER_FIELDS,
   type AnswerHeaders,
   meaningOfStatus,
   type Outcome,
@@ -54,4 +55,3 @@ export {
 } from './state.ts';
 export { latestUnder, type StateUnderProfile, stateUnderProfile, stateAlone } from './under-profile.ts';
 export { type RecordFault, validateRecord } from './validate-record.ts';
-export { ANSWER_FIELDS } from './outcome.ts';

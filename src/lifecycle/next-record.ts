@@ -13,7 +13,7 @@ export interface EndedAttempt {
   readonly profile: Profile;
   /** The time at which the attempt ended, in epoch ms. */
   readonly now: number;
-  /** A number in [0, 1). It shortens the lifetime, or the pause, by up to a tenth. */
+  /** A number in [0, 1). It shortens the lifetime, or the pause of a backoff, by up to a tenth. */
   readonly random: number;
 }
 
