@@ -28,7 +28,7 @@ import type { RecordCodec } from '../store/record/record-codec.ts';
 import { ClientAttempts } from './attempts.ts';
 import { startDebugLog } from './debug-log.ts';
 import { lazyCodec, lazyPacer, lazyStore } from './lazy-parts.ts';
-import { type RobotsClientOptions } from './options.ts';
+import type { RobotsClientOptions } from './options.ts';
 import { addressChecksOf, readOptions, type Settings } from './settings.ts';
 import { OriginSettings } from './origin-settings.ts';
 import type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
@@ -363,8 +363,9 @@ export class RobotsClient {
    * await pipeline(Readable.from(robots.snapshot()), createWriteStream('robots.ndjson'));
    * ```
    */
-  snapshot(): AsyncIterable<string> {
-    return this.#snapshot();
+  async *snapshot(): AsyncIterable<string> {
+    const { writeSnapshot } = await import('../cache/snapshot.ts');
+    yield* writeSnapshot(await this.#snapshotContext());
   }
 
   /**
@@ -433,11 +434,6 @@ export class RobotsClient {
       this.#working.delete(ending);
       ended?.();
     }
-  }
-
-  async *#snapshot(): AsyncGenerator<string> {
-    const { writeSnapshot } = await import('../cache/snapshot.ts');
-    yield* writeSnapshot(await this.#snapshotContext());
   }
 
   async #snapshotContext(): Promise<SnapshotContext> {
