@@ -2,6 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RobotsClient } from '../../src/index.ts';
+import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { cli, masked, records } from './session.ts';
 
@@ -37,6 +40,32 @@ async function file(text: string | Uint8Array): Promise<string> {
 const annotated = (stdout: string): string[] => stdout.split('\n').filter((line) => /[│┃⋮]/.test(line));
 
 describe('explain', () => {
+  it('tells a pause of page requests that another process of the fleet has begun, also in JSON', async () => {
+    const store = lmdbStore({ path: join(folder, 'fleet.lmdb') });
+    const [member, other] = [1, 2].map(() => new RobotsClient({ agent: 'canfetch', store })) as [
+      RobotsClient,
+      RobotsClient,
+    ];
+    const url = site.url('/page');
+    const explain = (...more: string[]) =>
+      cli(['explain', '--store', join(folder, 'fleet.lmdb'), ...more, url]);
+    await member.check(url);
+    expect((await explain()).stdout).not.toMatch(/paused/);
+    const until = Date.now() + 3_600_000;
+    member.report(url, { reachable: true, retryAfter: '3600' });
+    await eventually(async () => expect(await other.policy(url)).toHaveProperty('pause'));
+    const { stdout } = await explain();
+    expect(stdout).toMatch(
+      /^ {2}paused +the site asked for a pause \(incident 1\) that ends in .+, at \d{4}-/m,
+    );
+    const [told] = records((await explain('--json')).stdout);
+    expect(told).toMatchObject({ policy: { pause: { incident: 1, delayFrom: 'retry-after' } } });
+    const { pause } = (told as { policy: { pause: { from: number; until: number } } }).policy;
+    expect(pause.until - pause.from).toBeGreaterThan(3_000_000);
+    expect(Math.abs(pause.until - until)).toBeLessThan(300_000);
+    for (const each of [member, other, store]) await each.close();
+  });
+
   it('shows the file with the group, the deciding line and the one that lost', async () => {
     const { code, stdout, stderr } = await cli(['explain', '-v', site.url('/private/a')]);
     expect([code, stderr]).toEqual([1, '']);
