@@ -2,7 +2,7 @@ import { isRobotsError } from '../../base/index.ts';
 import { type Purpose, QUESTIONS } from '../../decision/index.ts';
 import { type TargetResult, type Decider, type Session, tooLongError } from '../../report/index.ts';
 import { openClient } from '../frame/open-client.ts';
-import type { OnlineSettings } from '../frame/settings.ts';
+import { agentOf, type OnlineSettings } from '../frame/settings.ts';
 import type { Target } from '../../report/input/index.ts';
 
 /** Decides by fetching robots.txt from the origins. With `purpose`, decisions have `usage`. An abort of `signal` rejects pending decisions. */
@@ -15,7 +15,7 @@ export async function decideOnline(
   const opened = await openClient(settings, session);
   const { client } = opened;
   const options = purpose === undefined ? { signal } : { signal, purpose };
-  const asked = settings.agents.length === 0 ? undefined : settings.agents;
+  const asked = agentOf(settings);
   return {
     decide(target: Target): TargetResult | Promise<TargetResult> {
       const { input, tooLong } = target;

@@ -1,6 +1,6 @@
 import { mapBatches } from '../../base/index.ts';
 import { decideOffline, type Decider, type Session, UsageError } from '../../report/index.ts';
-import { ListPosition, targets } from '../../report/input/index.ts';
+import { ListPosition, readsStdin, targets } from '../../report/input/index.ts';
 import type { ParsedArguments, ExitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { ListReport } from '../frame/list-report.ts';
@@ -70,16 +70,14 @@ function readsStandardInput({ operands, values }: ParsedArguments): boolean {
   if (operands.length === 0) {
     throw new UsageError('Expected at least one URL, or "-" to read them from standard input, got none');
   }
-  const fromStdin = operands.filter((operand) => operand === STDIN).length;
-  if (fromStdin > 1)
-    throw new UsageError('Expected "-" once, got it again; standard input can be read only once');
+  const listFromStdin = readsStdin(operands);
   const robotsFromStdin = values.get('robots')?.[0] === STDIN;
-  if (fromStdin > 0 && robotsFromStdin) {
+  if (listFromStdin && robotsFromStdin) {
     throw new UsageError(
       'Expected "-" either for --robots or for the URLs, got both; read one of them from a file',
     );
   }
-  return fromStdin > 0 || robotsFromStdin;
+  return listFromStdin || robotsFromStdin;
 }
 
 async function deciderFor(given: ParsedArguments, session: Session, signal: AbortSignal): Promise<Decider> {

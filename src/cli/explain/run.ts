@@ -17,7 +17,14 @@ import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { readOrigin, readRobots } from '../../report/input/index.ts';
-import { layoutOf, onlyOperand, readFormat, type OnlineSettings, onlineSettings } from '../frame/settings.ts';
+import {
+  agentOf,
+  layoutOf,
+  onlyOperand,
+  readFormat,
+  type OnlineSettings,
+  onlineSettings,
+} from '../frame/settings.ts';
 import { renderExplanation } from './render.ts';
 
 /** Decides one URL, and prints the decision with everything that it depends on. */
@@ -70,8 +77,7 @@ async function askAndExplain(
 ): Promise<PageExplanation> {
   await using opened = await openClient(settings, session);
   const { client } = opened;
-  const agent = settings.agents.length === 0 ? undefined : settings.agents;
-  const explanation = await explainUrl(client, url, { agent, signal });
+  const explanation = await explainUrl(client, url, { agent: agentOf(settings), signal });
   const { decision } = explanation;
   if (!readsPage) return explanation;
   if (!decision.allowed) {
@@ -100,7 +106,13 @@ function explanationJson(
   input: string,
   { decision, runnerUp, policy, underProfiles, page }: PageExplanation,
 ): string {
-  const parts = { input, runnerUp, underProfiles };
-  if (!('origin' in decision)) return jsonLine<ExplainedByFile>({ ...decision, ...parts });
-  return jsonLine<ExplainedUrl>({ ...decision, ...parts, policy: policy && policyRecord(policy), page });
+  const parts = { runnerUp, underProfiles };
+  if (!('origin' in decision)) return jsonLine<ExplainedByFile>({ input, ...decision, ...parts });
+  return jsonLine<ExplainedUrl>({
+    input,
+    ...decision,
+    ...parts,
+    policy: policy && policyRecord(policy),
+    page,
+  });
 }

@@ -1,19 +1,15 @@
 import { type ColourChoice, type Palette, paletteFor, quoted, widthOf } from '../../report/text/index.ts';
 import { isPurpose, type Purpose } from '../../decision/purpose.ts';
-import { type ProfileName, profileNames, profiles } from '../../lifecycle/profile.ts';
+import { type ProfileName, profileNames } from '../../lifecycle/profile.ts';
 import { productToken } from '../../rules/agent.ts';
 import type { ParsedArguments } from './command.ts';
 import { type Format, findingFormats } from './options.ts';
 import { unknownScheme } from './store-option.ts';
 import { type Session, UsageError } from '../../report/session.ts';
 
-const isProfileName = (name: string): name is ProfileName => Object.hasOwn(profiles, name);
-
-/** @throws UsageError for an unknown profile name. */
-export function readProfile(given: ParsedArguments): ProfileName {
-  const name = given.values.get('profile')?.[0] ?? 'rfc9309';
-  if (isProfileName(name)) return name;
-  throw new UsageError(`Expected --profile to be one of ${profileNames.join(', ')}, got ${quoted(name)}`);
+/** Reads `--profile`, whose choices were checked already. */
+export function readProfile({ values }: ParsedArguments): ProfileName {
+  return profileNames.find((name) => name === values.get('profile')?.[0]) ?? 'rfc9309';
 }
 
 /**
@@ -110,6 +106,11 @@ export interface OnlineSettings {
   readonly proxy: string | undefined;
 }
 
+/** The agents as the client takes them. Without any, it asks for itself. */
+export function agentOf({ agents }: OnlineSettings): readonly string[] | undefined {
+  return agents.length === 0 ? undefined : agents;
+}
+
 /**
  * Reads the settings from the arguments.
  *
@@ -124,6 +125,11 @@ export function onlineSettings(given: ParsedArguments): OnlineSettings {
     evidence: given.values.get('evidence')?.[0],
     proxy: given.values.get('proxy')?.[0],
   };
+}
+
+/** @throws UsageError when there is an operand. */
+export function assertNoOperand({ operands: [operand] }: ParsedArguments): void {
+  if (operand !== undefined) throw new UsageError(`Expected no operand, got ${quoted(operand)}`);
 }
 
 /** @throws UsageError unless there is exactly one operand. */

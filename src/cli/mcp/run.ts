@@ -2,11 +2,11 @@ import { VERSION } from '../../base/index.ts';
 import { makePageFetch } from '../../guard/page-fetch.ts';
 import { connectStdio, loadSdk, makeTools } from '../../mcp/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
-import { printable, quoted } from '../../report/text/index.ts';
+import { printable } from '../../report/text/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible, untilEnded } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
-import { readPurpose, onlineSettings } from '../frame/settings.ts';
+import { assertNoOperand, readPurpose, onlineSettings } from '../frame/settings.ts';
 
 /** Serves a host until it closes standard input (exit code 0), Ctrl-C (130) or SIGTERM (0). */
 export async function serveAgents(
@@ -14,8 +14,7 @@ export async function serveAgents(
   session: Session,
   load: typeof loadSdk = loadSdk,
 ): Promise<ExitCode> {
-  const [operand] = given.operands;
-  if (operand !== undefined) throw new UsageError(`Expected no operand, got ${quoted(operand)}`);
+  assertNoOperand(given);
   const settings = onlineSettings(given);
   if (settings.agents.includes('*')) {
     throw new UsageError(

@@ -1,3 +1,4 @@
+import { defined } from '../../base/index.ts';
 import type { OriginPolicy } from '../../decision/index.ts';
 import { jsonLine, policyRecord, writeWhole } from '../../report/text/index.ts';
 import { type ParsedArguments, type AnswerExitCode, type ExitCode, exitCode } from '../frame/command.ts';
@@ -6,7 +7,7 @@ import { openClient } from '../frame/open-client.ts';
 import { readOrigin } from '../../report/input/index.ts';
 import type { Session } from '../../report/index.ts';
 import type { PolicyLine } from '../../report/schema.ts';
-import { layoutOf, onlyOperand, readFormat, onlineSettings } from '../frame/settings.ts';
+import { agentOf, layoutOf, onlyOperand, readFormat, onlineSettings } from '../frame/settings.ts';
 import { renderPolicy } from './render.ts';
 
 /** Fetches the robots.txt of an origin, and prints the resulting policy. */
@@ -16,11 +17,7 @@ export async function showPolicy(given: ParsedArguments, session: Session): Prom
   return interruptible(session, { readsStdin: false }, async (signal) => {
     await using opened = await openClient(settings, session);
     const { client } = opened;
-    const { agents } = settings;
-    const policy = await client.policy(origin, {
-      signal,
-      ...(agents.length === 0 ? {} : { agent: agents }),
-    });
+    const policy = await client.policy(origin, { signal, ...defined({ agent: agentOf(settings) }) });
     await writeWhole(
       session.stdout,
       readFormat(given) === 'json'

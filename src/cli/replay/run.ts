@@ -14,13 +14,12 @@ import {
 import { locate } from '../../url/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { openList } from '../../report/input/index.ts';
+import { openList, readsStdin } from '../../report/input/index.ts';
 import type { Format } from '../frame/options.ts';
 import { colourChoice, readAgents, readFormat, readProfile } from '../frame/settings.ts';
 import { EvidenceSource } from './evidence-source.ts';
 import { renderDifference, renderReport, PageStory } from './render.ts';
 
-const STDIN = '-';
 /** Lines between two looks at the progress. */
 const LINES_AT_ONCE = 4_096;
 
@@ -28,15 +27,13 @@ const LINES_AT_ONCE = 4_096;
 export async function replayFiles(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const { operands, values } = given;
   if (operands.length === 0) throw new UsageError('Expected a file of evidence, got nothing');
-  if (operands.filter((operand) => operand === STDIN).length > 1)
-    throw new UsageError('Expected "-" once, got it again; standard input can be read only once');
   const [agent] = readAgents(given);
   const what = {
     ...(values.has('profile') ? { profile: readProfile(given) } : {}),
     ...defined({ agent }),
   };
   const story = readStory(values.get('url')?.[0]);
-  return interruptible(session, { readsStdin: operands.includes(STDIN) }, async (signal) => {
+  return interruptible(session, { readsStdin: readsStdin(operands) }, async (signal) => {
     const isOtherwise = Object.keys(what).length > 0;
     const listing = new Listing(session, given, { isOtherwise, story });
     const bodies: Bodies = new Map();

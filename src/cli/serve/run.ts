@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { untilEnded } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
-import { readWholeNumber, onlineSettings, type OnlineSettings } from '../frame/settings.ts';
+import { assertNoOperand, readWholeNumber, onlineSettings, type OnlineSettings } from '../frame/settings.ts';
 import { printable, quoted, writeWhole } from '../../report/text/index.ts';
 import { type Session, UsageError } from '../../report/index.ts';
 import {
@@ -35,8 +35,7 @@ export async function serve(
   load: () => Promise<PromClient | undefined> = loadPromClient,
   limits: ServiceLimits = DEFAULT_LIMITS,
 ): Promise<ExitCode> {
-  const [operand] = given.operands;
-  if (operand !== undefined) throw new UsageError(`Expected no operand, got ${quoted(operand)}`);
+  assertNoOperand(given);
   const address = { host: given.values.get('host')?.[0] ?? DEFAULT_HOST, port: readPort(given) };
   const workers = readWorkers(given);
   const settings = ownEvidence(onlineSettings(given));
