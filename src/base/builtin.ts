@@ -1,10 +1,10 @@
-import type crypto from 'node:crypto';
+import type nodeCrypto from 'node:crypto';
 import type diagnosticsChannel from 'node:diagnostics_channel';
 import type util from 'node:util';
 import type zlib from 'node:zlib';
 
 interface Builtins {
-  readonly 'node:crypto': typeof crypto;
+  readonly 'node:crypto': typeof nodeCrypto;
   readonly 'node:diagnostics_channel': typeof diagnosticsChannel;
   readonly 'node:util': typeof util;
   readonly 'node:zlib': typeof zlib;
@@ -48,4 +48,17 @@ const untraced: TracedWork<object> = { hasSubscribers: false, tracePromise: (wor
 /** The tracing channel of that name. On platforms without it, it has no subscribers. */
 export function tracedWork<Message extends object>(name: string): TracedWork<Message> {
   return builtin('node:diagnostics_channel')?.tracingChannel?.<unknown, Message>(name) ?? untraced;
+}
+
+/** The SHA-256 of octets, in hex: what `sha256sum` prints. */
+export async function sha256Of(octets: Uint8Array): Promise<string> {
+  const known = sha256Now(octets);
+  if (known !== undefined) return known;
+  const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(octets));
+  return Array.from(new Uint8Array(digest), (octet) => octet.toString(16).padStart(2, '0')).join('');
+}
+
+/** {@link sha256Of} at once; `undefined` in browsers and Workers, whose digests are asynchronous. */
+export function sha256Now(octets: Uint8Array): string | undefined {
+  return builtin('node:crypto')?.createHash('sha256').update(octets).digest('hex');
 }

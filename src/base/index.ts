@@ -10,11 +10,18 @@ export {
   orAborted,
   untilAborted,
 } from './abort.ts';
-export { builtin, channel, type Publisher, type TracedWork, tracedWork } from './builtin.ts';
+export {
+  builtin,
+  channel,
+  type Publisher,
+  sha256Now,
+  sha256Of,
+  type TracedWork,
+  tracedWork,
+} from './builtin.ts';
 export { causesOf, codeOf, FETCH_FAILED, MALFORMED } from './causes.ts';
 export { type Clock, nextTurn, sleepBy, SteadyClock, systemClock, Turn } from './clock.ts';
 export { defined } from './defined.ts';
-export { sha256Now, sha256Of } from './digest.ts';
 export {
   DEFAULT_AGENT,
   DEFAULT_CONCURRENCY,

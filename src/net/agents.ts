@@ -2,11 +2,10 @@ import type { LookupFunction } from 'node:net';
 import { Agent, type buildConnector } from 'undici';
 import { type RobotsAddressRefusedError, RobotsInvalidOptionsError } from '../base/index.ts';
 import { addressRefusalIn } from './hop-addresses.ts';
-import { notingConnector, publicOnlyConnector } from './connectors.ts';
+import { notingConnector, publicOnlyConnector, ReachedOrigins } from './connectors.ts';
 import { NameLookup } from './dns/lookup.ts';
 import { configuredGlobalDispatcher } from './global-dispatcher.ts';
 import { publicOnlyLookup } from './public-lookup.ts';
-import { ReachedOrigins } from './reached-origins.ts';
 
 /**
  * Two agents for page requests. `anywhere` serves hops to any address, and records where it connected. `publicOnly`

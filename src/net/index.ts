@@ -4,9 +4,14 @@
  * must not import `fetch/` or any room above.
  */
 export { PageAgents, publicOnlyAgent, type PublicOnlyAgentOptions } from './agents.ts';
-export { type BuildConnector, type Connector, notingConnector, publicOnlyConnector } from './connectors.ts';
+export {
+  type BuildConnector,
+  type Connector,
+  notingConnector,
+  publicOnlyConnector,
+  ReachedOrigins,
+} from './connectors.ts';
 export { NameLookup } from './dns/lookup.ts';
 export { configuredGlobalDispatcher, isWrapped } from './global-dispatcher.ts';
 export { ProxyDispatcher, type ProxySettings } from './proxy-dispatcher.ts';
 export { publicOnlyLookup } from './public-lookup.ts';
-export { ReachedOrigins } from './reached-origins.ts';

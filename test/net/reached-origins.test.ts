@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { ReachedOrigins } from '../../src/net/reached-origins.ts';
+import { ReachedOrigins } from '../../src/net/connectors.ts';
 
 const ORIGIN = 'http://example.com';
 

@@ -1,5 +1,5 @@
 import type { DialectTraits } from '../dialect.ts';
-import type { Report, Span } from './report.ts';
+import type { Report, Span } from './diagnostic.ts';
 import { beats, findShadowed, type RankedRule } from './shadowed-rules.ts';
 
 interface LintedGroup {

@@ -15,9 +15,8 @@ import {
   type LineCursor,
 } from '../line-cursor.ts';
 import { asCharacters, BLANK, CONTROL, DOLLAR, fromUtf8, secondsToMs, SLASH, STAR, utf8 } from '../octets.ts';
-import type { Diagnostic } from './diagnostic.ts';
 import { GroupLint } from './lint-groups.ts';
-import { Report, type Span } from './report.ts';
+import { type Diagnostic, Report, type Span } from './diagnostic.ts';
 import { rewrittenInUrls } from './rewritten-in-urls.ts';
 import { rankedRule } from './shadowed-rules.ts';
 

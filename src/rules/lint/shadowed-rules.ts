@@ -1,7 +1,7 @@
 import type { DialectTraits } from '../dialect.ts';
 import { asCharacters, STAR } from '../octets.ts';
 import { Pattern } from '../normal-form/pattern.ts';
-import type { Span } from './report.ts';
+import type { Span } from './diagnostic.ts';
 
 /** The properties of a rule that decide whether another one shadows it. */
 export interface RankedRule extends Span {
