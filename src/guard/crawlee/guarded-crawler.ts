@@ -1,0 +1,138 @@
+/* oxlint-disable no-underscore-dangle -- the methods of Crawlee have such names */
+import { isRobotsError, RobotsInvalidOptionsError } from '../../base/index.ts';
+import { refusalIn } from '../refusal.ts';
+import type { CrawlerGuard } from './crawler-guard.ts';
+import { DeferredRequests } from './deferred-requests.ts';
+import { guardHttpClient } from './http-client.ts';
+import type {
+  Crawler,
+  CrawlerClass,
+  CrawlingContext,
+  CrawlRequest,
+  RequestSource,
+  SkippedRequest,
+} from './types.ts';
+
+/** A subclass of `Base` that adds no link to the queue which robots.txt in memory disallows, and skips with reasons. */
+export function withCheckedLinks(Base: CrawlerClass, guard: CrawlerGuard): CrawlerClass {
+  return class extends Base {
+    constructor(...args: unknown[]) {
+      super(...args);
+      assertRespectful(args[0]);
+      // Without it Crawlee does not check links.
+      this.respectRobotsTxtFile = true;
+      this.log = guard.logging(this.log);
+    }
+
+    override addRequests(requests: unknown, ...rest: unknown[]): Promise<unknown> {
+      return guard.adding(requests, (noted) => super.addRequests(noted, ...rest));
+    }
+
+    override enqueueLinksWithCrawlDepth(links: object, ...rest: unknown[]): Promise<unknown> {
+      return guard.adding(links, () => super.enqueueLinksWithCrawlDepth(links, ...rest));
+    }
+
+    override async getRobotsTxtFileForUrl(): Promise<{ isAllowed(url: string): boolean }> {
+      return { isAllowed: (url) => guard.mayBeAdded(url) };
+    }
+
+    override isAllowedBasedOnRobotsTxtFile(url: string): Promise<boolean> {
+      return guard.isAllowed(url, this.browserPool !== undefined);
+    }
+
+    override async handleSkippedRequest(skipped: SkippedRequest): Promise<void> {
+      guard.explain(skipped);
+      return super.handleSkippedRequest(skipped);
+    }
+  };
+}
+
+/** A subclass of `Base` whose requests take the steps of the guard, and go back to the queue when they are deferred. */
+export function withGuardedRequests(Base: CrawlerClass, guard: CrawlerGuard): CrawlerClass {
+  return class extends Base {
+    readonly #deferred = new DeferredRequests(this, guard.clock);
+
+    constructor(...args: unknown[]) {
+      super(...args);
+      this.httpClient = guardHttpClient(this.httpClient, guard.stepsOf);
+      if (this.browserPool !== undefined) {
+        this.preNavigationHooks = [...(this.preNavigationHooks ?? []), guard.enterPage];
+        this.postNavigationHooks = [guard.leavePage, ...(this.postNavigationHooks ?? [])];
+      }
+    }
+
+    override _runTaskFunction(): Promise<void> {
+      const { navigationTimeoutMillis = Infinity, requestHandlerTimeoutMillis = Infinity } = this;
+      const maxDelayMs = Math.min(navigationTimeoutMillis, requestHandlerTimeoutMillis) / 2;
+      return guard.handling(maxDelayMs, async (handled) => {
+        await super._runTaskFunction().catch((error: unknown) => {
+          // Crawlee knows nothing of a request that is deferred before it is handled.
+          if (error !== handled.deferral) throw error;
+        });
+        const { deferral, taken } = handled;
+        if (deferral === undefined || taken === undefined || this.requestManager === undefined) return;
+        this.log.debug(`Request ${taken.url} goes back to the queue later: ${deferral.message}`);
+        this.#deferred.defer(taken, this.requestManager, deferral.retryAt);
+      });
+    }
+
+    override async _fetchNextRequest(): Promise<CrawlRequest | null> {
+      guard.extendLocks(this.requestQueue);
+      const request = await super._fetchNextRequest();
+      if (request !== null) guard.request?.take(request);
+      return request;
+    }
+
+    override _runRequestHandler(context: CrawlingContext): Promise<void> {
+      return runHandler(this, guard, context, () => super._runRequestHandler(context));
+    }
+
+    override async _requestFunctionErrorHandler(
+      error: unknown,
+      context: CrawlingContext,
+      source: RequestSource,
+    ): Promise<void> {
+      if (guard.request?.deferral === undefined) {
+        return super._requestFunctionErrorHandler(error, context, source);
+      }
+      // Crawlee would mark it as bad next.
+      context.session = undefined;
+    }
+
+    override async teardown(): Promise<void> {
+      await this.#deferred.end();
+      return super.teardown();
+    }
+  };
+}
+
+/** Runs the handler of a request that was taken from the queue. A refused request is skipped: that is no failure. */
+async function runHandler(
+  crawler: Crawler,
+  { request: guarded }: CrawlerGuard,
+  { request }: CrawlingContext,
+  handle: () => Promise<void>,
+): Promise<void> {
+  try {
+    await guarded?.begin(crawler.preNavigationHooks !== undefined);
+    await handle();
+  } catch (error) {
+    if ((await guarded?.defers(error)) === true) throw error;
+    const refusal = await guarded?.refusal();
+    // A refusal and invalid options would be the same at the next try, so do not retry.
+    if (refusal !== undefined || refusalIn(error) !== undefined || isRobotsError(error))
+      request.noRetry = true;
+    if (refusal === undefined) throw error;
+    crawler.log.warning(`Skipping request ${request.url}`);
+    await crawler.handleSkippedRequest({ url: request.url, reason: 'robotsTxt' });
+  }
+}
+
+/** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
+function assertRespectful(options: unknown): void {
+  const given: unknown = Reflect.get(Object(options), 'respectRobotsTxtFile');
+  if (given === undefined || given === true) return;
+  throw new RobotsInvalidOptionsError(
+    'Expected `respectRobotsTxtFile` to be left out or true: `withRobots` decides instead, for its `agent`',
+  );
+}
