@@ -1,9 +1,9 @@
 import { describeFleetOnLmdb, describeFleetOnRedis, describeFleetOnSqlite } from './behaviour.ts';
 
-const ORIGINS = 2_000;
+const ORIGINS = 1_000;
 
 describeFleetOnLmdb(ORIGINS);
 describeFleetOnSqlite(ORIGINS);
-describeFleetOnRedis(1_000, 'ioredis');
+describeFleetOnRedis(ORIGINS, 'ioredis');
 // What the two clients differ in needs no crowd.
 describeFleetOnRedis(200, 'node-redis');
