@@ -55,7 +55,7 @@ const parts: Readonly<Record<string, Part>> = {
   start: part(5, (_, times) => starting(3 * times)),
   command: part(3, (_, times) => command(times)),
   replay: part(3, (_, times) => replaying(times)),
-  cold: part(3, (_, times) => coldOrigins(times)),
+  cold: part(2, (_, times) => coldOrigins(times)),
   stored: part(3, (_, times) => storedPrefetch(times)),
   many: part(1, () => manyOrigins(300_000)),
 };
