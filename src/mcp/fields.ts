@@ -1,4 +1,4 @@
-/** Schemas of fields that several tools have. Their descriptions are for the model. */
+/** Schemas of fields that several tools have, and of refusals. Their descriptions are for the model. */
 import { z } from 'zod';
 import type { Decision } from '../decision/index.ts';
 import { printable, whySentence, withoutUserinfo } from '../report/text/index.ts';
@@ -6,7 +6,6 @@ import * as schema from '../report/schema.ts';
 import { causesOf, isRobotsError } from '../base/index.ts';
 import { refusalIn } from '../guard/index.ts';
 import type { MatchedRule } from '../rules/index.ts';
-import { decision as decisionSchema } from '../report/schema.ts';
 
 /** Longer than any URL that servers accept. */
 const MAX_URL_LENGTH = 8_192;
@@ -91,7 +90,7 @@ export interface RefusalFields {
   readonly retryAt?: number | undefined;
 }
 
-export const refusalFields: z.ZodObject = decisionSchema.pick({ rule: true, retryAt: true }).extend({
+export const refusalFields: z.ZodObject = schema.decision.pick({ rule: true, retryAt: true }).extend({
   code: z.string().describe('Present when the call was refused or failed: a literal error code'),
   why: whyField,
 });

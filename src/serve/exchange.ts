@@ -1,8 +1,8 @@
+import { setMaxListeners } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RobotsClient } from '../client/index.ts';
 import type { ProfileName } from '../lifecycle/index.ts';
 import type { Metrics } from './metrics.ts';
-import { setMaxListeners } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BrokenPipeError } from '../report/text/index.ts';
 
 /** Limits that protect the service from slow or numerous requests. */

@@ -1,8 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { agentTokens } from '../rules/agent-tokens.ts';
 import { quote } from '../base/index.ts';
 import { isPurpose, type Purpose, PURPOSES } from '../decision/index.ts';
 import { Problem } from './problem.ts';
-import type { IncomingMessage } from 'node:http';
 
 /** Maximum number of agents per request, because each one matches all rules of the file. */
 export const MAX_AGENTS = 100;

@@ -1,9 +1,9 @@
+import type { Readable } from 'node:stream';
 import { isRobotsError } from '../../base/index.ts';
 import type { Replay, ReplayedLine } from '../../evidence/replay.ts';
 import { ListPosition } from '../../report/input/index.ts';
 import { UsageError } from '../../report/session.ts';
 import { printable } from '../../report/text/index.ts';
-import type { Readable } from 'node:stream';
 
 /** No entry is longer, in characters. */
 const MAX_LINE_LENGTH = 256 * 1_024 * 1_024;

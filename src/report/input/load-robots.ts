@@ -1,8 +1,8 @@
 import { originOf } from '../../url/index.ts';
-import { isRobotsError, DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
+import { DEFAULT_MAX_BODY_BYTES, isRobotsError } from '../../base/index.ts';
 import { readRobots } from './open-file.ts';
 import { printable, quoted } from '../text/printable.ts';
-import { UsageError, type Session } from '../session.ts';
+import { type Session, UsageError } from '../session.ts';
 import type { OriginPolicy } from '../../decision/index.ts';
 import type { Dialect, RobotsFile } from '../../rules/index.ts';
 import { parseRobots } from '../../rules/parse.ts';

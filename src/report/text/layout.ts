@@ -1,5 +1,5 @@
-import type { Sink, Session } from '../session.ts';
 import { styleText } from 'node:util';
+import type { Session, Sink } from '../session.ts';
 
 /** Width of a terminal in columns; `undefined` for other streams, so that files and pipes get unwrapped lines. */
 export function widthOf(sink: Sink): number | undefined {
