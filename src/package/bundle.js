@@ -1,6 +1,6 @@
 /**
  * Makes what is published from the sources: each entrance as an ES module and as a CommonJS one, with the chunks that they
- * share, declarations for both, and the command. Arguments: the folder to fill, and the folder of declarations that the
+ * share, their declarations, and the command. Arguments: the folder to fill, and the folder of declarations that the
  * compiler made.
  *
  * A package of hundreds of modules would take a third of a millisecond to load each. Entrances are those that package.json
