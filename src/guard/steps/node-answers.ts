@@ -12,6 +12,9 @@ interface HeaderMessage {
   readonly response: { readonly statusCode: number; readonly headers: NodeHeaders };
 }
 
+/** Beyond it the oldest URL is forgotten: some requests are never sent, as those that an interceptor refuses. */
+const MAX_EXPECTED = 10_000;
+
 const HEADER_CHANNEL = 'http.client.response.finish';
 
 /**
@@ -28,6 +31,11 @@ export class NodeAnswers {
     if (this.#expected.size === 0) builtin('node:diagnostics_channel')?.subscribe(HEADER_CHANNEL, this.#see);
     const url = keyOf(hop);
     this.#expected.set(url, [...(this.#expected.get(url) ?? []), hop]);
+    if (this.#expected.size <= MAX_EXPECTED) return;
+    for (const oldest of this.#expected.keys()) {
+      this.#expected.delete(oldest);
+      return;
+    }
   }
 
   forget(hop: Hop): void {
