@@ -84,7 +84,8 @@ async function compare(
     const { user, system } = process.cpuUsage(started);
     return user + system;
   };
-  for (let warm = 0; warm < 20; warm++) await block(warm % 2 === 0 ? plain : guarded);
+  // The engine compiles a function well only after some thousands of calls.
+  for (let warm = 0; warm < 200; warm++) await block(warm % 2 === 0 ? plain : guarded);
   const took = { plain: [] as number[], guarded: [] as number[] };
   // Short blocks side by side, now one first and now the other: what else the machine does falls on both.
   for (let round = 0; round < rounds * 40; round++) {
