@@ -8,7 +8,7 @@ import { decisionFor } from './support.ts';
 
 const SITE = 'https://a.example';
 const MINUTE = 60_000;
-const SEQUENCES = isThorough ? 8_000 : 500;
+const SEQUENCES = isThorough ? 20_000 : 500;
 
 /** A clock that can be set, and timers, which do not care. */
 class SettableClock {
