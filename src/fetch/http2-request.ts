@@ -1,7 +1,12 @@
 import type { LightAbortSignal } from '../base/index.ts';
 import type { Connector } from '../net/index.ts';
 import { FetchFailure, MALFORMED } from './failure.ts';
-import { type ClientHttp2Stream, connect, type OutgoingHttpHeaders } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { errors } from 'undici';
@@ -20,6 +25,15 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   ...['connection', 'host', 'http2-settings', 'keep-alive', 'proxy-connection', 'te'],
   ...['transfer-encoding', 'upgrade'],
 ]);
+
+/**
+ * Keeps what Node allocated for a session until the stream is collected.
+ *
+ * Of a header section with a field that must not be sent, such as those of {@link CONNECTION_FIELDS}, Node frees what it has
+ * read with the stream. If it frees the session before, it ends the process: `Assertion failed: (current_nghttp2_memory_)
+ * == (0)` (Node 20 to 24).
+ */
+const keptHandles = new FinalizationRegistry<object>(ignore);
 
 export interface Http2Request {
   /** Opens the socket. It must offer `h2`. */
@@ -73,6 +87,7 @@ export async function requestOverHttp2({
   });
   try {
     const stream = session.request(requestHeaders(url, headers), { endStream: true });
+    keepHandle(session, stream);
     const body = readStream(stream, () => session.destroy());
     const fields = await responseOf(stream, limits);
     return { status: Number(fields[':status']?.[0]), headers: fields, body };
@@ -80,6 +95,13 @@ export async function requestOverHttp2({
     session.destroy();
     throw signal.aborted ? signal.reason : error;
   }
+}
+
+/** @see {@link keptHandles}. Other runtimes have no such handle, and no such assertion. */
+function keepHandle(session: ClientHttp2Session, stream: ClientHttp2Stream): void {
+  const symbol = Object.getOwnPropertySymbols(session).find(({ description }) => description === 'kHandle');
+  const handle: unknown = symbol === undefined ? undefined : Reflect.get(session, symbol);
+  if (typeof handle === 'object' && handle !== null) keptHandles.register(stream, handle);
 }
 
 function requestHeaders(url: URL, fields: Readonly<Record<string, string>>): OutgoingHttpHeaders {
