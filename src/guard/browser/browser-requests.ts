@@ -32,6 +32,8 @@ export interface RequestWatcher {
    * @param waits Whether a request that it allows waits for a place.
    */
   blocks(request: PausedRequest, waits: boolean): Promise<boolean>;
+  /** Whether a request that it did not block has taken a place. */
+  holdsPlace(request: PausedRequest): boolean;
   /**
    * Called with the response, or the failure, of a request that it did not block. Returns whether to block the
    * response. Its body has not been read then.
@@ -182,8 +184,8 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
     let isBlocked = false;
     for (const watcher of watchers) {
       const waits = !isBlocked && !clients.has(watcher.client);
-      clients.add(watcher.client);
       if (await watcher.blocks(paused, waits)) isBlocked = true;
+      else if (watcher.holdsPlace(paused)) clients.add(watcher.client);
     }
     if (isBlocked) for (const watcher of watchers) watcher.forget(paused);
     return isBlocked;

@@ -49,9 +49,9 @@ export interface ContextLibrary<Page> {
   onceClosed(listener: () => void): void;
   /**
    * Calls `listener` when the browser has given up a request for a document: it failed, its page or frame is gone, or
-   * another navigation began. `isFailed` tells which one it was.
+   * another navigation began. `isFailed` tells which one it was. Returns what removes the listener.
    */
-  onNavigationFailure(listener: (isFailed: (request: PausedRequest) => boolean) => void): Promise<void>;
+  onNavigationFailure(listener: (isFailed: (request: PausedRequest) => boolean) => void): Promise<() => void>;
   /** The id of the main frame of a page; `undefined` when the page is closed. */
   mainFrameOf(page: Page): Promise<string | undefined>;
   oncePageCloses(page: Page, listener: () => void): void;
@@ -96,7 +96,7 @@ export async function guardWith<Page>(
   const watcher = new ContextWatcher(library, guard, subresources, requests, client);
   await requests.add(watcher);
   library.onceClosed(() => void watcher.dispose());
-  if (guard.paces) await library.onNavigationFailure((isFailed) => watcher.endNavigation(isFailed));
+  if (guard.paces) await watcher.endFailedNavigations();
   return watcher;
 }
 
@@ -199,8 +199,19 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     if (this.#navigations.peek(frameId)?.request.requestId === requestId) this.#navigations.delete(frameId);
   }
 
-  /** The browser has given up a navigation. */
-  endNavigation(isFailed: (request: PausedRequest) => boolean): void {
+  holdsPlace({ requestId }: PausedRequest): boolean {
+    return this.#hops.peek(requestId)?.slot !== undefined;
+  }
+
+  /** Ends the navigations that the browser gives up, until the guard is disposed of. */
+  async endFailedNavigations(): Promise<void> {
+    const unsubscribe = await this.#library.onNavigationFailure((isFailed) => this.#endNavigation(isFailed));
+    const { signal } = this.#disposal;
+    if (signal.aborted) unsubscribe();
+    else signal.addEventListener('abort', unsubscribe, { once: true });
+  }
+
+  #endNavigation(isFailed: (request: PausedRequest) => boolean): void {
     for (const [frameId, { request }] of this.#navigations.entries()) {
       if (!isFailed(request)) continue;
       this.#navigations.delete(frameId);

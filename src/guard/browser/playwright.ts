@@ -30,12 +30,14 @@ export interface BrowserContextLike {
   newCDPSession(pageOrFrame: never): Promise<unknown>;
   once(event: 'close', listener: () => void): unknown;
   on(event: 'requestfailed', listener: (request: RequestLike) => void): unknown;
+  off(event: 'requestfailed', listener: (request: RequestLike) => void): unknown;
 }
 
 /** The part of Playwright's `Request` that the guard uses. */
 export interface RequestLike {
   url(): string;
   isNavigationRequest(): boolean;
+  failure(): { readonly errorText: string } | null;
 }
 
 /** The part of Playwright's `Browser` that the guard uses. */
@@ -98,12 +100,15 @@ export async function guardContext(
       addInitScript: async (content) => void (await context.addInitScript({ content })),
       onceClosed: (listener) => void context.once('close', listener),
       async onNavigationFailure(listener) {
-        context.on('requestfailed', (failed) => {
-          if (!failed.isNavigationRequest()) return;
+        const fail = (failed: RequestLike): void => {
+          // A request that a guard has blocked has ended already. Another page may ask for the same URL.
+          if (!failed.isNavigationRequest() || failed.failure()?.errorText === BLOCKED) return;
           // Playwright does not tell the id of a request. Of two for the same URL the older one counts as failed.
           const url = failed.url().split('#', 1)[0];
           listener(({ request }) => request.url === url);
-        });
+        };
+        context.on('requestfailed', fail);
+        return () => void context.off('requestfailed', fail);
       },
       mainFrameOf: async (page) => (await askPage(page, targetOf))?.targetId,
       oncePageCloses: (page, listener) => void page.once('close', listener),
@@ -114,6 +119,7 @@ export async function guardContext(
 }
 
 const opened = new WeakMap<BrowserLike, Promise<BrowserRequests<PlaywrightDriver>>>();
+const BLOCKED = 'net::ERR_BLOCKED_BY_CLIENT';
 
 class PlaywrightDriver implements BrowserDriver {
   readonly session: Session;

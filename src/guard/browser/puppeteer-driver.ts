@@ -108,16 +108,17 @@ export class PuppeteerDriver implements BrowserDriver {
 
   /**
    * Calls `listener` with the id of each request for a document of the browser that fails, or is given up, until `context`
-   * is closed.
+   * is closed. Returns what removes the listener.
    */
-  onNavigationFailure(context: BrowserContextLike, listener: (networkId: string) => void): void {
+  onNavigationFailure(context: BrowserContextLike, listener: (networkId: string) => void): () => void {
     for (const [each, itsContext] of this.#failureListeners)
       if (this.hasClosed(itsContext)) this.#failureListeners.delete(each);
-    const isWatching = this.#watchesFailures;
-    this.#watchesFailures = true;
     this.#failureListeners.set(listener, context);
-    if (isWatching) return;
-    for (const { session } of this.#targets.values()) this.#watchFailures(session).catch(() => undefined);
+    if (!this.#watchesFailures) {
+      this.#watchesFailures = true;
+      for (const { session } of this.#targets.values()) this.#watchFailures(session).catch(() => undefined);
+    }
+    return () => void this.#failureListeners.delete(listener);
   }
 
   async #watchFailures(session: Session): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import type { Browser as PuppeteerBrowser } from 'puppeteer-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { guardContext } from '../../../src/guard/browser/playwright.ts';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { guardContext, type GuardContextOptions } from '../../../src/guard/browser/playwright.ts';
 import { guardContext as guardPuppeteer } from '../../../src/guard/browser/puppeteer.ts';
 import { RobotsClient } from '../../../src/index.ts';
 import { describeWithChromium, launchChromium, launchPuppeteer } from '../../support/chromium.ts';
@@ -16,10 +16,20 @@ interface Page {
   evaluate(script: string): Promise<unknown>;
 }
 
-/** A context with as many guards, all of one client. */
-type OpenContext = (robots: RobotsClient, guards: number) => Promise<{ newPage(): Promise<Page> }>;
+/** A context with a guard for each of `options`, all of one client. */
+type OpenContext = (
+  robots: RobotsClient,
+  options: readonly GuardContextOptions[],
+) => Promise<{ newPage(): Promise<Page>; guards: readonly Guarding[] }>;
 
-const options = { pacing: { defaultDelayMs: 0 } };
+interface Guarding {
+  errorOf(page: Page): Promise<unknown>;
+  dispose(): Promise<void>;
+}
+
+const waiting: GuardContextOptions = { pacing: { defaultDelayMs: 0 } };
+const notWaiting: GuardContextOptions = { pacing: { defaultDelayMs: 0, maxDelayMs: 0 } };
+const DEFERRED = { code: 'ERR_ROBOTS_DEFERRED', delayFrom: 'concurrency' };
 
 /** A site that answers everything but `/never`. */
 async function site(): Promise<Site> {
@@ -37,17 +47,17 @@ async function site(): Promise<Site> {
 }
 
 function placesOf(open: OpenContext): void {
-  const started = async (guards = 1) => {
+  const started = async (options: readonly GuardContextOptions[] = [waiting]) => {
     const server = await site();
     const robots = new RobotsClient({ agent: 'ExampleBot' });
     opened(robots);
-    const { newPage } = await open(robots, guards);
+    const { newPage, guards } = await open(robots, options);
     const arrived = (path: string, times = 1): Promise<void> =>
       eventually(() => {
         const found = server.requests.filter(({ url }) => url === path);
         expect(found).toHaveLength(times);
       });
-    return { server, robots, newPage, arrived };
+    return { server, robots, newPage, guards, arrived };
   };
 
   it('the place of a navigation that never ends is free when a script stops it', async () => {
@@ -102,10 +112,35 @@ function placesOf(open: OpenContext): void {
   });
 
   it('two guards of one client take one place for a navigation, and give it back', async () => {
-    const { server, newPage } = await started(2);
+    const { server, newPage } = await started([waiting, waiting]);
     const page = await newPage();
     await page.goto(server.url('/page'));
     await page.goto(server.url('/next'));
+  });
+
+  it('of two guards of one client the one with pacing waits, also when it is the second', async () => {
+    const { server, newPage, guards, arrived } = await started([{}, notWaiting]);
+    const [first, second] = [await newPage(), await newPage()];
+    const held = first.goto(server.url('/never')).catch(() => undefined);
+    await arrived('/never');
+    await expect(second.goto(server.url('/page'))).rejects.toThrow();
+    expect(await guards[1]?.errorOf(second)).toMatchObject(DEFERRED);
+    await first.close();
+    await held;
+  });
+
+  it('a navigation that is blocked takes no place from another one to the same URL', async () => {
+    const { server, newPage, guards, arrived } = await started([notWaiting]);
+    const [first, second] = [await newPage(), await newPage()];
+    const held = first.goto(server.url('/never')).catch(() => undefined);
+    await arrived('/never');
+    for (const path of ['/never', '/page']) {
+      await expect(second.goto(server.url(path))).rejects.toThrow();
+      expect(await guards[0]?.errorOf(second)).toMatchObject(DEFERRED);
+    }
+    expect(server.requests.map(({ url }) => url)).not.toContain('/page');
+    await first.close();
+    await held;
   });
 }
 
@@ -116,10 +151,22 @@ describeWithChromium('places of navigations in Playwright', () => {
   });
   afterAll(() => browser.close());
 
-  placesOf(async (robots, guards) => {
+  placesOf(async (robots, options) => {
     const context = await browser.newContext();
-    for (let count = 0; count < guards; count++) await guardContext(context, robots, options);
-    return { newPage: async () => (await context.newPage()) as unknown as Page };
+    const guards: Guarding[] = [];
+    for (const each of options)
+      guards.push((await guardContext(context, robots, each)) as unknown as Guarding);
+    return { newPage: async () => (await context.newPage()) as unknown as Page, guards };
+  });
+
+  it('are no longer watched for failures when the guard is disposed of', async () => {
+    const context = await browser.newContext();
+    const [on, off] = [vi.spyOn(context, 'on'), vi.spyOn(context, 'off')];
+    const robots = opened(new RobotsClient({ agent: 'ExampleBot' }));
+    await (await guardContext(context, robots, waiting)).dispose();
+    const ofFailures = on.mock.calls.filter(([event]) => String(event) === 'requestfailed');
+    expect(ofFailures).toHaveLength(1);
+    expect(off.mock.calls).toEqual(ofFailures);
   });
 });
 
@@ -130,9 +177,11 @@ describeWithChromium('places of navigations in Puppeteer', () => {
   });
   afterAll(() => browser.close());
 
-  placesOf(async (robots, guards) => {
+  placesOf(async (robots, options) => {
     const context = await browser.createBrowserContext();
-    for (let count = 0; count < guards; count++) await guardPuppeteer(context, robots, options);
-    return { newPage: async () => (await context.newPage()) as unknown as Page };
+    const guards: Guarding[] = [];
+    for (const each of options)
+      guards.push((await guardPuppeteer(context, robots, each)) as unknown as Guarding);
+    return { newPage: async () => (await context.newPage()) as unknown as Page, guards };
   });
 });
