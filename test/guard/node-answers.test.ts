@@ -39,14 +39,20 @@ describe('headers of answers that Node publishes', () => {
       response: { statusCode: 200, headers: {} },
     });
 
-  it('are told to the request for that URL, once, the oldest one first', () => {
+  it('are told to the request for that URL, once, the newest one first', () => {
     const told = ['/a', '/a', '/b'].map((path) => sent(`http://site.example:80${path}#top`));
     come('site.example', '/a');
     come('site.example', '/c');
-    expect(told).toEqual([[200], [], []]);
+    expect(told).toEqual([[], [200], []]);
     come('site.example', '/a');
     come('site.example', '/a');
     expect(told).toEqual([[200], [200], []]);
+  });
+
+  it('are no longer expected for the oldest of very many requests for one URL', () => {
+    const told = Array.from({ length: 101 }, () => sent('http://site.example/'));
+    for (let count = 0; count < 101; count++) come('site.example', '/');
+    expect([told[0], told[1], told[100]]).toEqual([[], [200], [200]]);
   });
 
   it('are known by the whole URL that a proxy is sent', () => {
