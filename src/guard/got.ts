@@ -168,7 +168,8 @@ class GotRequests {
       this.#hops.set(request, hop);
       await this.#guard.pass(hop);
       const { signal } = request;
-      if (hop.slot !== undefined && signal !== undefined) {
+      if (signal?.aborted === true) this.#record(hop);
+      else if (hop.slot !== undefined && signal !== undefined) {
         this.#deafen.set(
           hop,
           onAbort(signal, () => this.#guard.record(hop)),

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import axios from 'axios';
 import got from 'got';
 import { describe, expect, it, vi } from 'vitest';
@@ -74,6 +75,18 @@ describe('gotHooks', () => {
     await expect(guarded(server.url('/private'), { context: { robots: { ignore: true } } })).rejects.toThrow(
       /`robots\.because`/,
     );
+  });
+
+  it('give the place of a request back that is aborted in the moment it may leave', async () => {
+    const server = await site();
+    const guarded = got.extend(gotHooks(client(), { pacing: { defaultDelayMs: 0, maxDelayMs: 0 } }));
+    const leaving = new AbortController();
+    const abort = (): void => leaving.abort();
+    subscribe('canfetch:decision', abort);
+    await expect(guarded(server.url('/page'), { signal: leaving.signal })).rejects.toThrow();
+    unsubscribe('canfetch:decision', abort);
+    expect(leaving.signal.aborted).toBe(true);
+    expect(await guarded(server.url('/page')).text()).toBe('a page');
   });
 
   it('say what is wrong with their options', () => {
