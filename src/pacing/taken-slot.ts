@@ -1,7 +1,7 @@
 import type { Decision } from '../decision/index.ts';
 import type { Line, LineRequest } from './line.ts';
 import type { Pace } from './options.ts';
-import type { PageAnswer } from './pause.ts';
+import { asksForPause, type PageAnswer } from './pause.ts';
 import { type Place, PLACE_HELD_MS } from './timetable.ts';
 
 /** A slot whose time has come, for a request that is about to leave. */
@@ -28,8 +28,8 @@ export interface TakenSlot {
    */
   answered(answer: PageAnswer): void;
   /**
-   * The request has ended: with an answer, or without one when it failed or was aborted. Frees its place. Further
-   * calls have no effect.
+   * The request has ended: with an answer, or without one when it failed or was aborted. Frees its place. A 429 or 503
+   * pauses the origin, unless {@link answered} has told one. Further calls have no effect.
    */
   done(answer?: PageAnswer): void;
 }
@@ -63,6 +63,8 @@ export class PacedRequest implements TakenSlot {
   readonly #paced: Paced;
   #place: Place;
   #isAnswered = false;
+  #hasAskedForPause = false;
+  #isDone = false;
 
   constructor(places: Places, paced: Paced, place: Place, waitedMs: number) {
     this.#places = places;
@@ -90,12 +92,19 @@ export class PacedRequest implements TakenSlot {
     if (!this.#place.hasLeft || this.#isAnswered) return;
     this.#isAnswered = true;
     this.#paced.line.freeAt(this.#place, this.#places.now() + PLACE_HELD_MS);
-    this.#places.learn(this.#paced, answer, this.#place.at);
+    this.#learn(answer);
   }
 
   done(answer: PageAnswer = NO_ANSWER): void {
-    if (!this.#isAnswered && this.#place.hasLeft) this.#places.learn(this.#paced, answer, this.#place.at);
+    // What was told before may have been the answer to somebody else's request for the URL.
+    if (!this.#isDone && this.#place.hasLeft && !this.#hasAskedForPause) this.#learn(answer);
     this.#isAnswered = true;
+    this.#isDone = true;
     this.#paced.line.free(this.#place);
+  }
+
+  #learn(answer: PageAnswer): void {
+    this.#hasAskedForPause = asksForPause(answer.status);
+    this.#places.learn(this.#paced, answer, this.#place.at);
   }
 }

@@ -243,6 +243,26 @@ describe('a slot that was taken for a request that leaves later', () => {
     slot.done({ status: 429, headers: { 'retry-after': '90' } });
     expect(booked(await client.reserve(A)).waitMs).toBe(60_000);
   });
+
+  it('learns the pause of its end when the answer told before, which may be of another, asked for none', async () => {
+    const { make } = late();
+    const client = make();
+    const slot = await client.takeSlot(await client.check(A));
+    await slot.leave();
+    slot.answered({ status: 200 });
+    slot.done({ status: 429, headers: { 'retry-after': '60' } });
+    expect(booked(await client.reserve(A)).waitMs).toBe(60_000);
+  });
+
+  it('learns nothing after its end', async () => {
+    const { make } = late();
+    const client = make();
+    const slot = await client.takeSlot(await client.check(A));
+    await slot.leave();
+    slot.done({ status: 200 });
+    slot.done({ status: 429, headers: { 'retry-after': '60' } });
+    expect(booked(await client.reserve(A)).waitMs).toBe(DELAY_MS);
+  });
 });
 
 describe('a clock that is set back by an hour', () => {
