@@ -34,6 +34,9 @@ export function lazyStore(
   });
 }
 
+/** Origins that are paced take little memory. They shall not be few because few files are kept. */
+const LEAST_PACED_ORIGINS = 1_000;
+
 /** What lets requests leave. `client`: for messages about its decisions. */
 export function lazyPacer(
   { clock, random, maxOrigins }: Settings,
@@ -49,7 +52,7 @@ export function lazyPacer(
     return new Pacer({
       clock,
       random,
-      maxOrigins,
+      maxOrigins: Math.max(LEAST_PACED_ORIGINS, maxOrigins),
       fleet: (await stored?.get())?.fleet,
       requestRateMs: (decision) => {
         const file = fileOf(decision);

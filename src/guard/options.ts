@@ -100,7 +100,8 @@ export interface GuardOptions<Result = unknown> {
    * Polite behaviour towards each origin: the gap that it states between two requests, else half a second; one request
    * at a time; a pause after a 429 or 503. Redirects count as requests. A request that would wait longer than
    * `maxDelayMs` (five minutes) rejects with `RobotsDeferredError` (`ERR_ROBOTS_DEFERRED`, with `retryAt`), whatever `onDisallow`
-   * is: it is allowed, but not yet.
+   * is: it is allowed, but not yet. At most 1,000 origins, or `cache.maxOrigins` of the client if that is more, are paced
+   * at a time; requests to further ones are deferred, too.
    * @default false
    * @example
    * ```ts

@@ -11,9 +11,13 @@ const WHY: Readonly<Record<DelayFrom, string>> = {
   'back-off': 'it answered 429 or 503, so requests pause',
 };
 
+const FULL =
+  'because requests to as many other origins wait, are under way or pause as can be paced at a time: set ' +
+  '`cache.maxOrigins` higher, or crawl fewer origins at a time';
+
 /**
- * A pacing guard did not send a request, because it would have to wait longer than `maxDelayMs`. The request is allowed;
- * try again at `retryAt`.
+ * A pacing guard did not send a request, because it would have to wait longer than `maxDelayMs`, or no further
+ * origin can be paced. The request is allowed; try again at `retryAt`.
  */
 export class RobotsDeferredError extends RefusedRequestError {
   override readonly name = 'RobotsDeferredError';
@@ -22,18 +26,27 @@ export class RobotsDeferredError extends RefusedRequestError {
   readonly retryAt: number;
   /** Why the request cannot leave before. */
   readonly delayFrom: DelayFrom;
+  /** Whether as many origins are paced as there is room for. `delayFrom` is `'concurrency'` then. */
+  readonly isFull: boolean;
 
   constructor(
     decision: Decision,
-    { retryAt, delayFrom }: { readonly retryAt: number; readonly delayFrom: DelayFrom },
+    {
+      retryAt,
+      delayFrom,
+      isFull = false,
+    }: { readonly retryAt: number; readonly delayFrom: DelayFrom; readonly isFull?: boolean },
     way?: RequestWay,
   ) {
     super(
-      `${decision.url} is deferred until ${new Date(retryAt).toISOString()}, further away than \`maxDelayMs\`, because ` +
-        `of ${decision.origin}: ${WHY[delayFrom]}`,
+      `${decision.url} is deferred until ${new Date(retryAt).toISOString()}, ` +
+        (isFull
+          ? FULL
+          : `further away than \`maxDelayMs\`, because of ${decision.origin}: ${WHY[delayFrom]}`),
       decision,
       way,
     );
+    this.isFull = isFull;
     this.retryAt = retryAt;
     this.delayFrom = delayFrom;
   }

@@ -66,14 +66,13 @@ export class Line {
     this.#fleet = fleet;
   }
 
-  /** Whether nobody waits, and nothing depends on the timetable. */
+  /** Whether nobody waits, and no time of the timetable is to come. */
   isIdleAt(now: number): boolean {
     return this.#waiting.length === 0 && this.timetable.isIdleAt(now);
   }
 
   /** The end of its pause, when nothing else depends on the line. */
-  get onlyPausesUntil(): number | undefined {
-    const now = this.#steady.now();
+  onlyPausesUntil(now: number): number | undefined {
     return this.#waiting.length > 0 || this.timetable.hasPlacesAt(now)
       ? undefined
       : this.timetable.pauseAt(now)?.until;

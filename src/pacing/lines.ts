@@ -4,9 +4,9 @@ import type { Line } from './line.ts';
 const MOST_LOOKED_AT = 64;
 
 /**
- * The lines of a client's origins, in bounded number. Only a line that nothing depends on any more makes room: one in a
- * pause, in its gap, or with requests that wait or are under way stays. While all of them stay there is no line for a
- * further origin, so that its requests are deferred rather than a pause forgotten.
+ * The lines of a client's origins, in bounded number. A line in a pause, in its gap, or with requests that wait or are
+ * under way makes no room. Of the others one that remembers an incident does so only when none without is found. While all
+ * of them stay there is no line for a further origin, so that its requests are deferred rather than a pause forgotten.
  */
 export class Lines {
   readonly #lines = new Map<string, Line>();
@@ -24,23 +24,25 @@ export class Lines {
   }
 
   /** The line of an origin; `undefined` when there is no room for it. */
-  of(origin: string, now: number): Line | undefined {
+  of(origin: string, now: number, mostLookedAt: number = MOST_LOOKED_AT): Line | undefined {
     const known = this.#lines.get(origin);
     if (known !== undefined) return known;
-    return this.#lines.size < this.#most || this.#makeRoom(now) ? this.#add(origin) : undefined;
+    const hasRoom = this.#lines.size < this.#most || this.#makeRoom(now, mostLookedAt);
+    return hasRoom ? this.#add(origin) : undefined;
   }
 
   /**
-   * The line of an origin that pauses until then. Without room, the pause that ends first is forgotten, which may be this
-   * one.
+   * The line of an origin that pauses until then. When no line at all can make room, the pause that ends first is
+   * forgotten, which may be this one.
    */
   ofPause(origin: string, now: number, until: number): Line | undefined {
-    const line = this.of(origin, now);
+    const line = this.of(origin, now, this.#most);
     if (line !== undefined) return line;
     let firstEnd = until;
     let first: string | undefined;
-    for (const [each, { onlyPausesUntil = Infinity }] of this.#lines) {
-      if (onlyPausesUntil < firstEnd) [firstEnd, first] = [onlyPausesUntil, each];
+    for (const [each, other] of this.#lines) {
+      const end = other.onlyPausesUntil(now);
+      if (end !== undefined && end < firstEnd) [firstEnd, first] = [end, each];
     }
     if (first === undefined) return undefined;
     this.#lines.delete(first);
@@ -60,14 +62,17 @@ export class Lines {
   }
 
   /** Removes the oldest line that can go. Those that cannot count as new. */
-  #makeRoom(now: number): boolean {
+  #makeRoom(now: number, mostLookedAt: number): boolean {
     let looked = 0;
+    let remembering: string | undefined;
     for (const [origin, line] of this.#lines) {
       this.#lines.delete(origin);
-      if (line.isIdleAt(now)) return true;
+      const isIdle = line.isIdleAt(now);
+      if (isIdle && !line.timetable.remembersIncidentAt(now)) return true;
+      if (isIdle) remembering ??= origin;
       this.#lines.set(origin, line);
-      if (++looked >= Math.min(MOST_LOOKED_AT, this.#most)) return false;
+      if (++looked >= Math.min(mostLookedAt, this.#most)) break;
     }
-    return false;
+    return remembering !== undefined && this.#lines.delete(remembering);
   }
 }

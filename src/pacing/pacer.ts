@@ -101,7 +101,7 @@ export class Pacer implements Places {
   take(decision: Decision, pace: Pace, signal: AbortSignal | undefined): TakenSlot | Promise<TakenSlot> {
     const now = this.now();
     const line = this.#lines.of(decision.origin, now);
-    if (line === undefined) throw this.#deferred(decision, noRoom(this.#gapOf(decision, pace), now));
+    if (line === undefined) throw this.#deferred(decision, noRoom(this.#gapOf(decision, pace), now), true);
     const paced = this.#pacedOf(line, decision, pace, now, false);
     const place = this.#ask(paced, now, signal, false);
     if (!(place instanceof Promise)) return new PacedRequest(this, paced, place, 0);
@@ -184,8 +184,8 @@ export class Pacer implements Places {
     return result;
   }
 
-  #deferred(decision: Decision, deferral: Deferral): RobotsDeferredError {
-    return new RobotsDeferredError(decision, this.#deferralOf(decision, deferral));
+  #deferred(decision: Decision, deferral: Deferral, isFull = false): RobotsDeferredError {
+    return new RobotsDeferredError(decision, { ...this.#deferralOf(decision, deferral), isFull });
   }
 
   #pause(origin: string, signal: Omit<PauseSignal, 'now' | 'random'>): void {
@@ -237,7 +237,10 @@ export class Pacer implements Places {
   }
 }
 
+/** So soon at the earliest a request that found no room may try again. Without a gap it would try all the time. */
+const NO_ROOM_MS = 100;
+
 /** The deferral of a request to an origin that has no line, because those of others need all the room. */
 function noRoom({ delayMs }: Gap, now: number): Deferral {
-  return { retryAt: now + delayMs, delayFrom: 'concurrency' };
+  return { retryAt: now + Math.max(NO_ROOM_MS, delayMs), delayFrom: 'concurrency' };
 }

@@ -56,6 +56,11 @@ export function retryAfterOf({ headers }: PageAnswer): string | undefined {
   return typeof first === 'string' ? first : undefined;
 }
 
+/** Whether the next pause after this one counts as a further incident. */
+export function isRemembered({ until }: Pause, now: number): boolean {
+  return now - until < FORGIVEN_MS;
+}
+
 /**
  * The pause after a signal; `undefined` when the one before it, if any, stays as it is.
  *
@@ -70,7 +75,7 @@ export function nextPause(before: Pause | undefined, signal: PauseSignal): Pause
     if (askedMs === undefined || now + askedMs <= before.until) return undefined;
     return { ...before, ...about, until: now + askedMs, delayFrom: 'retry-after' };
   }
-  const incident = before !== undefined && now - before.until < FORGIVEN_MS ? before.incident + 1 : 1;
+  const incident = before !== undefined && isRemembered(before, now) ? before.incident + 1 : 1;
   const least = before?.until ?? now;
   if (askedMs !== undefined) {
     const until = Math.max(least, now + askedMs);

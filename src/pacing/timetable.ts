@@ -1,6 +1,6 @@
 import type { Pause } from '../decision/index.ts';
 import type { Gap } from './gap.ts';
-import { nextPause, type PauseSignal } from './pause.ts';
+import { isRemembered, nextPause, type PauseSignal } from './pause.ts';
 
 /** Why a request cannot leave yet. */
 export type DelayFrom = Gap['delayFrom'] | 'concurrency' | Pause['delayFrom'];
@@ -107,13 +107,18 @@ export class Timetable {
     return pause;
   }
 
-  /** Whether nothing depends on it any more: no request is under way, and the latest gap and pause are over. */
+  /** Whether no request is under way, and the latest gap and pause are over. */
   isIdleAt(now: number): boolean {
     return (
       !this.hasPlacesAt(now) &&
       this.pauseAt(now) === undefined &&
       (this.#last === undefined || now >= this.#last.at + this.#last.gap.delayMs)
     );
+  }
+
+  /** Whether its last incident counts yet: the next pause will be longer. */
+  remembersIncidentAt(now: number): boolean {
+    return this.#latestPause !== undefined && isRemembered(this.#latestPause, now);
   }
 
   /** Whether somebody has a place. */

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { RobotsClient } from '../../src/index.ts';
 import { type Pace, paceOf, type TakenSlot } from '../../src/pacing/index.ts';
 import { Pacer } from '../../src/pacing/pacer.ts';
 import { virtualClock } from '../../src/testing/index.ts';
-import { booked, decisionFor } from './support.ts';
+import { booked, closing, decisionFor } from './support.ts';
 
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((name) => `https://${name}.example`) as [
   string,
@@ -12,10 +13,10 @@ const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((name) => `https://${name}.example
 ];
 const pace: Pace = { ...paceOf({ defaultDelayMs: 0 }, 60_000) };
 
-/** A pacer with room for two origins. */
-function small() {
+/** A pacer with room for so many origins. */
+function small(maxOrigins = 2) {
   const clock = virtualClock();
-  const pacer = new Pacer({ clock, random: () => 0.5, maxOrigins: 2 });
+  const pacer = new Pacer({ clock, random: () => 0.5, maxOrigins });
   const take = async (origin: string): Promise<TakenSlot> => {
     const slot = await pacer.take(decisionFor(origin), pace, undefined);
     expect(slot.leaveNow()).toBe(true);
@@ -71,6 +72,49 @@ describe('when there are more origins than room', () => {
     await visit(C);
   });
 
+  it('a deferral for want of room says so, and never that the next try may be at once', async () => {
+    const { clock, pacer, visit } = small();
+    for (const origin of [A, B]) pacer.report(origin, '60', clock.now());
+    await expect(visit(C)).rejects.toMatchObject({
+      isFull: true,
+      retryAt: clock.now() + 100,
+      message: expect.stringMatching(/other origins .* `cache\.maxOrigins`/),
+    });
+    expect(pacer.book(decisionFor(C), pace, undefined)).toMatchObject({ waitMs: 100 });
+    expect(() => pacer.take(decisionFor(A), { ...pace, maxDelayMs: 0 }, undefined)).toThrow(
+      expect.objectContaining({ isFull: false, message: expect.stringContaining('Retry-After') }),
+    );
+  });
+
+  it('one that remembers an incident goes after those that do not', async () => {
+    const { clock, pacer, take, visit } = small();
+    (await take(A)).done({ status: 429 });
+    await clock.advance(60_000);
+    for (const origin of [B, C, D]) await visit(origin);
+    (await take(A)).done({ status: 429 });
+    // The second incident.
+    expect((await pacer.pauseOf(A))?.until).toBe(clock.now() + 60_000);
+  });
+
+  it('one that remembers an incident goes all the same when all do', async () => {
+    const { clock, take, visit } = small();
+    for (const origin of [A, B]) (await take(origin)).done({ status: 429 });
+    await clock.advance(60_000);
+    await visit(C);
+  });
+
+  it('any that is idle goes before one in a pause, and the clock is not read for each', async () => {
+    const { clock, pacer, visit, pausedMs } = small(200);
+    const origins = Array.from({ length: 199 }, (_, index) => `https://${index}.example`);
+    for (const origin of origins) pacer.report(origin, '60', clock.now());
+    await visit(A);
+    const now = vi.spyOn(clock, 'now');
+    pacer.report(B, '90', clock.now());
+    expect(now.mock.calls.length).toBeLessThan(10);
+    expect(await pausedMs(origins[0]!)).toBe(60_000);
+    expect(await pausedMs(B)).toBe(90_000);
+  });
+
   it('the pause that ends first is forgotten for a longer one, and no other', async () => {
     const { clock, pacer, pausedMs, visit } = small();
     pacer.report(A, '60', clock.now());
@@ -90,4 +134,13 @@ describe('when there are more origins than room', () => {
     late.done({ status: 503, headers: { 'retry-after': '90' } });
     expect(await pausedMs(A)).toBe(90_000);
   });
+});
+
+it('a client has room for 1,000 origins, however few files it keeps', async () => {
+  const clock = virtualClock();
+  const transport = { fetch: async () => new Response('') };
+  const client = new RobotsClient({ agent: 'ExampleBot', clock, transport, cache: { maxOrigins: 1 } });
+  closing(client);
+  for (let index = 0; index < 1_000; index++) booked(await client.reserve(`https://${index}.example/`));
+  expect(await client.reserve(A)).toMatchObject({ status: 'deferred', delayFrom: 'concurrency' });
 });
