@@ -185,7 +185,8 @@ export function embeddedStore(
  * Takes the lease of `key`, and reads the value under `valueKey` in the same transaction. `undefined`: it is held.
  *
  * Nobody else can take it from the time the transaction begins, because writers wait for each other. So the caller need not
- * wait for the disk. If the commit fails, others may take it too, as if there were none.
+ * wait for the disk. If the commit fails, others may take it too, as if there were none, and with the same token: the
+ * count of tokens is rolled back with the lease.
  */
 function takeLease(
   table: Table,

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 
 /** To read a larger database takes longer than to start a process. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -20,13 +29,21 @@ export function markClosed(data: string): void {
   }
 }
 
-/** Whether the octets of the data file are those of the last {@link markClosed}, or there are none yet. */
-export function isAsClosed(data: string): boolean {
+/**
+ * Whether the octets of the data file are those of the last {@link markClosed}, or there are none yet. Call it when the
+ * database is about to be opened.
+ *
+ * A note that is right counts once: if the process that opens the database dies before it closes it, the next one finds
+ * none, even if no octet has changed.
+ */
+export function takeMark(data: string): boolean {
   try {
     const { size } = statSync(data, { throwIfNoEntry: false }) ?? { size: 0 };
     if (size === 0) return true;
     const mark = readFileSync(markOf(data), 'utf8');
-    return mark.startsWith(`${size} `) && mark === digestOf(data);
+    if (!mark.startsWith(`${size} `) || mark !== digestOf(data)) return false;
+    rmSync(markOf(data), { force: true });
+    return true;
   } catch {
     return false;
   }

@@ -27,10 +27,10 @@ export type LmdbStore = EmbeddedStore;
  * the call; `lmdb` prints them too.
  *
  * LMDB trusts its file and the disk: a damaged file, or a full disk, would end the process. So a database that was not
- * closed, changed since, or has more than 64 MiB, is opened by another process first, which takes the start of one; the
- * file `data.mdb.closed` tells how it was closed. A damaged file is renamed, kept beside the new one, and reported in
- * {@link EmbeddedStore.setAside}. All processes that use a folder must share a process table: not containers with
- * separate process ids.
+ * closed, changed since, or has more than 64 MiB, is opened by another process first, which takes the start of one. The
+ * file `data.mdb.closed` tells the next one that opens it, and no other, how it was closed. A damaged file is renamed,
+ * kept beside the new one, and reported in {@link EmbeddedStore.setAside}. All processes that use a folder must share a
+ * process table: not containers with separate process ids.
  *
  * Close the store before `process.exit()`: a process that ends while LMDB writes is ended by a signal.
  *

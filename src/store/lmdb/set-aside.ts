@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync, writeFil
 import { dirname, extname, join } from 'node:path';
 import { codeOf, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
 import { isLocked, moveError, type SetAside, setAsideIfDamaged } from '../embedded/set-aside.ts';
-import { isAsClosed, markClosed } from './close-mark.ts';
+import { markClosed, takeMark } from './close-mark.ts';
 import { type Probe, probe } from './probe.ts';
 
 /** Errors of `lmdb.h` that tell of a damaged file: MDB_INVALID, MDB_PANIC, MDB_CORRUPTED, MDB_PAGE_NOTFOUND. */
@@ -27,8 +27,8 @@ function filesAt(path: string): { readonly data: string; readonly lock: string }
 }
 
 /**
- * Sets the database at `path` aside if it is damaged. A new one, and one whose octets are as {@link markLmdbClosed} found
- * them, is not: only others are opened in a process of their own first.
+ * Sets the database at `path` aside if it is damaged. A new one, and one that nobody has opened or changed since
+ * {@link markLmdbClosed}, is taken to be sound: only others are opened in a process of their own first.
  *
  * @param library The file of the package `lmdb`.
  * @returns the database that was moved; `undefined` when it is sound.
@@ -46,7 +46,8 @@ export function setDamagedLmdbAside(path: string, library: string): SetAside | u
     damage: () => {
       const inHead = damageOfHead(data);
       if (inHead !== undefined) return inHead;
-      if (isAsClosed(data) && !isFull(dirname(data))) return undefined;
+      // In this order: to take the mark away makes a little room.
+      if (!isFull(dirname(data)) && takeMark(data)) return undefined;
       const found = probe(library, path, isLocked(lock) ? 'shared' : 'alone');
       if (found.kind === 'crashed' && isFull(dirname(data))) throw fullDisk(path);
       return damageOf(found);

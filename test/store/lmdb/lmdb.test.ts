@@ -459,6 +459,18 @@ describe('LMDB', () => {
       expect(await processesToOpen(at)).toBeGreaterThan(0);
     });
 
+    it('when it was opened and not closed, even if no octet has changed', async () => {
+      const at = join(path, 'own');
+      await processesToOpen(at);
+      const data = readFileSync(join(at, 'data.mdb'));
+      const opened = lmdbStore({ path: at, clock });
+      const left = join(path, 'left');
+      cpSync(at, left, { recursive: true });
+      await opened.close();
+      expect(readFileSync(join(left, 'data.mdb')).equals(data)).toBe(true);
+      expect([await processesToOpen(left), await processesToOpen(left)]).toEqual([1, 0]);
+    });
+
     it('when it was not closed, or is too large to read it all', async () => {
       const at = join(path, 'own');
       await processesToOpen(at);
