@@ -39,7 +39,8 @@ export class OriginMemory {
   /** The last origin asked for. Consecutive URLs often share it, and a map look-up costs as much as a decision. */
   #lastOrigin = '';
   #lastEntry: CacheEntry | undefined;
-  #isClosed = false;
+  /** Whether sites answer, noted before this memory was open. */
+  readonly #earlySignals = new Map<string, boolean>();
 
   constructor({ maxOrigins, maxBytes, clock, profileOf, witness }: OriginMemoryOptions) {
     this.events = new CacheEvents(witness);
@@ -138,13 +139,24 @@ export class OriginMemory {
 
   /** Notes whether the site of an origin answers; once this memory is open, which it then opens. */
   noteSite(origin: string, reachable: boolean): void {
-    if (this.#entries.part === undefined) {
-      // A library that cannot be loaded fails the questions.
-      void this.open().then(() => {
-        if (!this.#isClosed) this.noteSite(origin, reachable);
-      }, ignore);
+    const early = this.#earlySignals;
+    if (this.#entries.part !== undefined && early.size === 0) {
+      this.#note(origin, reachable);
       return;
     }
+    early.set(origin, reachable);
+    const noteEarly = (): void => {
+      const latest = early.get(origin);
+      early.delete(origin);
+      if (latest !== undefined) this.#note(origin, latest);
+    };
+    // A library that cannot be loaded, and a clock that throws, fail the questions.
+    void this.open()
+      .then(noteEarly)
+      .catch(() => early.delete(origin));
+  }
+
+  #note(origin: string, reachable: boolean): void {
     const known = origin === this.#lastOrigin ? this.lookUp(origin) : this.peek(origin);
     if (known?.record.site?.reachable === reachable) return;
     const now = this.#clock.now();
@@ -156,6 +168,7 @@ export class OriginMemory {
   }
 
   forget(origin: string): void {
+    this.#earlySignals.delete(origin);
     if (this.#entries.part?.delete(origin) !== true) return;
     this.events.witness((witness) => witness.forgotten(origin, 'invalidated'));
     this.events.publish();
@@ -163,7 +176,7 @@ export class OriginMemory {
 
   /** Forgets all, and what was still to be noted. */
   close(): void {
-    this.#isClosed = true;
+    this.#earlySignals.clear();
     this.#entries.part?.clear();
   }
 
@@ -202,5 +215,3 @@ export class OriginMemory {
     return part;
   }
 }
-
-function ignore(): void {}
