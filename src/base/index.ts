@@ -49,6 +49,7 @@ export {
   anObjectWith,
   type Check,
   expecting,
+  faultOf,
   fields,
   isFunction,
   isText,

@@ -16,11 +16,16 @@ export type Check = (value: unknown, path: string) => void;
 
 /** Whether a value is valid. For input of machines, whose errors nobody reads. */
 export function passes(check: Check, value: unknown): boolean {
+  return faultOf(check, value, '') === undefined;
+}
+
+/** The error of a value that is not valid; `undefined` for one that is. */
+export function faultOf(check: Check, value: unknown, path: string): Error | undefined {
   try {
-    check(value, '');
-    return true;
-  } catch {
-    return false;
+    check(value, path);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type Check, passes, quote, RobotsEvidenceError } from '../base/index.ts';
+import { type Check, faultOf, passes, quote, RobotsEvidenceError } from '../base/index.ts';
 import { wholeProfile } from '../decision/index.ts';
 import type { AnswerHeaders, Profile, Suspect, UnavailableReason } from '../lifecycle/index.ts';
 import * as record from '../store/record/record-schema.ts';
@@ -69,24 +69,23 @@ function isDecision(value: unknown): value is DecisionEntry {
 
 type OtherEntry = Exclude<EvidenceEntry, DecisionEntry>;
 
-/** What `check` passes. The parts of records have their only description in `store/record/`. */
-const checked = <Value>(check: Check, expected: string): z.ZodMiniType<Value> =>
-  z.custom<Value>((value) => passes(check, value), `Expected ${expected}`);
+/** What `check` passes; else its message. The parts of records have their only description in `store/record/`. */
+const checked = <Value>(check: Check): z.ZodMiniType<Value> =>
+  z.custom<Value>((value) => passes(check, value), {
+    error: ({ input, path = [] }) => faultOf(check, input, path.join('.'))?.message,
+  });
 
 /** A profile that decides must be whole. */
-const profile = checked<Profile>(wholeProfile, 'a whole profile');
-const time = checked<number>(record.time, 'a time');
-const status = checked<number>(record.status, 'a status');
-const headers = checked<AnswerHeaders>(record.headers, 'header fields of an answer');
-const suspect = checked<Suspect>(record.suspect, 'what looks like no robots.txt');
-const unavailableReason = checked<UnavailableReason>(record.unavailableReason, 'a reason');
-const errorCode = checked<string>(record.errorCode, 'a code');
-const sha256 = checked<string>(record.sha256, 'a digest');
-const recordWithoutBody = checked<RecordWithoutBody>(record.recordWithoutBody, 'a record');
-const body = z.pipe(
-  checked<record.WrittenBody>(record.body, 'a text or base64'),
-  z.transform(record.octetsOf),
-);
+const profile = checked<Profile>(wholeProfile);
+const time = checked<number>(record.time);
+const status = checked<number>(record.status);
+const headers = checked<AnswerHeaders>(record.headers);
+const suspect = checked<Suspect>(record.suspect);
+const unavailableReason = checked<UnavailableReason>(record.unavailableReason);
+const errorCode = checked<string>(record.errorCode);
+const sha256 = checked<string>(record.sha256);
+const recordWithoutBody = checked<RecordWithoutBody>(record.recordWithoutBody);
+const body = z.pipe(checked<record.WrittenBody>(record.body), z.transform(record.octetsOf));
 
 const text = z.string();
 const optional = z.exactOptional;

@@ -145,6 +145,25 @@ describe('replay', () => {
     });
   });
 
+  it('says what is wrong with a stored record', async () => {
+    const failure = { hops: 0, since: 1, at: 1, attempts: 0, retryAt: 2, error: 'ETIMEDOUT' };
+    const stored = {
+      type: 'stored',
+      at: 1,
+      origin: 'https://a.example',
+      profile: 'rfc9309',
+      record: {
+        origin: 'https://a.example',
+        failure: { ...failure, finalUrl: 'https://a.example/robots.txt' },
+      },
+    };
+    const [run = ''] = await smallCrawl();
+    await expect(replayed([run, JSON.stringify(stored)])).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_EVIDENCE',
+      message: expect.stringContaining('Expected `record.failure.attempts` to be a number of attempts, got'),
+    });
+  });
+
   it.each([
     [{ profile: 'none' }, 'profile'],
     [{ profile: { name: 'half' } }, 'profile'],
