@@ -51,7 +51,9 @@ export async function clientMemory(): Promise<Row[]> {
 async function questionRow(): Promise<Row> {
   let most = { family: '', bytes: 0 };
   for (const family of Object.keys(hostileFamilies)) {
-    const bytes = (await sentBy('question-memory.js', family)) as number;
+    const sent = await sentBy('question-memory.js', family);
+    // Messages are JSON, which has no NaN.
+    const bytes = typeof sent === 'number' ? sent : NaN;
     if (!(bytes <= most.bytes)) most = { family, bytes };
   }
   const megabytes = most.bytes / 1_048_576;
@@ -65,9 +67,14 @@ async function questionRow(): Promise<Row> {
   };
 }
 
-/** What a process of this folder sends before it ends. */
+/** The one message that a process of this folder sends before it ends. Rejects when it ends without. */
 async function sentBy(name: string, ...args: readonly string[]): Promise<unknown> {
   const child = fork(new URL(name, import.meta.url), args, { execArgv: ['--expose-gc'] });
-  const [[message]] = await Promise.all([once(child, 'message'), once(child, 'exit')]);
-  return message;
+  const sent: unknown[] = [];
+  child.on('message', (message) => sent.push(message));
+  // Behind the last message, unlike `exit`.
+  const [exitCode]: unknown[] = await once(child, 'close');
+  if (sent.length === 0)
+    throw new Error(`Expected a message of ${name}, but it ended with ${String(exitCode)}`);
+  return sent[0];
 }

@@ -6,7 +6,7 @@ import { peakBytes } from './program.ts';
 /*
  * `question-memory.js FAMILY`, with `--expose-gc`: sends what one question takes at the most, about a hostile file of that
  * family and by a URL as long as they may be. In a process of its own for each, which has no memory to use again. Where
- * the system does not tell peaks it sends NaN.
+ * the system does not tell peaks it sends NaN, which arrives as `null`.
  */
 const FILE_OCTETS = 500_000;
 /** Longer URLs are refused. */
