@@ -3,12 +3,13 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 /**
- * `npm run api`: compares the public types of every entrance, as they are built, with `test/package/api.txt`, and exits
- * 1 when they differ. So no public type changes unnoticed. `npm run api -- --write` accepts what is built.
+ * `npm run api`: compares the public types of every entrance, as they are built, with `test/package/api.txt`, and what
+ * ES modules can import with what CommonJS can. Exits 1 when they differ. So no public type changes unnoticed. `npm run api -- --write` accepts what is built.
  */
 const root = new URL('../../../', import.meta.url);
-// The declarations beside ES modules only name these.
+// The declarations for ES modules only name these.
 const dist = fileURLToPath(new URL('dist/cjs/', root));
+const modules = fileURLToPath(new URL('dist/', root));
 const report = fileURLToPath(new URL('test/package/api.txt', root));
 
 /** The statements of a file of declarations, in one form, without comments. */
@@ -34,11 +35,11 @@ const isChunk = (file: string): boolean => file.startsWith('chunks/');
 const section = (name: string, statements: readonly string[]): string =>
   [`// ${name}`, ...[...statements].sort(), ''].join('\n');
 
+const entrances = files.filter((file) => !isChunk(file)).map((file) => file.replace('.d.cts', ''));
+
 /** What entrances export, and what of it several of them share, wherever the bundler puts that. */
 const built = [
-  ...files
-    .filter((file) => !isChunk(file))
-    .map((file) => section(file.replace('.d.cts', ''), statementsOf(file))),
+  ...entrances.map((name) => section(name, statementsOf(`${name}.d.cts`))),
   section(
     'shared',
     files
@@ -63,4 +64,31 @@ else {
     for (const line of without(built, accepted)) console.error(`+ ${line}`);
     process.exitCode = 1;
   }
+}
+
+const pairs = entrances.map((name) => [`${modules}${name}.d.ts`, `${dist}${name}.d.cts`] as const);
+const program = ts.createProgram(pairs.flat(), {
+  module: ts.ModuleKind.NodeNext,
+  target: ts.ScriptTarget.ES2022,
+  types: [],
+});
+
+/** The names that a file of declarations exports. */
+function exportsOf(file: string): string {
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(file);
+  const symbol = source && checker.getSymbolAtLocation(source);
+  const names = symbol === undefined ? [] : checker.getExportsOfModule(symbol).map(({ name }) => name);
+  // This is how an ES module tells `require` what `export =` is.
+  return names
+    .filter((name) => name !== 'module.exports')
+    .sort()
+    .join(' ');
+}
+
+for (const [module, common] of pairs) {
+  const [ours, others] = [exportsOf(module), exportsOf(common)];
+  if (ours === others && ours !== '') continue;
+  console.error(`ERROR: ${module} exports: ${ours}\n${common}: ${others}`);
+  process.exitCode = 1;
 }
