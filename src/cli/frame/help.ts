@@ -77,7 +77,7 @@ const programExitCodes: Definitions = [
   [String(exitCode.undecided), 'undecided, because a robots.txt is unreachable'],
 ];
 const commonExitCodes: Definitions = [
-  [String(exitCode.failure), 'an internal error, which is a bug'],
+  [String(exitCode.failure), 'an internal error: a bug, or a failure such as a full disk'],
   [String(exitCode.interrupted), 'interrupted by Ctrl-C'],
   [String(exitCode.brokenPipe), 'the reader of the output closed it'],
 ];
