@@ -94,7 +94,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        // So have they what the quick tests try a part of.
+        // CI and `test:all` have these too: all cases of the files of which the quick tests try a part.
         test: { name: 'cases', include: ALL_CASES, isolate: false, env: { THOROUGH: 'true' } },
       },
     ],

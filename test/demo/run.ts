@@ -26,8 +26,8 @@ interface Crawled {
   readonly planned: PlannedUrl;
   readonly url: string;
   readonly decision: string;
-  /** The ruling on the URL, or on the redirect hop that was refused. */
-  readonly ruling: Decision | undefined;
+  /** What the client decided on the URL, or on the redirect hop that was refused. */
+  readonly decided: Decision | undefined;
 }
 
 const AGENT = 'DemoBot/1.0 (+https://example.com/bot)';
@@ -75,40 +75,40 @@ async function crawl(
   try {
     const response = await guarded(url);
     await response.arrayBuffer();
-    return { planned, url, decision: `fetched ${response.status}`, ruling: client.peek(url) };
+    return { planned, url, decision: `fetched ${response.status}`, decided: client.peek(url) };
   } catch (error) {
     if (error instanceof RobotsDisallowedError || error instanceof RobotsUnreachableError) {
-      return { planned, url, decision: 'refused', ruling: error.decision };
+      return { planned, url, decision: 'refused', decided: error.decision };
     }
     if (error instanceof RobotsDeferredError) {
-      return { planned, url, decision: `deferred by ${error.delayFrom}`, ruling: error.decision };
+      return { planned, url, decision: `deferred by ${error.delayFrom}`, decided: error.decision };
     }
-    return { planned, url, decision: `failed: ${String(error)}`, ruling: undefined };
+    return { planned, url, decision: `failed: ${String(error)}`, decided: undefined };
   }
 }
 
 function report(crawled: readonly Crawled[], sites: DemoSites): string {
-  const rows = crawled.map(({ planned, url, decision, ruling }) => [
+  const rows = crawled.map(({ planned, url, decision, decided }) => [
     planned.site,
     url,
     decision,
-    ruling === undefined ? '' : why(ruling, url, sites),
-    lineOf(ruling) ?? '',
+    decided === undefined ? '' : why(decided, url, sites),
+    lineOf(decided) ?? '',
     String(robotsRequests(sites, planned.site)),
   ]);
   return table(['site', 'URL', 'decision', 'reason', 'deciding line', 'robots requests'], rows);
 }
 
-function why(ruling: Decision, url: string, sites: DemoSites): string {
-  const answer = ruling.robots.status ?? ruling.robots.error;
-  const detail = ruling.state === 'rules' ? '' : ` (${answer ?? 'no answer'})`;
-  const site = siteNames.find((name) => sites[name].origin === ruling.origin);
-  const hop = ruling.url === url ? '' : ` (redirect to ${site ?? ''}${new URL(ruling.url).pathname})`;
-  return `${ruling.reason}${detail}${hop}`;
+function why(decided: Decision, url: string, sites: DemoSites): string {
+  const answer = decided.robots.status ?? decided.robots.error;
+  const detail = decided.state === 'rules' ? '' : ` (${answer ?? 'no answer'})`;
+  const site = siteNames.find((name) => sites[name].origin === decided.origin);
+  const hop = decided.url === url ? '' : ` (redirect to ${site ?? ''}${new URL(decided.url).pathname})`;
+  return `${decided.reason}${detail}${hop}`;
 }
 
-function lineOf(ruling: Decision | undefined): string | undefined {
-  const rule = ruling?.rule;
+function lineOf(decided: Decision | undefined): string | undefined {
+  const rule = decided?.rule;
   return rule && `${rule.line} ${rule.directive === 'allow' ? 'Allow' : 'Disallow'}: ${rule.pattern}`;
 }
 
@@ -121,12 +121,12 @@ function differences(crawled: readonly Crawled[], sites: DemoSites): string[] {
   const expect = (what: string, expected: unknown, got: unknown): void => {
     if (expected !== got) found.push(`${what}: expected ${String(expected)}, got ${String(got)}`);
   };
-  for (const { planned, decision, ruling } of crawled) {
+  for (const { planned, decision, decided } of crawled) {
     const name = `${planned.site} ${planned.path}`;
     expect(`${name}, decision`, planned.deserves.decision, decision);
-    expect(`${name}, reason`, planned.deserves.reason, ruling?.reason);
-    expect(`${name}, deciding line`, planned.deserves.line, lineOf(ruling));
-    if (planned.site === 'busy') expect(`${name}, waits as Retry-After asks`, true, waitsLongEnough(ruling));
+    expect(`${name}, reason`, planned.deserves.reason, decided?.reason);
+    expect(`${name}, deciding line`, planned.deserves.line, lineOf(decided));
+    if (planned.site === 'busy') expect(`${name}, waits as Retry-After asks`, true, waitsLongEnough(decided));
   }
   for (const site of siteNames) {
     expect(`${site}, robots.txt requests`, ROBOTS_REQUESTS_DESERVED, robotsRequests(sites, site));
@@ -141,7 +141,7 @@ function differences(crawled: readonly Crawled[], sites: DemoSites): string[] {
 }
 
 /** Within the seconds this crawl takes. */
-function waitsLongEnough(ruling: Decision | undefined): boolean {
-  const waitMs = (ruling?.retryAt ?? 0) - Date.now();
+function waitsLongEnough(decided: Decision | undefined): boolean {
+  const waitMs = (decided?.retryAt ?? 0) - Date.now();
   return waitMs > (RETRY_AFTER_SECONDS - 10) * 1_000 && waitMs <= RETRY_AFTER_SECONDS * 1_000;
 }

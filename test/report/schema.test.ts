@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([site.close(), down.close()]));
 
-/** Objects of a schema drop what they do not know, at every depth: so what differs is not described. */
+/** Objects of a schema drop what they do not know, at every depth that is described: so what differs there is not described. */
 function expectFit(described: z.ZodType, answer: unknown): void {
   const { data, error } = described.safeParse(answer);
   expect(error?.issues ?? data).toEqual(answer);
