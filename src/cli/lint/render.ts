@@ -66,11 +66,8 @@ export function renderSummary(linted: readonly LintedFile[]): string {
 }
 
 const LF = 0x0a;
-
 const CR = 0x0d;
-
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Converts columns counted in octets to UTF-16 code units. Callers must ask for lines in ascending order. */

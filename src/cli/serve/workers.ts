@@ -158,8 +158,6 @@ function send(worker: Worker, message: FromPrimary): void {
   if (worker.isConnected()) worker.send(message);
 }
 
-/** Messages between the processes of one service: the primary, which has no port, and its workers. */
-
 /** From a worker to the primary. */
 export type FromWorker =
   /** The worker serves at `url`. */
