@@ -4,7 +4,8 @@ import type { Session } from './browser-requests.ts';
 const SETTINGS = 'chrome://settings/performance';
 /** Sets "Preload pages" to "No preloading", and tells whether it did; `undefined` while the page is not there. */
 const TURN_OFF = "globalThis.chrome?.settingsPrivate?.setPref('net.network_prediction_options', 2)";
-const MAX_WAIT_MS = 5_000;
+/** Until another page is tried: a browser that starts on a busy machine may take seconds. */
+const MAX_WAIT_MS = 10_000;
 const RETRY_MS = 20;
 
 const turnedOff = new WeakMap<Session, Promise<unknown>>();
@@ -15,7 +16,11 @@ const turnedOff = new WeakMap<Session, Promise<unknown>>();
  * (the headless shell of Chromium), or a policy forbids it, nothing happens.
  */
 export async function turnPreloadingOff(session: Session): Promise<void> {
-  const turning = turnedOff.get(session) ?? viaSettings(session).catch(() => undefined);
+  const turning =
+    turnedOff.get(session) ??
+    viaSettings(session)
+      .catch(() => viaSettings(session))
+      .catch(() => undefined);
   turnedOff.set(session, turning);
   await turning;
 }

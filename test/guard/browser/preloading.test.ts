@@ -51,9 +51,27 @@ it('does without where a browser has no such command, or does not answer', async
     });
     const { session, sent } = browserOf(() => undefined);
     const turning = turnPreloadingOff(session);
-    await vi.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(20_000);
     await turning;
+    expect(sent.filter((method) => method === 'Target.createTarget')).toHaveLength(2);
     expect(sent.at(-1)).toBe('Target.closeTarget');
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('tries another page where the first does not answer', async () => {
+  vi.useFakeTimers();
+  try {
+    let pages = 0;
+    const { session, sent } = browserOf((method) => {
+      if (method === 'Page.navigate') return pages++ === 0 ? undefined : {};
+      return { result: { value: true } };
+    });
+    const turning = turnPreloadingOff(session);
+    await vi.advanceTimersByTimeAsync(10_000);
+    await turning;
+    expect(sent.filter((method) => method === 'Runtime.evaluate')).toHaveLength(1);
   } finally {
     vi.useRealTimers();
   }
