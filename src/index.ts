@@ -13,16 +13,16 @@ export {
   type Redirect,
   type RobotsSource,
   type StatedLifetime,
-  type StatusMeaning,
+  type StatusClass,
   type Suspect,
   type UnavailableReason,
   type UnreachablePhase,
   type UnreachableTreatment,
-} from './lifecycle/index.ts';
-export type { Agent } from './rules/agent-tokens.ts';
+} from './core/lifecycle/index.ts';
+export type { Agent } from './core/rules/agent-tokens.ts';
 export {
-  type AccountedOrigin,
-  type AccountedRefusal,
+  type ReportedOrigin,
+  type ReportedRefusal,
   type AccountedPause,
   type AccountedSuspect,
   type AccountTotals,
@@ -35,16 +35,16 @@ export {
   type PrefetchOptions,
   type PrefetchResult,
   type PurposeOptions,
-  type QuestionMessage,
+  type CheckMessage,
   type ReserveOptions,
   type RobotsAccount,
-  robotsAccount,
+  crawlReport,
   type RobotsAccountOptions,
   RobotsClient,
   type RobotsClientOptions,
   type RobotsStats,
   type SiteSignal,
-} from './client/index.ts';
+} from './core/client/index.ts';
 export {
   type Clock,
   isRobotsError,
@@ -54,7 +54,7 @@ export {
   type RobotsErrorCode,
   RobotsInvalidOptionsError,
   RobotsInvalidUrlError,
-} from './base/index.ts';
+} from './core/base/index.ts';
 export type {
   Rejection,
   RobotsStore,
@@ -64,14 +64,14 @@ export type {
   StoreLeaseOptions,
   StoreSetOptions,
   StoreOperation,
-} from './store/index.ts';
+} from './core/store/index.ts';
 export type {
   CacheMessage,
   PolicyChangeMessage,
   RestoreOptions,
   RestoreRejection,
   RestoreResult,
-} from './cache/index.ts';
+} from './core/cache/index.ts';
 export type {
   Decision,
   DecisionMessage,
@@ -90,9 +90,9 @@ export type {
   ProfileState,
   Purpose,
   PaymentMessage,
-  RequestWay,
+  RedirectChain,
   UsageRefusalMessage,
-} from './decision/index.ts';
+} from './core/decision/index.ts';
 export {
   type GuardClient,
   guardFetch,
@@ -108,7 +108,7 @@ export {
   RobotsUndecidedError,
   RobotsUnreachableError,
   RobotsUsageError,
-} from './guard/index.ts';
+} from './guards/index.ts';
 export {
   type BackOffOptions,
   type DelayFrom,
@@ -117,9 +117,9 @@ export {
   type Reservation,
   RobotsDeferredError,
   type TakenSlot,
-} from './pacing/index.ts';
-export { originOf, targetOf } from './url/index.ts';
-export type { AddressPolicy } from './net/address-policy.ts';
-export type { FetchedBody, FetchedResponse, FetchFunction, HopMessage } from './fetch/index.ts';
-export { describeDiagnostic, type DiagnosticDescription } from './rules/lint/describe-diagnostic.ts';
-export type { Diagnostic, DiagnosticCode, Severity } from './rules/index.ts';
+} from './core/pacing/index.ts';
+export { originOf, targetOf } from './core/url/index.ts';
+export type { AddressPolicy } from './core/net/address-policy.ts';
+export type { FetchedBody, FetchedResponse, FetchFunction, HopMessage } from './core/fetch/index.ts';
+export { describeDiagnostic, type DiagnosticDescription } from './core/rules/lint/describe-diagnostic.ts';
+export type { Diagnostic, DiagnosticCode, Severity } from './core/rules/index.ts';

@@ -45,13 +45,13 @@ const sources = new Map(
 const entrances = new Set(
   Object.values(sourcesOfEntrances)
     .map((path) => path.replace(/^src\//, ''))
-    .filter((file) => file !== 'index.ts' && file !== 'rules/index.ts'),
+    .filter((file) => file !== 'index.ts' && file !== 'core/rules/index.ts'),
 );
 
 /** Rooms that no other room imports have no `index.ts`: what they open with. */
 const openings = new Map([
-  ['cli/', 'main.ts'],
-  ['compat/', 'robots-parser.ts'],
+  ['apps/cli/', 'main.ts'],
+  ['extras/robots-parser/', 'robots-parser.ts'],
 ]);
 
 function readRooms(readme: string): readonly Room[] {
@@ -77,7 +77,7 @@ function roomOf(file: string): number {
 
 function resolved(from: string, specifier: string): string {
   // By condition another file of that folder, which no other room imports.
-  if (specifier === '#platform') return 'fetch/platform/undici.ts';
+  if (specifier === '#platform') return 'core/fetch/platform/undici.ts';
   if (specifier.startsWith('.')) return posix.join(posix.dirname(from), specifier);
   if (specifier.startsWith('node:')) return specifier;
   return specifier.startsWith('@')
@@ -161,7 +161,7 @@ function faultOf(
   const there = roomOf(target);
   if (there === -1) return 'it is in no room';
   if (there < here) return `${rooms[there]?.name} is above ${room.name}`;
-  const mayUseEntrances = file.startsWith('cli/') || entrances.has(file);
+  const mayUseEntrances = file.startsWith('apps/cli/') || entrances.has(file);
   if (entrances.has(target) && mayUseEntrances) return undefined;
   if (entrances.has(target) && !typeOnly) return 'an entrance, for users only';
   if (there !== here && rooms[there]?.doors.includes(target) !== true)
@@ -321,10 +321,10 @@ describe('the rooms', () => {
 
   it('has one type that the rules lend to what is beside them, and no more', () => {
     const lent = [...sources.values()]
-      .filter(({ fileName }) => fileName.startsWith('lifecycle/'))
+      .filter(({ fileName }) => fileName.startsWith('core/lifecycle/'))
       .flatMap((source) => importsOf(source))
-      .filter(({ target }) => target.startsWith('rules/'));
-    expect(lent).toEqual([{ target: 'rules/index.ts', typeOnly: true, deferred: false }]);
+      .filter(({ target }) => target.startsWith('core/rules/'));
+    expect(lent).toEqual([{ target: 'core/rules/index.ts', typeOnly: true, deferred: false }]);
   });
 
   it.each(rooms.map(({ name }) => name).filter((name) => name.endsWith('/')))(
@@ -342,38 +342,48 @@ describe('a wrong import is found:', () => {
   const faultsOf = (file: string, text: string): readonly string[] => faults(parse(file, text));
 
   it.each([
-    ['of a room above', 'rules/parse.ts', "import { stateOf } from '../lifecycle/index.ts';", /is above/],
+    [
+      'of a room above',
+      'core/rules/parse.ts',
+      "import { stateOf } from '../lifecycle/index.ts';",
+      /is above/,
+    ],
     [
       'of a type above',
-      'cache/entry.ts',
+      'core/cache/entry.ts',
       "import type { Decision } from '../decision/index.ts';",
       /is above/,
     ],
-    ['past a door', 'guard/got.ts', "import { Line } from '../pacing/line.ts';", /others may import/],
+    ['past a door', 'guards/got/got.ts', "import { Line } from '../pacing/line.ts';", /others may import/],
     [
       'past a door for a type',
-      'cache/entry.ts',
+      'core/cache/entry.ts',
       "import type { AttemptDue } from '../lifecycle/state.ts';",
       /others may import/,
     ],
-    ['by export', 'fetch/index.ts', "export * from '../cache/index.ts';", /is above/],
-    ['by import()', 'lifecycle/profile.ts', "const load = () => import('../fetch/index.ts');", /is above/],
+    ['by export', 'core/fetch/index.ts', "export * from '../cache/index.ts';", /is above/],
+    [
+      'by import()',
+      'core/lifecycle/profile.ts',
+      "const load = () => import('../fetch/index.ts');",
+      /is above/,
+    ],
     [
       'by the type of import()',
-      'lifecycle/profile.ts',
+      'core/lifecycle/profile.ts',
       "type A = import('../client/index.ts').RobotsClient;",
       /above/,
     ],
-    ['of Node by a pure room', 'rules/file.ts', "import { URL } from 'node:url';", /knows no Node/],
-    ['of a library', 'fetch/body.ts', "import { z } from 'zod';", /no library of/],
+    ['of Node by a pure room', 'core/rules/file.ts', "import { URL } from 'node:url';", /knows no Node/],
+    ['of a library', 'core/fetch/body.ts', "import { z } from 'zod';", /no library of/],
     [
       'of an optional peer at once',
-      'fetch/ftp.ts',
+      'extras/ftp/ftp.ts',
       "import { Client } from 'basic-ftp';",
       /when it is needed/,
     ],
-    ['of an entrance', 'guard/fetch/fetch.ts', "import { gotHooks } from '../got.ts';", /for users only/],
-    ['from nowhere', 'fetch/body.ts', "import { x } from '../helpers.ts';", /in no room/],
+    ['of an entrance', 'guards/fetch/fetch.ts', "import { gotHooks } from '../got.ts';", /for users only/],
+    ['from nowhere', 'core/fetch/body.ts', "import { x } from '../helpers.ts';", /in no room/],
     ['in no room', 'helpers.ts', '', /in no room/],
   ])('%s', (_, file, text, fault) => {
     expect(faultsOf(file, text)).toEqual([expect.stringMatching(fault)]);
@@ -391,28 +401,34 @@ describe('a wrong import is found:', () => {
   });
 
   it('allowed imports are not reported', () => {
-    expect(faultsOf('guard/got.ts', "import type { Decision } from '../decision/index.ts';")).toEqual([]);
+    expect(faultsOf('guards/got/got.ts', "import type { Decision } from '../decision/index.ts';")).toEqual(
+      [],
+    );
     expect(
-      faultsOf('client/options.ts', "import { ADDRESS_POLICIES } from '../net/address-policy.ts';"),
+      faultsOf('core/client/options.ts', "import { ADDRESS_POLICIES } from '../net/address-policy.ts';"),
     ).toEqual([]);
-    expect(faultsOf('fetch/ftp.ts', "const load = createRequire(import.meta.url)('basic-ftp');")).toEqual([]);
-    expect(faultsOf('cli/run.ts', "export const load = () => import('../client/index.ts');")).toEqual([]);
+    expect(
+      faultsOf('extras/ftp/ftp.ts', "const load = createRequire(import.meta.url)('basic-ftp');"),
+    ).toEqual([]);
+    expect(faultsOf('apps/cli/run.ts', "export const load = () => import('../client/index.ts');")).toEqual(
+      [],
+    );
   });
 
   it.each(['Date.now()', 'Math.random()', 'new Date()', 'setTimeout(f, 1)', 'process.env', "fetch('/')"])(
     'so is %s in a pure room',
     (text) => {
-      expect(impurities(parse('rules/file.ts', text))).toHaveLength(1);
-      expect(impurities(parse('lifecycle/http-date.ts', 'new Date(nowMs).fetch'))).toEqual([]);
+      expect(impurities(parse('core/rules/file.ts', text))).toHaveLength(1);
+      expect(impurities(parse('core/lifecycle/http-date.ts', 'new Date(nowMs).fetch'))).toEqual([]);
     },
   );
 
   it.each(['private field = 1;', 'constructor(private readonly field: number) {}', 'private async go() {}'])(
     'so is the member `%s`',
     (member) => {
-      expect(privateByKeyword(parse('cli/run.ts', `class One { ${member} }`))).toHaveLength(1);
+      expect(privateByKeyword(parse('apps/cli/run.ts', `class One { ${member} }`))).toHaveLength(1);
       expect(
-        privateByKeyword(parse('cli/run.ts', 'class One { private constructor() {} #go() {} }')),
+        privateByKeyword(parse('apps/cli/run.ts', 'class One { private constructor() {} #go() {} }')),
       ).toEqual([]);
     },
   );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { VERSION } from '../src/base/defaults.ts';
+import { VERSION } from '../src/core/base/defaults.ts';
 import { skippedWithoutChromium } from './support/chromium.ts';
 import { entrances, manifest, sourceOf } from './support/entrances.ts';
 import './support/crawlee.ts';
@@ -186,7 +186,7 @@ async function compileBlocks(): Promise<string> {
       types: ['node'],
       allowImportingTsExtensions: true,
       paths: {
-        '#platform': [join(root, 'src/fetch/platform/undici.ts')],
+        '#platform': [join(root, 'src/core/fetch/platform/undici.ts')],
         playwright: [join(root, 'node_modules/playwright-core/index.d.ts')],
         ...Object.fromEntries(
           Object.entries(entrances).map(([name, source]) => [

@@ -25,8 +25,8 @@ import {
   type RobotsFile,
   usage,
   type Verdict,
-} from '../src/rules/index.ts';
-import type { REASONS } from '../src/decision/index.ts';
+} from '../src/core/rules/index.ts';
+import type { REASONS } from '../src/core/decision/index.ts';
 
 declare const robots: RobotsClient;
 declare const decision: Decision;

@@ -7,10 +7,10 @@
  * they describe those libraries by types of their own, import none of them, and are imported by other entrances only.
  */
 export { guardFetch, type GuardFetchOptions } from './fetch/fetch.ts';
-export type { GuardClient } from './client.ts';
-export type { OtherIdentity } from './identity.ts';
-export type { IgnoreReason, RobotsInit } from './ignore.ts';
-export type { GuardOptions, IgnoredRequest } from './options.ts';
+export type { GuardClient } from './shared/client.ts';
+export type { OtherIdentity } from './shared/identity.ts';
+export type { IgnoreReason, RobotsInit } from './shared/ignore.ts';
+export type { GuardOptions, IgnoredRequest } from './shared/options.ts';
 export {
   type Refusal,
   refusalIn,
@@ -18,4 +18,4 @@ export {
   RobotsUndecidedError,
   RobotsUnreachableError,
   RobotsUsageError,
-} from './refusal.ts';
+} from './shared/refusal.ts';

@@ -17,8 +17,8 @@ const [folder, types] = process.argv.slice(2);
 const installed = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
 const packageOf = (id) => /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? '';
 const platforms = {
-  'platform-undici': 'src/fetch/platform/undici.ts',
-  'platform-fetch': 'src/fetch/platform/fetch.ts',
+  'platform-undici': 'src/core/fetch/platform/undici.ts',
+  'platform-fetch': 'src/core/fetch/platform/fetch.ts',
 };
 
 /** What the user's installation has is imported. Other packages are bundled, and their licences are published. */
@@ -55,7 +55,7 @@ async function bundle(input, external, output) {
   await build.close();
 }
 
-await bundle({ ...entrances, ...platforms, cli: 'src/cli/main.ts' }, isInstalled, {
+await bundle({ ...entrances, ...platforms, cli: 'src/apps/cli/main.ts' }, isInstalled, {
   dir: folder,
   cleanDir: true,
   format: 'esm',

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 const url = new URL('../../package.json', import.meta.url);
 export const manifest = JSON.parse(readFileSync(url, 'utf8'));
 
-/** `src/guard/got.ts` is `got`, `src/rules/index.ts` is `rules`, and `src/index.ts` is `index`. */
+/** `src/guards/got/got.ts` is `got`, `src/core/rules/index.ts` is `rules`, and `src/index.ts` is `index`. */
 const nameOf = (path) => /([^/]+?)(?:(?<!src)\/index)?\.ts$/.exec(path)[1];
 
 /**

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseRobots } from '../../src/rules/index.ts';
+import { parseRobots } from '../../src/core/rules/index.ts';
 import { bulkUrls, loopbackOrigins } from './bulk-urls.ts';
 import { median, type Row } from './measure.ts';
 import { PROGRAM, type ProgramRun, runProgram, startProcess } from './program.ts';
@@ -66,7 +66,7 @@ async function lists(folder: string, robots: string, rounds: number): Promise<Ro
     const more = (many[way].peakBytes - peak) / 1_048_576;
     const what = `canfetch check - --json${way === 'offline' ? ' --robots FILE' : ''}`;
     const seconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;
-    const megabytes = (octets: number): string => `${(octets / 1_048_576).toFixed(0)} MiB`;
+    const megabytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(0)} MiB`;
     return [
       {
         what: `${what}, ${LINES} URLs`,

@@ -1,4 +1,4 @@
-import robotsParser, { type Robot } from '../../src/compat/robots-parser.ts';
+import robotsParser, { type Robot } from '../../src/extras/robots-parser/robots-parser.ts';
 import type { BenchFile } from './files.ts';
 import { interleave, type Row } from './measure.ts';
 import { robotsParser as peerParser } from './peer.ts';

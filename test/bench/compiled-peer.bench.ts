@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { parseRobots } from '../../src/rules/index.ts';
+import { parseRobots } from '../../src/core/rules/index.ts';
 import type { BenchFile } from './files.ts';
 import { median, type Row } from './measure.ts';
 

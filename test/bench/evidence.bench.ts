@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { RobotsClient } from '../../src/client/index.ts';
-import { evidenceFile, replay } from '../../src/evidence/index.ts';
+import { RobotsClient } from '../../src/core/client/index.ts';
+import { evidenceFile, replay } from '../../src/extras/evidence/index.ts';
 import { median, type Row } from './measure.ts';
 import { runProgram } from './program.ts';
 
@@ -68,7 +68,7 @@ function rowsOf(
   const perSecond = (DECISIONS / median(took.map(({ replayMs }) => replayMs))) * 1_000;
   const parseMs = median(took.map((each) => each.parseMs));
   const more = (peakOfMany - peak) / 1_048_576;
-  const megabytes = (octets: number): string => `${(octets / 1_048_576).toFixed(0)} MiB`;
+  const megabytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(0)} MiB`;
   return [
     {
       what: `replay(lines), ${DECISIONS} decisions about ${ORIGINS} origins, processor time`,

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'undici';
 import { guardFetch, RobotsClient } from '../../src/index.ts';
-import { robotsInterceptor } from '../../src/guard/undici/undici.ts';
+import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { median, type Row } from './measure.ts';
 
 /** Requests in a block. */

@@ -1,4 +1,4 @@
-import { lint, parseRobots, usage } from '../../src/rules/index.ts';
+import { lint, parseRobots, usage } from '../../src/core/rules/index.ts';
 import {
   generatedFamily,
   type HostileFamily,
@@ -10,7 +10,7 @@ import { type Row } from './measure.ts';
 import { robotsParser } from './peer.ts';
 
 const AGENT = 'ExampleBot';
-const FILE_OCTETS = 500_000;
+const FILE_BYTES = 500_000;
 /** Families made at random, of which growth is measured alone. */
 const GENERATED = 24;
 
@@ -40,7 +40,7 @@ function least(rounds: number, run: (round: number) => number): number {
 
 /** The unit of all bars: the peer's first answer of a plain file, when it is warm. */
 function plainFirstAnswer(): number {
-  const text = new TextDecoder().decode(plainFile(FILE_OCTETS));
+  const text = new TextDecoder().decode(plainFile(FILE_BYTES));
   const url = 'https://example.com/products/shoes/red-sneakers-42?color=red&size=42';
   return least(MAX_ROUNDS, () =>
     processorMs(() => robotsParser('https://example.com/robots.txt', text).isAllowed(url, AGENT)),
@@ -59,8 +59,8 @@ interface Growth {
 }
 
 function answers({ file, path }: HostileFamily, rounds: number): Growth {
-  const measured = [FILE_OCTETS, FILE_OCTETS / 2].map((octets) => ({
-    bytes: file(octets),
+  const measured = [FILE_BYTES, FILE_BYTES / 2].map((bytes) => ({
+    bytes: file(bytes),
     first: Infinity,
     later: Infinity,
   }));
@@ -83,7 +83,7 @@ function answers({ file, path }: HostileFamily, rounds: number): Growth {
 
 /** What describes a whole file. */
 function describing({ file, path }: HostileFamily, rounds: number): number {
-  const bytes = file(FILE_OCTETS);
+  const bytes = file(FILE_BYTES);
   return least(rounds, () =>
     processorMs(() => {
       const robots = parseRobots(bytes);

@@ -138,7 +138,7 @@ export async function manyOrigins(count: number): Promise<Row[]> {
   const late = (await memoryAfter(count)) - before;
   const { origins } = robots.stats();
   await robots.close();
-  const megabytes = (octets: number): string => `${(octets / 1_048_576).toFixed(1)} MiB`;
+  const megabytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`;
   return [
     {
       what: `${count} distinct origins, ${origins} remembered`,

@@ -69,7 +69,7 @@ const page = (path: string): URL => new URL(`../../../${path}`, import.meta.url)
 const pages = {
   first: page('README.md'),
   tables: page('test/bench/measured.md'),
-  stores: page('src/store/README.md'),
+  stores: page('src/stores/README.md'),
 };
 const WRITE = '--write';
 const writes = process.argv.includes(WRITE);

@@ -5,7 +5,7 @@ import { benchFiles } from './files.ts';
 /** What a client holds after each of these steps, in a process of its own. Needs `--expose-gc`. */
 export interface ClientMemory {
   readonly origins: number;
-  /** Octets of all bodies. */
+  /** Bytes of all bodies. */
   readonly bodyBytes: number;
   /** In order, each after those before it. `heldBytes`: by the process; `reckonedBytes`: by `stats()`. */
   readonly steps: readonly {

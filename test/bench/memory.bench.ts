@@ -4,7 +4,7 @@ import { hostileFamilies } from '../support/hostile-files.ts';
 import type { Row } from './measure.ts';
 import type { ClientMemory } from './memory-process.ts';
 
-/** What the design grants an origin in memory: octets for each of its body, and beside that. */
+/** What the design grants an origin in memory: bytes for each of its body, and beside that. */
 const BODY_SHARE = 1.3;
 const ORIGIN_BYTES = 1_024;
 /** Of `RobotsClientOptions.cache`. */
@@ -17,7 +17,7 @@ export async function clientMemory(): Promise<Row[]> {
   const measured = (await sentBy('memory-process.js')) as ClientMemory;
   const { origins, bodyBytes, steps } = measured;
   const budget = bodyBytes * BODY_SHARE + origins * ORIGIN_BYTES;
-  const each = (bytes: number): string => `${(bytes / origins).toFixed(0)} octets`;
+  const each = (bytes: number): string => `${(bytes / origins).toFixed(0)} bytes`;
   const rows = steps.map(({ step, heldBytes, reckonedBytes, severalAgents }): Row => {
     const error = reckonedBytes / heldBytes - 1;
     const fits = severalAgents || heldBytes <= budget;
@@ -58,7 +58,7 @@ async function questionRow(): Promise<Row> {
   }
   const megabytes = most.bytes / 1_048_576;
   return {
-    what: 'memory of one question by a URL of 65,536 octets, about the worst of the hostile files',
+    what: 'memory of one question by a URL of 65,536 bytes, about the worst of the hostile files',
     ours: Number.isNaN(megabytes) ? 'not known here' : `${megabytes.toFixed(0)} MiB`,
     peer: most.family,
     ratio: '',

@@ -50,7 +50,7 @@ export function peakBytes(pid: number | undefined): number {
 export interface ProgramRun {
   readonly ms: number;
   readonly peakBytes: number;
-  readonly octets: number;
+  readonly bytes: number;
   readonly lines: number;
 }
 
@@ -62,12 +62,12 @@ export async function runProgram(argv: readonly string[], stdin: Readable | 'ign
   });
   let peak = 0;
   const watching = setInterval(() => (peak = Math.max(peak, peakBytes(child.pid) || 0)), 10);
-  let [octets, lines] = [0, 0];
+  let [bytes, lines] = [0, 0];
   child.stdout?.on('data', (chunk: Buffer) => {
-    octets += chunk.length;
+    bytes += chunk.length;
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++;
   });
   await once(child, 'close');
   clearInterval(watching);
-  return { ms: performance.now() - started, peakBytes: peak, octets, lines };
+  return { ms: performance.now() - started, peakBytes: peak, bytes, lines };
 }

@@ -8,12 +8,12 @@ import { peakBytes } from './program.ts';
  * family and by a URL as long as they may be. In a process of its own for each, which has no memory to use again. Where
  * the system does not tell peaks it sends NaN, which arrives as `null`.
  */
-const FILE_OCTETS = 500_000;
+const FILE_BYTES = 500_000;
 /** Longer URLs are refused. */
 const LONGEST_URL = 65_536;
 
 const { file, path } = hostileFamilies[process.argv[2] ?? '']!;
-const body = Uint8Array.from(file(FILE_OCTETS));
+const body = Uint8Array.from(file(FILE_BYTES));
 const client = new RobotsClient({
   agent: 'ExampleBot',
   transport: { fetch: async () => new Response(body) },

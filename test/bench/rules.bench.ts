@@ -1,5 +1,5 @@
 import { robotsParser } from './peer.ts';
-import { parseRobots, type RobotsFile } from '../../src/rules/index.ts';
+import { parseRobots, type RobotsFile } from '../../src/core/rules/index.ts';
 import { type BenchFile, inRandomOrder, random } from './files.ts';
 import { interleave, type Row } from './measure.ts';
 

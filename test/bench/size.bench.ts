@@ -1,7 +1,7 @@
 import { weighBundle, weighPackage } from '../package/weigh.ts';
 import type { Row } from './measure.ts';
 
-/** What users load and install: octets, which no machine changes. */
+/** What users load and install: bytes, which no machine changes. */
 export async function* sizes(): AsyncGenerator<Row> {
   yield* await Promise.all([
     bundled('`parseRobots` in a page', 'parseRobots', 'rules', 13.5),

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
-import { redisStore } from '../../src/store/redis/redis.ts';
-import type { RobotsStore } from '../../src/store/store.ts';
+import { lmdbStore } from '../../src/stores/lmdb/lmdb.ts';
+import { redisStore } from '../../src/stores/redis/redis.ts';
+import type { RobotsStore } from '../../src/core/store/store.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import type { BenchFile } from './files.ts';
 import { median } from './measure.ts';
@@ -22,7 +22,7 @@ interface KeptRecord {
 /** A store of the bench, and how much room it takes. */
 interface Measured {
   readonly store: RobotsStore;
-  /** Octets it holds on disk or in memory, all included. */
+  /** Bytes it holds on disk or in memory, all included. */
   bytes(): Promise<number>;
   close(): Promise<void>;
 }
@@ -102,7 +102,7 @@ async function usedMemory(server: RedisServer): Promise<number> {
 /** A row for each store: what an operation takes, and what an origin takes up. */
 export async function* stores(files: readonly BenchFile[]): AsyncGenerator<string[]> {
   const records = files.map(recordOf);
-  yield ['store', '`get`', '`set`', '`lease` and release', '`reserve`', 'octets an origin'];
+  yield ['store', '`get`', '`set`', '`lease` and release', '`reserve`', 'bytes an origin'];
   const kinds: Readonly<Record<string, () => Promise<Measured>>> = {
     'a `Map` of strings': async () => inMemory(),
     LMDB: async () => onDisk(),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Dialect, parseRobots } from '../../src/rules/index.ts';
+import { type Dialect, parseRobots } from '../../src/core/rules/index.ts';
 import { type Answer, type Case, GROUPS, LINES, RULES } from './cases.ts';
 
 const DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];

@@ -8,7 +8,7 @@ import {
   requestRate,
   type RobotsFile,
   usage,
-} from '../../src/rules/index.ts';
+} from '../../src/core/rules/index.ts';
 
 /**
  * Extra runs over cases and real files that lie beside a development checkout. They are read from there and are not

@@ -1,4 +1,4 @@
-import type { Decision } from '../../src/decision/decision.ts';
+import type { Decision } from '../../src/core/decision/decision.ts';
 import type { DemoSites } from './sites.ts';
 
 /** One URL of the crawl, and what its site was scripted to deserve. */

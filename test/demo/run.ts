@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
-import { robotsAccount } from '../../src/client/account.ts';
-import { RobotsClient } from '../../src/client/robots-client.ts';
-import type { Decision } from '../../src/decision/decision.ts';
-import { RobotsDisallowedError, RobotsUnreachableError } from '../../src/guard/refusal.ts';
-import { guardFetch } from '../../src/guard/fetch/fetch.ts';
-import { RobotsDeferredError } from '../../src/pacing/deferred.ts';
+import { crawlReport } from '../../src/extras/report/crawl-report.ts';
+import { RobotsClient } from '../../src/core/client/robots-client.ts';
+import type { Decision } from '../../src/core/decision/decision.ts';
+import { RobotsDisallowedError, RobotsUnreachableError } from '../../src/guards/shared/refusal.ts';
+import { guardFetch } from '../../src/guards/fetch/fetch.ts';
+import { RobotsDeferredError } from '../../src/core/pacing/deferred.ts';
 import { type PlannedUrl, plan, ROBOTS_REQUESTS_DESERVED } from './plan.ts';
 import { type DemoSites, RETRY_AFTER_SECONDS, startSites } from './sites.ts';
 import { table } from './table.ts';
@@ -41,7 +41,7 @@ const siteNames = ['rules', 'moved', 'canonical', 'none', 'busy', 'broken', 'han
 export async function runDemo({ onProgress }: DemoOptions = {}): Promise<DemoResult> {
   const { sites, close } = await startSites();
   const client = new RobotsClient({ agent: AGENT, deadlineMs: DEADLINE_MS });
-  const account = robotsAccount(client, { onFirstRefused: false });
+  const account = crawlReport(client, { onFirstRefused: false });
   try {
     const guarded = guardFetch(fetch, client, { pacing: PACING });
     const limit = pLimit(CONCURRENCY);

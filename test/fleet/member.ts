@@ -1,8 +1,8 @@
-import { RobotsClient } from '../../src/client/robots-client.ts';
-import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
-import { redisStore } from '../../src/store/redis/redis.ts';
-import { sqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import type { RobotsStore, StoreEvent } from '../../src/store/index.ts';
+import { RobotsClient } from '../../src/core/client/robots-client.ts';
+import { lmdbStore } from '../../src/stores/lmdb/lmdb.ts';
+import { redisStore } from '../../src/stores/redis/redis.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
+import type { RobotsStore, StoreEvent } from '../../src/core/store/index.ts';
 import { everyNameIsLocal } from './sites.ts';
 import { createInterface } from 'node:readline';
 

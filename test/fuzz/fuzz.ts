@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Outcome, nextRecord, profiles, stateOf } from '../../src/lifecycle/index.ts';
-import { decode } from '../../src/fetch/decode.ts';
-import { fetchRobots } from '../../src/fetch/index.ts';
-import type { Transport, TransportResponse } from '../../src/fetch/transport.ts';
+import { type Outcome, nextRecord, profiles, stateOf } from '../../src/core/lifecycle/index.ts';
+import { decode } from '../../src/core/fetch/decode.ts';
+import { fetchRobots } from '../../src/core/fetch/index.ts';
+import type { Transport, TransportResponse } from '../../src/core/fetch/transport.ts';
 import { RobotsClient } from '../../src/index.ts';
-import { lint, pageDirectives, parseRobots, type RobotsFile } from '../../src/rules/index.ts';
+import { lint, pageDirectives, parseRobots, type RobotsFile } from '../../src/core/rules/index.ts';
 import { Chance } from '../support/random.ts';
 import { anyAgent, anyAnswer, anyPageLine, anyTarget, type Corpus, type FuzzAnswer } from './generate.ts';
 import { verdictOn } from './oracle.ts';

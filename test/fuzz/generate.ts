@@ -103,7 +103,7 @@ function anyFields(chance: Chance): Map<string, string> {
 const soup = (chance: Chance, words: readonly string[], most: number): string =>
   Array.from({ length: 1 + chance.below(most) }, () => chance.pick(words)).join('');
 
-/** Characters of one octet each. */
+/** Characters of one byte each. */
 const noise = (chance: Chance, most: number): string =>
   Array.from({ length: chance.below(most) }, () => String.fromCharCode(chance.below(256))).join('');
 
@@ -209,35 +209,35 @@ function anyFile(chance: Chance): string {
 
 /** A real file, changed in a few places. */
 function mutated(chance: Chance, corpus: Corpus): Uint8Array {
-  let octets = Buffer.from(chance.pick(corpus));
+  let bytes = Buffer.from(chance.pick(corpus));
   for (let changes = chance.below(6); changes > 0; changes--) {
-    const at = chance.below(octets.length + 1);
-    const to = Math.min(octets.length, at + chance.below(200));
+    const at = chance.below(bytes.length + 1);
+    const to = Math.min(bytes.length, at + chance.below(200));
     switch (chance.below(6)) {
       case 0:
-        if (at < octets.length) octets[at] = chance.below(256);
+        if (at < bytes.length) bytes[at] = chance.below(256);
         break;
       case 1:
-        octets = Buffer.concat([octets.subarray(0, at), octets.subarray(to)]);
+        bytes = Buffer.concat([bytes.subarray(0, at), bytes.subarray(to)]);
         break;
       case 2:
-        octets = Buffer.concat([octets.subarray(0, to), octets.subarray(at)]);
+        bytes = Buffer.concat([bytes.subarray(0, to), bytes.subarray(at)]);
         break;
       case 3:
-        octets = Buffer.concat([
-          octets.subarray(0, at),
+        bytes = Buffer.concat([
+          bytes.subarray(0, at),
           chance.pick(corpus).subarray(0, 400),
-          octets.subarray(at),
+          bytes.subarray(at),
         ]);
         break;
       case 4:
-        octets = Buffer.concat([octets.subarray(0, at), Buffer.from(anyFile(chance)), octets.subarray(at)]);
+        bytes = Buffer.concat([bytes.subarray(0, at), Buffer.from(anyFile(chance)), bytes.subarray(at)]);
         break;
       default:
-        octets = Buffer.from(octets.toString('latin1').replaceAll('\n', chance.pick(ENDS)), 'latin1');
+        bytes = Buffer.from(bytes.toString('latin1').replaceAll('\n', chance.pick(ENDS)), 'latin1');
     }
   }
-  return octets.subarray(0, 700_000);
+  return bytes.subarray(0, 700_000);
 }
 
 function damaged(chance: Chance, coded: Uint8Array): Uint8Array {
@@ -246,11 +246,11 @@ function damaged(chance: Chance, coded: Uint8Array): Uint8Array {
   return copy.subarray(0, copy.length - chance.below(Math.min(copy.length, 30) + 1));
 }
 
-function cut(chance: Chance, octets: Uint8Array): Uint8Array[] {
+function cut(chance: Chance, bytes: Uint8Array): Uint8Array[] {
   const chunks: Uint8Array[] = [];
-  for (let at = 0; at < octets.length;) {
+  for (let at = 0; at < bytes.length;) {
     const size = chance.happens(0.1) ? 1 + chance.below(3) : 1 + chance.below(70_000);
-    chunks.push(octets.subarray(at, at + size));
+    chunks.push(bytes.subarray(at, at + size));
     at += size;
   }
   return chunks;

@@ -24,26 +24,26 @@ export function verdictOn({ status, fields, chunks, breaks }: FuzzAnswer): Verdi
   if (codings.length > 4 || !codings.every((coding) => /^(?:x-gzip|gzip|deflate|br)$/.test(coding))) {
     return { kind: 'unreachable' };
   }
-  let octets: Uint8Array = Buffer.concat(chunks);
+  let bytes: Uint8Array = Buffer.concat(chunks);
   if (breaks && codings.length === 0) {
-    return octets.length < LIMIT ? { kind: 'unreachable' } : { kind: 'unreachable-or-cut' };
+    return bytes.length < LIMIT ? { kind: 'unreachable' } : { kind: 'unreachable-or-cut' };
   }
   if (breaks) return { kind: 'unreachable-or-cut' };
   try {
-    for (const coding of codings.reverse()) octets = undo(coding, octets);
+    for (const coding of codings.reverse()) bytes = undo(coding, bytes);
   } catch {
     return { kind: 'unreachable-or-cut' };
   }
-  if (octets.length <= LIMIT) return { kind: 'success', body: octets, truncated: false };
+  if (bytes.length <= LIMIT) return { kind: 'success', body: bytes, truncated: false };
   let end = LIMIT;
-  const isEnd = (at: number): boolean => octets[at] === 0x0a || octets[at] === 0x0d;
+  const isEnd = (at: number): boolean => bytes[at] === 0x0a || bytes[at] === 0x0d;
   if (!isEnd(LIMIT)) while (end > 0 && !isEnd(end - 1)) end--;
-  return { kind: 'success', body: octets.subarray(0, end), truncated: true };
+  return { kind: 'success', body: bytes.subarray(0, end), truncated: true };
 }
 
-function undo(coding: string, octets: Uint8Array): Uint8Array {
-  if (octets.length === 0) return octets;
-  if (coding === 'br') return brotliDecompressSync(octets);
-  if (coding !== 'deflate') return gunzipSync(octets);
-  return (octets[0]! & 0x0f) === 8 ? inflateSync(octets) : inflateRawSync(octets);
+function undo(coding: string, bytes: Uint8Array): Uint8Array {
+  if (bytes.length === 0) return bytes;
+  if (coding === 'br') return brotliDecompressSync(bytes);
+  if (coding !== 'deflate') return gunzipSync(bytes);
+  return (bytes[0]! & 0x0f) === 8 ? inflateSync(bytes) : inflateRawSync(bytes);
 }

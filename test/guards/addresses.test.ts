@@ -1,8 +1,8 @@
 import { Agent, request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import { guardAxios } from '../../src/guard/axios.ts';
-import { gotHooks } from '../../src/guard/got.ts';
-import { publicOnlyAgent, robotsInterceptor } from '../../src/guard/undici/undici.ts';
+import { guardAxios } from '../../src/guards/axios/axios.ts';
+import { gotHooks } from '../../src/guards/got/got.ts';
+import { publicOnlyAgent, robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { type AddressPolicy, guardFetch, RobotsAddressRefusedError, RobotsClient } from '../../src/index.ts';
 import { lookupIn, PUBLIC } from '../support/internet.ts';
 import { answer, type Site } from '../support/site.ts';

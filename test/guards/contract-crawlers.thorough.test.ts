@@ -2,9 +2,9 @@ import { type BaseHttpClient, GotScrapingHttpClient, HttpCrawler } from '@crawle
 import type { Browser, Page } from 'playwright-core';
 import type { Browser as PuppeteerBrowser, Page as PuppeteerPage } from 'puppeteer-core';
 import { afterAll, beforeAll } from 'vitest';
-import { type SkippedRequest, withRobots } from '../../src/guard/crawlee/crawlee.ts';
-import { guardContext } from '../../src/guard/browser/playwright.ts';
-import { guardContext as guardPuppeteer } from '../../src/guard/browser/puppeteer.ts';
+import { type SkippedRequest, withRobots } from '../../src/guards/crawlee/crawlee.ts';
+import { guardContext } from '../../src/guards/browser/playwright.ts';
+import { guardContext as guardPuppeteer } from '../../src/guards/browser/puppeteer.ts';
 import type { Refusal } from '../../src/index.ts';
 import { describeWithChromium, launchChromium, launchPuppeteer } from '../support/chromium.ts';
 import { inMemory } from '../support/crawlee.ts';

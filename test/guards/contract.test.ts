@@ -1,8 +1,8 @@
 import { describe, it } from 'vitest';
-import { guardAxios } from '../../src/guard/axios.ts';
-import { gotHooks } from '../../src/guard/got.ts';
-import type { ThrowingGuardOptions } from '../../src/guard/options.ts';
-import { robotsInterceptor } from '../../src/guard/undici/undici.ts';
+import { guardAxios } from '../../src/guards/axios/axios.ts';
+import { gotHooks } from '../../src/guards/got/got.ts';
+import type { ThrowingGuardOptions } from '../../src/guards/shared/options.ts';
+import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { guardFetch, type RobotsClient } from '../../src/index.ts';
 import { type GetPage, guardContract, type GuardedClient, type PageRequest } from './contract.ts';
 import { isThorough } from '../support/thorough.ts';

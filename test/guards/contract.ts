@@ -484,7 +484,7 @@ export function guardContract(guarded: GuardedClient): void {
           if (request.url === '/robots.txt') return answer(response, { body: RULES });
           if (request.url !== '/endless') return pages(request, response);
           response.writeHead(200, { 'content-type': 'text/html' });
-          response.write('the first octets');
+          response.write('the first bytes');
         });
         open.push(
           () => server.close(),
@@ -584,7 +584,7 @@ export function guardContract(guarded: GuardedClient): void {
         const server = await signalling((_, response) => {
           response.on('close', closed.now);
           response.writeHead(200, SIGNAL);
-          response.write('the first octets');
+          response.write('the first bytes');
         });
         const refused = failure(training(server.url('/signal')));
         expect(refusalIn(await refused)).toMatchObject({ code: 'ERR_ROBOTS_USAGE' });

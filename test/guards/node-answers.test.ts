@@ -1,8 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Hop } from '../../src/guard/steps/hop.ts';
-import { NodeAnswers } from '../../src/guard/steps/node-answers.ts';
-import type { PageAnswer } from '../../src/pacing/index.ts';
+import { Hop } from '../../src/guards/shared/hop.ts';
+import { NodeAnswers } from '../../src/guards/shared/node-answers.ts';
+import type { PageAnswer } from '../../src/core/pacing/index.ts';
 
 const headers = channel('http.client.response.finish');
 

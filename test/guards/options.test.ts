@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/index.ts';
-import { assertThrowing, type GuardOptions, readGuardOptions } from '../../src/guard/options.ts';
+import { systemClock } from '../../src/core/base/index.ts';
+import { assertThrowing, type GuardOptions, readGuardOptions } from '../../src/guards/shared/options.ts';
 
 const read = (given: unknown): unknown => Reflect.apply(readGuardOptions, undefined, [given]);
 

@@ -8,10 +8,10 @@ import {
   RobotsUndecidedError,
   RobotsUnreachableError,
   RobotsUsageError,
-} from '../../src/guard/refusal.ts';
-import { usageOf } from '../../src/decision/usage-decision.ts';
+} from '../../src/guards/shared/refusal.ts';
+import { usageOf } from '../../src/core/decision/usage-decision.ts';
 import { type Decision, RobotsDeferredError } from '../../src/index.ts';
-import { parseRobots, type UsageOptions } from '../../src/rules/index.ts';
+import { parseRobots, type UsageOptions } from '../../src/core/rules/index.ts';
 
 const BASE = {
   url: 'https://example.com/private',

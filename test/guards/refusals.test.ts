@@ -9,9 +9,9 @@ import {
   RobotsClosedError,
   RobotsDeferredError,
 } from '../../src/index.ts';
-import { gotHooks } from '../../src/guard/got.ts';
-import type { RobotsInit } from '../../src/guard/ignore.ts';
-import type { IgnoredRequest } from '../../src/guard/options.ts';
+import { gotHooks } from '../../src/guards/got/got.ts';
+import type { RobotsInit } from '../../src/guards/shared/ignore.ts';
+import type { IgnoredRequest } from '../../src/guards/shared/options.ts';
 import { pagesOf, realms, recording, redirecting, ScriptedClient, site } from './support.ts';
 
 const call = (...given: unknown[]): unknown => Reflect.apply(guardFetch, undefined, given);

@@ -8,7 +8,7 @@ import { afterEachTest } from '../support/after-each-test.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
 
 /** The signing `fetch` of the guide, as it stands there. */
-const guide = readFileSync(new URL('../../src/guard/README.md', import.meta.url), 'utf8');
+const guide = readFileSync(new URL('../../src/guards/README.md', import.meta.url), 'utf8');
 const recipe = /### A signed bot\n.*?```ts\n(.*?)\nconst robots = /s.exec(guide)?.[1] ?? '';
 const folder = new URL('../../build/signed-bot/', import.meta.url);
 
@@ -80,8 +80,8 @@ function faultIn(headers: IncomingHttpHeaders, key: KeyObject, now: number): str
     ...identifiers.map((identifier) => `${identifier}: ${values[identifier]}`),
     `"@signature-params": ${parameters}`,
   ].join('\n');
-  const octets = /^:([A-Za-z0-9+/]+={0,2}):$/.exec(member(headers['signature'], label))?.[1] ?? '';
-  return verify(null, Buffer.from(base), key, Buffer.from(octets, 'base64')) ? undefined : 'signature';
+  const bytes = /^:([A-Za-z0-9+/]+={0,2}):$/.exec(member(headers['signature'], label))?.[1] ?? '';
+  return verify(null, Buffer.from(base), key, Buffer.from(bytes, 'base64')) ? undefined : 'signature';
 }
 
 const faults = ({ requests }: Site): (string | undefined)[] =>

@@ -14,11 +14,11 @@ const LEAST_SCORE = 85;
 
 /** The rooms that are mutated, and the tests that judge them. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  lifecycle: ['test/lifecycle/**'],
-  rules: ['test/rules/**', 'test/conformance/**'],
-  cache: ['test/cache/**', 'test/client/**'],
-  fetch: ['test/fetch/**', 'test/client/**'],
-  guard: ['test/guard/**'],
+  lifecycle: ['test/core/lifecycle/**'],
+  rules: ['test/core/rules/**', 'test/conformance/**'],
+  cache: ['test/core/cache/**', 'test/core/client/**'],
+  fetch: ['test/core/fetch/**', 'test/core/client/**'],
+  guard: ['test/guards/**'],
 };
 
 /** The file of tests that has the name of a file. */

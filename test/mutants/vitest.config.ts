@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     include: process.env['MUTANTS_TESTS']?.split(',') ?? [],
     // Mutated code is larger than what is published.
-    exclude: ['test/**/*.thorough.test.ts', 'test/rules/bundle.test.ts'],
+    exclude: ['test/**/*.thorough.test.ts', 'test/core/rules/bundle.test.ts'],
     // Modules are loaded once: a mutant is switched on in them, not compiled in.
     isolate: false,
     setupFiles: ['test/support/setup.ts', 'test/mutants/setup.ts'],

@@ -19,7 +19,7 @@ import { promisify } from 'node:util';
  * package of the folder. Where no container tool works, its steps are run one by one in a folder that stands for the
  * image, and its user by a number.
  */
-const GUIDE = 'src/serve/README.md';
+const GUIDE = 'src/apps/serve/README.md';
 const PORT = 8309;
 const URL_OF_SERVICE = `http://127.0.0.1:${PORT}`;
 /** `node` in the official images. */

@@ -8,7 +8,7 @@ import { startSite } from '../support/site.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const source = `${root}src/index.ts`;
-const WITHOUT_UNDICI = `${root}src/fetch/platform/fetch.ts`;
+const WITHOUT_UNDICI = `${root}src/core/fetch/platform/fetch.ts`;
 
 interface Bundled {
   readonly code: string;
@@ -46,11 +46,11 @@ async function bundled(names: string, splits = false): Promise<Bundled> {
     for (const each of chunk.imports) load(each);
   };
   load(fileName);
-  const octets = [...first].map((name) => gzipped(chunks.get(name)));
+  const bytes = [...first].map((name) => gzipped(chunks.get(name)));
   return {
     code,
     imports: [...imports, ...dynamicImports].filter((name) => name !== fileName),
-    firstBytes: octets.reduce((sum, each) => sum + each, 0),
+    firstBytes: bytes.reduce((sum, each) => sum + each, 0),
   };
 }
 

@@ -6,7 +6,7 @@ import { type OutputChunk, rolldown } from 'rolldown';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const ENTRY = 'canfetch-size-entry';
 
-/** Octets of minified code, compressed. */
+/** Bytes of minified code, compressed. */
 export interface BundleSize {
   /** What is loaded with the import. */
   readonly atOnce: number;
@@ -46,10 +46,10 @@ export async function weighBundle(names: string, entrance: string): Promise<Bund
     }
   };
   load(output[0].fileName);
-  const octets = (some: Iterable<OutputChunk>): number =>
+  const bytes = (some: Iterable<OutputChunk>): number =>
     [...some].reduce((sum, { code }) => sum + gzipSync(code, { level: 9 }).length, 0);
-  const atOnce = octets(first);
-  return { atOnce, later: octets(chunks.values()) - atOnce, imports: [...imports] };
+  const atOnce = bytes(first);
+  return { atOnce, later: bytes(chunks.values()) - atOnce, imports: [...imports] };
 }
 
 /** What the package weighs to those who install it. It has to be built. */

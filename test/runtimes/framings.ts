@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
 /**
- * Answers to a request for robots.txt that are not one whole file, octet by octet. Each is made from {@link FILE}, which
+ * Answers to a request for robots.txt that are not one whole file, byte by byte. Each is made from {@link FILE}, which
  * disallows `/private`; read in part, still coded, or as another answer it would allow it.
  */
 export const FILE = `#${'comment '.repeat(40)}\nUser-agent: *\nDisallow: /private\n`;
@@ -10,20 +10,20 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 /** A page may read the answer, but not all of its fields. */
 const CORS = 'access-control-allow-origin: *\r\n';
 
-function octets(...parts: readonly (string | Uint8Array)[]): Uint8Array {
+function bytes(...parts: readonly (string | Uint8Array)[]): Uint8Array {
   return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)));
 }
 
 /** An answer with a length that fits its body. */
 const answer = (fields: string, body: string | Uint8Array, status = OK): Uint8Array =>
-  octets(status, CORS, fields, `content-length: ${body.length}\r\n\r\n`, body);
+  bytes(status, CORS, fields, `content-length: ${body.length}\r\n\r\n`, body);
 
 /** The chunks cut the file within its names, so that nothing of it is a rule where they are left in the body. */
 const CHUNKS = ['User-ag', 'ent: *\nDisal', 'low: /pri', 'vate\n']
   .map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`)
   .join('');
 const chunked = (field: string, end = '0\r\n\r\n'): Uint8Array =>
-  octets(OK, CORS, `transfer-encoding:${field}\r\n\r\n`, CHUNKS, end);
+  bytes(OK, CORS, `transfer-encoding:${field}\r\n\r\n`, CHUNKS, end);
 
 const ENCODE: Readonly<Record<string, (file: string) => Uint8Array>> = {
   gzip: (file) => gzipSync(file),
@@ -32,7 +32,7 @@ const ENCODE: Readonly<Record<string, (file: string) => Uint8Array>> = {
   'raw deflate': (file) => deflateRawSync(file),
 };
 
-type Named = readonly [name: string, octets: Uint8Array];
+type Named = readonly [name: string, bytes: Uint8Array];
 
 const half = (whole: Uint8Array): Uint8Array => whole.subarray(0, Math.floor(whole.length / 2));
 
@@ -55,15 +55,15 @@ const CODED: readonly Named[] = Object.entries(ENCODE).flatMap(([name, encode]):
       `${name} as ${JSON.stringify(spelt)}, cut`,
       answer(`content-encoding:${spelt}\r\n`, half(encode(FILE))),
     ]),
-    [`${name} without an octet`, octets(OK, CORS, `content-encoding: ${field}\r\n\r\n`)],
-    [`${name}, closed early`, octets(OK, CORS, `content-encoding: ${field}\r\n\r\n`, half(encode(FILE)))],
+    [`${name} without an byte`, bytes(OK, CORS, `content-encoding: ${field}\r\n\r\n`)],
+    [`${name}, closed early`, bytes(OK, CORS, `content-encoding: ${field}\r\n\r\n`, half(encode(FILE)))],
     [
       `${name} behind an empty stream`,
-      answer(`content-encoding: ${field}\r\n`, octets(encode(''), encode(FILE))),
+      answer(`content-encoding: ${field}\r\n`, bytes(encode(''), encode(FILE))),
     ],
     [
       `text behind an empty ${name} stream`,
-      answer(`content-encoding: ${field}\r\n`, octets(encode(''), FILE)),
+      answer(`content-encoding: ${field}\r\n`, bytes(encode(''), FILE)),
     ],
     [
       `${name} on a second line`,
@@ -78,7 +78,7 @@ const CODED: readonly Named[] = Object.entries(ENCODE).flatMap(([name, encode]):
 
 const twice = (one: string, other: string): Uint8Array =>
   ENCODE[other]!('').length === 0
-    ? octets()
+    ? bytes()
     : (
         { br: brotliCompressSync, deflate: deflateSync, gzip: gzipSync } as Record<
           string,
@@ -158,15 +158,15 @@ export const framings: Readonly<Record<string, Uint8Array>> = Object.fromEntries
     `the status ${JSON.stringify(status)}`,
     answer('', 'none', `HTTP/1.1 ${status} Not Found\r\n`),
   ]),
-  ['two lengths', octets(OK, CORS, `content-length: 5\r\ncontent-length: ${FILE.length}\r\n\r\n`, FILE)],
-  ['two lengths in a list', octets(OK, CORS, `content-length: 5, ${FILE.length}\r\n\r\n`, FILE)],
-  ['a length with a sign', octets(OK, CORS, `content-length: +5\r\n\r\n`, FILE)],
-  ['a negative length', octets(OK, CORS, `content-length: -5\r\n\r\n`, FILE)],
-  ['a length that is none', octets(OK, CORS, `content-length: 0x5\r\n\r\n`, FILE)],
-  ['a length with a tail', octets(OK, CORS, `content-length: 5x\r\n\r\n`, FILE)],
+  ['two lengths', bytes(OK, CORS, `content-length: 5\r\ncontent-length: ${FILE.length}\r\n\r\n`, FILE)],
+  ['two lengths in a list', bytes(OK, CORS, `content-length: 5, ${FILE.length}\r\n\r\n`, FILE)],
+  ['a length with a sign', bytes(OK, CORS, `content-length: +5\r\n\r\n`, FILE)],
+  ['a negative length', bytes(OK, CORS, `content-length: -5\r\n\r\n`, FILE)],
+  ['a length that is none', bytes(OK, CORS, `content-length: 0x5\r\n\r\n`, FILE)],
+  ['a length with a tail', bytes(OK, CORS, `content-length: 5x\r\n\r\n`, FILE)],
   [
     'a file cut under its length',
-    octets(OK, CORS, `content-length: ${FILE.length}\r\n\r\n`, half(Buffer.from(FILE))),
+    bytes(OK, CORS, `content-length: ${FILE.length}\r\n\r\n`, half(Buffer.from(FILE))),
   ],
   ...[
     'bytes 0-26/9999',

@@ -9,7 +9,7 @@ export interface PlannedAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly gzip?: boolean;
-  /** The name of an answer of {@link framings}. It is sent octet by octet, and the connection closed. */
+  /** The name of an answer of {@link framings}. It is sent byte by byte, and the connection closed. */
   readonly framing?: string;
   /** Answers after so many milliseconds. `null`: never. */
   readonly afterMs?: number | null;

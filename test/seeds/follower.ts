@@ -1,16 +1,16 @@
 import { Agent } from 'undici';
 import { afterEachTest } from '../support/after-each-test.ts';
-import type { FetchFunction } from '../../src/fetch/index.ts';
-import type { Transport } from '../../src/fetch/transport.ts';
+import type { FetchFunction } from '../../src/core/fetch/index.ts';
+import type { Transport } from '../../src/core/fetch/transport.ts';
 import { type ProfileName, RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
-import { type Dialect, parseRobots, type RobotsFile } from '../../src/rules/index.ts';
+import { type Dialect, parseRobots, type RobotsFile } from '../../src/core/rules/index.ts';
 import {
   type FakeOrigin,
   fakeOrigin,
   type FakeOriginOptions,
   type VirtualClock,
   virtualClock,
-} from '../../src/testing/index.ts';
+} from '../../src/extras/testing/index.ts';
 import { type FtpScript, type FtpSite, startFtpSite } from '../support/ftp-site.ts';
 import { type Site, startRawSite } from '../support/site.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { guardFetch } from '../../src/index.ts';
-import { ftpTransport } from '../../src/fetch/ftp.ts';
-import type { FakeAnswer } from '../../src/testing/index.ts';
+import { ftpTransport } from '../../src/extras/ftp/ftp.ts';
+import type { FakeAnswer } from '../../src/extras/testing/index.ts';
 import { googlePathMatches, type Situation } from '../support/tables.ts';
 import {
   DAY,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { guardFetch, profiles, RobotsClient } from '../../src/index.ts';
 import { DAY, follower, HOUR, reader, readerOf, rawSite, site, web, withoutNames } from './follower.ts';
-import { productToken } from '../../src/rules/index.ts';
+import { productToken } from '../../src/core/rules/index.ts';
 
 /**
  * "Robots Exclusion Protocol, Internet Draft": what became RFC 9309. The profile `rfc9309` stands for it; where the

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../src/index.ts';
-import { productToken } from '../../src/rules/index.ts';
+import { productToken } from '../../src/core/rules/index.ts';
 import {
   DAY,
   follower,

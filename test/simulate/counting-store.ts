@@ -1,15 +1,15 @@
-import { compress, decompress } from '../../src/store/value.ts';
+import { compress, decompress } from '../../src/core/store/value.ts';
 import type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../../src/index.ts';
 
 interface Held {
-  readonly octets: Buffer;
+  readonly bytes: Buffer;
   readonly until: number;
 }
 
 /** What a Redis store would do and hold, in memory: each call is one command, values are packed as there. */
 export class CountingStore implements RobotsStore {
   commands = 0;
-  /** Octets of values that went to the server or came from it. */
+  /** Bytes of values that went to the server or came from it. */
   moved = 0;
   private readonly clock: { now(): number };
   private readonly values = new Map<string, Held>();
@@ -20,11 +20,11 @@ export class CountingStore implements RobotsStore {
     this.clock = clock;
   }
 
-  /** Octets of all keys and values, without the server's own bookkeeping. */
+  /** Bytes of all keys and values, without the server's own bookkeeping. */
   get bytes(): number {
-    let bytes = 0;
-    for (const [key, { octets }] of this.values) bytes += key.length + octets.length;
-    return bytes;
+    let total = 0;
+    for (const [key, { bytes }] of this.values) total += key.length + bytes.length;
+    return total;
   }
 
   get(key: string): Promise<string | undefined> {
@@ -70,13 +70,13 @@ export class CountingStore implements RobotsStore {
   private async read(key: string): Promise<string | undefined> {
     const held = this.values.get(key);
     if (held === undefined || held.until <= this.clock.now()) return undefined;
-    this.moved += held.octets.length;
-    return decompress(held.octets);
+    this.moved += held.bytes.length;
+    return decompress(held.bytes);
   }
 
   private async write(key: string, value: string, ttlMs: number): Promise<void> {
-    const octets = await compress(value);
-    this.moved += octets.length;
-    this.values.set(key, { octets, until: this.clock.now() + ttlMs });
+    const bytes = await compress(value);
+    this.moved += bytes.length;
+    this.values.set(key, { bytes, until: this.clock.now() + ttlMs });
   }
 }

@@ -1,12 +1,12 @@
-import { Lazy } from '../../src/base/index.ts';
+import { Lazy } from '../../src/core/base/index.ts';
 import { setImmediate } from 'node:timers/promises';
 import { benchFiles, random } from '../bench/files.ts';
 import { markdown } from '../bench/measure.ts';
-import { type CacheEntry, OriginMemory, Renewals } from '../../src/cache/index.ts';
-import { attemptDue, type Outcome, profiles, stateOf } from '../../src/lifecycle/index.ts';
-import type { StoreEvent } from '../../src/store/index.ts';
-import { StoredOrigins } from '../../src/store/stored-origins.ts';
-import { RecordCodec } from '../../src/store/record/record-codec.ts';
+import { type CacheEntry, OriginMemory, Renewals } from '../../src/core/cache/index.ts';
+import { attemptDue, type Outcome, profiles, stateOf } from '../../src/core/lifecycle/index.ts';
+import type { StoreEvent } from '../../src/core/store/index.ts';
+import { StoredOrigins } from '../../src/core/store/stored-origins.ts';
+import { RecordCodec } from '../../src/core/store/record/record-codec.ts';
 import { CountingStore } from './counting-store.ts';
 import { simulatePauses } from './pauses.ts';
 
@@ -139,7 +139,7 @@ async function simulate(members: number): Promise<string[]> {
   const links = tally.sessions * LINKS;
   const perSecond = (count: number): string => ((count * SCALE) / (DAYS * 86_400)).toFixed(0);
   const percent = (count: number, digits = 2): string => `${((100 * count) / links).toFixed(digits)} %`;
-  const megabytes = (octets: number): string => `${((octets * SCALE) / 1e6).toFixed(0)} MB`;
+  const megabytes = (bytes: number): string => `${((bytes * SCALE) / 1e6).toFixed(0)} MB`;
   return [
     String(members),
     perSecond(links),

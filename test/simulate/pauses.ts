@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { random } from '../bench/files.ts';
-import type { Decision } from '../../src/decision/index.ts';
-import { paceOf, type PageAnswer, type PacingOptions } from '../../src/pacing/index.ts';
-import { Pacer } from '../../src/pacing/pacer.ts';
-import { nextPause } from '../../src/pacing/pause.ts';
-import { virtualClock, type VirtualClock } from '../../src/testing/index.ts';
+import type { Decision } from '../../src/core/decision/index.ts';
+import { paceOf, type PageAnswer, type PacingOptions } from '../../src/core/pacing/index.ts';
+import { Pacer } from '../../src/core/pacing/pacer.ts';
+import { nextPause } from '../../src/core/pacing/pause.ts';
+import { virtualClock, type VirtualClock } from '../../src/extras/testing/index.ts';
 
 /**
  * A day of 10,000 sites, each with 60 pages that are crawled from some time of the day on. Three in a hundred sites answer

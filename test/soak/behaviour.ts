@@ -1,14 +1,14 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import {
   type AnswerHeaders,
-  meaningOfStatus,
+  classifyStatus,
   type Outcome,
   type Profile,
-} from '../../src/lifecycle/index.ts';
+} from '../../src/core/lifecycle/index.ts';
 import type { Play } from '../support/play.ts';
 import type { Chance } from '../support/random.ts';
 
-/** What one attempt meets, told twice: to the server, octet by octet, and to the model, as the outcome it must be. */
+/** What one attempt meets, told twice: to the server, byte by byte, and to the model, as the outcome it must be. */
 export interface Behaviour {
   readonly name: string;
   /** Answers a request. */
@@ -84,8 +84,8 @@ function rules(chance: Chance, origin: string): Behaviour {
   const etag = chance.happens(0.5) ? `"${file.length}-${cacheControl ?? ''}"` : undefined;
   const code = chance.pick([200, 200, 200, 203, 206]);
   const coding = chance.pick(['', '', 'gzip', 'br']);
-  const octets = encoder.encode(file);
-  const coded = coding === 'gzip' ? gzipSync(octets) : coding === 'br' ? brotliCompressSync(octets) : octets;
+  const bytes = encoder.encode(file);
+  const coded = coding === 'gzip' ? gzipSync(bytes) : coding === 'br' ? brotliCompressSync(bytes) : bytes;
   const kept = cacheControl === undefined ? '' : `cache-control: ${cacheControl}\r\n`;
   const fields = `${kept}${etag === undefined ? '' : `etag: ${etag}\r\n`}`;
   const headers: AnswerHeaders = {
@@ -97,14 +97,13 @@ function rules(chance: Chance, origin: string): Behaviour {
     name: 'rules',
     play: ({ ifNoneMatch, acceptEncoding }) => {
       if (etag !== undefined && ifNoneMatch === etag) return [head(304, fields, undefined)];
-      if (coding === '' || !acceptEncoding.includes(coding))
-        return [head(code, fields, octets.length), octets];
+      if (coding === '' || !acceptEncoding.includes(coding)) return [head(code, fields, bytes.length), bytes];
       return [head(code, `${fields}content-encoding: ${coding}\r\n`, coded.length), coded];
     },
     outcome: (_profile, sentEtag) =>
       etag !== undefined && sentEtag === etag
         ? { kind: 'not-modified', status: 304, headers, ...route }
-        : { kind: 'success', status: code, headers, body: octets, truncated: false, ...route },
+        : { kind: 'success', status: code, headers, body: bytes, truncated: false, ...route },
     requests: () => 1,
   };
 }
@@ -118,7 +117,7 @@ function status(chance: Chance, origin: string): Behaviour {
     name: `status ${code}`,
     play: () => [head(code, fields, code === 204 ? undefined : 0)],
     outcome: (profile) => {
-      const kind = code === 204 ? 'rules' : meaningOfStatus(code, profile);
+      const kind = code === 204 ? 'rules' : classifyStatus(code, profile);
       if (kind === 'rules') {
         return {
           kind: 'success',
@@ -145,12 +144,12 @@ function status(chance: Chance, origin: string): Behaviour {
 
 /** A redirect to the robots.txt of `to`, which has rules. */
 export function move(chance: Chance, to: string): Move {
-  const octets = encoder.encode(chance.pick(FILES));
+  const bytes = encoder.encode(chance.pick(FILES));
   const outcome: Outcome = {
     kind: 'success',
     status: 200,
     headers: {},
-    body: octets,
+    body: bytes,
     truncated: false,
     finalUrl: `${to}/robots.txt`,
     hops: 1,
@@ -164,7 +163,7 @@ export function move(chance: Chance, to: string): Move {
     },
     at: {
       name: 'moved to',
-      play: () => [head(200, '', octets.length), octets],
+      play: () => [head(200, '', bytes.length), bytes],
       outcome: () => ({ ...outcome, hops: 0 }),
       requests: () => 1,
     },
@@ -174,14 +173,14 @@ export function move(chance: Chance, to: string): Move {
 /** Redirects within the origin, then rules. */
 function chain(chance: Chance, origin: string): Behaviour {
   const length = 1 + chance.below(7);
-  const octets = encoder.encode(chance.pick(FILES));
+  const bytes = encoder.encode(chance.pick(FILES));
   return {
     name: `chain of ${length}`,
     play: ({ path }) => {
       const step = path === '/robots.txt' ? 0 : Number(path.slice(2));
       return step < length
         ? [head(301, `location: /r${step + 1}\r\n`, 0)]
-        : [head(200, '', octets.length), octets];
+        : [head(200, '', bytes.length), bytes];
     },
     outcome: (profile) => {
       const followed = Math.min(length, profile.maxRedirects);
@@ -190,7 +189,7 @@ function chain(chance: Chance, origin: string): Behaviour {
         hops: followed,
       };
       return followed === length
-        ? { kind: 'success', status: 200, headers: {}, body: octets, truncated: false, ...route }
+        ? { kind: 'success', status: 200, headers: {}, body: bytes, truncated: false, ...route }
         : endless(profile, 'too-many-redirects', 301, route);
     },
     requests: (profile) => Math.min(length, profile.maxRedirects) + 1,
@@ -247,7 +246,7 @@ function broken(chance: Chance, origin: string): Behaviour {
     ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\nAllow: /\n', 200],
   ] as const);
   return {
-    name: `${step} after ${before.length} octets`,
+    name: `${step} after ${before.length} bytes`,
     play: () => (before === '' ? [step] : [before, step]),
     outcome: () => ({
       kind: 'unreachable',

@@ -5,10 +5,10 @@ import {
   type OriginRecord,
   type Profile,
   stateOf,
-  withPauseFrom,
+  restartBackoff,
   withSiteSignal,
-} from '../../src/lifecycle/index.ts';
-import { parseRobots } from '../../src/rules/index.ts';
+} from '../../src/core/lifecycle/index.ts';
+import { parseRobots } from '../../src/core/rules/index.ts';
 import type { Behaviour } from './behaviour.ts';
 
 /** What every answer about one URL has to say. */
@@ -37,7 +37,7 @@ export class Model {
   due(origin: string, now: number): AttemptDue {
     const record = this.records.get(origin);
     if (record === undefined) return 'now';
-    const paused = withPauseFrom(record, this.profile, now);
+    const paused = restartBackoff(record, this.profile, now);
     this.records.set(origin, paused);
     return attemptDue(paused, this.profile, now);
   }

@@ -1,9 +1,9 @@
-import { RobotsClient } from '../../src/client/robots-client.ts';
-import type { EmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
-import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
-import { sqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import type { RobotsStore } from '../../src/store/store.ts';
-import { readRecordKey } from '../../src/store/store-key.ts';
+import { RobotsClient } from '../../src/core/client/robots-client.ts';
+import type { EmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
+import { lmdbStore } from '../../src/stores/lmdb/lmdb.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
+import type { RobotsStore } from '../../src/core/store/store.ts';
+import { readRecordKey } from '../../src/core/store/store-key.ts';
 
 /** `prefetch-worker <lmdb|sqlite> <path> <port> <count>`: prefetches so many origins of 127.0.0.0/8, and tells when. */
 export interface Told {

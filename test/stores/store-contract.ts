@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RobotsStore } from '../../src/store/store.ts';
+import type { RobotsStore } from '../../src/core/store/store.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/client.ts';
 
 /** A store with nothing in it. */
@@ -37,8 +37,8 @@ const VALUES: Readonly<Record<string, string>> = {
   'every UTF-16 code unit': everyCodeUnit,
   'a lone surrogate': 'a\ud800b',
   'lone surrogates, many': '\udc00\ud800'.repeat(2_000),
-  '1,024 octets': 'x'.repeat(1_024),
-  '1,025 octets': 'x'.repeat(1_025),
+  '1,024 bytes': 'x'.repeat(1_024),
+  '1,025 bytes': 'x'.repeat(1_025),
   '1 MB of one line': 'Disallow: /private/*.html$\n'.repeat(40_000),
   '1 MB that nothing compresses': randomBytes(750_000).toString('base64'),
   '512,000 control characters in JSON': JSON.stringify('\0'.repeat(512_000)),

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
-import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
-import { redisStore } from '../../src/store/redis/redis.ts';
-import { sqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import type { RobotsStore } from '../../src/store/store.ts';
+import { lmdbStore } from '../../src/stores/lmdb/lmdb.ts';
+import { redisStore } from '../../src/stores/redis/redis.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
+import type { RobotsStore } from '../../src/core/store/store.ts';
 
 /** `store-worker <lmdb|lmdb-opened|redis|sqlite> <where>`: does as it is told, until it is told nothing more. */
 export interface WorkerTask {

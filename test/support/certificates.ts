@@ -60,8 +60,8 @@ function certificate({ host, from, until, subject, issuer, isAuthority = false }
     der(0xa3, sequence(isAuthority ? basicConstraints() : subjectAltName(host))),
   );
   const signature = sign('sha256', toBeSigned, issuer.privateKey);
-  const octets = sequence(toBeSigned, ECDSA_WITH_SHA256, der(0x03, Buffer.of(0), signature));
-  const lines = octets.toString('base64').match(/.{1,64}/g) ?? [];
+  const bytes = sequence(toBeSigned, ECDSA_WITH_SHA256, der(0x03, Buffer.of(0), signature));
+  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }
 
@@ -77,7 +77,7 @@ function der(tag: number, ...contents: readonly Buffer[]): Buffer {
 }
 
 const sequence = (...contents: readonly Buffer[]): Buffer => der(0x30, ...contents);
-const integer = (octets: Buffer): Buffer => der(0x02, octets);
+const integer = (bytes: Buffer): Buffer => der(0x02, bytes);
 const objectId = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
 
 const ECDSA_WITH_SHA256 = sequence(objectId('2a8648ce3d040302'));

@@ -98,19 +98,19 @@ function write(
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(addresses.length, 6);
   const records = addresses.map((address) => {
-    const octets = octetsOf(address);
-    const record = Buffer.alloc(12 + octets.length);
+    const bytes = bytesOf(address);
+    const record = Buffer.alloc(12 + bytes.length);
     record.writeUInt16BE(0xc000 | HEADER, 0);
     record.writeUInt16BE(type === 'A' ? 1 : 28, 2);
     record.writeUInt16BE(1, 4);
-    record.writeUInt16BE(octets.length, 10);
-    record.set(octets, 12);
+    record.writeUInt16BE(bytes.length, 10);
+    record.set(bytes, 12);
     return record;
   });
   return Buffer.concat([header, query.subarray(HEADER, end), ...records]);
 }
 
-function octetsOf(address: string): number[] {
+function bytesOf(address: string): number[] {
   if (!address.includes(':')) return address.split('.').map(Number);
   const [head = '', tail] = address
     .split('::')

@@ -1,11 +1,11 @@
-import type { EvidenceEntry } from '../../src/evidence/entry.ts';
+import type { EvidenceEntry } from '../../src/core/client/evidence/entry.ts';
 import {
   replay,
   type ReplayDifference,
   type ReplayOptions,
   type ReplayReport,
-} from '../../src/evidence/index.ts';
-import { storedBody } from '../../src/store/record/stored-body.ts';
+} from '../../src/extras/evidence/index.ts';
+import { storedBody } from '../../src/core/store/record/stored-body.ts';
 
 /** Collects the entries of clients, and gives them as the lines of one file. */
 export class Recording {

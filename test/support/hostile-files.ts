@@ -5,25 +5,25 @@ import { Chance } from './random.ts';
  * describing that it makes slow. A file may have any size, so that growth can be measured.
  */
 export interface HostileFamily {
-  readonly file: (octets: number) => Uint8Array;
+  readonly file: (bytes: number) => Uint8Array;
   readonly path: string;
 }
 
-export const PATH_OCTETS = 8_000;
+export const PATH_BYTES = 8_000;
 
-/** Every octet that the rules have, where it helps none of them: what tells targets apart at a glance tells nothing. */
-const EVERY_OCTET = '/9876543210_.=&-zyxwvutsrqponmlkjihgfedcba';
+/** Every byte that the rules have, where it helps none of them: what tells targets apart at a glance tells nothing. */
+const EVERY_BYTE = '/9876543210_.=&-zyxwvutsrqponmlkjihgfedcba';
 
 /** URLs with the path of a family, all different. */
 export const urlOf = (path: string, number: number): string =>
-  `https://example.com/${path}${EVERY_OCTET}${number}`;
+  `https://example.com/${path}${EVERY_BYTE}${number}`;
 
 const encoder = new TextEncoder();
 
-/** A file of so many octets, of lines that differ. */
-function linesOf(octets: number, line: (index: number) => string): Uint8Array {
+/** A file of so many bytes, of lines that differ. */
+function linesOf(bytes: number, line: (index: number) => string): Uint8Array {
   const lines = ['User-agent: *\n'];
-  for (let index = 0, length = lines[0]!.length; length < octets; index++) {
+  for (let index = 0, length = lines[0]!.length; length < bytes; index++) {
     const next = `${line(index)}\n`;
     length += next.length;
     lines.push(next);
@@ -31,12 +31,12 @@ function linesOf(octets: number, line: (index: number) => string): Uint8Array {
   return encoder.encode(lines.join(''));
 }
 
-const rules = (octets: number, pattern: (index: number) => string): Uint8Array =>
-  linesOf(octets, (index) => `Disallow: ${pattern(index)}`);
+const rules = (bytes: number, pattern: (index: number) => string): Uint8Array =>
+  linesOf(bytes, (index) => `Disallow: ${pattern(index)}`);
 
 const nth = (index: number): string => index.toString(36).padStart(3, 'z');
 const a = (count: number): string => 'a'.repeat(count);
-const A_PATH = a(PATH_OCTETS);
+const A_PATH = a(PATH_BYTES);
 
 /** Pseudo-random characters of these. */
 function characters(count: number, of: string, chance: Chance = new Chance(23)): string {
@@ -46,103 +46,103 @@ function characters(count: number, of: string, chance: Chance = new Chance(23)):
 }
 
 /** Rules of `count` pieces of so many letters each: all pairs of them occur everywhere. `end` occurs in no path. */
-function randomPieces(octets: number, letters: number, count: number, end = ''): Uint8Array {
+function randomPieces(bytes: number, letters: number, count: number, end = ''): Uint8Array {
   const chance = new Chance(29);
   return rules(
-    octets,
+    bytes,
     () => `/*${Array.from({ length: count }, () => characters(letters, 'ab', chance)).join('*')}${end}`,
   );
 }
 
 const IN_PATHS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!&()+,;=@:/';
-const RANDOM_PATH = characters(PATH_OCTETS, IN_PATHS);
+const RANDOM_PATH = characters(PATH_BYTES, IN_PATHS);
 
-/** Random octets, as a URL parser escapes them. */
+/** Random bytes, as a URL parser escapes them. */
 function randomEscapes(): string {
   const chance = new Chance(31);
   let text = '';
-  while (text.length < PATH_OCTETS) text += `%${chance.below(256).toString(16).padStart(2, '0')}`;
+  while (text.length < PATH_BYTES) text += `%${chance.below(256).toString(16).padStart(2, '0')}`;
   return text;
 }
 
-const nearlyFitting = (octets: number): Uint8Array => rules(octets, (n) => `/*${a(8)}b${nth(n)}`);
-const random20 = (octets: number): Uint8Array => rules(octets, (n) => `/*${nth(n)}*${nth(n * 7)}*8_0`);
-const folding = (octets: number): Uint8Array => rules(octets, (n) => `/*%2F${nth(n)}`);
+const nearlyFitting = (bytes: number): Uint8Array => rules(bytes, (n) => `/*${a(8)}b${nth(n)}`);
+const random20 = (bytes: number): Uint8Array => rules(bytes, (n) => `/*${nth(n)}*${nth(n * 7)}*8_0`);
+const folding = (bytes: number): Uint8Array => rules(bytes, (n) => `/*%2F${nth(n)}`);
 
 export const hostileFamilies: Readonly<Record<string, HostileFamily>> = {
   'pieces that nearly fit': { file: nearlyFitting, path: A_PATH },
-  'pieces that nearly fit often': { file: nearlyFitting, path: `${a(30)}b`.repeat(PATH_OCTETS / 31) },
+  'pieces that nearly fit often': { file: nearlyFitting, path: `${a(30)}b`.repeat(PATH_BYTES / 31) },
   'pieces, and random characters': { file: random20, path: RANDOM_PATH },
-  'pieces, and random octets': { file: random20, path: randomEscapes() },
-  'two pieces': { file: (octets) => rules(octets, (n) => `/*a*b${nth(n)}`), path: A_PATH },
-  'one shared prefix before a star': { file: (octets) => rules(octets, (n) => `/a*${nth(n)}`), path: A_PATH },
-  'one long shared prefix': { file: (octets) => rules(octets, (n) => `/${a(1_500)}${nth(n)}`), path: A_PATH },
-  'prefixes of each other': { file: (octets) => rules(octets, (n) => `/${a(n + 1)}`), path: A_PATH },
-  'escapes that fold': { file: folding, path: `?${'x/y:'.repeat(PATH_OCTETS / 4)}` },
+  'pieces, and random bytes': { file: random20, path: randomEscapes() },
+  'two pieces': { file: (bytes) => rules(bytes, (n) => `/*a*b${nth(n)}`), path: A_PATH },
+  'one shared prefix before a star': { file: (bytes) => rules(bytes, (n) => `/a*${nth(n)}`), path: A_PATH },
+  'one long shared prefix': { file: (bytes) => rules(bytes, (n) => `/${a(1_500)}${nth(n)}`), path: A_PATH },
+  'prefixes of each other': { file: (bytes) => rules(bytes, (n) => `/${a(n + 1)}`), path: A_PATH },
+  'escapes that fold': { file: folding, path: `?${'x/y:'.repeat(PATH_BYTES / 4)}` },
   'escapes that fold, and random characters': { file: folding, path: RANDOM_PATH.replaceAll(';', '?') },
   'percent signs of any kind': {
-    file: (octets) => rules(octets, (n) => `/*%zz*${nth(n)}%4`),
-    path: '%zz%4%31%'.repeat(PATH_OCTETS / 9),
+    file: (bytes) => rules(bytes, (n) => `/*%zz*${nth(n)}%4`),
+    path: '%zz%4%31%'.repeat(PATH_BYTES / 9),
   },
-  'single pieces': { file: (octets) => rules(octets, (n) => `/*${nth(n)}`), path: A_PATH },
+  'single pieces': { file: (bytes) => rules(bytes, (n) => `/*${nth(n)}`), path: A_PATH },
   '500 stars a rule': {
-    file: (octets) => rules(octets, (n) => `/${'*a'.repeat(500 - (n % 5))}*b`),
+    file: (bytes) => rules(bytes, (n) => `/${'*a'.repeat(500 - (n % 5))}*b`),
     path: A_PATH,
   },
-  'long pieces': { file: (octets) => rules(octets, (n) => `/*${a(4_000 - (n % 9))}b`), path: A_PATH },
-  'rules to be rewritten': { file: (octets) => rules(octets, (n) => `/%61%62${nth(n)}%2f`), path: A_PATH },
+  'long pieces': { file: (bytes) => rules(bytes, (n) => `/*${a(4_000 - (n % 9))}b`), path: A_PATH },
+  'rules to be rewritten': { file: (bytes) => rules(bytes, (n) => `/%61%62${nth(n)}%2f`), path: A_PATH },
   'nothing but escapes': {
-    file: (octets) => rules(octets, (n) => `/%c3%a9%e2%82%ac%7e%2a${nth(n)}`),
-    path: 'é%7e'.repeat(PATH_OCTETS / 9),
+    file: (bytes) => rules(bytes, (n) => `/%c3%a9%e2%82%ac%7e%2a${nth(n)}`),
+    path: 'é%7e'.repeat(PATH_BYTES / 9),
   },
   'random pieces of two letters': {
-    file: (octets) => randomPieces(octets, 16, 2),
-    path: characters(PATH_OCTETS, 'ab'),
+    file: (bytes) => randomPieces(bytes, 16, 2),
+    path: characters(PATH_BYTES, 'ab'),
   },
   'periodic pieces': {
-    file: (octets) => rules(octets, (n) => `/*${'ab'.repeat(20 + (n % 200))}c`),
-    path: 'ab'.repeat(PATH_OCTETS / 2),
+    file: (bytes) => rules(bytes, (n) => `/*${'ab'.repeat(20 + (n % 200))}c`),
+    path: 'ab'.repeat(PATH_BYTES / 2),
   },
   'a star before each letter': {
-    file: (octets) => rules(octets, (n) => `/${'*b'.repeat(20 + (n % 20))}c`),
-    path: 'ab'.repeat(PATH_OCTETS / 2),
+    file: (bytes) => rules(bytes, (n) => `/${'*b'.repeat(20 + (n % 20))}c`),
+    path: 'ab'.repeat(PATH_BYTES / 2),
   },
   'random pieces that occur, but not all': {
-    file: (octets) => randomPieces(octets, 8, 4, '*8_0'),
-    path: characters(PATH_OCTETS, 'ab'),
+    file: (bytes) => randomPieces(bytes, 8, 4, '*8_0'),
+    path: characters(PATH_BYTES, 'ab'),
   },
   'single letters in a row, far apart': {
-    file: (octets) => rules(octets, (n) => `/${'*b'.repeat(380 + (n % 20))}*8_0`),
-    path: `b${a(20)}`.repeat(PATH_OCTETS / 21),
+    file: (bytes) => rules(bytes, (n) => `/${'*b'.repeat(380 + (n % 20))}*8_0`),
+    path: `b${a(20)}`.repeat(PATH_BYTES / 21),
   },
   'pieces that grow': {
-    file: (octets) =>
+    file: (bytes) =>
       rules(
-        octets,
+        bytes,
         (n) => `/*${Array.from({ length: 100 }, (_, size) => a(1 + size + (n % 3))).join('*')}*8_0`,
       ),
     path: A_PATH,
   },
-  'one short rule that fits': { file: (octets) => linesOf(octets, () => 'allow:/'), path: A_PATH },
-  'lines of one letter': { file: (octets) => linesOf(octets, () => 'a'), path: A_PATH },
-  'lines of a short key': { file: (octets) => linesOf(octets, () => 'd:'), path: A_PATH },
-  'empty lines': { file: (octets) => linesOf(octets, () => ''), path: A_PATH },
-  'lines of `Crawl-delay`': { file: (octets) => linesOf(octets, () => 'Crawl-delay: 1'), path: A_PATH },
+  'one short rule that fits': { file: (bytes) => linesOf(bytes, () => 'allow:/'), path: A_PATH },
+  'lines of one letter': { file: (bytes) => linesOf(bytes, () => 'a'), path: A_PATH },
+  'lines of a short key': { file: (bytes) => linesOf(bytes, () => 'd:'), path: A_PATH },
+  'empty lines': { file: (bytes) => linesOf(bytes, () => ''), path: A_PATH },
+  'lines of `Crawl-delay`': { file: (bytes) => linesOf(bytes, () => 'Crawl-delay: 1'), path: A_PATH },
   'lines of `Content-Usage`': {
-    file: (octets) => linesOf(octets, (n) => `Content-Usage: /${nth(n)} train-ai=n`),
+    file: (bytes) => linesOf(bytes, (n) => `Content-Usage: /${nth(n)} train-ai=n`),
     path: A_PATH,
   },
   'groups for everybody': {
-    file: (octets) => linesOf(octets, () => 'User-agent: *\nDisallow: /x'),
+    file: (bytes) => linesOf(bytes, () => 'User-agent: *\nDisallow: /x'),
     path: A_PATH,
   },
   'groups for many': {
-    file: (octets) => linesOf(octets, (n) => `User-agent: a${nth(n)}\nDisallow: /x`),
+    file: (bytes) => linesOf(bytes, (n) => `User-agent: a${nth(n)}\nDisallow: /x`),
     path: A_PATH,
   },
-  'agents of one group': { file: (octets) => linesOf(octets, (n) => `User-agent: a${nth(n)}`), path: A_PATH },
-  'control octets': {
-    file: (octets) => linesOf(octets, (n) => `Disallow: /${nth(n)}\0\u0001x`),
+  'agents of one group': { file: (bytes) => linesOf(bytes, (n) => `User-agent: a${nth(n)}`), path: A_PATH },
+  'control bytes': {
+    file: (bytes) => linesOf(bytes, (n) => `Disallow: /${nth(n)}\0\u0001x`),
     path: A_PATH,
   },
 };
@@ -158,16 +158,16 @@ export function generatedFamily(seed: number): HostileFamily {
   const start = chance.pick(['/', '/', '/*', '*']);
   const end = chance.pick(['', '', '$', '*8_0', '%4']);
   let path = '';
-  while (path.length < PATH_OCTETS) path += unit();
+  while (path.length < PATH_BYTES) path += unit();
   return {
-    file: (octets) => rules(octets, (index) => `${start}${shape.map((make) => make(index)).join('')}${end}`),
-    path: path.slice(0, PATH_OCTETS),
+    file: (bytes) => rules(bytes, (index) => `${start}${shape.map((make) => make(index)).join('')}${end}`),
+    path: path.slice(0, PATH_BYTES),
   };
 }
 
-/** An ordinary file of so many octets. */
-export function plainFile(octets: number): Uint8Array {
+/** An ordinary file of so many bytes. */
+export function plainFile(bytes: number): Uint8Array {
   const chance = new Chance(5);
   const word = (): string => chance.below(36 ** 6).toString(36);
-  return rules(octets, () => `/${word()}/${word()}`);
+  return rules(bytes, () => `/${word()}/${word()}`);
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Identity } from './certificates.ts';
 
-/** What a server sends in answer to a request: octets, a pause in milliseconds, or the end of the connection. */
+/** What a server sends in answer to a request: bytes, a pause in milliseconds, or the end of the connection. */
 export type Http2Play = readonly (Uint8Array | number | 'end' | 'reset')[];
 
 const CONNECTION_PREFACE = 24;
@@ -28,9 +28,9 @@ function frame(type: number, flags: number, stream: number, payload: Uint8Array 
 }
 
 const number = (value: number): Buffer => {
-  const octets = Buffer.alloc(4);
-  octets.writeUInt32BE(value);
-  return octets;
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
 };
 
 /** A HEADERS frame, and CONTINUATION frames with what has no room in it. */
@@ -47,9 +47,9 @@ function headerFrames(flags: number, block: Buffer): Buffer {
 
 /** HPACK: a literal, its name too, without indexing (RFC 7541 §6.2.2), or with (§6.2.1). */
 function literal(name: string, value: string, representation = 0): Buffer {
-  const text = (octets: string): Buffer => {
-    const length = octets.length < 127 ? [octets.length] : [127, ...continued(octets.length - 127)];
-    return Buffer.concat([Buffer.from(length), Buffer.from(octets, 'latin1')]);
+  const text = (bytes: string): Buffer => {
+    const length = bytes.length < 127 ? [bytes.length] : [127, ...continued(bytes.length - 127)];
+    return Buffer.concat([Buffer.from(length), Buffer.from(bytes, 'latin1')]);
   };
   return Buffer.concat([Buffer.of(representation), text(name), text(value)]);
 }
@@ -71,7 +71,7 @@ export const h2 = {
     const flags = isEnd ? END_STREAM : 0;
     return headerFrames(flags, Buffer.concat([literal(':status', String(status)), ...block]));
   },
-  /** One field, sent once and then so many times by a reference of one octet to the dynamic table (RFC 7541 §6.1). */
+  /** One field, sent once and then so many times by a reference of one byte to the dynamic table (RFC 7541 §6.1). */
   headersByReference: (status: number, name: string, value: string, times: number): Buffer => {
     const FIRST_DYNAMIC = 62;
     const block = [literal(':status', String(status)), literal(name, value, 0x40)];
@@ -81,8 +81,8 @@ export const h2 = {
     const block = Object.entries(fields).map(([name, value]) => literal(name, value));
     return frame(TYPE.headers, END_HEADERS | END_STREAM, 1, Buffer.concat(block));
   },
-  data: (octets: string | Uint8Array, isEnd = false): Buffer =>
-    frame(TYPE.data, isEnd ? END_STREAM : 0, 1, Buffer.from(octets)),
+  data: (bytes: string | Uint8Array, isEnd = false): Buffer =>
+    frame(TYPE.data, isEnd ? END_STREAM : 0, 1, Buffer.from(bytes)),
   reset: (code: number): Buffer => frame(TYPE.reset, 0, 1, number(code)),
   goAway: (lastStream: number, code: number): Buffer =>
     frame(TYPE.goAway, 0, 0, Buffer.concat([number(lastStream), number(code)])),

@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import type { BuildConnector } from '../../src/net/connectors.ts';
+import type { BuildConnector } from '../../src/core/net/connectors.ts';
 
 /** Public addresses nobody will answer at: whoever connects to one in earnest fails the test. */
 export const PUBLIC = '93.184.215.14';

@@ -1,4 +1,4 @@
-import { virtualClock, type VirtualClock } from '../../src/testing/index.ts';
+import { virtualClock, type VirtualClock } from '../../src/extras/testing/index.ts';
 
 export interface LateClock extends VirtualClock {
   /**

@@ -7,7 +7,7 @@ export type Step =
   | Uint8Array
   /** Sent again and again for as long as somebody takes it. */
   | { readonly endless: string | Uint8Array }
-  /** Sent octet by octet, with a pause before each. */
+  /** Sent byte by byte, with a pause before each. */
   | { readonly slowly: string; readonly everyMs: number }
   | 'end'
   | 'reset';
@@ -38,16 +38,16 @@ function reset(socket: Socket): Promise<void> {
 }
 
 /** A write whose socket goes away is called back too. */
-function write(socket: Socket, octets: string | Uint8Array): Promise<void> {
+function write(socket: Socket, bytes: string | Uint8Array): Promise<void> {
   return new Promise((resolve) => {
-    socket.write(octets, () => resolve());
+    socket.write(bytes, () => resolve());
   });
 }
 
 async function drip(socket: Socket, text: string, everyMs: number): Promise<void> {
-  for (const octet of Buffer.from(text, 'latin1')) {
+  for (const byte of Buffer.from(text, 'latin1')) {
     await new Promise((resolve) => setTimeout(resolve, everyMs).unref());
     if (socket.destroyed) return;
-    socket.write(Buffer.of(octet));
+    socket.write(Buffer.of(byte));
   }
 }

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient, createClientPool } from 'redis';
-import type { RedisConnection } from '../../src/store/redis/connection.ts';
+import type { RedisConnection } from '../../src/stores/redis/connection.ts';
 
 /** A connection with a client library, and how it ends. */
 export interface OpenConnection {
@@ -46,7 +46,7 @@ export const redisClients: Readonly<Record<string, (url: string) => Promise<Open
     const connection = await createClient({ url }).connect();
     return { connection, listeners: listenersOf(connection), close: () => connection.close() };
   },
-  'node-redis, RESP 2, all replies as octets': async (url) => {
+  'node-redis, RESP 2, all replies as bytes': async (url) => {
     const connection = await createClient({
       url,
       RESP: 2,

@@ -20,8 +20,8 @@ export interface Site extends AsyncDisposable {
   readonly requests: SeenRequest[];
   /** TCP connections so far. */
   connections(): number;
-  /** Octets handed to the network so far, on all connections. */
-  octetsSent(): number;
+  /** Bytes handed to the network so far, on all connections. */
+  bytesSent(): number;
   /** Resolves when no connection is left. */
   idle(): Promise<void>;
   /**
@@ -124,7 +124,7 @@ async function listen(
   const sockets = new Set<Socket>();
   const waiting = new Set<() => void>();
   let connections = 0;
-  let octetsSentBefore = 0;
+  let bytesSentBefore = 0;
   const tellIfIdle = (): void => {
     if (sockets.size === 0) for (const tell of waiting) tell();
   };
@@ -133,7 +133,7 @@ async function listen(
     sockets.add(socket);
     socket.on('error', () => {});
     socket.once('close', () => {
-      octetsSentBefore += socket.bytesWritten;
+      bytesSentBefore += socket.bytesWritten;
       sockets.delete(socket);
       tellIfIdle();
     });
@@ -151,7 +151,7 @@ async function listen(
     url: (path) => origin + path,
     requests,
     connections: () => connections,
-    octetsSent: () => [...sockets].reduce((sum, { bytesWritten }) => sum + bytesWritten, octetsSentBefore),
+    bytesSent: () => [...sockets].reduce((sum, { bytesWritten }) => sum + bytesWritten, bytesSentBefore),
     idle: () =>
       new Promise((resolve) => {
         waiting.add(resolve);

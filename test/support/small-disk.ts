@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** A file system of its own, in memory. */
 export interface SmallDisk extends Disposable {
   readonly path: string;
-  /** Leaves no octet free. */
+  /** Leaves no byte free. */
   fill(): void;
 }
 
@@ -22,12 +22,12 @@ export function smallDisk(kib: number): SmallDisk | undefined {
   return {
     path,
     fill() {
-      for (const [name, octets] of [
+      for (const [name, bytes] of [
         ['large', kib * 1_024],
         ['rest', 65_536],
       ] as const) {
         try {
-          writeFileSync(join(path, name), Buffer.alloc(octets));
+          writeFileSync(join(path, name), Buffer.alloc(bytes));
         } catch {
           // The part that there is room for was written.
         }

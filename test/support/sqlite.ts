@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe } from 'vitest';
-import type { SqliteDatabase } from '../../src/store/sqlite/sqlite.ts';
+import type { SqliteDatabase } from '../../src/stores/sqlite/sqlite.ts';
 
 interface NodeSqlite {
   readonly DatabaseSync: new (path: string) => SqliteDatabase;

@@ -1,5 +1,5 @@
-import { durationMs } from '../../src/store/store.ts';
-import { withFence } from '../../src/store/value.ts';
+import { durationMs } from '../../src/core/store/store.ts';
+import { withFence } from '../../src/core/store/value.ts';
 import type { RobotsStore, StoreLease, StoreSetOptions } from '../../src/index.ts';
 
 export type StoreCall = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve' | 'pause';

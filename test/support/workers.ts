@@ -12,7 +12,7 @@ const rootUrl = new URL('../../', import.meta.url);
 const root = fileURLToPath(rootUrl);
 const RELATIVE_IMPORT = /^(?:import|export)\s+(?!type\b)(?:[^'";]*?\sfrom\s+)?'(\.[^']+)';/gm;
 /** `#platform` as Node has it. */
-const PLATFORM = 'src/fetch/platform/undici';
+const PLATFORM = 'src/core/fetch/platform/undici';
 const RELATIVE_LOAD = /\bimport\('(\.[^']+)'\)/g;
 
 /** A script and all of ours that it imports, as JavaScript: Node 20 does not run TypeScript. */
@@ -69,7 +69,7 @@ export function compileScript(source: URL, where: 'inside' | 'outside' = 'inside
 
 export interface WorkerOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** No file may grow beyond so many blocks of 512 octets: to the one who writes it is a full disk. */
+  /** No file may grow beyond so many blocks of 512 bytes: to the one who writes it is a full disk. */
   readonly maxFileBlocks?: number;
 }
 

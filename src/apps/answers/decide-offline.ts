@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
-import { detectSuspect } from '../lifecycle/challenge-pages.ts';
-import { type ProfileName, profiles } from '../lifecycle/profile.ts';
-import { defined, isRobotsError } from '../base/index.ts';
-import { productToken } from '../rules/agent.ts';
-import type { Purpose } from '../decision/index.ts';
-import type { RobotsFile } from '../rules/index.ts';
-import { parseRobots } from '../rules/parse.ts';
+import { detectSuspect } from '../../core/lifecycle/challenge-pages.ts';
+import { type ProfileName, profiles } from '../../core/lifecycle/profile.ts';
+import { omitUndefined, isRobotsError } from '../../core/base/index.ts';
+import { productToken } from '../../core/rules/agent.ts';
+import type { Purpose } from '../../core/decision/index.ts';
+import type { RobotsFile } from '../../core/rules/index.ts';
+import { parseRobots } from '../../core/rules/parse.ts';
 import {
   type Decider,
   type FileDecision,
@@ -14,7 +14,7 @@ import {
   type TargetResult,
   tooLongError,
 } from './target-result.ts';
-import { printable, quoted } from './text/printable.ts';
+import { printable, quoted } from '../../core/base/printable.ts';
 import { readRobots } from './input/open-file.ts';
 import type { Target } from './input/targets.ts';
 
@@ -59,7 +59,7 @@ export async function decideOffline({ stdin, warn, purpose, ...settings }: Offli
 
 /** Loaded only when a purpose is given: a decision about fetching needs less of the rules. */
 async function usageFor(purpose: Purpose): Promise<AddUsage> {
-  const { usageOf } = await import('../decision/usage-decision.ts');
+  const { usageOf } = await import('../../core/decision/usage-decision.ts');
   return (decision, file) => ({ ...decision, usage: usageOf(decision, file, purpose) });
 }
 
@@ -70,7 +70,7 @@ export function truncationWarning(file: string): string {
 /** Describes the file that decisions are made with. */
 export function fileSource(file: string, body: Uint8Array, truncated: boolean): FileSource {
   const suspect = detectSuspect({ status: 200, field: () => undefined, start: body, finalUrl: '', hops: 0 });
-  return defined({ file, truncated: truncated || undefined, suspect, source: 'file' });
+  return omitUndefined({ file, truncated: truncated || undefined, suspect, source: 'file' });
 }
 
 /** Makes a decider that answers each target with the rules of a file. */

@@ -1,11 +1,11 @@
-import { defined } from '../base/index.ts';
-import { explain, type Explanation, type RobotsFile } from '../rules/index.ts';
-import { parseRobots } from '../rules/parse.ts';
-import { profileNames, profiles } from '../lifecycle/profile.ts';
-import type { Decision, OriginPolicy, ProfileState } from '../decision/index.ts';
-import type { Agent } from '../rules/agent-tokens.ts';
+import { omitUndefined } from '../../core/base/index.ts';
+import { explain, type Explanation, type RobotsFile } from '../../core/rules/index.ts';
+import { parseRobots } from '../../core/rules/parse.ts';
+import { profileNames, profiles } from '../../core/lifecycle/profile.ts';
+import type { Decision, OriginPolicy, ProfileState } from '../../core/decision/index.ts';
+import type { Agent } from '../../core/rules/agent-tokens.ts';
 import type { ReportedDecision } from './target-result.ts';
-import { linesApplying } from '../rules/describe.ts';
+import { linesApplying } from '../../core/rules/describe.ts';
 
 /** A decision with everything that it depends on. */
 export interface UrlExplanation {
@@ -58,7 +58,7 @@ function explainServed(decision: Decision, policy: OriginPolicy): ClientExplanat
   const others = policy.underProfiles.filter(({ profile }) => profile !== policy.profile);
   return {
     decision,
-    ...defined({ runnerUp: runnerUpOf(decision, held), file: held }),
+    ...omitUndefined({ runnerUp: runnerUpOf(decision, held), file: held }),
     policy,
     underProfiles: others.map((stateUnderProfile) => decisionUnder(stateUnderProfile, decision, file?.body)),
   };
@@ -70,7 +70,7 @@ export function explainFile(decision: ReportedDecision, file: RobotsFile, body: 
   return {
     decision,
     file,
-    ...defined({ runnerUp: runnerUpOf(decision, file) }),
+    ...omitUndefined({ runnerUp: runnerUpOf(decision, file) }),
     underProfiles: others.map((profile) => decisionUnder({ profile, state: 'rules' }, decision, body)),
   };
 }

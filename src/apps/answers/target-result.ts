@@ -1,6 +1,6 @@
-import type { Decision, DecisionUsage } from '../decision/index.ts';
-import type { RobotsSource } from '../lifecycle/index.ts';
-import type { MatchedGroup, MatchedRule, Verdict } from '../rules/index.ts';
+import type { Decision, DecisionUsage } from '../../core/decision/index.ts';
+import type { RobotsSource } from '../../core/lifecycle/index.ts';
+import type { MatchedGroup, MatchedRule, Verdict } from '../../core/rules/index.ts';
 import { MAX_LINE_LENGTH, type Target } from './input/targets.ts';
 
 /** A decision from a file on disk. It involves no origin and no network, and does not expire. */

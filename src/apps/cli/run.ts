@@ -1,11 +1,11 @@
-import { isRobotsError, VERSION } from '../base/index.ts';
+import { isRobotsError, VERSION } from '../../core/base/index.ts';
 import { readArguments, notAmong } from './frame/arguments.ts';
 import { type Command, type ExitCode, exitCode } from './frame/command.ts';
 import { commands, defaultCommand } from './commands.ts';
 import { commandHelp, programHelp } from './frame/help.ts';
-import { BrokenPipeError, printable, widthOf, withoutUserinfo, writeWhole } from '../report/text/index.ts';
-import type { Session } from '../report/index.ts';
-import { UsageError } from '../report/session.ts';
+import { BrokenPipeError, printable, widthOf, withoutUserinfo, writeWhole } from '../answers/text/index.ts';
+import type { Session } from '../answers/index.ts';
+import { UsageError } from '../answers/session.ts';
 
 /** Runs `canfetch` with the arguments of `session`. Never rejects: it reports errors and resolves with an exit code. */
 export async function run(session: Session): Promise<ExitCode> {

@@ -1,7 +1,7 @@
 /* oxlint-disable unicorn/prefer-add-event-listener -- the server of the SDK is no EventTarget */
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { VERSION } from '../base/index.ts';
+import { VERSION } from '../../core/base/index.ts';
 import type { Tool } from './tool.ts';
 
 /** The parts of `@modelcontextprotocol/sdk` that the server uses. */

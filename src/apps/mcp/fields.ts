@@ -1,11 +1,11 @@
 /** Schemas of fields that several tools have, and of refusals. Their descriptions are for the model. */
 import { z } from 'zod';
-import type { Decision } from '../decision/index.ts';
-import { printable, whySentence, withoutUserinfo } from '../report/text/index.ts';
-import * as schema from '../report/schema.ts';
-import { causesOf, isRobotsError } from '../base/index.ts';
-import { refusalIn } from '../guard/index.ts';
-import type { MatchedRule } from '../rules/index.ts';
+import type { Decision } from '../../core/decision/index.ts';
+import { printable, whySentence, withoutUserinfo } from '../answers/text/index.ts';
+import * as schema from '../answers/schema.ts';
+import { causesOf, isRobotsError } from '../../core/base/index.ts';
+import { refusalIn } from '../../guards/index.ts';
+import type { MatchedRule } from '../../core/rules/index.ts';
 
 /** Longer than any URL that servers accept. */
 const MAX_URL_LENGTH = 8_192;

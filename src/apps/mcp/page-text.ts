@@ -1,10 +1,10 @@
 import { TextDecoder } from 'node:util';
 import { ToolError } from './fields.ts';
 
-/** A part of the text of a page. Positions are octets of the text in UTF-8. */
+/** A part of the text of a page. Positions are bytes of the text in UTF-8. */
 export interface TextPart {
   readonly text: string;
-  /** The label of the character encoding that the octets were decoded with. */
+  /** The label of the character encoding that the bytes were decoded with. */
   readonly charset: string;
   readonly start: number;
   readonly end: number;
@@ -14,57 +14,57 @@ export interface TextPart {
 
 interface PartOptions {
   readonly contentType: string | undefined;
-  /** The first octet that is wanted. */
+  /** The first byte that is wanted. */
   readonly start: number;
-  readonly maxOctets: number;
+  readonly maxBytes: number;
 }
 
-/** The number of octets that are examined for the encoding, as browsers do. */
-const HEAD_OCTETS = 1_024;
+/** The number of bytes that are examined for the encoding, as browsers do. */
+const HEAD_BYTES = 1_024;
 
 /**
- * Decodes a body, and returns `maxOctets` of its text from `start` on, in whole characters. It stops to read as soon as
+ * Decodes a body, and returns `maxBytes` of its text from `start` on, in whole characters. It stops to read as soon as
  * these are complete. What precedes them is decoded and dropped, so the memory does not depend on `start`.
  *
  * @throws ToolError when the content is not text, or what the body throws.
  */
 export async function readText(
   body: AsyncIterable<Uint8Array>,
-  { contentType, start, maxOctets }: PartOptions,
+  { contentType, start, maxBytes }: PartOptions,
 ): Promise<TextPart> {
   const kept: Buffer[] = [];
-  let keptOctets = 0;
-  let octets = 0;
+  let keptBytes = 0;
+  let bytes = 0;
   let decoder: TextDecoder | undefined;
   let head = Buffer.alloc(0);
   const keep = (text: string): void => {
     const encoded = Buffer.from(text);
-    const wanted = encoded.subarray(Math.max(0, start - octets));
-    octets += encoded.length;
+    const wanted = encoded.subarray(Math.max(0, start - bytes));
+    bytes += encoded.length;
     if (wanted.length === 0) return;
     kept.push(wanted);
-    keptOctets += wanted.length;
+    keptBytes += wanted.length;
   };
   for await (const chunk of body) {
     if (decoder === undefined) {
       head = Buffer.concat([head, chunk]);
-      if (head.length < HEAD_OCTETS) continue;
+      if (head.length < HEAD_BYTES) continue;
       decoder = decoderFor(head, contentType);
       keep(decoder.decode(head, { stream: true }));
     } else {
       keep(decoder.decode(chunk, { stream: true }));
     }
-    // One more octet shows that the page is longer.
-    if (keptOctets > maxOctets) break;
+    // One more byte shows that the page is longer.
+    if (keptBytes > maxBytes) break;
   }
-  if (keptOctets <= maxOctets) {
+  if (keptBytes <= maxBytes) {
     keep(decoder === undefined ? (decoder = decoderFor(head, contentType)).decode(head) : decoder.decode());
   }
   const text = Buffer.concat(kept);
   const from = charactersFrom(text, 0);
-  const more = text.length - from > maxOctets;
-  const to = more ? wholeCharacters(text, from + maxOctets) : text.length;
-  const begin = Math.min(start, octets) + from;
+  const more = text.length - from > maxBytes;
+  const to = more ? wholeCharacters(text, from + maxBytes) : text.length;
+  const begin = Math.min(start, bytes) + from;
   return {
     text: text.toString('utf8', from, to),
     charset: decoder?.encoding ?? 'utf-8',
@@ -88,22 +88,22 @@ function wholeCharacters(text: Buffer, at: number): number {
   return position;
 }
 
-/** Whether an octet of UTF-8 continues a character: `10xxxxxx`. */
-function isContinuation(octet: number | undefined): boolean {
-  return octet !== undefined && (octet & 0xc0) === 0x80;
+/** Whether an byte of UTF-8 continues a character: `10xxxxxx`. */
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
 /**
  * The decoder of a body: by its byte order mark, else by the `charset` of `Content-Type`, else by what an HTML or XML
- * document declares. Without any of them it is UTF-8, or windows-1252 where the octets are not UTF-8.
+ * document declares. Without any of them it is UTF-8, or windows-1252 where the bytes are not UTF-8.
  *
- * @throws ToolError when the octets are not text.
+ * @throws ToolError when the bytes are not text.
  */
 function decoderFor(head: Buffer, contentType: string | undefined): TextDecoder {
   const marked = byOrderMark(head);
   if (marked !== undefined) return new TextDecoder(marked);
-  const start = head.subarray(0, HEAD_OCTETS);
-  const isWhole = start.length < HEAD_OCTETS;
+  const start = head.subarray(0, HEAD_BYTES);
+  const isWhole = start.length < HEAD_BYTES;
   const declared =
     supported(/;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType ?? '')?.[1]) ??
     supported(declaredIn(start));
@@ -136,10 +136,10 @@ function supported(label: string | undefined): TextDecoder | undefined {
   }
 }
 
-function isUtf8(octets: Buffer, isWhole: boolean): boolean {
+function isUtf8(bytes: Buffer, isWhole: boolean): boolean {
   try {
     // With `stream` a character that is cut at the end is no error.
-    new TextDecoder('utf-8', { fatal: true }).decode(octets, { stream: !isWhole });
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });
     return true;
   } catch {
     return false;

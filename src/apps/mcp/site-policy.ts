@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { RobotsClient } from '../client/index.ts';
-import type { OriginPolicy } from '../decision/index.ts';
-import type { Group } from '../rules/index.ts';
-import { printable, whySentence } from '../report/text/index.ts';
-import { policyData, rule } from '../report/schema.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
+import type { OriginPolicy } from '../../core/decision/index.ts';
+import type { Group } from '../../core/rules/index.ts';
+import { printable, whySentence } from '../answers/text/index.ts';
+import { policyData, rule } from '../answers/schema.ts';
 import { agentField, groupField, robotsField, urlField, whyField } from './fields.ts';
 import { makeTool, type Tool } from './tool.ts';
 

@@ -1,8 +1,8 @@
-import { defined } from '../base/index.ts';
+import { omitUndefined } from '../../core/base/index.ts';
 import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { inputSentence } from '../report/input/index.ts';
-import { printable } from '../report/text/index.ts';
+import { inputSentence } from '../answers/input/index.ts';
+import { printable } from '../answers/text/index.ts';
 import { refusalFields, refusalFieldsOf, ToolError } from './fields.ts';
 
 /** The result of a tool: data that fits its output schema, and text for the model. */
@@ -110,7 +110,7 @@ const DRAFT = {
 
 function inputSchema(input: z.ZodType): ToolDescription['inputSchema'] {
   const { properties, required } = z.toJSONSchema(input, { ...DRAFT, io: 'input' });
-  return { ...objectSchema(properties), ...defined({ required }) };
+  return { ...objectSchema(properties), ...omitUndefined({ required }) };
 }
 
 /**

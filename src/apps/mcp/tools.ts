@@ -1,5 +1,5 @@
-import type { RobotsClient } from '../client/index.ts';
-import type { Purpose } from '../decision/index.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
+import type { Purpose } from '../../core/decision/index.ts';
 import { checkUrl, explainTool } from './url-tools.ts';
 import { fetchPage, type PageFetch } from './fetch-page.ts';
 import { sitePolicy } from './site-policy.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { RobotsClient } from '../client/index.ts';
-import type { Purpose } from '../decision/index.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
+import type { Purpose } from '../../core/decision/index.ts';
 import { agentField, decisionFields, urlField, withReason, groupField, robotsField } from './fields.ts';
 import { makeTool, type Tool } from './tool.ts';
-import { type AnnotatedLine, annotate, explainUrl, type UrlExplanation } from '../report/index.ts';
-import { type Usage, usage } from '../rules/index.ts';
-import * as schema from '../report/schema.ts';
+import { type AnnotatedLine, annotate, explainUrl, type UrlExplanation } from '../answers/index.ts';
+import { type Usage, usage } from '../../core/rules/index.ts';
+import * as schema from '../answers/schema.ts';
 
 /** `check_url`: the decision about one URL. */
 export function checkUrl(client: RobotsClient, purpose: Purpose | undefined): Tool {

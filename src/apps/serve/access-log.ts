@@ -1,5 +1,5 @@
-import { cut, jsonLine, withoutUserinfo } from '../report/text/index.ts';
-import type { AccessLine } from '../report/schema.ts';
+import { cut, jsonLine, withoutUserinfo } from '../answers/text/index.ts';
+import type { AccessLine } from '../answers/schema.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Characters of a path or a URL that a line has. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { quote } from '../base/index.ts';
+import { quote } from '../../core/base/index.ts';
 import { Problem } from './problem.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { PurposeOptions } from '../client/index.ts';
-import { type Decision, type Purpose, QUESTIONS } from '../decision/index.ts';
-import { renderRecord } from '../report/text/index.ts';
-import type { Agent } from '../rules/agent-tokens.ts';
+import type { PurposeOptions } from '../../core/client/index.ts';
+import { type Decision, type Purpose, QUESTIONS } from '../../core/decision/index.ts';
+import { renderRecord } from '../answers/text/index.ts';
+import type { Agent } from '../../core/rules/agent-tokens.ts';
 import type { Exchange, Service } from './exchange.ts';
 import { onlyKnown, onlyOne, readAgents, readPurpose, soleParameter } from './request.ts';
 import { type Handler, JSON_TYPE, type Reply } from './reply.ts';

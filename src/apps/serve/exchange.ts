@@ -1,15 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RobotsClient } from '../client/index.ts';
-import type { ProfileName } from '../lifecycle/index.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
+import type { ProfileName } from '../../core/lifecycle/index.ts';
 import type { Metrics } from './metrics.ts';
-import { BrokenPipeError } from '../report/text/index.ts';
+import { BrokenPipeError } from '../answers/text/index.ts';
 
 /** Limits that protect the service from slow or numerous requests. */
 export interface ServiceLimits {
   /** Time in milliseconds after which a stream without a complete question, or an unread response, is ended. */
   readonly stalledMs: number;
-  /** Time in milliseconds for the header section of a request to arrive, from the first octet or the connection on. */
+  /** Time in milliseconds for the header section of a request to arrive, from the first byte or the connection on. */
   readonly headersMs: number;
   /** Maximum number of responses of `/v1/explain`, `/v1/diff` and `/v1/policy` that are in progress or unread. */
   readonly explanations: number;

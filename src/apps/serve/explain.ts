@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { defined, Turn } from '../base/index.ts';
-import { type Purpose, PURPOSES } from '../decision/index.ts';
-import { profileNames, type ProfileName, profiles } from '../lifecycle/index.ts';
-import { MAX_URL_OCTETS, targetOf } from '../url/index.ts';
-import { type Dialect, parseRobots, type RobotsFile } from '../rules/index.ts';
-import { explainUrl, fileSource, type InputError, linesOf, notATarget, tokensOf } from '../report/index.ts';
-import { cause, jsonLine, policyRecord, lifetimeReason } from '../report/text/index.ts';
-import { inputSentence, type ReadRobots, readRobots } from '../report/input/index.ts';
+import { omitUndefined, Turn } from '../../core/base/index.ts';
+import { type Purpose, PURPOSES } from '../../core/decision/index.ts';
+import { profileNames, type ProfileName, profiles } from '../../core/lifecycle/index.ts';
+import { MAX_URL_BYTES, targetOf } from '../../core/url/index.ts';
+import { type Dialect, parseRobots, type RobotsFile } from '../../core/rules/index.ts';
+import { explainUrl, fileSource, type InputError, linesOf, notATarget, tokensOf } from '../answers/index.ts';
+import { cause, jsonLine, policyRecord, lifetimeReason } from '../answers/text/index.ts';
+import { inputSentence, type ReadRobots, readRobots } from '../answers/input/index.ts';
 import { readJson, MAX_AGENTS, onlyKnown, onlyOne, readAgents, readPurpose } from './request.ts';
 import { agentFor } from './check.ts';
 import { type Handler, JSON_TYPE } from './reply.ts';
@@ -20,7 +20,7 @@ import type {
   PastedAnswer,
   PolicyAnswer,
   VerdictRecord,
-} from '../report/schema.ts';
+} from '../answers/schema.ts';
 
 /** `GET /v1/policy?origin=…&agent=…` */
 export const policy: Handler = async ({ query, service, signal }) => {
@@ -29,7 +29,7 @@ export const policy: Handler = async ({ query, service, signal }) => {
   const agent = agentFor(readAgents(query.getAll('agent')), service);
   const known = await service.client.policy(url, {
     signal,
-    ...defined({ agent }),
+    ...omitUndefined({ agent }),
   });
   const { rules } = known;
   const body = jsonLine<PolicyAnswer>({
@@ -83,7 +83,7 @@ export const MAX_VERDICTS = 1_000;
 /** Maximum length of all verdicts in a response. A verdict can be some hundred times as long as its question. */
 const MAX_VERDICT_CHARACTERS = 33_554_432;
 
-export const strings: z.ZodArray<z.ZodString> = z.array(z.string().min(1).max(MAX_URL_OCTETS)).min(1);
+export const strings: z.ZodArray<z.ZodString> = z.array(z.string().min(1).max(MAX_URL_BYTES)).min(1);
 
 interface Pasted {
   readonly robots: string;

@@ -1,9 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { RobotsInvalidOptionsError } from '../base/index.ts';
-import type { CacheMessage, PolicyChangeMessage } from '../cache/index.ts';
-import type { FetchMessage, RobotsClient } from '../client/index.ts';
-import type { DecisionMessage } from '../decision/index.ts';
-import type { StoreEvent } from '../store/index.ts';
+import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import type { CacheMessage, PolicyChangeMessage } from '../../core/cache/index.ts';
+import type { FetchMessage, RobotsClient } from '../../core/client/index.ts';
+import type { DecisionMessage } from '../../core/decision/index.ts';
+import type { StoreEvent } from '../../core/store/index.ts';
 
 /** The part of the module `prom-client` that metrics use. */
 export type PromClient = Pick<

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { PURPOSES } from '../decision/index.ts';
-import { components } from '../report/schema.ts';
+import { PURPOSES } from '../../core/decision/index.ts';
+import { components } from '../answers/schema.ts';
 import { twoFiles } from './diff.ts';
 import { pasted } from './explain.ts';
 

@@ -1,6 +1,6 @@
-import { VERSION } from '../base/index.ts';
+import { VERSION } from '../../core/base/index.ts';
 import { MAX_STREAMS } from './stream.ts';
-import { PURPOSES } from '../decision/index.ts';
+import { PURPOSES } from '../../core/decision/index.ts';
 import { example, reference, schemas } from './openapi-components.ts';
 import { Problem, type ProblemCode } from './problem.ts';
 import { JSON_TYPE, NDJSON_TYPE } from './reply.ts';

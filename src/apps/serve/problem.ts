@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { isRobotsError, type RobotsErrorCode } from '../base/index.ts';
+import { isRobotsError, type RobotsErrorCode } from '../../core/base/index.ts';
 
 /** Error codes of requests, in addition to those of the library. */
 type RequestErrorCode =

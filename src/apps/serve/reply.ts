@@ -49,8 +49,8 @@ export function writeHead(response: ServerResponse, status: number, fields: read
   response.writeHead(status, [...FIELDS, ...fields]);
 }
 
-/** A longer body is written in parts of this many octets, each when the one before it was read. */
-const PART_OCTETS = 65_536;
+/** A longer body is written in parts of this many bytes, each when the one before it was read. */
+const PART_BYTES = 65_536;
 
 /** Sends a complete response. `onRead` is called for each part of a long body that the connection has taken. */
 export function sendReply({ request, response, service }: Exchange, reply: Reply, onRead: () => void): void {
@@ -66,7 +66,7 @@ export function sendReply({ request, response, service }: Exchange, reply: Reply
   if (closes && headers?.['connection'] === undefined) fields.push('connection', 'close');
   writeHead(response, status, fields);
   if (isHead || status === 304) response.end();
-  else if (body.length <= PART_OCTETS) response.end(body);
+  else if (body.length <= PART_BYTES) response.end(body);
   else writeParts(response, Buffer.from(body), onRead);
 }
 
@@ -76,7 +76,7 @@ function writeParts(response: ServerResponse, body: Buffer, onRead: () => void):
   const next = (): void => {
     if (response.destroyed) return;
     onRead();
-    const part = body.subarray(at, (at += PART_OCTETS));
+    const part = body.subarray(at, (at += PART_BYTES));
     if (at < body.length) response.write(part, next);
     else response.end(part);
   };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { agentTokens } from '../rules/agent-tokens.ts';
-import { quote } from '../base/index.ts';
-import { isPurpose, type Purpose, PURPOSES } from '../decision/index.ts';
+import { agentTokens } from '../../core/rules/agent-tokens.ts';
+import { quote } from '../../core/base/index.ts';
+import { isPurpose, type Purpose, PURPOSES } from '../../core/decision/index.ts';
 import { Problem } from './problem.ts';
 
 /** Maximum number of agents per request, because each one matches all rules of the file. */
@@ -78,7 +78,7 @@ export function soleParameter(search: string, name: string): string | undefined 
 const BODY_DEADLINE_MS = 30_000;
 
 /**
- * Refuses a content coding (RFC 9110 §15.5.16), because the size limit counts the octets as received, not as decoded.
+ * Refuses a content coding (RFC 9110 §15.5.16), because the size limit counts the bytes as received, not as decoded.
  *
  * @throws Problem 415
  */
@@ -121,7 +121,7 @@ function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
       reject(new Problem(status, code, detail, { headers: { connection: 'close' } }));
     };
     const tooLarge = (): void =>
-      fail(413, 'ERR_ROBOTS_TOO_LARGE', `Expected a body of at most ${maxBytes} octets, got more`);
+      fail(413, 'ERR_ROBOTS_TOO_LARGE', `Expected a body of at most ${maxBytes} bytes, got more`);
     const timer = setTimeout(
       () => fail(408, 'ERR_ROBOTS_REQUEST_TIMEOUT', `Expected the body within ${BODY_DEADLINE_MS} ms`),
       BODY_DEADLINE_MS,

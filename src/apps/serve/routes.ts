@@ -1,4 +1,4 @@
-import { VERSION } from '../base/index.ts';
+import { VERSION } from '../../core/base/index.ts';
 import { checkOne } from './check.ts';
 import { checkMany } from './stream.ts';
 import { diff } from './diff.ts';

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import pLimit from 'p-limit';
-import { mapBatches, orAborted, quote, untilAborted } from '../base/index.ts';
-import type { Purpose } from '../decision/index.ts';
-import { tooLongError } from '../report/index.ts';
-import { type Target, targetLines } from '../report/input/index.ts';
-import type { LineError } from '../report/schema.ts';
-import { jsonLine, Output, renderRecord } from '../report/text/index.ts';
+import { mapBatches, orAborted, quote, untilAborted } from '../../core/base/index.ts';
+import type { Purpose } from '../../core/decision/index.ts';
+import { tooLongError } from '../answers/index.ts';
+import { type Target, targetLines } from '../answers/input/index.ts';
+import type { LineError } from '../answers/schema.ts';
+import { jsonLine, Output, renderRecord } from '../answers/text/index.ts';
 import { agentFor, checkOptions, recall } from './check.ts';
 import type { Exchange, Service } from './exchange.ts';
 import { Problem, problemOf } from './problem.ts';
@@ -209,7 +209,7 @@ interface StallHandlers {
 
 /**
  * Ends a stream of questions that makes no progress for `limitMs`. Only complete questions count as progress, because
- * a stream that sends single octets occupies its place like a silent one. Waiting for answers does not end a stream,
+ * a stream that sends single bytes occupies its place like a silent one. Waiting for answers does not end a stream,
  * because that time is spent by this service.
  */
 export class StreamProgress {

@@ -1,7 +1,7 @@
-import { defined } from '../base/index.ts';
-import { type Profile, refreshAheadAt } from '../lifecycle/index.ts';
-import type { OriginPolicy } from '../decision/index.ts';
-import type { TimelineEvent } from '../report/schema.ts';
+import { omitUndefined } from '../../core/base/index.ts';
+import { type Profile, refreshAheadAt } from '../../core/lifecycle/index.ts';
+import type { OriginPolicy } from '../../core/decision/index.ts';
+import type { TimelineEvent } from '../answers/schema.ts';
 
 /** Lists the past events in the state of an origin, and the future ones that follow if nothing else happens. */
 export function timeline(policy: OriginPolicy, profile: Profile): TimelineEvent[] {
@@ -13,7 +13,7 @@ export function timeline(policy: OriginPolicy, profile: Profile): TimelineEvent[
 function answerEvents({ lifetime, attempt, failure, file, state }: OriginPolicy): TimelineEvent[] {
   const copy =
     file !== undefined && (state === 'last-good' || lifetime === undefined)
-      ? [event(file.fetchedAt, 'copy', `${file.sizeBytes} octets`)]
+      ? [event(file.fetchedAt, 'copy', `${file.sizeBytes} bytes`)]
       : [];
   if (lifetime === undefined) return copy;
   const { fetchedAt, staleAt } = lifetime;
@@ -57,5 +57,5 @@ function siteEvents({ site }: OriginPolicy): TimelineEvent[] {
 }
 
 function event(at: number, name: TimelineEvent['event'], detail?: string): TimelineEvent {
-  return defined({ at, event: name, detail });
+  return omitUndefined({ at, event: name, detail });
 }

@@ -1,9 +1,9 @@
-import { defined } from '../base/index.ts';
-import { type Decision, type Purpose, usageOf } from '../decision/index.ts';
-import type { DiagnosticRecord, UsageRecord, VerdictRecord, GroupRanges } from '../report/schema.ts';
-import { describeDiagnostic } from '../rules/lint/describe-diagnostic.ts';
-import { explain, lint, type RobotsFile, usage } from '../rules/index.ts';
-import { groupLines, runnerUpOf } from '../report/index.ts';
+import { omitUndefined } from '../../core/base/index.ts';
+import { type Decision, type Purpose, usageOf } from '../../core/decision/index.ts';
+import type { DiagnosticRecord, UsageRecord, VerdictRecord, GroupRanges } from '../answers/schema.ts';
+import { describeDiagnostic } from '../../core/rules/lint/describe-diagnostic.ts';
+import { explain, lint, type RobotsFile, usage } from '../../core/rules/index.ts';
+import { groupLines, runnerUpOf } from '../answers/index.ts';
 
 /** Makes the verdict of a file for `agent`. `target` is a URL, or a path that starts with `/`. */
 export function verdictBy(
@@ -17,7 +17,7 @@ export function verdictBy(
   return {
     agent,
     ...verdict,
-    ...defined({ crawlDelayMs, runnerUp }),
+    ...omitUndefined({ crawlDelayMs, runnerUp }),
     ...statedUsage(file, target, agent, purpose),
   };
 }
@@ -31,7 +31,7 @@ export function verdictOf(
   const { agent, allowed, reason, rule, group, crawlDelayMs, url } = decision;
   const runnerUp = runnerUpOf(decision, file);
   return {
-    ...defined({ agent, allowed, reason, rule, group, crawlDelayMs, runnerUp }),
+    ...omitUndefined({ agent, allowed, reason, rule, group, crawlDelayMs, runnerUp }),
     ...statedUsage(file, url, agent, purpose),
   };
 }

@@ -50,15 +50,15 @@ export function tracedWork<Message extends object>(name: string): TracedWork<Mes
   return builtin('node:diagnostics_channel')?.tracingChannel?.<unknown, Message>(name) ?? untraced;
 }
 
-/** The SHA-256 of octets, in hex: what `sha256sum` prints. */
-export async function sha256Of(octets: Uint8Array): Promise<string> {
-  const known = sha256Now(octets);
+/** The SHA-256 of bytes, in hex: what `sha256sum` prints. */
+export async function sha256Of(bytes: Uint8Array): Promise<string> {
+  const known = sha256Now(bytes);
   if (known !== undefined) return known;
-  const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(octets));
-  return Array.from(new Uint8Array(digest), (octet) => octet.toString(16).padStart(2, '0')).join('');
+  const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(bytes));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** {@link sha256Of} at once; `undefined` in browsers and Workers, whose digests are asynchronous. */
-export function sha256Now(octets: Uint8Array): string | undefined {
-  return builtin('node:crypto')?.createHash('sha256').update(octets).digest('hex');
+export function sha256Now(bytes: Uint8Array): string | undefined {
+  return builtin('node:crypto')?.createHash('sha256').update(bytes).digest('hex');
 }

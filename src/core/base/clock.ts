@@ -12,7 +12,7 @@ export interface Clock {
 }
 
 /** Waits with `clock`, or with a timer if the clock cannot wait. */
-export function sleepBy(clock: Clock, ms: number, signal: AbortSignal, isBound = false): Promise<void> {
+export function sleepWith(clock: Clock, ms: number, signal: AbortSignal, isBound = false): Promise<void> {
   return clock.sleep === undefined ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal, isBound);
 }
 
@@ -35,7 +35,7 @@ export const systemClock: Required<Clock> = {
 };
 
 /** Resolves when other work of the event loop has had its turn: `setImmediate`, which browsers and Workers lack. */
-export function nextTurn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     if (typeof setImmediate === 'function') setImmediate(resolve);
     else setTimeout(resolve, 0);
@@ -46,7 +46,7 @@ export function nextTurn(): Promise<void> {
  * The time of a clock that may be set back. It never goes back itself: when the clock does, it goes on from where it
  * was, so that a wait does not become longer. Forward jumps count.
  */
-export class SteadyClock {
+export class MonotonicClock {
   readonly #clock: Clock;
   #latest = -Infinity;
   #setBackMs = 0;
@@ -68,7 +68,7 @@ export class SteadyClock {
   }
 
   /** A time of the clock as it counts now. */
-  steadyMs(epochMs: number): number {
+  monotonicMs(epochMs: number): number {
     return epochMs + this.#setBackMs;
   }
 }
@@ -92,7 +92,7 @@ export class Turn {
 
   /** Lets other requests have their turn. Throws the reason of the signal when it is aborted. */
   async yield(): Promise<void> {
-    await nextTurn();
+    await yieldToEventLoop();
     this.#signal.throwIfAborted();
     this.#endsAt = performance.now() + TURN_MS;
   }

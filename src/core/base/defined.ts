@@ -9,7 +9,7 @@ type Defined<Fields> = {
  * The fields that are not undefined, for objects in which a field is absent rather than undefined. It takes a
  * microsecond, ten times as long as a spread of a literal: not for what is made at every question.
  */
-export function defined<const Fields extends object>(fields: Fields): Defined<Fields>;
-export function defined(fields: object): object {
+export function omitUndefined<const Fields extends object>(fields: Fields): Defined<Fields>;
+export function omitUndefined(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

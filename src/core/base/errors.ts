@@ -33,7 +33,7 @@ export function isRobotsError(value: unknown): value is RobotsError {
   return typeof value === 'object' && value !== null && brand in value;
 }
 
-/** The value given is not an absolute http, https or ftp URL of at most 65,536 octets. */
+/** The value given is not an absolute http, https or ftp URL of at most 65,536 bytes. */
 export class RobotsInvalidUrlError extends RobotsError {
   override readonly name = 'RobotsInvalidUrlError';
   readonly code = 'ERR_ROBOTS_INVALID_URL';

@@ -20,8 +20,8 @@ export {
   tracedWork,
 } from './builtin.ts';
 export { causesOf, codeOf, FETCH_FAILED, MALFORMED } from './causes.ts';
-export { type Clock, nextTurn, sleepBy, SteadyClock, systemClock, Turn } from './clock.ts';
-export { defined } from './defined.ts';
+export { type Clock, yieldToEventLoop, sleepWith, MonotonicClock, systemClock, Turn } from './clock.ts';
+export { omitUndefined } from './defined.ts';
 export {
   DEFAULT_AGENT,
   DEFAULT_CONCURRENCY,
@@ -40,8 +40,8 @@ export {
   RobotsInvalidOptionsError,
   RobotsInvalidUrlError,
 } from './errors.ts';
-export { alternatives, assertKnownOptions, invalid, isNear } from './invalid-options.ts';
-export { callListener, emitWarning, warnOnce } from './warning.ts';
+export { alternatives, assertKnownOptions, invalid, isWithinEditDistance } from './invalid-options.ts';
+export { invokeListener, emitWarning, warnOnce } from './warning.ts';
 export {
   aFunction,
   allOf,

@@ -24,7 +24,9 @@ export function unknownOptions(
   prefix: string,
 ): RobotsInvalidOptionsError {
   const names = unknown.map((name) => `\`${prefix}${name}\``).join(', ');
-  const meant = known.find((name) => isNear((unknown[0] ?? '').toLowerCase(), name.toLowerCase(), 2));
+  const meant = known.find((name) =>
+    isWithinEditDistance((unknown[0] ?? '').toLowerCase(), name.toLowerCase(), 2),
+  );
   const proposal = meant === undefined ? '' : `; did you mean \`${prefix}${meant}\`?`;
   return new RobotsInvalidOptionsError(`Expected only known options, got ${names}${proposal}`);
 }
@@ -45,7 +47,7 @@ function show(value: unknown): string {
  * Whether at most `edits` typing errors turn `word` into `name`: a letter inserted, omitted or replaced, or two
  * neighbouring letters swapped. Case counts.
  */
-export function isNear(word: string, name: string, edits: number): boolean {
+export function isWithinEditDistance(word: string, name: string, edits: number): boolean {
   if (Math.abs(word.length - name.length) > edits) return false;
   let same = 0;
   while (same < name.length && word[same] === name[same]) same++;
@@ -55,9 +57,9 @@ export function isNear(word: string, name: string, edits: number): boolean {
   if (edits === 0) return false;
   const swapped = wordRest.length > 1 && wordRest[0] === nameRest[1] && wordRest[1] === nameRest[0];
   return (
-    isNear(wordRest.slice(1), nameRest.slice(1), edits - 1) ||
-    isNear(wordRest.slice(1), nameRest, edits - 1) ||
-    isNear(wordRest, nameRest.slice(1), edits - 1) ||
-    (swapped && isNear(wordRest.slice(2), nameRest.slice(2), edits - 1))
+    isWithinEditDistance(wordRest.slice(1), nameRest.slice(1), edits - 1) ||
+    isWithinEditDistance(wordRest.slice(1), nameRest, edits - 1) ||
+    isWithinEditDistance(wordRest, nameRest.slice(1), edits - 1) ||
+    (swapped && isWithinEditDistance(wordRest.slice(2), nameRest.slice(2), edits - 1))
   );
 }

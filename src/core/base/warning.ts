@@ -20,7 +20,7 @@ export function warnOnce(message: string, code: string): void {
  *
  * @param name The option or event that the function listens to.
  */
-export function callListener<Values extends readonly unknown[]>(
+export function invokeListener<Values extends readonly unknown[]>(
   name: string,
   listener: (...values: Values) => unknown,
   ...values: Values

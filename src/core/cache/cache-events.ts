@@ -26,7 +26,7 @@ export interface PolicyChangeMessage {
   /** The state before; `unknown` if the origin was not in memory. */
   readonly before: OriginState;
   readonly after: OriginState;
-  /** Whether the octets of robots.txt differ. */
+  /** Whether the bytes of robots.txt differ. */
   readonly fileChanged: boolean;
   /** Epoch milliseconds. */
   readonly at: number;
@@ -41,7 +41,7 @@ export const cacheChannels: {
 };
 
 /** The end of an attempt, and what memory made of it. */
-export interface WitnessedAttempt {
+export interface ObservedAttempt {
   readonly origin: string;
   readonly outcome: Outcome;
   /** The record before it. */
@@ -56,12 +56,12 @@ export interface WitnessedAttempt {
 }
 
 /** Writes down what happens to records in memory, in the order in which it happens. */
-export interface Witness {
-  attempted(attempt: WitnessedAttempt): void;
+export interface RecordObserver {
+  attempted(attempt: ObservedAttempt): void;
   /**
    * A record from a store or a snapshot is in force.
    *
-   * @param isKept As {@link WitnessedAttempt.isKept}.
+   * @param isKept As {@link ObservedAttempt.isKept}.
    */
   takenOver(record: OriginRecord, profile: Profile, isKept: boolean): void;
   /** The record has a signal about its site. */
@@ -77,9 +77,9 @@ export interface Witness {
  */
 export class CacheEvents {
   readonly #waiting: (() => void)[] = [];
-  readonly #witness: Witness | undefined;
+  readonly #witness: RecordObserver | undefined;
 
-  constructor(witness?: Witness) {
+  constructor(witness?: RecordObserver) {
     this.#witness = witness;
   }
 
@@ -98,7 +98,7 @@ export class CacheEvents {
   }
 
   /** Adds what a witness is to write down, if there is one. */
-  witness(tell: (witness: Witness) => void): void {
+  witness(tell: (witness: RecordObserver) => void): void {
     const witness = this.#witness;
     if (witness !== undefined) this.#waiting.push(() => tell(witness));
   }
@@ -119,7 +119,7 @@ function changeOf(
   const after = stateOf(record, profile, at).state;
   // A record that needs a refresh before its use changes nothing yet.
   if (after === 'unknown') return undefined;
-  const fileChanged = !sameOctets(previous?.record.copy?.body, record.copy?.body);
+  const fileChanged = !sameBytes(previous?.record.copy?.body, record.copy?.body);
   if (before === after && !fileChanged) return undefined;
   return { origin: record.origin, before, after, fileChanged, at };
 }
@@ -133,7 +133,7 @@ function stateInForce(record: OriginRecord | undefined, profile: Profile, now: n
     : state;
 }
 
-function sameOctets(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+function sameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
-  return one.length === other.length && one.every((octet, index) => octet === other[index]);
+  return one.length === other.length && one.every((byte, index) => byte === other[index]);
 }

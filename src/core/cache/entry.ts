@@ -101,7 +101,7 @@ export class CacheEntry {
 }
 
 /*
- * The memory of these in V8, in octets; `npm run bench -- memory` compares it with the memory of the process. An entry
+ * The memory of these in V8, in bytes; `npm run bench -- memory` compares it with the memory of the process. An entry
  * is reckoned with its place in the cache.
  */
 const ENTRY_BYTES = 420;

@@ -7,8 +7,8 @@ export {
   CacheEvents,
   type CacheMessage,
   type PolicyChangeMessage,
-  type Witness,
-  type WitnessedAttempt,
+  type RecordObserver,
+  type ObservedAttempt,
 } from './cache-events.ts';
 export { CacheEntry } from './entry.ts';
 export { OriginMemory } from './origin-memory.ts';

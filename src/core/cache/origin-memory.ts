@@ -4,11 +4,11 @@ import {
   type OriginRecord,
   type Profile,
   recordedAt,
-  withPauseFrom,
+  restartBackoff,
   withSiteSignal,
 } from '../lifecycle/index.ts';
-import { flatCopy } from '../url/index.ts';
-import { CacheEvents, type Witness } from './cache-events.ts';
+import { detachedString } from '../url/index.ts';
+import { CacheEvents, type RecordObserver } from './cache-events.ts';
 import { CacheEntry } from './entry.ts';
 import type { LRUCache } from 'lru-cache';
 
@@ -17,7 +17,7 @@ export interface OriginMemoryOptions {
   readonly maxBytes: number;
   readonly clock: Clock;
   readonly profileOf: (origin: string) => Profile;
-  readonly witness?: Witness | undefined;
+  readonly witness?: RecordObserver | undefined;
 }
 
 /**
@@ -87,7 +87,7 @@ export class OriginMemory {
     const entry = this.lookUp(origin);
     if (entry?.record.failure === undefined) return entry;
     const { record } = entry;
-    const paused = withPauseFrom(record, entry.profile, now);
+    const paused = restartBackoff(record, entry.profile, now);
     if (paused === record) return entry;
     this.events.witness((witness) => witness.pausedAnew(record, paused));
     return this.#store(paused, entry);
@@ -161,7 +161,7 @@ export class OriginMemory {
     if (known?.record.site?.reachable === reachable) return;
     const now = this.#clock.now();
     const entry = this.peek(origin);
-    const { origin: kept = flatCopy(origin) } = entry?.record ?? {};
+    const { origin: kept = detachedString(origin) } = entry?.record ?? {};
     const { record } = this.keep(withSiteSignal(entry?.record, kept, reachable, now), entry, now);
     this.events.witness((witness) => witness.signalled(record, reachable, now));
     this.events.publish();

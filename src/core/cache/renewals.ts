@@ -8,10 +8,10 @@ import {
   type Outcome,
   type Profile,
   recordedAt,
-  unredirected,
+  withoutRedirects,
 } from '../lifecycle/index.ts';
 import type { HeldLease, StoredOrigins } from '../store/index.ts';
-import { flatCopy, ROBOTS_PATH } from '../url/index.ts';
+import { detachedString, ROBOTS_PATH } from '../url/index.ts';
 import { CacheEntry } from './entry.ts';
 import type { OriginMemory } from './origin-memory.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -129,7 +129,7 @@ export class Renewals {
   async #search(asked: string, signal: LightAbortSignal, isCurrent: () => boolean): Promise<Renewal> {
     // All callers may have left while the flight was queued. It is then never sent.
     signal.throwIfAborted();
-    const origin = flatCopy(asked);
+    const origin = detachedString(asked);
     const stored = this.#options.stored && (await this.#options.stored.get());
     const { nextRecord } = this.#meaning.part ?? (await this.#meaning.get());
     const context = { origin, signal, isCurrent, stored, nextRecord };
@@ -227,7 +227,7 @@ export class Renewals {
     // Any good answer ends a failure, also one from elsewhere.
     const fresh = known !== undefined && attemptDue(known.record, profile, now) !== 'now';
     if (fresh && known.record.failure === undefined) return;
-    const served = unredirected(outcome);
+    const served = withoutRedirects(outcome);
     const previous = known?.record;
     const record = nextRecord({ origin: server, previous, outcome: served, profile, now, random });
     this.#memory.keep(record, known, now);

@@ -4,9 +4,9 @@ import {
   anAbortSignal,
   type Check,
   type Clock,
-  defined,
+  omitUndefined,
   invalid,
-  nextTurn,
+  yieldToEventLoop,
   optionTable,
   untilAborted,
 } from '../base/index.ts';
@@ -73,7 +73,7 @@ export async function* writeSnapshot(context: SnapshotContext): AsyncGenerator<s
     length += line.length;
     if (length < YIELD_EVERY_CHARACTERS) continue;
     length = 0;
-    await nextTurn();
+    await yieldToEventLoop();
     // A snapshot that ended early would look complete.
     context.assertOpen();
   }
@@ -122,7 +122,7 @@ export async function readSnapshot(
       length += line.length;
       if (length < YIELD_EVERY_CHARACTERS) continue;
       length = 0;
-      await nextTurn();
+      await yieldToEventLoop();
     }
   }
   ending.throwIfAborted();
@@ -210,7 +210,7 @@ export class SnapshotReader {
   #reject(line: number, reason: RestoreRejection, origin: string | undefined): void {
     this.#rejected++;
     this.#reasons[reason] = (this.#reasons[reason] ?? 0) + 1;
-    this.#target.onRejected?.({ line, reason, ...defined({ origin }) });
+    this.#target.onRejected?.({ line, reason, ...omitUndefined({ origin }) });
   }
 }
 

@@ -1,8 +1,8 @@
 import type { DecisionMessage } from '../decision/index.ts';
-import { printable, withoutUserinfo } from '../report/text/printable.ts';
+import { printable, withoutUserinfo } from '../base/printable.ts';
 import type { FetchMessage } from './robots-requests.ts';
 
-/** `attempt https://example.com/robots.txt: success, 200, 33 octets, 12 ms`. */
+/** `attempt https://example.com/robots.txt: success, 200, 33 bytes, 12 ms`. */
 export function attemptLine({ url, outcome, durationMs }: FetchMessage): string {
   const facts: (string | undefined)[] =
     outcome === undefined
@@ -11,7 +11,7 @@ export function attemptLine({ url, outcome, durationMs }: FetchMessage): string 
           outcome.kind,
           outcome.status === undefined ? undefined : String(outcome.status),
           outcome.kind === 'unreachable' ? outcome.error : undefined,
-          outcome.kind === 'success' ? `${outcome.body.length} octets` : undefined,
+          outcome.kind === 'success' ? `${outcome.body.length} bytes` : undefined,
         ];
   const known = facts.filter((fact) => fact !== undefined);
   return `attempt ${printable(url)}: ${[...known, `${durationMs} ms`].join(', ')}`;

@@ -3,20 +3,20 @@
  * `serve/` or `cli/`. Nothing here loads undici before the first attempt, which loads `robots-requests.ts`.
  */
 export {
-  type AccountedOrigin,
-  type AccountedRefusal,
+  type ReportedOrigin,
+  type ReportedRefusal,
   type AccountedPause,
   type AccountedSuspect,
   type AccountTotals,
   type RobotsAccount,
-  robotsAccount,
+  crawlReport,
   type RobotsAccountOptions,
-} from './account.ts';
+} from '../../extras/report/crawl-report.ts';
 export type { AttemptMessage } from './attempts.ts';
 export { canFetch } from './can-fetch.ts';
 export type { OriginOverride, RobotsClientOptions } from './options.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
-export type { QuestionMessage } from './questions.ts';
+export type { CheckMessage } from './questions.ts';
 export { RobotsClient } from './robots-client.ts';
 export type { FetchMessage } from './robots-requests.ts';
 export type {

@@ -1,4 +1,4 @@
-import { defined, Lazy } from '../base/index.ts';
+import { omitUndefined, Lazy } from '../base/index.ts';
 import { decisionChannels } from '../decision/index.ts';
 import type { Pacer } from '../pacing/pacer.ts';
 import type { StoredOrigins } from '../store/index.ts';
@@ -9,7 +9,7 @@ import type { Settings } from './settings.ts';
 
 /*
  * The parts of a client that many clients never use. Each is loaded when it is first needed, because Workers and pages
- * pay for every octet.
+ * pay for every byte.
  */
 
 /** Records as text, for stores and snapshots. */
@@ -63,7 +63,7 @@ export function lazyPacer(
       },
       onPause: (origin, { status, from, until, incident }) => {
         if (!pause.hasSubscribers) return;
-        const about = defined({ status });
+        const about = omitUndefined({ status });
         pause.publish({ origin, ...about, from, until, incident, client });
       },
     });

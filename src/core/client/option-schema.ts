@@ -27,7 +27,7 @@ import type { RobotsClientOptions } from './options.ts';
 /** RFC 9110 §5.1: field-name = token. */
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** RFC 9110 §5.5: visible ASCII, SP, HTAB and octets above 0x7F. */
+/** RFC 9110 §5.5: visible ASCII, SP, HTAB and bytes above 0x7F. */
 const FIELD_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /** The check of what `headersForRobots` returns. */
@@ -92,7 +92,7 @@ export const clientOptions: Check = optionTable({
   maxBodyBytes: wholeNumber(
     DEFAULT_MAX_BODY_BYTES,
     2 ** 27,
-    `a whole number of octets, at least ${DEFAULT_MAX_BODY_BYTES} (RFC 9309 §2.5: 500 KiB)`,
+    `a whole number of bytes, at least ${DEFAULT_MAX_BODY_BYTES} (RFC 9309 §2.5: 500 KiB)`,
   ),
   concurrency: wholeNumber(1, 100_000, 'a whole number, at least 1'),
   addressPolicy: oneOf(ADDRESS_POLICIES),
@@ -104,7 +104,7 @@ export const clientOptions: Check = optionTable({
   random: aFunction('that returns numbers in [0, 1)'),
   cache: optionTable({
     maxOrigins: wholeNumber(1, 2 ** 31 - 1, 'a whole number, at least 1'),
-    maxBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER, 'a whole number of octets, at least 1 MiB'),
+    maxBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER, 'a whole number of bytes, at least 1 MiB'),
   }),
   store: expecting(
     'a store with `get`, `set` and `delete`, and optionally `lease`, `reserve`, `pause` and `now`',

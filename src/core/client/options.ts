@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../base/index.ts';
-import type { EvidenceEntry } from '../evidence/entry.ts';
+import type { EvidenceEntry } from './evidence/entry.ts';
 import type { FetchFunction } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import type { Profile, ProfileName } from '../lifecycle/index.ts';
@@ -39,7 +39,7 @@ export interface RobotsClientOptions {
    */
   readonly deadlineMs?: number;
   /**
-   * The most decoded octets read of a file. The rest is ignored (`robots.truncated`). Less than 512,000 is
+   * The most decoded bytes read of a file. The rest is ignored (`robots.truncated`). Less than 512,000 is
    * `ERR_ROBOTS_INVALID_OPTIONS`. @default 512_000
    */
   readonly maxBodyBytes?: number;
@@ -102,7 +102,7 @@ export interface RobotsClientOptions {
   /** Numbers in [0, 1) for jitter. @default Math.random */
   readonly random?: () => number;
   /**
-   * Bounds of the memory cache: origins, and estimated octets. The least recently used origins are evicted. A robots.txt
+   * Bounds of the memory cache: origins, and estimated bytes. The least recently used origins are evicted. A robots.txt
    * as sites have it takes 6 KB, so the default of 20,000 origins fits in 128 MiB: for more, raise both.
    * @default { maxOrigins: 20_000, maxBytes: 128 MiB }
    */
@@ -122,7 +122,7 @@ export interface RobotsClientOptions {
    */
   readonly onStoreEvent?: (event: StoreEvent) => void;
   /**
-   * Gets everything that decides, and every decision, in order: what each attempt brought, with its octets, and which
+   * Gets everything that decides, and every decision, in order: what each attempt brought, with its bytes, and which
    * question was answered how. `evidenceFile` of `canfetch/evidence` writes it to a file, and `replay` decides it
    * again. It is not awaited; what it throws is a warning. @default nothing is recorded
    */

@@ -10,7 +10,7 @@ import {
   permits,
   type Purpose,
 } from '../decision/index.ts';
-import type { Recorder } from '../evidence/recorder.ts';
+import type { Recorder } from './evidence/recorder.ts';
 import { attemptDue, type RobotsSource } from '../lifecycle/index.ts';
 import type { Pace, TakenSlot } from '../pacing/index.ts';
 import type { Pacer } from '../pacing/pacer.ts';
@@ -34,7 +34,7 @@ export interface QuestionContext {
 }
 
 /** `tracing:canfetch:question:*`: a question that waits for the store, or for an attempt. */
-export interface QuestionMessage {
+export interface CheckMessage {
   /** Without userinfo and fragment. */
   readonly url: string;
   readonly origin: string;
@@ -48,7 +48,7 @@ export interface QuestionMessage {
   readonly error?: unknown;
 }
 
-const waiting: TracedWork<QuestionMessage> = tracedWork('canfetch:question');
+const waiting: TracedWork<CheckMessage> = tracedWork('canfetch:question');
 
 /**
  * The URL of {@link Questions.permits} and {@link Questions.allowedOrigin}, for all clients: nothing else may use it.

@@ -1,4 +1,4 @@
-import { defined, invalid, type Lazy, onAbort, RobotsClosedError } from '../base/index.ts';
+import { omitUndefined, invalid, type Lazy, onAbort, RobotsClosedError } from '../base/index.ts';
 import {
   OriginMemory,
   Renewals,
@@ -19,7 +19,7 @@ import {
 } from '../decision/index.ts';
 import { type OriginState, stateOf } from '../lifecycle/index.ts';
 import { readReserveOptions, type Reservation, type TakenSlot } from '../pacing/index.ts';
-import { Recorder } from '../evidence/recorder.ts';
+import { Recorder } from './evidence/recorder.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
@@ -278,7 +278,7 @@ export class RobotsClient {
       return pacer.book(decision, pace, options.signal);
     }
     const { retryAt } = decision;
-    return { status: 'refused', decision, ...defined({ retryAt }) };
+    return { status: 'refused', decision, ...omitUndefined({ retryAt }) };
   }
 
   /**

@@ -16,7 +16,7 @@ export interface FetchMessage {
   /** `<origin>/robots.txt`. */
   readonly url: string;
   /**
-   * The outcome. Do not change its body; in JSON it is the number of its `octets`. `undefined` when all waiting callers
+   * The outcome. Do not change its body; in JSON it is the number of its `bytes`. `undefined` when all waiting callers
    * had left.
    */
   readonly outcome: Outcome | undefined;
@@ -123,12 +123,12 @@ export class RobotsRequests {
   }
 }
 
-/** The outcome, whose JSON has the number of octets in place of the body: subscribers write messages into logs. */
+/** The outcome, whose JSON has the number of bytes in place of the body: subscribers write messages into logs. */
 function forLogs(outcome: Outcome): Outcome {
   if (outcome.kind !== 'success') return outcome;
   const { body, ...others } = outcome;
   return Object.defineProperty({ ...outcome }, 'toJSON', {
-    value: () => ({ ...others, octets: body.length }),
+    value: () => ({ ...others, bytes: body.length }),
   });
 }
 

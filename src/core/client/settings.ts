@@ -12,7 +12,7 @@ import {
 import { platform } from '#platform';
 import type { RobotsStore, StoreEvent } from '../store/index.ts';
 import type { OriginPolicy } from '../decision/index.ts';
-import type { EvidenceEntry } from '../evidence/entry.ts';
+import type { EvidenceEntry } from './evidence/entry.ts';
 import type { FetchFunction } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';

@@ -34,7 +34,7 @@ export interface SiteSignal {
 export interface RobotsStats {
   /** Origins in memory. */
   readonly origins: number;
-  /** Their estimated size in octets. */
+  /** Their estimated size in bytes. */
   readonly bytes: number;
   /** Attempts to fetch a robots.txt. Redirects do not count. */
   readonly attempts: number;

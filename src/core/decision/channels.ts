@@ -1,7 +1,7 @@
 /** The channels of `node:diagnostics_channel` about decisions. A message is made only while its channel has a subscriber. */
 import { channel, type Publisher } from '../base/index.ts';
 import type { Decision } from './decision.ts';
-import type { RequestWay } from './refused-request.ts';
+import type { RedirectChain } from './refused-request.ts';
 import type { DecisionUsage } from './usage-decision.ts';
 
 /** The client that a message is about, to compare with one's own. */
@@ -10,7 +10,7 @@ interface ClientMessage {
 }
 
 /** What a guard knows of a decision. */
-export interface DecisionContext extends Partial<RequestWay> {
+export interface DecisionContext extends Partial<RedirectChain> {
   /** `true` when a crawler has found a link and looks it up in memory before it queues it: no request is made yet. */
   readonly lookup?: boolean;
   /** What the site states about the use of the page, where the question has a purpose. */
@@ -26,7 +26,7 @@ export interface DecisionMessage extends ClientMessage, DecisionContext {
 }
 
 /** `canfetch:usage`: a guard refused a page for its `purpose`, or would have in a dry run. */
-export interface UsageRefusalMessage extends ClientMessage, Partial<RequestWay> {
+export interface UsageRefusalMessage extends ClientMessage, Partial<RedirectChain> {
   /** It allows fetching. Its `usage` has the line or the header field. */
   readonly decision: Decision;
 }

@@ -1,4 +1,4 @@
-import { defined } from '../base/index.ts';
+import { omitUndefined } from '../base/index.ts';
 import {
   type ConclusiveAnswer,
   type Failure,
@@ -15,7 +15,7 @@ import {
   type RobotsSource,
   stateOf,
   type Suspect,
-  stateAlone,
+  summarizeState,
 } from '../lifecycle/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
 import type { CacheEntry } from '../cache/index.ts';
@@ -49,7 +49,7 @@ export function describeEntry(
 ): OriginPolicy {
   const { record, profile, file } = entry;
   const { failure, site, answer } = record;
-  const holds = stateAlone(stateOf(record, profile, now));
+  const holds = summarizeState(stateOf(record, profile, now));
   const agent = file?.chooseAgent(tokens) ?? tokens[0];
   const robots = entry.source(source, answerHolds(entry, now), isByCopy(holds.state));
   return {
@@ -57,10 +57,10 @@ export function describeEntry(
     profile: profile.name,
     state: holds.state,
     robots,
-    ...defined({ sha256: robots.sha256 }),
+    ...omitUndefined({ sha256: robots.sha256 }),
     addressChecks,
     ...(holds.state === 'allow-all' || holds.state === 'disallow-all' ? { reason: holds.reason } : {}),
-    ...defined({
+    ...omitUndefined({
       attempt: attemptOf(record),
       lifetime: answer && lifetimeOf(answer, profile),
       nextAttempt: nextAttemptOf(record),
@@ -104,12 +104,12 @@ export function describeOverride(
     state,
     reason: 'override',
     robots,
-    ...defined({ sha256: robots.sha256 }),
+    ...omitUndefined({ sha256: robots.sha256 }),
     addressChecks,
     ...describeFile(file, file?.chooseAgent(tokens) ?? tokens[0], origin + ROBOTS_PATH),
     // The origin was not fetched, so there is no answer to read under other profiles.
     underProfiles: [],
-    ...defined({ because }),
+    ...omitUndefined({ because }),
   };
 }
 
@@ -135,7 +135,7 @@ function describeFile(
     groups: file.groups,
     sitemaps: file.sitemaps.map((sitemap) => resolved(sitemap, finalUrl)),
     agent,
-    ...defined({ group, crawlDelayMs, requestRateMs }),
+    ...omitUndefined({ group, crawlDelayMs, requestRateMs }),
   };
 }
 
@@ -168,7 +168,7 @@ function attemptOf({ answer, failure }: OriginRecord): PolicyAttempt | undefined
         kind,
         at,
         ...routeOf(answer, status),
-        ...defined({ unavailable: answer.reason }),
+        ...omitUndefined({ unavailable: answer.reason }),
       };
     case 'restricted':
       return { kind, at, ...routeOf(answer, status) };
@@ -182,7 +182,7 @@ function routeOf(
   const { location } = headers;
   const last: PolicyHop = {
     url: finalUrl,
-    ...defined({ status, location }),
+    ...omitUndefined({ status, location }),
   };
   return { hops: [...redirects, last], headers };
 }
@@ -216,13 +216,13 @@ function fileOf({ copy }: OriginRecord, maxBodyBytes: number): PolicyFile | unde
     truncated,
     finalUrl,
     fetchedAt,
-    ...defined({ contentType }),
+    ...omitUndefined({ contentType }),
   };
 }
 
 /** The state under a profile: exactly what is in force for the profile of the record, reconstructed for any other. */
 function stateUnder(name: ProfileName, { record, profile }: CacheEntry, now: number): StateUnderProfile {
   return profile === profiles[name]
-    ? stateAlone(stateOf(record, profile, now))
+    ? summarizeState(stateOf(record, profile, now))
     : stateUnderProfile(record, profiles[name], now);
 }

@@ -22,7 +22,7 @@ export {
 } from './channels.ts';
 export { type Decision, REASONS } from './decision.ts';
 export { profileOrName, wholeProfile } from './profile-check.ts';
-export { leadText, RefusedRequestError, type RequestWay } from './refused-request.ts';
+export { leadText, RefusedRequestError, type RedirectChain } from './refused-request.ts';
 export { isPurpose, type Purpose, PURPOSES } from './purpose.ts';
 export { type DecisionUsage, usageOf } from './usage-decision.ts';
 export type {

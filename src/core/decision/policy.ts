@@ -31,7 +31,7 @@ export interface OriginPolicy {
   /** The caller's reason for an override of this origin. */
   readonly because?: string;
   readonly robots: RobotsSource;
-  /** SHA-256 of the octets in force, in hex. Absent when no file is. */
+  /** SHA-256 of the bytes in force, in hex. Absent when no file is. */
   readonly sha256?: string;
   /**
    * The addresses that the client's `addressPolicy` is checked against. `'connections'`: the address of every
@@ -141,12 +141,12 @@ export type PolicyNextAttempt =
   | { readonly at: number; readonly why: 'retry-after'; readonly pauseMs: number };
 
 export interface PolicyFile {
-  /** The octets that were read. Do not change them. */
+  /** The bytes that were read. Do not change them. */
   readonly body: Uint8Array;
   readonly sizeBytes: number;
   /** `maxBodyBytes`, the limit for reading a file. */
   readonly limitBytes: number;
-  /** Whether octets past the limit were not read. */
+  /** Whether bytes past the limit were not read. */
   readonly truncated: boolean;
   readonly contentType?: string;
   /** The URL of the last hop. */

@@ -1,16 +1,16 @@
 import { codeOf, LightAbortController, sha256Of, type TracedWork, tracedWork } from '../base/index.ts';
 import {
   type AnswerHeaders,
-  isGatekeeper,
-  mayBeSuspect,
-  meaningOfStatus,
+  isBotChallenge,
+  mayBeChallenge,
+  classifyStatus,
   type Outcome,
   type Redirect,
   retryAfterMs,
   type Route,
-  type StatusMeaning,
+  type StatusClass,
   type Suspect,
-  SUSPECT_OCTETS,
+  SUSPECT_BYTES,
   detectSuspect,
   type UnavailableReason,
 } from '../lifecycle/index.ts';
@@ -157,7 +157,7 @@ export class Attempt {
       return { kind: 'not-modified', status: 304, ...this.#route(), headers };
     }
     if (!isRedirect(response.status)) {
-      return this.#readAnswer(response, headers, meaningOfStatus(response.status, this.#options.profile));
+      return this.#readAnswer(response, headers, classifyStatus(response.status, this.#options.profile));
     }
     response.discard();
     return this.#follow(response.status, response.headers, headers);
@@ -166,7 +166,7 @@ export class Attempt {
   async #readAnswer(
     response: TransportResponse,
     headers: AnswerHeaders,
-    meaning: StatusMeaning,
+    meaning: StatusClass,
   ): Promise<Outcome> {
     const { profile } = this.#options;
     const { status } = response;
@@ -177,7 +177,7 @@ export class Attempt {
   }
 
   #withoutRules(
-    meaning: Exclude<StatusMeaning, 'rules'>,
+    meaning: Exclude<StatusClass, 'rules'>,
     status: number,
     headers: AnswerHeaders,
     suspect?: Suspect,
@@ -237,18 +237,18 @@ export class Attempt {
   }
 
   #isFromGatekeeper(suspect: Suspect | undefined): boolean {
-    return this.#options.profile.challenge === 'unreachable' && isGatekeeper(suspect);
+    return this.#options.profile.challenge === 'unreachable' && isBotChallenge(suspect);
   }
 
   /** Reads the start of the page that a gatekeeper may have sent with an error status, for a short time. */
   async #startOfPage(response: TransportResponse): Promise<Uint8Array> {
     const type = boundedField(response.headers, 'content-type') ?? '';
-    if (!mayBeSuspect(response.status) || !/html/i.test(type)) {
+    if (!mayBeChallenge(response.status) || !/html/i.test(type)) {
       response.discard();
       return new Uint8Array(0);
     }
     const timer = setTimeout(() => this.#controller.abort(), PAGE_MS);
-    const { start, whole } = await readStart(response, SUSPECT_OCTETS);
+    const { start, whole } = await readStart(response, SUSPECT_BYTES);
     clearTimeout(timer);
     if (!whole) this.#controller.abort();
     return start;

@@ -5,9 +5,9 @@ import type { TransportResponse } from './transport.ts';
 import type { Readable } from 'node:stream';
 
 interface ReadBody {
-  /** The decoded octets, in a buffer of exactly their size. */
+  /** The decoded bytes, in a buffer of exactly their size. */
   readonly body: Uint8Array;
-  /** Whether octets past the limit were not read. */
+  /** Whether bytes past the limit were not read. */
   readonly truncated: boolean;
 }
 
@@ -15,16 +15,16 @@ const LF = 0x0a;
 
 const CR = 0x0d;
 
-const NO_OCTETS = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 
 /**
- * Collects chunks until there is more than `limit`. It copies them, because a chunk of one octet may hold on to a
+ * Collects chunks until there is more than `limit`. It copies them, because a chunk of one byte may hold on to a
  * slab of many thousand.
  */
-class GrowingOctets {
+class GrowingBytes {
   readonly #limit: number;
   /** The first chunk, then a buffer that the chunks are copied to. */
-  #buffer: Uint8Array = NO_OCTETS;
+  #buffer: Uint8Array = NO_BYTES;
   #length = 0;
   #wasBroken = false;
 
@@ -32,7 +32,7 @@ class GrowingOctets {
     this.#limit = limit;
   }
 
-  /** Adds a chunk and returns whether there is enough. One octet past the limit is kept: it may end the last line. */
+  /** Adds a chunk and returns whether there is enough. One byte past the limit is kept: it may end the last line. */
   add(chunk: Uint8Array): boolean {
     const taken = chunk.subarray(0, this.#limit + 1 - this.#length);
     if (this.#length === 0) {
@@ -44,46 +44,46 @@ class GrowingOctets {
     return this.#length > this.#limit;
   }
 
-  /** Records an error. An error after the limit does not count: the octets after it would not have been used. */
+  /** Records an error. An error after the limit does not count: the bytes after it would not have been used. */
   broken(error: unknown): void {
     if (this.#length < this.#limit) throw error;
     this.#wasBroken = true;
   }
 
-  /** All octets taken, including a line that the limit cut. */
-  get octets(): Uint8Array {
+  /** All bytes taken, including a line that the limit cut. */
+  get bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }
 
   result(): ReadBody {
-    const octets = this.#buffer;
+    const bytes = this.#buffer;
     const truncated = this.#wasBroken || this.#length > this.#limit;
-    const body = new Uint8Array(truncated ? this.#endOfLastWholeLine(octets) : this.#length);
-    body.set(octets.subarray(0, body.byteLength));
+    const body = new Uint8Array(truncated ? this.#endOfLastWholeLine(bytes) : this.#length);
+    body.set(bytes.subarray(0, body.byteLength));
     return { body, truncated };
   }
 
-  #roomFor(octets: number): Uint8Array {
-    const needed = this.#length + octets;
+  #roomFor(bytes: number): Uint8Array {
+    const needed = this.#length + bytes;
     // The first chunk belongs to the network. It is as long as what was taken, so that it never has room.
     if (this.#buffer.byteLength >= needed) return this.#buffer;
     const larger = new Uint8Array(Math.min(this.#limit + 1, Math.max(2 * needed, 16_384)));
-    larger.set(this.octets);
+    larger.set(this.bytes);
     this.#buffer = larger;
     return larger;
   }
 
   /** Drops a line that the limit cuts. `Disallow: /a` cut out of `/about` would be a different rule. */
-  #endOfLastWholeLine(octets: Uint8Array): number {
-    if (this.#length > this.#limit && isLineEnd(octets[this.#limit])) return this.#limit;
+  #endOfLastWholeLine(bytes: Uint8Array): number {
+    if (this.#length > this.#limit && isLineEnd(bytes[this.#limit])) return this.#limit;
     let end = this.#limit;
-    while (end > 0 && !isLineEnd(octets[end - 1])) end -= 1;
+    while (end > 0 && !isLineEnd(bytes[end - 1])) end -= 1;
     return end;
   }
 }
 
-function isLineEnd(octet: number | undefined): boolean {
-  return octet === LF || octet === CR;
+function isLineEnd(byte: number | undefined): boolean {
+  return byte === LF || byte === CR;
 }
 
 /**
@@ -94,30 +94,30 @@ function isLineEnd(octet: number | undefined): boolean {
  * limit MUST be at least 500 kibibytes [KiB]."
  */
 export async function readBody(response: TransportResponse, maxBodyBytes: number): Promise<ReadBody> {
-  const octets = new GrowingOctets(maxBodyBytes);
-  await fill(octets, response, maxBodyBytes);
-  return octets.result();
+  const bytes = new GrowingBytes(maxBodyBytes);
+  await fill(bytes, response, maxBodyBytes);
+  return bytes.result();
 }
 
 /**
- * Reads decoded octets until there are more than `enough`, or until the body ends or breaks, and returns them. If the
+ * Reads decoded bytes until there are more than `enough`, or until the body ends or breaks, and returns them. If the
  * body did not end, the rest may still arrive: abort the request.
  */
 export async function readStart(
   response: TransportResponse,
   enough: number,
 ): Promise<{ readonly start: Uint8Array; readonly whole: boolean }> {
-  const octets = new GrowingOctets(enough);
+  const bytes = new GrowingBytes(enough);
   let ended = true;
   try {
-    await fill(octets, response, enough);
+    await fill(bytes, response, enough);
   } catch {
     ended = false;
   }
-  return { start: octets.octets, whole: ended && octets.octets.byteLength <= enough };
+  return { start: bytes.bytes, whole: ended && bytes.bytes.byteLength <= enough };
 }
 
-async function fill(octets: GrowingOctets, response: TransportResponse, limit: number): Promise<void> {
+async function fill(bytes: GrowingBytes, response: TransportResponse, limit: number): Promise<void> {
   const { decode } = response;
   const codings = decode === undefined ? [] : contentCodings(response.headers.get('content-encoding'));
   if (codings === undefined) {
@@ -125,30 +125,28 @@ async function fill(octets: GrowingOctets, response: TransportResponse, limit: n
     throw new FetchFailure(CONTENT_CODING);
   }
   if (decode === undefined || codings.length === 0) {
-    await fillPlain(octets, response.body);
-    if (response.hidesFields === true && isGzip(octets.octets)) throw new FetchFailure(CONTENT_CODING);
+    await fillPlain(bytes, response.body);
+    if (response.hidesFields === true && isGzip(bytes.bytes)) throw new FetchFailure(CONTENT_CODING);
   } else {
     const mayBeEmpty = isSaidToBeEmpty(response);
-    const maxOctetsIn = 2 * limit + 65_536;
-    await fillDecoded(octets, response.body, (source) =>
-      decode(source, codings, { maxOctetsIn, mayBeEmpty }),
-    );
+    const maxBytesIn = 2 * limit + 65_536;
+    await fillDecoded(bytes, response.body, (source) => decode(source, codings, { maxBytesIn, mayBeEmpty }));
   }
 }
 
-/** RFC 1952 §2.3.1: the magic octets. No text begins with them. */
+/** RFC 1952 §2.3.1: the magic bytes. No text begins with them. */
 function isGzip([first, second]: Uint8Array): boolean {
   return first === 0x1f && second === 0x8b;
 }
 
-async function fillPlain(octets: GrowingOctets, body: AsyncIterable<Uint8Array>): Promise<void> {
-  if (isNodeStream(body)) return fillFromStream(octets, body);
+async function fillPlain(bytes: GrowingBytes, body: AsyncIterable<Uint8Array>): Promise<void> {
+  if (isNodeStream(body)) return fillFromStream(bytes, body);
   try {
     for await (const chunk of body) {
-      if (octets.add(chunk)) return;
+      if (bytes.add(chunk)) return;
     }
   } catch (error) {
-    octets.broken(error);
+    bytes.broken(error);
   }
 }
 
@@ -158,21 +156,21 @@ function isNodeStream(body: AsyncIterable<Uint8Array>): body is Readable {
 }
 
 /** Does the same as iterating over the stream, without its promises and listeners. */
-function fillFromStream(octets: GrowingOctets, body: Readable): Promise<void> {
+function fillFromStream(bytes: GrowingBytes, body: Readable): Promise<void> {
   return new Promise((resolve, reject) => {
     let isOver = false;
     const over = (error?: unknown): void => {
       if (isOver) return;
       isOver = true;
       try {
-        if (error !== undefined) octets.broken(error);
+        if (error !== undefined) bytes.broken(error);
         resolve();
       } catch (reason) {
         reject(reason);
       }
     };
     body.on('data', (chunk: Uint8Array) => {
-      if (isOver || !octets.add(chunk)) return;
+      if (isOver || !bytes.add(chunk)) return;
       over();
       body.destroy();
     });
@@ -186,23 +184,23 @@ function fillFromStream(octets: GrowingOctets, body: Readable): Promise<void> {
 }
 
 async function fillDecoded(
-  octets: GrowingOctets,
+  bytes: GrowingBytes,
   body: AsyncIterable<Uint8Array>,
   decoded: (source: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>,
 ): Promise<void> {
   const network: Break = {};
   try {
     for await (const chunk of decoded(untilBroken(body, network))) {
-      if (octets.add(chunk)) return;
+      if (bytes.add(chunk)) return;
     }
   } catch (error) {
     if (network.failure === undefined) {
-      octets.broken(
+      bytes.broken(
         error instanceof FetchFailure ? error : new FetchFailure(CONTENT_CODING, { cause: error }),
       );
     }
   }
-  if (network.failure !== undefined) octets.broken(network.failure.error);
+  if (network.failure !== undefined) bytes.broken(network.failure.error);
 }
 
 interface Break {

@@ -7,9 +7,9 @@ import {
   type Inflate,
   type InflateRaw,
 } from 'node:zlib';
-import { CodedOctets } from './coded-octets.ts';
+import { CodedBytes } from './coded-bytes.ts';
 import type { ContentCoding } from './content-coding.ts';
-import { CONTENT_CODING, FetchFailure, TRAILING_OCTETS } from './failure.ts';
+import { CONTENT_CODING, FetchFailure, TRAILING_BYTES } from './failure.ts';
 import type { Decode } from './transport.ts';
 
 /** Deno's decoder of Brotli does not report that a stream is cut. There the coding is neither asked for nor taken. */
@@ -19,36 +19,33 @@ const SEES_END_OF_BROTLI = !('Deno' in globalThis);
 export const ACCEPT_ENCODING: string = SEES_END_OF_BROTLI ? 'gzip, deflate, br' : 'gzip, deflate';
 
 /**
- * Undoes `codings`, the last applied first. Each must be exactly one whole stream. No octets at all are accepted only
- * when `mayBeEmpty`. No stage reads more than `maxOctetsIn`.
+ * Undoes `codings`, the last applied first. Each must be exactly one whole stream. No bytes at all are accepted only
+ * when `mayBeEmpty`. No stage reads more than `maxBytesIn`.
  */
-export const decode: Decode = (source, codings, { maxOctetsIn, mayBeEmpty }) =>
-  codings.reduceRight(
-    (octets, coding) => undo(new CodedOctets(octets, maxOctetsIn), coding, mayBeEmpty),
-    source,
-  );
+export const decode: Decode = (source, codings, { maxBytesIn, mayBeEmpty }) =>
+  codings.reduceRight((bytes, coding) => undo(new CodedBytes(bytes, maxBytesIn), coding, mayBeEmpty), source);
 
 async function* undo(
-  octets: CodedOctets,
+  bytes: CodedBytes,
   coding: ContentCoding,
   mayBeEmpty: boolean,
 ): AsyncGenerator<Uint8Array> {
   try {
     if (coding === 'br' && !SEES_END_OF_BROTLI) throw new FetchFailure(CONTENT_CODING);
-    const start = await octets.peek();
+    const start = await bytes.peek();
     if (start === undefined && mayBeEmpty) return;
-    if (coding === 'gzip') yield* decodeMember(octets, (deflated) => run(deflated, createInflateRaw()));
-    else if (coding === 'br') yield* run(octets, createBrotliDecompress());
-    else yield* run(octets, isZlib(start) ? createInflate() : createInflateRaw());
-    if ((await octets.peek()) !== undefined) throw new FetchFailure(TRAILING_OCTETS);
+    if (coding === 'gzip') yield* decodeMember(bytes, (deflated) => run(deflated, createInflateRaw()));
+    else if (coding === 'br') yield* run(bytes, createBrotliDecompress());
+    else yield* run(bytes, isZlib(start) ? createInflate() : createInflateRaw());
+    if ((await bytes.peek()) !== undefined) throw new FetchFailure(TRAILING_BYTES);
   } finally {
-    octets.close();
+    bytes.close();
   }
 }
 
 /**
  * Whether a "deflate" body has the zlib format. The name stands for zlib, but many servers send raw deflate. The low
- * half of the first octet is 8 in a zlib header; raw deflate could start so only with a stored block with padding
+ * half of the first byte is 8 in a zlib header; raw deflate could start so only with a stored block with padding
  * bits set.
  */
 function isZlib(start: Uint8Array | undefined): boolean {
@@ -57,19 +54,19 @@ function isZlib(start: Uint8Array | undefined): boolean {
 
 type Decoder = Inflate | InflateRaw | BrotliDecompress;
 
-/** Runs `decoder` over one stream. Octets behind the stream are left unread. */
-async function* run(octets: CodedOctets, decoder: Decoder): AsyncGenerator<Uint8Array> {
+/** Runs `decoder` over one stream. Bytes behind the stream are left unread. */
+async function* run(bytes: CodedBytes, decoder: Decoder): AsyncGenerator<Uint8Array> {
   // Ending the iteration early destroys the decoder and removes its other listeners.
   decoder.on('error', ignore);
-  const fed = feed(octets, decoder).catch((error: Error) => void decoder.destroy(error));
+  const fed = feed(bytes, decoder).catch((error: Error) => void decoder.destroy(error));
   yield* decoder;
   await fed;
 }
 
-async function feed(octets: CodedOctets, decoder: Decoder): Promise<void> {
+async function feed(bytes: CodedBytes, decoder: Decoder): Promise<void> {
   let given = 0;
   for (;;) {
-    const chunk = await octets.next();
+    const chunk = await bytes.next();
     if (decoder.destroyed) return;
     if (chunk === undefined) {
       decoder.end();
@@ -80,7 +77,7 @@ async function feed(octets: CodedOctets, decoder: Decoder): Promise<void> {
     if (decoder.destroyed) return;
     const untouched = given - decoder.bytesWritten;
     if (untouched === 0) continue;
-    octets.unread(chunk.subarray(chunk.byteLength - untouched));
+    bytes.unread(chunk.subarray(chunk.byteLength - untouched));
     return;
   }
 }
@@ -108,51 +105,51 @@ const COMMENT = 0x10;
 const RESERVED = 0xe0;
 
 /**
- * Decodes one gzip member (RFC 1952) and leaves the octets after it unread. zlib's own decoder does not report where
+ * Decodes one gzip member (RFC 1952) and leaves the bytes after it unread. zlib's own decoder does not report where
  * the first member ends: it decodes a second one, and drops everything behind a zero.
  */
 export async function* decodeMember(
-  octets: CodedOctets,
-  inflate: (octets: CodedOctets) => AsyncIterable<Uint8Array>,
+  bytes: CodedBytes,
+  inflate: (bytes: CodedBytes) => AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  await skipHeader(octets);
+  await skipHeader(bytes);
   let checksum = 0;
   let length = 0;
-  for await (const chunk of inflate(octets)) {
+  for await (const chunk of inflate(bytes)) {
     checksum = crc32(chunk, checksum);
     length += chunk.byteLength;
     yield chunk;
   }
-  const trailer = new DataView((await octets.take(8)).buffer);
+  const trailer = new DataView((await bytes.take(8)).buffer);
   if (trailer.getUint32(0, true) !== checksum || trailer.getUint32(4, true) !== length % 2 ** 32) {
-    throw new RangeError('Expected the checksum and length of the decoded octets, got others');
+    throw new RangeError('Expected the checksum and length of the decoded bytes, got others');
   }
 }
 
-async function skipHeader(octets: CodedOctets): Promise<void> {
-  const fixed = await octets.take(10);
+async function skipHeader(bytes: CodedBytes): Promise<void> {
+  const fixed = await bytes.take(10);
   const flags = fixed[3] ?? 0;
-  if (MAGIC.some((octet, at) => fixed[at] !== octet) || (flags & RESERVED) !== 0) {
+  if (MAGIC.some((byte, at) => fixed[at] !== byte) || (flags & RESERVED) !== 0) {
     throw new RangeError('Expected a gzip header, got something else');
   }
   if ((flags & EXTRA) !== 0) {
-    const [low = 0, high = 0] = await octets.take(2);
-    await octets.take(low + 256 * high);
+    const [low = 0, high = 0] = await bytes.take(2);
+    await bytes.take(low + 256 * high);
   }
-  if ((flags & NAME) !== 0) await skipText(octets);
-  if ((flags & COMMENT) !== 0) await skipText(octets);
-  if ((flags & HEADER_CHECKSUM) !== 0) await octets.take(2);
+  if ((flags & NAME) !== 0) await skipText(bytes);
+  if ((flags & COMMENT) !== 0) await skipText(bytes);
+  if ((flags & HEADER_CHECKSUM) !== 0) await bytes.take(2);
 }
 
 /** Skips a text up to its terminating zero. */
-async function skipText(octets: CodedOctets): Promise<void> {
+async function skipText(bytes: CodedBytes): Promise<void> {
   for (;;) {
-    const chunk = await octets.next();
+    const chunk = await bytes.next();
     if (chunk === undefined)
       throw new RangeError('Expected the rest of a gzip header, got the end of the body');
     const zero = chunk.indexOf(0);
     if (zero < 0) continue;
-    octets.unread(chunk.subarray(zero + 1));
+    bytes.unread(chunk.subarray(zero + 1));
     return;
   }
 }

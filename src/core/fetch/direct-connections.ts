@@ -1,14 +1,14 @@
 import { codeOf, LightAbortController } from '../base/index.ts';
 import type { Connector } from '../net/index.ts';
 import { NO_APPLICATION_PROTOCOL, requestOverHttp2 } from './http2-request.ts';
-import { MAX_INTERIM, ReusedSockets } from './reused-sockets.ts';
+import { MAX_INTERIM, StaleSocketRetry } from './stale-socket-retry.ts';
 import { checkingStatusLines } from './status-line.ts';
 import type { TransportRequest } from './transport.ts';
 import type { ResponseData } from './undici-response.ts';
 import { Agent, errors } from 'undici';
 
-/** The most octets of a header section. */
-const MAX_HEADER_OCTETS = 65_536;
+/** The most bytes of a header section. */
+const MAX_HEADER_BYTES = 65_536;
 
 /**
  * One small GET per origin: a connection is kept just long enough for a redirect within the origin, so that no idle
@@ -19,7 +19,7 @@ const AGENT_OPTIONS: Agent.Options = {
   keepAliveMaxTimeout: 1_000,
   headersTimeout: 0,
   bodyTimeout: 0,
-  maxHeaderSize: MAX_HEADER_OCTETS,
+  maxHeaderSize: MAX_HEADER_BYTES,
 };
 
 /**
@@ -30,10 +30,10 @@ const AGENT_OPTIONS: Agent.Options = {
  * a time. A host that many others redirect to gets several, and one slow answer must not hold them up: while an
  * origin has a request in flight, further requests go through a second agent with as many connections as needed.
  */
-export class OwnConnections {
+export class DirectConnections {
   readonly #connect: Connector;
   readonly #connectHttp2: Connector;
-  readonly #sockets = new ReusedSockets();
+  readonly #sockets = new StaleSocketRetry();
   /** Origins with a request in flight. */
   readonly #busy = new Set<string>();
   readonly #closing = new LightAbortController();
@@ -99,7 +99,7 @@ export class OwnConnections {
         headers: { ...headers, 'accept-encoding': 'identity' },
         signal: controller,
         maxInterim: MAX_INTERIM,
-        maxHeaderOctets: MAX_HEADER_OCTETS,
+        maxHeaderBytes: MAX_HEADER_BYTES,
       });
       response.body.once('close', over);
       const { status, headers: fields, body } = response;

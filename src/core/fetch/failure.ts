@@ -48,8 +48,8 @@ export const PROXY = 'ERR_ROBOTS_PROXY';
 /** An unknown content coding, or a body that is not one whole coded stream. */
 export const CONTENT_CODING = 'ERR_ROBOTS_CONTENT_CODING';
 
-/** Octets behind the end of a coded body: a second gzip member, padding or anything else. */
-export const TRAILING_OCTETS = 'ERR_ROBOTS_TRAILING_OCTETS';
+/** Bytes behind the end of a coded body: a second gzip member, padding or anything else. */
+export const TRAILING_BYTES = 'ERR_ROBOTS_TRAILING_BYTES';
 
 /** A transfer coding other than chunked. No transport undoes it. */
 export const TRANSFER_CODING = 'ERR_ROBOTS_TRANSFER_CODING';
@@ -78,7 +78,7 @@ export type FetchCode =
   | typeof PROXY
   | typeof MALFORMED
   | typeof CONTENT_CODING
-  | typeof TRAILING_OCTETS
+  | typeof TRAILING_BYTES
   | typeof TRANSFER_CODING
   | typeof PARTIAL_CONTENT
   | typeof FTP_CLOSED

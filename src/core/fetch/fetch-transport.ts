@@ -1,6 +1,6 @@
 import { abortSignalOf } from '../base/index.ts';
 import { FetchFailure, REDIRECT_OPAQUE, TRANSFER_CODING } from './failure.ts';
-import { mayBeSentAgain } from './reused-sockets.ts';
+import { isRetryable } from './stale-socket-retry.ts';
 import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /** The part of a WHATWG `Response` that is used. */
@@ -50,7 +50,7 @@ class FetchTransport implements Transport {
     try {
       response = await this.#send(url, headers, abortSignal);
     } catch (error) {
-      if (!mayBeSentAgain(error, signal) || !this.#answered.delete(url.origin)) throw error;
+      if (!isRetryable(error, signal) || !this.#answered.delete(url.origin)) throw error;
       response = await this.#send(url, headers, abortSignal);
     }
     this.#answered.add(url.origin);
@@ -94,7 +94,7 @@ function toResponse(response: FetchedResponse, { protocol }: URL): TransportResp
   return {
     status: response.status,
     headers,
-    body: octets(response.body),
+    body: bytes(response.body),
     proxyMayAnswer: protocol === 'http:',
     hidesFields: isPage,
     discard: () => discard(response.body),
@@ -113,7 +113,7 @@ const isPage =
   );
 
 /** Chunks of the body. Fetch standard, "null body status": a 204 has none. */
-async function* octets(body: FetchedBody | null): AsyncGenerator<Uint8Array> {
+async function* bytes(body: FetchedBody | null): AsyncGenerator<Uint8Array> {
   if (body === null) return;
   let isFirst = true;
   for await (const chunk of chunksOf(body)) {

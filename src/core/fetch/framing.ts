@@ -38,7 +38,7 @@ function isChunkedAtMost(transferEncoding: string | undefined): boolean {
 }
 
 /**
- * Whether the range is the whole file. RFC 9110 §14.4: `bytes 0-12/1000` are the first 13 of 1000 octets. No range
+ * Whether the range is the whole file. RFC 9110 §14.4: `bytes 0-12/1000` are the first 13 of 1000 bytes. No range
  * was requested, so a 206 without the field is read as the whole file, unless the field may have been there.
  */
 function isWholeRange(contentRange: string | undefined, mayBeHidden: boolean): boolean {
@@ -53,8 +53,8 @@ function isMultipart(contentType: string | undefined): boolean {
 }
 
 /**
- * Whether a body without octets is an empty file. Servers may name a content coding for an empty file too. In other
- * cases no octets at all are the result of a cut connection.
+ * Whether a body without bytes is an empty file. Servers may name a content coding for an empty file too. In other
+ * cases no bytes at all are the result of a cut connection.
  */
 export function isSaidToBeEmpty({ status, headers }: Pick<TransportResponse, 'status' | 'headers'>): boolean {
   return status === 204 || /^0+$/.test(headers.get('content-length')?.trim() ?? '');

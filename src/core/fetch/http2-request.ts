@@ -14,8 +14,8 @@ import { errors } from 'undici';
 /** The code of the TLS error when the server speaks none of the protocols that were offered: RFC 7301 §3.2. */
 export const NO_APPLICATION_PROTOCOL = 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL';
 
-/** Unread octets above which the peer has to wait. A robots.txt is not that long. */
-const UNREAD_OCTETS = 1_048_576;
+/** Unread bytes above which the peer has to wait. A robots.txt is not that long. */
+const UNREAD_BYTES = 1_048_576;
 
 /**
  * Fields that HTTP/2 does not have. RFC 9113 §8.2.2: "An endpoint MUST NOT generate an HTTP/2 message containing
@@ -43,8 +43,8 @@ export interface Http2Request {
   readonly signal: LightAbortSignal;
   /** The most interim responses. */
   readonly maxInterim: number;
-  /** The most octets of a header section, that of an interim response too. */
-  readonly maxHeaderOctets: number;
+  /** The most bytes of a header section, that of an interim response too. */
+  readonly maxHeaderBytes: number;
 }
 
 export interface Http2Response {
@@ -72,7 +72,7 @@ export async function requestOverHttp2({
   const socket = await openSocket(connector, url, signal);
   const options = {
     createConnection: () => socket,
-    settings: { enablePush: false, maxHeaderListSize: limits.maxHeaderOctets },
+    settings: { enablePush: false, maxHeaderListSize: limits.maxHeaderBytes },
     // Otherwise a field with white space around its value vanishes, and a coded body looks like text.
     strictFieldWhitespaceValidation: false,
   };
@@ -140,16 +140,16 @@ function openSocket(connector: Connector, url: URL, signal: LightAbortSignal): P
 /** Waits for the header section. Rejects when the stream ends without one, or when it is too long. */
 function responseOf(
   stream: ClientHttp2Stream,
-  { maxInterim, maxHeaderOctets }: Pick<Http2Request, 'maxInterim' | 'maxHeaderOctets'>,
+  { maxInterim, maxHeaderBytes }: Pick<Http2Request, 'maxInterim' | 'maxHeaderBytes'>,
 ): Promise<Http2Response['headers']> {
   return new Promise((resolve, reject) => {
     let interim = 0;
     stream.on('headers', (_headers: unknown, _flags: unknown, lines: readonly string[]) => {
       if (++interim > maxInterim) stream.destroy(new FetchFailure(MALFORMED));
-      if (octetsOf(lines) > maxHeaderOctets) stream.destroy(new errors.HeadersOverflowError());
+      if (bytesOf(lines) > maxHeaderBytes) stream.destroy(new errors.HeadersOverflowError());
     });
     stream.once('response', (_headers: unknown, _flags: unknown, lines: readonly string[]) => {
-      if (octetsOf(lines) > maxHeaderOctets) reject(new errors.HeadersOverflowError());
+      if (bytesOf(lines) > maxHeaderBytes) reject(new errors.HeadersOverflowError());
       else resolve(fieldsOf(lines));
     });
     stream.once('error', reject);
@@ -158,11 +158,11 @@ function responseOf(
 }
 
 /**
- * The octets of a header section of names and values in turn, as HTTP/1.1 would write them: `name: value`, CR and LF. The
+ * The bytes of a header section of names and values in turn, as HTTP/1.1 would write them: `name: value`, CR and LF. The
  * peer may send a short reference to a long field, so those that were sent do not count.
  */
-function octetsOf(lines: readonly string[]): number {
-  return lines.reduce((octets, text) => octets + text.length + 2, 0);
+function bytesOf(lines: readonly string[]): number {
+  return lines.reduce((bytes, text) => bytes + text.length + 2, 0);
 }
 
 function fieldsOf(lines: readonly string[]): Record<string, string[]> {
@@ -184,7 +184,7 @@ function readStream(stream: ClientHttp2Stream, release: () => void): Readable {
     return push(chunk, encoding);
   };
   const body = new Readable({
-    highWaterMark: UNREAD_OCTETS,
+    highWaterMark: UNREAD_BYTES,
     read: () => void stream.resume(),
     destroy: (error, callback) => {
       release();

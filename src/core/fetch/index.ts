@@ -3,7 +3,7 @@
  * it means over time. It must not import `store/`, `cache/` or any room above.
  *
  * The way of a request: `fetchRobots` makes an {@link Attempt}, which visits hop by hop. Each hop goes over a `Transport`:
- * `UndiciTransport` sends it over `OwnConnections` or somebody's dispatcher, `ReusedSockets` sends it again if it met a
+ * `UndiciTransport` sends it over `DirectConnections` or somebody's dispatcher, `StaleSocketRetry` sends it again if it met a
  * stale socket, and `FetchTransport` sends it with a `fetch`.
  *
  * `undici-transport.ts` and what it alone imports load undici. `platform/undici.ts` loads it when a transport is opened;

@@ -20,7 +20,7 @@ const STALE_SOCKET: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET
  * automatically retransmit an aborted sequence of requests if all of those requests have idempotent methods." And: "A
  * client SHOULD NOT automatically retry a failed automatic retry."
  */
-export function mayBeSentAgain(error: unknown, signal: LightAbortSignal): boolean {
+export function isRetryable(error: unknown, signal: LightAbortSignal): boolean {
   return !signal.aborted && STALE_SOCKET.has(codeOf(error));
 }
 
@@ -35,7 +35,7 @@ interface Traffic {
  * dispatcher which requests reused a socket. A dispatcher without such events, such as a proxy's, counts as never
  * reusing one.
  */
-export class ReusedSockets {
+export class StaleSocketRetry {
   /** Origins with requests in flight. */
   readonly #traffic = new Map<string, Traffic>();
   readonly #dispatchers: Dispatcher[] = [];
@@ -73,7 +73,7 @@ export class ReusedSockets {
       return await dispatcher.request(requestOptions(url, init));
     } catch (error) {
       const wasReused = traffic.connected === connected && traffic.disconnected > disconnected;
-      if (!wasReused || !mayBeSentAgain(error, init.signal)) throw error;
+      if (!wasReused || !isRetryable(error, init.signal)) throw error;
       return await dispatcher.request(requestOptions(url, init));
     } finally {
       if (--traffic.requests === 0) this.#traffic.delete(origin);

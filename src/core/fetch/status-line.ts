@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Connector } from '../net/index.ts';
 
 const EXPECTED = Buffer.from('HTTP/1.');
-/** An octet that no status line has, so that the parser refuses the response. */
+/** An byte that no status line has, so that the parser refuses the response. */
 const NUL = 0;
 
 /**
@@ -36,10 +36,10 @@ function checkStatusLines(socket: Socket): void {
       matched = 0;
     }
     for (let at = 0; matched < EXPECTED.length && at < chunk.length; at++) {
-      const octet = chunk[at];
+      const byte = chunk[at];
       // The parser skips line ends before a status line.
-      if (matched === 0 && (octet === 0x0d || octet === 0x0a)) continue;
-      if (octet !== EXPECTED[matched++]) {
+      if (matched === 0 && (byte === 0x0d || byte === 0x0a)) continue;
+      if (byte !== EXPECTED[matched++]) {
         chunk[at] = NUL;
         return;
       }

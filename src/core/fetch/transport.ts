@@ -1,6 +1,6 @@
 import type { LightAbortSignal } from '../base/index.ts';
 import type { LookupFunction } from 'node:net';
-import type { StatusMeaning } from '../lifecycle/index.ts';
+import type { StatusClass } from '../lifecycle/index.ts';
 import type { ContentCoding } from './content-coding.ts';
 
 /**
@@ -37,7 +37,7 @@ export interface TransportRequest {
 export type Decode = (
   source: AsyncIterable<Uint8Array>,
   codings: readonly ContentCoding[],
-  limits: { readonly maxOctetsIn: number; readonly mayBeEmpty: boolean },
+  limits: { readonly maxBytesIn: number; readonly mayBeEmpty: boolean },
 ) => AsyncIterable<Uint8Array>;
 
 /** The owner must read `body` to the end, leave the iteration early, abort the signal, or call `discard`. */
@@ -45,7 +45,7 @@ export interface TransportResponse {
   /** For protocols that report the result after the body: the status that holds unless another follows. */
   readonly status: number;
   /** The meaning of the answer when {@link status} is not an HTTP status. Otherwise the profile decides. */
-  readonly meaning?: Exclude<StatusMeaning, 'restricted'>;
+  readonly meaning?: Exclude<StatusClass, 'restricted'>;
   readonly headers: ResponseHeaders;
   readonly body: AsyncIterable<Uint8Array>;
   /** Undoes the content codings in {@link headers}. Absent when the transport has undone them. */
@@ -68,7 +68,7 @@ export interface TransportResponse {
 
 export interface ResponseHeaders {
   /**
-   * Returns a field by its lower-case name; each character of the value is one octet. Repeated lines of a list field,
+   * Returns a field by its lower-case name; each character of the value is one byte. Repeated lines of a list field,
    * and of `content-range`, are joined by commas. Of other repeated fields the first counts.
    */
   get(name: string): string | undefined;

@@ -10,7 +10,7 @@ export type ResponseData = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers
 };
 
 /** A discarded body of up to this size is read to its end, so that its connection can be reused. */
-const DRAIN_OCTETS = 16_384;
+const DRAIN_BYTES = 16_384;
 
 /** The time that a discarded body may take to drain. */
 const DRAIN_MS = 1_000;
@@ -34,13 +34,13 @@ export function toResponse(
 }
 
 function drain(body: Readable): void {
-  let octets = 0;
+  let bytes = 0;
   const timer = setTimeout(() => body.destroy(), DRAIN_MS);
   timer.unref();
   body.once('close', () => clearTimeout(timer));
   body.on('data', (chunk: Uint8Array) => {
-    octets += chunk.byteLength;
-    if (octets > DRAIN_OCTETS) body.destroy();
+    bytes += chunk.byteLength;
+    if (bytes > DRAIN_BYTES) body.destroy();
   });
 }
 

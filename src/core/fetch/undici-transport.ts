@@ -3,18 +3,18 @@ import {
   type BuildConnector,
   type Connector,
   NameLookup,
-  notingConnector,
+  recordingConnector,
   publicOnlyConnector,
   configuredGlobalDispatcher,
   isWrapped,
   ProxyDispatcher,
-  ReachedOrigins,
+  ConnectedAddresses,
 } from '../net/index.ts';
 import { isPublicHost } from '../net/hop-addresses.ts';
 import { ACCEPT_ENCODING } from './decode.ts';
 import { ADDRESS_UNKNOWN, FetchFailure } from './failure.ts';
-import { OwnConnections } from './own-connections.ts';
-import { ReusedSockets } from './reused-sockets.ts';
+import { DirectConnections } from './direct-connections.ts';
+import { StaleSocketRetry } from './stale-socket-retry.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { toResponse } from './undici-response.ts';
 import type { LookupFunction } from 'node:net';
@@ -58,9 +58,9 @@ class UndiciTransport implements Transport {
   readonly #options: UndiciTransportOptions;
   readonly #ownLookup: NameLookup | undefined;
   readonly #lookup: LookupFunction;
-  readonly #reached = new ReachedOrigins();
-  #anywhere: OwnConnections | undefined;
-  #publicOnly: OwnConnections | undefined;
+  readonly #reached = new ConnectedAddresses();
+  #anywhere: DirectConnections | undefined;
+  #publicOnly: DirectConnections | undefined;
   #others: OthersDispatcher | undefined;
   #isClosed = false;
 
@@ -107,7 +107,7 @@ class UndiciTransport implements Transport {
 
   async #sendToPublic(url: URL, init: TransportRequest): Promise<TransportResponse> {
     const { buildConnector } = this.#options;
-    this.#publicOnly ??= new OwnConnections(
+    this.#publicOnly ??= new DirectConnections(
       publicOnlyConnector(this.#connectorOptions(false), this.#lookup, buildConnector),
       publicOnlyConnector(this.#connectorOptions(true), this.#lookup, buildConnector),
     );
@@ -115,7 +115,7 @@ class UndiciTransport implements Transport {
   }
 
   async #sendAnywhere(url: URL, init: TransportRequest): Promise<TransportResponse> {
-    this.#anywhere ??= new OwnConnections(this.#connectNoting(false), this.#connectNoting(true));
+    this.#anywhere ??= new DirectConnections(this.#connectNoting(false), this.#connectNoting(true));
     this.#reached.begin(url.origin);
     try {
       const data = await this.#anywhere.exchange(url, init);
@@ -128,7 +128,7 @@ class UndiciTransport implements Transport {
 
   #connectNoting(allowH2: boolean): Connector {
     const options = this.#connectorOptions(allowH2);
-    return notingConnector(options, this.#lookup, this.#reached, this.#options.buildConnector);
+    return recordingConnector(options, this.#lookup, this.#reached, this.#options.buildConnector);
   }
 
   /** When a request is aborted, the connection that it waited for ends by this timer. */
@@ -148,7 +148,7 @@ class UndiciTransport implements Transport {
 class OthersDispatcher {
   readonly dispatcher: Dispatcher;
   readonly requester: Dispatcher;
-  readonly sockets = new ReusedSockets();
+  readonly sockets = new StaleSocketRetry();
 
   constructor(dispatcher: Dispatcher) {
     this.dispatcher = dispatcher;

@@ -16,14 +16,14 @@ export interface Appearance {
   readonly status: number;
   /** Returns a header field by its lower-case name. */
   readonly field: (name: string) => string | undefined;
-  /** The first decoded octets of the body. At most {@link SUSPECT_OCTETS} are looked at. */
+  /** The first decoded bytes of the body. At most {@link SUSPECT_BYTES} are looked at. */
   readonly start: Uint8Array;
   readonly finalUrl: string;
   readonly hops: number;
 }
 
 /** Gatekeepers identify themselves near the start of their pages. */
-export const SUSPECT_OCTETS = 16_384;
+export const SUSPECT_BYTES = 16_384;
 
 /** Header fields by which gatekeepers mark answers of their own. */
 const FIELDS: readonly (readonly [name: string, values: Readonly<Record<string, Suspect>>])[] = [
@@ -96,7 +96,7 @@ const MARKS: readonly (readonly [Suspect, readonly string[]])[] = [
 const LOGIN_PATH = /\/(?:log[-_]?in|sign[-_]?in|sso|auth|authori[sz]e|session\/new)(?:\.\w+)?\/?(?:\?|$)/i;
 
 /** Whether a page instead of a robots.txt means anything with this status. Many a 404 has a page. */
-export function mayBeSuspect(status: number): boolean {
+export function mayBeChallenge(status: number): boolean {
   return status !== 404 && status !== 410;
 }
 
@@ -109,8 +109,8 @@ export function detectSuspect({ status, field, start, finalUrl, hops }: Appearan
     const value = field(name)?.trim().toLowerCase();
     if (value !== undefined && Object.hasOwn(values, value)) return values[value];
   }
-  if (!mayBeSuspect(status) || !isMarkup(start)) return undefined;
-  const text = latin1.decode(start.subarray(0, SUSPECT_OCTETS)).toLowerCase().replaceAll('\r\n', '\n');
+  if (!mayBeChallenge(status) || !isMarkup(start)) return undefined;
+  const text = latin1.decode(start.subarray(0, SUSPECT_BYTES)).toLowerCase().replaceAll('\r\n', '\n');
   if (!HTML.test(withoutPreamble(text))) return undefined;
   for (const [suspect, marks] of MARKS) if (marks.some((mark) => text.includes(mark))) return suspect;
   if (hops > 0 && LOGIN_PATH.test(finalUrl)) return 'login';
@@ -122,19 +122,19 @@ export function detectSuspect({ status, field, start, finalUrl, hops }: Appearan
 }
 
 /** Whether a gatekeeper answered instead of the site. */
-export function isGatekeeper(suspect: Suspect | undefined): boolean {
+export function isBotChallenge(suspect: Suspect | undefined): boolean {
   return suspect === 'challenge' || suspect === 'blocked';
 }
 
-/** Decodes each octet to one character. */
+/** Decodes each byte to one character. */
 const latin1 = new TextDecoder('latin1');
 
-/** Whether the first octet that is not white space opens a tag. In a real robots.txt it does not. */
+/** Whether the first byte that is not white space opens a tag. In a real robots.txt it does not. */
 function isMarkup(start: Uint8Array): boolean {
   let at = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? 3 : 0;
   for (; at < start.length; at++) {
-    const octet = start[at]!;
-    if (octet !== 0x20 && (octet < 0x09 || octet > 0x0d)) return octet === 0x3c;
+    const byte = start[at]!;
+    if (byte !== 0x20 && (byte < 0x09 || byte > 0x0d)) return byte === 0x3c;
   }
   return false;
 }

@@ -5,11 +5,11 @@
  * It must not import Node, a library, or another room. Exceptions: the type `Dialect` and the path `/robots.txt`.
  */
 export {
-  isGatekeeper,
-  mayBeSuspect,
+  isBotChallenge,
+  mayBeChallenge,
   type Suspect,
   SUSPECTS,
-  SUSPECT_OCTETS,
+  SUSPECT_BYTES,
   detectSuspect,
 } from './challenge-pages.ts';
 export { type Freshness, freshness, retryAfterMs, type StatedLifetime } from './freshness.ts';
@@ -18,29 +18,29 @@ export type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-rec
 export {
   ANSWER_FIELDS,
   type AnswerHeaders,
-  meaningOfStatus,
+  classifyStatus,
   type Outcome,
   type Redirect,
   type Route,
   type UnavailableReason,
-  unredirected,
+  withoutRedirects,
 } from './outcome.ts';
 export {
   type Profile,
   type ProfileName,
   profileNames,
   profiles,
-  type StatusMeaning,
+  type StatusClass,
   type UnreachablePhase,
   type UnreachableTreatment,
 } from './profile.ts';
 export {
   earlier,
   newest,
-  noLaterThan,
+  clampToNow,
   recordedAt,
   retentionMs,
-  withPauseFrom,
+  restartBackoff,
   withSiteSignal,
 } from './record-times.ts';
 export { ROBOTS_SOURCES, type RobotsSource, sourceOf } from './robots-source.ts';
@@ -53,5 +53,10 @@ export {
   stateOf,
   type KnownState,
 } from './state.ts';
-export { latestUnder, type StateUnderProfile, stateUnderProfile, stateAlone } from './under-profile.ts';
+export {
+  reinterpretLatest,
+  type StateUnderProfile,
+  stateUnderProfile,
+  summarizeState,
+} from './under-profile.ts';
 export { type RecordFault, validateRecord } from './validate-record.ts';

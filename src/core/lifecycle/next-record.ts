@@ -75,7 +75,7 @@ function afterSuccess(attempt: EndedAttempt, outcome: OutcomeOf<'success'>): Ori
 }
 
 /**
- * The copy is revalidated: same octets, new date. The 304 alone sets the lifetime. RFC 9110 §15.4.5 makes the server
+ * The copy is revalidated: same bytes, new date. The 304 alone sets the lifetime. RFC 9110 §15.4.5 makes the server
  * repeat the `Cache-Control` and `Expires` "that would have been sent in a 200".
  */
 function afterNotModified(attempt: EndedAttempt, outcome: OutcomeOf<'not-modified'>): OriginRecord {

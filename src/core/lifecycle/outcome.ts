@@ -1,4 +1,4 @@
-import type { Profile, StatusMeaning } from './profile.ts';
+import type { Profile, StatusClass } from './profile.ts';
 import type { Suspect } from './challenge-pages.ts';
 
 /**
@@ -67,11 +67,11 @@ export type Outcome =
       readonly kind: 'success';
       readonly status: number;
       readonly headers: AnswerHeaders;
-      /** The decoded octets, at most the body limit. A line that the limit cuts is dropped. */
+      /** The decoded bytes, at most the body limit. A line that the limit cuts is dropped. */
       readonly body: Uint8Array;
       /** SHA-256 of `body`, in hex. */
       readonly sha256?: string;
-      /** Whether octets past the limit were not read. */
+      /** Whether bytes past the limit were not read. */
       readonly truncated: boolean;
     })
   | (Route & { readonly kind: 'not-modified'; readonly status: 304; readonly headers: AnswerHeaders })
@@ -95,7 +95,7 @@ export type Outcome =
     });
 
 /** The same answer without its redirects, for the origin of the final URL. */
-export function unredirected(outcome: Extract<Outcome, { readonly kind: 'success' }>): Outcome {
+export function withoutRedirects(outcome: Extract<Outcome, { readonly kind: 'success' }>): Outcome {
   const { redirects: _, ...answer } = outcome;
   return { ...answer, hops: 0 };
 }
@@ -107,13 +107,13 @@ export function unredirected(outcome: Extract<Outcome, { readonly kind: 'success
  * RFC 9309 leaves them open. The draft before it said: "For other undefined status codes, the crawler MUST assume the
  * robots.txt is unreachable."
  */
-export function meaningOfStatus(status: number, profile: Pick<Profile, 'status'>): StatusMeaning {
+export function classifyStatus(status: number, profile: Pick<Profile, 'status'>): StatusClass {
   return (
     own(profile.status, `${status}`) ?? own(profile.status, `${Math.floor(status / 100)}xx`) ?? 'unreachable'
   );
 }
 
 /** Reads an own property only: profiles come from callers, and a name on `Object.prototype` is no entry. */
-function own(status: Profile['status'], key: string): StatusMeaning | undefined {
+function own(status: Profile['status'], key: string): StatusClass | undefined {
   return Object.hasOwn(status, key) ? status[key] : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Dialect } from '../rules/index.ts';
 
 /** The meaning of the last hop's status. A 2xx with a usable body means `rules`. */
-export type StatusMeaning = 'rules' | 'unavailable' | 'restricted' | 'unreachable';
+export type StatusClass = 'rules' | 'unavailable' | 'restricted' | 'unreachable';
 
 /** The treatment of an origin while its robots.txt is unreachable. */
 export type UnreachableTreatment = 'last-good' | 'allow-all' | 'disallow-all';
@@ -28,7 +28,7 @@ export interface Profile {
    * Meaning of each status. An exact code (`"429"`) beats its class (`"4xx"`). A status without an entry is
    * `unreachable`. Redirects that the client follows are not looked up here.
    */
-  readonly status: Readonly<Record<string, StatusMeaning>>;
+  readonly status: Readonly<Record<string, StatusClass>>;
   readonly maxRedirects: number;
   readonly tooManyRedirects: 'unavailable' | 'unreachable';
   /** The treatment of a redirect to a URL that the rules of its own origin disallow, if those rules are cached. */

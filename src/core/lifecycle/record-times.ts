@@ -66,7 +66,7 @@ export function latestTime({ answer, copy, failure, site }: OriginRecord): numbe
  * Moves all times of a record from a clock ahead of ours back by the same amount, so that the latest is `now`. The
  * record is usable at once, and its lifetime is neither longer nor shorter.
  */
-export function noLaterThan(record: OriginRecord, now: number): OriginRecord {
+export function clampToNow(record: OriginRecord, now: number): OriginRecord {
   return earlier(record, Math.max(0, latestTime(record) - now));
 }
 
@@ -105,7 +105,7 @@ export function backoffMs(attempts: number, { backoff }: Profile): number {
  * clock once showed it. How long the failure has lasted is then not known, so {@link stateOf} takes the stricter of both
  * times.
  */
-export function withPauseFrom(record: OriginRecord, profile: Profile, now: number): OriginRecord {
+export function restartBackoff(record: OriginRecord, profile: Profile, now: number): OriginRecord {
   const { failure } = record;
   if (failure === undefined || now >= failure.at) return record;
   const retryAt = now + (failure.retryAfterMs ?? backoffMs(failure.attempts, profile));

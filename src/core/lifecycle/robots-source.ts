@@ -20,11 +20,11 @@ export interface RobotsSource {
   readonly fetchedAt?: number;
   readonly staleAt?: number;
   /**
-   * SHA-256 of the octets whose rules decide, in hex: what `sha256sum` says of the file, without content codings. Of a
+   * SHA-256 of the bytes whose rules decide, in hex: what `sha256sum` says of the file, without content codings. Of a
    * truncated file: of its whole lines up to the limit.
    */
   readonly sha256?: string;
-  /** Set when octets past `maxBodyBytes` were not read. Rules in them do not count. */
+  /** Set when bytes past `maxBodyBytes` were not read. Rules in them do not count. */
   readonly truncated?: true;
   /** Set when the answer does not look like a robots.txt. Its rules, or its status, still apply. */
   readonly suspect?: Suspect;

@@ -1,8 +1,8 @@
 import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
-import { type AnswerHeaders, meaningOfStatus, type Outcome } from './outcome.ts';
-import type { Profile, StatusMeaning } from './profile.ts';
+import { type AnswerHeaders, classifyStatus, type Outcome } from './outcome.ts';
+import type { Profile, StatusClass } from './profile.ts';
 import { stateOf, type KnownState } from './state.ts';
-import { isGatekeeper } from './challenge-pages.ts';
+import { isBotChallenge } from './challenge-pages.ts';
 import { nextRecord } from './next-record.ts';
 
 /** The state of an origin under another profile than the one its record was made under. */
@@ -29,33 +29,36 @@ export function stateUnderProfile(record: OriginRecord, profile: Profile, now: n
   };
   if (answer !== undefined) {
     if (answer.kind !== 'rules' && copy !== undefined) meet(successOf(copy, {}), copy.fetchedAt);
-    const outcome = asAnswered(answer, copy, profile);
+    const outcome = replayResponse(answer, copy, profile);
     if (outcome === undefined) return { state: 'unknown', reason: 'unread' };
     // Stryker disable next-line EqualityOperator,LogicalOperator: the same outcome at the same time changes nothing.
     if (answer.kind === 'unavailable' && answer.since < answer.fetchedAt) meet(outcome, answer.since);
     meet(outcome, answer.fetchedAt);
   }
   if (failure !== undefined) {
-    const outcome = asFailed(failure, profile);
+    const outcome = replayFailure(failure, profile);
     if (outcome === undefined) return { state: 'unknown', reason: 'unread' };
     meet(outcome, failure.since);
     // Stryker disable next-line all: equivalent, for the state goes by the first failure of a run.
     if (failure.since < failure.at) meet(outcome, failure.at);
   }
-  return stateAlone(stateOf(known, profile, now));
+  return summarizeState(stateOf(known, profile, now));
 }
 
 /**
  * What `profile` would have made of the latest attempt in a record that was made under another one. `undefined` when it
  * would have followed or read what that attempt did not.
  */
-export function latestUnder({ answer, copy, failure }: OriginRecord, profile: Profile): Outcome | undefined {
-  if (failure !== undefined) return asFailed(failure, profile);
-  return answer === undefined ? undefined : asAnswered(answer, copy, profile);
+export function reinterpretLatest(
+  { answer, copy, failure }: OriginRecord,
+  profile: Profile,
+): Outcome | undefined {
+  if (failure !== undefined) return replayFailure(failure, profile);
+  return answer === undefined ? undefined : replayResponse(answer, copy, profile);
 }
 
 /** The state without the copy and `retryAt`, which belong to the record. */
-export function stateAlone(known: KnownState): StateUnderProfile {
+export function summarizeState(known: KnownState): StateUnderProfile {
   switch (known.state) {
     case 'rules':
     case 'last-good':
@@ -70,7 +73,11 @@ export function stateAlone(known: KnownState): StateUnderProfile {
 }
 
 /** The outcome of the recorded answer under `profile`. `undefined` when `profile` would have gone on fetching. */
-function asAnswered(answer: ConclusiveAnswer, copy: Copy | undefined, profile: Profile): Outcome | undefined {
+function replayResponse(
+  answer: ConclusiveAnswer,
+  copy: Copy | undefined,
+  profile: Profile,
+): Outcome | undefined {
   const { status, headers = {} } = answer;
   const reason = answer.kind === 'unavailable' ? answer.reason : undefined;
   if (reason === 'too-many-redirects' && answer.hops < profile.maxRedirects) return undefined;
@@ -78,7 +85,7 @@ function asAnswered(answer: ConclusiveAnswer, copy: Copy | undefined, profile: P
   const cut = reason === 'too-many-redirects' || reason === 'redirect-loop';
   if (cut || answer.hops > profile.maxRedirects) return cutShort(answer, profile);
   const suspect = answer.kind === 'rules' ? copy?.suspect : answer.suspect;
-  if (profile.challenge === 'unreachable' && isGatekeeper(suspect)) {
+  if (profile.challenge === 'unreachable' && isBotChallenge(suspect)) {
     return { kind: 'unreachable', status, error: CHALLENGE, ...routeOf(answer) };
   }
   const meaning = reason === undefined ? meaningOf(answer, status, profile) : 'unavailable';
@@ -99,14 +106,14 @@ function meaningOf(
   { finalUrl }: ConclusiveAnswer | Failure,
   status: number | undefined,
   profile: Profile,
-): StatusMeaning | undefined {
-  return status === undefined || finalUrl.startsWith('ftp:') ? undefined : meaningOfStatus(status, profile);
+): StatusClass | undefined {
+  return status === undefined || finalUrl.startsWith('ftp:') ? undefined : classifyStatus(status, profile);
 }
 
 const STATUS = 'ERR_ROBOTS_STATUS';
 const CHALLENGE = 'ERR_ROBOTS_CHALLENGE';
 
-function asFailed(failure: Failure, profile: Profile): Outcome | undefined {
+function replayFailure(failure: Failure, profile: Profile): Outcome | undefined {
   const { status, error, hops, headers = {} } = failure;
   if (error === 'ERR_ROBOTS_REDIRECT_LIMIT' && hops < profile.maxRedirects) return undefined;
   const cut = error === 'ERR_ROBOTS_REDIRECT_LIMIT' || error === 'ERR_ROBOTS_REDIRECT_LOOP';

@@ -1,8 +1,8 @@
 import { CLOCK_SKEW_MS, latestTime } from './record-times.ts';
 import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
-import { meaningOfStatus, type UnavailableReason } from './outcome.ts';
+import { classifyStatus, type UnavailableReason } from './outcome.ts';
 import type { Profile } from './profile.ts';
-import { isGatekeeper, type Suspect } from './challenge-pages.ts';
+import { isBotChallenge, type Suspect } from './challenge-pages.ts';
 
 /**
  * The reason to reject a record that was made elsewhere.
@@ -46,7 +46,7 @@ function faultInAnswer(
     if (answer.reason !== undefined) return opensRedirects(answer.reason, profile) ? undefined : 'profile';
   }
   const isOurs =
-    meaningOfStatus(answer.status, profile) === answer.kind && answer.hops <= profile.maxRedirects;
+    classifyStatus(answer.status, profile) === answer.kind && answer.hops <= profile.maxRedirects;
   return isOurs ? undefined : 'profile';
 }
 
@@ -57,7 +57,7 @@ function faultInCopy(
 ): RecordFault | undefined {
   if (copy.fetchedAt > (answer?.fetchedAt ?? Infinity)) return 'inconsistent';
   if (isRefusedGatekeeper(copy.suspect, profile)) return 'profile';
-  const isOurs = meaningOfStatus(copy.status, profile) === 'rules' && copy.hops <= profile.maxRedirects;
+  const isOurs = classifyStatus(copy.status, profile) === 'rules' && copy.hops <= profile.maxRedirects;
   return isOurs ? undefined : 'profile';
 }
 
@@ -68,11 +68,11 @@ function faultInFailure(failure: Failure, profile: Profile): RecordFault | undef
   if (error === 'ERR_ROBOTS_CHALLENGE' && profile.challenge === 'as-status') return 'profile';
   // All other errors are failures under every profile.
   const isStatus = error === 'ERR_ROBOTS_STATUS' && status !== undefined;
-  return isStatus && meaningOfStatus(status, profile) !== 'unreachable' ? 'profile' : undefined;
+  return isStatus && classifyStatus(status, profile) !== 'unreachable' ? 'profile' : undefined;
 }
 
 function isRefusedGatekeeper(suspect: Suspect | undefined, { challenge }: Profile): boolean {
-  return challenge === 'unreachable' && isGatekeeper(suspect);
+  return challenge === 'unreachable' && isBotChallenge(suspect);
 }
 
 function opensRedirects(

@@ -40,20 +40,20 @@ export function isLocalhost(hostname: string): boolean {
 /** Reads dotted decimals from `start` to the end, as a number; -1 when the text is not an IPv4 address. */
 function readIPv4(text: string, start: number): number {
   let address = 0;
-  let octet = -1;
-  let octets = 0;
+  let byte = -1;
+  let bytes = 0;
   for (let at = start; at <= text.length; at++) {
     // NaN past the end.
     const code = text.charCodeAt(at);
     if (code >= 0x30 && code <= 0x39) {
       // Some parsers read a number with a leading zero as octal, others as decimal.
-      if (octet === 0) return -1;
-      octet = (octet < 0 ? 0 : octet) * 10 + code - 0x30;
-      if (octet > 255) return -1;
-    } else if (octet >= 0 && (code === 0x2e ? octets < 3 : at === text.length && octets === 3)) {
-      address = address * 256 + octet;
-      octet = -1;
-      octets++;
+      if (byte === 0) return -1;
+      byte = (byte < 0 ? 0 : byte) * 10 + code - 0x30;
+      if (byte > 255) return -1;
+    } else if (byte >= 0 && (code === 0x2e ? bytes < 3 : at === text.length && bytes === 3)) {
+      address = address * 256 + byte;
+      byte = -1;
+      bytes++;
     } else return -1;
   }
   return address;
@@ -189,7 +189,7 @@ function embedded(group: number): number {
   return ((groups[group]! << 16) | groups[group + 1]!) >>> 0;
 }
 
-/** The octets of an IPv4 address behind prefixes of 48, 56, 64 and 96 bits, by RFC 6052 §2.2. */
+/** The bytes of an IPv4 address behind prefixes of 48, 56, 64 and 96 bits, by RFC 6052 §2.2. */
 const NAT64_READINGS: readonly (readonly [number, number, number, number])[] = [
   [6, 7, 9, 10],
   [7, 9, 10, 11],
@@ -204,7 +204,7 @@ const NAT64_READINGS: readonly (readonly [number, number, number, number])[] = [
 function purposeOfLocalNat64(): SpecialPurpose | undefined {
   let isPublic = false;
   for (const [a, b, c, d] of NAT64_READINGS) {
-    const ipv4 = ((octetAt(a) << 24) | (octetAt(b) << 16) | (octetAt(c) << 8) | octetAt(d)) >>> 0;
+    const ipv4 = ((byteAt(a) << 24) | (byteAt(b) << 16) | (byteAt(c) << 8) | byteAt(d)) >>> 0;
     if (ipv4 >>> 24 === 0) continue;
     const purpose = purposeOfIPv4(ipv4);
     if (purpose !== undefined) return purpose;
@@ -213,7 +213,7 @@ function purposeOfLocalNat64(): SpecialPurpose | undefined {
   return isPublic ? undefined : 'local-nat64';
 }
 
-function octetAt(index: number): number {
+function byteAt(index: number): number {
   const group = groups[index >> 1]!;
   return (index & 1) === 0 ? group >> 8 : group & 0xff;
 }

@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { Agent, type buildConnector } from 'undici';
 import { type RobotsAddressRefusedError, RobotsInvalidOptionsError } from '../base/index.ts';
 import { addressRefusalIn } from './hop-addresses.ts';
-import { notingConnector, publicOnlyConnector, ReachedOrigins } from './connectors.ts';
+import { recordingConnector, publicOnlyConnector, ConnectedAddresses } from './connectors.ts';
 import { NameLookup } from './dns/lookup.ts';
 import { configuredGlobalDispatcher } from './global-dispatcher.ts';
 import { publicOnlyLookup } from './public-lookup.ts';
@@ -12,14 +12,14 @@ import { publicOnlyLookup } from './public-lookup.ts';
  * serves the other hops, so that these never reuse a socket to a private address.
  */
 export class PageAgents {
-  readonly reached: ReachedOrigins = new ReachedOrigins();
+  readonly reached: ConnectedAddresses = new ConnectedAddresses();
   readonly anywhere: Agent;
   readonly publicOnly: Agent;
   readonly #lookup: LookupFunction;
 
   constructor(lookup: LookupFunction = new NameLookup().lookup) {
     this.#lookup = publicOnlyLookup(lookup);
-    this.anywhere = new Agent({ connect: notingConnector({}, lookup, this.reached) });
+    this.anywhere = new Agent({ connect: recordingConnector({}, lookup, this.reached) });
     this.publicOnly = publicOnlyAgent({ lookup });
   }
 

@@ -45,10 +45,10 @@ export function publicOnlyConnector(
 }
 
 /** Opens sockets to any address, and records which addresses the names led to. */
-export function notingConnector(
+export function recordingConnector(
   options: buildConnector.BuildOptions,
   lookup: LookupFunction,
-  reached: ReachedOrigins,
+  reached: ConnectedAddresses,
   build: BuildConnector = buildConnector,
 ): Connector {
   const connect = build({ ...options, lookup });
@@ -77,7 +77,7 @@ interface Reached {
  * response came over, so an origin is public when any of its sockets is; this can only refuse more. An entry lasts as
  * long as one of its sockets, or a request that may have used one.
  */
-export class ReachedOrigins {
+export class ConnectedAddresses {
   readonly #origins = new Map<string, Reached>();
 
   /** Call when a request to `origin` starts. */

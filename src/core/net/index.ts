@@ -7,9 +7,9 @@ export { PageAgents, publicOnlyAgent, type PublicOnlyAgentOptions } from './agen
 export {
   type BuildConnector,
   type Connector,
-  notingConnector,
+  recordingConnector,
   publicOnlyConnector,
-  ReachedOrigins,
+  ConnectedAddresses,
 } from './connectors.ts';
 export { NameLookup } from './dns/lookup.ts';
 export { configuredGlobalDispatcher, isWrapped } from './global-dispatcher.ts';

@@ -1,5 +1,5 @@
-import { type Decision, RefusedRequestError, type RequestWay } from '../decision/index.ts';
-import type { DelayFrom } from './timetable.ts';
+import { type Decision, RefusedRequestError, type RedirectChain } from '../decision/index.ts';
+import type { DelayFrom } from './schedule.ts';
 
 const WHY: Readonly<Record<DelayFrom, string>> = {
   'crawl-delay': 'its Crawl-delay',
@@ -36,7 +36,7 @@ export class RobotsDeferredError extends RefusedRequestError {
       delayFrom,
       isFull = false,
     }: { readonly retryAt: number; readonly delayFrom: DelayFrom; readonly isFull?: boolean },
-    way?: RequestWay,
+    way?: RedirectChain,
   ) {
     super(
       `${decision.url} is deferred until ${new Date(retryAt).toISOString()}, ` +

@@ -1,6 +1,6 @@
 /**
  * When the next request to an origin may leave: its delay, the requests under way, pauses; in one process and, through
- * a store, in a fleet. `timetable.ts` decides, pure; `line.ts` waits. It must not import `client/`, `guard/` or
+ * a store, in a fleet. `schedule.ts` decides, pure; `line.ts` waits. It must not import `client/`, `guard/` or
  * `cache/`: callers pass what robots.txt asks for.
  */
 export { RobotsDeferredError } from './deferred.ts';
@@ -16,4 +16,4 @@ export {
 export type { Reservation } from './pacer.ts';
 export type { PageAnswer } from './pause.ts';
 export type { TakenSlot } from './taken-slot.ts';
-export type { DelayFrom } from './timetable.ts';
+export type { DelayFrom } from './schedule.ts';

@@ -1,8 +1,8 @@
-import { type Clock, onAbort, sleepBy, type SteadyClock } from '../base/index.ts';
-import type { FleetTimetables } from '../store/index.ts';
+import { type Clock, onAbort, sleepWith, type MonotonicClock } from '../base/index.ts';
+import type { SharedSchedule } from '../store/index.ts';
 import type { Pause } from '../decision/index.ts';
 import type { PauseSignal } from './pause.ts';
-import { type DelayFrom, type Departure, type Place, Timetable, type Wanted } from './timetable.ts';
+import { type DelayFrom, type Departure, type Place, Schedule, type Wanted } from './schedule.ts';
 
 /** A request of this process. */
 export interface LineRequest extends Wanted {
@@ -43,39 +43,39 @@ const WOKEN = Symbol('woken');
  * How late a request may use its slot of a fleet, because the slots around it belong to others. Timers are late by
  * some milliseconds. A request that is later needs a new slot.
  */
-export function toleratedLateMs(delayMs: number): number {
+export function slotToleranceMs(delayMs: number): number {
   return delayMs === 0 ? MAX_LATE_MS : Math.min(MAX_LATE_MS, delayMs / 10);
 }
 
 /** The requests of this process that wait for one origin, in order, and the loop that lets them go. */
 export class Line {
-  readonly timetable: Timetable = new Timetable();
+  readonly schedule: Schedule = new Schedule();
   readonly #origin: string;
   readonly #clock: Clock;
-  readonly #steady: SteadyClock;
-  readonly #fleet: FleetTimetables | undefined;
+  readonly #steady: MonotonicClock;
+  readonly #fleet: SharedSchedule | undefined;
   #waiting: Waiter[] = [];
   #serving = false;
   #sleeper: { readonly until: number; readonly controller: AbortController } | undefined;
   #slot: FleetSlot | undefined;
 
-  constructor(origin: string, clock: Clock, steady: SteadyClock, fleet: FleetTimetables | undefined) {
+  constructor(origin: string, clock: Clock, steady: MonotonicClock, fleet: SharedSchedule | undefined) {
     this.#origin = origin;
     this.#clock = clock;
     this.#steady = steady;
     this.#fleet = fleet;
   }
 
-  /** Whether nobody waits, and no time of the timetable is to come. */
+  /** Whether nobody waits, and no time of the schedule is to come. */
   isIdleAt(now: number): boolean {
-    return this.#waiting.length === 0 && this.timetable.isIdleAt(now);
+    return this.#waiting.length === 0 && this.schedule.isIdleAt(now);
   }
 
   /** The end of its pause, when nothing else depends on the line. */
   onlyPausesUntil(now: number): number | undefined {
-    return this.#waiting.length > 0 || this.timetable.hasPlacesAt(now)
+    return this.#waiting.length > 0 || this.schedule.hasPlacesAt(now)
       ? undefined
-      : this.timetable.pauseAt(now)?.until;
+      : this.schedule.pauseAt(now)?.until;
   }
 
   /**
@@ -94,7 +94,7 @@ export class Line {
     signal?.throwIfAborted();
     const result = this.#decide(request, isFirst ? 0 : this.#waiting.length, now);
     if (result !== undefined && 'retryAt' in result) return result;
-    if (result !== undefined && this.#fleet === undefined) return this.timetable.take(result, request.gap);
+    if (result !== undefined && this.#fleet === undefined) return this.schedule.take(result, request.gap);
     return new Promise((resolve, reject) => {
       const left =
         signal === undefined
@@ -123,7 +123,7 @@ export class Line {
 
   /** Frees the place of a request. When it has not left, its slot is for the next one. */
   free(place: Place): void {
-    if (!this.timetable.free(place)) return;
+    if (!this.schedule.free(place)) return;
     if (!place.hasLeft && this.#fleet !== undefined) {
       this.#slot ??= { at: place.at, delayMs: place.gap.delayMs, checkedAt: -Infinity };
     }
@@ -139,13 +139,13 @@ export class Line {
   /** Whether the request of `place` leaves now. A slot of a fleet cannot be moved, so it must not be late. */
   leave(place: Place, now: number): boolean {
     const lateMs = now - place.at;
-    if (this.#fleet !== undefined && lateMs > toleratedLateMs(place.gap.delayMs)) return false;
-    return this.timetable.leave(place, now);
+    if (this.#fleet !== undefined && lateMs > slotToleranceMs(place.gap.delayMs)) return false;
+    return this.schedule.leave(place, now);
   }
 
   /** Learns what an answer says, and tells the fleet. Returns the pause that it begins or lengthens. */
   learn(signal: PauseSignal): Pause | undefined {
-    const pause = this.timetable.learn(signal);
+    const pause = this.schedule.learn(signal);
     if (pause === undefined) return undefined;
     void this.#fleet?.pause(this.#origin, pause.until - signal.now);
     this.wake();
@@ -165,7 +165,7 @@ export class Line {
   /** What becomes of a request with `ahead` others before it: it may go, it is deferred, or (`undefined`) it waits. */
   #decide(request: LineRequest, ahead: number, now: number): Departure | Deferral | undefined {
     const { gap, deadline, booksAhead } = request;
-    const due = this.timetable.due(now, request);
+    const due = this.schedule.due(now, request);
     // The gaps of those before it are taken to be as long as its own.
     const at = Math.max(now, due.at) + ahead * gap.delayMs;
     if (at > deadline) return { retryAt: at, delayFrom: due.delayFrom };
@@ -198,7 +198,7 @@ export class Line {
       const { request } = this.#waiting[index]!;
       const result = this.#decide(request, index, now);
       if (result === undefined || ('at' in result && this.#fleet !== undefined)) index++;
-      else this.#settle(index, 'at' in result ? this.timetable.take(result, request.gap) : result);
+      else this.#settle(index, 'at' in result ? this.schedule.take(result, request.gap) : result);
     }
     return this.#waiting[0];
   }
@@ -209,7 +209,7 @@ export class Line {
 
   #serveFirst(request: LineRequest): Promise<void> | undefined {
     const now = this.#steady.now();
-    const due = this.timetable.due(now, request);
+    const due = this.schedule.due(now, request);
     const dueAt = due.at > now ? due.at : due.placeAt;
     if (this.#fleet === undefined || (dueAt > now && !request.booksAhead))
       return this.#sleepUntil(dueAt, due.at <= now);
@@ -217,14 +217,14 @@ export class Line {
   }
 
   /** The next step towards a slot of the fleet for the first request: to book one, to wait for it, or to go. */
-  #serveInFleet(request: LineRequest, dueAt: number, fleet: FleetTimetables): Promise<void> | undefined {
+  #serveInFleet(request: LineRequest, dueAt: number, fleet: SharedSchedule): Promise<void> | undefined {
     const { gap, deadline, booksAhead } = request;
     const now = this.#steady.now();
     const slot = this.#usableSlot(request, dueAt, now);
     if (slot === undefined) return this.#bookInFleet(request, dueAt, fleet);
     if (slot.at > deadline) {
       return this.askForPause(fleet).then(() => {
-        const { delayFrom } = this.timetable.due(this.#steady.now(), request);
+        const { delayFrom } = this.schedule.due(this.#steady.now(), request);
         if (this.#waiting[0]?.request === request) this.#settle(0, { retryAt: slot.at, delayFrom });
       });
     }
@@ -233,28 +233,24 @@ export class Line {
       return now < checkedSince ? this.#sleepUntil(checkedSince) : this.askForPause(fleet);
     }
     if (slot.at > now && !booksAhead) return this.#sleepUntil(slot.at);
-    const { delayFrom } = this.timetable.due(now, request);
+    const { delayFrom } = this.schedule.due(now, request);
     this.#slot = undefined;
-    this.#settle(0, this.timetable.take({ at: slot.at, delayFrom }, gap));
+    this.#settle(0, this.schedule.take({ at: slot.at, delayFrom }, gap));
     return undefined;
   }
 
   #usableSlot({ gap, booksAhead }: LineRequest, dueAt: number, now: number): FleetSlot | undefined {
     const slot = this.#slot;
     if (slot === undefined || slot.delayMs < gap.delayMs || (booksAhead && slot.at < dueAt)) return undefined;
-    return now - slot.at > toleratedLateMs(slot.delayMs) ? undefined : slot;
+    return now - slot.at > slotToleranceMs(slot.delayMs) ? undefined : slot;
   }
 
-  async #bookInFleet(
-    { gap: { delayMs } }: LineRequest,
-    dueAt: number,
-    fleet: FleetTimetables,
-  ): Promise<void> {
+  async #bookInFleet({ gap: { delayMs } }: LineRequest, dueAt: number, fleet: SharedSchedule): Promise<void> {
     const book = async (behindMs: number): Promise<number> => {
       // Without a gap there is nothing to agree on but pauses.
       const waitMs =
         behindMs > 0 ? await fleet.reserve(this.#origin, behindMs) : await fleet.pause(this.#origin, 0);
-      // A fleet that cannot be reached leaves each process its own timetable.
+      // A fleet that cannot be reached leaves each process its own schedule.
       return this.#steady.now() + (waitMs ?? 0);
     };
     let at = await book(delayMs);
@@ -264,12 +260,12 @@ export class Line {
   }
 
   /** Learns whether another process of the fleet has paused the origin. */
-  async askForPause(fleet: FleetTimetables): Promise<void> {
+  async askForPause(fleet: SharedSchedule): Promise<void> {
     const pausedMs = (await fleet.pause(this.#origin, 0)) ?? 0;
     const now = this.#steady.now();
     if (this.#slot !== undefined) this.#slot.checkedAt = now;
     if (pausedMs === 0) return;
-    this.timetable.learn({ now, leftAt: undefined, askedMs: pausedMs, backOff: false, random: () => 0 });
+    this.schedule.learn({ now, leftAt: undefined, askedMs: pausedMs, backOff: false, random: () => 0 });
     // Slots that were booked before are for nobody now.
     if (this.#slot !== undefined && this.#slot.at < now + pausedMs) this.#slot = undefined;
   }
@@ -284,7 +280,7 @@ export class Line {
     const controller = new AbortController();
     this.#sleeper = { until, controller };
     try {
-      await sleepBy(this.#clock, until - now, controller.signal, forPlace);
+      await sleepWith(this.#clock, until - now, controller.signal, forPlace);
     } catch (error) {
       if (error !== WOKEN) throw error;
     } finally {

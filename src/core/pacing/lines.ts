@@ -68,7 +68,7 @@ export class Lines {
     for (const [origin, line] of this.#lines) {
       this.#lines.delete(origin);
       const isIdle = line.isIdleAt(now);
-      if (isIdle && !line.timetable.remembersIncidentAt(now)) return true;
+      if (isIdle && !line.schedule.remembersIncidentAt(now)) return true;
       if (isIdle) remembering ??= origin;
       this.#lines.set(origin, line);
       if (++looked >= Math.min(mostLookedAt, this.#most)) break;

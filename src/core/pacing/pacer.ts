@@ -1,14 +1,14 @@
-import { type Clock, SteadyClock } from '../base/index.ts';
+import { type Clock, MonotonicClock } from '../base/index.ts';
 import type { Decision, Pause } from '../decision/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
 import { type Gap, gapOf } from './gap.ts';
-import type { FleetTimetables } from '../store/index.ts';
+import type { SharedSchedule } from '../store/index.ts';
 import { type Deferral, Line } from './line.ts';
 import { Lines } from './lines.ts';
 import type { Pace } from './options.ts';
 import { askedPauseMs, asksForPause, type PageAnswer, type PauseSignal, retryAfterOf } from './pause.ts';
 import { type Paced, PacedRequest, type Places, type TakenSlot } from './taken-slot.ts';
-import type { DelayFrom, Place } from './timetable.ts';
+import type { DelayFrom, Place } from './schedule.ts';
 
 interface ReservationBase {
   readonly decision: Decision;
@@ -52,8 +52,8 @@ export interface PacerOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly maxOrigins: number;
-  /** The timetables of a fleet. While they cannot be reached the client uses its own. */
-  readonly fleet?: FleetTimetables | undefined;
+  /** The schedules of a fleet. While they cannot be reached the client uses its own. */
+  readonly fleet?: SharedSchedule | undefined;
   /** The delay from the `Request-rate` of the file behind a decision, in milliseconds; `undefined` if none is stated. */
   readonly requestRateMs?: (decision: Decision) => number | undefined;
   /** Called when a request is deferred. */
@@ -65,12 +65,12 @@ export interface PacerOptions {
 /** Lets requests leave when they may: one line an origin. */
 export class Pacer implements Places {
   readonly #options: PacerOptions;
-  readonly #steady: SteadyClock;
+  readonly #steady: MonotonicClock;
   readonly #lines: Lines;
 
   constructor(options: PacerOptions) {
     this.#options = options;
-    this.#steady = new SteadyClock(options.clock);
+    this.#steady = new MonotonicClock(options.clock);
     const { maxOrigins, clock, fleet } = options;
     this.#lines = new Lines(maxOrigins, (origin) => new Line(origin, clock, this.#steady, fleet));
   }
@@ -148,11 +148,11 @@ export class Pacer implements Places {
     const { fleet } = this.#options;
     const line = fleet === undefined ? this.#lines.peek(origin) : this.#lines.of(origin, this.now());
     if (fleet !== undefined) await line?.askForPause(fleet);
-    const pause = line?.timetable.pauseAt(this.now());
+    const pause = line?.schedule.pauseAt(this.now());
     return pause && this.#inEpochMs(pause);
   }
 
-  /** Rejects all waiting requests with `reason`, and forgets all timetables. */
+  /** Rejects all waiting requests with `reason`, and forgets all schedules. */
   close(reason: unknown): void {
     this.#lines.close(reason);
   }
@@ -162,7 +162,7 @@ export class Pacer implements Places {
     const { fetchedAt } = decision.robots;
     // The request for robots.txt counts as one. It could not be paced itself, because the delay was unknown. A time to
     // come is of a clock that was set back since.
-    const robotsAt = fetchedAt === undefined ? -Infinity : this.#steady.steadyMs(fetchedAt);
+    const robotsAt = fetchedAt === undefined ? -Infinity : this.#steady.monotonicMs(fetchedAt);
     return {
       line,
       decision,

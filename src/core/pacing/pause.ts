@@ -1,4 +1,4 @@
-import { defined } from '../base/index.ts';
+import { omitUndefined } from '../base/index.ts';
 import type { Pause } from '../decision/index.ts';
 import { retryAfterMs } from '../lifecycle/index.ts';
 import type { Pace } from './options.ts';
@@ -70,7 +70,7 @@ export function isRemembered({ until }: Pause, now: number): boolean {
  */
 export function nextPause(before: Pause | undefined, signal: PauseSignal): Pause | undefined {
   const { now, leftAt, status, askedMs, backOff, random } = signal;
-  const about = defined({ status });
+  const about = omitUndefined({ status });
   if (before !== undefined && (leftAt === undefined ? now < before.until : leftAt <= before.from)) {
     if (askedMs === undefined || now + askedMs <= before.until) return undefined;
     return { ...before, ...about, until: now + askedMs, delayFrom: 'retry-after' };

@@ -45,13 +45,13 @@ export const PLACE_HELD_MS = 30_000;
 const UNANSWERED_HELD_MS = 600_000;
 
 /**
- * The timetable of one origin. Pure: it gets the time as a number that never goes back, and never waits.
+ * The schedule of one origin. Pure: it gets the time as a number that never goes back, and never waits.
  *
  * Two departures are a gap apart, no more requests are under way than allowed, and none leaves during a pause. All
  * three are checked when a place is taken, and again when its request leaves: a process may wake up late, and a site
  * may ask for a pause in between.
  */
-export class Timetable {
+export class Schedule {
   #last: Place | undefined;
   readonly #places = new Set<Place>();
   #latestPause: Pause | undefined;

@@ -2,7 +2,7 @@ import type { Decision } from '../decision/index.ts';
 import type { Line, LineRequest } from './line.ts';
 import type { Pace } from './options.ts';
 import { asksForPause, type PageAnswer } from './pause.ts';
-import { type Place, PLACE_HELD_MS } from './timetable.ts';
+import { type Place, PLACE_HELD_MS } from './schedule.ts';
 
 /** A slot whose time has come, for a request that is about to leave. */
 export interface TakenSlot {

@@ -1,5 +1,5 @@
 import type { DialectTraits } from './dialect.ts';
-import { BLANK, equalsAt, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 } from './octets.ts';
+import { BLANK, equalsAt, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 } from './bytes.ts';
 
 const WHOLE_TOKEN = /^[A-Za-z0-9_.-]+$/;
 /**
@@ -44,17 +44,17 @@ function tokenAt(text: string, start: number): string | undefined {
 /* A crawler asks for the same agent again and again. */
 let lastAgent = '';
 let lastTraits: DialectTraits | undefined;
-let lastOctets: Uint8Array = new Uint8Array(0);
+let lastBytes: Uint8Array = new Uint8Array(0);
 
-/** The octets that user-agent lines are compared with, in lower case. Empty when no name can match. */
+/** The bytes that user-agent lines are compared with, in lower case. Empty when no name can match. */
 export function callerAgent(agent: string, traits: DialectTraits): Uint8Array {
   if (agent !== lastAgent || traits !== lastTraits) {
     const name = traits.callerAgent === 'as-given' ? agent : (productToken(agent) ?? '');
-    lastOctets = utf8.encode(name).map((octet) => LOWER[octet]!);
+    lastBytes = utf8.encode(name).map((byte) => LOWER[byte]!);
     lastAgent = agent;
     lastTraits = traits;
   }
-  return lastOctets;
+  return lastBytes;
 }
 
 export const NAMES_NOBODY = 0;

@@ -1,4 +1,4 @@
-/** Octets: their tables, and the texts and numbers that they write. This room works on octets, not characters. */
+/** Bytes: their tables, and the texts and numbers that they write. This room works on bytes, not characters. */
 
 export const PERCENT = 0x25;
 export const DOLLAR = 0x24;
@@ -10,34 +10,30 @@ export const QUESTION = 0x3f;
 export const utf8: { encode(text: string): Uint8Array } = new TextEncoder();
 
 /** For display: invalid UTF-8 becomes U+FFFD. A byte order mark is kept. */
-export const fromUtf8: { decode(octets: Uint8Array): string } = new TextDecoder('utf-8', { ignoreBOM: true });
+export const fromUtf8: { decode(bytes: Uint8Array): string } = new TextDecoder('utf-8', { ignoreBOM: true });
 
 const oneByOne = new TextDecoder('latin1');
 
-/** Decodes each octet to one character, so that offsets in the text are those in the file. */
-export function asCharacters(octets: Uint8Array): string {
-  return oneByOne.decode(octets);
+/** Decodes each byte to one character, so that offsets in the text are those in the file. */
+export function asCharacters(bytes: Uint8Array): string {
+  return oneByOne.decode(bytes);
 }
 
-/** ASCII letters in lower case, every other octet as it is. */
-export const LOWER: Uint8Array = table((octet) => (octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet));
+/** ASCII letters in lower case, every other byte as it is. */
+export const LOWER: Uint8Array = table((byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte));
 
 /** 1 for SP, TAB, VT and FF: the white space inside a line. */
-export const BLANK: Uint8Array = table((octet) => (' \t\v\f'.includes(String.fromCharCode(octet)) ? 1 : 0));
+export const BLANK: Uint8Array = table((byte) => (' \t\v\f'.includes(String.fromCharCode(byte)) ? 1 : 0));
 
-/** 1 for control octets other than TAB: 00 to 1F, and 7F. */
-export const CONTROL: Uint8Array = table((octet) =>
-  (octet < 0x20 && octet !== 0x09) || octet === 0x7f ? 1 : 0,
-);
+/** 1 for control bytes other than TAB: 00 to 1F, and 7F. */
+export const CONTROL: Uint8Array = table((byte) => ((byte < 0x20 && byte !== 0x09) || byte === 0x7f ? 1 : 0));
 
 /** 1 for the characters of an agent name: `[A-Za-z0-9_.-]`. */
-export const TOKEN: Uint8Array = table((octet) =>
-  /[A-Za-z0-9_.-]/.test(String.fromCharCode(octet)) ? 1 : 0,
-);
+export const TOKEN: Uint8Array = table((byte) => (/[A-Za-z0-9_.-]/.test(String.fromCharCode(byte)) ? 1 : 0));
 
 /** 1 for the characters google/robotstxt accepts in an agent name: `[A-Za-z_-]`. */
-export const GOOGLE_TOKEN: Uint8Array = table((octet) =>
-  /[A-Za-z_-]/.test(String.fromCharCode(octet)) ? 1 : 0,
+export const GOOGLE_TOKEN: Uint8Array = table((byte) =>
+  /[A-Za-z_-]/.test(String.fromCharCode(byte)) ? 1 : 0,
 );
 
 /** RFC 3986 §2.2 and §2.3. */
@@ -45,19 +41,19 @@ export const UNRESERVED = 0;
 const RESERVED = 1;
 /** Neither: "MUST be percent-encoded" (RFC 9309 §2.2.2). */
 export const ENCODED = 2;
-export const URI_CLASS: Uint8Array = table((octet) => {
-  const character = String.fromCharCode(octet);
+export const URI_CLASS: Uint8Array = table((byte) => {
+  const character = String.fromCharCode(byte);
   if (/[A-Za-z0-9._~-]/.test(character)) return UNRESERVED;
   return ":/?#[]@!$&'()*+,;=".includes(character) ? RESERVED : ENCODED;
 });
 
 /** Value of a hexadecimal digit, 255 for anything else. */
-export const HEX: Uint8Array = table((octet) => {
-  const value = '0123456789abcdef'.indexOf(String.fromCharCode(octet).toLowerCase());
+export const HEX: Uint8Array = table((byte) => {
+  const value = '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase());
   return value < 0 ? 255 : value;
 });
 
-/** Whether octets from `start` on equal `length` octets of `lower` from `from` on, which are in lower case. */
+/** Whether bytes from `start` on equal `length` bytes of `lower` from `from` on, which are in lower case. */
 export function equalsAt(
   bytes: Uint8Array,
   start: number,
@@ -69,9 +65,9 @@ export function equalsAt(
   return true;
 }
 
-function table(value: (octet: number) => number): Uint8Array {
+function table(value: (byte: number) => number): Uint8Array {
   const values = new Uint8Array(256);
-  for (let octet = 0; octet < 256; octet++) values[octet] = value(octet);
+  for (let byte = 0; byte < 256; byte++) values[byte] = value(byte);
   return values;
 }
 

@@ -2,7 +2,7 @@ import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } fro
 import { type Dialect, dialects, type DialectTraits } from './dialect.ts';
 import { GroupWalk } from './group-walk.ts';
 import { LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT, LineCursor } from './line-cursor.ts';
-import { asCharacters, fromUtf8 } from './octets.ts';
+import { asCharacters, fromUtf8 } from './bytes.ts';
 
 /** A rule as written in the file. */
 export interface Rule {
@@ -137,14 +137,14 @@ interface NamedLines {
   readonly lines: readonly number[];
 }
 
-/** The name for `agent` (octets, lower case) in `value`, of a user-agent line that names it. */
+/** The name for `agent` (bytes, lower case) in `value`, of a user-agent line that names it. */
 export function nameIn(value: Uint8Array, agent: Uint8Array, traits: DialectTraits): string {
   const names = agentNames(fromUtf8.decode(value), traits);
   const caller = fromUtf8.decode(agent);
   return names.find((name) => name.toLowerCase() === caller) ?? names[0] ?? caller;
 }
 
-/** The user-agent lines that name `agent` (octets, lower case), or those that name all agents, as `wanted` says. */
+/** The user-agent lines that name `agent` (bytes, lower case), or those that name all agents, as `wanted` says. */
 function linesNaming(
   bytes: Uint8Array,
   agent: Uint8Array,

@@ -17,10 +17,10 @@ export interface DialectTraits {
   readonly allowIsAKey: boolean;
   /** Whether NUL ends a line. White space around values is SP, TAB, VT and FF in every dialect. */
   readonly nulEndsLine: boolean;
-  /** Whether a control octet other than TAB ends the value of a line. */
+  /** Whether a control byte other than TAB ends the value of a line. */
   readonly controlEndsValue: boolean;
-  /** Maximum octets of a line. The rest of a longer line is dropped; its start still counts. */
-  readonly maxLineOctets: number;
+  /** Maximum bytes of a line. The rest of a longer line is dropped; its start still counts. */
+  readonly maxLineBytes: number;
   /** Skip any leading part of the UTF-8 byte order mark, not only the whole mark. */
   readonly partialByteOrderMark: boolean;
   readonly transcodesUtf16: boolean;
@@ -31,9 +31,9 @@ export interface DialectTraits {
   /** The caller's agent: its product token, or the string as given. */
   readonly callerAgent: 'token' | 'as-given';
   readonly wildcards: boolean;
-  /** `first`: in file order; `longest`: most octets, ties go to allow. */
+  /** `first`: in file order; `longest`: most bytes, ties go to allow. */
   readonly decides: 'longest' | 'first';
-  /** The normal form in which octets and escapes of patterns and targets are compared. */
+  /** The normal form in which bytes and escapes of patterns and targets are compared. */
   readonly escapes: 'rfc9309' | 'google' | 'decoded';
   readonly targetHasQuery: boolean;
   readonly robotsTxtAlwaysAllowed: boolean;
@@ -48,7 +48,7 @@ const rfc9309: DialectTraits = {
   nulEndsLine: false,
   // RFC 9309 §2.2: values are of `UTF8-char-noctl`, which excludes control characters.
   controlEndsValue: true,
-  maxLineOctets: 0x7fff_ffff,
+  maxLineBytes: 0x7fff_ffff,
   partialByteOrderMark: false,
   transcodesUtf16: true,
   blankLineEndsRecord: false,
@@ -82,8 +82,8 @@ export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
     keysByPrefix: true,
     nulEndsLine: true,
     controlEndsValue: false,
-    // google/robotstxt: 2083 octets, a browser's limit for URLs, times eight, minus the terminator of a C string.
-    maxLineOctets: 2083 * 8 - 1,
+    // google/robotstxt: 2083 bytes, a browser's limit for URLs, times eight, minus the terminator of a C string.
+    maxLineBytes: 2083 * 8 - 1,
     partialByteOrderMark: true,
     transcodesUtf16: false,
     agentNames: 'google',

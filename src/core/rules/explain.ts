@@ -4,7 +4,7 @@ import type { DialectTraits } from './dialect.ts';
 import { pathEnd, type RobotsFile } from './file.ts';
 import { GroupWalk } from './group-walk.ts';
 import { LINE_ALLOW, LINE_DISALLOW, LINE_USER_AGENT } from './line-cursor.ts';
-import { fittingRules, type WrittenRule } from './matcher/index.ts';
+import { matchingRules, type WrittenRule } from './matcher/index.ts';
 import { readTarget } from './normal-form/target.ts';
 import type { Explanation } from './verdict.ts';
 
@@ -15,7 +15,7 @@ import type { Explanation } from './verdict.ts';
  * @param target An absolute URL, or path and query starting with `/`.
  * @param agent As for `file.check`. Default `*`.
  * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when `target` is neither, or has more than 65,536
- * octets.
+ * bytes.
  *
  * @example
  * ```ts
@@ -34,7 +34,7 @@ export function explain(
   const token = callerAgent(file.chooseAgent(agent), traits);
   const text = target.startsWith('/') ? target : targetOf(target);
   const form = readTarget(text, 0, pathEnd(text), traits);
-  const [winner, ...others] = fittingRules(bytes, rulesFor(bytes, token, traits), traits, form);
+  const [winner, ...others] = matchingRules(bytes, rulesFor(bytes, token, traits), traits, form);
   // Rules derived from the winner's line are not its runners-up.
   const rival = others.find((rule) => winner !== undefined && rule.offset !== winner.offset);
   if (winner === undefined || rival === undefined) return { verdict };
@@ -46,7 +46,7 @@ export function explain(
   };
 }
 
-/** The rules with a path that apply to `agent` (octets, lower case), in file order: for explanations, not for decisions. */
+/** The rules with a path that apply to `agent` (bytes, lower case), in file order: for explanations, not for decisions. */
 function rulesFor(bytes: Uint8Array, agent: Uint8Array, traits: DialectTraits): WrittenRule[] {
   /** By group: the agents it names. */
   const names: number[] = [];

@@ -1,5 +1,5 @@
 import { RobotsInvalidUrlError } from '../base/index.ts';
-import { locate, LocatedUrl, MAX_URL_OCTETS, ROBOTS_PATH } from '../url/index.ts';
+import { locate, LocatedUrl, MAX_URL_BYTES, ROBOTS_PATH } from '../url/index.ts';
 import { callerAgent } from './agent.ts';
 import {
   type Description,
@@ -19,7 +19,7 @@ import {
   type WrittenRule,
 } from './matcher/index.ts';
 import { readTarget } from './normal-form/target.ts';
-import { fromUtf8, utf8 } from './octets.ts';
+import { fromUtf8, utf8 } from './bytes.ts';
 import type { MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 
 const located = new LocatedUrl();
@@ -27,7 +27,7 @@ const located = new LocatedUrl();
 /** The most agents whose compiled rules are kept. When there are more, all are dropped. */
 const MAX_RULESETS = 64;
 
-const MAX_PATTERN_OCTETS = 2_000;
+const MAX_PATTERN_BYTES = 2_000;
 
 /** Patterns are cut from URLs up to this length: engines keep the whole URL in memory as long as a part of it. */
 const MAX_CUT_URL = 512;
@@ -36,12 +36,12 @@ const MAX_CUT_URL = 512;
 const EVERYBODY: MatchedGroup[] = [];
 const MAX_SHARED = 256;
 
-/** A robots.txt file: its octets, and the compiled rules of the agents asked for. Made by `parseRobots`. */
+/** A robots.txt file: its bytes, and the compiled rules of the agents asked for. Made by `parseRobots`. */
 export class RobotsFile {
   readonly dialect: Dialect;
-  /** The octets that are read: those given, or their UTF-8 transcoding when they were UTF-16. */
+  /** The bytes that are read: those given, or their UTF-8 transcoding when they were UTF-16. */
   readonly bytes: Uint8Array;
-  /** @internal Whether the octets given began with a UTF-16 byte order mark. */
+  /** @internal Whether the bytes given began with a UTF-16 byte order mark. */
   readonly utf16: boolean;
   /** @internal Grows whenever the file holds more or less memory than before; see `held-bytes.ts`. */
   changes = 0;
@@ -73,7 +73,7 @@ export class RobotsFile {
    * @param agent A product token, a User-Agent string, or tokens in order of preference: the first that some
    *   group names is used. Default `*`.
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when `target` is neither, or has more than 65,536
-   * octets.
+   * bytes.
    *
    * @example
    * ```ts
@@ -194,10 +194,10 @@ export class RobotsFile {
    */
   decideUrl(ruleset: Ruleset, located: LocatedUrl): number {
     const { targetStart, targetEnd, byteMask } = located;
-    const octets = this.traits.targetHasQuery ? located.octets : undefined;
-    return octets === undefined
+    const bytes = this.traits.targetHasQuery ? located.bytes : undefined;
+    return bytes === undefined
       ? this.decide(ruleset, located.href, targetStart, targetEnd)
-      : ruleset.decide(octets, targetStart, targetEnd, byteMask);
+      : ruleset.decide(bytes, targetStart, targetEnd, byteMask);
   }
 
   /**
@@ -206,8 +206,8 @@ export class RobotsFile {
    * @internal
    */
   decide(ruleset: Ruleset, text: string, start: number, end: number): number {
-    const { octets, length, byteMask } = readTarget(text, start, end, this.traits);
-    return ruleset.decide(octets, 0, length, byteMask);
+    const { bytes, length, byteMask } = readTarget(text, start, end, this.traits);
+    return ruleset.decide(bytes, 0, length, byteMask);
   }
 
   /**
@@ -251,7 +251,7 @@ export class RobotsFile {
     return {
       directive: allow ? 'allow' : 'disallow',
       pattern: fromUtf8.decode(
-        this.bytes.subarray(offset, offset + Math.min(writtenLength, MAX_PATTERN_OCTETS)),
+        this.bytes.subarray(offset, offset + Math.min(writtenLength, MAX_PATTERN_BYTES)),
       ),
       line,
     };
@@ -276,17 +276,17 @@ function verdictOf(group: MatchedGroup | undefined, rule: MatchedRule | undefine
 /**
  * The end of a path target. A fragment is not part of it.
  *
- * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when it has more octets than a URL may have.
+ * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when it has more bytes than a URL may have.
  */
 export function pathEnd(target: string): number {
   const fragment = target.indexOf('#');
   const end = fragment < 0 ? target.length : fragment;
-  // Three octets for each unit of the string are the most.
-  if (end * 3 > MAX_URL_OCTETS && utf8.encode(target.slice(0, end)).length > MAX_URL_OCTETS) {
+  // Three bytes for each unit of the string are the most.
+  if (end * 3 > MAX_URL_BYTES && utf8.encode(target.slice(0, end)).length > MAX_URL_BYTES) {
     throw new RobotsInvalidUrlError(
-      `${target.slice(0, MAX_PATTERN_OCTETS)}…`,
+      `${target.slice(0, MAX_PATTERN_BYTES)}…`,
       undefined,
-      `a path of at most ${MAX_URL_OCTETS} octets`,
+      `a path of at most ${MAX_URL_BYTES} bytes`,
     );
   }
   return end;

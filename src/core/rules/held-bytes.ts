@@ -2,7 +2,7 @@ import type { RobotsFile } from './file.ts';
 import type { Ruleset } from './matcher/index.ts';
 
 /*
- * The memory that V8 uses for these objects and their fields, in octets. `npm run bench -- memory` compares the sum with
+ * The memory that V8 uses for these objects and their fields, in bytes. `npm run bench -- memory` compares the sum with
  * the memory of the process.
  */
 const FILE_BYTES = 230;
@@ -11,7 +11,7 @@ const AGENT_BYTES = 40;
 const RULESET_BYTES = 330;
 const GROUP_BYTES = 230;
 
-/** Estimated memory of a file in octets, body included. It changes with `file.changes`. */
+/** Estimated memory of a file in bytes, body included. It changes with `file.changes`. */
 export function heldBytes(file: RobotsFile): number {
   const { bytes, ruleset, rulesets } = file;
   let held = FILE_BYTES + bytes.length;

@@ -1,5 +1,5 @@
 import type { DialectTraits } from './dialect.ts';
-import { BLANK, CONTROL, equalsAt, LOWER, utf8 } from './octets.ts';
+import { BLANK, CONTROL, equalsAt, LOWER, utf8 } from './bytes.ts';
 
 /** Kinds of lines. `OTHER` has a key that does not affect decisions. */
 export const LINE_BLANK = 0;
@@ -16,24 +16,24 @@ const CR = 0x0d;
 const HASH = 0x23;
 const COLON = 0x3a;
 
-const octetsOf = (...names: string[]): Uint8Array[] => names.map((name) => utf8.encode(name));
+const bytesOf = (...names: string[]): Uint8Array[] => names.map((name) => utf8.encode(name));
 
 /* The spelling of the standards first; lenient dialects accept the others, too. */
-const USER_AGENT = octetsOf('user-agent', 'useragent', 'user agent');
-const ALLOW = octetsOf('allow');
-const DISALLOW = octetsOf('disallow', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw');
-const SITEMAP = octetsOf('sitemap', 'site-map');
+const USER_AGENT = bytesOf('user-agent', 'useragent', 'user agent');
+const ALLOW = bytesOf('allow');
+const DISALLOW = bytesOf('disallow', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw');
+const SITEMAP = bytesOf('sitemap', 'site-map');
 
-/** Octets that end the search for the end of a key or value. */
+/** Bytes that end the search for the end of a key or value. */
 const STOP_COLON = 1;
 const STOPS: Uint8Array = new Uint8Array(256);
 STOPS[COLON] = STOP_COLON;
 STOPS[LF] = STOPS[CR] = STOPS[HASH] = 2;
 const STOPS_AND_NUL: Uint8Array = STOPS.slice();
 STOPS_AND_NUL[0] = 2;
-/** Octets that end a value where control octets do. A colon is part of it. */
-const STOPS_AND_CONTROLS: Uint8Array = STOPS.map((stop, octet) =>
-  octet === COLON ? 0 : CONTROL[octet] === 1 ? 2 : stop,
+/** Bytes that end a value where control bytes do. A colon is part of it. */
+const STOPS_AND_CONTROLS: Uint8Array = STOPS.map((stop, byte) =>
+  byte === COLON ? 0 : CONTROL[byte] === 1 ? 2 : stop,
 );
 
 /**
@@ -72,7 +72,7 @@ export class LineCursor {
     if (lineStart > length) return false;
     this.line++;
     const limit =
-      length - lineStart > this.traits.maxLineOctets ? lineStart + this.traits.maxLineOctets : length;
+      length - lineStart > this.traits.maxLineBytes ? lineStart + this.traits.maxLineBytes : length;
 
     let at = lineStart;
     while (at < limit && BLANK[bytes[at]!] === 1) at++;
@@ -100,7 +100,7 @@ export class LineCursor {
   }
 
   /**
-   * The end of the line that contains `at`: its LF, a lone CR, or the end of the file. Reads four octets at a time; the
+   * The end of the line that contains `at`: its LF, a lone CR, or the end of the file. Reads four bytes at a time; the
    * subtraction sets the high bit of those below 0x0E, and of some behind these.
    */
   protected lineEnd(at: number): number {
@@ -108,13 +108,13 @@ export class LineCursor {
     const words = this.#words;
     const { length } = bytes;
     for (; at <= length - 4; at += 4) {
-      const octets = words.getInt32(at, true);
-      let low = (octets - LINE_END_LIMITS) & ~octets & HIGH_BITS;
+      const fourBytes = words.getInt32(at, true);
+      let low = (fourBytes - LINE_END_LIMITS) & ~fourBytes & HIGH_BITS;
       for (; low !== 0; low &= low - 1) {
         const end = at + ((31 - Math.clz32(low & -low)) >> 3);
-        const octet = bytes[end]!;
-        if (octet === LF) return end;
-        if (octet === CR) return this.#lastOfLineEnd(end);
+        const byte = bytes[end]!;
+        if (byte === LF) return end;
+        if (byte === CR) return this.#lastOfLineEnd(end);
       }
     }
     for (; at < length; at++) {
@@ -169,8 +169,8 @@ export class LineCursor {
   }
 
   /** google/robotstxt separates two words at SP and TAB only, although it also trims VT and FF. */
-  #separates(octet: number): boolean {
-    return this.traits.keysByPrefix ? octet === 0x20 || octet === 0x09 : BLANK[octet] === 1;
+  #separates(byte: number): boolean {
+    return this.traits.keysByPrefix ? byte === 0x20 || byte === 0x09 : BLANK[byte] === 1;
   }
 
   #classify(start: number, end: number): number {

@@ -3,9 +3,9 @@ import { dialects } from './dialect.ts';
 import type { RobotsFile } from './file.ts';
 import { GroupWalk } from './group-walk.ts';
 import { LINE_OTHER, LINE_USER_AGENT } from './line-cursor.ts';
-import { utf8 } from './octets.ts';
+import { utf8 } from './bytes.ts';
 
-/** A line that neither allows nor disallows, as octets of its file. */
+/** A line that neither allows nor disallows, as bytes of its file. */
 export interface RecordLine {
   /** One of the requested keys. */
   readonly key: string;
@@ -31,7 +31,7 @@ export function recordsFor(file: RobotsFile, agent: string, keys: readonly strin
   const { bytes } = file;
   const traits = dialects[file.dialect];
   const caller = callerAgent(agent, traits);
-  const wanted = keys.map((key) => ({ key, octets: utf8.encode(key) }));
+  const wanted = keys.map((key) => ({ key, bytes: utf8.encode(key) }));
   /** By block: the agents it names. */
   const names: number[] = [];
   const found: (RecordLine & { readonly block: number })[] = [];
@@ -43,7 +43,7 @@ export function recordsFor(file: RobotsFile, agent: string, keys: readonly strin
     if (kind === LINE_USER_AGENT) {
       names[block] = (names[block] ?? 0) | agentLineNames(bytes, start, end, caller, traits);
     } else if (kind === LINE_OTHER) {
-      const key = wanted.find(({ octets }) => cursor.keyIs(octets))?.key;
+      const key = wanted.find(({ bytes }) => cursor.keyIs(bytes))?.key;
       if (key !== undefined) found.push({ key, line, start, end, block });
     }
   }

@@ -1,7 +1,7 @@
 import { RobotsInvalidOptionsError } from '../base/index.ts';
 import { type Dialect, dialects } from './dialect.ts';
 import { RobotsFile } from './file.ts';
-import { utf8 } from './octets.ts';
+import { utf8 } from './bytes.ts';
 
 export interface ParseOptions {
   /** The dialect in which the file is read. Default `'rfc9309'`. */
@@ -9,14 +9,14 @@ export interface ParseOptions {
 }
 
 /**
- * Reads a robots.txt file. All octets are accepted: unreadable lines are skipped, as RFC 9309 §2.3.1.5 asks
+ * Reads a robots.txt file. All bytes are accepted: unreadable lines are skipped, as RFC 9309 §2.3.1.5 asks
  * ("crawlers MUST try to parse each line … MUST use the parseable rules").
  *
- * Pass octets rather than a string if possible: invalid UTF-8 is then compared as it was served. The octets are kept,
+ * Pass bytes rather than a string if possible: invalid UTF-8 is then compared as it was served. The bytes are kept,
  * not copied, so do not change them afterwards.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for an unknown dialect or a body that is neither
- * octets nor a string.
+ * bytes nor a string.
  *
  * @example
  * ```ts

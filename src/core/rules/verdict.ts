@@ -2,7 +2,7 @@
 export interface MatchedRule {
   readonly directive: 'allow' | 'disallow';
   /**
-   * The pattern as written, at most its first 2,000 octets, so that a verdict is bounded. `file.groups` has the whole
+   * The pattern as written, at most its first 2,000 bytes, so that a verdict is bounded. `file.groups` has the whole
    * pattern. Invalid UTF-8 shows as U+FFFD.
    */
   readonly pattern: string;
@@ -63,7 +63,7 @@ export interface Explanation {
   readonly runnerUp?: {
     readonly rule: MatchedRule;
     /**
-     * Why it lost. `shorter`: its pattern has fewer octets. `tie`: as many, and allow beats disallow, or the first
+     * Why it lost. `shorter`: its pattern has fewer bytes. `tie`: as many, and allow beats disallow, or the first
      * line beats later ones. `later`: the dialect takes the first match in file order.
      */
     readonly lost: 'shorter' | 'tie' | 'later';

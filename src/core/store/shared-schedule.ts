@@ -2,8 +2,8 @@ import type { StoreCaller } from './store-caller.ts';
 import { MAX_ORIGIN_LENGTH, slotKey } from './store-key.ts';
 import type { RobotsStore } from './store.ts';
 
-/** The timetables of origins that a fleet shares. Calls resolve with `undefined` when the store fails, or cannot pause. */
-export interface FleetTimetables {
+/** The schedules of origins that a fleet shares. Calls resolve with `undefined` when the store fails, or cannot pause. */
+export interface SharedSchedule {
   /** Books a slot `delayMs` after the last one booked by anybody. Resolves with the milliseconds until then. */
   reserve(origin: string, delayMs: number): Promise<number | undefined>;
   /** Pauses an origin for at least `ms`. Resolves with the milliseconds until the end of the pause in force. */
@@ -13,12 +13,12 @@ export interface FleetTimetables {
 /** Ten years. A slot further away comes from a broken store. */
 const MAX_RESERVED_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 
-/** The timetables in a store; `undefined` if it has none. */
+/** The schedules in a store; `undefined` if it has none. */
 export function fleetTimetables(
   store: RobotsStore,
   caller: StoreCaller,
   isClosing: () => boolean,
-): FleetTimetables | undefined {
+): SharedSchedule | undefined {
   if (store.reserve === undefined) return undefined;
   const move = async (
     operation: 'reserve' | 'pause',

@@ -1,4 +1,4 @@
-import { callListener, type Clock, nextTurn } from '../base/index.ts';
+import { invokeListener, type Clock, yieldToEventLoop } from '../base/index.ts';
 import { Breaker } from './circuit-breaker.ts';
 import { type StoreCalls, storeChannels, type StoreEvent, type StoreOperation } from './store-event.ts';
 
@@ -82,7 +82,7 @@ export class StoreCaller {
   /** Reports an event. */
   report(event: StoreEvent): void {
     storeChannels.store.publish(event);
-    callListener('onStoreEvent', this.#options.onEvent, event);
+    invokeListener('onStoreEvent', this.#options.onEvent, event);
   }
 
   #inTime<Value>(made: PromiseLike<Value>, { late, background }: StoreCall<Value>): Promise<Timed<Value>> {
@@ -119,7 +119,7 @@ export function inTime<Value>(
         stepsLeft--;
         if (stepsLeft > 0) step();
         // Timers run before the answers that have arrived meanwhile, so allow those one more turn.
-        else void nextTurn().then(() => resolve({ ended: false }));
+        else void yieldToEventLoop().then(() => resolve({ ended: false }));
       }, stepMs);
       // Timers of browsers and Workers are numbers, and keep nothing alive.
       if (!keepsAlive && typeof timer === 'object') timer.unref();

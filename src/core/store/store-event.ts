@@ -36,7 +36,7 @@ export type StoreEvent =
   | {
       /**
        * A damaged LMDB database was renamed and a new one created. This happens before a client has the store, so it
-       * is published on the channel `canfetch:store` only, and in `setAside` of the store.
+       * is published on the channel `canfetch:store` only, and in `quarantine` of the store.
        */
       readonly type: 'set-aside';
       readonly path: string;

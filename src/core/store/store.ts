@@ -100,7 +100,7 @@ export interface RobotsStore {
    */
   reserve?(key: string, delayMs: number): Promise<number>;
   /**
-   * Moves the timetable of `key` behind a pause of at least `pauseMs` from now; 0 only asks. Slots that are booked
+   * Moves the schedule of `key` behind a pause of at least `pauseMs` from now; 0 only asks. Slots that are booked
    * already stay. Without this method a pause is known only to the process that was asked for it, and to the slots that
    * it books.
    *

@@ -1,4 +1,4 @@
-import { abortSignalOf, type Clock, sleepBy, type LightAbortSignal } from '../base/index.ts';
+import { abortSignalOf, type Clock, sleepWith, type LightAbortSignal } from '../base/index.ts';
 import {
   earlier,
   type OriginRecord,
@@ -8,7 +8,7 @@ import {
   retentionMs,
 } from '../lifecycle/index.ts';
 import { inTime, type CallResult, StoreCaller } from './store-caller.ts';
-import { type FleetTimetables, fleetTimetables } from './fleet-timetables.ts';
+import { type SharedSchedule, fleetTimetables } from './shared-schedule.ts';
 import { type HeldLease, Leases, type TakenLease } from './leases.ts';
 import type { RecordCodec } from './record/record-codec.ts';
 import { StoreClock } from './store-clock.ts';
@@ -58,8 +58,8 @@ const LONGEST_PAUSE_MS = 500;
  * process's fetch.
  */
 export class StoredOrigins {
-  /** The timetables of the fleet; `undefined` if the store has none. */
-  readonly fleet: FleetTimetables | undefined;
+  /** The schedules of the fleet; `undefined` if the store has none. */
+  readonly fleet: SharedSchedule | undefined;
 
   readonly #settings: StoreSettings;
   readonly #codec: RecordCodec;
@@ -117,7 +117,7 @@ export class StoredOrigins {
       if (lease === 'none') return { kind: 'to-ask', record };
       if (lease !== 'taken') return this.#findUnderLease(origin, answers, lease, read);
       const jitteredMs = pauseMs * (1 - 0.5 * this.#settings.random());
-      await sleepBy(this.#settings.clock, jitteredMs, abortSignalOf(signal));
+      await sleepWith(this.#settings.clock, jitteredMs, abortSignalOf(signal));
       waitedMs += jitteredMs;
       pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
     }

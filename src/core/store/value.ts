@@ -10,7 +10,7 @@ import {
 import { RobotsInvalidOptionsError } from '../base/index.ts';
 
 /**
- * The most octets of a value, before compression and after decompression. A body of 512,000 control characters, each
+ * The most bytes of a value, before compression and after decompression. A body of 512,000 control characters, each
  * escaped in JSON, still fits.
  */
 export const MAX_VALUE_BYTES: number = 4 * 1024 * 1024;
@@ -23,7 +23,7 @@ const COMPRESS_ABOVE_BYTES = 1024;
  */
 const SYNCHRONOUS_BYTES = 64 * 1024;
 
-/** The first octet is the format: the letter for the encoding, a capital for compressed. */
+/** The first byte is the format: the letter for the encoding, a capital for compressed. */
 const UTF8 = 't'.charCodeAt(0);
 const UTF16 = 'u'.charCodeAt(0);
 const CAPITAL = 0x20;
@@ -46,62 +46,62 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function compress(value: string): Buffer | Promise<Buffer> {
   // UTF-8 cannot encode lone surrogates, and a store must return the value unchanged.
   const wellFormed = !/\p{Surrogate}/u.test(value);
-  const octets = Buffer.from(value, wellFormed ? 'utf8' : 'utf16le');
-  if (octets.length > MAX_VALUE_BYTES) {
+  const bytes = Buffer.from(value, wellFormed ? 'utf8' : 'utf16le');
+  if (bytes.length > MAX_VALUE_BYTES) {
     throw new RobotsInvalidOptionsError(
-      `Expected a value of at most ${MAX_VALUE_BYTES} octets, got one of ${octets.length}`,
+      `Expected a value of at most ${MAX_VALUE_BYTES} bytes, got one of ${bytes.length}`,
     );
   }
   const encoding = wellFormed ? UTF8 : UTF16;
-  if (octets.length > COMPRESS_ABOVE_BYTES) {
-    const options = compression(octets.length);
+  if (bytes.length > COMPRESS_ABOVE_BYTES) {
+    const options = compression(bytes.length);
     const shorter = (compressed: Buffer): Buffer =>
-      compressed.length < octets.length ? marked(encoding - CAPITAL, compressed) : marked(encoding, octets);
-    if (octets.length > SYNCHRONOUS_BYTES) return compressBrotli(octets, options).then(shorter);
-    return shorter(brotliCompressSync(octets, options));
+      compressed.length < bytes.length ? marked(encoding - CAPITAL, compressed) : marked(encoding, bytes);
+    if (bytes.length > SYNCHRONOUS_BYTES) return compressBrotli(bytes, options).then(shorter);
+    return shorter(brotliCompressSync(bytes, options));
   }
-  return marked(encoding, octets);
+  return marked(encoding, bytes);
 }
 
-/** Decodes the result of {@link compress}; `undefined` for any other octets. */
+/** Decodes the result of {@link compress}; `undefined` for any other bytes. */
 export async function decompress(stored: Uint8Array): Promise<string | undefined> {
   const marker = stored[0];
   if (marker === undefined || stored.length > MAX_VALUE_BYTES + 1) return undefined;
-  const octets = stored.subarray(1);
+  const bytes = stored.subarray(1);
   try {
-    if (marker === UTF8 || marker === UTF16) return decode(marker, octets);
+    if (marker === UTF8 || marker === UTF16) return decode(marker, bytes);
     const encoding = marker + CAPITAL;
     if (encoding !== UTF8 && encoding !== UTF16) return undefined;
     return decode(
       encoding,
-      octets.length <= SYNCHRONOUS_BYTES
-        ? brotliDecompressSync(octets, bounded)
-        : await decompressBrotli(octets, bounded),
+      bytes.length <= SYNCHRONOUS_BYTES
+        ? brotliDecompressSync(bytes, bounded)
+        : await decompressBrotli(bytes, bounded),
     );
   } catch {
     return undefined;
   }
 }
 
-function decode(encoding: number, octets: Uint8Array): string | undefined {
-  if (encoding === UTF8) return utf8.decode(octets);
-  if (octets.length % 2 !== 0) return undefined;
-  return Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString('utf16le');
+function decode(encoding: number, bytes: Uint8Array): string | undefined {
+  if (encoding === UTF8) return utf8.decode(bytes);
+  if (bytes.length % 2 !== 0) return undefined;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf16le');
 }
 
-function marked(marker: number, octets: Buffer): Buffer {
-  return Buffer.concat([Buffer.of(marker), octets]);
+function marked(marker: number, bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.of(marker), bytes]);
 }
 
 /**
- * Marks a value written under a lease: this octet, the length of the token in one octet, and the token come before
+ * Marks a value written under a lease: this byte, the length of the token in one byte, and the token come before
  * it.
  */
 const FENCED = 'f'.charCodeAt(0);
 const MAX_TOKEN_BYTES = 255;
 const MARK_BYTES = 2;
 
-/** The most octets that {@link withFence} adds. */
+/** The most bytes that {@link withFence} adds. */
 export const MAX_FENCE_BYTES: number = MARK_BYTES + MAX_TOKEN_BYTES;
 
 /**

@@ -31,7 +31,7 @@ interface Queued {
 }
 
 const MAX_QUEUED = 1_000;
-const MAX_QUEUED_OCTETS = 16 * 1_048_576;
+const MAX_QUEUED_BYTES = 16 * 1_048_576;
 const MAX_AT_ONCE = 32;
 /** A write that keeps failing while others succeed is itself the problem. */
 const MAX_FAILURES_ALONE = 3;
@@ -45,7 +45,7 @@ export class WriteBehind {
   /** In the order of their next try. */
   readonly #queue = new Map<string, Queued>();
   readonly #inFlight = new Map<string, Queued>();
-  #queuedOctets = 0;
+  #queuedBytes = 0;
   #made = 0;
   #flushed: (() => void) | undefined;
 
@@ -102,7 +102,7 @@ export class WriteBehind {
     for (const [origin, queued] of [...this.#inFlight, ...this.#queue]) this.#drop(origin, queued);
     this.#inFlight.clear();
     this.#queue.clear();
-    this.#queuedOctets = 0;
+    this.#queuedBytes = 0;
     this.#endFlush();
   }
 
@@ -134,15 +134,15 @@ export class WriteBehind {
 
   #enqueue(origin: string, queued: Queued): void {
     this.#queue.set(origin, queued);
-    this.#queuedOctets += octetsOf(queued.write);
-    const isFull = (): boolean => this.#queue.size > MAX_QUEUED || this.#queuedOctets > MAX_QUEUED_OCTETS;
+    this.#queuedBytes += bytesOf(queued.write);
+    const isFull = (): boolean => this.#queue.size > MAX_QUEUED || this.#queuedBytes > MAX_QUEUED_BYTES;
     // A single write may exceed the bound.
     while (this.#queue.size > 1 && isFull()) this.#dropOldest();
   }
 
   #dequeue(origin: string, queued: Queued): void {
     this.#queue.delete(origin);
-    this.#queuedOctets -= octetsOf(queued.write);
+    this.#queuedBytes -= bytesOf(queued.write);
   }
 
   /**
@@ -170,6 +170,6 @@ export class WriteBehind {
   }
 }
 
-function octetsOf(write: Write): number {
+function bytesOf(write: Write): number {
   return write.kind === 'set' ? (write.record.copy?.body.length ?? 0) : 0;
 }

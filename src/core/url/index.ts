@@ -2,11 +2,11 @@
  * From a URL to its origin and its target, as the URL Standard serialises them. Pure: it imports `base/` alone.
  */
 export {
-  flatCopy,
+  detachedString,
   isRobotsTarget,
   locate,
   LocatedUrl,
-  MAX_URL_OCTETS,
+  MAX_URL_BYTES,
   originOf,
   ROBOTS_PATH,
   targetOf,

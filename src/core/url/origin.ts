@@ -1,11 +1,11 @@
 import { RobotsInvalidUrlError } from '../base/index.ts';
-import { readSerialised, type SerialisedUrl, urlOctets } from './serialised-url.ts';
+import { readSerialised, type SerialisedUrl, urlBytes } from './serialised-url.ts';
 
 /**
- * The longest URL, in octets as the URL parser serialises it. nginx, Apache and CDNs refuse request lines above 8 to 32
+ * The longest URL, in bytes as the URL parser serialises it. nginx, Apache and CDNs refuse request lines above 8 to 32
  * KiB. A longer one is no page, but costs time and memory to match.
  */
-export const MAX_URL_OCTETS = 65_536;
+export const MAX_URL_BYTES = 65_536;
 
 /** How much of a longer URL an error keeps: lists of URLs keep their errors. */
 const KEPT_OF_TOO_LONG = 2_000;
@@ -24,14 +24,14 @@ export class LocatedUrl implements SerialisedUrl {
   byteMask = 0;
   /** The URL as the URL parser serialises it. */
   href = '';
-  /** The number of the read that filled it. See {@link octets}. */
+  /** The number of the read that filled it. See {@link bytes}. */
   #reading = 0;
 
   /**
    * Reads `input`.
    *
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when it is not an absolute http, https or ftp URL, or
-   * longer than {@link MAX_URL_OCTETS}.
+   * longer than {@link MAX_URL_BYTES}.
    */
   read(input: string | URL): void {
     this.#reading = ++readings;
@@ -40,17 +40,17 @@ export class LocatedUrl implements SerialisedUrl {
   }
 
   /**
-   * The octets of `href`. `undefined` when the target is not {@link simple}, or when another URL was read since: all
+   * The bytes of `href`. `undefined` when the target is not {@link simple}, or when another URL was read since: all
    * instances share one buffer.
    */
-  get octets(): Uint8Array | undefined {
-    return this.simple && this.#reading === readings ? urlOctets : undefined;
+  get bytes(): Uint8Array | undefined {
+    return this.simple && this.#reading === readings ? urlBytes : undefined;
   }
 
   #parse(input: string | URL): void {
     let url: URL;
     // Before it is parsed, which takes time by its length.
-    if (typeof input === 'string' && input.length > MAX_URL_OCTETS) throw tooLong(input);
+    if (typeof input === 'string' && input.length > MAX_URL_BYTES) throw tooLong(input);
     try {
       url = typeof input === 'string' ? new URL(input) : new URL(input.href);
     } catch (cause) {
@@ -60,7 +60,7 @@ export class LocatedUrl implements SerialisedUrl {
       throw new RobotsInvalidUrlError(String(input));
     }
     const { href } = url;
-    if (href.length > MAX_URL_OCTETS) throw tooLong(href);
+    if (href.length > MAX_URL_BYTES) throw tooLong(href);
     const fragment = href.indexOf('#');
     this.href = href;
     this.origin = url.origin;
@@ -74,8 +74,8 @@ export class LocatedUrl implements SerialisedUrl {
 let readings = 0;
 
 function tooLong(url: string): RobotsInvalidUrlError {
-  const kept = `${flatCopy(url.slice(0, KEPT_OF_TOO_LONG))}…`;
-  return new RobotsInvalidUrlError(kept, undefined, `a URL of at most ${MAX_URL_OCTETS} octets`);
+  const kept = `${detachedString(url.slice(0, KEPT_OF_TOO_LONG))}…`;
+  return new RobotsInvalidUrlError(kept, undefined, `a URL of at most ${MAX_URL_BYTES} bytes`);
 }
 
 /**
@@ -101,7 +101,7 @@ const decoder = /* @__PURE__ */ new TextDecoder();
  * `text`, for keeping: engines make a slice a view of the string it was cut from, so that an origin would keep the
  * whole URL in memory.
  */
-export function flatCopy(text: string): string {
+export function detachedString(text: string): string {
   return decoder.decode(encoder.encode(text));
 }
 

@@ -8,9 +8,9 @@ import {
   quote,
   RobotsEvidenceError,
   RobotsInvalidOptionsError,
-} from '../base/index.ts';
-import { storedBody } from '../store/record/stored-body.ts';
-import type { EvidenceEntry } from './entry.ts';
+} from '../../core/base/index.ts';
+import { storedBody } from '../../core/store/record/stored-body.ts';
+import type { EvidenceEntry } from '../../core/client/evidence/entry.ts';
 
 /** `canfetch:evidence`: entries were lost. Published once per file and kind of trouble. */
 export interface EvidenceMessage {
@@ -34,12 +34,12 @@ export interface EvidenceFile extends AsyncDisposable {
 }
 
 /** Entries that wait for the disk take at most this much memory. What comes then is lost. */
-const MAX_WAITING_OCTETS = 64 * 1_024 * 1_024;
+const MAX_WAITING_BYTES = 64 * 1_024 * 1_024;
 /** The memory of an entry without its URL and its body. */
-const ENTRY_OCTETS = 512;
+const ENTRY_BYTES = 512;
 /** A write holds whole lines, up to about this much. */
 const WRITE_CHARACTERS = 256 * 1_024;
-const CHUNK_OCTETS = 1_024 * 1_024;
+const CHUNK_BYTES = 1_024 * 1_024;
 
 const SLOW = 'ERR_ROBOTS_EVIDENCE_SLOW';
 const LF = 0x0a;
@@ -94,9 +94,9 @@ class EvidenceWriter {
   readonly #told = new Set<string>();
   #waiting: Waiting[] = [];
   /** Of the entries that are not written yet. */
-  #waitingOctets = 0;
+  #waitingBytes = 0;
   #working: Promise<void> | undefined;
-  /** Octets of the whole lines in the file. */
+  /** Bytes of the whole lines in the file. */
   #length = 0;
   #number = 0;
   #isClosed = false;
@@ -111,10 +111,10 @@ class EvidenceWriter {
     if (entry.type === 'run') this.#number = 0;
     const number = this.#number++;
     if (this.#isClosed) return;
-    const octets = octetsOf(entry);
-    if (this.#waitingOctets + octets > MAX_WAITING_OCTETS) return this.#lose(SLOW);
-    this.#waiting.push({ entry, number, octets });
-    this.#waitingOctets += octets;
+    const bytes = bytesOf(entry);
+    if (this.#waitingBytes + bytes > MAX_WAITING_BYTES) return this.#lose(SLOW);
+    this.#waiting.push({ entry, number, bytes });
+    this.#waitingBytes += bytes;
     this.#working ??= this.#writeAll();
   }
 
@@ -158,28 +158,28 @@ class EvidenceWriter {
   async #writeSome(file: FileHandle | undefined, waiting: readonly Waiting[], from: number): Promise<number> {
     const digests: string[] = [];
     let lines = '';
-    let octets = 0;
+    let bytes = 0;
     let to = from;
     for (let next; lines.length < WRITE_CHARACTERS && (next = waiting[to]) !== undefined; to++) {
       lines += this.#lineOf(next, digests);
-      octets += next.octets;
+      bytes += next.bytes;
     }
     if (file === undefined || !(await this.#write(file, lines))) {
       this.lost += to - from;
       for (const digest of digests) this.#written.delete(digest);
     }
-    this.#waitingOctets -= octets;
+    this.#waitingBytes -= bytes;
     return to;
   }
 
   /** Whether `text` was written whole. */
   async #write(file: FileHandle, text: string): Promise<boolean> {
-    const octets = Buffer.from(text);
+    const bytes = Buffer.from(text);
     try {
-      for (let at = 0; at < octets.length;) {
-        at += (await file.write(octets, at, octets.length - at, this.#length + at)).bytesWritten;
+      for (let at = 0; at < bytes.length;) {
+        at += (await file.write(bytes, at, bytes.length - at, this.#length + at)).bytesWritten;
       }
-      this.#length += octets.length;
+      this.#length += bytes.length;
       return true;
     } catch (error) {
       this.#tell(error);
@@ -221,12 +221,12 @@ interface Waiting {
   readonly entry: EvidenceEntry;
   /** Its number within the run. */
   readonly number: number;
-  readonly octets: number;
+  readonly bytes: number;
 }
 
-function octetsOf(entry: EvidenceEntry): number {
-  const octets = ENTRY_OCTETS + ('body' in entry ? (entry.body?.length ?? 0) : 0);
-  return 'url' in entry ? octets + entry.url.length : octets;
+function bytesOf(entry: EvidenceEntry): number {
+  const bytes = ENTRY_BYTES + ('body' in entry ? (entry.body?.length ?? 0) : 0);
+  return 'url' in entry ? bytes + entry.url.length : bytes;
 }
 
 /**
@@ -241,18 +241,18 @@ async function readWritten(
   let length = 0;
   let read = 0;
   let rest = Buffer.alloc(0);
-  const chunk = Buffer.alloc(CHUNK_OCTETS);
+  const chunk = Buffer.alloc(CHUNK_BYTES);
   for (;;) {
     const { bytesRead } = await file.read(chunk, 0, chunk.length, read);
     if (bytesRead === 0) return { length, digests };
     if (read === 0) assertEvidence(chunk.toString('latin1', 0, Math.min(bytesRead, START.length)));
     read += bytesRead;
-    const octets =
+    const bytes =
       rest.length === 0 ? chunk.subarray(0, bytesRead) : Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
-    const end = octets.lastIndexOf(LF) + 1;
-    collectDigests(octets.subarray(0, end), digests);
+    const end = bytes.lastIndexOf(LF) + 1;
+    collectDigests(bytes.subarray(0, end), digests);
     length += end;
-    rest = Buffer.from(octets.subarray(end));
+    rest = Buffer.from(bytes.subarray(end));
   }
 }
 

@@ -1,7 +1,12 @@
-import { type Decision, decide, decideByOverride, decideUnknown } from '../decision/index.ts';
-import { latestUnder, type Profile, profiles, stateOf } from '../lifecycle/index.ts';
-import { locate, LocatedUrl } from '../url/index.ts';
-import type { AttemptEntry, DecisionEntry, EvidenceEntry, RunEntry } from './entry.ts';
+import { type Decision, decide, decideByOverride, decideUnknown } from '../../core/decision/index.ts';
+import { reinterpretLatest, type Profile, profiles, stateOf } from '../../core/lifecycle/index.ts';
+import { locate, LocatedUrl } from '../../core/url/index.ts';
+import type {
+  AttemptEntry,
+  DecisionEntry,
+  EvidenceEntry,
+  RunEntry,
+} from '../../core/client/evidence/entry.ts';
 import { type BodyOf, outcomeOf, RecordedOrigin } from './recorded-origin.ts';
 
 /** What does not fit in an entry: it was not made by the engine that its run names, or it was changed since. */
@@ -104,7 +109,7 @@ export class Fold {
     if (outcome === undefined) return 'missing-body';
     const { record, random } = known.attempted(recorded, outcome, number);
     // `undefined`: the other profile would have read, or followed, what the recorded attempt did not.
-    const otherwise = other && latestUnder(record, other.profile);
+    const otherwise = other && reinterpretLatest(record, other.profile);
     if (otherwise !== undefined) other?.attempted(recorded, otherwise, number, random ?? 0);
     return random === undefined ? 'impossible-times' : undefined;
   }

@@ -12,7 +12,7 @@ export type {
   RunEntry,
   SignalEntry,
   StoredEntry,
-} from './entry.ts';
+} from '../../core/client/evidence/entry.ts';
 export type { EvidenceFault } from './fold.ts';
 export { type EvidenceFile, evidenceFile, type EvidenceMessage } from './evidence-file.ts';
 export {

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { type Check, faultOf, passes, quote, RobotsEvidenceError } from '../base/index.ts';
-import { wholeProfile } from '../decision/index.ts';
-import type { AnswerHeaders, Profile, Suspect, UnavailableReason } from '../lifecycle/index.ts';
-import * as record from '../store/record/record-schema.ts';
-import type { RecordWithoutBody } from '../store/record/stored-body.ts';
-import type { DecisionEntry, EvidenceEntry } from './entry.ts';
+import { type Check, faultOf, passes, quote, RobotsEvidenceError } from '../../core/base/index.ts';
+import { wholeProfile } from '../../core/decision/index.ts';
+import type { AnswerHeaders, Profile, Suspect, UnavailableReason } from '../../core/lifecycle/index.ts';
+import * as record from '../../core/store/record/record-schema.ts';
+import type { RecordWithoutBody } from '../../core/store/record/stored-body.ts';
+import type { DecisionEntry, EvidenceEntry } from '../../core/client/evidence/entry.ts';
 
 /** A line of an evidence file. */
 export interface ReadEntry {
@@ -85,12 +85,12 @@ const unavailableReason = checked<UnavailableReason>(record.unavailableReason);
 const errorCode = checked<string>(record.errorCode);
 const sha256 = checked<string>(record.sha256);
 const recordWithoutBody = checked<RecordWithoutBody>(record.recordWithoutBody);
-const body = z.pipe(checked<record.WrittenBody>(record.body), z.transform(record.octetsOf));
+const body = z.pipe(checked<record.WrittenBody>(record.body), z.transform(record.bytesOf));
 
 const text = z.string();
 const optional = z.exactOptional;
 const ofOrigin = { at: time, origin: text, profile: text };
-const octets = { sha256: optional(sha256), body: optional(body) };
+const bytes = { sha256: optional(sha256), body: optional(body) };
 const flag = optional(z.literal(true));
 const run = z.object({
   type: z.literal('run'),
@@ -104,7 +104,7 @@ const run = z.object({
 const attempt = z.object({
   type: z.literal('robots'),
   ...ofOrigin,
-  ...octets,
+  ...bytes,
   id: z.int(),
   outcome: z.enum(['success', 'not-modified', 'unavailable', 'restricted', 'unreachable']),
   hops: z.array(z.object({ url: text, status: optional(status), location: optional(text) })),
@@ -123,14 +123,14 @@ const attempt = z.object({
 const override = z.object({
   type: z.literal('robots'),
   ...ofOrigin,
-  ...octets,
+  ...bytes,
   override: z.enum(['text', 'allow', 'disallow']),
   because: optional(text),
 });
 const stored = z.object({
   type: z.literal('stored'),
   ...ofOrigin,
-  ...octets,
+  ...bytes,
   record: recordWithoutBody,
   detached: flag,
 });

@@ -1,6 +1,6 @@
-import { defined } from '../base/index.ts';
-import { CacheEntry } from '../cache/index.ts';
-import type { OverriddenOrigin } from '../decision/index.ts';
+import { omitUndefined } from '../../core/base/index.ts';
+import { CacheEntry } from '../../core/cache/index.ts';
+import type { OverriddenOrigin } from '../../core/decision/index.ts';
 import {
   JITTER_SHARE,
   nextRecord,
@@ -8,12 +8,17 @@ import {
   type Outcome,
   type Profile,
   withSiteSignal,
-} from '../lifecycle/index.ts';
-import { parseRobots } from '../rules/index.ts';
-import { ROBOTS_PATH } from '../url/index.ts';
-import type { AttemptEntry, OverrideEntry, SignalEntry, StoredEntry } from './entry.ts';
+} from '../../core/lifecycle/index.ts';
+import { parseRobots } from '../../core/rules/index.ts';
+import { ROBOTS_PATH } from '../../core/url/index.ts';
+import type {
+  AttemptEntry,
+  OverrideEntry,
+  SignalEntry,
+  StoredEntry,
+} from '../../core/client/evidence/entry.ts';
 
-/** The octets of a digest; `undefined` when the evidence does not have them. */
+/** The bytes of a digest; `undefined` when the evidence does not have them. */
 export type BodyOf = (sha256: string | undefined) => Uint8Array | undefined;
 
 /** One origin of the evidence, under one profile: what is known of it after the entries so far. */
@@ -135,13 +140,13 @@ export function jitterOf(
   return Math.min(1, Math.max(0, shareTaken / JITTER_SHARE));
 }
 
-/** The outcome that was recorded. `undefined` when the evidence lacks the octets of a success. */
+/** The outcome that was recorded. `undefined` when the evidence lacks the bytes of a success. */
 export function outcomeOf(recorded: AttemptEntry, bodyOf: BodyOf): Outcome | undefined {
   const { outcome: kind, hops, status, headers, because, error, suspect, retryAfterMs, sha256 } = recorded;
   const redirects = hops
     .slice(0, -1)
     .map(({ url, status: answered = 0, location = '' }) => ({ url, status: answered, location }));
-  const route = defined({
+  const route = omitUndefined({
     finalUrl: hops.at(-1)?.url ?? recorded.origin + ROBOTS_PATH,
     hops: redirects.length,
     redirects: redirects.length === 0 ? undefined : redirects,
@@ -149,7 +154,7 @@ export function outcomeOf(recorded: AttemptEntry, bodyOf: BodyOf): Outcome | und
   });
   if (kind === 'unreachable') {
     const known = { ...route, kind, error: error ?? 'ERR_ROBOTS_STATUS' };
-    return { ...known, ...defined({ status, headers, retryAfterMs }) };
+    return { ...known, ...omitUndefined({ status, headers, retryAfterMs }) };
   }
   if (status === undefined) return undefined;
   const answered = { ...route, status, headers: headers ?? {} };

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import {
   aFunction,
-  defined,
+  omitUndefined,
   isText,
   optionTable,
   quote,
   RobotsEvidenceError,
   expecting,
-} from '../base/index.ts';
-import { type Decision, profileOrName } from '../decision/index.ts';
-import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
-import { agentTokens } from '../rules/agent-tokens.ts';
-import type { DecisionEntry, EvidenceEntry } from './entry.ts';
+} from '../../core/base/index.ts';
+import { type Decision, profileOrName } from '../../core/decision/index.ts';
+import { type Profile, type ProfileName, profiles } from '../../core/lifecycle/index.ts';
+import { agentTokens } from '../../core/rules/agent-tokens.ts';
+import type { DecisionEntry, EvidenceEntry } from '../../core/client/evidence/entry.ts';
 import { type EvidenceFault, Fold } from './fold.ts';
 import { type ReadEntry, readEntry } from './read-entry.ts';
 
@@ -71,7 +71,7 @@ export interface ReplayReport {
  * decides otherwise. Memory depends on the number of origins and files, not on that of decisions.
  *
  * @param lines The lines of one file, without their ends. Several files are replayed one by one: each has its own runs.
- * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) for a line that is no evidence, or octets that do not fit their
+ * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) for a line that is no evidence, or bytes that do not fit their
  *   digest; RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
  *
  * @example
@@ -108,7 +108,7 @@ export interface ReplayedLine extends ReadEntry {
   readonly number: number;
 }
 
-/** The octets of each digest. Many origins have the same file. Several replays may share them. */
+/** The bytes of each digest. Many origins have the same file. Several replays may share them. */
 export type Bodies = Map<string, Uint8Array>;
 
 /** A replay that is given its lines one by one. */
@@ -233,7 +233,7 @@ export class Replay {
   #fault(at: number, fault: EvidenceFault | 'missing-lines', origin?: string): void {
     this.#faults++;
     const line = this.#line;
-    this.#options.onDifference?.(defined({ kind: 'entry', line, at, fault, origin }));
+    this.#options.onDifference?.(omitUndefined({ kind: 'entry', line, at, fault, origin }));
   }
 }
 
@@ -256,5 +256,5 @@ function compared(
   { agent, profile, allowed, state, reason, rule }: DecisionEntry | Decision,
   sha256: string | undefined,
 ): ReplayedDecision {
-  return defined({ agent, profile, allowed, state, reason, rule, sha256 });
+  return omitUndefined({ agent, profile, allowed, state, reason, rule, sha256 });
 }

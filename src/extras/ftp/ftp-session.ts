@@ -1,9 +1,9 @@
-import { FetchFailure, FTP_CLOSED, MALFORMED, FTP_REPLY_LIMIT } from './failure.ts';
+import { FetchFailure, FTP_CLOSED, MALFORMED, FTP_REPLY_LIMIT } from '../../core/fetch/failure.ts';
 import type * as BasicFtp from 'basic-ftp';
 import { isIP, isIPv4, type LookupFunction, Socket } from 'node:net';
 
-/** Octets that greeting, notices and replies may take together. Real servers send a few thousand. */
-const MAX_OCTETS = 32_768;
+/** Bytes that greeting, notices and replies may take together. Real servers send a few thousand. */
+const MAX_BYTES = 32_768;
 
 /** Chunks that the control connection may take: each one costs work, however small it is. */
 const MAX_PIECES = 1_024;
@@ -15,7 +15,7 @@ const LF = 0x0a;
  * chunk for whole lines, and limits single replies only.
  */
 export class ControlSocket extends Socket {
-  #octets = 0;
+  #bytes = 0;
   #pieces = 0;
   /** The incomplete last line. */
   #rest: Buffer = Buffer.alloc(0);
@@ -24,9 +24,9 @@ export class ControlSocket extends Socket {
   override push(piece: Buffer | null): boolean {
     // A line cut by the end of the connection is not a reply.
     if (piece === null) return super.push(null);
-    this.#octets += piece.byteLength;
+    this.#bytes += piece.byteLength;
     this.#pieces += 1;
-    if (this.#octets > MAX_OCTETS || this.#pieces > MAX_PIECES) {
+    if (this.#bytes > MAX_BYTES || this.#pieces > MAX_PIECES) {
       this.destroy(new FetchFailure(FTP_REPLY_LIMIT));
       return false;
     }
@@ -50,8 +50,8 @@ export class FtpReplyError extends Error {
 
 /** A file transfer. */
 export interface FtpRetrieval {
-  /** The octets of the file. They end, or break, with the data connection. */
-  readonly octets: AsyncIterable<Uint8Array>;
+  /** The bytes of the file. They end, or break, with the data connection. */
+  readonly bytes: AsyncIterable<Uint8Array>;
   /** Resolves when the server confirms that the file is complete; rejects on any other reply. */
   readonly confirmed: Promise<unknown>;
 }
@@ -95,7 +95,7 @@ export class FtpSession {
     else completed(reply);
   }
 
-  /** Selects image type: octets are sent unchanged. */
+  /** Selects image type: bytes are sent unchanged. */
   async setBinary(): Promise<void> {
     completed(await this.#reply('TYPE I'));
   }
@@ -118,8 +118,8 @@ export class FtpSession {
 
   /** Resolves when the server starts to send the file; rejects when it refuses. */
   async retrieve(path: string): Promise<FtpRetrieval> {
-    const octets = this.#data;
-    if (octets === undefined) throw new FetchFailure(FTP_CLOSED);
+    const bytes = this.#data;
+    if (bytes === undefined) throw new FetchFailure(FTP_CLOSED);
     const { ftp } = this.#client;
     let confirmed: Promise<unknown> = Promise.resolve();
     await new Promise<void>((begin, refuse) => {
@@ -134,10 +134,10 @@ export class FtpSession {
       });
       confirmed.catch((error: unknown) => {
         refuse(error);
-        octets.destroy(error instanceof Error ? error : new FetchFailure(FTP_CLOSED, { cause: error }));
+        bytes.destroy(error instanceof Error ? error : new FetchFailure(FTP_CLOSED, { cause: error }));
       });
     });
-    return { octets, confirmed };
+    return { bytes, confirmed };
   }
 
   close(): void {
@@ -166,7 +166,7 @@ export class FtpSession {
   async #passivePort(host: string): Promise<number> {
     const extended = await this.#reply('EPSV');
     if (isCompletion(extended.code)) return portOfEpsv(extended.message);
-    // An older server does not know EPSV. PASV has room for the four octets of IPv4 only.
+    // An older server does not know EPSV. PASV has room for the four bytes of IPv4 only.
     if (extended.code < 500 || !isIPv4(host.replace(/^::ffff:/, ''))) throw new FtpReplyError(extended.code);
     const passive = await this.#reply('PASV');
     return portOfPasv(completed(passive).message);

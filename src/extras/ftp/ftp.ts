@@ -1,20 +1,30 @@
-import { abortSignalOf, assertKnownOptions, invalid, RobotsInvalidOptionsError } from '../base/index.ts';
-import type { StatusMeaning } from '../lifecycle/index.ts';
-import { NameLookup, publicOnlyLookup } from '../net/index.ts';
-import { productToken } from '../rules/index.ts';
-import { FetchFailure, STATUS } from './failure.ts';
-import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
+import {
+  abortSignalOf,
+  assertKnownOptions,
+  invalid,
+  RobotsInvalidOptionsError,
+} from '../../core/base/index.ts';
+import type { StatusClass } from '../../core/lifecycle/index.ts';
+import { NameLookup, publicOnlyLookup } from '../../core/net/index.ts';
+import { productToken } from '../../core/rules/index.ts';
+import { FetchFailure, STATUS } from '../../core/fetch/failure.ts';
+import type {
+  ResponseHeaders,
+  Transport,
+  TransportRequest,
+  TransportResponse,
+} from '../../core/fetch/transport.ts';
 import { FtpReplyError, type FtpRetrieval, FtpSession } from './ftp-session.ts';
 import type * as BasicFtp from 'basic-ftp';
 import { createRequire } from 'node:module';
 
-export type { LightAbortSignal } from '../base/index.ts';
+export type { LightAbortSignal } from '../../core/base/index.ts';
 export type {
   ResponseHeaders,
   Transport as FtpTransport,
   TransportRequest,
   TransportResponse,
-} from './transport.ts';
+} from '../../core/fetch/transport.ts';
 
 export interface FtpTransportOptions {
   /**
@@ -109,7 +119,7 @@ function refused(session: FtpSession, error: unknown, meaning: FtpMeaning): Tran
   throw error;
 }
 
-type FtpMeaning = Exclude<StatusMeaning, 'restricted'>;
+type FtpMeaning = Exclude<StatusClass, 'restricted'>;
 
 class FtpResponse implements TransportResponse {
   status: number;
@@ -122,17 +132,17 @@ class FtpResponse implements TransportResponse {
     this.#session = session;
     this.status = status;
     this.meaning = meaning;
-    this.body = this.#octets(retrieval);
+    this.body = this.#bytes(retrieval);
   }
 
   discard(): void {
     this.#session.close();
   }
 
-  async *#octets(retrieval: FtpRetrieval | undefined): AsyncGenerator<Uint8Array> {
+  async *#bytes(retrieval: FtpRetrieval | undefined): AsyncGenerator<Uint8Array> {
     if (retrieval === undefined) return;
     try {
-      yield* retrieval.octets;
+      yield* retrieval.bytes;
       await retrieval.confirmed;
     } catch (error) {
       if (!(error instanceof FtpReplyError)) throw error;

@@ -4,12 +4,18 @@ import { channel, tracingChannel } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, SpanOptions, Tracer } from '@opentelemetry/api';
-import { expecting, invalid, isFunction, optionTable, RobotsInvalidOptionsError } from '../base/index.ts';
-import type { DecisionMessage } from '../decision/index.ts';
-import type { HopMessage } from '../fetch/index.ts';
-import { targetOf } from '../url/index.ts';
-import type { AttemptMessage } from './attempts.ts';
-import type { QuestionMessage } from './questions.ts';
+import {
+  expecting,
+  invalid,
+  isFunction,
+  optionTable,
+  RobotsInvalidOptionsError,
+} from '../../core/base/index.ts';
+import type { DecisionMessage } from '../../core/decision/index.ts';
+import type { HopMessage } from '../../core/fetch/index.ts';
+import { targetOf } from '../../core/url/index.ts';
+import type { AttemptMessage } from '../../core/client/attempts.ts';
+import type { CheckMessage } from '../../core/client/questions.ts';
 import {
   attemptEnd,
   attemptStart,
@@ -95,7 +101,7 @@ class Tracing implements RobotsTracing {
 
   constructor(tracer: Tracer, warm: boolean) {
     this.#tracer = tracer;
-    this.#trace('question', (about: QuestionMessage) => this.#startQuestion(about), questionEnd);
+    this.#trace('question', (about: CheckMessage) => this.#startQuestion(about), questionEnd);
     this.#trace('attempt', (about: AttemptMessage) => this.#startAttempt(about), attemptEnd);
     this.#trace('hop', (about: HopMessage) => this.#startHop(about), hopEnd);
     if (!warm) return;
@@ -129,7 +135,7 @@ class Tracing implements RobotsTracing {
     });
   }
 
-  #startQuestion(message: QuestionMessage): Frame {
+  #startQuestion(message: CheckMessage): Frame {
     const { origin, shared } = message;
     const other = shared ? this.#shared.get(message.client)?.get(origin) : undefined;
     const frame = this.#start(message, 'canfetch.question', {
@@ -179,7 +185,7 @@ class Tracing implements RobotsTracing {
     if (origin !== undefined && shared?.get(origin) === span) shared.delete(origin);
   }
 
-  #share(message: QuestionMessage | AttemptMessage): void {
+  #share(message: CheckMessage | AttemptMessage): void {
     const span = this.#spans.get(message);
     if (span === undefined) return;
     const spans = this.#shared.get(message.client) ?? new Map<string, Span>();
@@ -191,7 +197,7 @@ class Tracing implements RobotsTracing {
     const { origin, robots } = decision;
     if (robots.source === 'network' || robots.source === 'store') return;
     const url = origin + targetOf(decision.url);
-    const message: QuestionMessage = { url, origin, shared: false, client, result: decision };
+    const message: CheckMessage = { url, origin, shared: false, client, result: decision };
     this.#start(message, 'canfetch.question', { attributes: questionStart(message) });
     this.#end(message, questionEnd);
   }

@@ -1,10 +1,10 @@
 /** The attributes of spans: OpenTelemetry's conventions for HTTP, and `canfetch.*`. */
 import type { Attributes } from '@opentelemetry/api';
-import { codeOf, defined, FETCH_FAILED } from '../base/index.ts';
-import type { HopMessage } from '../fetch/index.ts';
-import type { Outcome } from '../lifecycle/index.ts';
-import type { AttemptMessage } from './attempts.ts';
-import type { QuestionMessage } from './questions.ts';
+import { codeOf, omitUndefined, FETCH_FAILED } from '../../core/base/index.ts';
+import type { HopMessage } from '../../core/fetch/index.ts';
+import type { Outcome } from '../../core/lifecycle/index.ts';
+import type { AttemptMessage } from '../../core/client/attempts.ts';
+import type { CheckMessage } from '../../core/client/questions.ts';
 
 /** The values that OpenTelemetry tells to redact in `url.full`: signatures and keys of storage services. */
 const SECRET_PARAMETER = /([?&](?:AWSAccessKeyId|Signature|sig|X-Goog-Signature)=)[^&#]*/g;
@@ -12,7 +12,7 @@ const MAX_PATTERN = 200;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'ftp:': 21 };
 
-export function questionStart({ url, origin, shared }: QuestionMessage): Attributes {
+export function questionStart({ url, origin, shared }: CheckMessage): Attributes {
   return {
     'url.full': redacted(url),
     'canfetch.origin': origin,
@@ -20,7 +20,7 @@ export function questionStart({ url, origin, shared }: QuestionMessage): Attribu
   };
 }
 
-export function questionEnd({ result }: QuestionMessage): Attributes {
+export function questionEnd({ result }: CheckMessage): Attributes {
   if (result === undefined) return {};
   const { agent, profile, state, reason, allowed, rule, robots } = result;
   return {
@@ -30,7 +30,7 @@ export function questionEnd({ result }: QuestionMessage): Attributes {
     'canfetch.reason': reason,
     'canfetch.allowed': allowed,
     'canfetch.source': robots.source,
-    ...defined({ 'canfetch.sha256': robots.sha256 }),
+    ...omitUndefined({ 'canfetch.sha256': robots.sha256 }),
     ...(rule === undefined
       ? {}
       : {

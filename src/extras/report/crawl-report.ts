@@ -1,9 +1,9 @@
 import {
   aFunction,
   builtin,
-  callListener,
+  invokeListener,
   type Check,
-  defined,
+  omitUndefined,
   emitWarning,
   expecting,
   invalid,
@@ -11,36 +11,36 @@ import {
   optionTable,
   RobotsInvalidOptionsError,
   wholeNumber,
-} from '../base/index.ts';
+} from '../../core/base/index.ts';
 import type {
   Decision,
   DecisionMessage,
   IgnoredMessage,
   PauseMessage,
   UsageRefusalMessage,
-} from '../decision/index.ts';
-import { flatCopy } from '../url/index.ts';
+} from '../../core/decision/index.ts';
+import { detachedString } from '../../core/url/index.ts';
 import {
-  type AccountedOrigin,
+  type ReportedOrigin,
   type AccountedPause,
-  type AccountedRefusal,
+  type ReportedRefusal,
   type AccountedSuspect,
   accountLines,
   accountRates,
   accountText,
   type AccountTotals,
   whyRefused,
-} from './account-text.ts';
-import { AccountedRefusals, cutText, refusalOf } from './accounted-refusals.ts';
-import type { RobotsClient } from './robots-client.ts';
+} from './report-text.ts';
+import { ReportedRefusals, cutText, refusalOf } from './reported-refusals.ts';
+import type { RobotsClient } from '../../core/client/robots-client.ts';
 
 export type {
-  AccountedOrigin,
+  ReportedOrigin,
   AccountedPause,
-  AccountedRefusal,
+  ReportedRefusal,
   AccountedSuspect,
   AccountTotals,
-} from './account-text.ts';
+} from './report-text.ts';
 
 export interface RobotsAccountOptions {
   /**
@@ -49,7 +49,7 @@ export interface RobotsAccountOptions {
    * once (`CANFETCH_LISTENER_FAILED`).
    * @default a warning of the process (`process.emitWarning`) with the code `CANFETCH_FIRST_URL_REFUSED`
    */
-  readonly onFirstRefused?: false | ((refused: AccountedRefusal) => void);
+  readonly onFirstRefused?: false | ((refused: ReportedRefusal) => void);
   /**
    * How often the totals are written, in one line with rates a minute: in milliseconds, at least 1,000. The timer keeps no
    * process alive.
@@ -63,11 +63,11 @@ export interface RobotsAccountOptions {
   readonly write?: (line: string) => void;
 }
 
-/** An account of a crawl, to see what it lost. Made by {@link robotsAccount}. */
+/** An account of a crawl, to see what it lost. Made by {@link crawlReport}. */
 export interface RobotsAccount extends Disposable {
   totals(): AccountTotals;
   /** Refusals, by origin and rule: the most frequent first. At most 1,000. */
-  refusals(): readonly AccountedOrigin[];
+  refusals(): readonly ReportedOrigin[];
   /** Origins whose robots.txt looks like something else, such as a login page. At most 1,000. */
   suspects(): readonly AccountedSuspect[];
   /** Pauses that sites asked for, by origin: the longest first. At most 1,000. */
@@ -100,12 +100,12 @@ const MAX_EVERY_MS = 2_147_483_647;
  *
  * @example
  * ```ts
- * using account = robotsAccount(robots);
+ * using account = crawlReport(robots);
  * await crawl();
  * console.log(String(account));
  * ```
  */
-export function robotsAccount(client: RobotsClient, options: RobotsAccountOptions = {}): RobotsAccount {
+export function crawlReport(client: RobotsClient, options: RobotsAccountOptions = {}): RobotsAccount {
   if (typeof client !== 'object' || client === null) throw invalid('the client', 'a RobotsClient', client);
   accountOptions(options, '');
   return new Account(client, options);
@@ -120,7 +120,7 @@ const accountOptions: Check = optionTable({
 class Account implements RobotsAccount {
   readonly #close: () => void;
   readonly #onFirstRefused: NonNullable<RobotsAccountOptions['onFirstRefused']>;
-  readonly #refusals = new AccountedRefusals();
+  readonly #refusals = new ReportedRefusals();
   readonly #suspects = new Map<string, AccountedSuspect>();
   readonly #pauses = new Map<string, { readonly row: AccountedPause; readonly last: PauseMessage }>();
   readonly #counts = {
@@ -136,7 +136,7 @@ class Account implements RobotsAccount {
   };
   /** Questions about pages. One about `/robots.txt` itself begins no crawl. */
   #pages = 0;
-  #firstRefused: AccountedRefusal | undefined;
+  #firstRefused: ReportedRefusal | undefined;
   readonly #ignoredBecause = new Map<string, number>();
 
   constructor(client: object, { onFirstRefused = warn, every, write = console.error }: RobotsAccountOptions) {
@@ -162,11 +162,11 @@ class Account implements RobotsAccount {
       ...this.#counts,
       unlisted: this.#refusals.unlisted,
       ignoredBecause: Object.fromEntries(this.#ignoredBecause),
-      ...defined({ firstRefused: first }),
+      ...omitUndefined({ firstRefused: first }),
     };
   }
 
-  refusals(): readonly AccountedOrigin[] {
+  refusals(): readonly ReportedOrigin[] {
     return this.#refusals.mostFrequentFirst();
   }
 
@@ -204,7 +204,7 @@ class Account implements RobotsAccount {
       const [totals, now] = [this.totals(), performance.now()];
       const line = accountRates(totals, before, now - at);
       [before, at] = [totals, now];
-      callListener('write', write, line);
+      invokeListener('write', write, line);
     }, every);
     timer.unref();
     return () => clearInterval(timer);
@@ -232,7 +232,7 @@ class Account implements RobotsAccount {
 
   #suspect({ origin, robots: { suspect } }: Decision): void {
     if (suspect === undefined || this.#suspects.size >= MAX_LISTED || this.#suspects.has(origin)) return;
-    const copy = flatCopy(origin);
+    const copy = detachedString(origin);
     this.#suspects.set(copy, { origin: copy, suspect });
   }
 
@@ -245,8 +245,8 @@ class Account implements RobotsAccount {
     if (before === undefined && this.#pauses.size >= MAX_LISTED) return;
     const { pauses, pausedMs } = before?.row ?? { pauses: 0, pausedMs: 0 };
     const row = {
-      origin: flatCopy(origin),
-      ...defined({ status }),
+      origin: detachedString(origin),
+      ...omitUndefined({ status }),
       pauses: pauses + (isLonger ? 0 : 1),
       pausedMs: pausedMs + until - (isLonger ? before.last.until : from),
     };
@@ -255,14 +255,14 @@ class Account implements RobotsAccount {
 
   #refused(
     message: DecisionMessage | UsageRefusalMessage,
-    reason: AccountedRefusal['reason'],
+    reason: ReportedRefusal['reason'],
     what: 'refused' | 'linksRefused',
   ): void {
     this.#counts[what]++;
     this.#refusals.add(message, reason, what);
     if (this.#onFirstRefused === false || this.#pages > 1 || this.#firstRefused !== undefined) return;
     this.#firstRefused = refusalOf(message, reason);
-    callListener('onFirstRefused', this.#onFirstRefused, this.#firstRefused);
+    invokeListener('onFirstRefused', this.#onFirstRefused, this.#firstRefused);
   }
 }
 
@@ -288,6 +288,6 @@ function listen(client: object, listeners: Readonly<Record<string, (message: nev
 }
 
 /** The default of `onFirstRefused`. */
-function warn(refused: AccountedRefusal): void {
+function warn(refused: ReportedRefusal): void {
   emitWarning(`The first URL of the crawl is refused: ${whyRefused(refused)}`, 'CANFETCH_FIRST_URL_REFUSED');
 }

@@ -1,12 +1,12 @@
-import { jsonLine } from '../report/text/json.ts';
-import { printable } from '../report/text/printable.ts';
-import type { Decision } from '../decision/index.ts';
+import { jsonLine } from '../../apps/answers/text/json.ts';
+import { printable } from '../../core/base/printable.ts';
+import type { Decision } from '../../core/decision/index.ts';
 
 /** The rule of a refusal. The pattern is cut at 200 characters. */
 type AccountedRule = NonNullable<Decision['rule']>;
 
 /** A URL that was refused, and why. */
-export interface AccountedRefusal {
+export interface ReportedRefusal {
   readonly origin: string;
   /** The reason of the decision; `usage` when a guard refused the page for its purpose. */
   readonly reason: Decision['reason'] | 'usage';
@@ -23,14 +23,14 @@ export interface AccountedRefusal {
 }
 
 /** The refusals of one origin by one rule, statement or state: their number, and the first such URL. */
-export interface AccountedOrigin {
+export interface ReportedOrigin {
   readonly origin: string;
-  readonly reason: AccountedRefusal['reason'];
+  readonly reason: ReportedRefusal['reason'];
   /** Requests that were refused. */
   readonly refused: number;
   /** Links that a crawler did not queue. */
   readonly linksRefused: number;
-  readonly example: AccountedRefusal;
+  readonly example: ReportedRefusal;
 }
 
 /** An origin whose robots.txt looks like something else. */
@@ -75,7 +75,7 @@ export interface AccountTotals {
   /** Requests of guards that a site answered with 402 (Payment Required). */
   readonly paymentRequired: number;
   /** The first question, if it was refused. */
-  readonly firstRefused?: AccountedRefusal;
+  readonly firstRefused?: ReportedRefusal;
   /** Refusals beyond the first 1,000 pairs of origin and rule. They are counted only. */
   readonly unlisted: number;
 }
@@ -83,7 +83,7 @@ export interface AccountTotals {
 /** The part of an account that is shown. */
 interface Shown {
   totals(): AccountTotals;
-  refusals(): readonly AccountedOrigin[];
+  refusals(): readonly ReportedOrigin[];
   suspects(): readonly AccountedSuspect[];
   pauses(): readonly AccountedPause[];
 }
@@ -96,7 +96,7 @@ const MAX_NAMED = 5;
 export function refusedIn({
   refused,
   linksRefused,
-}: Pick<AccountedOrigin, 'refused' | 'linksRefused'>): number {
+}: Pick<ReportedOrigin, 'refused' | 'linksRefused'>): number {
   return refused + linksRefused;
 }
 
@@ -182,13 +182,13 @@ export function accountRates(totals: AccountTotals, before: AccountTotals, elaps
 const number = (count: number): string => count.toLocaleString('en');
 
 /** Says which URL was refused, and why. */
-export function whyRefused(refused: AccountedRefusal): string {
+export function whyRefused(refused: ReportedRefusal): string {
   const { requested, url, reason } = refused;
   const way = requested === undefined ? '' : `${printable(requested)} led to `;
   return `${way}${printable(url)}  ${reason}${detail(refused)}`;
 }
 
-function detail({ rule, statement, robots }: AccountedRefusal): string {
+function detail({ rule, statement, robots }: ReportedRefusal): string {
   if (rule !== undefined) return ` at line ${rule.line} (${rule.directive}: ${printable(rule.pattern)})`;
   if (statement !== undefined) {
     const place = statement.line === undefined ? 'in a header field' : `at line ${statement.line}`;
@@ -202,7 +202,7 @@ type Line<Data> = Data & { readonly schemaVersion: 1 };
 /** Renders an account as lines of NDJSON. */
 export function* accountLines(account: Shown): IterableIterator<string> {
   yield jsonLine<Line<AccountTotals>>(account.totals());
-  for (const refusal of account.refusals()) yield jsonLine<Line<AccountedOrigin>>(refusal);
+  for (const refusal of account.refusals()) yield jsonLine<Line<ReportedOrigin>>(refusal);
   for (const pause of account.pauses()) yield jsonLine<Line<AccountedPause>>(pause);
   for (const suspect of account.suspects()) yield jsonLine<Line<AccountedSuspect>>(suspect);
 }

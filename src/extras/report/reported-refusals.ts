@@ -1,39 +1,39 @@
-import { defined } from '../base/index.ts';
-import type { Decision, RequestWay } from '../decision/index.ts';
-import { flatCopy } from '../url/index.ts';
-import { type AccountedOrigin, type AccountedRefusal, refusedIn } from './account-text.ts';
+import { omitUndefined } from '../../core/base/index.ts';
+import type { Decision, RedirectChain } from '../../core/decision/index.ts';
+import { detachedString } from '../../core/url/index.ts';
+import { type ReportedOrigin, type ReportedRefusal, refusedIn } from './report-text.ts';
 
 /** Pairs of origin and rule that are kept, each with an example. */
 const MAX_ROWS = 1_000;
 const MAX_URL = 2_000;
 const MAX_TEXT = 200;
 
-type RefusedRequest = { readonly decision: Decision } & Partial<RequestWay>;
+type RefusedRequest = { readonly decision: Decision } & Partial<RedirectChain>;
 
 interface Row {
   refused: number;
   linksRefused: number;
-  readonly example: AccountedRefusal;
+  readonly example: ReportedRefusal;
 }
 
 /** The refusals of an account, by origin and rule. */
-export class AccountedRefusals {
+export class ReportedRefusals {
   readonly #rows = new Map<string, Row>();
   /** Refusals without a row. */
   unlisted = 0;
 
-  add(request: RefusedRequest, reason: AccountedRefusal['reason'], what: 'refused' | 'linksRefused'): void {
+  add(request: RefusedRequest, reason: ReportedRefusal['reason'], what: 'refused' | 'linksRefused'): void {
     const key = keyOf(request.decision, reason);
     const known = this.#rows.get(key);
     if (known !== undefined) known[what]++;
     else if (this.#rows.size < MAX_ROWS) {
       const row = { refused: 0, linksRefused: 0, example: refusalOf(request, reason) };
       row[what]++;
-      this.#rows.set(flatCopy(key), row);
+      this.#rows.set(detachedString(key), row);
     } else this.unlisted++;
   }
 
-  mostFrequentFirst(): AccountedOrigin[] {
+  mostFrequentFirst(): ReportedOrigin[] {
     return Array.from(this.#rows.values(), ({ refused, linksRefused, example }) => {
       const { origin, reason } = example;
       return { origin, reason, refused, linksRefused, example };
@@ -42,7 +42,7 @@ export class AccountedRefusals {
 }
 
 /** The same for all refusals of an origin by one rule, statement or state. */
-function keyOf({ origin, rule, robots, usage }: Decision, reason: AccountedRefusal['reason']): string {
+function keyOf({ origin, rule, robots, usage }: Decision, reason: ReportedRefusal['reason']): string {
   if (reason === 'usage')
     return `${origin} usage ${usage?.source?.line} ${cutText(usage?.source?.value ?? '')}`;
   return rule === undefined
@@ -53,11 +53,11 @@ function keyOf({ origin, rule, robots, usage }: Decision, reason: AccountedRefus
 /** What is told of a refused URL. */
 export function refusalOf(
   { decision, requested }: RefusedRequest,
-  reason: AccountedRefusal['reason'],
-): AccountedRefusal {
+  reason: ReportedRefusal['reason'],
+): ReportedRefusal {
   const { origin, url, rule, robots, usage } = decision;
   const base = {
-    origin: flatCopy(origin),
+    origin: detachedString(origin),
     reason,
     url: cutText(url, MAX_URL),
     ...(requested === undefined || requested === url ? {} : { requested: cutText(requested, MAX_URL) }),
@@ -66,7 +66,7 @@ export function refusalOf(
     const stated = usage?.source;
     if (stated === undefined) return base;
     const { directive, value, line } = stated;
-    const statement = { directive, value: cutText(value), ...defined({ line }) };
+    const statement = { directive, value: cutText(value), ...omitUndefined({ line }) };
     return { ...base, statement };
   }
   if (rule !== undefined) {
@@ -79,5 +79,5 @@ export function refusalOf(
 
 /** A copy, so that the account does not hold the whole file that a pattern was read from. */
 export function cutText(text: string, length: number = MAX_TEXT): string {
-  return flatCopy(text.length > length ? `${text.slice(0, length)}…` : text);
+  return detachedString(text.length > length ? `${text.slice(0, length)}…` : text);
 }

@@ -2,10 +2,10 @@
  * The interface of the package `robots-parser`, over this package's rules. An entrance for users: nothing inside
  * imports it, and it imports `rules/`, `url/` and `base/` alone.
  */
-import { RobotsInvalidUrlError } from '../base/index.ts';
-import { parseRobots, type RobotsFile, type Verdict } from '../rules/index.ts';
-import { LINE_OTHER, LINE_SITEMAP, LineCursor } from '../rules/line-cursor.ts';
-import { locate, LocatedUrl } from '../url/index.ts';
+import { RobotsInvalidUrlError } from '../../core/base/index.ts';
+import { parseRobots, type RobotsFile, type Verdict } from '../../core/rules/index.ts';
+import { LINE_OTHER, LINE_SITEMAP, LineCursor } from '../../core/rules/line-cursor.ts';
+import { locate, LocatedUrl } from '../../core/url/index.ts';
 
 /** Relative URLs resolve to this host. The name is reserved (RFC 6761 §6.4), so no site has it. */
 const RELATIVE = 'http://relative.invalid';
@@ -125,7 +125,7 @@ function readRecords({ bytes, traits }: RobotsFile): OwnRecords {
     const { kind, valueStart, valueEnd } = cursor;
     if (valueStart === valueEnd) continue;
     if (kind === LINE_SITEMAP) {
-      // The package trims what `trim` of strings does; in octets U+00A0 is an ordinary character.
+      // The package trims what `trim` of strings does; in bytes U+00A0 is an ordinary character.
       sitemaps.push(text.decode(bytes.subarray(valueStart, valueEnd)).trim());
     } else if (kind === LINE_OTHER && isHost(cursor)) {
       host = text.decode(bytes.subarray(valueStart, valueEnd)).toLowerCase();

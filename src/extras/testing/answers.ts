@@ -24,10 +24,10 @@ export type FakeAnswer =
       readonly fault: 'reset' | 'truncate' | 'hang';
     }
   | {
-      /** Sends the headers at once, then the body octet by octet. */
+      /** Sends the headers at once, then the body byte by byte. */
       readonly fault: 'drip';
       readonly body: string;
-      /** Milliseconds between two octets. @default 100 */
+      /** Milliseconds between two bytes. @default 100 */
       readonly everyMs?: number;
     };
 
@@ -67,14 +67,14 @@ function fail(
 }
 
 function drip(response: ServerResponse, body: string, everyMs: number): void {
-  const octets = new TextEncoder().encode(body);
+  const bytes = new TextEncoder().encode(body);
   let sent = 0;
-  response.writeHead(200, { 'content-length': octets.length }).flushHeaders();
+  response.writeHead(200, { 'content-length': bytes.length }).flushHeaders();
   const timer = setInterval(() => {
-    if (sent === octets.length) {
+    if (sent === bytes.length) {
       clearInterval(timer);
       response.end();
-    } else response.write(octets.subarray(sent, ++sent));
+    } else response.write(bytes.subarray(sent, ++sent));
   }, everyMs);
   // The timer must not keep the test process alive.
   timer.unref();

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { assertKnownOptions, quote, RobotsInvalidOptionsError } from '../base/index.ts';
+import { assertKnownOptions, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { expectedAnswer, type FakeAnswer, sendAnswer } from './answers.ts';
 
 /** A request that a fake origin received. */

@@ -1,4 +1,4 @@
-import { assertKnownOptions, type Clock, invalid } from '../base/index.ts';
+import { assertKnownOptions, type Clock, invalid } from '../../core/base/index.ts';
 
 export interface VirtualClockOptions {
   /** Epoch ms to start at. @default noon of 15 January 2026, UTC */

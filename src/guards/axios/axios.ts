@@ -1,19 +1,19 @@
-import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../base/index.ts';
-import { guardFetch } from './fetch/fetch.ts';
-import type { GuardClient } from './client.ts';
-import type { EditableHeaders } from './header-copy.ts';
-import { ignoredBecause } from './ignore.ts';
-import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
-import { type Refusal, RobotsUndecidedError } from './refusal.ts';
-import type { NodeHeaders } from './steps/answer.ts';
-import { Guard } from './steps/guard.ts';
-import { Hop } from './steps/hop.ts';
-import { NodeAnswers } from './steps/node-answers.ts';
+import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
+import { guardFetch } from '../fetch/fetch.ts';
+import type { GuardClient } from '../shared/client.ts';
+import type { EditableHeaders } from '../shared/header-copy.ts';
+import { ignoredBecause } from '../shared/ignore.ts';
+import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
+import { type Refusal, RobotsUndecidedError } from '../shared/refusal.ts';
+import type { NodeHeaders } from '../shared/answer.ts';
+import { Guard } from '../shared/guard.ts';
+import { Hop } from '../shared/hop.ts';
+import { NodeAnswers } from '../shared/node-answers.ts';
 
-export type { GuardClient } from './client.ts';
-export type { OtherIdentity } from './identity.ts';
-export type { RobotsInit } from './ignore.ts';
-export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
+export type { GuardClient } from '../shared/client.ts';
+export type { OtherIdentity } from '../shared/identity.ts';
+export type { RobotsInit } from '../shared/ignore.ts';
+export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
 /** The part of an axios instance that the guard uses. */
 export interface AxiosLike {

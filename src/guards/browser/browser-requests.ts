@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { RobotsInvalidOptionsError } from '../../base/index.ts';
+import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 
 /** A request that Chromium holds back until the session continues or fails it (`Fetch.requestPaused`). */
 export interface PausedRequest {

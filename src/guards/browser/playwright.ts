@@ -1,4 +1,4 @@
-import { invalid } from '../../base/index.ts';
+import { invalid } from '../../core/base/index.ts';
 import {
   askOnce,
   type BrowserDriver,
@@ -8,11 +8,11 @@ import {
   targetOf,
 } from './browser-requests.ts';
 import { type BrowserContextGuard, guardWith, type GuardContextOptions } from './context-guard.ts';
-import type { GuardClient } from '../client.ts';
+import type { GuardClient } from '../shared/client.ts';
 
 export type { BrowserContextGuard, GuardContextOptions } from './context-guard.ts';
-export type { GuardClient } from '../client.ts';
-export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
+export type { GuardClient } from '../shared/client.ts';
+export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
 /** The part of Playwright's `Page` that the guard uses. */
 export interface PageLike {

@@ -1,4 +1,4 @@
-import { orAborted } from '../../base/index.ts';
+import { orAborted } from '../../core/base/index.ts';
 import type { Session } from './browser-requests.ts';
 
 const SETTINGS = 'chrome://settings/performance';

@@ -1,7 +1,7 @@
-import { invalid } from '../../base/index.ts';
+import { invalid } from '../../core/base/index.ts';
 import { askOnce, BrowserRequests, targetOf } from './browser-requests.ts';
 import { type BrowserContextGuard, guardWith, type GuardContextOptions } from './context-guard.ts';
-import type { GuardClient } from '../client.ts';
+import type { GuardClient } from '../shared/client.ts';
 import {
   type BrowserContextLike,
   type BrowserLike,
@@ -10,8 +10,8 @@ import {
 } from './puppeteer-driver.ts';
 
 export type { BrowserContextGuard, GuardContextOptions } from './context-guard.ts';
-export type { GuardClient } from '../client.ts';
-export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
+export type { GuardClient } from '../shared/client.ts';
+export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 export type { BrowserContextLike, BrowserLike, PageLike } from './puppeteer-driver.ts';
 
 /** The guard of a browser context of Puppeteer. */

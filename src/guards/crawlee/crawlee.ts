@@ -1,16 +1,16 @@
 import { guardContext as guardPlaywright } from '../browser/playwright.ts';
 import { guardContext as guardPuppeteer } from '../browser/puppeteer.ts';
-import type { GuardClient } from '../client.ts';
-import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
+import type { GuardClient } from '../shared/client.ts';
+import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
 import { CrawlerGuard } from './crawler-guard.ts';
 import { withCheckedLinks, withGuardedRequests } from './guarded-crawler.ts';
 import { PageGuards } from './page-guard.ts';
 import { crawlerClass } from './types.ts';
 
 export type { SkippedRequest } from './types.ts';
-export type { GuardClient } from '../client.ts';
-export type { RobotsInit } from '../ignore.ts';
-export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
+export type { GuardClient } from '../shared/client.ts';
+export type { RobotsInit } from '../shared/ignore.ts';
+export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
 /**
  * Makes a subclass of a crawler class of Crawlee 3 (3.14 or later). It checks requests and their redirects against the

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Clock } from '../../base/index.ts';
-import { ignoredBecause } from '../ignore.ts';
-import { Guard } from '../steps/guard.ts';
-import type { GuardClient } from '../client.ts';
-import type { ThrowingGuardOptions } from '../options.ts';
+import type { Clock } from '../../core/base/index.ts';
+import { ignoredBecause } from '../shared/ignore.ts';
+import { Guard } from '../shared/guard.ts';
+import type { GuardClient } from '../shared/client.ts';
+import type { ThrowingGuardOptions } from '../shared/options.ts';
 import type { HttpRequest, RequestSteps } from './http-client.ts';
 import type { PageGuards } from './page-guard.ts';
 import { RequestGuard, SteppedRequest } from './request-guard.ts';

@@ -1,6 +1,6 @@
 /* oxlint-disable no-underscore-dangle -- the methods of Crawlee have such names */
-import { type Clock, isRobotsError, RobotsInvalidOptionsError, sleepBy } from '../../base/index.ts';
-import { refusalIn } from '../refusal.ts';
+import { type Clock, isRobotsError, RobotsInvalidOptionsError, sleepWith } from '../../core/base/index.ts';
+import { refusalIn } from '../shared/refusal.ts';
 import type { CrawlerGuard } from './crawler-guard.ts';
 import { guardHttpClient } from './http-client.ts';
 import type {
@@ -172,7 +172,7 @@ class DeferredRequests {
   async #giveBackAt(request: CrawlRequest, source: RequestSource, retryAt: number): Promise<void> {
     const waitMs = Math.min(Math.max(retryAt - this.#clock.now(), SHORTEST_MS), LONGEST_MS);
     // It ends early with the crawler.
-    await sleepBy(this.#clock, waitMs, this.#ended.signal).catch(() => undefined);
+    await sleepWith(this.#clock, waitMs, this.#ended.signal).catch(() => undefined);
     try {
       await source.reclaimRequest(request);
     } catch (error) {

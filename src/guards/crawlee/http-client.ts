@@ -1,8 +1,8 @@
-import { RobotsInvalidOptionsError } from '../../base/index.ts';
+import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { type HopRequest, redirectedRequest } from '../fetch/redirect.ts';
 import { isStream } from '../fetch/request.ts';
-import type { Refusal } from '../refusal.ts';
-import { redirects } from '../steps/answer.ts';
+import type { Refusal } from '../shared/refusal.ts';
+import { redirects } from '../shared/answer.ts';
 
 type HeaderRecord = Record<string, string | string[] | undefined>;
 

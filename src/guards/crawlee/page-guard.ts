@@ -1,4 +1,4 @@
-import { RobotsInvalidOptionsError } from '../../base/index.ts';
+import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import type { BrowserContextGuard } from '../browser/context-guard.ts';
 import type * as playwright from '../browser/playwright.ts';
 import type * as puppeteer from '../browser/puppeteer.ts';

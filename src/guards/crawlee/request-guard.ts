@@ -1,10 +1,10 @@
-import { causesOf, isRobotsError } from '../../base/index.ts';
-import type { RobotsDeferredError } from '../../pacing/index.ts';
-import { ignoredBecause } from '../ignore.ts';
-import { type Refusal, refusalIn } from '../refusal.ts';
-import { redirects } from '../steps/answer.ts';
-import type { Guard } from '../steps/guard.ts';
-import { Hop } from '../steps/hop.ts';
+import { causesOf, isRobotsError } from '../../core/base/index.ts';
+import type { RobotsDeferredError } from '../../core/pacing/index.ts';
+import { ignoredBecause } from '../shared/ignore.ts';
+import { type Refusal, refusalIn } from '../shared/refusal.ts';
+import { redirects } from '../shared/answer.ts';
+import type { Guard } from '../shared/guard.ts';
+import { Hop } from '../shared/hop.ts';
 import type { HttpRequest, HttpResponse, RequestSteps } from './http-client.ts';
 import type { PageGuard } from './page-guard.ts';
 import { type CrawlRequest, robotsOf } from './types.ts';

@@ -1,8 +1,8 @@
 import { platform } from '#platform';
-import { Lazy, RobotsInvalidOptionsError } from '../../base/index.ts';
-import type { AddressPolicy } from '../../net/address-policy.ts';
-import type { PageAgents } from '../../net/index.ts';
-import type { GuardOptions } from '../options.ts';
+import { Lazy, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import type { AddressPolicy } from '../../core/net/address-policy.ts';
+import type { PageAgents } from '../../core/net/index.ts';
+import type { GuardOptions } from '../shared/options.ts';
 import type { Connections, PageHops } from './page-hops.ts';
 import type { Call } from './request.ts';
 

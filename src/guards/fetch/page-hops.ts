@@ -1,7 +1,7 @@
-import { orAborted, RobotsAddressRefusedError } from '../../base/index.ts';
-import type { AddressPolicy } from '../../net/address-policy.ts';
-import { addressRefusalIn, HopAddresses, isPublicHost, refusedHost } from '../../net/hop-addresses.ts';
-import type { PageAgents } from '../../net/index.ts';
+import { orAborted, RobotsAddressRefusedError } from '../../core/base/index.ts';
+import type { AddressPolicy } from '../../core/net/address-policy.ts';
+import { addressRefusalIn, HopAddresses, isPublicHost, refusedHost } from '../../core/net/hop-addresses.ts';
+import type { PageAgents } from '../../core/net/index.ts';
 import type { ResponseLike } from './response.ts';
 
 /** The members that a hop adds to the init of a fetch. */

@@ -1,7 +1,7 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
-import { locationText } from '../../fetch/redirect.ts';
+import { locationText } from '../../core/fetch/redirect.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
-import { type AnswerFields, fieldOf } from '../steps/answer.ts';
+import { type AnswerFields, fieldOf } from '../shared/answer.ts';
 import type { Arrival } from './response.ts';
 
 const MAX_REDIRECTS = 20;

@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/index.ts';
-import { answeringFor, type Refusal, refusalOf } from '../refusal.ts';
-import type { Fields } from '../steps/answer.ts';
+import type { Clock } from '../../core/base/index.ts';
+import { answeringFor, type Refusal, refusalOf } from '../shared/refusal.ts';
+import type { Fields } from '../shared/answer.ts';
 
 /** The part of a `Response`, of any realm, that a guard reads. */
 export interface ResponseLike {
@@ -67,10 +67,10 @@ function synthetic(refusal: Refusal, status: number, statusText: string, headers
 
 /** Encodes a pattern for a header field: characters other than visible ASCII are percent-encoded, in UTF-8. */
 function headerSafe(text: string): string {
-  return Array.from(new TextEncoder().encode(text), (octet) =>
-    octet >= 0x20 && octet <= 0x7e
-      ? String.fromCharCode(octet)
-      : `%${octet.toString(16).toUpperCase().padStart(2, '0')}`,
+  return Array.from(new TextEncoder().encode(text), (byte) =>
+    byte >= 0x20 && byte <= 0x7e
+      ? String.fromCharCode(byte)
+      : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`,
   ).join('');
 }
 

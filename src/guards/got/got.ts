@@ -1,16 +1,16 @@
-import type { GuardClient } from './client.ts';
-import { onAbort, RobotsInvalidOptionsError } from '../base/index.ts';
-import { ignoredBecause } from './ignore.ts';
-import { assertThrowing, type ThrowingGuardOptions } from './options.ts';
-import type { Refusal } from './refusal.ts';
-import { Guard } from './steps/guard.ts';
-import { Hop, type HopOptions } from './steps/hop.ts';
-import { NodeAnswers } from './steps/node-answers.ts';
+import type { GuardClient } from '../shared/client.ts';
+import { onAbort, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { ignoredBecause } from '../shared/ignore.ts';
+import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
+import type { Refusal } from '../shared/refusal.ts';
+import { Guard } from '../shared/guard.ts';
+import { Hop, type HopOptions } from '../shared/hop.ts';
+import { NodeAnswers } from '../shared/node-answers.ts';
 
-export type { GuardClient } from './client.ts';
-export type { OtherIdentity } from './identity.ts';
-export type { RobotsInit } from './ignore.ts';
-export type { IgnoredRequest, ThrowingGuardOptions } from './options.ts';
+export type { GuardClient } from '../shared/client.ts';
+export type { OtherIdentity } from '../shared/identity.ts';
+export type { RobotsInit } from '../shared/ignore.ts';
+export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
 /** The part of got's `Options` that the guard reads. */
 export interface GotRequest {
@@ -89,7 +89,7 @@ class GotRequests {
   /** Redirects that were admitted already: got calls `beforeRequest` for them, too. */
   readonly #admitted = new WeakSet<Hop>();
   /** Removes the listener for an abort: got 14 tells no hook of one. */
-  readonly #deafen = new WeakMap<Hop, () => void>();
+  readonly #removeAbortListener = new WeakMap<Hop, () => void>();
   /** The error that a hook threw about a request, or about a redirect response. */
   readonly #thrown = new WeakMap<object, unknown>();
 
@@ -140,12 +140,12 @@ class GotRequests {
   }
 
   #look(hop: Hop, { statusCode, headers }: GotResponse): Refusal | undefined {
-    this.#deafen.get(hop)?.();
+    this.#removeAbortListener.get(hop)?.();
     return this.#guard.conclude(hop, statusCode, headers);
   }
 
   #record(hop: Hop): void {
-    this.#deafen.get(hop)?.();
+    this.#removeAbortListener.get(hop)?.();
     this.#guard.record(hop);
   }
 
@@ -170,7 +170,7 @@ class GotRequests {
       const { signal } = request;
       if (signal?.aborted === true) this.#record(hop);
       else if (hop.slot !== undefined && signal !== undefined) {
-        this.#deafen.set(
+        this.#removeAbortListener.set(
           hop,
           onAbort(signal, () => this.#guard.record(hop)),
         );

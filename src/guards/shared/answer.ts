@@ -1,6 +1,6 @@
 /** The part of a site's answer that guards read, in the forms of all libraries. */
-import { isRedirect } from '../../fetch/redirect.ts';
-import type { UsageOptions } from '../../rules/index.ts';
+import { isRedirect } from '../../core/fetch/redirect.ts';
+import type { UsageOptions } from '../../core/rules/index.ts';
 
 /** Header fields by lower-case name. Of several lines of a field, the first is returned, or all of them joined. */
 export interface Fields {

@@ -1,4 +1,4 @@
-import { type Clock, invalid, orAborted, RobotsInvalidOptionsError } from '../base/index.ts';
+import { type Clock, invalid, orAborted, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import {
   type Decision,
   decisionChannels,
@@ -6,12 +6,12 @@ import {
   type DecisionUsage,
   type Purpose,
   QUESTIONS,
-} from '../decision/index.ts';
-import { refreshAheadAt } from '../lifecycle/index.ts';
-import { type AddressPolicy, isStricter } from '../net/address-policy.ts';
-import type { Pace, TakenSlot } from '../pacing/index.ts';
-import type { Agent } from '../rules/agent-tokens.ts';
-import type { UsageOptions } from '../rules/index.ts';
+} from '../../core/decision/index.ts';
+import { refreshAheadAt } from '../../core/lifecycle/index.ts';
+import { type AddressPolicy, isStricter } from '../../core/net/address-policy.ts';
+import type { Pace, TakenSlot } from '../../core/pacing/index.ts';
+import type { Agent } from '../../core/rules/agent-tokens.ts';
+import type { UsageOptions } from '../../core/rules/index.ts';
 import type { GuardSettings } from './options.ts';
 
 /** The questions that only a client of this package answers. Guards ask them instead of `peek`, `check` and `report`. */

@@ -1,7 +1,7 @@
-import { callListener } from '../../base/index.ts';
-import { type Decision, decisionChannels, type RequestWay } from '../../decision/index.ts';
-import type { AskedClient, GuardClient } from '../client.ts';
-import type { GuardSettings } from '../options.ts';
+import { invokeListener } from '../../core/base/index.ts';
+import { type Decision, decisionChannels, type RedirectChain } from '../../core/decision/index.ts';
+import type { AskedClient, GuardClient } from './client.ts';
+import type { GuardSettings } from './options.ts';
 import type { Hop } from './hop.ts';
 
 type Listeners = Pick<GuardSettings<unknown>, 'onRefusal' | 'onIgnored'>;
@@ -35,9 +35,9 @@ export class GuardEvents {
   }
 
   /** A request, its answer, or a link was refused. */
-  refused(decision: Decision, way: RequestWay): void {
+  refused(decision: Decision, way: RedirectChain): void {
     const { onRefusal } = this.#listeners;
-    if (onRefusal !== undefined) callListener('onRefusal', onRefusal, decision, way);
+    if (onRefusal !== undefined) invokeListener('onRefusal', onRefusal, decision, way);
     // Of other refusals the decision tells.
     if (!decision.allowed) return;
     const { usage } = decisionChannels;
@@ -48,7 +48,7 @@ export class GuardEvents {
   ignored(url: string | URL, because: string): void {
     const ignored = { url: new URL(url).href, because };
     const { onIgnored } = this.#listeners;
-    if (onIgnored !== undefined) callListener('onIgnored', onIgnored, ignored);
+    if (onIgnored !== undefined) invokeListener('onIgnored', onIgnored, ignored);
     this.#asked.tellIgnored(ignored.url, because);
   }
 

@@ -1,10 +1,10 @@
-import type { Clock } from '../../base/index.ts';
-import type { Decision } from '../../decision/index.ts';
-import { type Pace, RobotsDeferredError, type TakenSlot } from '../../pacing/index.ts';
-import { AskedClient, type GuardClient } from '../client.ts';
-import { Identity } from '../identity.ts';
-import { type GuardOptions, type GuardSettings, readGuardOptions } from '../options.ts';
-import { type Refusal, refusalFor } from '../refusal.ts';
+import type { Clock } from '../../core/base/index.ts';
+import type { Decision } from '../../core/decision/index.ts';
+import { type Pace, RobotsDeferredError, type TakenSlot } from '../../core/pacing/index.ts';
+import { AskedClient, type GuardClient } from './client.ts';
+import { Identity } from './identity.ts';
+import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
+import { type Refusal, refusalFor } from './refusal.ts';
 import { type AnswerFields, redirects, usageHeaders } from './answer.ts';
 import { GuardEvents } from './events.ts';
 import type { Hop, HopOptions } from './hop.ts';
@@ -163,7 +163,7 @@ export class Guard<Result = unknown> {
     const { decision } = hop;
     this.reports.answered(hop.url, status, headers, decision?.origin);
     if (status === 402) this.#events.paymentRequired(hop.url);
-    if (this.#settings.purpose === undefined || decision?.allowed !== true || hop.isRefusalTold)
+    if (this.#settings.purpose === undefined || decision?.allowed !== true || hop.refusalReported)
       return undefined;
     if (redirects(status, headers)) return undefined;
     const refused = this.#usage.refuse(decision, usageHeaders(headers));
@@ -273,7 +273,7 @@ export class Guard<Result = unknown> {
 
   /** Tells of a refusal. Returns it, unless this is a dry run. */
   #refuse(hop: Hop, refused: Decision): Refusal | undefined {
-    hop.isRefusalTold = true;
+    hop.refusalReported = true;
     this.#events.refused(refused, hop.way);
     return this.#settings.enforces ? hop.refusalBy(refused) : undefined;
   }

@@ -1,6 +1,6 @@
-import type { Decision, RequestWay } from '../../decision/index.ts';
-import type { TakenSlot } from '../../pacing/index.ts';
-import { refusalFor } from '../refusal.ts';
+import type { Decision, RedirectChain } from '../../core/decision/index.ts';
+import type { TakenSlot } from '../../core/pacing/index.ts';
+import { refusalFor } from './refusal.ts';
 
 /** What the caller said about a request. It holds for the redirects of the request, too. */
 export interface HopOptions {
@@ -31,7 +31,7 @@ export class Hop {
   /** Written by the step `pace`. */
   slot: TakenSlot | undefined;
   /** Whether a refusal was told, so that a dry run tells of it once. */
-  isRefusalTold = false;
+  refusalReported = false;
   /** The status of the answer, written by the step `look`. */
   status: number | undefined;
   readonly #from: Hop | undefined;
@@ -57,7 +57,7 @@ export class Hop {
   }
 
   /** The URL that was asked for, and those between it and this one. */
-  get way(): RequestWay {
+  get way(): RedirectChain {
     const urls: string[] = [];
     for (let hop: Hop | undefined = this.#from; hop !== undefined; hop = hop.#from)
       urls.push(hrefOf(hop.url));

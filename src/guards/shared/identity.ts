@@ -1,6 +1,6 @@
-import { callListener } from '../base/index.ts';
-import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
-import { productToken } from '../rules/index.ts';
+import { invokeListener } from '../../core/base/index.ts';
+import { type Agent, agentTokens } from '../../core/rules/agent-tokens.ts';
+import { productToken } from '../../core/rules/index.ts';
 import { type EditableHeaders, HeaderCopy } from './header-copy.ts';
 
 /** A request whose own User-Agent names another token than the one that robots.txt was checked for. */
@@ -81,7 +81,7 @@ export class Identity {
     if (this.#warned.has(origin)) return;
     if (this.#warned.size >= MAX_WARNED_ORIGINS) this.#warned.clear();
     this.#warned.add(origin);
-    callListener('onIdentity', this.#onIdentity, { url: href, userAgent, agents: this.#tokens });
+    invokeListener('onIdentity', this.#onIdentity, { url: href, userAgent, agents: this.#tokens });
   }
 }
 

@@ -1,4 +1,4 @@
-import { invalid, RobotsInvalidOptionsError } from '../base/index.ts';
+import { invalid, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 
 /**
  * Why a request is made without a check: one of these words, so that accounts of several crawlers can be compared, or any

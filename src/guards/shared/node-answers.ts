@@ -1,4 +1,4 @@
-import { builtin } from '../../base/index.ts';
+import { builtin } from '../../core/base/index.ts';
 import type { NodeHeaders } from './answer.ts';
 import type { Hop } from './hop.ts';
 

@@ -10,13 +10,13 @@ import {
   optionTable,
   RobotsInvalidOptionsError,
   systemClock,
-} from '../base/index.ts';
-import { type Decision, type Purpose, PURPOSES, type RequestWay } from '../decision/index.ts';
+} from '../../core/base/index.ts';
+import { type Decision, type Purpose, PURPOSES, type RedirectChain } from '../../core/decision/index.ts';
 import type { OtherIdentity } from './identity.ts';
-import { ADDRESS_POLICIES, type AddressPolicy } from '../net/address-policy.ts';
-import { type Agent, agentTokens } from '../rules/agent-tokens.ts';
+import { ADDRESS_POLICIES, type AddressPolicy } from '../../core/net/address-policy.ts';
+import { type Agent, agentTokens } from '../../core/rules/agent-tokens.ts';
 import type { Refusal } from './refusal.ts';
-import { type Pace, paceOf, type PacingOptions, pacingOptions } from '../pacing/index.ts';
+import { type Pace, paceOf, type PacingOptions, pacingOptions } from '../../core/pacing/index.ts';
 
 /** A request that was sent without a check of robots.txt, because the caller said so. */
 export interface IgnoredRequest {
@@ -87,7 +87,7 @@ export interface GuardOptions<Result = unknown> {
    * rejects, the process is warned once.
    * @default none
    */
-  readonly onRefusal?: (decision: Decision, way: RequestWay) => void;
+  readonly onRefusal?: (decision: Decision, way: RedirectChain) => void;
   /**
    * Called for each URL requested under `{ robots: { ignore: true, because } }`. If it throws or rejects, the process is
    * warned once.

@@ -1,11 +1,11 @@
 /**
  * The fetch of the command for pages. It stands apart from `index.ts`, because it loads undici.
  */
-import { defined } from '../base/index.ts';
+import { omitUndefined } from '../../core/base/index.ts';
 import type { Dispatcher, Response } from 'undici';
-import type { Purpose } from '../decision/index.ts';
+import type { Purpose } from '../../core/decision/index.ts';
 import type { GuardClient } from './client.ts';
-import { guardFetch } from './fetch/fetch.ts';
+import { guardFetch } from '../fetch/fetch.ts';
 
 /** A guarded fetch: it rejects with the refusal of a disallowed URL or redirect. */
 type PageFetch = (url: string, init: { headers: object; signal: AbortSignal }) => Promise<Response>;
@@ -32,7 +32,7 @@ export async function makePageFetch(
   const guarded = guardFetch(fetch, client, {
     addressPolicy,
     pacing: { maxDelayMs: MAX_DELAY_MS },
-    ...defined({ purpose }),
+    ...omitUndefined({ purpose }),
   });
   return (url, init) => guarded(url, dispatcher === undefined ? init : { ...init, dispatcher });
 }

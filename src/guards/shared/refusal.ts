@@ -3,10 +3,10 @@ import {
   type DecisionUsage,
   leadText,
   RefusedRequestError,
-  type RequestWay,
-} from '../decision/index.ts';
-import { causesOf, isRobotsError, RobotsError } from '../base/index.ts';
-import type { RobotsDeferredError } from '../pacing/index.ts';
+  type RedirectChain,
+} from '../../core/decision/index.ts';
+import { causesOf, isRobotsError, RobotsError } from '../../core/base/index.ts';
+import type { RobotsDeferredError } from '../../core/pacing/index.ts';
 
 /** An error with which a guard refuses a request. */
 export type Refusal = RobotsDisallowedError | RobotsUnreachableError | RobotsDeferredError | RobotsUsageError;
@@ -23,7 +23,7 @@ export class RobotsDisallowedError extends RefusedRequestError {
   override readonly name = 'RobotsDisallowedError';
   readonly code = 'ERR_ROBOTS_DISALLOWED';
 
-  constructor(decision: Decision, way?: RequestWay) {
+  constructor(decision: Decision, way?: RedirectChain) {
     const { origin, url, agent, rule, reason } = decision;
     const why = rule ? `line ${rule.line}: "${rule.directive}: ${rule.pattern}"` : reason;
     super(`robots.txt of ${origin} disallows ${url} for ${agent} (${why})`, decision, way);
@@ -37,7 +37,7 @@ export class RobotsUnreachableError extends RefusedRequestError {
   /** Epoch ms from which to try again. */
   readonly retryAt: number | undefined;
 
-  constructor(decision: Decision, way?: RequestWay) {
+  constructor(decision: Decision, way?: RedirectChain) {
     const what = decision.robots.status ?? decision.robots.error ?? 'no answer';
     super(
       `robots.txt of ${decision.origin} is unreachable (${what}), so ${decision.url} may not be fetched` +
@@ -53,7 +53,7 @@ export class RobotsUnreachableError extends RefusedRequestError {
  * A guard refused a redirect because the robots.txt of its origin is not in memory, and the guarded library cannot
  * wait for a fetch. Call `client.check(url)`, then repeat the request.
  */
-export class RobotsUndecidedError extends RobotsError implements RequestWay {
+export class RobotsUndecidedError extends RobotsError implements RedirectChain {
   override readonly name = 'RobotsUndecidedError';
   readonly code = 'ERR_ROBOTS_UNDECIDED';
   /** The URL that was not requested. */
@@ -63,7 +63,7 @@ export class RobotsUndecidedError extends RobotsError implements RequestWay {
   /** The URLs between {@link requested} and {@link url}, in order. */
   readonly redirects: readonly string[];
 
-  constructor(url: string, way: RequestWay) {
+  constructor(url: string, way: RedirectChain) {
     super(
       `${leadText(url, way)}robots.txt for ${url} is not in memory, and this redirect cannot wait until it is fetched; ` +
         'call client.check() with that URL, then repeat the request',
@@ -84,7 +84,7 @@ export class RobotsUsageError extends RefusedRequestError {
   readonly code = 'ERR_ROBOTS_USAGE';
   readonly usage: DecisionUsage;
 
-  constructor(decision: Decision, usage: DecisionUsage, way?: RequestWay) {
+  constructor(decision: Decision, usage: DecisionUsage, way?: RedirectChain) {
     const { purpose, preference, source } = usage;
     const says =
       preference === 'unknown'
@@ -101,7 +101,7 @@ export class RobotsUsageError extends RefusedRequestError {
  *
  * @param way The redirects that led to the URL of the decision.
  */
-export function refusalFor(decision: Decision, way?: RequestWay): Exclude<Refusal, RobotsDeferredError> {
+export function refusalFor(decision: Decision, way?: RedirectChain): Exclude<Refusal, RobotsDeferredError> {
   if (decision.allowed && decision.usage !== undefined) {
     return new RobotsUsageError(decision, decision.usage, way);
   }

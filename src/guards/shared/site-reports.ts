@@ -1,6 +1,6 @@
-import { causesOf } from '../../base/index.ts';
-import { QUESTIONS } from '../../decision/index.ts';
-import type { GuardClient } from '../client.ts';
+import { causesOf } from '../../core/base/index.ts';
+import { QUESTIONS } from '../../core/decision/index.ts';
+import type { GuardClient } from './client.ts';
 import { type AnswerFields, fieldOf } from './answer.ts';
 
 const REACHABLE = Object.freeze({ reachable: true });

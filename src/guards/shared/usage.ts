@@ -1,7 +1,7 @@
-import type { Decision } from '../../decision/index.ts';
-import type { UsageOptions } from '../../rules/index.ts';
-import type { GuardClient } from '../client.ts';
-import type { GuardSettings } from '../options.ts';
+import type { Decision } from '../../core/decision/index.ts';
+import type { UsageOptions } from '../../core/rules/index.ts';
+import type { GuardClient } from './client.ts';
+import type { GuardSettings } from './options.ts';
 
 type UsageSettings = Pick<GuardSettings<unknown>, 'purpose' | 'refusesUnknown'>;
 

@@ -1,4 +1,4 @@
-import { RobotsInvalidOptionsError } from '../../base/index.ts';
+import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 
 /** A handler of undici 6. The guard needs only the method that ends a request with an error. */
 interface LegacyHandler {

@@ -1,7 +1,7 @@
-import { isRedirect } from '../../fetch/redirect.ts';
-import type { NodeHeaders } from '../steps/answer.ts';
-import type { Guard } from '../steps/guard.ts';
-import { Hop } from '../steps/hop.ts';
+import { isRedirect } from '../../core/fetch/redirect.ts';
+import type { NodeHeaders } from '../shared/answer.ts';
+import type { Guard } from '../shared/guard.ts';
+import { Hop } from '../shared/hop.ts';
 
 /** The part of undici's `DispatchHandler` that receives the response. */
 export interface ResponseHandler {

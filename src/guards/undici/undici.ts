@@ -1,20 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
-import { OWN_REQUEST } from '../../fetch/transport.ts';
-import type { GuardClient } from '../client.ts';
-import { ignoredBecause } from '../ignore.ts';
-import { assertThrowing, type ThrowingGuardOptions } from '../options.ts';
-import type { Refusal } from '../refusal.ts';
-import { Guard } from '../steps/guard.ts';
-import { Hop } from '../steps/hop.ts';
+import { OWN_REQUEST } from '../../core/fetch/transport.ts';
+import type { GuardClient } from '../shared/client.ts';
+import { ignoredBecause } from '../shared/ignore.ts';
+import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
+import type { Refusal } from '../shared/refusal.ts';
+import { Guard } from '../shared/guard.ts';
+import { Hop } from '../shared/hop.ts';
 import { assertServed, isLegacyHandler, legacyDispatcher } from './legacy-dispatcher.ts';
 import { type RedirectedHops, type ResponseHandler, SteppingHandler } from './stepping-handler.ts';
 import { type LastSerialised, type RequestOptions, signalOf, urlOf } from './request.ts';
 
-export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../../net/index.ts';
-export type { GuardClient } from '../client.ts';
-export type { OtherIdentity } from '../identity.ts';
-export type { RobotsInit } from '../ignore.ts';
-export type { IgnoredRequest, ThrowingGuardOptions } from '../options.ts';
+export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../../core/net/index.ts';
+export type { GuardClient } from '../shared/client.ts';
+export type { OtherIdentity } from '../shared/identity.ts';
+export type { RobotsInit } from '../shared/ignore.ts';
+export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
 /**
  * `dispatch` of an undici Dispatcher of version 7 or 8. Handlers of undici 6 have no `onRequestStart`, so its

@@ -1,14 +1,14 @@
 import {
   assertKnownOptions,
   type Clock,
-  defined,
+  omitUndefined,
   invalid,
   quote,
   RobotsClosedError,
   RobotsInvalidOptionsError,
   systemClock,
-} from '../../base/index.ts';
-import { decompress, withoutFence } from '../value.ts';
+} from '../../core/base/index.ts';
+import { decompress, withoutFence } from '../../core/store/value.ts';
 import {
   type FencedLease,
   durationMs,
@@ -16,11 +16,11 @@ import {
   type StoreEntry,
   type StoreLeaseOptions,
   type StoreSetOptions,
-} from '../store.ts';
-import { storeChannels } from '../store-event.ts';
-import type { SetAside } from './set-aside.ts';
+} from '../../core/store/store.ts';
+import { storeChannels } from '../../core/store/store-event.ts';
+import type { QuarantinedDatabase } from './set-aside.ts';
 import { type EmbeddedDatabase, Table, type Writer } from './table.ts';
-import { bookSlot, pauseSlots } from './timetable.ts';
+import { bookSlot, pauseSlots } from './schedule.ts';
 import { PendingChanges } from './pending-changes.ts';
 
 /** A store in a database within this process. */
@@ -29,7 +29,7 @@ export interface EmbeddedStore extends RobotsStore, AsyncDisposable {
    * Set when the database at `path` was damaged: it was renamed and kept, and this store started with a new one. Also
    * published as an event `set-aside` on the channel `canfetch:store` of `node:diagnostics_channel`.
    */
-  readonly setAside?: SetAside;
+  readonly quarantine?: QuarantinedDatabase;
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string, options: StoreSetOptions): Promise<void>;
   delete(key: string): Promise<void>;
@@ -58,7 +58,7 @@ export interface EmbeddedStoreSettings {
   /** The name of the store in errors. */
   readonly name: string;
   readonly clock: Clock;
-  readonly setAside?: SetAside | undefined;
+  readonly quarantine?: QuarantinedDatabase | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -125,9 +125,9 @@ class Calls {
 /** Makes a store of a database that is open. */
 export function embeddedStore(
   database: EmbeddedDatabase,
-  { name, clock, setAside, close: closeDatabase }: EmbeddedStoreSettings,
+  { name, clock, quarantine, close: closeDatabase }: EmbeddedStoreSettings,
 ): EmbeddedStore {
-  if (setAside !== undefined) storeChannels.store.publish({ type: 'set-aside', ...setAside });
+  if (quarantine !== undefined) storeChannels.store.publish({ type: 'set-aside', ...quarantine });
   const table = new Table(database, clock);
   const pendingChanges = new PendingChanges(table);
   const calls = new Calls(name, () => table.ended().then(closeDatabase));
@@ -177,7 +177,7 @@ export function embeddedStore(
     clear: () => open(() => table.clear('value')),
     close,
     [Symbol.asyncDispose]: close,
-    ...defined({ setAside }),
+    ...omitUndefined({ quarantine }),
   };
 }
 
@@ -226,4 +226,4 @@ function readLease(content: Buffer): readonly [token: string, ttlMs: number] {
   return [token, Number(ttlMs)];
 }
 
-const copyOf = (octets: Buffer | undefined): Buffer | undefined => octets && Buffer.from(octets);
+const copyOf = (bytes: Buffer | undefined): Buffer | undefined => bytes && Buffer.from(bytes);

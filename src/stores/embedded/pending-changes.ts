@@ -1,5 +1,5 @@
-import { compress, fenceOf, withFence } from '../value.ts';
-import { durationMs, type StoreSetOptions } from '../store.ts';
+import { compress, fenceOf, withFence } from '../../core/store/value.ts';
+import { durationMs, type StoreSetOptions } from '../../core/store/store.ts';
 import type { Table, Writer } from './table.ts';
 
 /** A pending change of a key. Without a value the key is deleted. */

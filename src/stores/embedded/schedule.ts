@@ -1,8 +1,8 @@
-import { durationMs, SLOT_REMEMBERED_MS } from '../store.ts';
+import { durationMs, SLOT_REMEMBERED_MS } from '../../core/store/store.ts';
 import type { Entry, Table } from './table.ts';
 
 /** The last slot of an origin, and the end of its pause: epoch ms, 0 for none. */
-interface Timetable {
+interface Schedule {
   readonly slot: number;
   readonly pausedUntil: number;
 }
@@ -20,7 +20,7 @@ export async function bookSlot(table: Table, key: string, givenMs: number): Prom
 /** Pauses `key` for at least `givenMs`; 0 only asks. Resolves with the milliseconds until the end of the pause. */
 export async function pauseSlots(table: Table, key: string, givenMs: number): Promise<number> {
   const pauseMs = durationMs('pauseMs', givenMs);
-  const asksAlone = (): Timetable => readTimetable(table.find('slot', key), table.now());
+  const asksAlone = (): Schedule => readTimetable(table.find('slot', key), table.now());
   const { pausedUntil } =
     pauseMs === 0
       ? await table.read(asksAlone)
@@ -31,13 +31,13 @@ export async function pauseSlots(table: Table, key: string, givenMs: number): Pr
   return Math.max(0, pausedUntil - table.now());
 }
 
-/** Changes the timetable of `key` in one transaction. It is kept long enough for a slot with `delayMs` to find it. */
+/** Changes the schedule of `key` in one transaction. It is kept long enough for a slot with `delayMs` to find it. */
 function moveTimetable(
   table: Table,
   key: string,
   delayMs: number,
-  change: (before: Timetable, now: number) => Timetable,
-): Promise<Timetable> {
+  change: (before: Schedule, now: number) => Schedule,
+): Promise<Schedule> {
   return table.write('now', (writer) => {
     const now = table.now();
     const { slot, pausedUntil } = change(readTimetable(writer.find('slot', key), now), now);
@@ -48,7 +48,7 @@ function moveTimetable(
 }
 
 /** The content has the slot, the pause, and when they were written. A clock that was set back since lengthens no wait. */
-function readTimetable(entry: Entry | undefined, now: number): Timetable {
+function readTimetable(entry: Entry | undefined, now: number): Schedule {
   const numbers = entry === undefined ? [] : entry.content.toString().split(' ').map(Number);
   const [slot = 0, pausedUntil = 0, writtenAt = now] = numbers.every(Number.isFinite) ? numbers : [];
   const setBackMs = Math.max(0, writtenAt - now);

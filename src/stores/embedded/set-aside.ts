@@ -7,10 +7,10 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs';
-import { codeOf, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
+import { codeOf, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 
 /** A damaged database that was renamed and replaced by a new one. */
-export interface SetAside {
+export interface QuarantinedDatabase {
   /** The original path of the file, now that of the new database. */
   readonly path: string;
   /** The path of the damaged file. It is kept for inspection and can be deleted. */
@@ -47,7 +47,7 @@ const CHECK_MS = 2_000;
  * @returns the database that was moved; `undefined` when it is sound.
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database is damaged and cannot be moved.
  */
-export function setAsideIfDamaged(file: DatabaseFile): SetAside | undefined {
+export function setAsideIfDamaged(file: DatabaseFile): QuarantinedDatabase | undefined {
   const damage = file.damage();
   if (damage === undefined) return undefined;
   const claim = claimRenaming(file, damage);

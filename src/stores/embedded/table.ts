@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/index.ts';
+import type { Clock } from '../../core/base/index.ts';
 import { type Urgency, WriteBatches } from './write-batch.ts';
 
 /** The three kinds of entries: values of the client, leases, and crawl slots. */

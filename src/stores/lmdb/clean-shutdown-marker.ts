@@ -15,12 +15,12 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Notes beside the data file what its octets are. Call it when the database is closed.
+ * Notes beside the data file what its bytes are. Call it when the database is closed.
  *
  * Where that fails, or the file is large, the note is missing or wrong, and the next process that opens the database
  * does so with more care.
  */
-export function markClosed(data: string): void {
+export function writeCleanShutdownMarker(data: string): void {
   try {
     const digest = digestOf(data);
     if (digest !== undefined) writeFileSync(markOf(data), digest);
@@ -30,13 +30,13 @@ export function markClosed(data: string): void {
 }
 
 /**
- * Whether the octets of the data file are those of the last {@link markClosed}, or there are none yet. Call it when the
+ * Whether the bytes of the data file are those of the last {@link writeCleanShutdownMarker}, or there are none yet. Call it when the
  * database is about to be opened.
  *
  * A note that is right counts once: if the process that opens the database dies before it closes it, the next one finds
- * none, even if no octet has changed.
+ * none, even if no byte has changed.
  */
-export function takeMark(data: string): boolean {
+export function consumeCleanShutdownMarker(data: string): boolean {
   try {
     const { size } = statSync(data, { throwIfNoEntry: false }) ?? { size: 0 };
     if (size === 0) return true;
@@ -51,7 +51,7 @@ export function takeMark(data: string): boolean {
 
 const markOf = (data: string): string => `${data}.closed`;
 
-/** The number of octets and their digest; `undefined` if they are too many. */
+/** The number of bytes and their digest; `undefined` if they are too many. */
 function digestOf(data: string): string | undefined {
   const descriptor = openSync(data, 'r');
   try {

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
-import { isRobotsError, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
-import type { SetAside } from '../embedded/set-aside.ts';
+import { isRobotsError, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import type { QuarantinedDatabase } from '../embedded/set-aside.ts';
 import { awaitTransaction } from './exit.ts';
-import { markLmdbClosed, setDamagedLmdbAside } from './set-aside.ts';
+import { markLmdbClosed, setDamagedLmdbAside } from './quarantine.ts';
 
 /** The part of a database of the package `lmdb` (opened with `encoding: 'binary'`) that is used. */
 export interface LmdbDatabase {
@@ -31,7 +31,7 @@ export interface LmdbRange {
 export interface OpenedDatabase {
   readonly database: LmdbDatabase;
   /** The damaged database that was replaced, if any. */
-  readonly setAside: SetAside | undefined;
+  readonly quarantine: QuarantinedDatabase | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -53,7 +53,7 @@ interface Lmdb {
 export function openDatabase(path: string): OpenedDatabase {
   const { lmdb, file } = loadLmdb();
   try {
-    const setAside = setDamagedLmdbAside(path, file);
+    const quarantine = setDamagedLmdbAside(path, file);
     const database = lmdb.open({
       path,
       encoding: 'binary',
@@ -66,7 +66,7 @@ export function openDatabase(path: string): OpenedDatabase {
     });
     assertServed(database);
     const close = (): Promise<void> => database.close().then(() => markLmdbClosed(path));
-    return { database, setAside, close };
+    return { database, quarantine, close };
   } catch (cause) {
     if (isRobotsError(cause)) throw cause;
     throw new RobotsInvalidOptionsError(

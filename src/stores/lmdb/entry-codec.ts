@@ -4,19 +4,19 @@ import type { Entry, EntryKind } from '../embedded/table.ts';
 /** Prefixes by kind, so that names of one kind are adjacent. `x` is the index of all names by expiry. */
 const LETTERS: Readonly<Record<EntryKind, string>> = { value: 'v', lease: 'l', slot: 's' };
 
-/** LMDB accepts 1,978 octets on pages of 4 KiB, fewer on smaller ones. Index entries are longer than the name. */
+/** LMDB accepts 1,978 bytes on pages of 4 KiB, fewer on smaller ones. Index entries are longer than the name. */
 const MAX_NAME_BYTES = 400;
 
 /** Keys without any of the characters below. Most are so. */
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
-/** Version of the layout, in the first octet. */
+/** Version of the layout, in the first byte. */
 const LAYOUT = 1;
 /**
- * Octets of the header: layout, six for the expiry, two for the length of the key if the name does not contain it.
+ * Bytes of the header: layout, six for the expiry, two for the length of the key if the name does not contain it.
  */
 const HEADER_BYTES = 9;
-/** The latest time that fits six octets, and nine digits of base 36: a day in the year 5188. */
+/** The latest time that fits six bytes, and nine digits of base 36: a day in the year 5188. */
 const LATEST = 36 ** 9 - 1;
 
 /**
@@ -70,14 +70,14 @@ export function encodeEntry(name: string, { key, expiresAt, content }: Entry): B
 /** Decodes an entry; `undefined` for anything else. */
 export function decodeEntry(name: string, stored: unknown): Entry | undefined {
   if (!(stored instanceof Uint8Array) || stored.length < HEADER_BYTES) return undefined;
-  const octets = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
-  if (octets.readUInt8(0) !== LAYOUT) return undefined;
-  const expiresAt = octets.readUIntBE(1, 6);
-  const start = HEADER_BYTES + octets.readUInt16BE(7);
+  const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
+  if (bytes.readUInt8(0) !== LAYOUT) return undefined;
+  const expiresAt = bytes.readUIntBE(1, 6);
+  const start = HEADER_BYTES + bytes.readUInt16BE(7);
   try {
-    const inside = octets.subarray(HEADER_BYTES, start).toString();
+    const inside = bytes.subarray(HEADER_BYTES, start).toString();
     const key: unknown = name[1] === '#' ? JSON.parse(inside) : name.slice(2);
-    return typeof key === 'string' ? { key, expiresAt, content: octets.subarray(start) } : undefined;
+    return typeof key === 'string' ? { key, expiresAt, content: bytes.subarray(start) } : undefined;
   } catch {
     return undefined;
   }

@@ -1,13 +1,13 @@
-import { type Clock, systemClock } from '../../base/index.ts';
+import { type Clock, systemClock } from '../../core/base/index.ts';
 import { embeddedStore, type EmbeddedStore, readPathOptions } from '../embedded/embedded-store.ts';
 import { checkDatabase, type LmdbDatabase, openDatabase } from './database.ts';
 import { LmdbEntries } from './entries.ts';
 
-export type { FencedLease, StoreEntry } from '../store.ts';
+export type { FencedLease, StoreEntry } from '../../core/store/store.ts';
 export type { LmdbDatabase, LmdbEntry, LmdbRange } from './database.ts';
-export type { SetAside } from '../embedded/set-aside.ts';
+export type { QuarantinedDatabase } from '../embedded/set-aside.ts';
 export type { EmbeddedStore } from '../embedded/embedded-store.ts';
-export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../store.ts';
+export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../../core/store/store.ts';
 
 export interface LmdbStoreOptions {
   /** A folder, created if it is missing. It must be on a local disk: LMDB does not work on network file systems. */
@@ -29,7 +29,7 @@ export type LmdbStore = EmbeddedStore;
  * LMDB trusts its file and the disk: a damaged file, or a full disk, would end the process. So a database that was not
  * closed, changed since, or has more than 64 MiB, is opened by another process first, which takes the start of one. The
  * file `data.mdb.closed` tells the next one that opens it, and no other, how it was closed. A damaged file is renamed,
- * kept beside the new one, and reported in {@link EmbeddedStore.setAside}. All processes that use a folder must share a
+ * kept beside the new one, and reported in {@link EmbeddedStore.quarantine}. All processes that use a folder must share a
  * process table: not containers with separate process ids.
  *
  * Close the store before `process.exit()`: a process that ends while LMDB writes is ended by a signal.
@@ -56,8 +56,8 @@ export function lmdbStore(source: LmdbStoreOptions | LmdbDatabase): LmdbStore {
     return embeddedStore(new LmdbEntries(checkDatabase(source)), { name, clock: systemClock, close });
   }
   const { path, clock } = readPathOptions(source, 'a folder, or a database opened with `lmdb`');
-  const { database, setAside, close } = openDatabase(path);
-  return embeddedStore(new LmdbEntries(database), { name, clock, setAside, close });
+  const { database, quarantine, close } = openDatabase(path);
+  return embeddedStore(new LmdbEntries(database), { name, clock, quarantine, close });
 }
 
 function isDatabase(source: LmdbStoreOptions | LmdbDatabase): source is LmdbDatabase {

@@ -47,12 +47,12 @@ try {
   if (!damage && last && mode === 'alone') {
     const own = Buffer.from(' ');
     kind = 'refused';
-    for (const octets of [100_000, 1, 5_000, 1, 200_000, 1, 0, 0]) {
+    for (const bytes of [100_000, 1, 5_000, 1, 200_000, 1, 0, 0]) {
       database.transactionSync(() => {
         for (const reverse of [false, true]) {
           for (const { key, value } of [...database.getRange({ limit: 20, reverse })]) database.put(key, value);
         }
-        if (octets > 0) database.put(own, Buffer.alloc(octets));
+        if (bytes > 0) database.put(own, Buffer.alloc(bytes));
         else database.remove(own);
       });
     }

@@ -1,8 +1,8 @@
 import { closeSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
-import { codeOf, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
-import { isLocked, moveError, type SetAside, setAsideIfDamaged } from '../embedded/set-aside.ts';
-import { markClosed, takeMark } from './close-mark.ts';
+import { codeOf, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { isLocked, moveError, type QuarantinedDatabase, setAsideIfDamaged } from '../embedded/set-aside.ts';
+import { writeCleanShutdownMarker, consumeCleanShutdownMarker } from './clean-shutdown-marker.ts';
 import { type Probe, probe } from './probe.ts';
 
 /** Errors of `lmdb.h` that tell of a damaged file: MDB_INVALID, MDB_PANIC, MDB_CORRUPTED, MDB_PAGE_NOTFOUND. */
@@ -35,7 +35,7 @@ function filesAt(path: string): { readonly data: string; readonly lock: string }
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database is damaged and cannot be moved, is
  * of a format that LMDB cannot read, or when the disk has no room for it.
  */
-export function setDamagedLmdbAside(path: string, library: string): SetAside | undefined {
+export function setDamagedLmdbAside(path: string, library: string): QuarantinedDatabase | undefined {
   const { data, lock } = filesAt(path);
   return setAsideIfDamaged({
     kind: 'LMDB',
@@ -47,7 +47,7 @@ export function setDamagedLmdbAside(path: string, library: string): SetAside | u
       const inHead = damageOfHead(data);
       if (inHead !== undefined) return inHead;
       // In this order: to take the mark away makes a little room.
-      if (!isFull(dirname(data)) && takeMark(data)) return undefined;
+      if (!isFull(dirname(data)) && consumeCleanShutdownMarker(data)) return undefined;
       const found = probe(library, path, isLocked(lock) ? 'shared' : 'alone');
       if (found.kind === 'crashed' && isFull(dirname(data))) throw fullDisk(path);
       return damageOf(found);
@@ -57,7 +57,7 @@ export function setDamagedLmdbAside(path: string, library: string): SetAside | u
 
 /** Call it when the database at `path` is closed, so that it is opened faster. */
 export function markLmdbClosed(path: string): void {
-  markClosed(filesAt(path).data);
+  writeCleanShutdownMarker(filesAt(path).data);
 }
 
 function damageOf(found: Probe): string | undefined {
@@ -93,7 +93,7 @@ function damageOfHead(data: string): string | undefined {
     throw moveError({ kind: 'LMDB', path: data }, reason, 'it may belong to another program');
   }
   const pageBytes = head.getUint32(48, true);
-  return PAGE_BYTES.has(pageBytes) ? undefined : `its pages have ${pageBytes} octets`;
+  return PAGE_BYTES.has(pageBytes) ? undefined : `its pages have ${pageBytes} bytes`;
 }
 
 /** Whether the disk has no room. LMDB writes its lock file through memory, so that a full disk ends the process. */

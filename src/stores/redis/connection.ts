@@ -1,4 +1,4 @@
-import { RobotsInvalidOptionsError } from '../../base/index.ts';
+import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 
 /** An argument of a command. */
 export type RedisArgument = string | Buffer;
@@ -8,7 +8,7 @@ export interface CallingConnection {
   callBuffer(command: string, ...args: RedisArgument[]): Promise<unknown>;
 }
 
-/** Options of a node-redis command that make it return bulk strings as octets. */
+/** Options of a node-redis command that make it return bulk strings as bytes. */
 export interface NodeRedisReplies {
   readonly typeMapping: { readonly 36: BufferConstructor };
 }
@@ -39,10 +39,10 @@ export interface NodeRedisSentinelConnection {
 export type RedisConnection =
   CallingConnection | NodeRedisConnection | NodeRedisClusterConnection | NodeRedisSentinelConnection;
 
-/** Sends a command about `key` to the node that holds it. Bulk strings are returned as octets. */
+/** Sends a command about `key` to the node that holds it. Bulk strings are returned as bytes. */
 export type SendCommand = (key: string, command: string, ...args: RedisArgument[]) => Promise<unknown>;
 
-/** 36 is `$`, the RESP type of bulk strings. Decoded as text, they would lose octets that are not UTF-8. */
+/** 36 is `$`, the RESP type of bulk strings. Decoded as text, they would lose bytes that are not UTF-8. */
 const REPLIES: NodeRedisReplies = { typeMapping: { 36: Buffer } };
 
 /**
@@ -65,7 +65,7 @@ export function commandsOver(connection: RedisConnection): SendCommand {
       'Expected a connection of node-redis (`sendCommand`), ioredis or iovalkey (`callBuffer`), got neither',
     );
   }
-  // node-redis 4 has no `destroy`. It gives octets as text, which loses those that are not UTF-8.
+  // node-redis 4 has no `destroy`. It gives bytes as text, which loses those that are not UTF-8.
   if (typeof Reflect.get(connection, 'destroy') !== 'function') {
     throw new RobotsInvalidOptionsError(
       'Expected a connection of node-redis 5 or later, of ioredis 4 or later, or of iovalkey, got one of an earlier ' +

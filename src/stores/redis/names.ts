@@ -1,10 +1,10 @@
-import { RobotsInvalidOptionsError } from '../../base/index.ts';
-import type { StoreEntry } from '../store.ts';
-import { decompress, MAX_VALUE_BYTES, MAX_FENCE_BYTES, withoutFence } from '../value.ts';
+import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import type { StoreEntry } from '../../core/store/store.ts';
+import { decompress, MAX_VALUE_BYTES, MAX_FENCE_BYTES, withoutFence } from '../../core/store/value.ts';
 import type { RedisConnection, SendCommand } from './connection.ts';
 
 /** Reads of a value end here, so that an oversized foreign value costs no more than the largest valid one. */
-export const LAST_OCTET: string = String(MAX_FENCE_BYTES + MAX_VALUE_BYTES + 1);
+export const LAST_BYTE: string = String(MAX_FENCE_BYTES + MAX_VALUE_BYTES + 1);
 
 /**
  * The name of a key on the server. The part in braces is the hash tag of Redis Cluster: names with the same key are on
@@ -49,8 +49,8 @@ export async function* scan(
   do {
     const reply = await send(prefix, 'SCAN', cursor, 'MATCH', pattern, 'COUNT', '500');
     const [next, names]: readonly unknown[] = Array.isArray(reply) ? reply : [];
-    cursor = octets(next).toString() || '0';
-    yield Array.isArray(names) ? names.map((name) => octets(name).toString()) : [];
+    cursor = bytes(next).toString() || '0';
+    yield Array.isArray(names) ? names.map((name) => bytes(name).toString()) : [];
   } while (cursor !== '0');
 }
 
@@ -63,16 +63,16 @@ export async function readEntry(
   const key = keyOf(prefix, name);
   if (key === undefined) return undefined;
   const [reply, ttl] = await Promise.all([
-    send(name, 'GETRANGE', name, '0', LAST_OCTET),
+    send(name, 'GETRANGE', name, '0', LAST_BYTE),
     send(name, 'PTTL', name),
   ]);
-  const value = await decompress(withoutFence(octets(reply)));
+  const value = await decompress(withoutFence(bytes(reply)));
   const ttlMs = Number(String(ttl));
   return value === undefined || !(ttlMs > 0) ? undefined : { key, value, expiresAt: Date.now() + ttlMs };
 }
 
 /** A client that ignores the type mapping returns text; uncompressed values are still readable then. */
-export function octets(reply: unknown): Buffer {
+export function bytes(reply: unknown): Buffer {
   if (Buffer.isBuffer(reply)) return reply;
   return Buffer.from(typeof reply === 'string' ? reply : '');
 }

@@ -1,5 +1,5 @@
-import { assertKnownOptions, invalid, quote } from '../../base/index.ts';
-import { compress, decompress, withFence, withoutFence } from '../value.ts';
+import { assertKnownOptions, invalid, quote } from '../../core/base/index.ts';
+import { compress, decompress, withFence, withoutFence } from '../../core/store/value.ts';
 import {
   type FencedLease,
   durationMs,
@@ -8,13 +8,13 @@ import {
   SLOT_REMEMBERED_MS,
   type StoreLeaseOptions,
   type StoreSetOptions,
-} from '../store.ts';
+} from '../../core/store/store.ts';
 import { commandsOver, type RedisConnection, type SendCommand } from './connection.ts';
-import { LAST_OCTET, nameOf, octets, readEntry, scan } from './names.ts';
+import { LAST_BYTE, nameOf, bytes, readEntry, scan } from './names.ts';
 import { bookSlot, pauseSlots, releaseLease, setFenced, takeLease } from './scripts.ts';
 import { randomUUID } from 'node:crypto';
 
-export type { FencedLease, StoreEntry } from '../store.ts';
+export type { FencedLease, StoreEntry } from '../../core/store/store.ts';
 export type {
   CallingConnection,
   NodeRedisClusterConnection,
@@ -24,7 +24,7 @@ export type {
   RedisArgument,
   RedisConnection,
 } from './connection.ts';
-export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../store.ts';
+export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../../core/store/store.ts';
 
 export interface RedisStoreOptions {
   /**
@@ -85,8 +85,8 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
   return {
     async get(key) {
       const name = nameOf(prefix, key);
-      const reply = await send(name, 'GETRANGE', name, '0', LAST_OCTET);
-      return decompress(withoutFence(octets(reply)));
+      const reply = await send(name, 'GETRANGE', name, '0', LAST_BYTE);
+      return decompress(withoutFence(bytes(reply)));
     },
     async set(key, value, { ttlMs, fence }) {
       const name = nameOf(prefix, key);
@@ -142,9 +142,9 @@ async function leaseOver(
   const ttl = wholeMs(durationMs('ttlMs', ttlMs));
   const valueName = valueKey === undefined ? undefined : nameOf(prefix, valueKey);
   const keys = valueName === undefined ? ([name] as const) : ([name, valueName] as const);
-  const reply = await takeLease(send, keys, randomUUID(), ttl, LAST_OCTET);
+  const reply = await takeLease(send, keys, randomUUID(), ttl, LAST_BYTE);
   if (!Array.isArray(reply)) return undefined;
-  const token = octets(reply[0]).toString('latin1');
+  const token = bytes(reply[0]).toString('latin1');
   const lease = {
     token,
     async release() {
@@ -154,7 +154,7 @@ async function leaseOver(
   if (valueName === undefined) return lease;
   return {
     ...lease,
-    value: (await decompress(withoutFence(octets(reply[1])))) ?? null,
+    value: (await decompress(withoutFence(bytes(reply[1])))) ?? null,
     async setAndRelease(value, options) {
       const valueTtl = wholeMs(durationMs('ttlMs', options.ttlMs));
       await setFenced(send, [valueName, name], withFence(await compress(value), token), token, valueTtl);

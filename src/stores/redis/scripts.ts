@@ -27,7 +27,7 @@ function redisScript(source: string): RedisScript {
 
 /**
  * Takes a lease. KEYS[1] the lease, KEYS[2] the value, if it is read too; ARGV[1] the unique name of the holder,
- * ARGV[2] the duration in ms, ARGV[3] the octets to read of the value. Returns the token and the value, or nothing.
+ * ARGV[2] the duration in ms, ARGV[3] the bytes to read of the value. Returns the token and the value, or nothing.
  *
  * The current holder gets the lease again, because a client that lost its connection may repeat the command.
  */
@@ -69,7 +69,7 @@ return later and 0 or 1
 `);
 
 /**
- * Reads a timetable: the last slot, the end of the pause, and when both were written, in microseconds of the server's
+ * Reads a schedule: the last slot, the end of the pause, and when both were written, in microseconds of the server's
  * clock, because clients' clocks may differ. When that clock was set back, waits go on from where they were.
  */
 const READ_TIMETABLE = `
@@ -88,7 +88,7 @@ redis.call('SET', KEYS[1], string.format('%.0f %.0f %.0f', slot, paused, now), '
 `;
 
 /**
- * Books a slot. KEYS[1] the timetable; ARGV[1] the delay of the slot, ARGV[2] the time to keep the key after it, both in
+ * Books a slot. KEYS[1] the schedule; ARGV[1] the delay of the slot, ARGV[2] the time to keep the key after it, both in
  * microseconds. Returns the time until the slot.
  */
 export const bookSlot: RedisScript = redisScript(`${READ_TIMETABLE}
@@ -98,7 +98,7 @@ return slot - now
 `);
 
 /**
- * Pauses a timetable. KEYS[1] the timetable; ARGV[1] the pause from now on, 0 to ask alone, ARGV[2] the time to keep the
+ * Pauses a schedule. KEYS[1] the schedule; ARGV[1] the pause from now on, 0 to ask alone, ARGV[2] the time to keep the
  * key after it, both in microseconds. Returns the time until the end of the pause in force.
  */
 export const pauseSlots: RedisScript = redisScript(`${READ_TIMETABLE}

@@ -32,7 +32,7 @@ export function hasCode(error: unknown, [code, name]: readonly [code: number, na
     code: given,
   }: Partial<Record<'errcode' | 'errno' | 'code', unknown>> = Object(error);
   const number = errcode ?? errno;
-  // The low octet of an extended code is the code.
+  // The low byte of an extended code is the code.
   if (typeof number === 'number') return (number & 0xff) === code;
   return typeof given === 'string' && given.startsWith(name);
 }

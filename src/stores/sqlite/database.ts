@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isRobotsError, quote, RobotsInvalidOptionsError } from '../../base/index.ts';
-import { type SetAside, setAsideIfDamaged } from '../embedded/set-aside.ts';
+import { isRobotsError, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { type QuarantinedDatabase, setAsideIfDamaged } from '../embedded/set-aside.ts';
 import { type Connect, hasCode, type SqliteDatabase, SQLITE_CORRUPT, SQLITE_NOTADB } from './connection.ts';
 import { prepareSchema } from './schema.ts';
 
@@ -15,7 +15,7 @@ const OPEN_TIMEOUT_MS = 500;
 /** A larger database is not read as a whole when it is opened: damage in it is an error of the call that meets it. */
 const CHECKED_BYTES = 64 * 1024 * 1024;
 
-/** A page has 512 octets at least. */
+/** A page has 512 bytes at least. */
 const SMALLEST_BYTES = 512;
 
 interface NodeSqlite {
@@ -25,7 +25,7 @@ interface NodeSqlite {
 export interface OpenedDatabase {
   readonly database: SqliteDatabase;
   /** The damaged database that was replaced, if any. */
-  readonly setAside: SetAside | undefined;
+  readonly quarantine: QuarantinedDatabase | undefined;
 }
 
 /**
@@ -41,11 +41,11 @@ export function openDatabase(givenPath: string): OpenedDatabase {
   let database: SqliteDatabase | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true });
-    const setAside = setDamagedSqliteAside(path, connect);
+    const quarantine = setDamagedSqliteAside(path, connect);
     database = connect(path);
     database.exec(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
     prepareSchema(database, path);
-    return { database, setAside };
+    return { database, quarantine };
   } catch (cause) {
     database?.close();
     if (isRobotsError(cause)) throw cause;
@@ -63,7 +63,7 @@ export function openDatabase(givenPath: string): OpenedDatabase {
  * @returns the database that was moved; `undefined` when it is sound.
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database is damaged and cannot be moved.
  */
-function setDamagedSqliteAside(path: string, connect: Connect): SetAside | undefined {
+function setDamagedSqliteAside(path: string, connect: Connect): QuarantinedDatabase | undefined {
   return setAsideIfDamaged({
     kind: 'SQLite',
     path,
@@ -78,7 +78,7 @@ function damageOf(path: string, connect: Connect): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || !stats.isFile() || stats.size === 0) return undefined;
   // SQLite would take it for an empty file, and write over it.
-  if (stats.size < SMALLEST_BYTES) return `it has ${stats.size} octets`;
+  if (stats.size < SMALLEST_BYTES) return `it has ${stats.size} bytes`;
   let database: SqliteDatabase | undefined;
   try {
     // A connection for reading only: when it is closed, it does not delete the log of a database that another process

@@ -128,8 +128,8 @@ function readEntry(row: unknown): Entry | undefined {
     return undefined;
   try {
     const key: unknown = JSON.parse(name);
-    const octets = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-    return typeof key === 'string' ? { key, expiresAt, content: octets } : undefined;
+    const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+    return typeof key === 'string' ? { key, expiresAt, content: bytes } : undefined;
   } catch {
     return undefined;
   }

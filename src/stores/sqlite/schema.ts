@@ -1,4 +1,4 @@
-import { quote, RobotsInvalidOptionsError } from '../../base/index.ts';
+import { quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { moveError } from '../embedded/set-aside.ts';
 import type { SqliteDatabase } from './connection.ts';
 

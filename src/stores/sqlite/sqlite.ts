@@ -1,4 +1,4 @@
-import { type Clock, RobotsInvalidOptionsError, systemClock } from '../../base/index.ts';
+import { type Clock, RobotsInvalidOptionsError, systemClock } from '../../core/base/index.ts';
 import { embeddedStore, type EmbeddedStore, readPathOptions } from '../embedded/embedded-store.ts';
 import type { SqliteDatabase } from './connection.ts';
 import { openDatabase } from './database.ts';
@@ -6,9 +6,9 @@ import { SqliteEntries } from './entries.ts';
 import { prepareSchema } from './schema.ts';
 
 export type { EmbeddedStore } from '../embedded/embedded-store.ts';
-export type { SetAside } from '../embedded/set-aside.ts';
-export type { FencedLease, StoreEntry } from '../store.ts';
-export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../store.ts';
+export type { QuarantinedDatabase } from '../embedded/set-aside.ts';
+export type { FencedLease, StoreEntry } from '../../core/store/store.ts';
+export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../../core/store/store.ts';
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from './connection.ts';
 
 export interface SqliteStoreOptions {
@@ -36,7 +36,7 @@ export type SqliteStore = EmbeddedStore;
  * such as a full disk, reject the call.
  *
  * A file of up to 64 MiB is checked when it is opened. A damaged one is renamed, kept beside the new one, and reported
- * in {@link EmbeddedStore.setAside}. All processes that use a file must share a process table: not containers with
+ * in {@link EmbeddedStore.quarantine}. All processes that use a file must share a process table: not containers with
  * separate process ids.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also when Node.js has no SQLite, or when the
@@ -62,11 +62,11 @@ export function sqliteStore(source: SqliteStoreOptions | SqliteDatabase): Sqlite
     return embeddedStore(new SqliteEntries(source), { name, clock: systemClock, close });
   }
   const { path, clock } = readPathOptions(source, 'a file, or an open database of SQLite');
-  const { database, setAside } = openDatabase(path);
+  const { database, quarantine } = openDatabase(path);
   return embeddedStore(new SqliteEntries(database), {
     name,
     clock,
-    setAside,
+    quarantine,
     close: async () => void database.close(),
   });
 }

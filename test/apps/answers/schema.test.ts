@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import * as schema from '../../src/report/schema.ts';
+import * as schema from '../../../src/apps/answers/schema.ts';
 import { cli, records } from '../cli/session.ts';
 import { ask, startService, type TestService } from '../serve/service.ts';
-import { type Site, startSite } from '../support/site.ts';
+import { type Site, startSite } from '../../support/site.ts';
 
 const ROBOTS = [
   'User-agent: *',

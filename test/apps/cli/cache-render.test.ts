@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredItem } from '../../src/cli/cache/command-store.ts';
-import { itemJson, renderItem, tableRow } from '../../src/cli/cache/render.ts';
-import type { Palette } from '../../src/report/text/index.ts';
-import { HOUR, outcomes, START, Story } from '../lifecycle/support.ts';
+import type { StoredItem } from '../../../src/apps/cli/cache/command-store.ts';
+import { itemJson, renderItem, tableRow } from '../../../src/apps/cli/cache/render.ts';
+import type { Palette } from '../../../src/apps/answers/text/index.ts';
+import { HOUR, outcomes, START, Story } from '../../core/lifecycle/support.ts';
 
 const text = (value: string): string => value;
 const plain: Palette = { good: text, bad: text, unsure: text, faint: text, strong: text };
@@ -33,9 +33,9 @@ const unresolved = itemWith({
 
 describe('the table of stored records', () => {
   it.each<[string, StoredItem, readonly string[]]>([
-    ['an answer', answered, ['rules (200)', '10 octets', '2 h ago', '3 h']],
+    ['an answer', answered, ['rules (200)', '10 bytes', '2 h ago', '3 h']],
     ['an answer without a file', stale, ['unavailable (404)', '', '2 h ago', '3 h']],
-    ['a failure after it', failing, ['rules (200), failing (503)', '8 octets', '2 h ago', '3 h']],
+    ['a failure after it', failing, ['rules (200), failing (503)', '8 bytes', '2 h ago', '3 h']],
     ['a failure without a response', unresolved, ['failing (ENOTFOUND)', '', '', '3 h']],
     ['a site signal', itemWith(), ['site signal only', '', '', '3 h']],
     [
@@ -76,7 +76,7 @@ describe('one stored record', () => {
   });
 
   it('has the text of its file in JSON only where it is asked for', () => {
-    expect(JSON.parse(itemJson(answered, false)).copy).toMatchObject({ octets: 10 });
+    expect(JSON.parse(itemJson(answered, false)).copy).toMatchObject({ bytes: 10 });
     expect(JSON.parse(itemJson(answered, false)).copy).not.toHaveProperty('text');
     expect(JSON.parse(itemJson(answered, true)).copy.text).toBe('Allow: /\n\u001b');
   });

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
-import { RobotsClient } from '../../src/index.ts';
-import { fakeOrigin, type FakeOrigin } from '../../src/testing/index.ts';
-import { importSnapshot, type CommandStore } from '../../src/cli/cache/command-store.ts';
-import { type OriginRecord, profiles } from '../../src/lifecycle/index.ts';
-import { RecordCodec } from '../../src/store/record/record-codec.ts';
-import { describeWith } from '../support/installed.ts';
-import { startRedis } from '../support/redis-server.ts';
-import { describeWithSqlite } from '../support/sqlite.ts';
+import { lmdbStore } from '../../../src/stores/lmdb/lmdb.ts';
+import { RobotsClient } from '../../../src/index.ts';
+import { fakeOrigin, type FakeOrigin } from '../../../src/extras/testing/index.ts';
+import { importSnapshot, type CommandStore } from '../../../src/apps/cli/cache/command-store.ts';
+import { type OriginRecord, profiles } from '../../../src/core/lifecycle/index.ts';
+import { RecordCodec } from '../../../src/core/store/record/record-codec.ts';
+import { describeWith } from '../../support/installed.ts';
+import { startRedis } from '../../support/redis-server.ts';
+import { describeWithSqlite } from '../../support/sqlite.ts';
 import { cli, type CliInput, type CliResult, records } from './session.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
@@ -63,7 +63,7 @@ describe('cache ls', () => {
       agent: 'examplebot',
       addressPolicy: 'no-public-to-private',
       answer: { kind: 'rules', status: 200 },
-      copy: { octets: RULES.length },
+      copy: { bytes: RULES.length },
     });
     expect(stdout).not.toContain('Disallow');
   });

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commonOptions } from '../../src/cli/frame/options.ts';
-import { commands } from '../../src/cli/commands.ts';
+import { commonOptions } from '../../../src/apps/cli/frame/options.ts';
+import { commands } from '../../../src/apps/cli/commands.ts';
 import { cli } from './session.ts';
 
 const execute = promisify(execFile);

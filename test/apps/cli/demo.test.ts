@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { plan } from '../demo/plan.ts';
-import { runDemo } from '../demo/run.ts';
+import { plan } from '../../demo/plan.ts';
+import { runDemo } from '../../demo/run.ts';
 
 it('the demo crawls every site as it deserves', async () => {
   const progress: string[] = [];

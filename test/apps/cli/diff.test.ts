@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSite } from '../support/site.ts';
+import { startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 
 const OLD = `User-agent: *

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
-import { answer, type Site, startSite } from '../support/site.ts';
-import { exitCode } from '../../src/cli/frame/command.ts';
+import { eventually } from '../../support/eventually.ts';
+import { answer, type Site, startSite } from '../../support/site.ts';
+import { exitCode } from '../../../src/apps/cli/frame/command.ts';
 import { cli, records } from './session.ts';
 
 let site: Site;
@@ -23,7 +23,7 @@ beforeAll(async () => {
         'content-signal': 'ai-train=no',
         link: '</terms>; rel="license"',
       });
-      response.write('the first octets of a body without end\u001B[31m');
+      response.write('the first bytes of a body without end\u001B[31m');
     }
   });
 });

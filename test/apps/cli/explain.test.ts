@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RobotsClient } from '../../src/index.ts';
-import { lmdbStore } from '../../src/store/lmdb/lmdb.ts';
-import { eventually } from '../support/eventually.ts';
-import { type Site, startSite } from '../support/site.ts';
+import { RobotsClient } from '../../../src/index.ts';
+import { lmdbStore } from '../../../src/stores/lmdb/lmdb.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Site, startSite } from '../../support/site.ts';
 import { cli, masked, records } from './session.ts';
 
 const ROBOTS = `# rules
@@ -80,7 +80,7 @@ describe('explain', () => {
       '  fresh    until it ends in TIME (TIME)',
       '  because …',
       '  next     in TIME (TIME), before it is stale, at the next question',
-      `  file     ${ROBOTS.length} octets of the 512,000 that are read (0.02 %)`,
+      `  file     ${ROBOTS.length} bytes of the 512,000 that are read (0.02 %)`,
       '',
       '  > GET https://example.com/robots.txt',
       '  < 200',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Site, startRawSite } from '../support/site.ts';
+import { type Site, startRawSite } from '../../support/site.ts';
 import { cli } from './session.ts';
 
 /** Moves the cursor, recolours, sets the title, answers for the user, turns text around, breaks lines. */

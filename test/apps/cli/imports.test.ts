@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
+import { commands } from '../../../src/apps/cli/commands.ts';
 
 const IMPORT = /^(?:import|export)\s+(?!type\b)(?:[^'";]*?\sfrom\s+)?'([^']+)';/gm;
 
@@ -16,7 +16,7 @@ async function loadedBy(entry: URL): Promise<Set<string>> {
     for (const [, specifier = ''] of source.matchAll(IMPORT)) {
       waiting.push(
         specifier === '#platform'
-          ? new URL('../../src/fetch/platform/undici.ts', import.meta.url).href
+          ? new URL('../../../src/core/fetch/platform/undici.ts', import.meta.url).href
           : specifier.startsWith('.')
             ? new URL(specifier, next).href
             : specifier,
@@ -31,13 +31,13 @@ const libraries = (modules: Set<string>): string[] =>
 
 describe('the command', () => {
   it('loads no library before it has something to fetch, so that --help and --robots are quick', async () => {
-    const modules = await loadedBy(new URL('../../src/cli/main.ts', import.meta.url));
+    const modules = await loadedBy(new URL('../../../src/apps/cli/main.ts', import.meta.url));
     expect([...modules].filter((name) => name.endsWith('/cli/check/command.ts'))).toHaveLength(1);
     expect(libraries(modules)).toEqual([]);
   });
 
   it('loads no command before it is run: its table is enough for --help and completion', async () => {
-    const modules = await loadedBy(new URL('../../src/cli/main.ts', import.meta.url));
+    const modules = await loadedBy(new URL('../../../src/apps/cli/main.ts', import.meta.url));
     // `help` shows the tables themselves.
     for (const { name } of commands.filter((command) => command.name !== 'help')) {
       expect([...modules].some((module) => module.endsWith(`/cli/${name}/command.ts`))).toBe(true);
@@ -54,7 +54,7 @@ describe('the command', () => {
   );
 
   it('would be seen to load them: the client does', async () => {
-    const modules = await loadedBy(new URL('../../src/client/robots-client.ts', import.meta.url));
+    const modules = await loadedBy(new URL('../../../src/core/client/robots-client.ts', import.meta.url));
     expect(libraries(modules)).toEqual(expect.arrayContaining(['p-limit']));
   });
 
@@ -72,17 +72,17 @@ describe('the command', () => {
   });
 
   it('the package loads no HTTP before a client has something to fetch, but then it does', async () => {
-    const modules = await loadedBy(new URL('../../src/index.ts', import.meta.url));
+    const modules = await loadedBy(new URL('../../../src/index.ts', import.meta.url));
     expect(libraries(modules)).not.toContain('undici');
     // Not for `transport: { fetch }` either.
-    const requests = await loadedBy(new URL('../../src/client/robots-requests.ts', import.meta.url));
+    const requests = await loadedBy(new URL('../../../src/core/client/robots-requests.ts', import.meta.url));
     expect(libraries(requests)).not.toContain('undici');
-    const transport = await loadedBy(new URL('../../src/fetch/undici-transport.ts', import.meta.url));
+    const transport = await loadedBy(new URL('../../../src/core/fetch/undici-transport.ts', import.meta.url));
     expect(libraries(transport)).toContain('undici');
   });
 
   it('can be run as a program', async () => {
-    const source = await readFile(new URL('../../src/cli/main.ts', import.meta.url), 'utf8');
+    const source = await readFile(new URL('../../../src/apps/cli/main.ts', import.meta.url), 'utf8');
     expect(source.startsWith('#!/usr/bin/env node\n')).toBe(true);
   });
 });

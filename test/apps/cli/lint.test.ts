@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { VERSION } from '../../src/base/defaults.ts';
-import { type Site, startSite } from '../support/site.ts';
+import { VERSION } from '../../../src/core/base/defaults.ts';
+import { type Site, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 
 const BAD = 'User-agent: *\nDissalow: /private\nDisallow: nowhere\nAllow: /p*\n';
@@ -221,7 +221,7 @@ describe('--format sarif', () => {
     ]);
   });
 
-  it('counts columns as editors do, not in octets', async () => {
+  it('counts columns as editors do, not in bytes', async () => {
     const stdin = '\uFEFFUser-agent: ä\nDisallow: /😀\u0000 x\nUser-agent: *\nDisallow: \u00a0/ö*\n';
     const run = await sarif(['-'], stdin);
     const regions = run.results.map(({ ruleId, locations }) => [
@@ -230,8 +230,8 @@ describe('--format sarif', () => {
     ]);
     expect(regions).toContainEqual(['agent-not-token', { startLine: 1, startColumn: 13, endColumn: 14 }]);
     expect(regions).toContainEqual(['rule-never-matches', { startLine: 4, startColumn: 11, endColumn: 15 }]);
-    const octets = Buffer.concat([Buffer.from('\uFEFF# x\r\nDisallow: /ö😀'), Buffer.of(0xff)]);
-    const invalid = await sarif(['-'], Readable.from([octets]));
+    const bytes = Buffer.concat([Buffer.from('\uFEFF# x\r\nDisallow: /ö😀'), Buffer.of(0xff)]);
+    const invalid = await sarif(['-'], Readable.from([bytes]));
     expect(invalid.results.find(({ ruleId }) => ruleId === 'invalid-utf-8')?.locations).toMatchObject([
       { physicalLocation: { region: { startLine: 2, startColumn: 15 } } },
     ]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerFields } from '../../src/cli/policy/render.ts';
-import { START, testClient } from '../support/client.ts';
-import { type Site, startSite } from '../support/site.ts';
+import { answerFields } from '../../../src/apps/cli/policy/render.ts';
+import { START, testClient } from '../../support/client.ts';
+import { type Site, startSite } from '../../support/site.ts';
 import { cli, masked, records } from './session.ts';
 
 const ROBOTS = `User-agent: *
@@ -47,7 +47,7 @@ describe('policy', () => {
       '  fresh     until it ends in TIME (TIME)',
       expect.stringMatching(/^ {2}because {3}max-age=60 raised to the floor of 10 min/),
       '  next      in TIME (TIME), before it is stale, at the next question',
-      `  file      ${ROBOTS.length} octets of the 512,000 that are read (0.03 %), text/plain`,
+      `  file      ${ROBOTS.length} bytes of the 512,000 that are read (0.03 %), text/plain`,
       '  agent     canfetch → group "*" at line 1',
       '  delay     Crawl-delay 2 s (reported, not enforced)',
       '  rate      Request-rate: 5 s from one request to the next (reported, not enforced)',
@@ -99,7 +99,7 @@ describe('policy', () => {
     expect(restricted.stdout).toMatch(/^ {2}rfc9309 +allow-all, unavailable$/m);
   });
 
-  it('is one JSON object with all of it but the octets', async () => {
+  it('is one JSON object with all of it but the bytes', async () => {
     const { stdout } = await cli(['policy', '--json', site.origin]);
     const [policy = {}, ...others] = records(stdout);
     expect(others).toEqual([]);

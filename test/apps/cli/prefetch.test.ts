@@ -1,4 +1,4 @@
-import { type Site, startSite } from '../support/site.ts';
+import { type Site, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

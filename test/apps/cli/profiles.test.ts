@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Profile, profileNames, profiles } from '../../src/lifecycle/index.ts';
-import { RobotsClient } from '../../src/index.ts';
+import { type Profile, profileNames, profiles } from '../../../src/core/lifecycle/index.ts';
+import { RobotsClient } from '../../../src/index.ts';
 import { cli, records } from './session.ts';
 
 describe('profiles', () => {

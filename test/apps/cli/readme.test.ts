@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Site, startSite } from '../support/site.ts';
+import { type Site, startSite } from '../../support/site.ts';
 import { cli, masked } from './session.ts';
 
 /** The `console` blocks of the README and of the command's guide: `$ cat FILE` shows a file that those behind it use, `$ canfetch …` what is printed. */
@@ -12,7 +12,7 @@ interface Step {
 }
 
 const guides = await Promise.all(
-  ['../../README.md', '../../src/cli/README.md'].map((path) =>
+  ['../../../README.md', '../../../src/apps/cli/README.md'].map((path) =>
     readFile(new URL(path, import.meta.url), 'utf8'),
   ),
 );

@@ -1,5 +1,5 @@
-import { isRobotsError } from '../../src/base/errors.ts';
-import { openRedisStore } from '../../src/cli/frame/open-redis-store.ts';
+import { isRobotsError } from '../../../src/core/base/errors.ts';
+import { openRedisStore } from '../../../src/apps/cli/frame/open-redis-store.ts';
 
 /** What becomes of `--store redis://…` where no client of Redis is installed. */
 try {

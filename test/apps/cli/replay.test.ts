@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RobotsClient } from '../../src/index.ts';
-import { evidenceFile } from '../../src/evidence/index.ts';
-import { HOUR, START } from '../support/client.ts';
-import { type Site, startSite } from '../support/site.ts';
+import { RobotsClient } from '../../../src/index.ts';
+import { evidenceFile } from '../../../src/extras/evidence/index.ts';
+import { HOUR, START } from '../../support/client.ts';
+import { type Site, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 
 const FORBIDS = 'User-agent: *\nDisallow: /private\n\nUser-agent: OtherBot\nDisallow: /\n';
@@ -123,7 +123,7 @@ describe('replay', () => {
 
   it.each([
     [
-      'octets that do not fit their digest',
+      'bytes that do not fit their digest',
       () => doctored('Disallow: /private', 'Disallow: /privatf'),
       /line 2.*digest/,
     ],
@@ -177,7 +177,7 @@ describe('replay --url', () => {
     expect(stdout).toContain(
       'by the answer https://a.example/robots.txt → 200 (success, good until 2026-01-16 12:00:00Z)',
     );
-    expect(stdout).toContain('robots.txt had 67 octets, sha256');
+    expect(stdout).toContain('robots.txt had 67 bytes, sha256');
     expect(stdout).toMatch(DIGEST);
     expect(stdout).toMatch(/^2026-01-16 13:00:00Z {2}DISALLOWED .*\(last good copy\)/m);
     expect(stdout).toMatch(
@@ -199,7 +199,7 @@ describe('replay --url', () => {
       expect.objectContaining({
         decision: expect.objectContaining({ state: 'last-good' }),
         answer: expect.objectContaining({ outcome: 'unreachable' }),
-        octets: expect.objectContaining({ line: 2, outcome: 'success' }),
+        bytes: expect.objectContaining({ line: 2, outcome: 'success' }),
       }),
     ]);
     expect(stdout).not.toContain('Disallow: /private\\n');

@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream';
-import { run } from '../../src/cli/run.ts';
-import type { Session } from '../../src/report/session.ts';
+import { run } from '../../../src/apps/cli/run.ts';
+import type { Session } from '../../../src/apps/answers/session.ts';
 
 export interface CliInput {
   /** What standard input holds, in one piece or in chunks. */
@@ -46,7 +46,7 @@ export async function cli(argv: readonly string[], input: CliInput = {}): Promis
   const code = await run({
     argv,
     env,
-    stdin: stdin instanceof Readable ? stdin : octets(typeof stdin === 'string' ? [stdin] : stdin),
+    stdin: stdin instanceof Readable ? stdin : bytes(typeof stdin === 'string' ? [stdin] : stdin),
     stdout: input.stdout ?? stdout,
     stderr,
     signal,
@@ -55,7 +55,7 @@ export async function cli(argv: readonly string[], input: CliInput = {}): Promis
 }
 
 /** As the process gives it: buffers, not strings. */
-function octets(chunks: readonly string[]): Readable {
+function bytes(chunks: readonly string[]): Readable {
   return Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
 }
 

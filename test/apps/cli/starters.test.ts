@@ -2,17 +2,17 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
-import { skippedWithoutChromium } from '../support/chromium.ts';
-import '../support/crawlee.ts';
-import { sourceOf } from '../support/entrances.ts';
-import { openedSite } from '../support/opened.ts';
-import { answer, type Site } from '../support/site.ts';
+import { skippedWithoutChromium } from '../../support/chromium.ts';
+import '../../support/crawlee.ts';
+import { sourceOf } from '../../support/entrances.ts';
+import { openedSite } from '../../support/opened.ts';
+import { answer, type Site } from '../../support/site.ts';
 
 /**
  * Runs the programs of `test/demo/starters/` as they stand, each against a site on loopback. Imports of the package lead to
  * the source, and `playwright` to the Chromium of the system.
  */
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 const starters = join(root, 'test/demo/starters');
 const folder = join(root, 'build/starters');
 const links = ['/page', '/private', '/moved'].map((path) => `<a href="${path}">${path}</a>`).join('');

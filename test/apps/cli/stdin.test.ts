@@ -1,8 +1,8 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_LINE_LENGTH } from '../../src/report/input/targets.ts';
-import { type Site, startSite } from '../support/site.ts';
+import { MAX_LINE_LENGTH } from '../../../src/apps/answers/input/targets.ts';
+import { type Site, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 
 let site: Site;
@@ -39,7 +39,7 @@ describe('URLs from standard input', () => {
 
   it('may be cut into chunks anywhere', async () => {
     const text = `${site.url('/ä')}\n${site.url('/b')}\n`;
-    const stdin = Readable.from([...Buffer.from(text)].map((octet) => Buffer.of(octet)));
+    const stdin = Readable.from([...Buffer.from(text)].map((byte) => Buffer.of(byte)));
     const { stdout } = await cli(['--json', '-'], { stdin });
     expect(records(stdout).map(({ input }) => input)).toEqual([site.url('/ä'), site.url('/b')]);
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Site, startSite } from '../support/site.ts';
+import { type Site, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 
 const ROBOTS = 'User-agent: *\nDisallow: /private\nAllow: /p\n\nUser-agent: GPTBot\nDisallow: /\n';

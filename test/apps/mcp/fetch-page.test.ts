@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
-import { answer, startSite } from '../support/site.ts';
+import { eventually } from '../../support/eventually.ts';
+import { answer, startSite } from '../../support/site.ts';
 import { startHost, textsOf } from './host.ts';
 
 const AGENT = 'ExampleAgent/1.0 (+https://example.com/agent)';
@@ -108,38 +108,38 @@ describe('fetch_page', () => {
   it('cuts a page of 5 MB, says so, and goes on from there, without reading all of it', async () => {
     const line = (n: number): string => `line ${String(n).padStart(7, '0')} ü€\n`;
     const page = Array.from({ length: 270_000 }, (_, n) => line(n)).join('');
-    const octets = Buffer.from(page);
-    expect(octets.length).toBeGreaterThan(5_000_000);
+    const bytes = Buffer.from(page);
+    expect(bytes.length).toBeGreaterThan(5_000_000);
     await using site = await startSite({
       '/robots.txt': ROBOTS,
       '/big': {
-        body: octets,
-        headers: { 'content-type': 'text/plain; charset=utf-8', 'content-length': String(octets.length) },
+        body: bytes,
+        headers: { 'content-type': 'text/plain; charset=utf-8', 'content-length': String(bytes.length) },
       },
     });
     await using host = await startHost(LOCAL);
     const first = await host.call('fetch_page', { url: site.url('/big') });
-    const { text: begin, nextStart, truncated, note, pageOctets } = Object(first.structuredContent);
-    expect(pageOctets).toBe(octets.length);
+    const { text: begin, nextStart, truncated, note, pageBytes } = Object(first.structuredContent);
+    expect(pageBytes).toBe(bytes.length);
     expect(Buffer.byteLength(begin)).toBeLessThanOrEqual(100_000);
     expect(Buffer.byteLength(begin)).toBeGreaterThan(99_990);
     expect([truncated, nextStart]).toEqual([true, Buffer.byteLength(begin)]);
     expect(note).toBe(
-      `The text is cut here, after 100,000 octets; the page has ${octets.length.toLocaleString('en')}. Call fetch_page with "start": ${nextStart} for what follows.`,
+      `The text is cut here, after 100,000 bytes; the page has ${bytes.length.toLocaleString('en')}. Call fetch_page with "start": ${nextStart} for what follows.`,
     );
     expect(textsOf(first)[0]).toContain(note);
 
     const second = await host.call('fetch_page', { url: site.url('/big'), start: nextStart });
     const { text: rest, start } = Object(second.structuredContent);
     expect(start).toBe(nextStart);
-    expect(begin + rest).toBe(octets.toString('utf8', 0, start + Buffer.byteLength(rest)));
+    expect(begin + rest).toBe(bytes.toString('utf8', 0, start + Buffer.byteLength(rest)));
     expect(begin + rest).not.toContain('\ufffd');
 
-    const behind = await host.call('fetch_page', { url: site.url('/big'), start: octets.length + 5 });
+    const behind = await host.call('fetch_page', { url: site.url('/big'), start: bytes.length + 5 });
     expect(behind.structuredContent).toMatchObject({
       text: '',
       truncated: false,
-      note: `The text has ${octets.length.toLocaleString('en')} octets, so nothing is left.`,
+      note: `The text has ${bytes.length.toLocaleString('en')} bytes, so nothing is left.`,
     });
   });
 
@@ -164,7 +164,7 @@ describe('fetch_page', () => {
     expect(structuredContent).toMatchObject({
       truncated: true,
       nextStart: 100_000,
-      note: expect.stringMatching(/after 100,000 octets\. Call/),
+      note: expect.stringMatching(/after 100,000 bytes\. Call/),
     });
     await eventually(() => expect(closed).toBe(true));
     expect(sent).toBeLessThan(20_000_000);
@@ -216,13 +216,7 @@ describe('fetch_page', () => {
     ['UTF-16 by its mark', 'text/plain', Buffer.from('\ufeffhi', 'utf16le'), 'utf-16le', 'hi'],
     ['big-endian UTF-16', 'text/plain', Buffer.from([0xfe, 0xff, 0, 0x68]), 'utf-16be', 'h'],
     ['a whole mark: ÿ alone is a letter', 'text/plain', Buffer.from('ÿes', 'latin1'), 'windows-1252', 'ÿes'],
-    [
-      'a whole mark: aþ has its second octet',
-      'text/plain',
-      Buffer.from('aþ', 'latin1'),
-      'windows-1252',
-      'aþ',
-    ],
+    ['a whole mark: aþ has its second byte', 'text/plain', Buffer.from('aþ', 'latin1'), 'windows-1252', 'aþ'],
     ['a whole mark: þ alone is a letter', 'text/plain', Buffer.from('þa', 'latin1'), 'windows-1252', 'þa'],
     ['a whole mark: ï» are letters', 'text/plain', Buffer.from('ï»a', 'latin1'), 'windows-1252', 'ï»a'],
     [

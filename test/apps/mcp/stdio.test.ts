@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { serveAgents } from '../../src/cli/mcp/run.ts';
-import { VERSION } from '../../src/base/defaults.ts';
+import { serveAgents } from '../../../src/apps/cli/mcp/run.ts';
+import { VERSION } from '../../../src/core/base/defaults.ts';
 import { cli, Collector } from '../cli/session.ts';
-import { eventually } from '../support/eventually.ts';
-import { answer, startSite } from '../support/site.ts';
+import { eventually } from '../../support/eventually.ts';
+import { answer, startSite } from '../../support/site.ts';
 import { startHost } from './host.ts';
 
 const request = (id: number, method: string, params: object): string =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answer, startSite } from '../support/site.ts';
+import { answer, startSite } from '../../support/site.ts';
 import { startHost, textsOf } from './host.ts';
 
 const AGENT = 'ExampleAgent/1.0 (+https://example.com/agent)';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
-import { answer, type Site, startSite } from '../support/site.ts';
+import { eventually } from '../../support/eventually.ts';
+import { answer, type Site, startSite } from '../../support/site.ts';
 import { ask, startService } from './service.ts';
 
 let site: Site;

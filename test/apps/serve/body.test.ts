@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { readJson } from '../../src/serve/request.ts';
+import { readJson } from '../../../src/apps/serve/request.ts';
 
 /** A request whose body is written by hand. */
 function requestWith(headers: Readonly<Record<string, string>> = {}) {
@@ -21,7 +21,7 @@ describe('the JSON body of a request', () => {
     vi.restoreAllMocks();
   });
 
-  it('may have as many octets as the limit', async () => {
+  it('may have as many bytes as the limit', async () => {
     expect(await read('{"ä":1}', 8)).toEqual({ ä: 1 });
   });
 
@@ -32,7 +32,7 @@ describe('the JSON body of a request', () => {
     await expect(read('{"ä": 1}', 8, headers)).rejects.toMatchObject({
       status: 413,
       code: 'ERR_ROBOTS_TOO_LARGE',
-      message: 'Expected a body of at most 8 octets, got more',
+      message: 'Expected a body of at most 8 bytes, got more',
       headers: { connection: 'close' },
     });
   });
@@ -76,8 +76,8 @@ describe('the JSON body of a request', () => {
   it('leaves no timer, however it ends', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     await read('{}', 8);
-    await expect(read('123456789', 8)).rejects.toThrow('octets');
-    await expect(read('', 8, { 'content-length': '9' })).rejects.toThrow('octets');
+    await expect(read('123456789', 8)).rejects.toThrow('bytes');
+    await expect(read('', 8, { 'content-length': '9' })).rejects.toThrow('bytes');
     const { body, request } = requestWith();
     const reading = readJson(request, 8);
     body.destroy(new Error('the connection broke'));

@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Connections } from '../../src/serve/connections.ts';
-import { Exchange, type Service } from '../../src/serve/exchange.ts';
+import { Connections } from '../../../src/apps/serve/connections.ts';
+import { Exchange, type Service } from '../../../src/apps/serve/exchange.ts';
 
 const UNREAD_MS = 1_000;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Site, startSite } from '../support/site.ts';
+import { type Site, startSite } from '../../support/site.ts';
 import { ask, startService, type TestService } from './service.ts';
 
 const OLD = 'User-agent: *\nDisallow: /private\nSitemap: https://a.example/old\n';
@@ -109,7 +109,7 @@ describe('POST /v1/diff', () => {
       () => ({ before: 'x'.repeat(2_097_152), after: '' }),
       413,
       'ERR_ROBOTS_TOO_LARGE',
-      /at most 2097152 octets/,
+      /at most 2097152 bytes/,
     ],
   ])('refuses %s', async (_, body, status, code, detail) => {
     const refused = await compare(body());

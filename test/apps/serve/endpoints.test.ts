@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openApi } from '../../src/serve/openapi.ts';
-import { assets } from '../../src/serve/page/assets.ts';
-import { routes } from '../../src/serve/routes.ts';
-import { VERSION } from '../../src/base/defaults.ts';
-import { answer, type Site, startSite } from '../support/site.ts';
+import { openApi } from '../../../src/apps/serve/openapi.ts';
+import { assets } from '../../../src/apps/serve/page/assets.ts';
+import { routes } from '../../../src/apps/serve/routes.ts';
+import { VERSION } from '../../../src/core/base/defaults.ts';
+import { answer, type Site, startSite } from '../../support/site.ts';
 import { cli } from '../cli/session.ts';
 import { ask, startService, type TestService } from './service.ts';
 

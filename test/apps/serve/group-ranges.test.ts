@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { annotate } from '../../src/report/index.ts';
-import { parseRobots } from '../../src/rules/index.ts';
-import { groupRanges, verdictBy } from '../../src/serve/verdicts.ts';
+import { annotate } from '../../../src/apps/answers/index.ts';
+import { parseRobots } from '../../../src/core/rules/index.ts';
+import { groupRanges, verdictBy } from '../../../src/apps/serve/verdicts.ts';
 
 const line = fc.constantFrom(
   'User-agent: *',

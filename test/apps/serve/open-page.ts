@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { launchChromium } from '../support/chromium.ts';
+import { launchChromium } from '../../support/chromium.ts';
 import { startService, type TestService } from './service.ts';
 
 /** The page of a service of its own, in Chromium. */

@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openApi } from '../../src/serve/openapi.ts';
-import { type Site, startSite } from '../support/site.ts';
+import { openApi } from '../../../src/apps/serve/openapi.ts';
+import { type Site, startSite } from '../../support/site.ts';
 import { ask, startService, type TestService } from './service.ts';
 
 /** What the linter objects to: the rule, the place, and the message. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { deflateRawSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { describeWithChromium } from '../support/chromium.ts';
-import { answer, type Site, startSite } from '../support/site.ts';
+import { describeWithChromium } from '../../support/chromium.ts';
+import { answer, type Site, startSite } from '../../support/site.ts';
 import { OpenPage } from './open-page.ts';
 
 const ROBOTS = 'User-agent: *\nDisallow: /private\n\n# The end\tis near\nUser-agent: GPTBot\nDisallow: /\n';
@@ -150,7 +150,7 @@ describeWithChromium('the page in use', () => {
   });
 
   it.each([
-    ['octets', Buffer.alloc(50_000_000)],
+    ['bytes', Buffer.alloc(50_000_000)],
     ['lines of a file', JSON.stringify({ robots: '\n'.repeat(500_000) })],
     [
       'lines of two files',

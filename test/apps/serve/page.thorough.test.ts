@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import axe from 'axe-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { describeWithChromium } from '../support/chromium.ts';
-import { answer, type Site, startSite } from '../support/site.ts';
+import { describeWithChromium } from '../../support/chromium.ts';
+import { answer, type Site, startSite } from '../../support/site.ts';
 import { OpenPage } from './open-page.ts';
 
 const ROBOTS = `User-agent: *

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { records } from '../cli/session.ts';
-import { type Site, startSite } from '../support/site.ts';
+import { type Site, startSite } from '../../support/site.ts';
 import { ask, startService, type TestService } from './service.ts';
 
 const ROBOTS = `User-agent: *

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { soleParameter } from '../../src/serve/request.ts';
-import fc from '../support/fast-check.ts';
+import { soleParameter } from '../../../src/apps/serve/request.ts';
+import fc from '../../support/fast-check.ts';
 
 describe('soleParameter', () => {
   it('reads what URLSearchParams reads, or leaves the query to it', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { RobotsClosedError, RobotsInvalidUrlError } from '../../src/base/index.ts';
-import { assertOwnSite } from '../../src/serve/allowed-hosts.ts';
-import type { Exchange } from '../../src/serve/exchange.ts';
-import { Problem, problemOf } from '../../src/serve/problem.ts';
-import { routes } from '../../src/serve/routes.ts';
+import { RobotsClosedError, RobotsInvalidUrlError } from '../../../src/core/base/index.ts';
+import { assertOwnSite } from '../../../src/apps/serve/allowed-hosts.ts';
+import type { Exchange } from '../../../src/apps/serve/exchange.ts';
+import { Problem, problemOf } from '../../../src/apps/serve/problem.ts';
+import { routes } from '../../../src/apps/serve/routes.ts';
 
 describe('the limit of explanations', () => {
   const explain = routes.get('/v1/explain')!.GET!;

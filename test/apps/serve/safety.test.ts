@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSite } from '../support/site.ts';
+import { startSite } from '../../support/site.ts';
 import { ask, startService, type TestService } from './service.ts';
 
 let service: TestService;

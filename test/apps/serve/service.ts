@@ -1,12 +1,12 @@
 import { request as send } from 'node:http';
 import { Writable } from 'node:stream';
 import { Collector } from '../cli/session.ts';
-import { serve } from '../../src/cli/serve/run.ts';
-import { DEFAULT_LIMITS, type ServiceLimits } from '../../src/serve/exchange.ts';
-import type { PromClient } from '../../src/serve/metrics.ts';
-import { readArguments } from '../../src/cli/frame/arguments.ts';
-import { serveCommand } from '../../src/cli/serve/command.ts';
-import { run } from '../../src/cli/run.ts';
+import { serve } from '../../../src/apps/cli/serve/run.ts';
+import { DEFAULT_LIMITS, type ServiceLimits } from '../../../src/apps/serve/exchange.ts';
+import type { PromClient } from '../../../src/apps/serve/metrics.ts';
+import { readArguments } from '../../../src/apps/cli/frame/arguments.ts';
+import { serveCommand } from '../../../src/apps/cli/serve/command.ts';
+import { run } from '../../../src/apps/cli/run.ts';
 
 /** `canfetch serve`, running in this process. */
 export interface TestService extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import { createConnection, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
-import { answer, type Site, startSite } from '../support/site.ts';
+import { answer, type Site, startSite } from '../../support/site.ts';
 import { records } from '../cli/session.ts';
 import { ask, deferred, startService, type TestService } from './service.ts';
 
@@ -54,7 +54,7 @@ it('eight silent streams are ended, and make room for others', async () => {
   expect(service.stderr.text.match(/^(?!.*"status":503).+$/m)).toBeNull();
 });
 
-it('a stream that trickles octets and blank lines, but no question, is ended too', async () => {
+it('a stream that trickles bytes and blank lines, but no question, is ended too', async () => {
   const service = await started({ stalledMs: STALLED_MS });
   const { socket, ended } = connection(service, STREAM);
   const trickle = setInterval(() => socket.write(chunk('\n#')), STALLED_MS / 10);

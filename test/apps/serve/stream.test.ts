@@ -1,6 +1,6 @@
 import { request as send, type ClientRequest, type IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answer, type Site, startSite } from '../support/site.ts';
+import { answer, type Site, startSite } from '../../support/site.ts';
 import { records } from '../cli/session.ts';
 import { ask, deferred, startService, type TestService } from './service.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type ProfileName, profiles } from '../../src/index.ts';
-import type { TimelineEvent } from '../../src/report/schema.ts';
-import { timeline } from '../../src/serve/timeline.ts';
-import { DAY, HOUR, MINUTE, SECOND, START, testClient } from '../support/client.ts';
+import { type ProfileName, profiles } from '../../../src/index.ts';
+import type { TimelineEvent } from '../../../src/apps/answers/schema.ts';
+import { timeline } from '../../../src/apps/serve/timeline.ts';
+import { DAY, HOUR, MINUTE, SECOND, START, testClient } from '../../support/client.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
 const PAGE = 'https://example.com/page';

@@ -7,11 +7,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { cli } from '../cli/session.ts';
-import { eventually } from '../support/eventually.ts';
-import { installed } from '../support/installed.ts';
-import { startRedis } from '../support/redis-server.ts';
-import { answer, type Site, startSite } from '../support/site.ts';
-import { type CompiledScript, compileScript } from '../support/workers.ts';
+import { eventually } from '../../support/eventually.ts';
+import { installed } from '../../support/installed.ts';
+import { startRedis } from '../../support/redis-server.ts';
+import { answer, type Site, startSite } from '../../support/site.ts';
+import { type CompiledScript, compileScript } from '../../support/workers.ts';
 
 const WORKERS = 3;
 const itWithRedis = installed('redis-server') === undefined ? it.skip : it;
@@ -22,8 +22,8 @@ const children = new Set<ChildProcess>();
 const sites: Site[] = [];
 
 beforeAll(() => {
-  program = compileScript(new URL('../../src/cli/main.ts', import.meta.url));
-  const page = fileURLToPath(new URL('../../src/serve/page', import.meta.url));
+  program = compileScript(new URL('../../../src/apps/cli/main.ts', import.meta.url));
+  const page = fileURLToPath(new URL('../../../src/apps/serve/page', import.meta.url));
   cpSync(page, join(dirname(program.path), '../serve/page'), { recursive: true });
   folder = mkdtempSync(join(tmpdir(), 'canfetch-workers-'));
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { causesOf, codeOf } from '../../src/base/index.ts';
+import { causesOf, codeOf } from '../../../src/core/base/index.ts';
 
 const coded = (code: string, options?: ErrorOptions): Error =>
   Object.assign(new Error(code, options), { code });

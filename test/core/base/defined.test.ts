@@ -1,10 +1,10 @@
 import { expect, expectTypeOf, it } from 'vitest';
-import { defined } from '../../src/base/index.ts';
+import { omitUndefined } from '../../../src/core/base/index.ts';
 
 const maybe = (value?: number): number | undefined => value;
 
 it('leaves out what is undefined, and nothing else, in the order given', () => {
-  const kept = defined({ zero: 0, absent: maybe(), none: null, no: false, text: '', some: maybe(1) });
+  const kept = omitUndefined({ zero: 0, absent: maybe(), none: null, no: false, text: '', some: maybe(1) });
   expect(Object.entries(kept)).toEqual([
     ['zero', 0],
     ['none', null],
@@ -15,7 +15,7 @@ it('leaves out what is undefined, and nothing else, in the order given', () => {
 });
 
 it('makes fields that may be undefined optional, and keeps the others', () => {
-  const kept = defined({ always: 'here', some: maybe(1) });
+  const kept = omitUndefined({ always: 'here', some: maybe(1) });
   expectTypeOf(kept).toExtend<{ readonly always: string; readonly some?: number }>();
   expectTypeOf(kept).not.toExtend<{ readonly some: number }>();
 });

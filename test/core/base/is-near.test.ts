@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isNear } from '../../src/base/index.ts';
-import fc from '../support/fast-check.ts';
+import { isWithinEditDistance } from '../../../src/core/base/index.ts';
+import fc from '../../support/fast-check.ts';
 
 /** Letters few enough that slips meet. */
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 5 });
@@ -20,7 +20,7 @@ function slipsOf(from: string): Set<string> {
   return made;
 }
 
-describe('isNear', () => {
+describe('isWithinEditDistance', () => {
   it.each([
     ['allow', 'allow', 0, true],
     ['alow', 'allow', 1, true],
@@ -30,13 +30,13 @@ describe('isNear', () => {
     ['', 'a', 1, true],
     ['', 'ab', 1, false],
   ])('%s and %s within %i: %s', (one, other, edits, near) => {
-    expect(isNear(one, other, edits)).toBe(near);
+    expect(isWithinEditDistance(one, other, edits)).toBe(near);
   });
 
   it('with one edit, is exactly the words that one slip makes', () => {
     fc.assert(
       fc.property(word, word, (one, other) => {
-        expect(isNear(one, other, 1)).toBe(one === other || slipsOf(other).has(one));
+        expect(isWithinEditDistance(one, other, 1)).toBe(one === other || slipsOf(other).has(one));
       }),
     );
   });

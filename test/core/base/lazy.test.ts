@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Lazy } from '../../src/base/index.ts';
+import { Lazy } from '../../../src/core/base/index.ts';
 
 it('is loaded once, and again only after loading it has failed', async () => {
   let loads = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mapBatches, mapConcurrent } from '../../src/base/index.ts';
-import fc from '../support/fast-check.ts';
+import { mapBatches, mapConcurrent } from '../../../src/core/base/index.ts';
+import fc from '../../support/fast-check.ts';
 
 /** What one item waits for: settled by the test, in the order it likes. */
 class Gate {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { untilAborted } from '../../src/base/index.ts';
-import { usedBytes } from '../support/garbage.ts';
+import { untilAborted } from '../../../src/core/base/index.ts';
+import { usedBytes } from '../../support/garbage.ts';
 
 const KIB = 1_024;
 

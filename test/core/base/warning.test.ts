@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { callListener, emitWarning } from '../../src/base/index.ts';
+import { invokeListener, emitWarning } from '../../../src/core/base/index.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -11,7 +11,7 @@ const emitted = () => vi.spyOn(process, 'emitWarning').mockImplementation(() => 
 describe('a function of the user that listens', () => {
   it('gets the values', () => {
     const listener = vi.fn();
-    callListener('values', listener, 1, 'two');
+    invokeListener('values', listener, 1, 'two');
     expect(listener).toHaveBeenCalledExactlyOnceWith(1, 'two');
   });
 
@@ -37,8 +37,8 @@ describe('a function of the user that listens', () => {
     ],
   ])('warns of the process, once per name, when it %s', async (how, listener) => {
     const warn = emitted();
-    for (let call = 0; call < 3; call++) callListener(`${how} 1`, listener);
-    callListener(`${how} 2`, listener);
+    for (let call = 0; call < 3; call++) invokeListener(`${how} 1`, listener);
+    invokeListener(`${how} 2`, listener);
     await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(2));
     expect(warn.mock.calls[0]?.[0]).toContain(`\`${how} 1\` failed: Error: no disk`);
     expect(warn.mock.calls[0]?.[1]).toMatchObject({
@@ -50,7 +50,7 @@ describe('a function of the user that listens', () => {
 
   it('may throw what has no text', () => {
     const warn = emitted();
-    callListener('no text', () => {
+    invokeListener('no text', () => {
       throw Object.create(null);
     });
     expect(warn.mock.calls[0]?.[0]).toContain('`no text` failed: object');

@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it } from 'vitest';
-import { CacheEntry } from '../../src/cache/entry.ts';
-import { CacheEvents } from '../../src/cache/cache-events.ts';
-import { type OriginRecord, profiles } from '../../src/lifecycle/index.ts';
+import { CacheEntry } from '../../../src/core/cache/entry.ts';
+import { CacheEvents } from '../../../src/core/cache/cache-events.ts';
+import { type OriginRecord, profiles } from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, outcomes, START, Story } from '../lifecycle/support.ts';
 
 /** What is told when the second record takes the place of the first. */
@@ -36,8 +36,8 @@ describe('a change of policy is reported', () => {
   });
 
   it.each([
-    ['an octet', 'abc', 'abd'],
-    ['the first octet', 'abc', 'xbc'],
+    ['an byte', 'abc', 'abd'],
+    ['the first byte', 'abc', 'xbc'],
     ['a shorter file', 'abc', 'ab'],
     ['a longer file', 'ab', 'abc'],
     ['an emptied file', 'abc', ''],
@@ -74,7 +74,7 @@ describe('a change of policy is reported', () => {
 });
 
 describe('no change is reported', () => {
-  it('for the same octets in the same state', () => {
+  it('for the same bytes in the same state', () => {
     expect(told(rules('abc'), rules('abc'), START)).toEqual([]);
     expect(told(made(outcomes.unavailable()), made(outcomes.unavailable({}, 410)), START)).toEqual([]);
   });

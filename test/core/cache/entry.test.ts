@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { CacheEntry } from '../../src/cache/entry.ts';
-import { type AnswerHeaders, type OriginRecord, type Outcome, profiles } from '../../src/lifecycle/index.ts';
+import { CacheEntry } from '../../../src/core/cache/entry.ts';
+import {
+  type AnswerHeaders,
+  type OriginRecord,
+  type Outcome,
+  profiles,
+} from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, outcomes, START, Story } from '../lifecycle/support.ts';
 
 const { rfc9309, google } = profiles;
@@ -22,7 +27,7 @@ describe('the rules of an entry', () => {
     expect(new CacheEntry(made(outcomes.unavailable()), rfc9309).file).toBeUndefined();
   });
 
-  it('are taken over from the entry before, as long as its octets and its profile are the same', () => {
+  it('are taken over from the entry before, as long as its bytes and its profile are the same', () => {
     const story = new Story();
     const first = new CacheEntry(story.meets(outcomes.success({ etag: '"1"' }, TEXT)), rfc9309);
     const { file } = first;
@@ -80,7 +85,7 @@ describe('the memory that an entry takes', () => {
   const LONG = 'x'.repeat(1_000);
   const answering = (headers: AnswerHeaders): Outcome => outcomes.success(headers, TEXT);
 
-  it('grows by the octets of the file, and by what is compiled from it', () => {
+  it('grows by the bytes of the file, and by what is compiled from it', () => {
     const grown = sizeOf(outcomes.success({}, TEXT + '#'.repeat(1_000))) - sizeOf(outcomes.success({}, TEXT));
     expect(grown).toBe(1_000);
     const entry = new CacheEntry(made(outcomes.success({}, TEXT)), rfc9309);

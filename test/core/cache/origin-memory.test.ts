@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { OriginMemory } from '../../src/cache/origin-memory.ts';
-import { profiles } from '../../src/lifecycle/index.ts';
-import { VirtualClock } from '../support/client.ts';
+import { OriginMemory } from '../../../src/core/cache/origin-memory.ts';
+import { profiles } from '../../../src/core/lifecycle/index.ts';
+import { VirtualClock } from '../../support/client.ts';
 
 const A = 'https://a.example';
 const B = 'https://b.example';

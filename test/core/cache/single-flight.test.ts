@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { LightAbortSignal } from '../../src/base/index.ts';
-import { SingleFlight } from '../../src/cache/single-flight.ts';
+import type { LightAbortSignal } from '../../../src/core/base/index.ts';
+import { SingleFlight } from '../../../src/core/cache/single-flight.ts';
 
 /** Flights that land when they are told to. */
 function hangar() {

@@ -1,8 +1,8 @@
 import { MockAgent } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { RobotsClient } from '../../src/index.ts';
-import { lookupIn } from '../support/internet.ts';
-import { startSite } from '../support/site.ts';
+import { RobotsClient } from '../../../src/index.ts';
+import { lookupIn } from '../../support/internet.ts';
+import { startSite } from '../../support/site.ts';
 
 const RULES = { '/robots.txt': { body: 'User-agent: *\nDisallow: /private' } };
 const REFUSED = {

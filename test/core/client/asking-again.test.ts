@@ -5,9 +5,9 @@ import type {
   PolicyChangeMessage,
   RobotsClient,
   RobotsClientOptions,
-} from '../../src/index.ts';
-import { START, testClient } from '../support/client.ts';
-import { Chance } from '../support/random.ts';
+} from '../../../src/index.ts';
+import { START, testClient } from '../../support/client.ts';
+import { Chance } from '../../support/random.ts';
 
 const ORIGINS = 12;
 const originOf = (number: number): string => `https://site-${number}.example`;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { profiles, type RobotsClientOptions } from '../../src/index.ts';
-import { DAY, HOUR, type TestClient, testClient } from '../support/client.ts';
-import { type Answer, type Site, startSite } from '../support/site.ts';
-import { opened } from '../support/opened.ts';
+import { profiles, type RobotsClientOptions } from '../../../src/index.ts';
+import { DAY, HOUR, type TestClient, testClient } from '../../support/client.ts';
+import { type Answer, type Site, startSite } from '../../support/site.ts';
+import { opened } from '../../support/opened.ts';
 
 async function setUp(
   answers: Answer | readonly Answer[],

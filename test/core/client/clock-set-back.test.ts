@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DAY, HOUR, MINUTE, SECOND, testClient } from '../support/client.ts';
+import { DAY, HOUR, MINUTE, SECOND, testClient } from '../../support/client.ts';
 
 const URL = 'https://example.com/page';
 

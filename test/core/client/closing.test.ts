@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { testClient } from '../support/client.ts';
+import { testClient } from '../../support/client.ts';
 
 /** A source that never yields, and whether it was closed. */
 function silence() {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { profiles, type RobotsClient } from '../../src/index.ts';
-import { DAY, HOUR, MINUTE, SECOND, START, type VirtualClock } from '../support/client.ts';
-import { answer, type Script, type Site, startRawSite, startSite } from '../support/site.ts';
-import { opened, openedSite as site, openedClient as client } from '../support/opened.ts';
+import { profiles, type RobotsClient } from '../../../src/index.ts';
+import { DAY, HOUR, MINUTE, SECOND, START, type VirtualClock } from '../../support/client.ts';
+import { answer, type Script, type Site, startRawSite, startSite } from '../../support/site.ts';
+import { opened, openedSite as site, openedClient as client } from '../../support/opened.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
 

@@ -6,11 +6,11 @@ import type {
   FetchMessage,
   PolicyChangeMessage,
   RobotsClientOptions,
-} from '../../src/index.ts';
-import { cacheChannels } from '../../src/cache/index.ts';
-import { decisionChannels } from '../../src/decision/index.ts';
-import { guardFetch } from '../../src/index.ts';
-import { DAY, HOUR, MINUTE, SECOND, testClient } from '../support/client.ts';
+} from '../../../src/index.ts';
+import { cacheChannels } from '../../../src/core/cache/index.ts';
+import { decisionChannels } from '../../../src/core/decision/index.ts';
+import { guardFetch } from '../../../src/index.ts';
+import { DAY, HOUR, MINUTE, SECOND, testClient } from '../../support/client.ts';
 
 const open: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -76,14 +76,14 @@ describe('diagnostics channels', () => {
     ]);
   });
 
-  it('canfetch:fetch as JSON has the number of octets in place of the body, which subscribers still have', async () => {
+  it('canfetch:fetch as JSON has the number of bytes in place of the body, which subscribers still have', async () => {
     const messages = heard<FetchMessage>('canfetch:fetch');
     const { client } = scripted([file('User-agent: *')]);
     await client.canFetch(URL_A);
     const { outcome } = messages[0]!;
     expect(outcome?.kind === 'success' && new TextDecoder().decode(outcome.body)).toBe('User-agent: *');
     expect(JSON.parse(JSON.stringify(messages[0]))).toMatchObject({
-      outcome: { kind: 'success', octets: 13 },
+      outcome: { kind: 'success', bytes: 13 },
     });
     expect(JSON.stringify(messages[0])).not.toContain('body');
   });

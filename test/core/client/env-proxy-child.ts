@@ -1,4 +1,4 @@
-import { RobotsClient } from '../../src/index.ts';
+import { RobotsClient } from '../../../src/index.ts';
 
 /** Asks for the robots.txt of a URL, then for the URL itself, with what this process was started with. */
 const url = process.argv[2] ?? '';

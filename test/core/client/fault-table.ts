@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
-import type { Play } from '../support/play.ts';
+import type { Play } from '../../support/play.ts';
 
 /** What is decided of `/x/page`, which {@link RULES} disallow. */
 export interface Expected {
@@ -55,12 +55,12 @@ const CODING = 'ERR_ROBOTS_CONTENT_CODING';
 const OK = 'HTTP/1.1 200 OK\r\n';
 
 const TRANSFER = 'ERR_ROBOTS_TRANSFER_CODING';
-const TRAILING = 'ERR_ROBOTS_TRAILING_OCTETS';
+const TRAILING = 'ERR_ROBOTS_TRAILING_BYTES';
 const PARTIAL = 'ERR_ROBOTS_PARTIAL_CONTENT';
 
 /** One chunk of a chunked body. */
-function chunk(octets: Uint8Array): Uint8Array {
-  return Buffer.concat([Buffer.from(`${octets.length.toString(16)}\r\n`), octets, Buffer.from('\r\n')]);
+function chunk(bytes: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
 }
 
 /** A whole answer. */
@@ -78,7 +78,7 @@ const CODINGS: readonly (readonly [coding: string, encode: (text: string) => Uin
 ];
 
 /** What may stand behind a coded stream. */
-const TRAILERS: readonly (readonly [what: string, octets: Uint8Array])[] = [
+const TRAILERS: readonly (readonly [what: string, bytes: Uint8Array])[] = [
   ['text', Buffer.from(RULES)],
   ['zeros', Buffer.alloc(21)],
   ['a gzip member', gzipSync(RULES)],
@@ -87,7 +87,7 @@ const TRAILERS: readonly (readonly [what: string, octets: Uint8Array])[] = [
 const bomb = Buffer.concat([Buffer.from(RULES), Buffer.alloc(64 << 20, '#\n')]);
 /** Bombs take seconds to make otherwise. */
 const quickly = { level: 1, params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
-/** Without the last octets of its checksum. */
+/** Without the last bytes of its checksum. */
 const truncatedGzip = gzipSync(RULES).subarray(0, -6);
 
 /** What goes wrong on the way to a robots.txt, and what comes of it. */
@@ -154,12 +154,12 @@ export const FAULTS: readonly Fault[] = [
   // Slowness
   { name: 'silence', plays: [[]], expected: broken(DEADLINE) },
   {
-    name: 'headers octet by octet',
+    name: 'headers byte by byte',
     plays: [[{ slowly: `${OK}x-long: ${'x'.repeat(999)}`, everyMs: 5 }]],
     expected: broken(DEADLINE),
   },
   {
-    name: 'a body octet by octet',
+    name: 'a body byte by byte',
     plays: [[`${OK}\r\n${RULES}`, { slowly: '#'.repeat(999), everyMs: 5 }]],
     expected: broken(DEADLINE, 200),
   },
@@ -186,7 +186,7 @@ export const FAULTS: readonly Fault[] = [
     expected: rules(),
   },
   {
-    name: 'endless chunks of one octet',
+    name: 'endless chunks of one byte',
     plays: [[`${OK}transfer-encoding: chunked\r\n\r\n`, { endless: '1\r\n#\r\n'.repeat(1_000) }]],
     expected: empty(),
   },
@@ -255,18 +255,18 @@ export const FAULTS: readonly Fault[] = [
   },
   ...CODINGS.flatMap(([coding, encode]): readonly Fault[] => [
     {
-      name: `${coding} of no octets, closed after the header`,
+      name: `${coding} of no bytes, closed after the header`,
       plays: [[`${OK}content-encoding: ${coding}\r\n\r\n`, 'end']],
       expected: broken(CODING, 200),
     },
     {
-      name: `${coding} of no octets, reset after the header`,
+      name: `${coding} of no bytes, reset after the header`,
       plays: [[`${OK}content-encoding: ${coding}\r\n\r\n`, 'reset']],
       // undici takes a reset for the end of a body without a length.
       expected: broken(CODING, 200),
     },
     {
-      name: `${coding} of no octets, as the header says`,
+      name: `${coding} of no bytes, as the header says`,
       plays: [answer(200, `content-encoding: ${coding}\r\n`)],
       expected: empty(),
       whole: true,
@@ -296,7 +296,7 @@ export const FAULTS: readonly Fault[] = [
     },
   ]),
   {
-    name: 'chunks of gzip with no octets',
+    name: 'chunks of gzip with no bytes',
     plays: [[`${OK}content-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`]],
     expected: broken(CODING, 200),
     whole: true,
@@ -362,7 +362,7 @@ export const FAULTS: readonly Fault[] = [
     whole: true,
   })),
   {
-    name: 'a 404 of HTTP/2.0, octet by octet',
+    name: 'a 404 of HTTP/2.0, byte by byte',
     plays: [[{ slowly: 'HTTP/2.0 404 Not Found\r\ncontent-length: 0\r\n\r\n', everyMs: 0 }]],
     expected: broken(MALFORMED),
     overFetch: unavailable(404, 0),

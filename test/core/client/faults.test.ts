@@ -1,13 +1,13 @@
 import { connect, createServer } from 'node:net';
 import { Agent } from 'undici';
 import { describe, expect, it } from 'vitest';
-import type { Decision, RobotsClientOptions } from '../../src/index.ts';
-import { type Identity, makeAuthority, selfSigned } from '../support/certificates.ts';
-import { DAY, testClient } from '../support/client.ts';
-import { type Play, play } from '../support/play.ts';
-import { type Site, startRawSite } from '../support/site.ts';
+import type { Decision, RobotsClientOptions } from '../../../src/index.ts';
+import { type Identity, makeAuthority, selfSigned } from '../../support/certificates.ts';
+import { DAY, testClient } from '../../support/client.ts';
+import { type Play, play } from '../../support/play.ts';
+import { type Site, startRawSite } from '../../support/site.ts';
 import { DEADLINE, type Expected, type Fault, FAULTS, RULES } from './fault-table.ts';
-import { opened } from '../support/opened.ts';
+import { opened } from '../../support/opened.ts';
 
 const authority = makeAuthority();
 const host = 'localhost';
@@ -53,10 +53,10 @@ async function stage(plays: readonly Play[], identity?: Identity): Promise<Site>
   return opened(site);
 }
 
-/** Passes octets on to `port` and back, and closes the connection after so many of them, in the middle of a TLS record. */
+/** Passes bytes on to `port` and back, and closes the connection after so many of them, in the middle of a TLS record. */
 async function startCuttingRelay(
   port: number,
-  octets: number,
+  bytes: number,
 ): Promise<AsyncDisposable & { readonly origin: string }> {
   const server = createServer((client) => {
     let passed = 0;
@@ -64,10 +64,10 @@ async function startCuttingRelay(
     for (const socket of [client, site]) socket.on('error', () => {});
     client.pipe(site);
     site.on('data', (chunk: Buffer) => {
-      if (passed > octets) return;
+      if (passed > bytes) return;
       passed += chunk.length;
       client.write(chunk);
-      if (passed > octets) client.end();
+      if (passed > bytes) client.end();
     });
     client.once('close', () => site.destroy());
   });
@@ -107,8 +107,8 @@ describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
     expectDecision(await client.check(`${origin}/x/page`), expected);
     expectDecision(await client.check(`${origin}/x/page`), expected);
     expect(site.requests.length).toBe(fault.requests ?? (fault.tls === undefined ? 1 : 0));
-    // What buffers on the way take in comes on top of what is read. A deadline bounds the time, not the octets.
-    if (expected.error !== DEADLINE) expect(site.octetsSent()).toBeLessThan(16 << 20);
+    // What buffers on the way take in comes on top of what is read. A deadline bounds the time, not the bytes.
+    if (expected.error !== DEADLINE) expect(site.bytesSent()).toBeLessThan(16 << 20);
     if (fault.whole === true) return;
     // A fetch of the platform may also go on with a handshake that nobody waits for.
     await (name === 'fetch' ? site.left() : site.idle());
@@ -149,7 +149,7 @@ describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
     });
   });
 
-  it('an honest answer, octet by octet', async () => {
+  it('an honest answer, byte by byte', async () => {
     const answer = `HTTP/1.1 200 OK\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`;
     const site = await stage([[{ slowly: answer, everyMs: 0 }]]);
     const { client } = testClient(options);

@@ -1,12 +1,12 @@
 // Loaded before any time is counted: a clock that moves on by itself would take the loading for idleness.
-import '../../src/client/robots-requests.ts';
+import '../../../src/core/client/robots-requests.ts';
 import { describe, expect, it } from 'vitest';
-import { guardFetch, type RobotsClientOptions } from '../../src/index.ts';
-import { virtualClock, type VirtualClock } from '../../src/testing/index.ts';
+import { guardFetch, type RobotsClientOptions } from '../../../src/index.ts';
+import { virtualClock, type VirtualClock } from '../../../src/extras/testing/index.ts';
 import { booked } from '../pacing/support.ts';
-import { SECOND } from '../support/client.ts';
-import { ScriptedStore } from '../support/store.ts';
-import { runs } from '../support/thorough.ts';
+import { SECOND } from '../../support/client.ts';
+import { ScriptedStore } from '../../support/store.ts';
+import { runs } from '../../support/thorough.ts';
 import { settled, startProcess } from './store-support.ts';
 
 const SITE = 'https://slow.example';
@@ -194,7 +194,7 @@ describe('a slot given back', () => {
 });
 
 describe('a pause that the site asks one process for', () => {
-  it('moves the timetable of the fleet at once', async () => {
+  it('moves the schedule of the fleet at once', async () => {
     const { clock, robots, after } = startFleet(3);
     await after(0);
     robots[0]!.report(SITE, { reachable: true, retryAfter: '60' });
@@ -316,8 +316,8 @@ describe('a store that cannot reserve', () => {
 describe('for any calls of the processes of a fleet', () => {
   it('no two of their requests are closer than the delay, and none leaves in a pause', async () => {
     const { default: fc } = await import('fast-check');
-    const { Pacer } = await import('../../src/pacing/pacer.ts');
-    const { paceOf } = await import('../../src/pacing/index.ts');
+    const { Pacer } = await import('../../../src/core/pacing/pacer.ts');
+    const { paceOf } = await import('../../../src/core/pacing/index.ts');
     const { decisionFor } = await import('../pacing/support.ts');
     const step = fc.record({
       member: fc.nat(2),

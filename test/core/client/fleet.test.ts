@@ -1,10 +1,10 @@
 // Loaded before any time is counted.
-import '../../src/client/robots-requests.ts';
+import '../../../src/core/client/robots-requests.ts';
 import { describe, expect, it } from 'vitest';
-import type { FetchFunction, RobotsClientOptions, RobotsStore } from '../../src/index.ts';
-import { SECOND } from '../support/client.ts';
-import { eventually } from '../support/eventually.ts';
-import { ScriptedStore } from '../support/store.ts';
+import type { FetchFunction, RobotsClientOptions, RobotsStore } from '../../../src/index.ts';
+import { SECOND } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ScriptedStore } from '../../support/store.ts';
 import { type Process, RULES, settled, siteWith, startClock, startProcess } from './store-support.ts';
 
 function setUp() {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ftpTransport } from '../../src/fetch/ftp.ts';
-import { type RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
-import { DAY, HOUR, MINUTE, SECOND, START, testClient, type VirtualClock } from '../support/client.ts';
-import { type FtpScript, type FtpSite, startFtpSite } from '../support/ftp-site.ts';
-import { type FtpServer, startVsftpd, vsftpdProgram } from '../support/vsftpd.ts';
+import { ftpTransport } from '../../../src/extras/ftp/ftp.ts';
+import { type RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
+import { DAY, HOUR, MINUTE, SECOND, START, testClient, type VirtualClock } from '../../support/client.ts';
+import { type FtpScript, type FtpSite, startFtpSite } from '../../support/ftp-site.ts';
+import { type FtpServer, startVsftpd, vsftpdProgram } from '../../support/vsftpd.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n';
 const open: { close(): Promise<unknown> }[] = [];

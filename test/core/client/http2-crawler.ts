@@ -1,7 +1,7 @@
-import { RobotsClient } from '../../src/index.ts';
-import { makeAuthority } from '../support/certificates.ts';
-import { h2, startHttp2Site } from '../support/http2-site.ts';
-import { lookupIn } from '../support/internet.ts';
+import { RobotsClient } from '../../../src/index.ts';
+import { makeAuthority } from '../../support/certificates.ts';
+import { h2, startHttp2Site } from '../../support/http2-site.ts';
+import { lookupIn } from '../../support/internet.ts';
 
 /** A crawler of sites whose answers over HTTP/2 have a field that they must not have. Tells what it decided. */
 process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compileScript, startWorker } from '../support/workers.ts';
+import { compileScript, startWorker } from '../../support/workers.ts';
 
 // RFC 9113 §8.2.2: "Any message containing connection-specific header fields MUST be treated as malformed". Node ends the
 // process when the session of such a message is collected before its stream: with a small young generation, soon.

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Agent } from 'undici';
-import type { RobotsClientOptions } from '../../src/index.ts';
-import { robotsInterceptor } from '../../src/guard/undici/undici.ts';
-import { makeAuthority } from '../support/certificates.ts';
-import { testClient, type TestClient } from '../support/client.ts';
-import { eventually } from '../support/eventually.ts';
+import type { RobotsClientOptions } from '../../../src/index.ts';
+import { robotsInterceptor } from '../../../src/guards/undici/undici.ts';
+import { makeAuthority } from '../../support/certificates.ts';
+import { testClient, type TestClient } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import {
   CANCEL,
   h2,
@@ -16,9 +16,9 @@ import {
   INTERNAL_ERROR,
   NO_ERROR,
   startHttp2Site,
-} from '../support/http2-site.ts';
-import { lookupIn } from '../support/internet.ts';
-import { startProxy } from '../support/proxy.ts';
+} from '../../support/http2-site.ts';
+import { lookupIn } from '../../support/internet.ts';
+import { startProxy } from '../../support/proxy.ts';
 
 const RULES = 'User-agent: *\nDisallow: /x\n';
 /** No second address, which a busy machine would take too long to try. */
@@ -47,12 +47,12 @@ const empty: Expected = { state: 'rules', allowed: true, status: 200 };
 const whole = [h2.headers(200), h2.data(RULES, true)];
 const half = RULES.slice(0, 14);
 const bomb = gzipSync(Buffer.concat([Buffer.from(RULES), Buffer.alloc(64 << 20, '#\n')]), { level: 1 });
-const frames = (octets: Uint8Array): Buffer[] =>
-  Array.from({ length: Math.ceil(octets.length / 16_384) }, (_, at) =>
-    h2.data(octets.subarray(at * 16_384, (at + 1) * 16_384)),
+const frames = (bytes: Uint8Array): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / 16_384) }, (_, at) =>
+    h2.data(bytes.subarray(at * 16_384, (at + 1) * 16_384)),
   );
 
-/** Lines of 16,011 octets as HTTP/1.1 writes them, and how long a last one may be. */
+/** Lines of 16,011 bytes as HTTP/1.1 writes them, and how long a last one may be. */
 const long: readonly string[] = Array.from({ length: 4 }, () => 'a'.repeat(16_000));
 const FITTING = 65_536 - ':status: 200\r\n'.length - 4 * 16_011 - 'x-last: \r\n'.length;
 
@@ -135,19 +135,19 @@ const FAULTS: readonly (readonly [name: string, play: Http2Play, expected: Expec
     [...Array.from({ length: 100 }, () => h2.headers(103)), ...whole],
     broken('ERR_ROBOTS_MALFORMED'),
   ],
-  ['a field of 16,000 octets', [h2.headers(200, { 'x-a': 'a'.repeat(16_000) }), h2.data(RULES, true)], rules],
+  ['a field of 16,000 bytes', [h2.headers(200, { 'x-a': 'a'.repeat(16_000) }), h2.data(RULES, true)], rules],
   [
     'a field that is none',
     [h2.headers(200, { 'transfer-encoding': 'chunked' }), h2.data(RULES, true)],
     broken(/./),
   ],
   [
-    'a header section of 65,536 octets',
+    'a header section of 65,536 bytes',
     [h2.headers(200, { 'x-long0': long, 'x-last': 'a'.repeat(FITTING) }), h2.data(RULES, true)],
     rules,
   ],
   [
-    'a header section of 65,537 octets',
+    'a header section of 65,537 bytes',
     [h2.headers(200, { 'x-long0': long, 'x-last': 'a'.repeat(FITTING + 1) }), h2.data(RULES, true)],
     broken('UND_ERR_HEADERS_OVERFLOW'),
   ],

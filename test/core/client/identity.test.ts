@@ -1,10 +1,10 @@
 import { Agent, MockAgent, ProxyAgent } from 'undici';
 import { describe, expect, it } from 'vitest';
-import type { RobotsClientOptions } from '../../src/index.ts';
-import { DAY } from '../support/client.ts';
-import { startProxy } from '../support/proxy.ts';
-import { answer, type Site } from '../support/site.ts';
-import { opened, openedSite as site, openedClient as client } from '../support/opened.ts';
+import type { RobotsClientOptions } from '../../../src/index.ts';
+import { DAY } from '../../support/client.ts';
+import { startProxy } from '../../support/proxy.ts';
+import { answer, type Site } from '../../support/site.ts';
+import { opened, openedSite as site, openedClient as client } from '../../support/opened.ts';
 
 const RULES = { body: 'User-agent: *\nDisallow: /x\n' };
 const OVER: readonly (readonly [name: string, RobotsClientOptions])[] = [

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { RobotsClient, RobotsClientOptions } from '../../src/index.ts';
+import type { RobotsClient, RobotsClientOptions } from '../../../src/index.ts';
 
-import { answer, type Site, startRawSite, startSite } from '../support/site.ts';
-import { opened, openedClient, openedSite } from '../support/opened.ts';
+import { answer, type Site, startRawSite, startSite } from '../../support/site.ts';
+import { opened, openedClient, openedSite } from '../../support/opened.ts';
 
 const client = (options?: RobotsClientOptions): RobotsClient => openedClient(options).robots;
 const BODY = 'User-agent: *\nDisallow: /x\n';
@@ -50,7 +50,7 @@ describe('under load', () => {
       transport: {
         fetch: async (url) => {
           requested.add(url);
-          // Some are large: then the octets are the bound.
+          // Some are large: then the bytes are the bound.
           return new Response(requested.size % 10 === 0 ? BODY + '#'.repeat(100_000) : BODY);
         },
       },

@@ -1,15 +1,15 @@
 import { channel } from 'node:diagnostics_channel';
 import { format } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { attemptLine } from '../../src/client/debug-lines.ts';
-import type { FetchMessage } from '../../src/index.ts';
-import { afterEachTest } from '../support/after-each-test.ts';
-import { START } from '../support/client.ts';
+import { attemptLine } from '../../../src/core/client/debug-lines.ts';
+import type { FetchMessage } from '../../../src/index.ts';
+import { afterEachTest } from '../../support/after-each-test.ts';
+import { START } from '../../support/client.ts';
 
 /** The package as a process loads it for the first time: what is done once is not done yet. */
-async function loaded(): Promise<typeof import('../../src/index.ts')> {
+async function loaded(): Promise<typeof import('../../../src/index.ts')> {
   vi.resetModules();
-  return import('../../src/index.ts');
+  return import('../../../src/index.ts');
 }
 
 const transport = {
@@ -42,7 +42,7 @@ describe('NODE_DEBUG=canfetch', () => {
   /** Loads the package in a process whose `NODE_DEBUG` has, or has not, `canfetch`, and returns the lines to come. */
   async function debugged(
     enabled: boolean,
-  ): Promise<{ lines: string[]; client: import('../../src/index.ts').RobotsClient }> {
+  ): Promise<{ lines: string[]; client: import('../../../src/index.ts').RobotsClient }> {
     const { RobotsClient } = await loaded();
     const lines: string[] = [];
     const log = Object.assign((...values: unknown[]) => void lines.push(format(...values)), { enabled });
@@ -75,7 +75,7 @@ describe('NODE_DEBUG=canfetch', () => {
     await client.check('https://a.example/');
     await client.check('https://down.example/');
     expect(lines).toEqual([
-      'attempt https://a.example/robots.txt: success, 200, 33 octets, 0 ms',
+      'attempt https://a.example/robots.txt: success, 200, 33 bytes, 0 ms',
       'disallowed https://a.example/private%E2%80%AE for ExampleBot: rule, line 2 (disallow: /private), from network',
       'allowed https://a.example/ for ExampleBot: no-rule, from memory',
       'attempt https://down.example/robots.txt: unreachable, ERR_ROBOTS_FETCH_FAILED, 0 ms',

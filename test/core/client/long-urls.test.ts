@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { guardFetch } from '../../src/index.ts';
-import { parseRobots } from '../../src/rules/index.ts';
-import { testClient } from '../support/client.ts';
+import { guardFetch } from '../../../src/index.ts';
+import { parseRobots } from '../../../src/core/rules/index.ts';
+import { testClient } from '../../support/client.ts';
 
 const TOO_LONG = `https://example.com/${'a'.repeat(65_536)}`;
 const refused = expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL' });
 
-describe('a URL of more than 65,536 octets', () => {
+describe('a URL of more than 65,536 bytes', () => {
   it('is refused by every question, and nothing is fetched for it', async () => {
     const fetched: string[] = [];
     const { client } = testClient({

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
-import { RobotsFile } from '../../src/rules/file.ts';
-import { usedBytes } from '../support/garbage.ts';
+import { RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
+import { RobotsFile } from '../../../src/core/rules/file.ts';
+import { usedBytes } from '../../support/garbage.ts';
 
 const open: RobotsClient[] = [];
 

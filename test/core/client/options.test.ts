@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns';
 import { Agent } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { profiles, RobotsClient, type RobotsClientOptions, RobotsError } from '../../src/index.ts';
+import { profiles, RobotsClient, type RobotsClientOptions, RobotsError } from '../../../src/index.ts';
 
 /** What a caller without types, or with wrong ones, might give. */
 function constructWith(options: unknown): () => RobotsClient {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { profiles } from '../../src/index.ts';
-import { HOUR, MINUTE, SECOND, START, testClient } from '../support/client.ts';
-import { openedSite as site, openedClient as client } from '../support/opened.ts';
+import { profiles } from '../../../src/index.ts';
+import { HOUR, MINUTE, SECOND, START, testClient } from '../../support/client.ts';
+import { openedSite as site, openedClient as client } from '../../support/opened.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { RobotsClient } from '../../src/index.ts';
-import { DistinctOrigins } from '../../src/url/index.ts';
+import { RobotsClient } from '../../../src/index.ts';
+import { DistinctOrigins } from '../../../src/core/url/index.ts';
 
 it('a prefetch keeps the first thousand invalid URLs, and counts all', async () => {
   await using client = new RobotsClient();

@@ -14,11 +14,11 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { guardFetch, type RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
-import { ProxyDispatcher } from '../../src/net/proxy-dispatcher.ts';
-import { testClient } from '../support/client.ts';
-import { type Proxy, type ProxyOptions, startProxy } from '../support/proxy.ts';
-import { type Script, type Site, startSite } from '../support/site.ts';
+import { guardFetch, type RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
+import { ProxyDispatcher } from '../../../src/core/net/proxy-dispatcher.ts';
+import { testClient } from '../../support/client.ts';
+import { type Proxy, type ProxyOptions, startProxy } from '../../support/proxy.ts';
+import { type Script, type Site, startSite } from '../../support/site.ts';
 
 const open: AsyncDisposable[] = [];
 let before: Dispatcher;

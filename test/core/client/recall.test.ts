@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { RobotsClient } from '../../src/index.ts';
-import { QUESTIONS } from '../../src/decision/index.ts';
+import { RobotsClient } from '../../../src/index.ts';
+import { QUESTIONS } from '../../../src/core/decision/index.ts';
 
 it('a known origin is decided synchronously, and a refresh ahead is started once', async () => {
   let now = 0;

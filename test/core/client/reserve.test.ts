@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type PacingOptions, RobotsClient } from '../../src/index.ts';
-import { fakeOrigin, virtualClock } from '../../src/testing/index.ts';
+import { type PacingOptions, RobotsClient } from '../../../src/index.ts';
+import { fakeOrigin, virtualClock } from '../../../src/extras/testing/index.ts';
 import { A, B, booked, closing, laidDown, SLOW } from '../pacing/support.ts';
 
 describe('reserve', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Decision, RobotsClientOptions } from '../../src/index.ts';
-import { profiles } from '../../src/index.ts';
-import { DAY, HOUR, type TestClient, testClient, VirtualClock } from '../support/client.ts';
-import { type Answer, type Site, startSite } from '../support/site.ts';
-import { ScriptedStore } from '../support/store.ts';
-import { opened } from '../support/opened.ts';
+import type { Decision, RobotsClientOptions } from '../../../src/index.ts';
+import { profiles } from '../../../src/index.ts';
+import { DAY, HOUR, type TestClient, testClient, VirtualClock } from '../../support/client.ts';
+import { type Answer, type Site, startSite } from '../../support/site.ts';
+import { ScriptedStore } from '../../support/store.ts';
+import { opened } from '../../support/opened.ts';
 
 function client(options?: RobotsClientOptions): TestClient {
   const made = testClient(options);
@@ -22,7 +22,7 @@ async function setUp(
 }
 
 const RULES = 'User-agent: *\nDisallow: /x\n';
-/** Goes on past the 512,000 octets that are read. */
+/** Goes on past the 512,000 bytes that are read. */
 const LONG: Answer = { body: `${RULES}${'# and so on\n'.repeat(50_000)}Disallow: /y\n` };
 const PAGE: Answer = { headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>Home</title>' };
 const CHALLENGE: Answer = { ...PAGE, status: 403, body: '<html><title>Vercel Security Checkpoint</title>' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readOptions } from '../../src/client/settings.ts';
-import { profiles, RobotsClient } from '../../src/index.ts';
-import { VERSION } from '../../src/base/index.ts';
+import { readOptions } from '../../../src/core/client/settings.ts';
+import { profiles, RobotsClient } from '../../../src/index.ts';
+import { VERSION } from '../../../src/core/base/index.ts';
 
 describe('the defaults of a client', () => {
   it('are those that its options state', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { canFetch, RobotsClient } from '../../src/index.ts';
-import { DAY, HOUR, MINUTE } from '../support/client.ts';
-import { eventually } from '../support/eventually.ts';
-import { answer, type Handler, type Site } from '../support/site.ts';
-import { openedSite as site, openedClient as client } from '../support/opened.ts';
+import { canFetch, RobotsClient } from '../../../src/index.ts';
+import { DAY, HOUR, MINUTE } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { answer, type Handler, type Site } from '../../support/site.ts';
+import { openedSite as site, openedClient as client } from '../../support/opened.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
 

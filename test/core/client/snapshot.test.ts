@@ -7,9 +7,9 @@ import {
   type RestoreRejection,
   type RobotsClient,
   type RobotsClientOptions,
-} from '../../src/index.ts';
-import { DAY, HOUR, SECOND, testClient } from '../support/client.ts';
-import { ScriptedStore } from '../support/store.ts';
+} from '../../../src/index.ts';
+import { DAY, HOUR, SECOND, testClient } from '../../support/client.ts';
+import { ScriptedStore } from '../../support/store.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
 

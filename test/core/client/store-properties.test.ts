@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { RobotsClient, type RobotsStore } from '../../src/index.ts';
-import { virtualClock } from '../../src/testing/index.ts';
-import fc from '../support/fast-check.ts';
-import { ScriptedStore } from '../support/store.ts';
-import { runs } from '../support/thorough.ts';
+import { RobotsClient, type RobotsStore } from '../../../src/index.ts';
+import { virtualClock } from '../../../src/extras/testing/index.ts';
+import fc from '../../support/fast-check.ts';
+import { ScriptedStore } from '../../support/store.ts';
+import { runs } from '../../support/thorough.ts';
 
 const FORBIDS = 'User-agent: *\nDisallow: /private\n';
 const ORIGINS = ['https://a.example', 'https://b.example', 'https://c.example:8443'];

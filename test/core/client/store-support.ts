@@ -3,15 +3,15 @@ import {
   type RobotsClientOptions,
   type RobotsStore,
   type StoreEvent,
-} from '../../src/index.ts';
+} from '../../../src/index.ts';
 import {
   fakeOrigin,
   type FakeOrigin,
   type FakeScript,
   virtualClock,
   type VirtualClock,
-} from '../../src/testing/index.ts';
-import { opened } from '../support/opened.ts';
+} from '../../../src/extras/testing/index.ts';
+import { opened } from '../../support/opened.ts';
 
 export const RULES = 'User-agent: *\nDisallow: /private\n';
 

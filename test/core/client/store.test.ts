@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { profiles, type RobotsStore } from '../../src/index.ts';
-import { DAY, HOUR, SECOND } from '../support/client.ts';
-import { eventually } from '../support/eventually.ts';
-import { ScriptedStore } from '../support/store.ts';
+import { profiles, type RobotsStore } from '../../../src/index.ts';
+import { DAY, HOUR, SECOND } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ScriptedStore } from '../../support/store.ts';
 import { RULES, settled, siteWith, startClock, startProcess } from './store-support.ts';
 
 function setUp() {
@@ -408,7 +408,7 @@ describe('a store that fails', () => {
     ['text', 'OK', 'rejected damaged'],
     ['a number', 7, 'rejected damaged'],
     ['an object', { allowed: true }, 'rejected damaged'],
-    ['octets', Buffer.from('{}'), 'rejected damaged'],
+    ['bytes', Buffer.from('{}'), 'rejected damaged'],
     ['a megabyte', 'x'.repeat(2_000_000), 'rejected too-large'],
   ])('to return the stored value (%s) costs a miss and events', async (_, value, event) => {
     const { clock, store } = setUp();

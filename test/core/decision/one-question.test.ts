@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { QUESTIONS } from '../../src/decision/index.ts';
-import { guardFetch, RobotsClient } from '../../src/index.ts';
-import { LocatedUrl } from '../../src/url/index.ts';
+import { QUESTIONS } from '../../../src/core/decision/index.ts';
+import { guardFetch, RobotsClient } from '../../../src/index.ts';
+import { LocatedUrl } from '../../../src/core/url/index.ts';
 
 const open: RobotsClient[] = [];
 

@@ -35,7 +35,7 @@ describe.each(TRANSPORTS)('the body limit over %s', (_name, make) => {
     expect(body === file.slice(0, file.lastIndexOf('\n') + 1)).toBe(true);
   });
 
-  it.each(['\n', '\r', '\r\nmore'])('keeps a line whose terminator %j is the next octet', async (end) => {
+  it.each(['\n', '\r', '\r\nmore'])('keeps a line whose terminator %j is the next byte', async (end) => {
     const file = lines(LIMIT);
     const { body, truncated } = await read(`${file}${end}`);
     expect(truncated).toBe(true);

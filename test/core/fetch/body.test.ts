@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { readBody, readStart } from '../../src/fetch/body.ts';
-import { decode } from '../../src/fetch/decode.ts';
-import type { Decode, TransportResponse } from '../../src/fetch/transport.ts';
-import fc from '../support/fast-check.ts';
+import { readBody, readStart } from '../../../src/core/fetch/body.ts';
+import { decode } from '../../../src/core/fetch/decode.ts';
+import type { Decode, TransportResponse } from '../../../src/core/fetch/transport.ts';
+import fc from '../../support/fast-check.ts';
 import { text } from './context.ts';
 
 const FAILURE = new Error('the network failed');
@@ -36,7 +36,7 @@ const response = (body: AsyncIterable<Uint8Array>): TransportResponse => ({
   discard: () => undefined,
 });
 
-describe.each(BODIES)('a body with a limit of 8 octets, from %s', (_name, make) => {
+describe.each(BODIES)('a body with a limit of 8 bytes, from %s', (_name, make) => {
   const read = async (...parts: string[]) => {
     const { body, truncated } = await readBody(response(make(parts)), 8);
     expect(body.buffer.byteLength).toBe(body.byteLength);
@@ -125,35 +125,35 @@ describe('a coded body', () => {
     ...more,
   });
   const gzip = (value: string): string => gzipSync(value).toString('latin1');
-  const octets = (value: string, breaks = false): AsyncIterable<Uint8Array> => latin1Chunks([value], breaks);
+  const bytes = (value: string, breaks = false): AsyncIterable<Uint8Array> => latin1Chunks([value], breaks);
 
-  it('is decoded, and its decoded octets are limited', async () => {
-    const whole = await readBody(coded('gzip', octets(gzip('ab\ncd'))), 8);
+  it('is decoded, and its decoded bytes are limited', async () => {
+    const whole = await readBody(coded('gzip', bytes(gzip('ab\ncd'))), 8);
     expect([text(whole.body), whole.truncated]).toEqual(['ab\ncd', false]);
-    const cut = await readBody(coded('gzip', octets(gzip('ab\ncdefgh'))), 8);
+    const cut = await readBody(coded('gzip', bytes(gzip('ab\ncdefgh'))), 8);
     expect([text(cut.body), cut.truncated]).toEqual(['ab\n', true]);
   });
 
   it.each(['', 'identity'])('that names the coding %j is read as it is', async (coding) => {
-    expect(text((await readBody(coded(coding, octets('ab')), 8)).body)).toBe('ab');
+    expect(text((await readBody(coded(coding, bytes('ab')), 8)).body)).toBe('ab');
   });
 
   it('in an unknown coding is discarded', async () => {
     let discarded = 0;
-    const unknown = coded('zstd', octets('ab'), { discard: () => void discarded++ });
+    const unknown = coded('zstd', bytes('ab'), { discard: () => void discarded++ });
     await expect(readBody(unknown, 8)).rejects.toMatchObject({ code: 'ERR_ROBOTS_CONTENT_CODING' });
     expect(discarded).toBe(1);
   });
 
   it('that is damaged has the error of the coding; one that the network cuts, of the network', async () => {
-    await expect(readBody(coded('gzip', octets('no gzip')), 8)).rejects.toMatchObject({
+    await expect(readBody(coded('gzip', bytes('no gzip')), 8)).rejects.toMatchObject({
       code: 'ERR_ROBOTS_CONTENT_CODING',
       cause: expect.any(Error),
     });
-    await expect(readBody(coded('gzip', octets(`${gzip('ab')}more`)), 8)).rejects.toMatchObject({
-      code: 'ERR_ROBOTS_TRAILING_OCTETS',
+    await expect(readBody(coded('gzip', bytes(`${gzip('ab')}more`)), 8)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_TRAILING_BYTES',
     });
-    await expect(readBody(coded('gzip', octets(gzip('ab').slice(0, -9), true)), 8)).rejects.toBe(FAILURE);
+    await expect(readBody(coded('gzip', bytes(gzip('ab').slice(0, -9), true)), 8)).rejects.toBe(FAILURE);
   });
 
   it.each([
@@ -164,20 +164,20 @@ describe('a coded body', () => {
     [200, '1', false],
     [200, '10', false],
     [203, undefined, false],
-  ])('of no octets, with %i and Content-Length %j, is an empty file: %s', async (status, length, isFile) => {
+  ])('of no bytes, with %i and Content-Length %j, is an empty file: %s', async (status, length, isFile) => {
     const fields = length === undefined ? {} : { 'content-length': length };
     const read = readBody(coded('gzip', latin1Chunks([], false), { status }, fields), 8);
     if (isFile) expect((await read).body).toHaveLength(0);
     else await expect(read).rejects.toMatchObject({ code: 'ERR_ROBOTS_CONTENT_CODING' });
   });
 
-  it('may have twice the octets of the limit and 64 KiB, before it is decoded', async () => {
+  it('may have twice the bytes of the limit and 64 KiB, before it is decoded', async () => {
     const limits: number[] = [];
-    const watched: Decode = (source, _codings, { maxOctetsIn }) => {
-      limits.push(maxOctetsIn);
+    const watched: Decode = (source, _codings, { maxBytesIn }) => {
+      limits.push(maxBytesIn);
       return source;
     };
-    await readBody(coded('gzip', octets('ab'), { decode: watched }), 8);
+    await readBody(coded('gzip', bytes('ab'), { decode: watched }), 8);
     expect(limits).toEqual([65_552]);
   });
 });
@@ -198,7 +198,7 @@ describe('a stream of Node', () => {
 });
 
 describe('the chunks of a body', () => {
-  it('are copied: one of few octets would keep its slab', async () => {
+  it('are copied: one of few bytes would keep its slab', async () => {
     const slab = new Uint8Array(65_536).fill(0x61);
     async function* parts(): AsyncGenerator<Uint8Array> {
       yield slab.subarray(0, 3);

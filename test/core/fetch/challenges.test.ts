@@ -1,6 +1,6 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { play, type Play } from '../support/play.ts';
+import { play, type Play } from '../../support/play.ts';
 import { context, occurrence, PROFILE, TRANSPORTS } from './context.ts';
 
 const CHALLENGE = '<!DOCTYPE html><html><head><title>Just a moment...</title><script>_cf_chl_opt={}</script>';
@@ -96,7 +96,7 @@ describe.each(TRANSPORTS)('gatekeepers over %s', (_name, make) => {
     },
   );
 
-  it('are recognised by the octets that arrived before the deadline', async () => {
+  it('are recognised by the bytes that arrived before the deadline', async () => {
     const closed = occurrence();
     const { origin } = await rawSite((socket) => {
       socket.once('close', () => closed.happens());

@@ -1,9 +1,9 @@
 import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/lifecycle/outcome.ts';
-import { play } from '../support/play.ts';
-import { fetchTransport } from '../../src/fetch/fetch-transport.ts';
-import { undiciTransport } from '../../src/fetch/undici-transport.ts';
+import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
+import { play } from '../../support/play.ts';
+import { fetchTransport } from '../../../src/core/fetch/fetch-transport.ts';
+import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
 import { bodyOf, context, LIMIT, lines, occurrence, RULES, TRANSPORTS } from './context.ts';
 
 const CODINGS: readonly (readonly [field: string, encode: (text: string) => Uint8Array])[] = [
@@ -58,7 +58,7 @@ describe('content codings decoded here', () => {
     expect(bodyOf(await fetch(await encoded('deflate', deflateRawSync(RULES))))).toBe(RULES);
   });
 
-  it('counts decoded octets', async () => {
+  it('counts decoded bytes', async () => {
     const file = `${lines(LIMIT)}\nmore`;
     const outcome = await fetch(await encoded('gzip', gzipSync(file)));
     expect(outcome).toMatchObject({ kind: 'success', truncated: true });
@@ -89,11 +89,11 @@ describe('content codings decoded here', () => {
     });
     expect(await fetch(origin)).toMatchObject({ kind: 'success', truncated: true, body: new Uint8Array(0) });
     await closed.happened;
-    // 512,000 zeros are some 500 octets; what a few buffers on the way hold comes on top.
+    // 512,000 zeros are some 500 bytes; what a few buffers on the way hold comes on top.
     expect(sent).toBeLessThan(200_000);
   });
 
-  it('ends at the deadline for coded octets that decode to none', async () => {
+  it('ends at the deadline for coded bytes that decode to none', async () => {
     const emptyBlocks = Buffer.alloc(65_536);
     for (let at = 0; at + 5 <= emptyBlocks.byteLength; at += 5) emptyBlocks.set([0, 0, 0, 0xff, 0xff], at);
     const whole = emptyBlocks.subarray(0, 65_535);
@@ -168,7 +168,7 @@ describe('content codings decoded here', () => {
     expect(after.external + after.heapUsed - before.external - before.heapUsed).toBeLessThan(8 << 20);
   });
 
-  it('takes little memory for a body in segments of one octet', async () => {
+  it('takes little memory for a body in segments of one byte', async () => {
     const { origin } = await rawSite((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
       socket.end(`${'1\r\na\r\n1\r\n\n\r\n'.repeat(20_000)}0\r\n\r\n`);
@@ -218,7 +218,7 @@ describe('the end of a coded body', () => {
     ['deflate', (text) => deflateRawSync(text)],
     ['br', (text) => brotliCompressSync(text)],
   ];
-  const TRAILERS: readonly (readonly [what: string, octets: Uint8Array])[] = [
+  const TRAILERS: readonly (readonly [what: string, bytes: Uint8Array])[] = [
     ['text', Buffer.from(RULES)],
     ['one zero', Buffer.alloc(1)],
     ['zeros and a gzip member', Buffer.concat([Buffer.alloc(8), gzipSync(RULES)])],
@@ -236,7 +236,7 @@ describe('the end of a coded body', () => {
             expect(await coded(coding, ...writes)).toMatchObject({
               kind: 'unreachable',
               status: 200,
-              error: 'ERR_ROBOTS_TRAILING_OCTETS',
+              error: 'ERR_ROBOTS_TRAILING_BYTES',
             });
           }
         }
@@ -257,13 +257,13 @@ describe('the end of a coded body', () => {
       expect(await coded(coding, encode(''))).toMatchObject({ kind: 'success', body: new Uint8Array(0) });
     });
 
-    it('reads it in segments of one octet', async () => {
+    it('reads it in segments of one byte', async () => {
       const { origin } = await rawSite((socket) => {
         const stream = encode(RULES);
         socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: ${coding}\r\ntransfer-encoding: chunked\r\n\r\n`);
-        for (const octet of stream) {
+        for (const byte of stream) {
           socket.write('1\r\n');
-          socket.write(Buffer.of(octet));
+          socket.write(Buffer.of(byte));
           socket.write('\r\n');
         }
         socket.write('0\r\n\r\n');
@@ -275,13 +275,13 @@ describe('the end of a coded body', () => {
       const inner = Buffer.concat([encode(RULES), Buffer.from('x')]);
       expect(await coded(`${coding}, gzip`, gzipSync(inner))).toMatchObject({
         kind: 'unreachable',
-        error: 'ERR_ROBOTS_TRAILING_OCTETS',
+        error: 'ERR_ROBOTS_TRAILING_BYTES',
       });
     });
   });
 
   it.each(['content-encoding: gzip\r\n', 'content-encoding: br\r\n', 'content-encoding: gzip, deflate\r\n'])(
-    'takes no octets at all for a file only with Content-Length: 0 (%j)',
+    'takes no bytes at all for a file only with Content-Length: 0 (%j)',
     async (fields) => {
       expect(await reply(fields)).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_CONTENT_CODING' });
       const chunked = await reply(`${fields}transfer-encoding: chunked\r\n`, Buffer.from('0\r\n\r\n'));
@@ -301,7 +301,7 @@ describe('the end of a coded body', () => {
     });
   });
 
-  it.each([1, 5])('refuses a gzip member whose octet %i from the end was changed', async (fromEnd) => {
+  it.each([1, 5])('refuses a gzip member whose byte %i from the end was changed', async (fromEnd) => {
     const stream = gzipSync(RULES);
     stream[stream.length - fromEnd]! ^= 1;
     expect(await coded('gzip', stream)).toMatchObject({ error: 'ERR_ROBOTS_CONTENT_CODING' });

@@ -1,10 +1,10 @@
-import type { FetchProfile, FetchRobotsOptions } from '../../src/fetch/options.ts';
-import { fetchTransport } from '../../src/fetch/fetch-transport.ts';
-import { fetchRobots } from '../../src/fetch/fetch-robots.ts';
-import type { Transport } from '../../src/fetch/transport.ts';
-import { undiciTransport } from '../../src/fetch/undici-transport.ts';
-import type { Outcome } from '../../src/lifecycle/outcome.ts';
-import { type Handler, type Script, type Site, startRawSite, startSite } from '../support/site.ts';
+import type { FetchProfile, FetchRobotsOptions } from '../../../src/core/fetch/options.ts';
+import { fetchTransport } from '../../../src/core/fetch/fetch-transport.ts';
+import { fetchRobots } from '../../../src/core/fetch/fetch-robots.ts';
+import type { Transport } from '../../../src/core/fetch/transport.ts';
+import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
+import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
+import { type Handler, type Script, type Site, startRawSite, startSite } from '../../support/site.ts';
 import { afterAll, afterEach } from 'vitest';
 
 export const AGENT = 'ExampleBot/1.0 (+https://example.com/bot)';
@@ -62,7 +62,7 @@ export function occurrence(): { readonly happened: Promise<void>; happens(): voi
   };
 }
 
-export const text = (octets: Uint8Array): string => Buffer.from(octets).toString('utf8');
+export const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
 
 export const bodyOf = (outcome: Outcome): string =>
   outcome.kind === 'success' ? text(outcome.body) : `(${outcome.kind})`;
@@ -72,7 +72,7 @@ export const LIMIT = 512_000;
 
 export const RULES = 'User-agent: *\nDisallow: /x\n';
 
-/** Whole lines, `octets` long without the terminator of the last. */
-export function lines(octets: number): string {
-  return `${'Disallow: /aaaaaaaa\n'.repeat(Math.ceil(octets / 20))}`.slice(0, octets - 1) + 'z';
+/** Whole lines, `bytes` long without the terminator of the last. */
+export function lines(bytes: number): string {
+  return `${'Disallow: /aaaaaaaa\n'.repeat(Math.ceil(bytes / 20))}`.slice(0, bytes - 1) + 'z';
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fetchTransport, type FetchedResponse } from '../../src/fetch/fetch-transport.ts';
+import { fetchTransport, type FetchedResponse } from '../../../src/core/fetch/fetch-transport.ts';
 import { bodyOf, context, occurrence, TRANSPORTS } from './context.ts';
 
 describe.each(TRANSPORTS)('failures over %s', (name, make) => {

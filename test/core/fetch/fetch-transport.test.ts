@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LightAbortController } from '../../src/base/index.ts';
-import { type FetchedResponse, fetchTransport } from '../../src/fetch/fetch-transport.ts';
+import { LightAbortController } from '../../../src/core/base/index.ts';
+import { type FetchedResponse, fetchTransport } from '../../../src/core/fetch/fetch-transport.ts';
 import { text } from './context.ts';
 
 const URL_OF_ROBOTS = new URL('http://example.com/robots.txt');
@@ -41,7 +41,7 @@ async function bodyOf(response: FetchedResponse): Promise<string> {
   return text(Buffer.concat(parts));
 }
 
-const octets = (value: string): Uint8Array => new TextEncoder().encode(value);
+const bytes = (value: string): Uint8Array => new TextEncoder().encode(value);
 
 describe('a redirect that the fetch hides', () => {
   it.each([
@@ -57,7 +57,7 @@ describe('a redirect that the fetch hides', () => {
 describe('the body of a fetch', () => {
   it('is read without empty chunks, and not cancelled', async () => {
     const { response, cancelled } = scripted({
-      chunks: [octets(''), octets('Al'), octets(''), octets('low')],
+      chunks: [bytes(''), bytes('Al'), bytes(''), bytes('low')],
     });
     expect(await bodyOf(response)).toBe('Allow');
     expect(cancelled()).toBe(0);
@@ -69,7 +69,7 @@ describe('the body of a fetch', () => {
   });
 
   it('is cancelled where reading ends early', async () => {
-    const { response, cancelled } = scripted({ chunks: [octets('a'), octets('b')] });
+    const { response, cancelled } = scripted({ chunks: [bytes('a'), bytes('b')] });
     for await (const chunk of (await request(async () => response)).body) {
       expect(text(chunk)).toBe('a');
       break;
@@ -78,7 +78,7 @@ describe('the body of a fetch', () => {
   });
 
   it('is cancelled by `discard`', async () => {
-    const { response, cancelled } = scripted({ chunks: [octets('a')] });
+    const { response, cancelled } = scripted({ chunks: [bytes('a')] });
     (await request(async () => response)).discard();
     expect(cancelled()).toBe(1);
     expect((await request(async () => scripted({ chunks: null }).response)).discard()).toBeUndefined();
@@ -87,7 +87,7 @@ describe('the body of a fetch', () => {
   it.each(['7\r\nUser-ag\r\n0\r\n\r\n', 'A;x=y\r\n', '00000010\r\nx'])(
     'is refused where it begins as a chunk: %j',
     async (body) => {
-      const read = bodyOf(scripted({ chunks: [octets(body)] }).response);
+      const read = bodyOf(scripted({ chunks: [bytes(body)] }).response);
       await expect(read).rejects.toMatchObject({ code: 'ERR_ROBOTS_TRANSFER_CODING' });
     },
   );
@@ -95,7 +95,7 @@ describe('the body of a fetch', () => {
   it.each(['7\n', 'add\n', '#\r\n7\r\n', 'Allow: /\r\n', 'g\r\n', '123456789\r\n'])(
     'is read where it begins otherwise: %j',
     async (body) => {
-      expect(await bodyOf(scripted({ chunks: [octets(body)] }).response)).toBe(body);
+      expect(await bodyOf(scripted({ chunks: [bytes(body)] }).response)).toBe(body);
     },
   );
 });

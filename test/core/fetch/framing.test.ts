@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { framingFault } from '../../src/fetch/framing.ts';
+import { framingFault } from '../../../src/core/fetch/framing.ts';
 
 const faultOf = (status: number, fields: Readonly<Record<string, string>> = {}): string | undefined =>
   framingFault({ status, headers: { get: (name) => fields[name] } });
@@ -100,7 +100,7 @@ describe('a content coding', () => {
     expect(codingFault(value, { decode })).toBeUndefined();
   });
 
-  it.each(CODED)('without an octet is an empty file: %j', (value) => {
+  it.each(CODED)('without an byte is an empty file: %j', (value) => {
     expect(codingFault(value, {}, '0')).toBeUndefined();
     expect(codingFault(value, { status: 204 })).toBeUndefined();
     expect(codingFault(value, {}, '20')).toBe('ERR_ROBOTS_CONTENT_CODING');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerHeaders, shortened } from '../../src/fetch/header-fields.ts';
+import { answerHeaders, shortened } from '../../../src/core/fetch/header-fields.ts';
 
 const read = (status: number, fields: Readonly<Record<string, string>>) =>
   answerHeaders({ status, headers: { get: (name) => fields[name] } });

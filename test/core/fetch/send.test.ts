@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { LightAbortController } from '../../src/base/index.ts';
-import { ReusedSockets } from '../../src/fetch/reused-sockets.ts';
-import { OWN_REQUEST } from '../../src/fetch/transport.ts';
+import { LightAbortController } from '../../../src/core/base/index.ts';
+import { StaleSocketRetry } from '../../../src/core/fetch/stale-socket-retry.ts';
+import { OWN_REQUEST } from '../../../src/core/fetch/transport.ts';
 
 /** The options that a dispatcher is called with. */
 async function sent(url: string) {
@@ -14,7 +14,7 @@ async function sent(url: string) {
   } as unknown as Dispatcher;
   const signal = new LightAbortController();
   const init = { headers: { accept: 'text/plain' }, signal, publicOnly: false };
-  await new ReusedSockets().send(dispatcher, new URL(url), init);
+  await new StaleSocketRetry().send(dispatcher, new URL(url), init);
   return { options: options!, signal };
 }
 

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { LightAbortController } from '../../src/base/index.ts';
-import { ReusedSockets } from '../../src/fetch/reused-sockets.ts';
+import { LightAbortController } from '../../../src/core/base/index.ts';
+import { StaleSocketRetry } from '../../../src/core/fetch/stale-socket-retry.ts';
 
 const ORIGIN = 'https://example.com';
 const URL_OF_ROBOTS = new URL(`${ORIGIN}/robots.txt`);
@@ -16,7 +16,7 @@ const closed = (): Error => Object.assign(new Error('closed'), { code: 'UND_ERR_
 /** Sockets of one dispatcher, whose events are emitted by hand. */
 function setUp() {
   const dispatcher = new EventEmitter();
-  const sockets = new ReusedSockets();
+  const sockets = new StaleSocketRetry();
   sockets.watch(dispatcher as unknown as Dispatcher);
   const emit = (...names: ('connect' | 'disconnect')[]): void => {
     for (const name of names) dispatcher.emit(name, new URL(ORIGIN));
@@ -91,7 +91,7 @@ describe('a dispatcher', () => {
   });
 
   it('without events counts as one that opens every socket', async () => {
-    const sockets = new ReusedSockets();
+    const sockets = new StaleSocketRetry();
     sockets.watch({ dispatch: () => true } as unknown as Dispatcher);
     let sent = 0;
     const send = async (): Promise<never> => {

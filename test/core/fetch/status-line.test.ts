@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { undiciTransport } from '../../src/fetch/undici-transport.ts';
-import { play } from '../support/play.ts';
+import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
+import { play } from '../../support/play.ts';
 import { bodyOf, context, RULES } from './context.ts';
 
 const WHOLE = `HTTP/1.1 200 OK\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`;

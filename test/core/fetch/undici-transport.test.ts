@@ -1,7 +1,7 @@
 import { Agent, MockAgent } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { undiciTransport } from '../../src/fetch/undici-transport.ts';
-import { lookupIn } from '../support/internet.ts';
+import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
+import { lookupIn } from '../../support/internet.ts';
 import { bodyOf, context } from './context.ts';
 
 describe("undici over the caller's dispatcher", () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   detectSuspect,
-  isGatekeeper,
-  SUSPECT_OCTETS,
+  isBotChallenge,
+  SUSPECT_BYTES,
   type Suspect,
-} from '../../src/lifecycle/challenge-pages.ts';
+} from '../../../src/core/lifecycle/challenge-pages.ts';
 
 interface Answer {
   readonly status?: number;
@@ -32,8 +32,8 @@ function suspect({
   });
 }
 
-/** Joins octets and text. */
-function octets(...parts: readonly (number | string)[]): Uint8Array {
+/** Joins bytes and text. */
+function bytes(...parts: readonly (number | string)[]): Uint8Array {
   return Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.of(part) : Buffer.from(part))));
 }
 
@@ -114,9 +114,9 @@ const ANSWERS: readonly (readonly [what: string, Answer, Suspect | undefined])[]
   ['a page after each kind of white space', { body: `\t\v\f\r\n ${home}` }, 'html'],
   ['a page after another control character', { body: `\u0008${home}` }, undefined],
   ['a page after a shift out', { body: `\u000e${home}` }, undefined],
-  ['a page after a part of a BOM', { body: octets(0xef, home) }, undefined],
-  ['a page after two octets of a BOM', { body: octets(0xef, 0xbb, home) }, undefined],
-  ['a page after another character of the same block', { body: octets(0xef, 0xbb, 0xbe, home) }, undefined],
+  ['a page after a part of a BOM', { body: bytes(0xef, home) }, undefined],
+  ['a page after two bytes of a BOM', { body: bytes(0xef, 0xbb, home) }, undefined],
+  ['a page after another character of the same block', { body: bytes(0xef, 0xbb, 0xbe, home) }, undefined],
   ['a login path without a redirect to it', { body: application, at: '/login' }, 'html'],
   ['a redirect to another path', { body: application, redirectedTo: '/welcome' }, 'html'],
   ['a gatekeeper page with 410', { status: 410, body: cloudflare }, undefined],
@@ -154,7 +154,7 @@ describe('the suspicion about an answer', () => {
   });
 
   it('needs only the start of the body, and linear time', () => {
-    const far = page('<title>x</title>', ' '.repeat(SUSPECT_OCTETS) + cloudflare);
+    const far = page('<title>x</title>', ' '.repeat(SUSPECT_BYTES) + cloudflare);
     expect(suspect({ body: far })).toBe('html');
     expect(suspect({ body: '<!---->'.repeat(1_000_000) })).toBe(undefined);
     expect(suspect({ body: ' '.repeat(8_000_000) })).toBe(undefined);
@@ -169,5 +169,5 @@ it.each([
   ['html', false],
   [undefined, false],
 ] as const)('%s is the answer of a gatekeeper: %s', (kind, expected) => {
-  expect(isGatekeeper(kind)).toBe(expected);
+  expect(isBotChallenge(kind)).toBe(expected);
 });

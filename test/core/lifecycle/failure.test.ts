@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withPauseFrom } from '../../src/lifecycle/index.ts';
+import { restartBackoff } from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
 
 describe('a failure', () => {
@@ -54,14 +54,14 @@ describe('a failure', () => {
     const story = new Story();
     story.meets(outcomes.unreachable());
     const record = story.later(HOUR).meets(outcomes.unreachable());
-    expect(withPauseFrom(record, story.profile, story.now)).toBe(record);
-    expect(withPauseFrom(record, story.profile, START)).toStrictEqual({
+    expect(restartBackoff(record, story.profile, story.now)).toBe(record);
+    expect(restartBackoff(record, story.profile, START)).toStrictEqual({
       ...record,
       failure: { ...record.failure, retryAt: START + MINUTE },
     });
     story.random = 0.5;
     const jittered = story.later(HOUR).meets(outcomes.unreachable());
-    expect(withPauseFrom(jittered, story.profile, story.now - SECOND)).toBe(jittered);
+    expect(restartBackoff(jittered, story.profile, story.now - SECOND)).toBe(jittered);
   });
 
   it('goes on doubling after a Retry-After', () => {

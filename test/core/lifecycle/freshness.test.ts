@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { freshness, profiles, retryAfterMs } from '../../src/lifecycle/index.ts';
-import { cacheDirectives } from '../../src/lifecycle/freshness.ts';
-import type { AnswerHeaders, Freshness } from '../../src/lifecycle/index.ts';
-import fc from '../support/fast-check.ts';
+import { freshness, profiles, retryAfterMs } from '../../../src/core/lifecycle/index.ts';
+import { cacheDirectives } from '../../../src/core/lifecycle/freshness.ts';
+import type { AnswerHeaders, Freshness } from '../../../src/core/lifecycle/index.ts';
+import fc from '../../support/fast-check.ts';
 import { DAY, HOUR, MINUTE, SECOND, START } from './support.ts';
 
 const http = (ms: number) => new Date(ms).toUTCString();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseHttpDate } from '../../src/lifecycle/http-date.ts';
-import fc from '../support/fast-check.ts';
+import { parseHttpDate } from '../../../src/core/lifecycle/http-date.ts';
+import fc from '../../support/fast-check.ts';
 import { DAY, START } from './support.ts';
 
 const read = (text: string, now = START) => {

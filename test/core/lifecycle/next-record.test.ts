@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nextRecord, profiles, withSiteSignal } from '../../src/lifecycle/index.ts';
-import type { Profile } from '../../src/lifecycle/index.ts';
+import { nextRecord, profiles, withSiteSignal } from '../../../src/core/lifecycle/index.ts';
+import type { Profile } from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, MINUTE, outcomes, START, Story } from './support.ts';
 
 const keeping: Profile = { ...profiles.rfc9309, keepCopyOnUnavailableMs: DAY };

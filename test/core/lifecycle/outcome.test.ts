@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { meaningOfStatus, type Outcome, unredirected } from '../../src/lifecycle/index.ts';
+import { classifyStatus, type Outcome, withoutRedirects } from '../../../src/core/lifecycle/index.ts';
 import { outcomes } from './support.ts';
 
 type Success = Extract<Outcome, { readonly kind: 'success' }>;
@@ -8,12 +8,12 @@ it('a shared success has the final URL, no hop and no redirects', () => {
   const shared = outcomes.success({ etag: '"1"' }) as Success;
   const redirects = [{ url: 'https://example.com/robots.txt', status: 301, location: '/r' }];
   const redirected = { ...shared, finalUrl: 'https://www.example.com/robots.txt', hops: 1, redirects };
-  expect(unredirected(redirected)).toStrictEqual({
+  expect(withoutRedirects(redirected)).toStrictEqual({
     ...shared,
     finalUrl: 'https://www.example.com/robots.txt',
     hops: 0,
   });
-  expect(unredirected({ ...redirected, suspect: 'html' })).toMatchObject({ hops: 0, suspect: 'html' });
+  expect(withoutRedirects({ ...redirected, suspect: 'html' })).toMatchObject({ hops: 0, suspect: 'html' });
 });
 
 it.each([
@@ -24,6 +24,6 @@ it.each([
 ] as const)(
   'status %i has the meaning of its code, else of its class, else unreachable: %s',
   (status, meaning) => {
-    expect(meaningOfStatus(status, { status: { '404': 'restricted', '4xx': 'unavailable' } })).toBe(meaning);
+    expect(classifyStatus(status, { status: { '404': 'restricted', '4xx': 'unavailable' } })).toBe(meaning);
   },
 );

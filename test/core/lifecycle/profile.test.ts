@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { meaningOfStatus, profiles, withSiteSignal } from '../../src/lifecycle/index.ts';
-import type { ProfileName } from '../../src/lifecycle/index.ts';
+import { classifyStatus, profiles, withSiteSignal } from '../../../src/core/lifecycle/index.ts';
+import type { ProfileName } from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
 
 const NAMES: readonly ProfileName[] = ['rfc9309', 'google', 'google-legacy', 'koster-1996', 'robotstxt-1994'];
@@ -71,10 +71,10 @@ describe('profiles', () => {
   );
 });
 
-const meanings = (status: number) => NAMES.map((name) => meaningOfStatus(status, profiles[name]));
+const meanings = (status: number) => NAMES.map((name) => classifyStatus(status, profiles[name]));
 const all = (meaning: string) => NAMES.map(() => meaning);
 
-describe('meaningOfStatus', () => {
+describe('classifyStatus', () => {
   const closing = ['unavailable', 'unavailable', 'unavailable', 'restricted', 'restricted'];
 
   it.each([
@@ -108,14 +108,14 @@ describe('meaningOfStatus', () => {
 
   it('prefers an exact code to its class', () => {
     const status = { ...profiles.rfc9309.status, '503': 'unavailable' } as const;
-    expect(meaningOfStatus(503, { status })).toBe('unavailable');
-    expect(meaningOfStatus(502, { status })).toBe('unreachable');
+    expect(classifyStatus(503, { status })).toBe('unavailable');
+    expect(classifyStatus(502, { status })).toBe('unreachable');
   });
 
   it('reads entries of the map only, not of its prototype', () => {
     const status = Object.create({ '2xx': 'rules', '503': 'unavailable' });
-    expect(meaningOfStatus(200, { status })).toBe('unreachable');
-    expect(meaningOfStatus(503, { status })).toBe('unreachable');
+    expect(classifyStatus(200, { status })).toBe('unreachable');
+    expect(classifyStatus(503, { status })).toBe('unreachable');
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type OriginRecord, profiles } from '../../src/lifecycle/index.ts';
-import { latestTime, newest, noLaterThan, retentionMs } from '../../src/lifecycle/record-times.ts';
+import { type OriginRecord, profiles } from '../../../src/core/lifecycle/index.ts';
+import { latestTime, newest, clampToNow, retentionMs } from '../../../src/core/lifecycle/record-times.ts';
 import { DAY, HOUR, outcomes, START, Story } from './support.ts';
 
 const rules = new Story().meets(outcomes.success());
@@ -34,7 +34,7 @@ describe('a record from a clock ahead', () => {
     const record: OriginRecord = { ...story.later(DAY).meets(outcomes.unreachable()), site };
     const full = { ...record, copy: rules.copy! };
     expect(latestTime(full)).toBe(START + DAY);
-    const moved = noLaterThan(full, START);
+    const moved = clampToNow(full, START);
     expect(latestTime(moved)).toBe(START);
     expect(moved).toMatchObject({
       answer: { fetchedAt: START - DAY, since: START - DAY },
@@ -46,13 +46,13 @@ describe('a record from a clock ahead', () => {
   });
 
   it('gains no members, and stays as it is when it is not ahead', () => {
-    expect(Object.keys(noLaterThan(rules, START - DAY)).sort()).toEqual(Object.keys(rules).sort());
-    expect(noLaterThan({ origin: rules.origin, site }, START)).toEqual({
+    expect(Object.keys(clampToNow(rules, START - DAY)).sort()).toEqual(Object.keys(rules).sort());
+    expect(clampToNow({ origin: rules.origin, site }, START)).toEqual({
       origin: rules.origin,
       site: { ...site, at: START },
     });
-    expect(noLaterThan(rules, START)).toBe(rules);
-    expect(noLaterThan(rules, START - DAY).answer).not.toHaveProperty('since');
+    expect(clampToNow(rules, START)).toBe(rules);
+    expect(clampToNow(rules, START - DAY).answer).not.toHaveProperty('since');
   });
 
   it('counts the start of the consecutive unavailable answers', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type OriginRecord, sourceOf } from '../../src/lifecycle/index.ts';
+import { type OriginRecord, sourceOf } from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, START } from './support.ts';
 
 const url = 'https://example.com/robots.txt';

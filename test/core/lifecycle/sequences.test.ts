@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { profiles } from '../../src/lifecycle/index.ts';
-import type { Outcome, Profile, KnownState } from '../../src/lifecycle/index.ts';
-import fc from '../support/fast-check.ts';
+import { profiles } from '../../../src/core/lifecycle/index.ts';
+import type { Outcome, Profile, KnownState } from '../../../src/core/lifecycle/index.ts';
+import fc from '../../support/fast-check.ts';
 import { DAY, HOUR, outcomes, SECOND, Story } from './support.ts';
-import { runs } from '../support/thorough.ts';
+import { runs } from '../../support/thorough.ts';
 
 /** How much a state permits, least first. */
 const openness = ({ state }: KnownState): number =>

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { attemptDue, type Profile, profiles, stateOf, withSiteSignal } from '../../src/lifecycle/index.ts';
+import {
+  attemptDue,
+  type Profile,
+  profiles,
+  stateOf,
+  withSiteSignal,
+} from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
 
 describe('an origin never asked', () => {

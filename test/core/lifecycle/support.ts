@@ -1,4 +1,4 @@
-import { attemptDue, nextRecord, profiles, stateOf } from '../../src/lifecycle/index.ts';
+import { attemptDue, nextRecord, profiles, stateOf } from '../../../src/core/lifecycle/index.ts';
 import type {
   AnswerHeaders,
   AttemptDue,
@@ -6,7 +6,7 @@ import type {
   Outcome,
   Profile,
   KnownState,
-} from '../../src/lifecycle/index.ts';
+} from '../../../src/core/lifecycle/index.ts';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;

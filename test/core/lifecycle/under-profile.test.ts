@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  meaningOfStatus,
+  classifyStatus,
   stateUnderProfile,
   type StateUnderProfile,
   type Outcome,
@@ -9,11 +9,11 @@ import {
   profiles,
   stateOf,
   type UnavailableReason,
-  stateAlone,
-} from '../../src/lifecycle/index.ts';
-import fc from '../support/fast-check.ts';
+  summarizeState,
+} from '../../../src/core/lifecycle/index.ts';
+import fc from '../../support/fast-check.ts';
 import { DAY, HOUR, MINUTE, outcomes, START, Story } from './support.ts';
-import { runs } from '../support/thorough.ts';
+import { runs } from '../../support/thorough.ts';
 
 const stands = (seen: StateUnderProfile): string =>
   'reason' in seen ? `${seen.state}, ${seen.reason}` : seen.state;
@@ -292,7 +292,7 @@ const histories = fc.record({
 });
 
 function outcomeOf(status: number, profile: Profile): Outcome {
-  const meaning = meaningOfStatus(status, profile);
+  const meaning = classifyStatus(status, profile);
   if (meaning === 'rules') return outcomes.success();
   if (meaning === 'unreachable') return failing(status);
   return meaning === 'restricted' ? { kind: meaning, status, ...ROUTE } : opening(status);
@@ -310,7 +310,7 @@ it('the state under a profile equals that of a record made under it', () => {
         for (const pauseMs of pausesMs) story.later(pauseMs).meets(outcomeOf(status, profiles[name]));
         return story.later(laterMs);
       });
-      const expected = stateAlone(stateOf(theirs?.record, profiles[other], theirs?.now ?? 0));
+      const expected = summarizeState(stateOf(theirs?.record, profiles[other], theirs?.now ?? 0));
       expect(stateUnderProfile(mine!.record!, profiles[other], mine!.now)).toEqual(expected);
     }),
     { numRuns: runs(1_000) },

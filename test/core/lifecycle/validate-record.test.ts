@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   newest,
-  noLaterThan,
+  clampToNow,
   validateRecord,
   type OriginRecord,
   type Outcome,
@@ -11,8 +11,8 @@ import {
   retentionMs,
   stateOf,
   withSiteSignal,
-} from '../../src/lifecycle/index.ts';
-import { CLOCK_SKEW_MS } from '../../src/lifecycle/record-times.ts';
+} from '../../../src/core/lifecycle/index.ts';
+import { CLOCK_SKEW_MS } from '../../../src/core/lifecycle/record-times.ts';
 import { DAY, HOUR, MINUTE, outcomes, START, Story } from './support.ts';
 
 const { rfc9309, google, 'koster-1996': koster } = profiles;
@@ -162,20 +162,20 @@ describe('a record made by another process', () => {
   it('is in force at once when it is a little ahead of our clock', () => {
     const record = madeBy(rfc9309, outcomes.success(), outcomes.unreachable());
     const now = START - CLOCK_SKEW_MS;
-    const answers = noLaterThan(madeBy(rfc9309, outcomes.success()), now);
+    const answers = clampToNow(madeBy(rfc9309, outcomes.success()), now);
     expect(stateOf(answers, rfc9309, now).state).toBe('rules');
     // And it holds for as long as it was to, not for what the clocks differ by beside.
     const { fetchedAt, staleAt } = madeBy(rfc9309, outcomes.success()).answer!;
     expect(answers.answer).toMatchObject({ fetchedAt: now, staleAt: now + staleAt - fetchedAt });
     const { at, retryAt } = madeBy(rfc9309, outcomes.unreachable()).failure!;
-    expect(noLaterThan(madeBy(rfc9309, outcomes.unreachable()), now).failure?.retryAt).toBe(
+    expect(clampToNow(madeBy(rfc9309, outcomes.unreachable()), now).failure?.retryAt).toBe(
       now + retryAt - at,
     );
-    expect(noLaterThan(record, now).failure).toMatchObject({ since: now, at: now });
-    const missing = noLaterThan(madeBy(rfc9309, outcomes.unavailable()), now);
+    expect(clampToNow(record, now).failure).toMatchObject({ since: now, at: now });
+    const missing = clampToNow(madeBy(rfc9309, outcomes.unavailable()), now);
     expect(missing.answer).toMatchObject({ fetchedAt: now, since: now });
-    expect(noLaterThan(record, START)).toBe(record);
-    expect(noLaterThan(record, START - 1).failure?.at).toBe(START - 1);
+    expect(clampToNow(record, START)).toBe(record);
+    expect(clampToNow(record, START - 1).failure?.at).toBe(START - 1);
   });
 
   it('is not taken when its parts contradict each other', () => {

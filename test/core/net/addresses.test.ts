@@ -1,10 +1,15 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
-import { isLocalhost, isPublicAddress, isPublicHost, specialPurposeOf } from '../../src/net/addresses.ts';
-import { IPV4_REGISTRY, IPV6_REGISTRY } from '../../src/net/iana-registry.ts';
-import fc from '../support/fast-check.ts';
-import { runs } from '../support/thorough.ts';
+import {
+  isLocalhost,
+  isPublicAddress,
+  isPublicHost,
+  specialPurposeOf,
+} from '../../../src/core/net/addresses.ts';
+import { IPV4_REGISTRY, IPV6_REGISTRY } from '../../../src/core/net/iana-registry.ts';
+import fc from '../../support/fast-check.ts';
+import { runs } from '../../support/thorough.ts';
 
 /** What IANA says is "Globally Reachable", in the words of ipaddr.js. */
 const REACHABLE: ReadonlySet<string> = new Set([
@@ -20,11 +25,11 @@ const REACHABLE: ReadonlySet<string> = new Set([
 function oracle(address: string): boolean {
   const parsed = ipaddr.parse(address);
   const range: string = parsed.range();
-  const octets = parsed.toByteArray();
+  const bytes = parsed.toByteArray();
   const carried = (at: number, mask = 0): string =>
-    octets
+    bytes
       .slice(at, at + 4)
-      .map((octet) => octet ^ mask)
+      .map((byte) => byte ^ mask)
       .join('.');
   if (range === 'ipv4Mapped' || range === 'rfc6052') return oracle(carried(12));
   if (range === '6to4') return oracle(carried(2));
@@ -313,7 +318,7 @@ describe('the purpose of an address', () => {
     const text = fc.oneof(
       fc.array(piece, { maxLength: 18 }).map((pieces) => pieces.join('')),
       fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join(':')),
-      fc.array(fc.nat({ max: 270 }), { minLength: 3, maxLength: 5 }).map((octets) => octets.join('.')),
+      fc.array(fc.nat({ max: 270 }), { minLength: 3, maxLength: 5 }).map((bytes) => bytes.join('.')),
       fc.ipV4(),
       fc.ipV6(),
     );
@@ -365,9 +370,9 @@ describe('the purpose of an address', () => {
 /** First and last address of a block. */
 function ends(block: string): [first: string, last: string] {
   const [parsed, bits] = ipaddr.parseCIDR(block);
-  const octets = parsed.toByteArray();
-  const last = octets.map((octet, index) => octet | (0xff >> Math.min(8, Math.max(0, bits - 8 * index))));
-  return [ipaddr.fromByteArray(octets).toString(), ipaddr.fromByteArray(last).toString()];
+  const bytes = parsed.toByteArray();
+  const last = bytes.map((byte, index) => byte | (0xff >> Math.min(8, Math.max(0, bits - 8 * index))));
+  return [ipaddr.fromByteArray(bytes).toString(), ipaddr.fromByteArray(last).toString()];
 }
 
 /** Addresses in the blocks of a registry, and just outside. */
@@ -376,8 +381,8 @@ function nearBlocks(registry: readonly (readonly [block: string, purpose: unknow
   return fc
     .tuple(fc.constantFrom(...edges), fc.nat({ max: 15 }), fc.integer({ min: -2, max: 2 }))
     .map(([edge, index, by]) => {
-      const octets = edge.map((octet, at) => (at === index % edge.length ? (octet + by + 256) % 256 : octet));
-      return ipaddr.fromByteArray(octets).toString();
+      const bytes = edge.map((byte, at) => (at === index % edge.length ? (byte + by + 256) % 256 : byte));
+      return ipaddr.fromByteArray(bytes).toString();
     });
 }
 

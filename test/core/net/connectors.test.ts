@@ -1,7 +1,11 @@
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { type BuildConnector, type Connector, publicOnlyConnector } from '../../src/net/connectors.ts';
-import { lookupIn, PUBLIC } from '../support/internet.ts';
+import {
+  type BuildConnector,
+  type Connector,
+  publicOnlyConnector,
+} from '../../../src/core/net/connectors.ts';
+import { lookupIn, PUBLIC } from '../../support/internet.ts';
 
 /** Connects at once, to where it likes. */
 function straying(address: string | undefined): {

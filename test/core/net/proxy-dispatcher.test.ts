@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ProxyExceptions } from '../../src/net/proxy-dispatcher.ts';
+import { ProxyExceptions } from '../../../src/core/net/proxy-dispatcher.ts';
 
 describe('NO_PROXY', () => {
   it.each<[string, string, boolean]>([

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { ReachedOrigins } from '../../src/net/connectors.ts';
+import { ConnectedAddresses } from '../../../src/core/net/connectors.ts';
 
 const ORIGIN = 'http://example.com';
 
@@ -19,7 +19,7 @@ function closed(socket: Socket): Promise<void> {
 
 describe('the addresses that the sockets of an origin reach', () => {
   it('are unknown before the first socket', () => {
-    const reached = new ReachedOrigins();
+    const reached = new ConnectedAddresses();
     expect(reached.isPublic(ORIGIN)).toBe(undefined);
     reached.begin(ORIGIN);
     expect(reached.isPublic(ORIGIN)).toBe(undefined);
@@ -29,7 +29,7 @@ describe('the addresses that the sockets of an origin reach', () => {
   });
 
   it('are public if any is public, or unknown', () => {
-    const reached = new ReachedOrigins();
+    const reached = new ConnectedAddresses();
     reached.connected(ORIGIN, socketTo('10.0.0.1'));
     reached.connected(ORIGIN, socketTo('93.184.215.14'));
     reached.connected(ORIGIN, socketTo('::1'));
@@ -39,7 +39,7 @@ describe('the addresses that the sockets of an origin reach', () => {
   });
 
   it('are known as long as a socket, or a request over it, lasts', async () => {
-    const reached = new ReachedOrigins();
+    const reached = new ConnectedAddresses();
     const socket = socketTo('10.0.0.1');
     reached.begin(ORIGIN);
     reached.connected(ORIGIN, socket);
@@ -53,7 +53,7 @@ describe('the addresses that the sockets of an origin reach', () => {
   });
 
   it('are private once the public sockets are closed', async () => {
-    const reached = new ReachedOrigins();
+    const reached = new ConnectedAddresses();
     const socket = socketTo('93.184.215.14');
     reached.begin(ORIGIN);
     reached.connected(ORIGIN, socket);

@@ -1,10 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it } from 'vitest';
-import { guardFetch, RobotsClient } from '../../src/index.ts';
-import { virtualClock } from '../../src/testing/index.ts';
-import { HOUR } from '../support/client.ts';
-import { ScriptedStore } from '../support/store.ts';
-import { lateClock } from '../support/late-clock.ts';
+import { guardFetch, RobotsClient } from '../../../src/index.ts';
+import { virtualClock } from '../../../src/extras/testing/index.ts';
+import { HOUR } from '../../support/client.ts';
+import { ScriptedStore } from '../../support/store.ts';
+import { lateClock } from '../../support/late-clock.ts';
 import { A, booked, closing, noting } from './support.ts';
 
 const DELAY_MS = 2_500;

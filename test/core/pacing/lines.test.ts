@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { RobotsClient } from '../../src/index.ts';
-import { type Pace, paceOf, type TakenSlot } from '../../src/pacing/index.ts';
-import { Pacer } from '../../src/pacing/pacer.ts';
-import { virtualClock } from '../../src/testing/index.ts';
+import { RobotsClient } from '../../../src/index.ts';
+import { type Pace, paceOf, type TakenSlot } from '../../../src/core/pacing/index.ts';
+import { Pacer } from '../../../src/core/pacing/pacer.ts';
+import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { booked, closing, decisionFor } from './support.ts';
 
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((name) => `https://${name}.example`) as [

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { paceOf, type PageAnswer, type TakenSlot } from '../../src/pacing/index.ts';
-import { Pacer } from '../../src/pacing/pacer.ts';
-import { random } from '../bench/files.ts';
-import { START } from '../support/client.ts';
-import { isThorough } from '../support/thorough.ts';
+import { paceOf, type PageAnswer, type TakenSlot } from '../../../src/core/pacing/index.ts';
+import { Pacer } from '../../../src/core/pacing/pacer.ts';
+import { random } from '../../bench/files.ts';
+import { START } from '../../support/client.ts';
+import { isThorough } from '../../support/thorough.ts';
 import { decisionFor } from './support.ts';
 
 const SITE = 'https://a.example';
@@ -61,7 +61,7 @@ async function settled(): Promise<void> {
   for (let turns = 0; turns < 12; turns++) await Promise.resolve();
 }
 
-/** What must hold, in the plainest words: it knows nothing of lines and timetables. */
+/** What must hold, in the plainest words: it knows nothing of lines and schedules. */
 class Model {
   readonly gapMs: number;
   readonly concurrency: number;

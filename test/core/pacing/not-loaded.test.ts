@@ -2,14 +2,14 @@ import { expect, it, vi } from 'vitest';
 
 it('a pacer that cannot be loaded fails who paces, and neither reports nor the end of the client', async () => {
   vi.resetModules();
-  vi.doMock('../../src/pacing/pacer.ts', () => ({
+  vi.doMock('../../../src/core/pacing/pacer.ts', () => ({
     get Pacer(): never {
       throw new Error('EMFILE');
     },
   }));
   const unhandled = vi.fn();
   process.prependListener('unhandledRejection', unhandled);
-  const { RobotsClient } = await import('../../src/index.ts');
+  const { RobotsClient } = await import('../../../src/index.ts');
   const fetch = (): Promise<Response> => Promise.resolve(new Response(''));
   const robots = new RobotsClient({ agent: 'ExampleBot', transport: { fetch } });
   robots.report('https://a.example/', { reachable: true, retryAfter: '60' });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { guardFetch, RobotsClient } from '../../src/index.ts';
-import { fakeOrigin, virtualClock } from '../../src/testing/index.ts';
+import { guardFetch, RobotsClient } from '../../../src/index.ts';
+import { fakeOrigin, virtualClock } from '../../../src/extras/testing/index.ts';
 import { A, B, booked, closing, laidDown, noting, SLOW } from './support.ts';
 
 describe('guardFetch with pacing', () => {

@@ -1,6 +1,6 @@
-import { type Decision, type Reservation, RobotsClient } from '../../src/index.ts';
-import { virtualClock, type VirtualClock } from '../../src/testing/index.ts';
-import { opened } from '../support/opened.ts';
+import { type Decision, type Reservation, RobotsClient } from '../../../src/index.ts';
+import { virtualClock, type VirtualClock } from '../../../src/extras/testing/index.ts';
+import { opened } from '../../support/opened.ts';
 
 /** Closes these after the test. */
 export function closing(...some: AsyncDisposable[]): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agentTokens, AgentTokens } from '../../src/rules/agent-tokens.ts';
+import { agentTokens, AgentTokens } from '../../../src/core/rules/agent-tokens.ts';
 
 describe('the product tokens of an agent', () => {
   it.each<[string | readonly string[], readonly string[]]>([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Dialect, parseRobots, requestRate, usage } from '../../src/rules/index.ts';
-import fc from '../support/fast-check.ts';
-import { runs } from '../support/thorough.ts';
+import { type Dialect, parseRobots, requestRate, usage } from '../../../src/core/rules/index.ts';
+import fc from '../../support/fast-check.ts';
+import { runs } from '../../support/thorough.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
 const ALL_DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];

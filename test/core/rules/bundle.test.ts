@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { describe, expect, it } from 'vitest';
 
-const rules = fileURLToPath(new URL('../../src/rules/index.ts', import.meta.url));
+const rules = fileURLToPath(new URL('../../../src/core/rules/index.ts', import.meta.url));
 
 /** A bundle of what is exported by `source`, which imports from `RULES`. */
 async function bundled(source: string): Promise<{ readonly code: string; readonly exports: unknown }> {

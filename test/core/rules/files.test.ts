@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Dialect, parseRobots, productToken } from '../../src/rules/index.ts';
+import { type Dialect, parseRobots, productToken } from '../../../src/core/rules/index.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
 
@@ -235,7 +235,7 @@ describe('lines', () => {
     expect(file.check('/c:d', 'x')).toMatchObject({ rule: { pattern: '/c:d' } });
   });
 
-  it('google cuts lines at 16,663 octets and uses the start; rfc9309 uses whole lines', () => {
+  it('google cuts lines at 16,663 bytes and uses the start; rfc9309 uses whole lines', () => {
     const long = `/${'a'.repeat(20_000)}`;
     const cut = long.slice(0, 16_663 - 'Disallow: '.length);
     expect(
@@ -251,10 +251,10 @@ describe('lines', () => {
     expect(caught('User-agent: *\nDisallow: /x\0y', ['a'], 'koster-1996')).toEqual([]);
   });
 
-  it.each([...[...Array(0x20).keys(), 0x7f].filter((octet) => ![0x09, 0x0a, 0x0d].includes(octet))])(
-    'control octet %d ends the value of a line (rfc9309: UTF8-char-noctl)',
-    (octet) => {
-      const end = String.fromCharCode(octet);
+  it.each([...[...Array(0x20).keys(), 0x7f].filter((byte) => ![0x09, 0x0a, 0x0d].includes(byte))])(
+    'control byte %d ends the value of a line (rfc9309: UTF8-char-noctl)',
+    (byte) => {
+      const end = String.fromCharCode(byte);
       expect(caught(`User-agent: *\nDisallow: /x${end}y`, ['a'])).toEqual(['a']);
       expect(caught(`User-agent: *\nDisallow: /x${end.repeat(9)}`, ['a'])).toEqual(['a']);
       expect(caught(`User-agent: a${end},b\nDisallow: /x`, ['a', 'b'])).toEqual(['a']);
@@ -263,7 +263,7 @@ describe('lines', () => {
       ]);
       expect(parseRobots(`Sitemap: /s${end}t`).sitemaps).toEqual([{ url: '/s', line: 1 }]);
       // In front of a value VT and FF are white space.
-      const isSpace = octet === 0x0b || octet === 0x0c;
+      const isSpace = byte === 0x0b || byte === 0x0c;
       expect(caught(`User-agent: *\nDisallow:${end}/x`, ['a'])).toEqual(isSpace ? ['a'] : []);
       expect(caught(`User-agent: *\nDisallow /x${isSpace ? '' : end}`, ['a'])).toEqual(['a']);
       expect(caught(`User-agent: *\nDisa${end}llow: /x`, ['a'])).toEqual([]);
@@ -296,7 +296,7 @@ describe('byte order marks', () => {
     }
   });
 
-  it('that of UTF-16 is both octets, in either order, at the start', () => {
+  it('that of UTF-16 is both bytes, in either order, at the start', () => {
     for (const [first, second] of [
       [0xff, 0x0a],
       [0xfe, 0x0a],
@@ -305,7 +305,7 @@ describe('byte order marks', () => {
       [0xff, 0xff],
       [0xfe, 0xfe],
     ] as const) {
-      // Whatever the first line is, those behind it are read as octets.
+      // Whatever the first line is, those behind it are read as bytes.
       expect(caught(bytes(first, second, '\n', body), ['a']), `${first} ${second}`).toEqual(['a']);
     }
     expect(caught(bytes('\n', 0xff, 0xfe, '\n', body), ['a'])).toEqual(['a']);

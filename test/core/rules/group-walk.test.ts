@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Dialect, dialects } from '../../src/rules/dialect.ts';
-import { GroupWalk } from '../../src/rules/group-walk.ts';
+import { type Dialect, dialects } from '../../../src/core/rules/dialect.ts';
+import { GroupWalk } from '../../../src/core/rules/group-walk.ts';
 
 /** For each line: its group and its block (`-` outside any), `+` where a group starts, `…` while it takes agents. */
 function walked(dialect: Dialect, ...lines: string[]): string[] {

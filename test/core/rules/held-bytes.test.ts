@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { heldBytes } from '../../src/rules/held-bytes.ts';
-import { parseRobots } from '../../src/rules/index.ts';
+import { heldBytes } from '../../../src/core/rules/held-bytes.ts';
+import { parseRobots } from '../../../src/core/rules/index.ts';
 
 const TEXT =
   'User-agent: A\nDisallow: /a\n\nUser-agent: B\nUser-agent: C\nDisallow: /b\n\nUser-agent: *\nAllow: /\n';
@@ -14,7 +14,7 @@ function grown(file: File, path: string, agent: string): number {
 }
 
 describe('the estimated memory of a file', () => {
-  it('has its octets, one by one', () => {
+  it('has its bytes, one by one', () => {
     const [short, long] = [parseRobots(TEXT), parseRobots(`${TEXT}# ${'x'.repeat(1_000)}`)];
     expect(heldBytes(long) - heldBytes(short)).toBe(1_002);
     expect(heldBytes(short)).toBeGreaterThan(TEXT.length);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type Dialect, explain, parseRobots, usage, type Verdict } from '../../src/rules/index.ts';
-import fc from '../support/fast-check.ts';
-import { runs } from '../support/thorough.ts';
+import { type Dialect, explain, parseRobots, usage, type Verdict } from '../../../src/core/rules/index.ts';
+import fc from '../../support/fast-check.ts';
+import { runs } from '../../support/thorough.ts';
 
 const lineOf = (verdict: Verdict): number => verdict.rule?.line ?? 0;
 
-describe('any octets', () => {
+describe('any bytes', () => {
   const piece = fc.constantFrom(
     ...[
       'User-agent:',
@@ -152,9 +152,9 @@ describe('the end of lines', () => {
             return `User-agent: bot${index}-${first}Disallow: /${index}/${second}${others}`;
           })
           .join('');
-        const octets = new TextEncoder().encode(body);
-        const memory = new Uint8Array(octets.length + shift);
-        memory.set(octets, shift);
+        const bytes = new TextEncoder().encode(body);
+        const memory = new Uint8Array(bytes.length + shift);
+        memory.set(bytes, shift);
         const file = parseRobots(memory.subarray(shift));
         for (const index of groups.keys()) {
           expect(file.check(`/${index}/`, `bot${index}-`)).toMatchObject({ allowed: false, reason: 'rule' });
@@ -187,7 +187,7 @@ describe('large and hostile files', () => {
     expect(file.check(`/${'a%00'.repeat(16_000)}`, 'x').allowed).toBe(true);
   });
 
-  it('a path of 65,536 octets is matched, a longer one is refused like a URL', () => {
+  it('a path of 65,536 bytes is matched, a longer one is refused like a URL', () => {
     const file = parseRobots('User-agent: *\nDisallow: /a\nContent-Usage: train-ai=n');
     for (const [longest, longer] of [
       [`/${'a'.repeat(65_535)}`, `/${'a'.repeat(65_536)}`],
@@ -196,7 +196,7 @@ describe('large and hostile files', () => {
     ] as const) {
       const refusal = expect.objectContaining({
         code: 'ERR_ROBOTS_INVALID_URL',
-        message: expect.stringContaining('a path of at most 65536 octets'),
+        message: expect.stringContaining('a path of at most 65536 bytes'),
       });
       expect(file.check(longest, 'x')).toMatchObject({ rule: { line: 2 } });
       expect(explain(file, longest, 'x').verdict).toMatchObject({ rule: { line: 2 } });

@@ -1,8 +1,8 @@
-import type { Dialect } from '../../src/rules/index.ts';
+import type { Dialect } from '../../../src/core/rules/index.ts';
 
 /*
  * The meaning of a file in the plainest words, from DESIGN §6 and §9 alone. Slow, and for tests only: every matcher must
- * decide as this one does. Octets are characters here, from U+0000 to U+00FF.
+ * decide as this one does. Bytes are characters here, from U+0000 to U+00FF.
  */
 const MISSPELT = /^(?:dissallow|dissalow|disalow|diasllow|disallaw)/;
 const BLANKS = /^[ \t\v\f]+|[ \t\v\f]+$/g;
@@ -13,19 +13,19 @@ const RESERVED = /[:/?#[\]@!$&'()*+,;=]/;
 const [ESCAPE, STRAY, SLASH_ESCAPE, LITERAL_STAR] = ['\u0100', '\u0101', '\u0102', '\u0103'] as const;
 /** The dialects of the 1990s. */
 const isOld = (dialect: Dialect): boolean => dialect === 'koster-1996' || dialect === 'robotstxt-1994';
-/** An escape or an octet. */
+/** An escape or an byte. */
 const PART = /%[0-9A-Fa-f]{2}|[^]/g;
 const unescaped = (part: string): string =>
   part.length === 3 ? String.fromCharCode(Number.parseInt(part.slice(1), 16)) : part;
-const octets = (text: string): string => Buffer.from(text).toString('latin1');
-const hex = (octet: string): string => octet.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0');
+const bytes = (text: string): string => Buffer.from(text).toString('latin1');
+const hex = (byte: string): string => byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0');
 type Rule = Readonly<{ allow: boolean; pattern: string; line: number }>;
 
 function linesOf(body: Uint8Array, dialect: Dialect): string[] {
   let text = Buffer.from(body).toString('latin1');
   const utf16 = /^(?:\xff\xfe|\xfe\xff)/.exec(text)?.[0];
   const decoder = new TextDecoder(utf16 === '\xff\xfe' ? 'utf-16le' : 'utf-16be');
-  if (utf16 !== undefined && dialect !== 'google') text = octets(decoder.decode(body));
+  if (utf16 !== undefined && dialect !== 'google') text = bytes(decoder.decode(body));
   const mark = dialect === 'google' ? /^(?:\xef(?:\xbb\xbf?)?)?/ : /^(?:\xef\xbb\xbf)?/;
   return text.replace(mark, '').split(/\r\n|\n|\r/);
 }
@@ -39,7 +39,7 @@ function splitLine(whole: string, dialect: Dialect): [string, string] {
     if (words.length === 2) colon = line.indexOf(words[0]!) + words[0]!.length;
   }
   let value = colon < 0 ? '' : line.slice(colon + 1).replaceAll(BLANKS, '');
-  // A control octet ends the value.
+  // A control byte ends the value.
   if (dialect === 'rfc9309') value = value.replace(/[\0-\x08\n-\x1f\x7f].*/, '').replaceAll(BLANKS, '');
   const key = colon < 0 ? '' : line.slice(0, colon).replaceAll(BLANKS, '').toLowerCase();
   const is = (name: RegExp): boolean => (dialect === 'google' ? name.test(key) : name.exec(key)?.[0] === key);
@@ -79,29 +79,29 @@ function rulesOf(body: Uint8Array, agent: string, dialect: Dialect): Rule[] {
   return rules.filter((rule) => rule.names.includes(all.has('agent') ? 'agent' : '*'));
 }
 
-/** One symbol an octet; a `*` of a pattern stays one. `*` and `$` of a target equal their escapes. */
+/** One symbol an byte; a `*` of a pattern stays one. `*` and `$` of a target equal their escapes. */
 function symbolsOf(text: string, dialect: Dialect, isPattern: boolean): string[] {
   if (dialect === 'google' && !isPattern) return [...text];
   let inQuery = false;
   const symbols: string[] = [];
   for (const [part] of text.matchAll(PART)) {
-    const octet = unescaped(part);
+    const byte = unescaped(part);
     if (dialect === 'google') {
       symbols.push(...(part.length === 3 ? part.toUpperCase() : part > '\x7f' ? `%${hex(part)}` : part));
-    } else if (dialect !== 'rfc9309') symbols.push(part.length === 3 && octet === '/' ? SLASH_ESCAPE : octet);
+    } else if (dialect !== 'rfc9309') symbols.push(part.length === 3 && byte === '/' ? SLASH_ESCAPE : byte);
     else if (part === '%') symbols.push(STRAY);
     else if (part === '*' && isPattern) symbols.push(part);
-    else if (part.length === 3 && FOLDABLE.has(octet) && isPattern) symbols.push(ESCAPE + octet);
-    else if (UNRESERVED.test(octet) || (inQuery && FOLDABLE.has(octet))) symbols.push(octet);
-    else if (octet === '*') symbols.push(LITERAL_STAR);
-    else if ((part.length === 1 && RESERVED.test(octet)) || octet === '$') symbols.push(octet);
-    else symbols.push(ESCAPE, ...hex(octet));
+    else if (part.length === 3 && FOLDABLE.has(byte) && isPattern) symbols.push(ESCAPE + byte);
+    else if (UNRESERVED.test(byte) || (inQuery && FOLDABLE.has(byte))) symbols.push(byte);
+    else if (byte === '*') symbols.push(LITERAL_STAR);
+    else if ((part.length === 1 && RESERVED.test(byte)) || byte === '$') symbols.push(byte);
+    else symbols.push(ESCAPE, ...hex(byte));
     if (part === '?' && !isPattern) inQuery = true;
   }
   return symbols;
 }
 
-/** Octets that count for precedence: 1 for what is raw or decoded, 3 for escapes and for what had to be encoded. */
+/** Bytes that count for precedence: 1 for what is raw or decoded, 3 for escapes and for what had to be encoded. */
 function lengthOf(pattern: string, dialect: Dialect): number {
   if (dialect === 'google') return symbolsOf(pattern, dialect, true).length;
   const isOne = (part: string): boolean => part.length === 1 && (part === '%' || RESERVED.test(part));
@@ -134,7 +134,7 @@ function fits(pattern: string, target: readonly string[], dialect: Dialect): boo
 
 /** Whether `target` (path and query) is allowed to `agent`, a product token, and the line that says so; 0 if none does. */
 export function decide(body: Uint8Array, target: string, agent: string, dialect: Dialect): [boolean, number] {
-  const text = octets(target.replace(/#[^]*/, ''));
+  const text = bytes(target.replace(/#[^]*/, ''));
   if (text === '/robots.txt' && dialect !== 'google') return [true, 0];
   const symbols = symbolsOf(isOld(dialect) ? text.replace(/\?[^]*/, '') : text, dialect, false);
   let best: (Rule & { rank: number }) | undefined;

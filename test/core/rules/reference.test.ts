@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Dialect, explain, parseRobots, type Verdict } from '../../src/rules/index.ts';
-import fc from '../support/fast-check.ts';
-import { generatedFamily, hostileFamilies } from '../support/hostile-files.ts';
-import { runs } from '../support/thorough.ts';
+import { type Dialect, explain, parseRobots, type Verdict } from '../../../src/core/rules/index.ts';
+import fc from '../../support/fast-check.ts';
+import { generatedFamily, hostileFamilies } from '../../support/hostile-files.ts';
+import { runs } from '../../support/thorough.ts';
 import { decide } from './reference-matcher.ts';
 
 const DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
@@ -114,16 +114,16 @@ describe('the matcher decides as the reference does', () => {
     );
   });
 
-  it('UTF-16, and octets that are no text', () => {
+  it('UTF-16, and bytes that are no text', () => {
     const text = fc.array(rule, { maxLength: 4 }).map((rules) => `\ufeffUser-agent: *\n${rules.join('\n')}`);
     const utf16 = fc
       .tuple(text, fc.boolean())
       .map(([each, isBig]) => (isBig ? Buffer.from(each, 'utf16le').swap16() : Buffer.from(each, 'utf16le')));
     const start = Buffer.from('User-agent: *\nDisallow: /');
-    const any = fc.uint8Array({ maxLength: 40 }).map((octets) => Buffer.concat([start, octets]));
+    const any = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.concat([start, bytes]));
     fc.assert(
-      fc.property(fc.oneof(utf16, any), target, (octets, each) => {
-        expectReference(Uint8Array.from(octets), [each]);
+      fc.property(fc.oneof(utf16, any), target, (bytes, each) => {
+        expectReference(Uint8Array.from(bytes), [each]);
       }),
       { numRuns: runs(500) },
     );

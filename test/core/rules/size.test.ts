@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
-import { groupLines } from '../../src/report/explanation.ts';
-import { explain, lint, parseRobots, type RobotsFile, usage } from '../../src/rules/index.ts';
-import { fromUtf8 } from '../../src/rules/octets.ts';
-import fc from '../support/fast-check.ts';
-import { runs } from '../support/thorough.ts';
+import { groupLines } from '../../../src/apps/answers/explanation.ts';
+import { explain, lint, parseRobots, type RobotsFile, usage } from '../../../src/core/rules/index.ts';
+import { fromUtf8 } from '../../../src/core/rules/bytes.ts';
+import fc from '../../support/fast-check.ts';
+import { runs } from '../../support/thorough.ts';
 
-const octetsOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** Whatever is told of a file, as octets of JSON. */
+/** Whatever is told of a file, as bytes of JSON. */
 const answers: Readonly<Record<string, (file: RobotsFile) => unknown>> = {
   groups: (file) => file.groups,
   records: (file) => file.otherRecords,
@@ -16,11 +16,11 @@ const answers: Readonly<Record<string, (file: RobotsFile) => unknown>> = {
   explanation: (file) => [explain(file, '/', 'a'), [...groupLines(file, 'a')]],
 };
 
-/** Octets of the answer, and octets that were decoded to make it: the work, without a clock. */
+/** Bytes of the answer, and bytes that were decoded to make it: the work, without a clock. */
 function cost(ask: (file: RobotsFile) => unknown, body: string): { told: number; decoded: number } {
   const decode = vi.spyOn(fromUtf8, 'decode');
-  const told = octetsOf(ask(parseRobots(body)));
-  const decoded = decode.mock.calls.reduce((sum, [octets]) => sum + octets.length, 0);
+  const told = bytesOf(ask(parseRobots(body)));
+  const decoded = decode.mock.calls.reduce((sum, [bytes]) => sum + bytes.length, 0);
   decode.mockRestore();
   return { told, decoded };
 }
@@ -63,7 +63,7 @@ const growing = fc.oneof(
 );
 
 describe('the size of descriptions is linear in the size of the file', () => {
-  it.each(Object.keys(answers))('%s: octets of the description and of the file', (name) => {
+  it.each(Object.keys(answers))('%s: bytes of the description and of the file', (name) => {
     const ask = answers[name]!;
     fc.assert(
       fc.property(growing, (body) => {
@@ -78,11 +78,11 @@ describe('the size of descriptions is linear in the size of the file', () => {
     );
   });
 
-  it('10,000 names on one line are described in five times its octets', () => {
+  it('10,000 names on one line are described in five times its bytes', () => {
     const body = `User-agent: ${Array.from({ length: 10_000 }, (_, index) => `a${index}`).join(',')}\nDisallow: /`;
     const file = parseRobots(body);
     expect(file.groups[0]?.agentLines[0]?.names).toHaveLength(10_000);
-    expect(octetsOf(file.groups)).toBeLessThan(body.length * 5);
+    expect(bytesOf(file.groups)).toBeLessThan(body.length * 5);
     expect(file.check('/', 'a9999').allowed).toBe(false);
   });
 
@@ -94,7 +94,7 @@ describe('the size of descriptions is linear in the size of the file', () => {
     const verdict = file.check('/', 'a');
     expect(verdict).toMatchObject({ allowed: false, rule: { line: 10_001 }, group: { omitted: 9_900 } });
     expect('group' in verdict && verdict.group.lines).toHaveLength(100);
-    expect(octetsOf(verdict)).toBeLessThan(4_000);
+    expect(bytesOf(verdict)).toBeLessThan(4_000);
     expect(file.groups[0]?.rules[0]?.pattern).toHaveLength(400_001);
     const allowing = parseRobots(
       `User-agent: a\n${'Content-Usage: train-ai=y\n'.repeat(5_000)}Content-Usage: ${Array.from({ length: 9_000 }, (_, index) => `x${index}=n`).join()}, train-ai=n`,
@@ -102,9 +102,9 @@ describe('the size of descriptions is linear in the size of the file', () => {
     const stated = usage(allowing, '/', 'a');
     // What is not shown counts all the same.
     expect(stated).toMatchObject({ 'train-ai': 'disallow', omitted: 4_901 });
-    expect(octetsOf(stated)).toBeLessThan(30_000);
+    expect(bytesOf(stated)).toBeLessThan(30_000);
     const header = usage(parseRobots(''), '/', 'a', { contentUsage: `${'x'.repeat(99_999)}=n, train-ai=n` });
     expect(header['train-ai']).toBe('disallow');
-    expect(octetsOf(header)).toBeLessThan(3_000);
+    expect(bytesOf(header)).toBeLessThan(3_000);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Breaker } from '../../src/store/circuit-breaker.ts';
+import { Breaker } from '../../../src/core/store/circuit-breaker.ts';
 
 function setUp() {
   const changes: boolean[] = [];

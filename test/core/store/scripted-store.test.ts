@@ -1,6 +1,6 @@
-import { VirtualClock } from '../support/client.ts';
-import { ScriptedStore } from '../support/store.ts';
-import { storeContract } from './store-contract.ts';
+import { VirtualClock } from '../../support/client.ts';
+import { ScriptedStore } from '../../support/store.ts';
+import { storeContract } from '../../stores/store-contract.ts';
 
 /** What stands in for a store in other tests does as stores do. */
 storeContract('in memory, for tests', async () => {

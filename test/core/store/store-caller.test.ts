@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { inTime } from '../../src/store/store-caller.ts';
+import { inTime } from '../../../src/core/store/store-caller.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const never = new Promise<never>(() => undefined);

@@ -8,13 +8,13 @@ import {
   MAX_VALUE_BYTES,
   withFence,
   withoutFence,
-} from '../../src/store/value.ts';
-import fc from '../support/fast-check.ts';
+} from '../../../src/core/store/value.ts';
+import fc from '../../support/fast-check.ts';
 
 /** Zeros, compressed as fast as can be: by default that takes 15 s for the bomb. */
-const zeros = (octets: number): Buffer =>
-  brotliCompressSync(Buffer.alloc(octets), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
-const marked = (marker: string, octets: Uint8Array): Buffer => Buffer.concat([Buffer.from(marker), octets]);
+const zeros = (bytes: number): Buffer =>
+  brotliCompressSync(Buffer.alloc(bytes), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
+const marked = (marker: string, bytes: Uint8Array): Buffer => Buffer.concat([Buffer.from(marker), bytes]);
 
 describe('compressed values', () => {
   it('are restored, for any text', async () => {
@@ -46,7 +46,7 @@ describe('compressed values', () => {
     expect((await decompress(await compress(largest))) === largest).toBe(true);
     await expect(async () => compress(`${largest}.`)).rejects.toMatchObject({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
-      message: 'Expected a value of at most 4194304 octets, got one of 4194305',
+      message: 'Expected a value of at most 4194304 bytes, got one of 4194305',
     });
   });
 });
@@ -62,7 +62,7 @@ describe('invalid compressed values are refused', () => {
     'compressed, and cut': marked('T', brotliCompressSync(Buffer.alloc(5_000, 'ab')).subarray(0, -2)),
     'compressed, of what is not UTF-8': marked('T', brotliCompressSync(Buffer.alloc(5_000, 0xff))),
     'more than a value may have': Buffer.alloc(MAX_VALUE_BYTES + 2, 't'),
-    'one octet more than that, compressed': marked('T', zeros(MAX_VALUE_BYTES + 1)),
+    'one byte more than that, compressed': marked('T', zeros(MAX_VALUE_BYTES + 1)),
     'a bomb': marked('T', zeros(64 * MAX_VALUE_BYTES)),
   };
 
@@ -70,7 +70,7 @@ describe('invalid compressed values are refused', () => {
     expect(await decompress(packed)).toBeUndefined();
   });
 
-  it('any octets', async () => {
+  it('any bytes', async () => {
     const honest = await compress('Disallow: /private\n'.repeat(100));
     await fc.assert(
       fc.asyncProperty(fc.nat(honest.length - 1), fc.integer({ min: 1, max: 255 }), async (at, change) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { OriginRecord } from '../../src/lifecycle/index.ts';
-import { type Write, WriteBehind } from '../../src/store/write-behind.ts';
+import type { OriginRecord } from '../../../src/core/lifecycle/index.ts';
+import { type Write, WriteBehind } from '../../../src/core/store/write-behind.ts';
 
 interface Sent {
   readonly origin: string;
@@ -28,8 +28,8 @@ function setUp() {
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const set = (origin: string, octets = 0): Write => {
-  const copy = { body: new Uint8Array(octets) } as OriginRecord['copy'] & object;
+const set = (origin: string, bytes = 0): Write => {
+  const copy = { body: new Uint8Array(bytes) } as OriginRecord['copy'] & object;
   return { kind: 'set', record: { origin, copy } };
 };
 const deletion: Write = { kind: 'delete', at: 0 };
@@ -153,7 +153,7 @@ describe('waiting writes', () => {
     expect(sent).toHaveLength(33);
   });
 
-  it('are bounded in number and octets: the oldest record is dropped first, deletions last', async () => {
+  it('are bounded in number and bytes: the oldest record is dropped first, deletions last', async () => {
     const { writes, dropped, room } = setUp();
     room.now = 0;
     await writes.put('forget', deletion);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DistinctOrigins } from '../../src/url/index.ts';
+import { DistinctOrigins } from '../../../src/core/url/index.ts';
 
 it('DistinctOrigins recognises an earlier origin, and forgets the oldest beyond its bound', () => {
   const origins = new DistinctOrigins(2);

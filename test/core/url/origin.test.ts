@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LocatedUrl, locate, MAX_URL_OCTETS, originOf, targetOf } from '../../src/url/origin.ts';
-import fc from '../support/fast-check.ts';
-import { runs } from '../support/thorough.ts';
+import { LocatedUrl, locate, MAX_URL_BYTES, originOf, targetOf } from '../../../src/core/url/origin.ts';
+import fc from '../../support/fast-check.ts';
+import { runs } from '../../support/thorough.ts';
 
 /** Robots URL → URLs it is valid for, URLs it is not valid for: the table of Google's page, row by row. */
 const rows: readonly [robotsUrl: string, validFor: readonly string[], notValidFor: readonly string[]][] = [
@@ -75,24 +75,20 @@ describe('origin of a URL', () => {
   });
 });
 
-describe('a URL of more than 65,536 octets', () => {
+describe('a URL of more than 65,536 bytes', () => {
   const base = 'https://example.com/';
   const filled = (length: number, tail = ''): string =>
     base + 'a'.repeat(length - base.length - tail.length) + tail;
 
   it('is refused, and one of 65,536 is not', () => {
-    expect(originOf(filled(MAX_URL_OCTETS))).toBe('https://example.com');
-    for (const url of [
-      filled(MAX_URL_OCTETS + 1),
-      filled(2 ** 24),
-      filled(MAX_URL_OCTETS + 1, '#fragment'),
-    ]) {
+    expect(originOf(filled(MAX_URL_BYTES))).toBe('https://example.com');
+    for (const url of [filled(MAX_URL_BYTES + 1), filled(2 ** 24), filled(MAX_URL_BYTES + 1, '#fragment')]) {
       for (const input of [url, new URL(url)]) {
         expect(() => originOf(input)).toThrow(
           expect.objectContaining({
             code: 'ERR_ROBOTS_INVALID_URL',
             message: expect.stringContaining(
-              'Expected a URL of at most 65536 octets, got "https://example.com/aaa',
+              'Expected a URL of at most 65536 bytes, got "https://example.com/aaa',
             ),
           }),
         );
@@ -101,8 +97,8 @@ describe('a URL of more than 65,536 octets', () => {
   });
 
   it('counts as the URL parser serialises it', () => {
-    expect(() => originOf(filled(MAX_URL_OCTETS, 'ä'))).toThrow('at most 65536 octets');
-    expect(originOf(`https://user:password@${filled(MAX_URL_OCTETS - 100).slice('https://'.length)}`)).toBe(
+    expect(() => originOf(filled(MAX_URL_BYTES, 'ä'))).toThrow('at most 65536 bytes');
+    expect(originOf(`https://user:password@${filled(MAX_URL_BYTES - 100).slice('https://'.length)}`)).toBe(
       'https://example.com',
     );
   });
@@ -240,8 +236,8 @@ describe('the reading of serialised URLs without the URL parser', () => {
         if (!URL.canParse(url)) return void expect(() => originOf(url)).toThrow();
         locate(url, located);
         expect([located.href, located.origin]).toEqual([new URL(url).href, new URL(url).origin]);
-        // Octets are known of URLs that the parser did not read. A host that ends in a dot may be a name.
-        if (/^[\d.]*\d$/.test(address)) expect(located.octets !== undefined).toBe(url === new URL(url).href);
+        // Bytes are known of URLs that the parser did not read. A host that ends in a dot may be a name.
+        if (/^[\d.]*\d$/.test(address)) expect(located.bytes !== undefined).toBe(url === new URL(url).href);
       }),
       { numRuns: runs(2_000) },
     );
@@ -269,15 +265,15 @@ describe('the reading of serialised URLs without the URL parser', () => {
     }
   });
 
-  it('the octets are those of the URL read last', () => {
+  it('the bytes are those of the URL read last', () => {
     const [one, two] = [new LocatedUrl(), new LocatedUrl()];
     one.read('https://a.example/one');
-    expect(one.octets?.subarray(one.targetStart, one.targetEnd)).toEqual(new TextEncoder().encode('/one'));
+    expect(one.bytes?.subarray(one.targetStart, one.targetEnd)).toEqual(new TextEncoder().encode('/one'));
     two.read('https://a.example/two');
-    expect(one.octets).toBeUndefined();
-    expect(two.octets?.subarray(two.targetStart, two.targetEnd)).toEqual(new TextEncoder().encode('/two'));
+    expect(one.bytes).toBeUndefined();
+    expect(two.bytes?.subarray(two.targetStart, two.targetEnd)).toEqual(new TextEncoder().encode('/two'));
     two.read('https://a.example/%41');
-    expect(two.octets).toBeUndefined();
+    expect(two.bytes).toBeUndefined();
   });
 
   it('parses URLs that are too long', () => {

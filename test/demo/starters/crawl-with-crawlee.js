@@ -2,7 +2,7 @@
  * Crawls a site with Crawlee: `node crawl-with-crawlee.js https://example.com/`
  * Needs: npm install canfetch @crawlee/cheerio
  */
-import { robotsAccount, RobotsClient } from 'canfetch';
+import { crawlReport, RobotsClient } from 'canfetch';
 import { withRobots } from 'canfetch/crawlee';
 import { CheerioCrawler, Configuration } from '@crawlee/cheerio';
 
@@ -10,7 +10,7 @@ const [start = 'https://example.com/'] = process.argv.slice(2);
 const agent = 'ExampleBot/1.0 (+https://example.com/bot)';
 
 const robots = new RobotsClient({ agent });
-const account = robotsAccount(robots);
+const account = crawlReport(robots);
 const PoliteCrawler = withRobots(CheerioCrawler, robots, { pacing: true });
 
 const crawler = new PoliteCrawler(

@@ -2,7 +2,7 @@
  * Crawls a site with fetch, p-queue and cheerio: `node crawl-with-fetch.js https://example.com/`
  * Needs: npm install canfetch cheerio p-queue
  */
-import { guardFetch, refusalIn, robotsAccount, RobotsClient } from 'canfetch';
+import { guardFetch, refusalIn, crawlReport, RobotsClient } from 'canfetch';
 import { load } from 'cheerio';
 import PQueue from 'p-queue';
 
@@ -11,7 +11,7 @@ const [start = 'https://example.com/'] = process.argv.slice(2);
 const { origin } = new URL(start);
 
 const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)' });
-const account = robotsAccount(robots);
+const account = crawlReport(robots);
 // Waits between requests, as the site asks for, and checks every redirect.
 const fetchPolitely = guardFetch(fetch, robots, { pacing: true });
 const queue = new PQueue({ concurrency: 8 });

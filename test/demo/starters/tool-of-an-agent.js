@@ -3,14 +3,14 @@
  * `node tool-of-an-agent.js '{ "url": "https://example.com/" }'`
  * Needs: npm install canfetch
  */
-import { guardFetch, refusalIn, robotsAccount, RobotsClient } from 'canfetch';
+import { guardFetch, refusalIn, crawlReport, RobotsClient } from 'canfetch';
 
 const MAX_CHARACTERS = 50_000;
 // A model, or a page that it has read, chooses the URLs. They must not lead into the network of this machine.
 const addressPolicy = process.env.ALLOW_PRIVATE === 'true' ? 'any' : 'public-only';
 
 const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)', addressPolicy });
-const account = robotsAccount(robots, { onFirstRefused: false });
+const account = crawlReport(robots, { onFirstRefused: false });
 // The purpose is held against what sites say of it, in robots.txt and in header fields.
 const fetchPolitely = guardFetch(fetch, robots, { addressPolicy, purpose: 'ai-input', pacing: true });
 

@@ -2,7 +2,7 @@
  * Visits pages with Chromium: `node visit-with-playwright.js https://example.com/ https://example.com/private`
  * Needs: npm install canfetch playwright, and npx playwright install chromium
  */
-import { refusalIn, robotsAccount, RobotsClient } from 'canfetch';
+import { refusalIn, crawlReport, RobotsClient } from 'canfetch';
 import { guardContext } from 'canfetch/playwright';
 import { chromium } from 'playwright';
 
@@ -10,7 +10,7 @@ const urls = process.argv.slice(2);
 const agent = 'ExampleBot/1.0 (+https://example.com/bot)';
 
 const robots = new RobotsClient({ agent });
-const account = robotsAccount(robots);
+const account = crawlReport(robots);
 const browser = await chromium.launch();
 // The name that robots.txt is asked about.
 const context = await browser.newContext({ userAgent: agent });

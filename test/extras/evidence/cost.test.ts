@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { guardFetch, RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
-import { Recorder } from '../../src/evidence/recorder.ts';
+import { guardFetch, RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
+import { Recorder } from '../../../src/core/client/evidence/recorder.ts';
 
 const TEXT = 'User-agent: *\nDisallow: /private\n';
 

@@ -4,12 +4,12 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { RobotsClient } from '../../src/index.ts';
-import type { EvidenceEntry } from '../../src/evidence/entry.ts';
-import { evidenceFile, type EvidenceMessage } from '../../src/evidence/index.ts';
-import { replayed } from '../support/evidence.ts';
-import { smallDisk } from '../support/small-disk.ts';
-import { compileScript, startWorker } from '../support/workers.ts';
+import { RobotsClient } from '../../../src/index.ts';
+import type { EvidenceEntry } from '../../../src/core/client/evidence/entry.ts';
+import { evidenceFile, type EvidenceMessage } from '../../../src/extras/evidence/index.ts';
+import { replayed } from '../../support/evidence.ts';
+import { smallDisk } from '../../support/small-disk.ts';
+import { compileScript, startWorker } from '../../support/workers.ts';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'canfetch-evidence-'));
@@ -101,7 +101,7 @@ describe('a file of evidence', () => {
     expect(statSync(path).mode & 0o077).toBe(0);
   });
 
-  it('has the octets of a digest once, also over several runs', async () => {
+  it('has the bytes of a digest once, also over several runs', async () => {
     const path = join(folder(), 'evidence.ndjson');
     await crawl(path, 3);
     await crawl(path, 2);
@@ -114,22 +114,22 @@ describe('a file of evidence', () => {
     expect(await replayed(linesOf(path))).toMatchObject({ runs: 3, decisions: 6, changed: 0, faults: 0 });
   });
 
-  it('has octets that are no text as base64', async () => {
+  it('has bytes that are no text as base64', async () => {
     const path = join(folder(), 'evidence.ndjson');
-    const octets = Buffer.from('User-agent: *\nDisallow: /\xe9', 'latin1');
+    const bytes = Buffer.from('User-agent: *\nDisallow: /\xe9', 'latin1');
     const evidence = evidenceFile(path);
-    const client = new RobotsClient({ evidence, transport: { fetch: async () => new Response(octets) } });
+    const client = new RobotsClient({ evidence, transport: { fetch: async () => new Response(bytes) } });
     await client.check('https://a.example/');
     await client.close();
     await evidence.close();
-    expect(entriesOf(path)[1]?.['body']).toEqual({ base64: octets.toString('base64') });
+    expect(entriesOf(path)[1]?.['body']).toEqual({ base64: bytes.toString('base64') });
     expect(await replayed(linesOf(path))).toMatchObject({ changed: 0, faults: 0 });
   });
 
   it.each([
     ['within its second line', (text: string) => text.slice(0, text.indexOf('\n') + 40), 3],
     ['within its first line', () => '{"type":"run","at":12', 2],
-    ['within its first octets', () => '{"ty', 2],
+    ['within its first bytes', () => '{"ty', 2],
   ])('that a crash has torn %s is healed when it is opened again', async (_, tear, runsAndMore) => {
     const path = join(folder(), 'evidence.ndjson');
     await crawl(path, 1);
@@ -167,7 +167,7 @@ describe('trouble', () => {
     const { told, warnings } = troubles();
     const evidence = evidenceFile(path);
     evidence(RUN);
-    // 64 MiB are 131,072 small entries, each of which is counted with 512 octets.
+    // 64 MiB are 131,072 small entries, each of which is counted with 512 bytes.
     for (let at = 0; at < 140_000; at++) evidence(signal(at));
     expect(evidence.lost).toBe(140_001 - 131_072);
     expect(told).toEqual([{ path, error: 'ERR_ROBOTS_EVIDENCE_SLOW' }]);

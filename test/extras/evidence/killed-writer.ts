@@ -1,8 +1,8 @@
 /** Crawls and writes evidence without an end, until it is killed: see evidence-file.test.ts. */
 import { statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { RobotsClient } from '../../src/client/index.ts';
-import { evidenceFile } from '../../src/evidence/index.ts';
+import { RobotsClient } from '../../../src/core/client/index.ts';
+import { evidenceFile } from '../../../src/extras/evidence/index.ts';
 
 const path = process.argv[2]!;
 const client = new RobotsClient({

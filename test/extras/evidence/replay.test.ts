@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { guardFetch, RobotsClient, type RobotsClientOptions, type RobotsInit } from '../../src/index.ts';
-import type { DecisionEntry } from '../../src/evidence/entry.ts';
-import { virtualClock } from '../../src/testing/index.ts';
-import { DAY, VirtualClock } from '../support/client.ts';
-import { Recording, replayed } from '../support/evidence.ts';
-import { ScriptedStore } from '../support/store.ts';
+import { guardFetch, RobotsClient, type RobotsClientOptions, type RobotsInit } from '../../../src/index.ts';
+import type { DecisionEntry } from '../../../src/core/client/evidence/entry.ts';
+import { virtualClock } from '../../../src/extras/testing/index.ts';
+import { DAY, VirtualClock } from '../../support/client.ts';
+import { Recording, replayed } from '../../support/evidence.ts';
+import { ScriptedStore } from '../../support/store.ts';
 
 const FORBIDS = 'User-agent: *\nDisallow: /private\n\nUser-agent: OtherBot\nDisallow: /\n';
 
@@ -103,9 +103,9 @@ describe('replay', () => {
   });
 
   it.each([
-    ['an octet', { body: FORBIDS.replace('/private', '/privatf') }],
+    ['an byte', { body: FORBIDS.replace('/private', '/privatf') }],
     ['nothing but the digest', { sha256: '0'.repeat(64) }],
-  ])('refuses octets that do not fit their digest: %s was changed', async (_, change) => {
+  ])('refuses bytes that do not fit their digest: %s was changed', async (_, change) => {
     await expect(replayed(doctored(await smallCrawl(), 2, change))).rejects.toMatchObject({
       code: 'ERR_ROBOTS_EVIDENCE',
       message: expect.stringContaining('line 2'),
@@ -114,7 +114,7 @@ describe('replay', () => {
 
   it.each([
     ['times that no jitter makes', { staleAt: 1 }, 'impossible-times'],
-    ['octets that are nowhere', { body: undefined }, 'missing-body'],
+    ['bytes that are nowhere', { body: undefined }, 'missing-body'],
   ])('finds an attempt with %s', async (_, change, fault) => {
     const { differences } = await replayed(doctored(await smallCrawl(), 2, change));
     expect(differences).toContainEqual(expect.objectContaining({ kind: 'entry', line: 2, fault }));

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { guardFetch, profiles, RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
-import type { ProfileName } from '../../src/lifecycle/index.ts';
-import { Recording, replayed } from '../support/evidence.ts';
-import fc from '../support/fast-check.ts';
-import { DAY, HOUR, MINUTE, SECOND, START } from '../support/client.ts';
-import { ScriptedStore } from '../support/store.ts';
-import { runs } from '../support/thorough.ts';
+import { guardFetch, profiles, RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
+import type { ProfileName } from '../../../src/core/lifecycle/index.ts';
+import { Recording, replayed } from '../../support/evidence.ts';
+import fc from '../../support/fast-check.ts';
+import { DAY, HOUR, MINUTE, SECOND, START } from '../../support/client.ts';
+import { ScriptedStore } from '../../support/store.ts';
+import { runs } from '../../support/thorough.ts';
 
 const ORIGINS = ['https://a.example', 'https://b.example', 'https://c.example:8443', 'https://d.example'];
 const GIVEN = 'https://given.example';

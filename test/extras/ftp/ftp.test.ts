@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { FetchRobotsOptions } from '../../src/fetch/options.ts';
-import { ftpTransport } from '../../src/fetch/ftp.ts';
-import { ControlSocket } from '../../src/fetch/ftp-session.ts';
-import { fetchRobots } from '../../src/fetch/fetch-robots.ts';
-import type { Transport } from '../../src/fetch/transport.ts';
-import { profiles } from '../../src/lifecycle/index.ts';
-import type { Outcome } from '../../src/lifecycle/outcome.ts';
+import type { FetchRobotsOptions } from '../../../src/core/fetch/options.ts';
+import { ftpTransport } from '../../../src/extras/ftp/ftp.ts';
+import { ControlSocket } from '../../../src/extras/ftp/ftp-session.ts';
+import { fetchRobots } from '../../../src/core/fetch/fetch-robots.ts';
+import type { Transport } from '../../../src/core/fetch/transport.ts';
+import { profiles } from '../../../src/core/lifecycle/index.ts';
+import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
 import {
   type FtpAnswer,
   type FtpScript,
@@ -13,8 +13,8 @@ import {
   passive,
   send,
   startFtpSite,
-} from '../support/ftp-site.ts';
-import { AGENT, bodyOf, LIMIT, lines, RULES } from './context.ts';
+} from '../../support/ftp-site.ts';
+import { AGENT, bodyOf, LIMIT, lines, RULES } from '../../core/fetch/context.ts';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type LookupFunction, Socket } from 'node:net';
@@ -47,7 +47,7 @@ async function outcomeOf(script: FtpScript, options?: Partial<FetchRobotsOptions
 }
 
 describe('RETR /robots.txt', () => {
-  it('logs in as anonymous, asks for every octet as it is, and leaves', async () => {
+  it('logs in as anonymous, asks for every byte as it is, and leaves', async () => {
     const server = await site({ RETR: send(RULES) });
     const outcome = await fetch(server.origin);
     expect(outcome).toEqual({
@@ -283,7 +283,7 @@ describe('the data connection', () => {
     ['EPSV with port 0', { EPSV: '229 (|||0|)' }],
     ['EPSV with too large a port', { EPSV: '229 (|||65536|)' }],
     ['PASV without numbers', { ...noEpsv, PASV: '227 Entering.' }],
-    ['PASV with too large an octet', { ...noEpsv, PASV: '227 (127,0,0,1,256,1)' }],
+    ['PASV with too large an byte', { ...noEpsv, PASV: '227 (127,0,0,1,256,1)' }],
     ['PASV with port 0', { ...noEpsv, PASV: '227 (127,0,0,1,0,0)' }],
     ['PASV with numbers too long', { ...noEpsv, PASV: '227 (127,0,0,1,10,2000)' }],
   ] satisfies [string, FtpScript][])('%s is no FTP', async (_, script) => {
@@ -506,7 +506,7 @@ describe('without the package basic-ftp', () => {
       },
     }));
     try {
-      const fresh = await import('../../src/fetch/ftp.ts');
+      const fresh = await import('../../../src/extras/ftp/ftp.ts');
       expect(() => fresh.ftpTransport()).toThrow(
         expect.objectContaining({
           code: 'ERR_ROBOTS_INVALID_OPTIONS',

@@ -7,9 +7,9 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { traceRobots, type TraceRobotsOptions } from '../../src/client/otel.ts';
-import { guardFetch, type RobotsClientOptions } from '../../src/index.ts';
-import { DAY, MINUTE, testClient } from '../support/client.ts';
+import { traceRobots, type TraceRobotsOptions } from '../../../src/extras/otel/otel.ts';
+import { guardFetch, type RobotsClientOptions } from '../../../src/index.ts';
+import { DAY, MINUTE, testClient } from '../../support/client.ts';
 
 const exporter = new InMemorySpanExporter();
 const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });

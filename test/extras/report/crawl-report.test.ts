@@ -3,15 +3,15 @@ import {
   guardFetch,
   refusalIn,
   type RobotsAccount,
-  robotsAccount,
+  crawlReport,
   type RobotsAccountOptions,
   type RobotsClientOptions,
   type RobotsClient,
-} from '../../src/index.ts';
-import { decisionChannels } from '../../src/decision/index.ts';
-import { afterEachTest } from '../support/after-each-test.ts';
-import { HOUR, SECOND, testClient } from '../support/client.ts';
-import { lateClock } from '../support/late-clock.ts';
+} from '../../../src/index.ts';
+import { decisionChannels } from '../../../src/core/decision/index.ts';
+import { afterEachTest } from '../../support/after-each-test.ts';
+import { HOUR, SECOND, testClient } from '../../support/client.ts';
+import { lateClock } from '../../support/late-clock.ts';
 
 const open: (() => unknown)[] = [];
 afterEachTest(async () => {
@@ -42,14 +42,14 @@ function accountOf(
   client: RobotsClient,
   options: RobotsAccountOptions = { onFirstRefused: () => {} },
 ): RobotsAccount {
-  const account = robotsAccount(client, options);
+  const account = crawlReport(client, options);
   open.push(() => account.close());
   return account;
 }
 
 const page: typeof fetch = async () => new Response('a page', { headers: { 'content-signal': 'search=no' } });
 
-describe('robotsAccount', () => {
+describe('crawlReport', () => {
   it('counts what a client is asked, and lists refusals by origin and rule, with the first URL', async () => {
     const { client } = scripted();
     const account = accountOf(client);
@@ -114,7 +114,7 @@ describe('robotsAccount', () => {
     await client.canFetch('https://a.example/private');
     expect(account.totals()).toMatchObject({ asked: 1, refused: 0 });
     {
-      using _ = robotsAccount(client);
+      using _ = crawlReport(client);
       expect(decisionChannels.decision.hasSubscribers).toBe(true);
     }
     expect(decisionChannels.decision.hasSubscribers).toBe(false);
@@ -192,7 +192,7 @@ describe('robotsAccount', () => {
     'refuses the options %j',
     (options) => {
       const { client } = scripted();
-      expect(() => robotsAccount(client, options as RobotsAccountOptions)).toThrow(
+      expect(() => crawlReport(client, options as RobotsAccountOptions)).toThrow(
         expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }),
       );
     },
@@ -411,7 +411,7 @@ describe('robotsAccount', () => {
   });
 
   it('refuses invalid clients, and unknown options', () => {
-    expect(() => robotsAccount(undefined as never)).toThrow(/RobotsClient/);
-    expect(() => robotsAccount(scripted().client, { onRefused: () => {} } as never)).toThrow(/onRefused/);
+    expect(() => crawlReport(undefined as never)).toThrow(/RobotsClient/);
+    expect(() => crawlReport(scripted().client, { onRefused: () => {} } as never)).toThrow(/onRefused/);
   });
 });

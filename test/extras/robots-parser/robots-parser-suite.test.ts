@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chai, describe, it } from 'vitest';
-import robotsParser from '../../src/compat/robots-parser.ts';
+import robotsParser from '../../../src/extras/robots-parser/robots-parser.ts';
 
 /**
  * The tests of the package `robots-parser` itself, read from where npm put it and run against our function of that name.
@@ -12,7 +12,7 @@ const suite = readFileSync(createRequire(import.meta.url).resolve('robots-parser
 const CONTRADICTIONS = new Map([
   [
     'should handle lone high / low surrogates',
-    'the URL Standard writes a lone surrogate as %EF%BF%BD, which is what its octets are in the file, too',
+    'the URL Standard writes a lone surrogate as %EF%BF%BD, which is what its bytes are in the file, too',
   ],
 ]);
 

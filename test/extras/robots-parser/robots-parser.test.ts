@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import robotsParser, { type Robot } from '../../src/compat/robots-parser.ts';
-import { robotsParser as peer } from '../bench/peer.ts';
+import robotsParser, { type Robot } from '../../../src/extras/robots-parser/robots-parser.ts';
+import { robotsParser as peer } from '../../bench/peer.ts';
 
 const TEXT = `User-agent: *
 Disallow: /private

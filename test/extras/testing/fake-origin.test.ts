@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { RobotsClient } from '../../src/index.ts';
+import { RobotsClient } from '../../../src/index.ts';
 import {
   fakeOrigin,
   type FakeOrigin,
   type FakeOriginOptions,
   virtualClock,
-} from '../../src/testing/index.ts';
-import { opened } from '../support/opened.ts';
+} from '../../../src/extras/testing/index.ts';
+import { opened } from '../../support/opened.ts';
 
 async function started(options?: FakeOriginOptions): Promise<FakeOrigin> {
   return opened(await fakeOrigin(options));

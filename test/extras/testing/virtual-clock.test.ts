@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { virtualClock } from '../../src/testing/index.ts';
+import { virtualClock } from '../../../src/extras/testing/index.ts';
 
 const never = new AbortController().signal;
 

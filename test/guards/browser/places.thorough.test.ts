@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core';
 import type { Browser as PuppeteerBrowser } from 'puppeteer-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { guardContext, type GuardContextOptions } from '../../../src/guard/browser/playwright.ts';
-import { guardContext as guardPuppeteer } from '../../../src/guard/browser/puppeteer.ts';
+import { guardContext, type GuardContextOptions } from '../../../src/guards/browser/playwright.ts';
+import { guardContext as guardPuppeteer } from '../../../src/guards/browser/puppeteer.ts';
 import { RobotsClient } from '../../../src/index.ts';
 import { describeWithChromium, launchChromium, launchPuppeteer } from '../../support/chromium.ts';
 import { eventually } from '../../support/eventually.ts';

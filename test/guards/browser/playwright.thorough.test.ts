@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { guardContext, type GuardContextOptions } from '../../../src/guard/browser/playwright.ts';
+import { guardContext, type GuardContextOptions } from '../../../src/guards/browser/playwright.ts';
 import type { Decision } from '../../../src/index.ts';
 import { describeWithChromium, launchChromium } from '../../support/chromium.ts';
 import { eventually } from '../../support/eventually.ts';

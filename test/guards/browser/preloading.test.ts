@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import type { Session } from '../../../src/guard/browser/browser-requests.ts';
-import { turnPreloadingOff } from '../../../src/guard/browser/preloading.ts';
+import type { Session } from '../../../src/guards/browser/browser-requests.ts';
+import { turnPreloadingOff } from '../../../src/guards/browser/preloading.ts';
 
 /** A browser whose pages answer as `answers` says; `undefined` for never. */
 function browserOf(answers: (method: string) => object | undefined): { session: Session; sent: string[] } {

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
-import { PuppeteerDriver } from '../../../src/guard/browser/puppeteer-driver.ts';
+import { PuppeteerDriver } from '../../../src/guards/browser/puppeteer-driver.ts';
 
 /** A session that answers every command, and has one of a page. */
 class FakeSession extends EventEmitter {

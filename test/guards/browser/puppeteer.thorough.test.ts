@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { guardContext, type GuardContextOptions } from '../../../src/guard/browser/puppeteer.ts';
+import { guardContext, type GuardContextOptions } from '../../../src/guards/browser/puppeteer.ts';
 import type { Decision } from '../../../src/index.ts';
 import { describeWithChromium, launchPuppeteer } from '../../support/chromium.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { guardContext, type GuardContextOptions } from '../../../src/guard/browser/playwright.ts';
-import { guardContext as guardPuppeteer } from '../../../src/guard/browser/puppeteer.ts';
+import { guardContext, type GuardContextOptions } from '../../../src/guards/browser/playwright.ts';
+import { guardContext as guardPuppeteer } from '../../../src/guards/browser/puppeteer.ts';
 import { launchChromium, launchPuppeteer } from '../../support/chromium.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Site } from '../../support/site.ts';

@@ -1,7 +1,7 @@
 import { CheerioCrawler } from '@crawlee/cheerio';
 import { expect, it } from 'vitest';
-import { withRobots } from '../../../src/guard/crawlee/crawlee.ts';
-import { robotsAccount } from '../../../src/index.ts';
+import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
+import { crawlReport } from '../../../src/index.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { client, record, site } from './support.ts';
 
@@ -9,7 +9,7 @@ it('the account of a crawl has each page once, and the look-ups of links apart',
   const links = ['/1', '/2', '/3', '/4', '/private/a', '/private/b'];
   const server = await site(links);
   const robots = client();
-  using account = robotsAccount(robots, { onFirstRefused: false });
+  using account = crawlReport(robots, { onFirstRefused: false });
   const { options, handled, skipped } = record();
   const crawler = new (withRobots(CheerioCrawler, robots))(
     {

@@ -3,7 +3,7 @@ import { BasicCrawler, type BasicCrawlerOptions, type BasicCrawlingContext } fro
 import { PuppeteerCrawler } from '@crawlee/puppeteer';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { withRobots } from '../../../src/guard/crawlee/crawlee.ts';
+import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
 import { chromiumPath, describeWithChromium, launchChromium } from '../../support/chromium.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { startSite } from '../../support/site.ts';

@@ -1,7 +1,7 @@
 import { CheerioCrawler } from '@crawlee/cheerio';
 import { BasicCrawler, type EnqueueLinksOptions, HttpCrawler, RequestList } from '@crawlee/http';
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
-import { type SkippedRequest, withRobots } from '../../../src/guard/crawlee/crawlee.ts';
+import { type SkippedRequest, withRobots } from '../../../src/guards/crawlee/crawlee.ts';
 import { type Decision, refusalIn } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
 import { inMemory } from '../../support/crawlee.ts';

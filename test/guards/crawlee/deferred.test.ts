@@ -1,7 +1,7 @@
 import { BasicCrawler, CheerioCrawler, HttpCrawler, RequestList } from '@crawlee/cheerio';
 import { describe, expect, it } from 'vitest';
-import { type GuardClient, withRobots } from '../../../src/guard/crawlee/crawlee.ts';
-import { virtualClock, type VirtualClock } from '../../../src/testing/index.ts';
+import { type GuardClient, withRobots } from '../../../src/guards/crawlee/crawlee.ts';
+import { virtualClock, type VirtualClock } from '../../../src/extras/testing/index.ts';
 import { START, testClient } from '../../support/client.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { answer, type Site } from '../../support/site.ts';

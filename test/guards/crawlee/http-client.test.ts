@@ -5,8 +5,8 @@ import {
   type StreamingHttpResponse,
 } from '@crawlee/http';
 import { describe, expect, it } from 'vitest';
-import { withRobots } from '../../../src/guard/crawlee/crawlee.ts';
-import { guardHttpClient } from '../../../src/guard/crawlee/http-client.ts';
+import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
+import { guardHttpClient } from '../../../src/guards/crawlee/http-client.ts';
 import { refusalIn } from '../../../src/index.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { client, pagesOf, record, site } from './support.ts';

@@ -4,7 +4,7 @@ import {
   type HttpClient,
   type HttpRequest,
   type HttpResponse,
-} from '../../../src/guard/crawlee/http-client.ts';
+} from '../../../src/guards/crawlee/http-client.ts';
 
 const START = 'https://example.com/start';
 

@@ -1,4 +1,4 @@
-import type { SkippedRequest } from '../../../src/guard/crawlee/crawlee.ts';
+import type { SkippedRequest } from '../../../src/guards/crawlee/crawlee.ts';
 import type { Decision, RobotsClient } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
 import { answer, type Handler, type Site } from '../../support/site.ts';

@@ -15,7 +15,7 @@ import * as undiciSix from 'undici-6';
 import type { Dispatcher as OldestDispatcher } from 'undici-7.0';
 import type { Dispatcher as DispatcherOfEight } from 'undici-8';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { robotsInterceptor } from '../../../src/guard/undici/undici.ts';
+import { robotsInterceptor } from '../../../src/guards/undici/undici.ts';
 import type { GuardClient, RobotsClient, RobotsClientOptions } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Urgency, WriteBatches } from '../../../src/store/embedded/write-batch.ts';
+import { type Urgency, WriteBatches } from '../../../src/stores/embedded/write-batch.ts';
 
 /** A database of which only the transactions count: each is what was done in it. */
 class Transactions {

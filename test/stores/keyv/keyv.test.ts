@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import Keyv from 'keyv';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { RobotsClient, type StoreEvent } from '../../src/index.ts';
-import { type KeyvInstance, keyvStore } from '../../src/store/keyv.ts';
-import { DAY, HOUR, MINUTE } from '../support/client.ts';
-import { answer, startSite } from '../support/site.ts';
-import { storeContract } from './store-contract.ts';
+import { RobotsClient, type StoreEvent } from '../../../src/index.ts';
+import { type KeyvInstance, keyvStore } from '../../../src/stores/keyv/keyv.ts';
+import { DAY, HOUR, MINUTE } from '../../support/client.ts';
+import { answer, startSite } from '../../support/site.ts';
+import { storeContract } from '../store-contract.ts';
 
 /** Keyv goes by `Date`, and keeps what expires in this very millisecond. */
 function elapse(_kind: string, _key: string, ms: number): Promise<void> {
@@ -13,7 +13,7 @@ function elapse(_kind: string, _key: string, ms: number): Promise<void> {
   return Promise.resolve();
 }
 
-/** The calls of Cloudflare KV, and what it refuses: keys over 512 octets, and times below a minute. */
+/** The calls of Cloudflare KV, and what it refuses: keys over 512 bytes, and times below a minute. */
 class CloudflareKv {
   readonly entries = new Map<string, { value: string; until: number }>();
 

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { subscribe } from 'node:diagnostics_channel';
-import { isRobotsError } from '../../../src/base/index.ts';
-import { type LmdbStore, lmdbStore } from '../../../src/store/lmdb/lmdb.ts';
+import { isRobotsError } from '../../../src/core/base/index.ts';
+import { type LmdbStore, lmdbStore } from '../../../src/stores/lmdb/lmdb.ts';
 
 /** What the worker is told. */
 export interface DamagedTask {
@@ -15,7 +15,7 @@ export interface DamagedTask {
 export interface UsedStore {
   readonly code?: unknown;
   readonly message?: string;
-  readonly setAside?: unknown;
+  readonly quarantine?: unknown;
   readonly events?: readonly unknown[];
   /** Whether what was written was read again, and a lease and a slot were given. */
   readonly works?: boolean;
@@ -49,7 +49,7 @@ async function use(path: string, key: string): Promise<UsedStore> {
   return {
     works,
     events: [...events],
-    ...(store.setAside === undefined ? {} : { setAside: store.setAside }),
+    ...(store.quarantine === undefined ? {} : { quarantine: store.quarantine }),
   };
 }
 

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { LmdbEntries } from '../../../src/store/lmdb/entries.ts';
+import { LmdbEntries } from '../../../src/stores/lmdb/entries.ts';
 import { HOUR } from '../../support/client.ts';
 import { Chance } from '../../support/random.ts';
 import { type CompiledScript, compileScript, startWorker, type Worker } from '../../support/workers.ts';
@@ -26,7 +26,7 @@ const FOREVER = Date.UTC(2100);
 describe('a damaged LMDB database', () => {
   let script: CompiledScript;
   let root: string;
-  /** The octets of a database that was used for a while. What damage does depends on where its pages lie: always there. */
+  /** The bytes of a database that was used for a while. What damage does depends on where its pages lie: always there. */
   let whole: Buffer;
   const workers: Worker[] = [];
   /** Two processes that open many databases, one after the other. */
@@ -126,10 +126,10 @@ describe('a damaged LMDB database', () => {
     return Buffer.from(Array.from({ length }, () => chance.below(256)));
   }
 
-  /** The whole file with some octets in place of others. */
-  function changed(...changes: readonly (readonly [at: number, octets: readonly number[]])[]): Buffer {
+  /** The whole file with some bytes in place of others. */
+  function changed(...changes: readonly (readonly [at: number, bytes: readonly number[]])[]): Buffer {
     const data = Buffer.from(whole);
-    for (const [at, octets] of changes) data.set(octets, at);
+    for (const [at, bytes] of changes) data.set(bytes, at);
     return data;
   }
 
@@ -142,8 +142,8 @@ describe('a damaged LMDB database', () => {
   const damaged: Readonly<Record<string, () => Buffer>> = {
     '8 KB of zeros': () => Buffer.alloc(8_192),
     '64 KB of junk': () => junk(65_536, 1),
-    'a single octet': () => Buffer.of(1),
-    'a file cut at 5,000 octets': () => whole.subarray(0, 5_000),
+    'a single byte': () => Buffer.of(1),
+    'a file cut at 5,000 bytes': () => whole.subarray(0, 5_000),
     'a file cut in the middle of its pages': () => whole.subarray(0, whole.length / 2 + 100),
     'the first meta page of another program': () => changed([24, [1, 2, 3, 4]]),
     'a page size that is none': () => changed([48, [0, 3]]),
@@ -165,8 +165,8 @@ describe('a damaged LMDB database', () => {
     const used = await use(worker, path);
     const file = join(path, 'data.mdb');
     const [kept = ''] = setAsideIn(path);
-    const setAside = { path: file, movedTo: join(path, kept), reason: expect.stringMatching(/\w/) };
-    expect(used).toEqual({ works: true, setAside, events: [{ type: 'set-aside', ...setAside }] });
+    const quarantine = { path: file, movedTo: join(path, kept), reason: expect.stringMatching(/\w/) };
+    expect(used).toEqual({ works: true, quarantine, events: [{ type: 'set-aside', ...quarantine }] });
     expect(readFileSync(join(path, kept)).equals(data)).toBe(true);
     expect(claimsIn(path)).toEqual([]);
     // What was begun is a store like any other.
@@ -175,7 +175,7 @@ describe('a damaged LMDB database', () => {
   });
 
   // The probe reads and writes what it can. A page that only later work meets may still end a process; none of these does.
-  it('flipped octets anywhere in it end no process', async () => {
+  it('flipped bytes anywhere in it end no process', async () => {
     const chance = new Chance(11);
     let set = 0;
     for (let round = 0; round < 48; round++) {
@@ -189,7 +189,7 @@ describe('a damaged LMDB database', () => {
       const path = folderWith(data);
       const used = await use(worker, path);
       expect(used).toMatchObject({ works: true });
-      if (used.setAside !== undefined) set++;
+      if (used.quarantine !== undefined) set++;
       await told(worker, { task: 'close', path });
       rmSync(path, { recursive: true, force: true });
     }
@@ -208,7 +208,7 @@ describe('a damaged LMDB database', () => {
   it('is a file where the path has an extension', async () => {
     const path = join(root, 'robots.store');
     writeFileSync(path, junk(10_000, 6));
-    expect(await use(worker, path)).toMatchObject({ works: true, setAside: { path } });
+    expect(await use(worker, path)).toMatchObject({ works: true, quarantine: { path } });
   });
 
   it.each([
@@ -253,7 +253,7 @@ describe('a damaged LMDB database', () => {
     expect(statSync(file).ino).toBe(inode);
     expect(claimsIn(path)).toEqual([]);
     await holder.kill();
-    expect(await use(late, path)).toMatchObject({ works: true, setAside: { path: file } });
+    expect(await use(late, path)).toMatchObject({ works: true, quarantine: { path: file } });
   });
 
   it('opened by many processes at once is set aside once, and all use one new database', async () => {
@@ -262,7 +262,7 @@ describe('a damaged LMDB database', () => {
       const path = folderWith(round === 0 ? Buffer.alloc(8_192) : changed([24, [1, 2, 3, 4]]));
       const used = await Promise.all(crowd.map((worker, at) => use(worker, path, `key ${at}`)));
       expect(used.map(({ works }) => works)).toEqual(crowd.map(() => true));
-      expect(used.filter(({ setAside }) => setAside !== undefined)).toHaveLength(1);
+      expect(used.filter(({ quarantine }) => quarantine !== undefined)).toHaveLength(1);
       expect(setAsideIn(path)).toHaveLength(1);
       expect(claimsIn(path)).toEqual([]);
       const written = crowd.map((_, at) => `key ${at}`);
@@ -277,7 +277,7 @@ describe('a damaged LMDB database', () => {
     const dead = await start();
     await dead.kill();
     symlinkSync('1 0 00000000-0000-0000-0000-000000000000', join(path, 'data.mdb.claim-1'));
-    expect(await use(worker, path)).toMatchObject({ works: true, setAside: {} });
+    expect(await use(worker, path)).toMatchObject({ works: true, quarantine: {} });
     expect(claimsIn(path)).toEqual(['data.mdb.claim-1']);
     expect(existsSync(join(path, 'data.mdb.claim-2'))).toBe(false);
   });

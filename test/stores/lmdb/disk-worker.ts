@@ -1,5 +1,5 @@
-import { isRobotsError } from '../../../src/base/index.ts';
-import { lmdbStore } from '../../../src/store/lmdb/lmdb.ts';
+import { isRobotsError } from '../../../src/core/base/index.ts';
+import { lmdbStore } from '../../../src/stores/lmdb/lmdb.ts';
 
 /** `disk-worker <open|exit|throw> <folder>`: what becomes of a store, and of a process that ends while it writes. */
 const [how, path = ''] = process.argv.slice(2);

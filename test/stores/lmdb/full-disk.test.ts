@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lmdbStore } from '../../../src/store/lmdb/lmdb.ts';
+import { lmdbStore } from '../../../src/stores/lmdb/lmdb.ts';
 import { HOUR } from '../../support/client.ts';
 import { smallDisk } from '../../support/small-disk.ts';
 import { type CompiledScript, compileScript, startWorker } from '../../support/workers.ts';
@@ -45,7 +45,7 @@ describe('LMDB on a full disk', () => {
     expect(readdirSync(path)).toContain('data.mdb');
     rmSync(join(disk.path, 'large'));
     const again = lmdbStore({ path });
-    expect([again.setAside, await again.get('k')]).toEqual([undefined, 'value']);
+    expect([again.quarantine, await again.get('k')]).toEqual([undefined, 'value']);
     await again.close();
     return undefined;
   });

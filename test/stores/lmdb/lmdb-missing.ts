@@ -1,5 +1,5 @@
-import { isRobotsError } from '../../../src/base/errors.ts';
-import { lmdbStore } from '../../../src/store/lmdb/lmdb.ts';
+import { isRobotsError } from '../../../src/core/base/errors.ts';
+import { lmdbStore } from '../../../src/stores/lmdb/lmdb.ts';
 
 /** `lmdb-missing <folder>`: what becomes of a store where there is no `lmdb`. */
 try {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { encodeEntry, nameOf } from '../../../src/store/lmdb/entry-codec.ts';
-import { type LmdbStore, lmdbStore, type StoreEntry } from '../../../src/store/lmdb/lmdb.ts';
+import { encodeEntry, nameOf } from '../../../src/stores/lmdb/entry-codec.ts';
+import { type LmdbStore, lmdbStore, type StoreEntry } from '../../../src/stores/lmdb/lmdb.ts';
 import { DAY, HOUR, MINUTE, SECOND, VirtualClock } from '../../support/client.ts';
 import { compileScript, startWorker } from '../../support/workers.ts';
 import { storeContract } from '../store-contract.ts';
@@ -359,8 +359,8 @@ describe('LMDB', () => {
       const poison = ['', 'value', '\u0001', '\u0001'.repeat(9), '\u0001'.repeat(100)].map((text) =>
         Buffer.from(text),
       );
-      for (const octets of poison) {
-        for (const name of ['v=k', 'l=k', 's=k']) await root.put(name, octets);
+      for (const bytes of poison) {
+        for (const name of ['v=k', 'l=k', 's=k']) await root.put(name, bytes);
         expect(await theirs.get('k')).toBeUndefined();
         expect(await theirs.lease('k', HOUR)).toBeDefined();
         expect(await theirs.reserve('k', HOUR)).toBe(0);
@@ -448,7 +448,7 @@ describe('LMDB', () => {
     });
 
     it.each([
-      ['an octet is another', (data: Buffer) => data.fill(1, data.length - 1)],
+      ['an byte is another', (data: Buffer) => data.fill(1, data.length - 1)],
       ['it was cut', (data: Buffer) => data.subarray(0, data.length - 4_096)],
       ['it was extended', (data: Buffer) => Buffer.concat([data, Buffer.alloc(4_096)])],
     ])('when %s since it was closed', async (_, change) => {
@@ -459,7 +459,7 @@ describe('LMDB', () => {
       expect(await processesToOpen(at)).toBeGreaterThan(0);
     });
 
-    it('when it was opened and not closed, even if no octet has changed', async () => {
+    it('when it was opened and not closed, even if no byte has changed', async () => {
       const at = join(path, 'own');
       await processesToOpen(at);
       const data = readFileSync(join(at, 'data.mdb'));

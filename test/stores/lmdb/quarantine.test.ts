@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { lmdbStore } from '../../../src/store/lmdb/lmdb.ts';
+import { lmdbStore } from '../../../src/stores/lmdb/lmdb.ts';
 import { HOUR } from '../../support/client.ts';
 
 /** `damaged.thorough.test.ts` has all kinds of damage, each in processes of its own. */
@@ -14,15 +14,15 @@ afterEach(() => {
 it.each([
   ['8 KB of zeros', Buffer.alloc(8_192)],
   ['text', Buffer.from('no database\n'.repeat(1_000))],
-])('%s in the place of the database: kept under another name, and a new store begins', async (_, octets) => {
+])('%s in the place of the database: kept under another name, and a new store begins', async (_, bytes) => {
   const path = mkdtempSync(join(tmpdir(), 'canfetch-set-aside-'));
   folders.push(path);
-  writeFileSync(join(path, 'data.mdb'), octets);
+  writeFileSync(join(path, 'data.mdb'), bytes);
   const store = lmdbStore({ path });
-  expect(store.setAside).toMatchObject({ path: join(path, 'data.mdb') });
+  expect(store.quarantine).toMatchObject({ path: join(path, 'data.mdb') });
   await store.set('key', 'value', { ttlMs: HOUR });
   expect(await store.get('key')).toBe('value');
   await store.close();
   const kept = readdirSync(path).filter((name) => name.includes('.damaged-'));
-  expect(kept.map((name) => readFileSync(join(path, name)).equals(octets))).toEqual([true]);
+  expect(kept.map((name) => readFileSync(join(path, name)).equals(bytes))).toEqual([true]);
 });

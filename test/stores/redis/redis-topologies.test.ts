@@ -2,7 +2,7 @@ import { Cluster } from 'ioredis';
 import { Cluster as ValkeyCluster } from 'iovalkey';
 import { createCluster, createSentinel, type RedisSentinelType } from 'redis';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
-import { redisStore } from '../../../src/store/redis/redis.ts';
+import { redisStore } from '../../../src/stores/redis/redis.ts';
 import { describeWith } from '../../support/installed.ts';
 import {
   type RedisServer,

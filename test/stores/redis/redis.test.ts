@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type RedisStore, redisStore } from '../../../src/store/redis/redis.ts';
+import { type RedisStore, redisStore } from '../../../src/stores/redis/redis.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/client.ts';
 import { describeWith } from '../../support/installed.ts';
 import { redisClients } from '../../support/redis-clients.ts';
@@ -160,8 +160,8 @@ describeWith('redis-server')('Redis', () => {
       const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
       const bomb = Buffer.concat([Buffer.from('T'), brotliCompressSync(Buffer.alloc(2 ** 26), quickly)]);
       const poison = ['', 'value', '{"allowed":true}', Buffer.from([0xff, 0xfe]), randomBytes(100_000), bomb];
-      for (const octets of poison) {
-        await connection.set('canfetch:{k}', octets);
+      for (const bytes of poison) {
+        await connection.set('canfetch:{k}', bytes);
         expect(await store.get('k')).toBeUndefined();
       }
     });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sqliteStore, type SqliteDatabase, type SqliteStore } from '../../../src/store/sqlite/sqlite.ts';
+import { sqliteStore, type SqliteDatabase, type SqliteStore } from '../../../src/stores/sqlite/sqlite.ts';
 import { DAY, HOUR, MINUTE, VirtualClock } from '../../support/client.ts';
 import { describeWithSqlite, nodeSqlite, openSqlite, quietEnv } from '../../support/sqlite.ts';
 import { compileScript, startWorker } from '../../support/workers.ts';
@@ -215,13 +215,13 @@ describeWithSqlite('SQLite', () => {
     const damage: Readonly<Record<string, (whole: Buffer) => Buffer>> = {
       '8 KB of zeros': () => Buffer.alloc(8_192),
       text: () => Buffer.from('no database\n'.repeat(1_000)),
-      'a single octet': () => Buffer.of(1),
+      'a single byte': () => Buffer.of(1),
       'a file cut in the middle': (whole) => whole.subarray(0, whole.length / 2 + 100),
       'a header that is none': (whole) => Buffer.concat([Buffer.alloc(100, 7), whole.subarray(100)]),
       'pages full of junk': (whole) =>
         Buffer.concat([whole.subarray(0, 4_096), Buffer.alloc(whole.length - 4_096, 0xa5)]),
       'an index without its entries': (whole) =>
-        whole.map((octet, at) => (at > 3 * 4_096 && at % 4_096 < 200 ? 0 : octet)) as Buffer,
+        whole.map((byte, at) => (at > 3 * 4_096 && at % 4_096 < 200 ? 0 : byte)) as Buffer,
     };
 
     it.each(Object.keys(damage))(
@@ -231,27 +231,27 @@ describeWithSqlite('SQLite', () => {
         const keys = Array.from({ length: 300 }, (_, at) => `https://site${at}.example`);
         await Promise.all(keys.map((key) => store.set(key, value + key, { ttlMs: HOUR })));
         await store.close();
-        const octets = Buffer.from(damage[name]!(readFileSync(path)));
-        writeFileSync(path, octets);
+        const bytes = Buffer.from(damage[name]!(readFileSync(path)));
+        writeFileSync(path, bytes);
         const events: unknown[] = [];
         const note = (event: unknown): void => void events.push(event);
         subscribe('canfetch:store', note);
         store = sqliteStore({ path, clock });
         unsubscribe('canfetch:store', note);
-        const setAside = {
+        const quarantine = {
           path,
           movedTo: expect.stringContaining('robots.sqlite.damaged-'),
           reason: expect.stringMatching(/\w/),
         };
-        expect(store.setAside).toEqual(setAside);
-        expect(events).toEqual([{ type: 'set-aside', ...setAside }]);
-        expect(readFileSync(store.setAside!.movedTo).equals(octets)).toBe(true);
+        expect(store.quarantine).toEqual(quarantine);
+        expect(events).toEqual([{ type: 'set-aside', ...quarantine }]);
+        expect(readFileSync(store.quarantine!.movedTo).equals(bytes)).toBe(true);
         expect(await keysOf(store)).toEqual([]);
         await store.set('k', 'value', { ttlMs: HOUR });
         expect(await store.get('k')).toBe('value');
         expect(readdirSync(join(root, 'new')).filter((each) => each.includes('.claim-'))).toEqual([]);
         await using other = sqliteStore({ path, clock });
-        expect(other.setAside).toBeUndefined();
+        expect(other.quarantine).toBeUndefined();
         expect(await other.get('k')).toBe('value');
       },
     );
@@ -377,7 +377,7 @@ describeWithSqlite('SQLite', () => {
     worker.end();
     expect((await worker.ended()).code).toBe(0);
     await using again = sqliteStore({ path: join(root, 'full.sqlite') });
-    expect(again.setAside).toBeUndefined();
+    expect(again.quarantine).toBeUndefined();
     await again.set('k', 'small', { ttlMs: HOUR });
     expect(await again.get('k')).toBe('small');
   });

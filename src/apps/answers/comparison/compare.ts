@@ -1,6 +1,6 @@
-import { defined, type Turn } from '../../base/index.ts';
-import { dialects } from '../../rules/dialect.ts';
-import type { OtherRecord, RobotsFile, Rule, Sitemap, Verdict } from '../../rules/index.ts';
+import { omitUndefined, type Turn } from '../../../core/base/index.ts';
+import { dialects } from '../../../core/rules/dialect.ts';
+import type { OtherRecord, RobotsFile, Rule, Sitemap, Verdict } from '../../../core/rules/index.ts';
 import {
   type EffectiveKey,
   EffectiveRules,
@@ -164,7 +164,7 @@ export class FileComparison {
       return undefined;
     const difference: AgentDifference = {
       agents: pair.agents,
-      ...defined({ groupBefore: pair.before.group, groupAfter: pair.after.group }),
+      ...omitUndefined({ groupBefore: pair.before.group, groupAfter: pair.after.group }),
       rules,
       records,
       flips: [],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { linesApplying } from '../../rules/describe.ts';
-import type { OtherRecord, RobotsFile, Rule } from '../../rules/index.ts';
+import { linesApplying } from '../../../core/rules/describe.ts';
+import type { OtherRecord, RobotsFile, Rule } from '../../../core/rules/index.ts';
 
 /** The merged groups of a file that apply to one agent. */
 export interface Effective {

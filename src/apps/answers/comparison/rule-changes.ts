@@ -1,4 +1,4 @@
-import type { Rule } from '../../rules/index.ts';
+import type { Rule } from '../../../core/rules/index.ts';
 import { firstOfEach, ruleKey } from './effective.ts';
 
 /** A change of one rule. Line numbers refer to the file that contains the rule. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { quote } from '../../base/index.ts';
+import { quote } from '../../../core/base/index.ts';
 
 /** More would not help: the first ones often cause the others. */
 const MAX_TOLD = 3;

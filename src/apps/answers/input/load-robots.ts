@@ -1,11 +1,11 @@
-import { originOf } from '../../url/index.ts';
-import { DEFAULT_MAX_BODY_BYTES, isRobotsError } from '../../base/index.ts';
+import { originOf } from '../../../core/url/index.ts';
+import { DEFAULT_MAX_BODY_BYTES, isRobotsError } from '../../../core/base/index.ts';
 import { readRobots } from './open-file.ts';
-import { printable, quoted } from '../text/printable.ts';
+import { printable, quoted } from '../../../core/base/printable.ts';
 import { type Session, UsageError } from '../session.ts';
-import type { OriginPolicy } from '../../decision/index.ts';
-import type { Dialect, RobotsFile } from '../../rules/index.ts';
-import { parseRobots } from '../../rules/parse.ts';
+import type { OriginPolicy } from '../../../core/decision/index.ts';
+import type { Dialect, RobotsFile } from '../../../core/rules/index.ts';
+import { parseRobots } from '../../../core/rules/parse.ts';
 import { whySentence } from '../text/sentences.ts';
 
 /** Whether an operand is a URL rather than a file name. */
@@ -59,11 +59,11 @@ export interface PolicyClient extends AsyncDisposable {
 }
 
 export interface LoadOptions {
-  /** Opens a client that reads at most `maxBodyBytes` octets of a file. Called when the first URL is loaded. */
+  /** Opens a client that reads at most `maxBodyBytes` bytes of a file. Called when the first URL is loaded. */
   readonly openClient: (maxBodyBytes: number) => Promise<PolicyClient>;
   readonly session: Session;
   readonly signal: AbortSignal;
-  /** Maximum number of octets to read of a file. Default 512,000. */
+  /** Maximum number of bytes to read of a file. Default 512,000. */
   readonly maxBytes?: number;
 }
 

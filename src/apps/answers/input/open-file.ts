@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
+import { DEFAULT_MAX_BODY_BYTES } from '../../../core/base/index.ts';
 import { type Session, UsageError } from '../session.ts';
-import { quoted } from '../text/printable.ts';
+import { quoted } from '../../../core/base/printable.ts';
 
 export interface ReadRobots {
   readonly body: Uint8Array;
@@ -23,7 +23,7 @@ export async function readRobots(
   what: string,
   maxBytes: number = DEFAULT_MAX_BODY_BYTES,
 ): Promise<ReadRobots> {
-  const { readBody } = await import('../../fetch/body.ts');
+  const { readBody } = await import('../../../core/fetch/body.ts');
   try {
     const body = file === '-' ? stdin : (await open(file)).createReadStream();
     const headers = { get: () => undefined };

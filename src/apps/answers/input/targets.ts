@@ -1,20 +1,20 @@
 import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { MAX_URL_OCTETS } from '../../url/index.ts';
+import { MAX_URL_BYTES } from '../../../core/url/index.ts';
 
 /** One URL to answer, as written in the input. */
 export interface Target {
   readonly input: string;
   /** Line number in standard input, 1-based; absent for arguments. */
   readonly line?: number;
-  /** Octets of the list up to the end of the line; about, where lines are not ASCII. Absent for arguments. */
+  /** Bytes of the list up to the end of the line; about, where lines are not ASCII. Absent for arguments. */
   readonly end?: number;
   /** The line was longer than {@link MAX_LINE_LENGTH}; `input` is its beginning. */
   readonly tooLong?: true;
 }
 
 /** A longer line is no URL. Prevents a file without line ends from filling the memory. */
-export const MAX_LINE_LENGTH: number = MAX_URL_OCTETS;
+export const MAX_LINE_LENGTH: number = MAX_URL_BYTES;
 
 /** Yields the operands in order, and the lines of `stdin` in place of `-`. Each batch has the lines of one chunk. */
 export async function* targets(
@@ -42,7 +42,7 @@ export async function* targetLines(stdin: Readable): AsyncGenerator<readonly Tar
 class TargetLines {
   readonly #decoder = new TextDecoder();
   #line = 0;
-  #octets = 0;
+  #bytes = 0;
   #characters = 0;
   #rest = '';
   #tooLong = false;
@@ -50,15 +50,15 @@ class TargetLines {
   /** Returns the lines that end in `chunk`. */
   read(chunk: string | Uint8Array): Target[] {
     const decoded = typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
-    this.#octets += Buffer.byteLength(chunk);
+    this.#bytes += Buffer.byteLength(chunk);
     this.#characters += decoded.length;
     const text = this.#rest + decoded;
-    const octetsPerCharacter = this.#octets / Math.max(1, this.#characters);
+    const bytesPerCharacter = this.#bytes / Math.max(1, this.#characters);
     const before = this.#characters - text.length;
     const targets: Target[] = [];
     let start = 0;
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-      this.#add(text.slice(start, end), (before + end + 1) * octetsPerCharacter, targets);
+      this.#add(text.slice(start, end), (before + end + 1) * bytesPerCharacter, targets);
       start = end + 1;
     }
     this.#rest = text.slice(start);
@@ -72,7 +72,7 @@ class TargetLines {
   /** Returns the last line when no line end follows it. */
   end(): Target[] {
     const targets: Target[] = [];
-    this.#add(this.#rest + this.#decoder.decode(), this.#octets, targets);
+    this.#add(this.#rest + this.#decoder.decode(), this.#bytes, targets);
     return targets;
   }
 
@@ -89,14 +89,14 @@ class TargetLines {
 
 /** How far the work on a list has come. */
 export class ListPosition {
-  readonly #octets: number;
+  readonly #bytes: number;
   #end = 0;
   #line = 0;
 
   /** @param list The stream of the list. A file stream has `fd`. */
   constructor(list: object) {
     const fd: unknown = Reflect.get(list, 'fd');
-    this.#octets = typeof fd === 'number' ? sizeOf(fd) : 0;
+    this.#bytes = typeof fd === 'number' ? sizeOf(fd) : 0;
   }
 
   /** Notes that the work has come to the line of `target`. */
@@ -112,11 +112,11 @@ export class ListPosition {
 
   /** The share of the list up to that line, from 0 to 1; `undefined` when the list is no regular file, such as a pipe. */
   get share(): number | undefined {
-    return this.#octets > 0 ? Math.min(1, this.#end / this.#octets) : undefined;
+    return this.#bytes > 0 ? Math.min(1, this.#end / this.#bytes) : undefined;
   }
 }
 
-/** Size of a regular file in octets; 0 for anything else. */
+/** Size of a regular file in bytes; 0 for anything else. */
 function sizeOf(fd: number): number {
   try {
     const stats = fstatSync(fd);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Decision, type DecisionUsage, PURPOSES, REASONS } from '../../decision/index.ts';
-import { ROBOTS_SOURCES, type RobotsSource, SUSPECTS } from '../../lifecycle/index.ts';
-import type { UsageSource } from '../../rules/index.ts';
+import { type Decision, type DecisionUsage, PURPOSES, REASONS } from '../../../core/decision/index.ts';
+import { ROBOTS_SOURCES, type RobotsSource, SUSPECTS } from '../../../core/lifecycle/index.ts';
+import type { UsageSource } from '../../../core/rules/index.ts';
 import type { FileDecision, FileSource } from '../target-result.ts';
 import {
   agent,
@@ -41,7 +41,7 @@ export const robots: Schema<RobotsSource> = object<RobotsSource>({
   staleAt: staleAt.optional(),
   sha256: text
     .optional()
-    .describe('SHA-256 of the octets whose rules decide, in hex: what `sha256sum` says of the file')
+    .describe('SHA-256 of the bytes whose rules decide, in hex: what `sha256sum` says of the file')
     .meta({ examples: ['b9af6f3bb3d3a6336cabd95424d0362882b2059c9e0bab52eb4225cfa6c12052'] }),
   truncated: z
     .literal(true)

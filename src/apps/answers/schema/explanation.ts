@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Decision } from '../../decision/index.ts';
-import type { RobotsSource } from '../../lifecycle/index.ts';
-import type { OtherRecord, PageDirectives, Usage } from '../../rules/index.ts';
+import type { Decision } from '../../../core/decision/index.ts';
+import type { RobotsSource } from '../../../core/lifecycle/index.ts';
+import type { OtherRecord, PageDirectives, Usage } from '../../../core/rules/index.ts';
 import type { FileDecision } from '../target-result.ts';
 import {
   asked,

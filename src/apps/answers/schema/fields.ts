@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ORIGIN_STATES, profileNames } from '../../lifecycle/index.ts';
-import type { Explanation, MatchedGroup, MatchedRule, Preference } from '../../rules/index.ts';
+import { ORIGIN_STATES, profileNames } from '../../../core/lifecycle/index.ts';
+import type { Explanation, MatchedGroup, MatchedRule, Preference } from '../../../core/rules/index.ts';
 
 /** A schema for every field of `Data`. */
 export type Fields<Data> = { readonly [Name in keyof Data]-?: z.ZodType };

@@ -1,9 +1,9 @@
 /** The lines of JSON that the command alone prints, beside decisions, explanations, policies and comparisons. */
 import { z } from 'zod';
-import { type Decision, REASONS } from '../../decision/index.ts';
-import type { Copy, OriginRecord, Profile, RobotsSource } from '../../lifecycle/index.ts';
-import type { MatchedGroup, MatchedRule, Verdict } from '../../rules/index.ts';
-import type { DialectTraits } from '../../rules/dialect.ts';
+import { type Decision, REASONS } from '../../../core/decision/index.ts';
+import type { Copy, OriginRecord, Profile, RobotsSource } from '../../../core/lifecycle/index.ts';
+import type { MatchedGroup, MatchedRule, Verdict } from '../../../core/rules/index.ts';
+import type { DialectTraits } from '../../../core/rules/dialect.ts';
 import { allowed, decisionFields, robots } from './decision.ts';
 import {
   agent,
@@ -128,7 +128,7 @@ export interface StoredLine extends Line, Partial<Pick<OriginRecord, 'answer' | 
   readonly expiresAt: number;
   /** Why a client would reject the record. */
   readonly rejected?: string;
-  readonly copy?: Omit<Copy, 'body'> & { readonly octets: number; readonly text?: string };
+  readonly copy?: Omit<Copy, 'body'> & { readonly bytes: number; readonly text?: string };
 }
 export const storedLine: Schema<StoredLine> = object<StoredLine>({
   schemaVersion,
@@ -141,7 +141,7 @@ export const storedLine: Schema<StoredLine> = object<StoredLine>({
   failure: some('object').optional(),
   site: some('object').optional(),
   copy: object<NonNullable<StoredLine['copy']>>({
-    octets: count,
+    bytes: count,
     text: text.optional(),
     sha256: robots.shape.sha256,
     truncated: z.boolean(),
@@ -237,9 +237,9 @@ export interface AskedLine extends Line {
   readonly file: string;
   readonly line: number;
   readonly decision: object;
-  /** What brought the answer for robots.txt, and what brought its octets. */
+  /** What brought the answer for robots.txt, and what brought its bytes. */
   readonly answer?: object;
-  readonly octets?: object;
+  readonly bytes?: object;
 }
 export const askedLine: Schema<AskedLine> = object<AskedLine>({
   schemaVersion,
@@ -248,7 +248,7 @@ export const askedLine: Schema<AskedLine> = object<AskedLine>({
   line,
   decision: some('object'),
   answer: some('object').optional(),
-  octets: some('object').optional(),
+  bytes: some('object').optional(),
 });
 
 /** A line of `--log` of `canfetch serve`. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { OriginPolicy, PolicyFile } from '../../decision/index.ts';
-import type { Diagnostic } from '../../rules/index.ts';
-import type { DiagnosticDescription } from '../../rules/lint/describe-diagnostic.ts';
+import type { OriginPolicy, PolicyFile } from '../../../core/decision/index.ts';
+import type { Diagnostic } from '../../../core/rules/index.ts';
+import type { DiagnosticDescription } from '../../../core/rules/lint/describe-diagnostic.ts';
 import { decisionFields, robots, type UsageRecord } from './decision.ts';
 import {
   agent,
@@ -78,7 +78,7 @@ const timelineEvent = oneOf<TimelineEvent['event']>({
   site: true,
 });
 
-/** A policy as plain data: without the parsed file and its octets. */
+/** A policy as plain data: without the parsed file and its bytes. */
 export type PolicyData = Omit<OriginPolicy, 'rules' | 'file'> & {
   readonly dialect?: string;
   readonly file?: Omit<PolicyFile, 'body'>;

@@ -1,5 +1,5 @@
 import type { ReportedDecision } from '../target-result.ts';
-import { printable } from './printable.ts';
+import { printable } from '../../../core/base/printable.ts';
 import { count } from './durations.ts';
 
 /**
@@ -20,7 +20,7 @@ export const fetchErrors: Readonly<Record<string, string>> = {
   ERR_ROBOTS_PROXY: 'a proxy refused to pass the request on',
   ERR_ROBOTS_CHALLENGE: 'a gatekeeper answered instead of the site',
   ERR_ROBOTS_CONTENT_CODING: 'its body cannot be decoded',
-  ERR_ROBOTS_TRAILING_OCTETS: 'extra octets follow its coded body',
+  ERR_ROBOTS_TRAILING_BYTES: 'extra bytes follow its coded body',
   ERR_ROBOTS_TRANSFER_CODING: 'its body has a transfer coding other than chunked',
   ERR_ROBOTS_PARTIAL_CONTENT: 'only a part of the file arrived',
   ERR_ROBOTS_MALFORMED: 'what it sent is not valid HTTP or FTP',

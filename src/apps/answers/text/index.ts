@@ -29,5 +29,5 @@ export {
   truncatedSentence,
 } from './sentences.ts';
 export { BrokenPipeError, Output, writeWhole } from './output.ts';
-export { fileName, printable, quoted, withoutUserinfo } from './printable.ts';
+export { fileName, printable, quoted, withoutUserinfo } from '../../../core/base/printable.ts';
 export { type Progress, progressOn } from './progress.ts';

@@ -1,5 +1,5 @@
-import { defined } from '../../base/index.ts';
-import type { OriginPolicy } from '../../decision/index.ts';
+import { omitUndefined } from '../../../core/base/index.ts';
+import type { OriginPolicy } from '../../../core/decision/index.ts';
 import type { PolicyData } from '../schema.ts';
 import type { TargetResult } from '../target-result.ts';
 
@@ -52,9 +52,9 @@ export function jsonLine<Answer extends Versioned = never>(record: NoInfer<Unver
   return `${escapeForTerminal(text)}\n`;
 }
 
-/** Converts a policy to plain data, without the parsed file and its octets. */
+/** Converts a policy to plain data, without the parsed file and its bytes. */
 export function policyRecord({ rules, file, ...policy }: OriginPolicy): PolicyData {
-  const dialect = defined({ dialect: rules?.dialect });
+  const dialect = omitUndefined({ dialect: rules?.dialect });
   if (file === undefined) return { ...policy, ...dialect };
   const { body: _, ...described } = file;
   return { ...policy, ...dialect, file: described };

@@ -1,10 +1,15 @@
-import type { Decision, DecisionUsage, PolicyLifetime, PolicyNextAttempt } from '../../decision/index.ts';
-import type { Suspect, Freshness, StatedLifetime } from '../../lifecycle/index.ts';
-import type { MatchedGroup, MatchedRule, UsageSource } from '../../rules/index.ts';
+import type {
+  Decision,
+  DecisionUsage,
+  PolicyLifetime,
+  PolicyNextAttempt,
+} from '../../../core/decision/index.ts';
+import type { Suspect, Freshness, StatedLifetime } from '../../../core/lifecycle/index.ts';
+import type { MatchedGroup, MatchedRule, UsageSource } from '../../../core/rules/index.ts';
 import type { ReportedDecision } from '../target-result.ts';
 import { cause } from './fetch-errors.ts';
 import { cut } from './layout.ts';
-import { printable } from './printable.ts';
+import { printable } from '../../../core/base/printable.ts';
 import { ahead, count, duration } from './durations.ts';
 
 /** The fields that the sentences use; decisions and policies both have them. */

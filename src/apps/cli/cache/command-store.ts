@@ -5,7 +5,7 @@ import {
   type ProfileName,
   recordedAt,
   retentionMs,
-} from '../../lifecycle/index.ts';
+} from '../../../core/lifecycle/index.ts';
 import {
   type CacheNamespace,
   readRecordKey,
@@ -13,16 +13,16 @@ import {
   type RobotsStore,
   namespaceKey,
   storeKey,
-} from '../../store/index.ts';
-import { RecordCodec } from '../../store/record/record-codec.ts';
-import type { SetAside, StoreEntry } from '../../store/lmdb/lmdb.ts';
-import { DEFAULT_MAX_BODY_BYTES, mapConcurrent } from '../../base/index.ts';
+} from '../../../core/store/index.ts';
+import { RecordCodec } from '../../../core/store/record/record-codec.ts';
+import type { QuarantinedDatabase, StoreEntry } from '../../../stores/lmdb/lmdb.ts';
+import { DEFAULT_MAX_BODY_BYTES, mapConcurrent } from '../../../core/base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { isRedisUrl, openPathStore, storeExists } from '../frame/store-option.ts';
-import { quoted } from '../../report/text/index.ts';
+import { quoted } from '../../answers/text/index.ts';
 import { readProfile, readStore } from '../frame/settings.ts';
-import { UsageError } from '../../report/index.ts';
-import { type RestoreRejection, SnapshotReader } from '../../cache/snapshot.ts';
+import { UsageError } from '../../answers/index.ts';
+import { type RestoreRejection, SnapshotReader } from '../../../core/cache/snapshot.ts';
 
 /** An entry of a store whose key names a record. `record` is absent when its value cannot be read. */
 export interface StoredItem {
@@ -37,7 +37,7 @@ export interface StoredItem {
 
 /** A store that can be listed. */
 interface ListedStore extends RobotsStore {
-  readonly setAside?: SetAside;
+  readonly quarantine?: QuarantinedDatabase;
   entries(): AsyncIterable<StoreEntry>;
   clear(): Promise<void>;
 }

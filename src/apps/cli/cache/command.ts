@@ -1,4 +1,4 @@
-import { ADDRESS_POLICIES } from '../../net/address-policy.ts';
+import { ADDRESS_POLICIES } from '../../../core/net/address-policy.ts';
 import { type Command, exitCode } from '../frame/command.ts';
 import { agentOption, formatOptions, profileOption, formats, cacheActions } from '../frame/options.ts';
 

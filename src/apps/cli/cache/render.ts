@@ -1,4 +1,4 @@
-import type { Copy, OriginRecord } from '../../lifecycle/index.ts';
+import type { Copy, OriginRecord } from '../../../core/lifecycle/index.ts';
 import {
   ago,
   ahead,
@@ -8,8 +8,8 @@ import {
   grid,
   jsonLine,
   printable,
-} from '../../report/text/index.ts';
-import type { StoredLine } from '../../report/schema.ts';
+} from '../../answers/text/index.ts';
+import type { StoredLine } from '../../answers/schema.ts';
 import type { Layout } from '../frame/settings.ts';
 import type { StoredItem } from './command-store.ts';
 
@@ -25,7 +25,7 @@ export function itemJson(
 }
 
 function copyAsJson({ body, ...rest }: Copy, whole: boolean): StoredLine['copy'] {
-  return { ...rest, octets: body.length, ...(whole ? { text: textOf(body) } : {}) };
+  return { ...rest, bytes: body.length, ...(whole ? { text: textOf(body) } : {}) };
 }
 
 /** The table row of a record. It leaves the file out, because the files of a store may not fit into memory. */
@@ -36,7 +36,7 @@ export function tableRow(item: StoredItem, now: number): readonly string[] {
     printable(origin),
     printable(namespace.token),
     inShort(item),
-    record?.copy === undefined ? '' : count(record.copy.body.length, 'octet'),
+    record?.copy === undefined ? '' : count(record.copy.body.length, 'byte'),
     fetchedAt === undefined ? '' : ago(fetchedAt, now),
     duration(expiresAt - now),
   ];

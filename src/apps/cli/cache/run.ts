@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline';
-import { defined } from '../../base/index.ts';
-import { snapshotHeader } from '../../cache/snapshot.ts';
-import { DEFAULT_ADDRESS_POLICY } from '../../net/address-policy.ts';
-import { readOrigin } from '../../report/input/index.ts';
-import { type Session, UsageError } from '../../report/index.ts';
-import type { ImportLine } from '../../report/schema.ts';
-import { count, jsonLine, Output, printable, quoted } from '../../report/text/index.ts';
-import { productToken } from '../../rules/index.ts';
-import { type CacheNamespace, namespaceKey } from '../../store/index.ts';
+import { omitUndefined } from '../../../core/base/index.ts';
+import { snapshotHeader } from '../../../core/cache/snapshot.ts';
+import { DEFAULT_ADDRESS_POLICY } from '../../../core/net/address-policy.ts';
+import { readOrigin } from '../../answers/input/index.ts';
+import { type Session, UsageError } from '../../answers/index.ts';
+import type { ImportLine } from '../../answers/schema.ts';
+import { count, jsonLine, Output, printable, quoted } from '../../answers/text/index.ts';
+import { productToken } from '../../../core/rules/index.ts';
+import { type CacheNamespace, namespaceKey } from '../../../core/store/index.ts';
 import { cacheActions } from '../frame/options.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
@@ -178,5 +178,5 @@ function readNamespace(given: ParsedArguments): Partial<CacheNamespace> {
   if (agent !== undefined && token === undefined) {
     throw new UsageError('Expected --agent to name an agent, got "*"; leave it out to select all agents');
   }
-  return defined({ token, addressPolicy });
+  return omitUndefined({ token, addressPolicy });
 }

@@ -1,9 +1,9 @@
-import { isRobotsError } from '../../base/index.ts';
-import { type Purpose, QUESTIONS } from '../../decision/index.ts';
-import { type TargetResult, type Decider, type Session, tooLongError } from '../../report/index.ts';
+import { isRobotsError } from '../../../core/base/index.ts';
+import { type Purpose, QUESTIONS } from '../../../core/decision/index.ts';
+import { type TargetResult, type Decider, type Session, tooLongError } from '../../answers/index.ts';
 import { openClient } from '../frame/open-client.ts';
 import { agentOf, type OnlineSettings } from '../frame/settings.ts';
-import type { Target } from '../../report/input/index.ts';
+import type { Target } from '../../answers/input/index.ts';
 
 /** Decides by fetching robots.txt from the origins. With `purpose`, decisions have `usage`. An abort of `signal` rejects pending decisions. */
 export async function decideOnline(

@@ -1,4 +1,4 @@
-import { isUndecided, isUnwanted, type ReportedDecision } from '../../report/index.ts';
+import { isUndecided, isUnwanted, type ReportedDecision } from '../../answers/index.ts';
 import {
   agentSentence,
   ago,
@@ -17,7 +17,7 @@ import {
   ruleText,
   truncatedSentence,
   whySentence,
-} from '../../report/text/index.ts';
+} from '../../answers/text/index.ts';
 import { exitCode } from '../frame/command.ts';
 import type { Kind, ListLayout } from '../frame/list-report.ts';
 

@@ -1,6 +1,6 @@
-import { mapBatches } from '../../base/index.ts';
-import { decideOffline, type Decider, type Session, UsageError } from '../../report/index.ts';
-import { ListPosition, readsStdin, targets } from '../../report/input/index.ts';
+import { mapBatches } from '../../../core/base/index.ts';
+import { decideOffline, type Decider, type Session, UsageError } from '../../answers/index.ts';
+import { ListPosition, readsStdin, targets } from '../../answers/input/index.ts';
 import type { ParsedArguments, ExitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { ListReport } from '../frame/list-report.ts';

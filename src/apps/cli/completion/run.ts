@@ -1,5 +1,5 @@
-import type { Session } from '../../report/index.ts';
-import { writeWhole } from '../../report/text/index.ts';
+import type { Session } from '../../answers/index.ts';
+import { writeWhole } from '../../answers/text/index.ts';
 import {
   type ParsedArguments,
   type Program,

@@ -1,5 +1,5 @@
-import type { RobotsFile } from '../../rules/index.ts';
-import { count, fileName, type Palette, printable, quoted, ruleText } from '../../report/text/index.ts';
+import type { RobotsFile } from '../../../core/rules/index.ts';
+import { count, fileName, type Palette, printable, quoted, ruleText } from '../../answers/text/index.ts';
 import type {
   AgentDifference,
   ComparedFile,
@@ -8,7 +8,7 @@ import type {
   RuleChange,
   SideVerdict,
   VerdictChange,
-} from '../../report/comparison/index.ts';
+} from '../../answers/comparison/index.ts';
 
 /** One of the two compared files, with its rules. */
 export interface Side extends ComparedFile {

@@ -1,12 +1,12 @@
 import { colourChoice, readFormat, onlineSettings } from '../frame/settings.ts';
-import { profiles } from '../../lifecycle/index.ts';
-import { isRobotsError, Turn } from '../../base/index.ts';
+import { profiles } from '../../../core/lifecycle/index.ts';
+import { isRobotsError, Turn } from '../../../core/base/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
-import { jsonLine, paletteFor, quoted, writeWhole } from '../../report/text/index.ts';
-import type { ComparisonAnswer } from '../../report/schema.ts';
-import { type Session, tokensOf, UsageError } from '../../report/index.ts';
+import { jsonLine, paletteFor, quoted, writeWhole } from '../../answers/text/index.ts';
+import type { ComparisonAnswer } from '../../answers/schema.ts';
+import { type Session, tokensOf, UsageError } from '../../answers/index.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { FileComparison } from '../../report/comparison/index.ts';
+import { FileComparison } from '../../answers/comparison/index.ts';
 import {
   absenceOf,
   readsStdin,
@@ -14,7 +14,7 @@ import {
   rulesInForce,
   type Target,
   targets,
-} from '../../report/input/index.ts';
+} from '../../answers/input/index.ts';
 import { openClient } from '../frame/open-client.ts';
 import { renderComparison, type Side } from './render.ts';
 

@@ -1,10 +1,10 @@
-import { causesOf } from '../../base/index.ts';
-import type { Decision } from '../../decision/index.ts';
-import { refusalIn } from '../../guard/index.ts';
-import { makePageFetch } from '../../guard/page-fetch.ts';
-import { count, instant, printable, statementText } from '../../report/text/index.ts';
-import { pageDirectives, type PageDirectives } from '../../rules/index.ts';
-import type { PageAnswer } from '../../report/schema.ts';
+import { causesOf } from '../../../core/base/index.ts';
+import type { Decision } from '../../../core/decision/index.ts';
+import { refusalIn } from '../../../guards/index.ts';
+import { makePageFetch } from '../../../guards/shared/page-fetch.ts';
+import { count, instant, printable, statementText } from '../../answers/text/index.ts';
+import { pageDirectives, type PageDirectives } from '../../../core/rules/index.ts';
+import type { PageAnswer } from '../../answers/schema.ts';
 import type { Field } from '../check/render.ts';
 import type { OpenedClient } from '../frame/open-client.ts';
 

@@ -4,7 +4,7 @@ import {
   type OmittedLines,
   type ProfileDecision,
   type UrlExplanation,
-} from '../../report/index.ts';
+} from '../../answers/index.ts';
 import {
   count,
   cut,
@@ -13,9 +13,9 @@ import {
   type Palette,
   printable,
   ruleText,
-} from '../../report/text/index.ts';
-import type { Decision } from '../../decision/index.ts';
-import { type RobotsFile, usage } from '../../rules/index.ts';
+} from '../../answers/text/index.ts';
+import type { Decision } from '../../../core/decision/index.ts';
+import { type RobotsFile, usage } from '../../../core/rules/index.ts';
 import {
   agentField,
   delayField,

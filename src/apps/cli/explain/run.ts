@@ -1,5 +1,5 @@
-import { profiles } from '../../lifecycle/index.ts';
-import { parseRobots } from '../../rules/index.ts';
+import { profiles } from '../../../core/lifecycle/index.ts';
+import { parseRobots } from '../../../core/rules/index.ts';
 import {
   deciderByFile,
   fileSource,
@@ -10,13 +10,13 @@ import {
   truncationWarning,
   type UrlExplanation,
   UsageError,
-} from '../../report/index.ts';
-import { jsonLine, policyRecord, writeWhole } from '../../report/text/index.ts';
-import type { ExplainedByFile, ExplainedUrl, PageAnswer } from '../../report/schema.ts';
+} from '../../answers/index.ts';
+import { jsonLine, policyRecord, writeWhole } from '../../answers/text/index.ts';
+import type { ExplainedByFile, ExplainedUrl, PageAnswer } from '../../answers/schema.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
-import { readOrigin, readRobots } from '../../report/input/index.ts';
+import { readOrigin, readRobots } from '../../answers/input/index.ts';
 import {
   agentOf,
   layoutOf,

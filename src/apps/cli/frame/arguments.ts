@@ -1,9 +1,9 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Command, CommandOption, ParsedArguments } from './command.ts';
 import { commonOptions } from './options.ts';
-import { quoted } from '../../report/text/index.ts';
-import { UsageError } from '../../report/session.ts';
-import { defined, isNear } from '../../base/index.ts';
+import { quoted } from '../../answers/text/index.ts';
+import { UsageError } from '../../answers/session.ts';
+import { omitUndefined, isWithinEditDistance } from '../../../core/base/index.ts';
 
 /**
  * Parses the arguments of `command` with the option table of the command.
@@ -48,7 +48,7 @@ function config(table: readonly CommandOption[]): NonNullable<ParseArgsConfig['o
   return Object.fromEntries(
     table.map(({ name, short, value }) => [
       name,
-      { type: value === undefined ? 'boolean' : 'string', multiple: true, ...defined({ short }) },
+      { type: value === undefined ? 'boolean' : 'string', multiple: true, ...omitUndefined({ short }) },
     ]),
   );
 }
@@ -106,9 +106,9 @@ export function nearest(word: string, names: readonly string[]): string | undefi
     (lower.length >= 2 && name.startsWith(lower)) || (name.length >= 3 && lower.includes(name));
   return (
     names.find((name) => name === lower) ??
-    names.find((name) => isNear(lower, name, 1)) ??
+    names.find((name) => isWithinEditDistance(lower, name, 1)) ??
     names.find(overlaps) ??
-    names.find((name) => name.length > 5 && isNear(lower, name, 2))
+    names.find((name) => name.length > 5 && isWithinEditDistance(lower, name, 2))
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Session } from '../../report/index.ts';
+import type { Session } from '../../answers/index.ts';
 
 /**
  * Exit codes of the process. Each command defines what the first four mean for it; its table holds the meanings,
@@ -26,7 +26,7 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 /** The exit codes that answers can produce. */
 export type AnswerExitCode = Exclude<ExitCode, 70 | 130 | 141>;
 
-const lightestFirst: readonly AnswerExitCode[] = [
+const bySeverity: readonly AnswerExitCode[] = [
   exitCode.success,
   exitCode.negative,
   exitCode.undecided,
@@ -37,8 +37,8 @@ const lightestFirst: readonly AnswerExitCode[] = [
  * Returns the code with the higher rank: invalid input outranks every answer, and an undecided answer outranks a
  * final one.
  */
-export function worseOf(one: AnswerExitCode, other: AnswerExitCode): AnswerExitCode {
-  return lightestFirst.indexOf(one) > lightestFirst.indexOf(other) ? one : other;
+export function mostSevere(one: AnswerExitCode, other: AnswerExitCode): AnswerExitCode {
+  return bySeverity.indexOf(one) > bySeverity.indexOf(other) ? one : other;
 }
 
 /** One option of a command. Parsing, `--help`, completion and error messages all use it. */

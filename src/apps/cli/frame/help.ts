@@ -1,5 +1,5 @@
-import { type Session, UsageError } from '../../report/index.ts';
-import { quoted, widthOf, definitions, wrap, writeWhole } from '../../report/text/index.ts';
+import { type Session, UsageError } from '../../answers/index.ts';
+import { quoted, widthOf, definitions, wrap, writeWhole } from '../../answers/text/index.ts';
 import {
   type Command,
   type ParsedArguments,

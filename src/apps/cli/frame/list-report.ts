@@ -1,5 +1,5 @@
-import { didYouMean, type Target } from '../../report/input/index.ts';
-import type { InputError, ReportedDecision, Session, TargetResult } from '../../report/index.ts';
+import { didYouMean, type Target } from '../../answers/input/index.ts';
+import type { InputError, ReportedDecision, Session, TargetResult } from '../../answers/index.ts';
 import {
   type Palette,
   cut,
@@ -9,9 +9,9 @@ import {
   printable,
   withoutUserinfo,
   widthOf,
-} from '../../report/text/index.ts';
-import type { Progress } from '../../report/text/index.ts';
-import { type ParsedArguments, type AnswerExitCode, exitCode, worseOf } from './command.ts';
+} from '../../answers/text/index.ts';
+import type { Progress } from '../../answers/text/index.ts';
+import { type ParsedArguments, type AnswerExitCode, exitCode, mostSevere } from './command.ts';
 import type { Format } from './options.ts';
 import { colourChoice } from './settings.ts';
 
@@ -118,13 +118,13 @@ export class ListReport<Decided extends ReportedDecision> {
   #count(result: TargetResult<Decided>): void {
     if ('error' in result) {
       this.#invalid++;
-      this.#code = worseOf(this.#code, exitCode.usage);
+      this.#code = mostSevere(this.#code, exitCode.usage);
       return;
     }
     const kind = this.#layout.kindOf(result.decision);
     this.#decided++;
     this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);
-    this.#code = worseOf(this.#code, kind.code);
+    this.#code = mostSevere(this.#code, kind.code);
   }
 
   /** The text for standard output. Errors for people go to standard error instead. */

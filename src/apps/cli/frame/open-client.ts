@@ -1,16 +1,16 @@
-import { DEFAULT_AGENT, defined } from '../../base/index.ts';
+import { DEFAULT_AGENT, omitUndefined } from '../../../core/base/index.ts';
 import { platform } from '#platform';
-import type { StoreEvent } from '../../store/index.ts';
-import type { RobotsStore } from '../../store/index.ts';
-import type { SetAside } from '../../store/lmdb/lmdb.ts';
-import type { PolicyOptions, RobotsClient, RobotsClientOptions } from '../../client/index.ts';
-import type { OriginPolicy } from '../../decision/index.ts';
-import type { PolicyClient } from '../../report/input/index.ts';
-import { count, printable } from '../../report/text/index.ts';
-import type { Session } from '../../report/index.ts';
-import { UsageError } from '../../report/session.ts';
-import type { EvidenceFile } from '../../evidence/index.ts';
-import type { ProxyDispatcher } from '../../net/index.ts';
+import type { StoreEvent } from '../../../core/store/index.ts';
+import type { RobotsStore } from '../../../core/store/index.ts';
+import type { QuarantinedDatabase } from '../../../stores/lmdb/lmdb.ts';
+import type { PolicyOptions, RobotsClient, RobotsClientOptions } from '../../../core/client/index.ts';
+import type { OriginPolicy } from '../../../core/decision/index.ts';
+import type { PolicyClient } from '../../answers/input/index.ts';
+import { count, printable } from '../../answers/text/index.ts';
+import type { Session } from '../../answers/index.ts';
+import { UsageError } from '../../answers/session.ts';
+import type { EvidenceFile } from '../../../extras/evidence/index.ts';
+import type { ProxyDispatcher } from '../../../core/net/index.ts';
 import { isRedisUrl, openPathStore } from './store-option.ts';
 import { readProxies } from './proxy.ts';
 import type { OnlineSettings } from './settings.ts';
@@ -18,7 +18,7 @@ import type { OnlineSettings } from './settings.ts';
 /** A store that was opened for a client. */
 interface OpenedStore {
   readonly store: RobotsStore;
-  readonly setAside?: SetAside | undefined;
+  readonly quarantine?: QuarantinedDatabase | undefined;
   close(): Promise<void>;
 }
 
@@ -82,19 +82,19 @@ export async function openClient(
     );
   }
   if (platform.transport !== 'undici') assertFetchSuffices(proxies !== undefined, more.addressPolicy);
-  const dispatcher = proxies && new (await import('../../net/index.ts')).ProxyDispatcher(proxies);
-  const { RobotsClient } = await import('../../client/index.ts');
+  const dispatcher = proxies && new (await import('../../../core/net/index.ts')).ProxyDispatcher(proxies);
+  const { RobotsClient } = await import('../../../core/client/index.ts');
   const opened = named === undefined ? undefined : await openStore(named);
   if (opened !== undefined) warnSetAside(opened, session);
   const troubles = new StoreTroubles(session);
   const evidence =
-    path === undefined ? undefined : (await import('../../evidence/index.ts')).evidenceFile(path);
+    path === undefined ? undefined : (await import('../../../extras/evidence/index.ts')).evidenceFile(path);
   // "*" is not a product token, so requests cannot carry it in User-Agent.
   const names = agents.filter((agent) => agent !== '*');
   const client = new RobotsClient({
     profile,
     agent: names.length === 0 ? DEFAULT_AGENT : names,
-    ...defined({ deadlineMs, dispatcher, evidence, store: opened?.store }),
+    ...omitUndefined({ deadlineMs, dispatcher, evidence, store: opened?.store }),
     onStoreEvent: (event: StoreEvent) => troubles.note(event),
     ...more,
   });
@@ -104,7 +104,7 @@ export async function openClient(
 async function openStore(named: string): Promise<OpenedStore> {
   if (isRedisUrl(named)) return (await import('./open-redis-store.ts')).openRedisStore(named);
   const store = await openPathStore(named);
-  return { store, setAside: store.setAside, close: () => store.close() };
+  return { store, quarantine: store.quarantine, close: () => store.close() };
 }
 
 /**
@@ -126,9 +126,9 @@ function assertFetchSuffices(hasProxy: boolean, addressPolicy: string | undefine
 }
 
 /** Warns that a damaged store was renamed, because its answers are then missing. */
-export function warnSetAside({ setAside }: Pick<OpenedStore, 'setAside'>, session: Session): void {
-  if (setAside === undefined) return;
-  const { movedTo, reason } = setAside;
+export function warnSetAside({ quarantine }: Pick<OpenedStore, 'quarantine'>, session: Session): void {
+  if (quarantine === undefined) return;
+  const { movedTo, reason } = quarantine;
   session.stderr.write(
     `canfetch: the store was damaged (${printable(reason)}); it was renamed to ${printable(movedTo)}, and a new one was created\n`,
   );

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
-import { isRobotsError, RobotsInvalidOptionsError } from '../../base/index.ts';
-import { type RedisConnection, type RedisStore, redisStore } from '../../store/redis/redis.ts';
+import { isRobotsError, RobotsInvalidOptionsError } from '../../../core/base/index.ts';
+import { type RedisConnection, type RedisStore, redisStore } from '../../../stores/redis/redis.ts';
 import { type RedisUrl, readRedisUrl } from './store-option.ts';
 
 /** A store on a Redis or Valkey server, with the connection that was opened for it. */

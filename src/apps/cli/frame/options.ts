@@ -1,5 +1,5 @@
-import { profileNames } from '../../lifecycle/profile.ts';
-import { PURPOSES } from '../../decision/purpose.ts';
+import { profileNames } from '../../../core/lifecycle/profile.ts';
+import { PURPOSES } from '../../../core/decision/purpose.ts';
 import type { CommandOption } from './command.ts';
 
 /** The formats of every command that prints answers. `json` is one object per line. */

@@ -1,7 +1,7 @@
-import { defined } from '../../base/index.ts';
-import type { ProxySettings } from '../../net/index.ts';
-import type { Session } from '../../report/index.ts';
-import { UsageError } from '../../report/session.ts';
+import { omitUndefined } from '../../../core/base/index.ts';
+import type { ProxySettings } from '../../../core/net/index.ts';
+import type { Session } from '../../answers/index.ts';
+import { UsageError } from '../../answers/session.ts';
 
 /**
  * Selects the proxies for requests: the value of `--proxy` (`given`), or the environment variables as curl reads them.
@@ -23,7 +23,7 @@ export function readProxies(given: string | undefined, env: Session['env']): Pro
   const http = firstSet(env, ['http_proxy', ...(isCgi ? [] : ['HTTP_PROXY']), 'all_proxy', 'ALL_PROXY']);
   const https = firstSet(env, ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY']);
   if (http === undefined && https === undefined) return undefined;
-  return { ...defined({ http, https }), noProxy };
+  return { ...omitUndefined({ http, https }), noProxy };
 }
 
 /** Reads the first variable that is set and not empty. */

@@ -1,11 +1,11 @@
-import { type ColourChoice, type Palette, paletteFor, quoted, widthOf } from '../../report/text/index.ts';
-import { isPurpose, type Purpose } from '../../decision/purpose.ts';
-import { type ProfileName, profileNames } from '../../lifecycle/profile.ts';
-import { productToken } from '../../rules/agent.ts';
+import { type ColourChoice, type Palette, paletteFor, quoted, widthOf } from '../../answers/text/index.ts';
+import { isPurpose, type Purpose } from '../../../core/decision/purpose.ts';
+import { type ProfileName, profileNames } from '../../../core/lifecycle/profile.ts';
+import { productToken } from '../../../core/rules/agent.ts';
 import type { ParsedArguments } from './command.ts';
 import { type Format, findingFormats } from './options.ts';
 import { unknownScheme } from './store-option.ts';
-import { type Session, UsageError } from '../../report/session.ts';
+import { type Session, UsageError } from '../../answers/session.ts';
 
 /** Reads `--profile`, whose choices were checked already. */
 export function readProfile({ values }: ParsedArguments): ProfileName {

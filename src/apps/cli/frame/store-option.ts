@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { EmbeddedStore } from '../../store/lmdb/lmdb.ts';
-import { RobotsInvalidOptionsError } from '../../base/index.ts';
+import type { EmbeddedStore } from '../../../stores/lmdb/lmdb.ts';
+import { RobotsInvalidOptionsError } from '../../../core/base/index.ts';
 
 /** The beginning of a `--store` that names a file of SQLite. */
 const SQLITE = 'sqlite:';
@@ -42,8 +42,8 @@ export function storeExists(store: string): boolean {
  */
 export async function openPathStore(store: string): Promise<EmbeddedStore> {
   const path = storePath(store);
-  if (path !== store) return (await import('../../store/sqlite/sqlite.ts')).sqliteStore({ path });
-  return (await import('../../store/lmdb/lmdb.ts')).lmdbStore({ path });
+  if (path !== store) return (await import('../../../stores/sqlite/sqlite.ts')).sqliteStore({ path });
+  return (await import('../../../stores/lmdb/lmdb.ts')).lmdbStore({ path });
 }
 
 /** A URL that `--store` gives, of a Redis or Valkey server. */

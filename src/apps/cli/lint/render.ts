@@ -1,8 +1,8 @@
-import { type LoadedRobots, absenceOf } from '../../report/input/index.ts';
-import type { LintLine } from '../../report/schema.ts';
-import { count, fileName, type Palette, printable, wrap } from '../../report/text/index.ts';
-import { type Dialect, lint, parseRobots, type Severity } from '../../rules/index.ts';
-import { describeDiagnostic } from '../../rules/lint/describe-diagnostic.ts';
+import { type LoadedRobots, absenceOf } from '../../answers/input/index.ts';
+import type { LintLine } from '../../answers/schema.ts';
+import { count, fileName, type Palette, printable, wrap } from '../../answers/text/index.ts';
+import { type Dialect, lint, parseRobots, type Severity } from '../../../core/rules/index.ts';
+import { describeDiagnostic } from '../../../core/rules/lint/describe-diagnostic.ts';
 import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';
 
 /** A diagnostic with its message. */
@@ -11,7 +11,7 @@ export type Finding = Omit<LintLine, 'schemaVersion'>;
 /** The findings for one operand. */
 export interface LintedFile {
   readonly loaded: LoadedRobots;
-  /** The octets that were linted. */
+  /** The bytes that were linted. */
   readonly bytes: Uint8Array;
   readonly findings: readonly Finding[];
 }
@@ -27,7 +27,7 @@ export function lintLoaded(loaded: LoadedRobots, dialect: Dialect): LintedFile {
   return { loaded, bytes: file.bytes, findings };
 }
 
-/** Bounds a message, which quotes up to 100 octets of the file and adds a sentence or two. */
+/** Bounds a message, which quotes up to 100 bytes of the file and adds a sentence or two. */
 const MAX_SENTENCE = 1_000;
 
 /** Renders the findings of one file for people, as `FILE:LINE:COLUMN`, which editors and terminals turn into links. */
@@ -70,7 +70,7 @@ const CR = 0x0d;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Converts columns counted in octets to UTF-16 code units. Callers must ask for lines in ascending order. */
+/** Converts columns counted in bytes to UTF-16 code units. Callers must ask for lines in ascending order. */
 class Utf16Columns {
   readonly #bytes: Uint8Array;
   #line = 1;
@@ -79,16 +79,14 @@ class Utf16Columns {
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
     // Columns of the first line start after a byte order mark.
-    this.#start = BYTE_ORDER_MARK.every((octet, index) => bytes[index] === octet)
-      ? BYTE_ORDER_MARK.length
-      : 0;
+    this.#start = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte) ? BYTE_ORDER_MARK.length : 0;
   }
 
   /** Converts a column; both numbers are 1-based. `line` must not be less than in the call before. */
   of(line: number, column: number): number {
     for (; this.#line < line && this.#start < this.#bytes.length; this.#start++) {
-      const octet = this.#bytes[this.#start];
-      if (octet === LF || (octet === CR && this.#bytes[this.#start + 1] !== LF)) this.#line++;
+      const byte = this.#bytes[this.#start];
+      if (byte === LF || (byte === CR && this.#bytes[this.#start + 1] !== LF)) this.#line++;
     }
     return decoder.decode(this.#bytes.subarray(this.#start, this.#start + column - 1)).length + 1;
   }

@@ -1,23 +1,23 @@
 import { layoutOf, readFormat, onlineSettings } from '../frame/settings.ts';
-import { profiles } from '../../lifecycle/index.ts';
-import { absenceOf, readsStdin, RobotsLoader } from '../../report/input/index.ts';
-import { type Session, UsageError } from '../../report/index.ts';
-import type { LintLine } from '../../report/schema.ts';
-import { jsonLine, Output } from '../../report/text/index.ts';
-import type { Severity } from '../../rules/index.ts';
+import { profiles } from '../../../core/lifecycle/index.ts';
+import { absenceOf, readsStdin, RobotsLoader } from '../../answers/input/index.ts';
+import { type Session, UsageError } from '../../answers/index.ts';
+import type { LintLine } from '../../answers/schema.ts';
+import { jsonLine, Output } from '../../answers/text/index.ts';
+import type { Severity } from '../../../core/rules/index.ts';
 import { severities } from '../frame/options.ts';
 import {
   type ParsedArguments,
   type AnswerExitCode,
   type ExitCode,
   exitCode,
-  worseOf,
+  mostSevere,
 } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { renderFile, renderSummary, type LintedFile, lintLoaded, lintSarif } from './render.ts';
 
-/** Ten times the octets that crawlers read. Linting more would only repeat for each line that crawlers ignore it. */
+/** Ten times the bytes that crawlers read. Linting more would only repeat for each line that crawlers ignore it. */
 const LINTED_BYTES = 5_120_000;
 
 /** Lints each file in turn, and prints its findings. */
@@ -60,9 +60,9 @@ function codeOf(linted: readonly LintedFile[], failOn: string): AnswerExitCode {
     failOn === 'never' ? [] : severities.slice(0, severities.findIndex((each) => each === failOn) + 1);
   let code: AnswerExitCode = exitCode.success;
   for (const { loaded, findings } of linted) {
-    if (findings.some(({ severity }) => bad.includes(severity))) code = worseOf(code, exitCode.negative);
+    if (findings.some(({ severity }) => bad.includes(severity))) code = mostSevere(code, exitCode.negative);
     if (loaded.kind === 'none' && loaded.policy.reason === 'unreachable')
-      code = worseOf(code, exitCode.undecided);
+      code = mostSevere(code, exitCode.undecided);
   }
   return code;
 }

@@ -1,8 +1,8 @@
-import { VERSION } from '../../base/index.ts';
-import { makePageFetch } from '../../guard/page-fetch.ts';
+import { VERSION } from '../../../core/base/index.ts';
+import { makePageFetch } from '../../../guards/shared/page-fetch.ts';
 import { connectStdio, loadSdk, makeTools } from '../../mcp/index.ts';
-import { type Session, UsageError } from '../../report/index.ts';
-import { printable } from '../../report/text/index.ts';
+import { type Session, UsageError } from '../../answers/index.ts';
+import { printable } from '../../answers/text/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible, untilEnded } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';

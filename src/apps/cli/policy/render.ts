@@ -1,4 +1,4 @@
-import type { OriginPolicy, ProfileState, PolicyAttempt, PolicyHop } from '../../decision/index.ts';
+import type { OriginPolicy, ProfileState, PolicyAttempt, PolicyHop } from '../../../core/decision/index.ts';
 import {
   agentSentence,
   ago,
@@ -15,10 +15,10 @@ import {
   printable,
   quoted,
   whySentence,
-} from '../../report/text/index.ts';
+} from '../../answers/text/index.ts';
 import type { Layout } from '../frame/settings.ts';
 import type { Field } from '../check/render.ts';
-import { ANSWER_FIELDS, type AnswerHeaders } from '../../lifecycle/index.ts';
+import { ANSWER_FIELDS, type AnswerHeaders } from '../../../core/lifecycle/index.ts';
 
 export interface PolicyLayout extends Layout {
   /** Whether to show every request and response with its header fields. */
@@ -101,7 +101,7 @@ function fileFields(policy: OriginPolicy, now: number): Field[] {
   ];
 }
 
-/** Describes the size and type of a file: `214 octets of the 512,000 that are read (0.04 %), text/plain`. */
+/** Describes the size and type of a file: `214 bytes of the 512,000 that are read (0.04 %), text/plain`. */
 export function sizeSentence({
   sizeBytes,
   limitBytes,
@@ -111,8 +111,8 @@ export function sizeSentence({
   const share = (100 * sizeBytes) / limitBytes;
   const percent = share >= 1 || sizeBytes === 0 ? Math.round(share) : share.toPrecision(1);
   const size = truncated
-    ? `is longer than the ${limitBytes.toLocaleString('en')} octets that are read; the rest is ignored`
-    : `${count(sizeBytes, 'octet')} of the ${limitBytes.toLocaleString('en')} that are read (${percent} %)`;
+    ? `is longer than the ${limitBytes.toLocaleString('en')} bytes that are read; the rest is ignored`
+    : `${count(sizeBytes, 'byte')} of the ${limitBytes.toLocaleString('en')} that are read (${percent} %)`;
   return contentType === undefined ? size : `${size}, ${printable(contentType)}`;
 }
 

@@ -1,12 +1,12 @@
-import { defined } from '../../base/index.ts';
-import type { OriginPolicy } from '../../decision/index.ts';
-import { jsonLine, policyRecord, writeWhole } from '../../report/text/index.ts';
+import { omitUndefined } from '../../../core/base/index.ts';
+import type { OriginPolicy } from '../../../core/decision/index.ts';
+import { jsonLine, policyRecord, writeWhole } from '../../answers/text/index.ts';
 import { type ParsedArguments, type AnswerExitCode, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
-import { readOrigin } from '../../report/input/index.ts';
-import type { Session } from '../../report/index.ts';
-import type { PolicyLine } from '../../report/schema.ts';
+import { readOrigin } from '../../answers/input/index.ts';
+import type { Session } from '../../answers/index.ts';
+import type { PolicyLine } from '../../answers/schema.ts';
 import { agentOf, layoutOf, onlyOperand, readFormat, onlineSettings } from '../frame/settings.ts';
 import { renderPolicy } from './render.ts';
 
@@ -17,7 +17,7 @@ export async function showPolicy(given: ParsedArguments, session: Session): Prom
   return interruptible(session, { readsStdin: false }, async (signal) => {
     await using opened = await openClient(settings, session);
     const { client } = opened;
-    const policy = await client.policy(origin, { signal, ...defined({ agent: agentOf(settings) }) });
+    const policy = await client.policy(origin, { signal, ...omitUndefined({ agent: agentOf(settings) }) });
     await writeWhole(
       session.stdout,
       readFormat(given) === 'json'

@@ -1,15 +1,15 @@
-import { DEFAULT_CONCURRENCY, isRobotsError, mapBatches } from '../../base/index.ts';
-import type { Decision } from '../../decision/index.ts';
-import { ListPosition, openList, type Target, targetLines } from '../../report/input/index.ts';
-import { type Session, type TargetResult, tooLongError, isUndecided } from '../../report/index.ts';
-import { count, cause, jsonLine } from '../../report/text/index.ts';
-import { DistinctOrigins, originOf } from '../../url/index.ts';
+import { DEFAULT_CONCURRENCY, isRobotsError, mapBatches } from '../../../core/base/index.ts';
+import type { Decision } from '../../../core/decision/index.ts';
+import { ListPosition, openList, type Target, targetLines } from '../../answers/input/index.ts';
+import { type Session, type TargetResult, tooLongError, isUndecided } from '../../answers/index.ts';
+import { count, cause, jsonLine } from '../../answers/text/index.ts';
+import { DistinctOrigins, originOf } from '../../../core/url/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { ListReport, type Kind, type ListLayout } from '../frame/list-report.ts';
 import { openClient } from '../frame/open-client.ts';
 import { onlyOperand, readForm, readWholeNumber, onlineSettings } from '../frame/settings.ts';
-import type { LineError, PrefetchLine } from '../../report/schema.ts';
+import type { LineError, PrefetchLine } from '../../answers/schema.ts';
 
 const STDIN = '-';
 
@@ -29,8 +29,8 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
     const stream = await openList(list, 'a file of URLs', session, signal);
     await using opened = await openClient(settings, session, { concurrency, cache: CACHE });
     const { client } = opened;
-    const { robotsAccount } = await import('../../client/index.ts');
-    using account = robotsAccount(client, { onFirstRefused: false });
+    const { crawlReport } = await import('../../../core/client/index.ts');
+    using account = crawlReport(client, { onFirstRefused: false });
     const origins = new ListedOrigins(stream);
     const report: ListReport<Decision> = new ListReport(
       session,

@@ -1,4 +1,4 @@
-import { profileNames } from '../../lifecycle/profile.ts';
+import { profileNames } from '../../../core/lifecycle/profile.ts';
 import { type Command, exitCode } from '../frame/command.ts';
 import { formatOptions } from '../frame/options.ts';
 

@@ -4,10 +4,10 @@ import {
   type ProfileName,
   profileNames,
   profiles,
-  meaningOfStatus,
+  classifyStatus,
   type UnreachablePhase,
-} from '../../lifecycle/index.ts';
-import { dialects, type DialectTraits } from '../../rules/dialect.ts';
+} from '../../../core/lifecycle/index.ts';
+import { dialects, type DialectTraits } from '../../../core/rules/dialect.ts';
 import {
   definitions,
   grid,
@@ -18,10 +18,10 @@ import {
   wrap,
   duration,
   writeWhole,
-} from '../../report/text/index.ts';
+} from '../../answers/text/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
-import { type Session, UsageError } from '../../report/index.ts';
-import type { ProfileLine } from '../../report/schema.ts';
+import { type Session, UsageError } from '../../answers/index.ts';
+import type { ProfileLine } from '../../answers/schema.ts';
 import { notAmong } from '../frame/arguments.ts';
 
 /** Prints one profile, or all of them side by side. */
@@ -178,7 +178,7 @@ const meanings = {
 } as const;
 
 function meaning(status: number, profile: Profile): string {
-  return meanings[meaningOfStatus(status, profile)];
+  return meanings[classifyStatus(status, profile)];
 }
 
 function both(one: number, other: number, profile: Profile): string {

@@ -39,7 +39,7 @@ export const replayCommand: Command = {
     { code: exitCode.negative, says: 'a decision comes out otherwise, or lines are missing' },
     {
       code: exitCode.usage,
-      says: 'wrong usage, a line that is no evidence, or octets that do not fit their digest',
+      says: 'wrong usage, a line that is no evidence, or bytes that do not fit their digest',
     },
   ],
   notes: [

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
-import { isRobotsError } from '../../base/index.ts';
-import type { Replay, ReplayedLine } from '../../evidence/replay.ts';
-import { ListPosition } from '../../report/input/index.ts';
-import { UsageError } from '../../report/session.ts';
-import { printable } from '../../report/text/index.ts';
+import { isRobotsError } from '../../../core/base/index.ts';
+import type { Replay, ReplayedLine } from '../../../extras/evidence/replay.ts';
+import { ListPosition } from '../../answers/input/index.ts';
+import { UsageError } from '../../answers/session.ts';
+import { printable } from '../../answers/text/index.ts';
 
 /** No entry is longer, in characters. */
 const MAX_LINE_LENGTH = 256 * 1_024 * 1_024;
@@ -18,7 +18,7 @@ export class EvidenceSource {
   #lines: readonly string[] = [];
   #next = 0;
   #rest = '';
-  #octets = 0;
+  #bytes = 0;
   #hasEnded = false;
   #head: ReturnType<Replay['read']> | undefined;
 
@@ -75,8 +75,8 @@ export class EvidenceSource {
   }
 
   #add(chunk: string | Uint8Array): void {
-    this.#octets += chunk.length;
-    this.#position.reach({ input: '', end: this.#octets });
+    this.#bytes += chunk.length;
+    this.#position.reach({ input: '', end: this.#bytes });
     const text =
       this.#rest + (typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true }));
     const lines = text.split('\n');

@@ -1,19 +1,19 @@
-import type { DecisionEntry, AttemptEntry, EvidenceEntry } from '../../evidence/entry.ts';
+import type { DecisionEntry, AttemptEntry, EvidenceEntry } from '../../../core/client/evidence/entry.ts';
 import type {
   ReplayDifference,
   ReplayedDecision,
   ReplayReport,
   Bodies,
   ReplayedLine,
-} from '../../evidence/replay.ts';
-import { count, instant, type Palette, printable, ruleText, jsonLine } from '../../report/text/index.ts';
-import type { AskedLine } from '../../report/schema.ts';
-import type { LocatedUrl } from '../../url/index.ts';
+} from '../../../extras/evidence/replay.ts';
+import { count, instant, type Palette, printable, ruleText, jsonLine } from '../../answers/text/index.ts';
+import type { AskedLine } from '../../answers/schema.ts';
+import type { LocatedUrl } from '../../../core/url/index.ts';
 
 const FAULTS: Readonly<Record<Extract<ReplayDifference, { kind: 'entry' }>['fault'], string>> = {
   'missing-lines': 'lines before it are missing',
   'unknown-profile': 'it names a profile that is nowhere described',
-  'missing-body': 'the octets of its digest are nowhere before it',
+  'missing-body': 'the bytes of its digest are nowhere before it',
   'impossible-times': 'no jitter makes its times out of its answer',
 };
 
@@ -87,8 +87,8 @@ interface Asked {
   readonly file: string;
   readonly line: number;
   readonly by: Brought | undefined;
-  /** What brought the octets that decided. */
-  readonly octets: Brought | undefined;
+  /** What brought the bytes that decided. */
+  readonly bytes: Brought | undefined;
 }
 
 /** What was decided about one page, and by what. Only entries of its origin are kept. */
@@ -100,7 +100,7 @@ export class PageStory {
   /** By file, then by the number of the entry within its run. */
   readonly #brought = new Map<string, Map<number, Brought>>();
   readonly #latest = new Map<string, Brought>();
-  /** What brought the octets of a digest. */
+  /** What brought the bytes of a digest. */
   readonly #bringers = new Map<string, Brought>();
 
   constructor({ href, origin }: LocatedUrl) {
@@ -119,8 +119,8 @@ export class PageStory {
     if (entry.type === 'decision') {
       if (entry.url !== this.#url) return;
       const by = entry.by === undefined ? this.#latest.get(file) : this.#brought.get(file)?.get(entry.by);
-      const octets = entry.sha256 === undefined ? undefined : this.#bringers.get(entry.sha256);
-      this.#asked.push({ decision: entry, ...here, by, octets });
+      const bytes = entry.sha256 === undefined ? undefined : this.#bringers.get(entry.sha256);
+      this.#asked.push({ decision: entry, ...here, by, bytes });
     } else if (entry.type === 'ignored') {
       if (entry.url === this.#url) this.#ignored.push({ entry, ...here });
     } else if (entry.type === 'robots' || entry.type === 'stored') {
@@ -134,14 +134,14 @@ export class PageStory {
 
   json(): string {
     return this.#asked
-      .map(({ decision, file, line, by, octets }) =>
+      .map(({ decision, file, line, by, bytes }) =>
         jsonLine<AskedLine>({
           kind: 'asked',
           file,
           line,
           decision,
           answer: plain(by),
-          octets: plain(octets),
+          bytes: plain(bytes),
         }),
       )
       .join('');
@@ -149,7 +149,7 @@ export class PageStory {
 
   text(bodies: Bodies, colours: Palette): string {
     const lines = [`${printable(this.#url)}: ${askedText(this.#asked.length)}`];
-    for (const { decision, file, line, by, octets } of this.#asked) {
+    for (const { decision, file, line, by, bytes } of this.#asked) {
       lines.push('', `${instant(decision.at)}  ${decisionText(decision, colours)}`);
       const { sha256, requested, because, usage } = decision;
       if (requested !== undefined)
@@ -160,8 +160,8 @@ export class PageStory {
       if (by !== undefined) lines.push(`  by ${broughtText(by)}`);
       if (sha256 !== undefined) {
         const size = bodies.get(sha256)?.length;
-        const of = size === undefined ? 'octets that are not in the evidence' : count(size, 'octet');
-        const from = octets === undefined || octets === by ? '' : `, from ${broughtText(octets)}`;
+        const of = size === undefined ? 'bytes that are not in the evidence' : count(size, 'byte');
+        const from = bytes === undefined || bytes === by ? '' : `, from ${broughtText(bytes)}`;
         lines.push(`  robots.txt had ${of}, sha256 ${sha256}${from}`);
       }
       lines.push(`  written in ${printable(file)}, line ${line}`);
@@ -186,12 +186,12 @@ export class PageStory {
   }
 }
 
-/** A 304 names the octets that were there before. */
+/** A 304 names the bytes that were there before. */
 function isRevalidation(entry: EvidenceEntry): boolean {
   return entry.type === 'robots' && 'outcome' in entry && entry.outcome === 'not-modified';
 }
 
-/** The entry without its octets. */
+/** The entry without its bytes. */
 function plain(brought: Brought | undefined): object | undefined {
   if (brought === undefined) return undefined;
   const { file, line, entry } = brought;

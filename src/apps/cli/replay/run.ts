@@ -1,7 +1,12 @@
-import { type Bodies, Replay, type ReplayDifference, type ReplayReport } from '../../evidence/replay.ts';
-import { defined, isRobotsError } from '../../base/index.ts';
-import { type Session, UsageError } from '../../report/index.ts';
-import type { ReplayLine, ReplayReportLine } from '../../report/schema.ts';
+import {
+  type Bodies,
+  Replay,
+  type ReplayDifference,
+  type ReplayReport,
+} from '../../../extras/evidence/replay.ts';
+import { omitUndefined, isRobotsError } from '../../../core/base/index.ts';
+import { type Session, UsageError } from '../../answers/index.ts';
+import type { ReplayLine, ReplayReportLine } from '../../answers/schema.ts';
 import {
   count,
   jsonLine,
@@ -10,11 +15,11 @@ import {
   type Progress,
   progressOn,
   quoted,
-} from '../../report/text/index.ts';
-import { locate } from '../../url/index.ts';
+} from '../../answers/text/index.ts';
+import { locate } from '../../../core/url/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { openList, readsStdin } from '../../report/input/index.ts';
+import { openList, readsStdin } from '../../answers/input/index.ts';
 import type { Format } from '../frame/options.ts';
 import { colourChoice, readAgents, readFormat, readProfile } from '../frame/settings.ts';
 import { EvidenceSource } from './evidence-source.ts';
@@ -30,7 +35,7 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
   const [agent] = readAgents(given);
   const what = {
     ...(values.has('profile') ? { profile: readProfile(given) } : {}),
-    ...defined({ agent }),
+    ...omitUndefined({ agent }),
   };
   const story = readStory(values.get('url')?.[0]);
   return interruptible(session, { readsStdin: readsStdin(operands) }, async (signal) => {

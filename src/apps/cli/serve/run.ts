@@ -3,8 +3,8 @@ import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.
 import { untilEnded } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { assertNoOperand, readWholeNumber, onlineSettings, type OnlineSettings } from '../frame/settings.ts';
-import { printable, quoted, writeWhole } from '../../report/text/index.ts';
-import { type Session, UsageError } from '../../report/index.ts';
+import { printable, quoted, writeWhole } from '../../answers/text/index.ts';
+import { type Session, UsageError } from '../../answers/index.ts';
 import {
   accessLog,
   AllowedHosts,

@@ -1,8 +1,8 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { printable, writeWhole } from '../../report/text/index.ts';
-import type { Session } from '../../report/index.ts';
+import { printable, writeWhole } from '../../answers/text/index.ts';
+import type { Session } from '../../answers/index.ts';
 import { type ExitCode, exitCode } from '../frame/command.ts';
 import type { PromRegistry } from '../../serve/index.ts';
 

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
-import { type RulesInForce, type Target, targetLines } from '../../report/input/index.ts';
-import { notATarget, tokensOf, UsageError } from '../../report/index.ts';
-import { fileName, quoted } from '../../report/text/index.ts';
-import type { Verdict } from '../../rules/index.ts';
-import { originOf } from '../../url/index.ts';
+import { type RulesInForce, type Target, targetLines } from '../../answers/input/index.ts';
+import { notATarget, tokensOf, UsageError } from '../../answers/index.ts';
+import { fileName, quoted } from '../../answers/text/index.ts';
+import type { Verdict } from '../../../core/rules/index.ts';
+import { originOf } from '../../../core/url/index.ts';
 import { isAgent } from '../frame/settings.ts';
 
 /** One line of a file of expectations: the expected answer for an agent and a URL. */

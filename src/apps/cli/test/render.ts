@@ -6,8 +6,8 @@ import {
   printable,
   ruleText,
   type Unversioned,
-} from '../../report/text/index.ts';
-import type { TestLine } from '../../report/schema.ts';
+} from '../../answers/text/index.ts';
+import type { TestLine } from '../../answers/schema.ts';
 import type { TestedExpectation, TestedFile } from './expectations.ts';
 import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';
 

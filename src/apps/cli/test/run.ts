@@ -1,4 +1,4 @@
-import { profiles } from '../../lifecycle/index.ts';
+import { profiles } from '../../../core/lifecycle/index.ts';
 import {
   absenceOf,
   isUrl,
@@ -7,11 +7,11 @@ import {
   readsStdin,
   RobotsLoader,
   rulesInForce,
-} from '../../report/input/index.ts';
-import { fileSource, type Session, truncationWarning, UsageError } from '../../report/index.ts';
-import type { TestLine } from '../../report/schema.ts';
-import { fileName, jsonLine, looksSentence, Output, paletteFor } from '../../report/text/index.ts';
-import { originOf } from '../../url/index.ts';
+} from '../../answers/input/index.ts';
+import { fileSource, type Session, truncationWarning, UsageError } from '../../answers/index.ts';
+import type { TestLine } from '../../answers/schema.ts';
+import { fileName, jsonLine, looksSentence, Output, paletteFor } from '../../answers/text/index.ts';
+import { originOf } from '../../../core/url/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';

@@ -7,7 +7,7 @@ import { texts } from './texts.js';
 /** The service takes no more. */
 const MAX_AGENTS = 100;
 const MAX_ANSWERS = 1000;
-const MAX_FILE_OCTETS = 1_048_576;
+const MAX_FILE_BYTES = 1_048_576;
 
 /** Splits a list at commas and line ends, but not at commas in the comment of a User-Agent. */
 export function names(text) {
@@ -171,7 +171,7 @@ export class Form {
   /** Puts the text of a file into a field. @param {File | null | undefined} file @param {string} field */
   async take(file, field) {
     if (!file) return;
-    if (file.size > MAX_FILE_OCTETS) {
+    if (file.size > MAX_FILE_BYTES) {
       this.onError(new Error(texts.fileTooLong(file.size)));
       return;
     }

@@ -20,7 +20,7 @@
 
 const FRAGMENT = '#try=';
 /** Twice what is read of a robots.txt. A short link can hold a text that would fill the memory. */
-const MAX_OCTETS = 1_048_576;
+const MAX_BYTES = 1_048_576;
 /** More than the longest file of a real site has. A short link can hold so many lines that the page would stall. */
 const MAX_LINES = 50_000;
 
@@ -72,22 +72,22 @@ function checked(found) {
 
 async function packed(text) {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'));
-  const octets = new Uint8Array(await new Response(stream).arrayBuffer());
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   let binary = '';
-  for (const octet of octets) binary += String.fromCharCode(octet);
+  for (const byte of bytes) binary += String.fromCharCode(byte);
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
 async function unpacked(text) {
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-  const octets = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-  const reader = new Blob([octets]).stream().pipeThrough(new DecompressionStream('deflate-raw')).getReader();
+  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw')).getReader();
   const decoder = new TextDecoder();
   let found = '';
   let size = 0;
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
     size += chunk.value.length;
-    if (size > MAX_OCTETS) {
+    if (size > MAX_BYTES) {
       await reader.cancel();
       throw new TooLong();
     }

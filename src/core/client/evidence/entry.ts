@@ -5,9 +5,9 @@ import type {
   Profile,
   Suspect,
   UnavailableReason,
-} from '../lifecycle/index.ts';
-import type { Decision, DecisionUsage } from '../decision/index.ts';
-import type { RecordWithoutBody } from '../store/record/stored-body.ts';
+} from '../../lifecycle/index.ts';
+import type { Decision, DecisionUsage } from '../../decision/index.ts';
+import type { RecordWithoutBody } from '../../store/record/stored-body.ts';
 
 interface EntryBase {
   /** When it happened, in epoch ms by the clock of the client. */
@@ -56,9 +56,9 @@ export interface AttemptEntry extends OriginEntryBase {
   readonly headers?: AnswerHeaders;
   /** The pause that `Retry-After` asked for, within the bounds of the profile. */
   readonly retryAfterMs?: number;
-  /** Digest of the decoded octets in force after this answer, in hex. */
+  /** Digest of the decoded bytes in force after this answer, in hex. */
   readonly sha256?: string;
-  /** Those octets, when this answer brought them. */
+  /** Those bytes, when this answer brought them. */
   readonly body?: Uint8Array;
   readonly truncated?: true;
   readonly suspect?: Suspect;

@@ -1,6 +1,6 @@
-import { callListener, type Clock, defined, VERSION } from '../base/index.ts';
-import type { Witness, WitnessedAttempt } from '../cache/index.ts';
-import type { Decision, DecisionContext, OverriddenOrigin } from '../decision/index.ts';
+import { invokeListener, type Clock, omitUndefined, VERSION } from '../../base/index.ts';
+import type { RecordObserver, ObservedAttempt } from '../../cache/index.ts';
+import type { Decision, DecisionContext, OverriddenOrigin } from '../../decision/index.ts';
 import {
   type AnswerHeaders,
   type OriginRecord,
@@ -8,9 +8,9 @@ import {
   type Profile,
   profiles,
   type Redirect,
-} from '../lifecycle/index.ts';
-import type { Agent } from '../rules/agent-tokens.ts';
-import { locate } from '../url/index.ts';
+} from '../../lifecycle/index.ts';
+import type { Agent } from '../../rules/agent-tokens.ts';
+import { locate } from '../../url/index.ts';
 import type { AttemptEntry, DecisionEntry, EvidenceEntry, EvidenceHop } from './entry.ts';
 
 /** The client that evidence is of. */
@@ -29,7 +29,7 @@ interface Made {
 }
 
 /** Makes the entries of one client's evidence, and gives them to the function that the caller has set, in order. */
-export class Recorder implements Witness {
+export class Recorder implements RecordObserver {
   readonly #listener: (entry: EvidenceEntry) => void;
   readonly #clock: Clock;
   #attempts = 0;
@@ -57,13 +57,13 @@ export class Recorder implements Witness {
     for (const override of client.overrides.values()) this.#overridden(override, at);
   }
 
-  attempted({ origin, outcome, previous, record, profile, at, isKept }: WitnessedAttempt): void {
+  attempted({ origin, outcome, previous, record, profile, at, isKept }: ObservedAttempt): void {
     const { headers, suspect } = outcome;
     const { answer, copy, failure } = record;
     const digest = outcome.kind === 'success' || outcome.kind === 'not-modified' ? copy?.sha256 : undefined;
     const before = previous && this.#brought.get(previous);
     const { kind } = outcome;
-    const entry: AttemptEntry = defined({
+    const entry: AttemptEntry = omitUndefined({
       type: 'robots',
       at,
       origin,
@@ -90,12 +90,12 @@ export class Recorder implements Witness {
 
   takenOver(record: OriginRecord, profile: Profile, isKept: boolean): void {
     const { copy, answer, failure, ...rest } = record;
-    const others = defined({
+    const others = omitUndefined({
       ...rest,
       answer: answer && plainLast(answer),
       failure: failure && plainLast(failure),
     });
-    const base = defined({
+    const base = omitUndefined({
       type: 'stored',
       at: this.#clock.now(),
       origin: record.origin,
@@ -104,8 +104,8 @@ export class Recorder implements Witness {
     });
     if (copy === undefined) return this.#write({ ...base, record: others }, record);
     const { body, ...described } = copy;
-    const octets = defined({ sha256: copy.sha256, body });
-    this.#write({ ...base, record: { ...others, copy: described }, ...octets }, record);
+    const bytes = omitUndefined({ sha256: copy.sha256, body });
+    this.#write({ ...base, record: { ...others, copy: described }, ...bytes }, record);
   }
 
   signalled(record: OriginRecord, reachable: boolean, at: number): void {
@@ -167,7 +167,7 @@ export class Recorder implements Witness {
       at,
       origin,
       override: state === 'rules' ? 'text' : state === 'allow-all' ? 'allow' : 'disallow',
-      ...defined({ because, sha256: robots.sha256, body: file?.bytes }),
+      ...omitUndefined({ because, sha256: robots.sha256, body: file?.bytes }),
       profile,
     });
   }
@@ -176,7 +176,7 @@ export class Recorder implements Witness {
   #write(entry: EvidenceEntry, record?: OriginRecord): void {
     if (record !== undefined) this.#brought.set(record, this.#entries);
     this.#entries++;
-    callListener('evidence', this.#listener, entry);
+    invokeListener('evidence', this.#listener, entry);
   }
 }
 
@@ -204,7 +204,7 @@ function plainLast<
   const { redirects, headers } = last;
   return {
     ...last,
-    ...defined({ redirects: redirects?.map(plainRedirect), headers: headers && plainHeaders(headers) }),
+    ...omitUndefined({ redirects: redirects?.map(plainRedirect), headers: headers && plainHeaders(headers) }),
   };
 }
 

@@ -60,9 +60,9 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
   },
   'invalid-utf-8': {
     message: () => 'From here the file is not UTF-8.',
-    hint: () => 'Save the file as UTF-8, or write the octets of paths as percent escapes.',
+    hint: () => 'Save the file as UTF-8, or write the bytes of paths as percent escapes.',
     explanation:
-      'RFC 9309 §2.3 asks for UTF-8. Octets are compared as they stand, so a path in another encoding matches only URLs escaped from the same encoding; crawlers that decode the file first match something else or nothing.',
+      'RFC 9309 §2.3 asks for UTF-8. Bytes are compared as they stand, so a path in another encoding matches only URLs escaped from the same encoding; crawlers that decode the file first match something else or nothing.',
   },
   'past-size-limit': {
     message: () =>
@@ -78,7 +78,7 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
         : 'Google cuts the line here: for it what follows does not count.',
     hint: () => 'Break the line into several, or shorten the pattern.',
     explanation:
-      "Google's parser keeps the first 16,663 octets of a line and uses the line so cut: a rule then matches more than was written.",
+      "Google's parser keeps the first 16,663 bytes of a line and uses the line so cut: a rule then matches more than was written.",
   },
   html: {
     message: () => 'This is HTML, not robots.txt.',
@@ -113,7 +113,7 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
     explanation:
       'Lines are `key: value`, comments or empty. RFC 9309 §2.3.1.5: crawlers "MUST try to parse each line" and "MUST use the parseable rules".',
   },
-  'control-octet': {
+  'control-byte': {
     message: ({ severity }) =>
       severity === 'error'
         ? 'A control character ends the value here: what follows does not count.'
@@ -242,7 +242,7 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
         ? 'Write the path alone, without scheme and host.'
         : 'Start the pattern with "/", or with "*" where the dialect has wildcards.',
     explanation:
-      'RFC 9309 §2.2.2: "The matching MUST start with the first octet of the path", which is always "/". A pattern that starts with anything but "/" or "*" can match no path.',
+      'RFC 9309 §2.2.2: "The matching MUST start with the first byte of the path", which is always "/". A pattern that starts with anything but "/" or "*" can match no path.',
   },
   'empty-rule': {
     message: () => 'A rule without a path is void: the other rules of the group hold without it.',
@@ -252,9 +252,9 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
   },
   'trailing-star': {
     message: ({ text }) => `The \`*\` at the end of ${quote(text)} matches nothing more.`,
-    hint: () => 'Leave it out, unless its octet is to make the rule win against another.',
+    hint: () => 'Leave it out, unless its byte is to make the rule win against another.',
     explanation:
-      'Rules match prefixes: `/fish*` matches what `/fish` matches. The `*` still counts as an octet, so the rule wins against one of the same path without it. Behind a `*` an anchoring `$` is void too.',
+      'Rules match prefixes: `/fish*` matches what `/fish` matches. The `*` still counts as an byte, so the rule wins against one of the same path without it. Behind a `*` an anchoring `$` is void too.',
   },
   'literal-wildcard': {
     message: ({ text }) => `In ${quote(text)} \`*\` and \`$\` are ordinary characters.`,

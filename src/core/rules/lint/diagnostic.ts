@@ -1,11 +1,11 @@
-import { fromUtf8 } from '../octets.ts';
+import { fromUtf8 } from '../bytes.ts';
 
 /**
  * Kinds of problems in a file. Codes are stable. `describeDiagnostic` has a message, a hint and an explanation for
  * each.
  */
 export type DiagnosticCode =
-  // The file as octets.
+  // The file as bytes.
   | 'byte-order-mark'
   | 'utf-16'
   | 'invalid-utf-8'
@@ -17,7 +17,7 @@ export type DiagnosticCode =
   | 'misspelt-key'
   | 'missing-colon'
   | 'unreadable-line'
-  | 'control-octet'
+  | 'control-byte'
   | 'unsupported-directive'
   | 'invalid-crawl-delay'
   | 'relative-sitemap'
@@ -54,9 +54,9 @@ export interface Diagnostic {
   readonly severity: Severity;
   /** 1-based. */
   readonly line: number;
-  /** 1-based, in octets; a byte order mark does not count. */
+  /** 1-based, in bytes; a byte order mark does not count. */
   readonly column: number;
-  /** The text at that place: a key, a user-agent value, a pattern or a URL. At most its first 100 octets. */
+  /** The text at that place: a key, a user-agent value, a pattern or a URL. At most its first 100 bytes. */
   readonly text: string;
   /** The agent that the problem concerns. */
   readonly agent?: string;
@@ -72,9 +72,9 @@ export interface Diagnostic {
 const MAX_PER_CODE = 100;
 /** The most subjects that are tracked per code. */
 const MAX_SUBJECTS = 500;
-const MAX_TEXT_OCTETS = 100;
+const MAX_TEXT_BYTES = 100;
 
-/** Octets that a diagnostic is about, as line and offsets. */
+/** Bytes that a diagnostic is about, as line and offsets. */
 export interface Span {
   /** 1-based. */
   readonly line: number;
@@ -107,7 +107,7 @@ export class Report {
       kind += thing;
     const shown = this.#kinds.get(kind) ?? [];
     if (shown.length < (kind === code ? MAX_PER_CODE : 1)) {
-      const text = fromUtf8.decode(this.#bytes.subarray(start, Math.min(end, start + MAX_TEXT_OCTETS)));
+      const text = fromUtf8.decode(this.#bytes.subarray(start, Math.min(end, start + MAX_TEXT_BYTES)));
       shown.push({ code, severity, line, column, text, ...more });
       this.#kinds.set(kind, shown);
     } else {

@@ -1,4 +1,4 @@
-import { isNear } from '../../base/index.ts';
+import { isWithinEditDistance } from '../../base/index.ts';
 import { productToken } from '../agent.ts';
 import { agentNames } from '../describe.ts';
 import { dialects, type DialectTraits } from '../dialect.ts';
@@ -14,7 +14,7 @@ import {
   LINE_USER_AGENT,
   type LineCursor,
 } from '../line-cursor.ts';
-import { asCharacters, BLANK, CONTROL, DOLLAR, fromUtf8, secondsToMs, SLASH, STAR, utf8 } from '../octets.ts';
+import { asCharacters, BLANK, CONTROL, DOLLAR, fromUtf8, secondsToMs, SLASH, STAR, utf8 } from '../bytes.ts';
 import { GroupLint } from './lint-groups.ts';
 import { type Diagnostic, Report, type Span } from './diagnostic.ts';
 import { rewrittenInUrls } from './rewritten-in-urls.ts';
@@ -27,7 +27,7 @@ const MEANT = KEYS.map((meant) => ({ meant }));
 
 /** The key that `word` (lower case) is, or is one edit away from; two edits for long keys. */
 function nearestKey(word: string): string | undefined {
-  return KEYS.find((key) => isNear(word, key, key.length > 5 ? 2 : 1));
+  return KEYS.find((key) => isWithinEditDistance(word, key, key.length > 5 ? 2 : 1));
 }
 
 /** A key without effect. */
@@ -45,7 +45,7 @@ function keyOf(written: string): ReadKey {
 }
 
 export interface LintOptions {
-  /** Octets that crawlers read. Lines after them are lost. Default 512,000 (500 KiB). */
+  /** Bytes that crawlers read. Lines after them are lost. Default 512,000 (500 KiB). */
   readonly maxBodyBytes?: number;
 }
 
@@ -55,7 +55,7 @@ const HASH = 0x23;
 const LESS_THAN = 0x3c;
 const TOP: Span = { line: 1, column: 1, start: 0, end: 0 };
 /** Starting with `user-agent`, the kinds of lines have the order of their keys. */
-const KEY_OCTETS = KEYS.map((key) => utf8.encode(key));
+const KEY_BYTES = KEYS.map((key) => utf8.encode(key));
 /** RFC 9309 §2.2.1: "only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". */
 const TOKEN_OR_STAR = /^(?:[A-Za-z_-]+|\*)$/;
 const MAX_AGENTS_SHOWN = 10;
@@ -68,7 +68,7 @@ const AGENT_RECORDS = /^(?:crawl-delay|request-rate|visit-time|content-usage|con
  * Finds problems in a file. Diagnostics are sorted by line and column, at most 100 of a code; the last of a code has
  * the number of those `omitted`. Each directive outside RFC 9309 is reported once.
  *
- * The time is linear in the octets of the file.
+ * The time is linear in the bytes of the file.
  *
  * @example
  * ```ts
@@ -117,8 +117,8 @@ class Linter {
     const report = this.#report;
     if (this.#start > 0) report.add('byte-order-mark', 'info', TOP);
     if (utf16) report.add('utf-16', this.#traits.transcodesUtf16 ? 'warning' : 'error', TOP);
-    const longest = dialects.google.maxLineOctets;
-    let invalid = firstInvalidOctet(bytes);
+    const longest = dialects.google.maxLineBytes;
+    let invalid = firstInvalidByte(bytes);
     let limit = maxBodyBytes;
     for (; this.#walk.next(); this.#start = this.#cursor.nextStart) {
       const start = this.#start;
@@ -133,10 +133,10 @@ class Linter {
         limit = bytes.length;
       }
       if (end - start > longest) {
-        const cut = this.#traits.maxLineOctets === longest;
+        const cut = this.#traits.maxLineBytes === longest;
         report.add('line-too-long', cut ? 'error' : 'warning', this.#span(start + longest, end));
       }
-      if (this.#cursor.kind >= LINE_USER_AGENT) this.#controlOctet(end);
+      if (this.#cursor.kind >= LINE_USER_AGENT) this.#controlByte(end);
       this.#line();
     }
     if (this.#apart !== undefined && !this.#groups.isForAll) {
@@ -153,7 +153,7 @@ class Linter {
     if (kind === LINE_JUNK || kind === LINE_OTHER) this.#otherLine(value);
     else if (kind >= LINE_USER_AGENT) {
       const known = kind - LINE_USER_AGENT;
-      const forgiven = !this.#cursor.keyIs(KEY_OCTETS[known]!);
+      const forgiven = !this.#cursor.keyIs(KEY_BYTES[known]!);
       const more = MEANT[known]!;
       if (forgiven) this.#report.add('forgiven-key', 'warning', this.#span(keyStart, keyEnd), more);
       if (missingColon) this.#report.add('missing-colon', 'warning', this.#span(keyStart, keyEnd), more);
@@ -198,8 +198,8 @@ class Linter {
     if (this.#between?.directive !== true) this.#between = { line, directive: true };
   }
 
-  /** Reports the first control octet of the value, on a line that ends at `lineEnd`. */
-  #controlOctet(lineEnd: number): void {
+  /** Reports the first control byte of the value, on a line that ends at `lineEnd`. */
+  #controlByte(lineEnd: number): void {
     const { bytes } = this.#file;
     const { valueStart } = this.#cursor;
     let at = valueStart;
@@ -211,7 +211,7 @@ class Linter {
     if (end === at) return;
     const { controlEndsValue, nulEndsLine } = this.#traits;
     const endsHere = controlEndsValue || (nulEndsLine && bytes[at] === 0);
-    this.#report.add('control-octet', endsHere ? 'error' : 'warning', this.#span(at, end));
+    this.#report.add('control-byte', endsHere ? 'error' : 'warning', this.#span(at, end));
   }
 
   #agentLine(value: Span): void {
@@ -290,13 +290,13 @@ function ignoredName(value: string, names: readonly string[]): string | undefine
   return found.find((name) => name !== undefined && !known.has(name.toLowerCase()));
 }
 
-/** The offset of the first octet that is not valid UTF-8; the length if all are. */
-function firstInvalidOctet(bytes: Uint8Array): number {
-  // Each invalid sequence becomes U+FFFD, whose three octets are never fewer.
+/** The offset of the first byte that is not valid UTF-8; the length if all are. */
+function firstInvalidByte(bytes: Uint8Array): number {
+  // Each invalid sequence becomes U+FFFD, whose three bytes are never fewer.
   const repaired = utf8.encode(fromUtf8.decode(bytes));
   let at = 0;
   while (at < repaired.length && repaired[at] === bytes[at]) at++;
-  // The first octets of U+FFFD may equal those of the file.
+  // The first bytes of U+FFFD may equal those of the file.
   while ((repaired[at]! & 0xc0) === 0x80) at--;
   return at;
 }

@@ -28,9 +28,9 @@ const BRACKET = /[[\]]|%5[bd]/i;
 /**
  * The pieces of a pattern that URL parsers rewrite: the first of each kind.
  *
- * Dialects that compare a normal form read a raw octet and its escape as equal, so that a pattern with a tab, a backslash
+ * Dialects that compare a normal form read a raw byte and its escape as equal, so that a pattern with a tab, a backslash
  * or one of ` "<>` matches URLs that have it escaped. google/robotstxt takes the target as given: there is no URL with
- * the raw octet.
+ * the raw byte.
  */
 export function rewrittenInUrls(pattern: string, { escapes }: DialectTraits): RewrittenPiece[] {
   if (!ANY_OF_THEM.test(pattern)) return [];

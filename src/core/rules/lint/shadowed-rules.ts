@@ -1,53 +1,58 @@
 import type { DialectTraits } from '../dialect.ts';
-import { asCharacters, STAR } from '../octets.ts';
+import { asCharacters, STAR } from '../bytes.ts';
 import { Pattern } from '../normal-form/pattern.ts';
 import type { Span } from './diagnostic.ts';
 
 /** The properties of a rule that decide whether another one shadows it. */
 export interface RankedRule extends Span {
   readonly allow: boolean;
-  /** Octets that count for precedence. More octets are more specific. */
+  /** Bytes that count for precedence. More bytes are more specific. */
   readonly priority: number;
-  /** The octets that hold its normal form, and where it starts there. */
-  readonly octets: Uint8Array;
+  /** The bytes that hold its normal form, and where it starts there. */
+  readonly bytes: Uint8Array;
   readonly from: number;
-  /** The length of its normal form. Two rules match the same targets if this, the anchor and the octets are equal. */
+  /** The length of its normal form. Two rules match the same targets if this, the anchor and the bytes are equal. */
   readonly length: number;
   readonly anchored: boolean;
   /** The length of the common prefix of all targets that it matches. */
   readonly prefixLength: number;
   /** Whether it matches every target with that prefix. */
   readonly wholePrefix: boolean;
-  /** Octets 1 to 6 of that prefix as one number: it tells most rules apart. */
+  /** Bytes 1 to 6 of that prefix as one number: it tells most rules apart. */
   readonly head: number;
 }
 
-const HEAD_OCTETS = 6;
+const HEAD_BYTES = 6;
 
 const pattern = new Pattern();
 
-/** The rule whose pattern is at `span` of `bytes`. */
-export function rankedRule(bytes: Uint8Array, span: Span, allow: boolean, traits: DialectTraits): RankedRule {
+/** The rule whose pattern is at `span` of `fileBytes`. */
+export function rankedRule(
+  fileBytes: Uint8Array,
+  span: Span,
+  allow: boolean,
+  traits: DialectTraits,
+): RankedRule {
   const { line, column, start, end } = span;
-  pattern.read(bytes, start, end, traits);
+  pattern.read(fileBytes, start, end, traits);
   const { anchored, literalLength: prefixLength, priority, wild } = pattern;
   let from = pattern.start;
   let { length } = pattern;
-  let octets = pattern.octets === bytes ? bytes : pattern.octets.slice(from, from + length);
+  let bytes = pattern.bytes === fileBytes ? fileBytes : pattern.bytes.slice(from, from + length);
   if (wild) {
     // A trailing `*` changes no match.
-    while (octets[from + length - 1] === STAR) length--;
+    while (bytes[from + length - 1] === STAR) length--;
     // `/a**b` matches the same targets as `/a*b`.
-    if (hasStars(octets, from, from + length)) {
-      octets = octets
+    if (hasStars(bytes, from, from + length)) {
+      bytes = bytes
         .slice(from, from + length)
-        .filter((octet, at, all) => octet !== STAR || all[at - 1] !== STAR);
+        .filter((byte, at, all) => byte !== STAR || all[at - 1] !== STAR);
       from = 0;
-      length = octets.length;
+      length = bytes.length;
     }
   }
   let head = 0;
-  for (let at = 1; at <= HEAD_OCTETS; at++) head = head * 256 + (at < prefixLength ? octets[from + at]! : 0);
+  for (let at = 1; at <= HEAD_BYTES; at++) head = head * 256 + (at < prefixLength ? bytes[from + at]! : 0);
   const wholePrefix = !wild && !anchored;
   return {
     line,
@@ -56,7 +61,7 @@ export function rankedRule(bytes: Uint8Array, span: Span, allow: boolean, traits
     end,
     allow,
     priority,
-    octets,
+    bytes,
     from,
     length,
     anchored,
@@ -67,8 +72,8 @@ export function rankedRule(bytes: Uint8Array, span: Span, allow: boolean, traits
 }
 
 /** Whether there are two `*` in a row. */
-function hasStars(octets: Uint8Array, start: number, end: number): boolean {
-  for (let at = start + 1; at < end; at++) if (octets[at] === STAR && octets[at - 1] === STAR) return true;
+function hasStars(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start + 1; at < end; at++) if (bytes[at] === STAR && bytes[at - 1] === STAR) return true;
   return false;
 }
 
@@ -86,7 +91,7 @@ export function beats(rule: RankedRule, other: RankedRule, { decides }: DialectT
  * targets and wins. A rule is compared with all rules that match the same targets, and with those that match a whole
  * prefix of it. Some shadowed rules are not found, but none is reported wrongly.
  *
- * Rules are sorted, and prefixes of each other kept on a stack: the time is that of sorting their octets.
+ * Rules are sorted, and prefixes of each other kept on a stack: the time is that of sorting their bytes.
  */
 export function findShadowed(
   rules: readonly RankedRule[],
@@ -118,9 +123,9 @@ export function findShadowed(
 }
 
 /** google/robotstxt also allows the directory of such a rule; the rule may still decide for that. */
-function hasDirectory({ allow, octets, from, length }: RankedRule, traits: DialectTraits): boolean {
+function hasDirectory({ allow, bytes, from, length }: RankedRule, traits: DialectTraits): boolean {
   if (!traits.indexHtmlAllowsDirectory || !allow) return false;
-  return asCharacters(octets.subarray(from, from + length)).includes('/index.htm');
+  return asCharacters(bytes.subarray(from, from + length)).includes('/index.htm');
 }
 
 /** Whether all targets of `rule` have the prefix of `other`. */
@@ -143,17 +148,17 @@ function byPrefix(a: RankedRule, b: RankedRule): number {
   );
 }
 
-/** Compares the first `length` octets of `a` with the first `otherLength` of `b`. */
+/** Compares the first `length` bytes of `a` with the first `otherLength` of `b`. */
 function compare(a: RankedRule, b: RankedRule, length: number, otherLength: number): number {
   const least = Math.min(length, otherLength);
   const at = shared(a, b, least);
-  return at < least ? a.octets[a.from + at]! - b.octets[b.from + at]! : length - otherLength;
+  return at < least ? a.bytes[a.from + at]! - b.bytes[b.from + at]! : length - otherLength;
 }
 
-/** The number of octets, up to `most`, that two rules share from the start. */
-function shared({ octets, from }: RankedRule, other: RankedRule, most: number): number {
-  const { octets: otherOctets, from: otherFrom } = other;
+/** The number of bytes, up to `most`, that two rules share from the start. */
+function shared({ bytes, from }: RankedRule, other: RankedRule, most: number): number {
+  const { bytes: otherBytes, from: otherFrom } = other;
   let at = 0;
-  while (at < most && octets[from + at] === otherOctets[otherFrom + at]) at++;
+  while (at < most && bytes[from + at] === otherBytes[otherFrom + at]) at++;
   return at;
 }

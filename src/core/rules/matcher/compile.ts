@@ -11,7 +11,7 @@ import { sortedLiterals } from './sorted-literals.ts';
 /** Up to this number of rules, trying each rule is faster than a binary search among sorted rules. */
 const MAX_LISTED_RULES = 256;
 
-/** Compiles the rules of the file that apply to `agent` (octets, lower case). `describe` describes their group. */
+/** Compiles the rules of the file that apply to `agent` (bytes, lower case). `describe` describes their group. */
 export function compile(
   bytes: Uint8Array,
   agent: Uint8Array,

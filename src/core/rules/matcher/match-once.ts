@@ -8,17 +8,17 @@ import { type Selection, selectRules } from './select.ts';
 import { TargetSearch } from './target-search.ts';
 
 /**
- * Finds the rule that decides about `target` for `agent` (octets, lower case) without compiling rules: each is tried
+ * Finds the rule that decides about `target` for `agent` (bytes, lower case) without compiling rules: each is tried
  * where it is read, and is not kept. A later one that is no better need not even be read.
  */
 export function matchOnce(
-  bytes: Uint8Array,
+  fileBytes: Uint8Array,
   agent: Uint8Array,
   traits: DialectTraits,
   target: NormalForm,
 ): { readonly selection: Selection; readonly rule: WrittenRule | undefined } {
-  const { octets, length, byteMask } = target;
-  const cursor = new RuleCursor(bytes, traits, octets, length);
+  const { bytes, length, byteMask } = target;
+  const cursor = new RuleCursor(fileBytes, traits, bytes, length);
   const pattern = new Pattern();
   const search = new TargetSearch();
   let rule: WrittenRule | undefined;
@@ -29,7 +29,7 @@ export function matchOnce(
     rule = { allow: kind === LINE_ALLOW, offset: valueStart, writtenLength: valueEnd - valueStart, line };
     cursor.bestRank = rank;
   };
-  search.begin(octets, 0, length);
+  search.begin(bytes, 0, length);
   const selection = selectRules(cursor, agent, traits, pattern, tryPattern, () => {
     rule = undefined;
     cursor.bestRank = -1;
@@ -39,13 +39,13 @@ export function matchOnce(
 
 /** A rule that fits a target. */
 export interface FittingRule extends WrittenRule {
-  /** The number of octets that count for precedence. The larger number is more specific. */
+  /** The number of bytes that count for precedence. The larger number is more specific. */
   readonly priority: number;
 }
 
 /** Those of `rules` of a file that fit `target`, the one that decides first. */
-export function fittingRules(
-  bytes: Uint8Array,
+export function matchingRules(
+  fileBytes: Uint8Array,
   rules: Iterable<WrittenRule>,
   traits: DialectTraits,
   target: NormalForm,
@@ -53,10 +53,10 @@ export function fittingRules(
   const fitting: FittingRule[] = [];
   const pattern = new Pattern();
   const search = new TargetSearch();
-  search.begin(target.octets, 0, target.length);
+  search.begin(target.bytes, 0, target.length);
   for (const rule of rules) {
     const { allow, offset, writtenLength } = rule;
-    eachPattern(bytes, offset, offset + writtenLength, allow, traits, pattern, () => {
+    eachPattern(fileBytes, offset, offset + writtenLength, allow, traits, pattern, () => {
       if ((pattern.byteMask & ~target.byteMask) === 0 && search.fits(pattern)) {
         fitting.push({ ...rule, priority: pattern.priority });
       }

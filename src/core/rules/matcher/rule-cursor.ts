@@ -1,12 +1,12 @@
 import type { DialectTraits } from '../dialect.ts';
 import { LINE_ALLOW, LineCursor } from '../line-cursor.ts';
-import { BLANK, DOLLAR, ENCODED, PERCENT, STAR, UNRESERVED, URI_CLASS, utf8 } from '../octets.ts';
+import { BLANK, DOLLAR, ENCODED, PERCENT, STAR, UNRESERVED, URI_CLASS, utf8 } from '../bytes.ts';
 import { escapeAt } from '../normal-form/normal-form.ts';
 import type { Pattern } from '../normal-form/pattern.ts';
 import { eachPattern } from './rule.ts';
 
 /*
- * Kinds of lines by the first, second and fifth octet of their key. They exclude most lines of a file without reading the
+ * Kinds of lines by the first, second and fifth byte of their key. They exclude most lines of a file without reading the
  * rest of them.
  */
 /** The key may be `User-agent`. */
@@ -20,21 +20,21 @@ export const MAY_BE_BLANK = 8;
 const OTHER = 16;
 /** Any but blank lines. */
 export const HAS_TEXT = 23;
-/** Kinds for which the second and fifth octet do not count. */
+/** Kinds for which the second and fifth byte do not count. */
 const WITHOUT_KEY: number = MAY_BE_BLANK | OTHER;
 
 const KINDS: Uint8Array = new Uint8Array(256).fill(OTHER);
 const SECOND: Uint8Array = new Uint8Array(256).fill(WITHOUT_KEY);
 const FIFTH: Uint8Array = SECOND.slice();
-// The fifth octets are those of `user-agent`, `useragent`, `user agent`; of `allow`, `disallow` and its misspellings.
+// The fifth bytes are those of `user-agent`, `useragent`, `user agent`; of `allow`, `disallow` and its misspellings.
 for (const [kind, initials, seconds, fifths] of [
   [MAY_NAME_AGENT, 'uU', 'sS', '- aA'],
   [MAY_BE_RULE, 'aAdD', 'lLiI', 'wWlLaA'],
   [MAY_BE_DELAY, 'cC', 'rR', 'lL'],
 ] as const) {
-  for (const octet of utf8.encode(initials)) KINDS[octet]! |= kind;
-  for (const octet of utf8.encode(seconds)) SECOND[octet]! |= kind;
-  for (const octet of utf8.encode(fifths)) FIFTH[octet]! |= kind;
+  for (const byte of utf8.encode(initials)) KINDS[byte]! |= kind;
+  for (const byte of utf8.encode(seconds)) SECOND[byte]! |= kind;
+  for (const byte of utf8.encode(fifths)) FIFTH[byte]! |= kind;
 }
 KINDS[0x0a] = KINDS[0x0d] = MAY_BE_BLANK;
 
@@ -43,9 +43,9 @@ const COLON = 0x3a;
 const HASH = 0x23;
 const CR = 0x0d;
 
-/** 1 for octets that match themselves alone in every dialect, and end neither a pattern nor a line. */
-const LITERAL: Uint8Array = URI_CLASS.map((kind, octet) =>
-  kind === ENCODED || octet === STAR || octet === DOLLAR || octet === HASH || octet === PERCENT ? 0 : 1,
+/** 1 for bytes that match themselves alone in every dialect, and end neither a pattern nor a line. */
+const LITERAL: Uint8Array = URI_CLASS.map((kind, byte) =>
+  kind === ENCODED || byte === STAR || byte === DOLLAR || byte === HASH || byte === PERCENT ? 0 : 1,
 );
 
 /** Walks the lines that may matter to one agent and one target. */
@@ -102,7 +102,7 @@ export class RuleCursor extends LineCursor {
 
   /**
    * Whether the line from `lineStart` on, whose key starts at `at`, is no rule that fits the target and takes precedence
-   * over the best so far, as far as its octets tell without converting them. Some lines of which this is true are no
+   * over the best so far, as far as its bytes tell without converting them. Some lines of which this is true are no
    * rules at all, because their key is not compared.
    */
   #cannotDecide(target: Uint8Array, lineStart: number, at: number): boolean {
@@ -118,27 +118,27 @@ export class RuleCursor extends LineCursor {
     while (BLANK[bytes[at]!] === 1);
     let priority = 0;
     for (; at < length; at++, priority++) {
-      let octet = bytes[at]!;
-      if (LITERAL[octet] === 0) {
+      let byte = bytes[at]!;
+      if (LITERAL[byte] === 0) {
         // google/robotstxt decodes no escapes.
-        if (octet !== PERCENT || isGoogle) break;
-        octet = escapeAt(bytes, at, length);
-        if (URI_CLASS[octet] !== UNRESERVED) break;
+        if (byte !== PERCENT || isGoogle) break;
+        byte = escapeAt(bytes, at, length);
+        if (URI_CLASS[byte] !== UNRESERVED) break;
         at += 2;
       }
-      if (priority === targetEnd || octet !== target[priority]) {
+      if (priority === targetEnd || byte !== target[priority]) {
         // google/robotstxt drops the end of a long line, and `Allow: /a/index.html` is a rule for `/a/`, too.
-        return !isGoogle || (at - lineStart < traits.maxLineOctets && !(isAllow && priority === targetEnd));
+        return !isGoogle || (at - lineStart < traits.maxLineBytes && !(isAllow && priority === targetEnd));
       }
     }
     if (bestRank < 0) return false;
     for (let most = priority; at < length; at++) {
-      const octet = bytes[at]!;
-      if (octet === LF || octet === CR || octet === HASH) break;
-      // 3 for octets that become escapes and for `%`, 1 for others.
-      most += URI_CLASS[octet]! | 1;
+      const byte = bytes[at]!;
+      if (byte === LF || byte === CR || byte === HASH) break;
+      // 3 for bytes that become escapes and for `%`, 1 for others.
+      most += URI_CLASS[byte]! | 1;
       // White space at the end of a line is not part of the pattern.
-      if (BLANK[octet] === 0) priority = most;
+      if (BLANK[byte] === 0) priority = most;
     }
     return priority * 2 + (isAllow ? 1 : 0) <= bestRank;
   }

@@ -46,7 +46,7 @@ export class RuleTable {
   /** Adds a rule that stands at `offset`. `pattern` is its pattern, or was derived from it. */
   add(pattern: Pattern, offset: number, written: number, line: number, allow: boolean): void {
     const { forms } = this;
-    const rewritten = pattern.octets !== this.#bytes;
+    const rewritten = pattern.bytes !== this.#bytes;
     const at = this.count++ * COLUMNS;
     if (at + COLUMNS > this.#cells.length) {
       const grown = new Int32Array(this.#cells.length * 2);
@@ -70,8 +70,8 @@ export class RuleTable {
     cells[at + LENGTH] = pattern.length;
     if (!rewritten) return;
     forms.reserve(forms.length + pattern.length);
-    for (let octet = 0; octet < pattern.length; octet++) {
-      forms.octets[forms.length++] = pattern.octets[pattern.start + octet]!;
+    for (let byte = 0; byte < pattern.length; byte++) {
+      forms.bytes[forms.length++] = pattern.bytes[pattern.start + byte]!;
     }
   }
 
@@ -124,9 +124,9 @@ export class RuleTable {
     return this.#cells[entry * COLUMNS + BYTE_MASK]!;
   }
 
-  /** The octets that hold its normal form: those of the file, or of {@link forms}. */
-  octetsOf(entry: number): Uint8Array {
-    return this.isRewritten(entry) ? this.forms.octets : this.#bytes;
+  /** The bytes that hold its normal form: those of the file, or of {@link forms}. */
+  bytesOf(entry: number): Uint8Array {
+    return this.isRewritten(entry) ? this.forms.bytes : this.#bytes;
   }
 
   startOf(entry: number): number {

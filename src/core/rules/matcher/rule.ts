@@ -1,13 +1,13 @@
 import type { DialectTraits } from '../dialect.ts';
 import type { Pattern } from '../normal-form/pattern.ts';
-import { DOLLAR, SLASH, utf8 } from '../octets.ts';
+import { DOLLAR, SLASH, utf8 } from '../bytes.ts';
 
 /** A rule in the file. */
 export interface WrittenRule {
   readonly allow: boolean;
   /** Offset of its pattern in the file. */
   readonly offset: number;
-  /** Length of its pattern as written, in octets, including the anchor. */
+  /** Length of its pattern as written, in bytes, including the anchor. */
   readonly writtenLength: number;
   /** 1-based. */
   readonly line: number;

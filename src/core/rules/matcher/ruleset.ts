@@ -23,22 +23,22 @@ const REWRITTEN = 4;
 const FOLDS = 8;
 const WILD = 16;
 const DETAILED = 32;
-/** Where in word 2 the number of octets of word 0 that count starts: 0 and 2 to 5, with the slash. */
+/** Where in word 2 the number of bytes of word 0 that count starts: 0 and 2 to 5, with the slash. */
 const HEAD_SHIFT = 6;
-/** Where the number of octets starts that follow in the file what is compared: none, or one `*` or `$`. */
+/** Where the number of bytes starts that follow in the file what is compared: none, or one `*` or `$`. */
 const TAIL_SHIFT = 9;
 
 /** Word 1: the offset is above the length. Word 2: the line is above the rest. */
 const LOW_BITS = 12;
 const LOW = (1 << LOW_BITS) - 1;
-/** Offsets from here on need details. Lines are fewer than octets. */
+/** Offsets from here on need details. Lines are fewer than bytes. */
 const HIGH_LIMIT = 1 << (32 - LOW_BITS);
 /** Longer patterns have details: a description does not show all of them. */
-const MAX_PLAIN_OCTETS = 2_000;
+const MAX_PLAIN_BYTES = 2_000;
 
-/** The number of octets that a rule and a target are compared by first: octet 0, and the four of word 0. */
-const HEAD_OCTETS = 5;
-/** The mask of {@link headOf}, by the number of octets of it that count. */
+/** The number of bytes that a rule and a target are compared by first: byte 0, and the four of word 0. */
+const HEAD_BYTES = 5;
+/** The mask of {@link headOf}, by the number of bytes of it that count. */
 const HEAD_MASK = Int32Array.of(0, 0, 0xff, 0xffff, 0xff_ffff, -1, 0, 0);
 
 /** Up to this number of rules need no sieve. */
@@ -46,7 +46,7 @@ const UNSIEVED = 8;
 /** Rules of a sieve, and words of it: one for each kind of beginning. */
 const SIEVE = 32;
 
-const NO_OCTETS = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 const NO_WORDS = new Int32Array(0);
 
 /** No rule fits the target. */
@@ -55,26 +55,26 @@ export const NO_RULE = -1;
 /** Searches for wild rules. One serves all rulesets: a decision is synchronous, and lets go of its target. */
 const search = new TargetSearch();
 
-/** Octets 1 to 4 of a normal form. Octet 0 is a slash in every one that can fit. */
-function headOf(octets: Uint8Array, start: number, length: number): number {
-  if (length >= HEAD_OCTETS) {
+/** Bytes 1 to 4 of a normal form. Byte 0 is a slash in every one that can fit. */
+function headOf(bytes: Uint8Array, start: number, length: number): number {
+  if (length >= HEAD_BYTES) {
     return (
-      octets[start + 1]! | (octets[start + 2]! << 8) | (octets[start + 3]! << 16) | (octets[start + 4]! << 24)
+      bytes[start + 1]! | (bytes[start + 2]! << 8) | (bytes[start + 3]! << 16) | (bytes[start + 4]! << 24)
     );
   }
   let head = 0;
-  for (let at = length - 1; at > 0; at--) head = (head << 8) | octets[start + at]!;
+  for (let at = length - 1; at > 0; at--) head = (head << 8) | bytes[start + at]!;
   return head;
 }
 
-/** A hash of octets 1 and 2: one of 32 kinds of beginnings. */
+/** A hash of bytes 1 and 2: one of 32 kinds of beginnings. */
 const beginningOf = (first: number, second: number): number => (first * 5 + second * 11) & (SIEVE - 1);
 
 /** The rules of a table, in the order in which a ruleset has them. */
 export interface OrderedRules {
   /** Entries that are listed, best first. */
   readonly listed: readonly number[];
-  /** Entries of literal rules, sorted by octets. */
+  /** Entries of literal rules, sorted by bytes. */
   readonly sorted: readonly number[];
   /** For each of `sorted` the index there of the longest other rule that is its prefix; -1 if there is none. */
   readonly parents: readonly number[];
@@ -85,7 +85,7 @@ export class Ruleset {
   readonly crawlDelayMs: number;
   /** The groups that apply, as one; absent when there is none. */
   readonly group: MatchedGroup | undefined;
-  readonly #bytes: Uint8Array;
+  readonly #fileBytes: Uint8Array;
   readonly #traits: DialectTraits;
   /** The number of rules. */
   readonly #count: number;
@@ -99,7 +99,7 @@ export class Ruleset {
   constructor(
     { scope, crawlDelayMs }: Selection,
     group: MatchedGroup | undefined,
-    bytes: Uint8Array,
+    fileBytes: Uint8Array,
     traits: DialectTraits,
     table: RuleTable,
     rules: OrderedRules,
@@ -107,58 +107,58 @@ export class Ruleset {
     this.scope = scope;
     this.crawlDelayMs = crawlDelayMs;
     this.group = group;
-    this.#bytes = bytes;
+    this.#fileBytes = fileBytes;
     this.#traits = traits;
     this.#listed = rules.listed.length;
     this.#count = this.#listed + rules.sorted.length;
     this.#words = this.#count === 0 ? NO_WORDS : wordsOf(table, rules);
-    const { octets, length } = table.forms;
-    this.#forms = length === 0 ? NO_OCTETS : octets.slice(0, length);
+    const { bytes, length } = table.forms;
+    this.#forms = length === 0 ? NO_BYTES : bytes.slice(0, length);
   }
 
-  /** Octets of memory beside its fields. */
+  /** Bytes of memory beside its fields. */
   get byteLength(): number {
     return this.#words.byteLength + this.#forms.byteLength;
   }
 
   /**
-   * Returns the number of the rule that decides `octets[start, end)`, a target in normal form, or {@link NO_RULE}.
+   * Returns the number of the rule that decides `bytes[start, end)`, a target in normal form, or {@link NO_RULE}.
    * Allocates nothing.
    *
    * @param byteMask The byte mask of the target; extra bits are harmless.
    */
-  decide(octets: Uint8Array, start: number, end: number, byteMask: number): number {
+  decide(bytes: Uint8Array, start: number, end: number, byteMask: number): number {
     const count = this.#count;
     const listed = this.#listed;
-    const best = count > listed ? this.#decideSorted(octets, start, end) : NO_RULE;
-    return listed > 0 ? this.#decideListed(octets, start, end, byteMask, best) : best;
+    const best = count > listed ? this.#decideSorted(bytes, start, end) : NO_RULE;
+    return listed > 0 ? this.#decideListed(bytes, start, end, byteMask, best) : best;
   }
 
   /**
-   * Returns the rule that decides among the sorted ones. Of two rules with the same octets the anchored one comes second.
+   * Returns the rule that decides among the sorted ones. Of two rules with the same bytes the anchored one comes second.
    * Take the last rule that does not sort after the target. Every rule that is a prefix of the target is this rule, or
    * its parent, or the parent of that, and so on.
    */
-  #decideSorted(octets: Uint8Array, start: number, end: number): number {
+  #decideSorted(bytes: Uint8Array, start: number, end: number): number {
     const words = this.#words;
     const listed = this.#listed;
     const count = this.#count;
     const size = end - start;
     let low = listed;
     let high = count;
-    // When two rules share n octets with the target, all rules sorted between them share at least n.
+    // When two rules share n bytes with the target, all rules sorted between them share at least n.
     let sharedLow = 0;
     let sharedHigh = 0;
     while (low < high) {
       const middle = (low + high) >> 1;
       const word = middle * RULE_WORDS;
       const length = this.#lengthOf(word);
-      const pattern = this.#octetsOf(word);
+      const pattern = this.#bytesOf(word);
       const from = this.#startOf(word);
       const room = length < size ? length : size;
       let shared = sharedLow < sharedHigh ? sharedLow : sharedHigh;
-      while (shared < room && pattern[from + shared] === octets[start + shared]) shared++;
-      if (shared === length || (shared < size && pattern[from + shared]! < octets[start + shared]!)) {
+      while (shared < room && pattern[from + shared] === bytes[start + shared]) shared++;
+      if (shared === length || (shared < size && pattern[from + shared]! < bytes[start + shared]!)) {
         low = middle + 1;
         sharedLow = shared;
       } else {
@@ -180,16 +180,16 @@ export class Ruleset {
   }
 
   /** Returns the rule that decides among the listed rules (best first) and `best`, a rule known to fit. */
-  #decideListed(octets: Uint8Array, start: number, end: number, byteMask: number, best: number): number {
-    const head = headOf(octets, start, end - start);
+  #decideListed(bytes: Uint8Array, start: number, end: number, byteMask: number, best: number): number {
+    const head = headOf(bytes, start, end - start);
     const missing = ~byteMask;
     const listed = this.#listed;
     const words = this.#words;
     let searches = false;
     let decides = best;
-    // A target without octets 1 and 2 gives an arbitrary kind. That is correct: every sieve holds all rules as short as
+    // A target without bytes 1 and 2 gives an arbitrary kind. That is correct: every sieve holds all rules as short as
     // this target, and longer rules do not fit it.
-    const kind = this.#count * RULE_WORDS + beginningOf(octets[start + 1]!, octets[start + 2]!);
+    const kind = this.#count * RULE_WORDS + beginningOf(bytes[start + 1]!, bytes[start + 2]!);
     search: for (let first = 0; first < listed; first += SIEVE) {
       let left = listed > UNSIEVED ? words[kind + first]! : (1 << listed) - 1;
       for (; left !== 0; left &= left - 1) {
@@ -201,10 +201,10 @@ export class Ruleset {
         if (((wild ? words[word]! : words[word]! ^ head) & differs) !== 0) continue;
         if (best >= 0 && !this.#beats(rule, best)) break search;
         if (wild && !searches) {
-          search.begin(octets, start, end);
+          search.begin(bytes, start, end);
           searches = true;
         }
-        if (wild ? this.#wildFits(word, facts) : this.#literalFits(word, facts, octets, start, end)) {
+        if (wild ? this.#wildFits(word, facts) : this.#literalFits(word, facts, bytes, start, end)) {
           decides = rule;
           break search;
         }
@@ -218,7 +218,7 @@ export class Ruleset {
   #wildFits(word: number, facts: number): boolean {
     const anchored = (facts & ANCHORED) !== 0;
     return search.wildFits(
-      this.#octetsOf(word),
+      this.#bytesOf(word),
       this.#startOf(word),
       this.#lengthOf(word),
       anchored,
@@ -226,16 +226,16 @@ export class Ruleset {
     );
   }
 
-  /** Whether a literal rule fits. The caller has compared the first {@link HEAD_OCTETS} octets already. */
-  #literalFits(word: number, facts: number, octets: Uint8Array, start: number, end: number): boolean {
+  /** Whether a literal rule fits. The caller has compared the first {@link HEAD_BYTES} bytes already. */
+  #literalFits(word: number, facts: number, bytes: Uint8Array, start: number, end: number): boolean {
     const length = this.#lengthOf(word);
     const room = end - start;
     if (length > room || ((facts & ANCHORED) !== 0 && length !== room)) return false;
-    const pattern = this.#octetsOf(word);
+    const pattern = this.#bytesOf(word);
     const from = this.#startOf(word);
     // Most patterns share a prefix, so comparing from the end finds a difference sooner.
-    for (let at = length - 1; at >= HEAD_OCTETS; at--) {
-      if (pattern[from + at] !== octets[start + at]) return false;
+    for (let at = length - 1; at >= HEAD_BYTES; at--) {
+      if (pattern[from + at] !== bytes[start + at]) return false;
     }
     return true;
   }
@@ -288,8 +288,8 @@ export class Ruleset {
   }
 
   /** The array that holds the normal form of the rule at `word`. */
-  #octetsOf(word: number): Uint8Array {
-    return (this.#words[word + 2]! & REWRITTEN) === 0 ? this.#bytes : this.#forms;
+  #bytesOf(word: number): Uint8Array {
+    return (this.#words[word + 2]! & REWRITTEN) === 0 ? this.#fileBytes : this.#forms;
   }
 
   /** Where its normal form starts there. */
@@ -326,7 +326,7 @@ function wordsOf(table: RuleTable, { listed, sorted, parents }: OrderedRules): I
   for (let rule = 0; rule < entries.length; rule++) {
     const entry = entries[rule]!;
     const literalLength = table.literalLengthOf(entry);
-    const head = headOf(table.octetsOf(entry), table.startOf(entry), literalLength);
+    const head = headOf(table.bytesOf(entry), table.startOf(entry), literalLength);
     writeRule(words, rule * RULE_WORDS, table, entry, head, detail);
     if (needsDetails(table, entry)) detail = writeDetails(words, detail, table, entry);
     if (rule < listed.length && sieveWords > 0) addToSieve(words, sieves, rule, head, literalLength);
@@ -337,13 +337,13 @@ function wordsOf(table: RuleTable, { listed, sorted, parents }: OrderedRules): I
   return words;
 }
 
-/** Octets of its pattern behind what is compared. */
+/** Bytes of its pattern behind what is compared. */
 const tailOf = (table: RuleTable, entry: number): number => table.writtenOf(entry) - table.lengthOf(entry);
 
 function needsDetails(table: RuleTable, entry: number): boolean {
   return (
     table.isRewritten(entry) ||
-    table.writtenOf(entry) > MAX_PLAIN_OCTETS ||
+    table.writtenOf(entry) > MAX_PLAIN_BYTES ||
     tailOf(table, entry) > 1 ||
     table.offsetOf(entry) >= HIGH_LIMIT
   );
@@ -365,7 +365,7 @@ function writeRule(
     (table.isRewritten(entry) ? REWRITTEN : 0) |
     (table.folds(entry) ? FOLDS : 0) |
     (wild ? WILD : 0) |
-    (Math.min(table.literalLengthOf(entry), HEAD_OCTETS) << HEAD_SHIFT);
+    (Math.min(table.literalLengthOf(entry), HEAD_BYTES) << HEAD_SHIFT);
   words[word] = wild ? table.byteMaskOf(entry) : head;
   words[word + 1] = detailed ? detail : (table.offsetOf(entry) << LOW_BITS) | table.lengthOf(entry);
   words[word + 2] = detailed
@@ -386,7 +386,7 @@ function writeDetails(words: Int32Array, detail: number, table: RuleTable, entry
 
 /**
  * Adds `rule` to the sieves at `sieves`: bit n of a word is set when rule n of the 32 may fit a target that begins so.
- * `head`: its first octets, of which `length` are before the first wildcard.
+ * `head`: its first bytes, of which `length` are before the first wildcard.
  */
 function addToSieve(words: Int32Array, sieves: number, rule: number, head: number, length: number): void {
   const sieve = sieves + (rule & -SIEVE);

@@ -2,7 +2,7 @@ import { agentLineNames, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from '../agent.t
 import type { DialectTraits } from '../dialect.ts';
 import { LINE_ALLOW, LINE_BLANK, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from '../line-cursor.ts';
 import type { Pattern } from '../normal-form/pattern.ts';
-import { secondsToMs, utf8 } from '../octets.ts';
+import { secondsToMs, utf8 } from '../bytes.ts';
 import {
   HAS_TEXT,
   MAY_BE_BLANK,

@@ -3,7 +3,7 @@ import type { RuleTable } from './rule-table.ts';
 /** Up to this number of entries a comparison sort is faster than the radix sort. */
 const MAX_COMPARISON_SORT = 24;
 
-/** Literal rules, sorted by octets. Of rules that fit the same targets only the one that decides is kept. */
+/** Literal rules, sorted by bytes. Of rules that fit the same targets only the one that decides is kept. */
 export interface SortedLiterals {
   /** Their entries. */
   readonly literals: number[];
@@ -31,11 +31,11 @@ export function sortedLiterals(table: RuleTable, count: number): SortedLiterals 
   return { literals, parents };
 }
 
-/** Kinds of entries at a depth. 0: ends there, not anchored. 1: ends there, anchored. From 2: the next octet. */
+/** Kinds of entries at a depth. 0: ends there, not anchored. 1: ends there, anchored. From 2: the next byte. */
 const KINDS = 258;
 
 /**
- * A radix sort of entries by their octets: each octet is read a few times only, however much the rules have in common.
+ * A radix sort of entries by their bytes: each byte is read a few times only, however much the rules have in common.
  */
 class LiteralSort {
   readonly #table: RuleTable;
@@ -55,7 +55,7 @@ class LiteralSort {
     return this.#entries;
   }
 
-  /** Sorts `entries[low, high)`, which share their first `depth` octets. */
+  /** Sorts `entries[low, high)`, which share their first `depth` bytes. */
   #sort(low: number, high: number, depth: number): void {
     const entries = this.#entries;
     const scratch = this.#scratch;
@@ -86,20 +86,18 @@ class LiteralSort {
   #kindOf(at: number, depth: number): number {
     const table = this.#table;
     const entry = this.#entries[at]!;
-    if (depth < table.lengthOf(entry)) return table.octetsOf(entry)[table.startOf(entry) + depth]! + 2;
+    if (depth < table.lengthOf(entry)) return table.bytesOf(entry)[table.startOf(entry) + depth]! + 2;
     return table.isAnchored(entry) ? 1 : 0;
   }
 
-  /** Compares two entries after their first `depth` octets, which they share. */
+  /** Compares two entries after their first `depth` bytes, which they share. */
   compare(one: number, other: number, depth: number): number {
     const table = this.#table;
     const at = this.#shared(one, other, depth);
     const length = table.lengthOf(one);
     const otherLength = table.lengthOf(other);
     if (at < length && at < otherLength) {
-      return (
-        table.octetsOf(one)[table.startOf(one) + at]! - table.octetsOf(other)[table.startOf(other) + at]!
-      );
+      return table.bytesOf(one)[table.startOf(one) + at]! - table.bytesOf(other)[table.startOf(other) + at]!;
     }
     return length - otherLength || Number(table.isAnchored(one)) - Number(table.isAnchored(other));
   }
@@ -108,15 +106,15 @@ class LiteralSort {
     return this.#shared(prefix, entry, 0) === this.#table.lengthOf(prefix);
   }
 
-  /** The number of octets that two entries share from the start; at least `depth`. */
+  /** The number of bytes that two entries share from the start; at least `depth`. */
   #shared(one: number, other: number, depth: number): number {
     const table = this.#table;
     const size = Math.min(table.lengthOf(one), table.lengthOf(other));
-    const octets = table.octetsOf(one);
-    const otherOctets = table.octetsOf(other);
+    const bytes = table.bytesOf(one);
+    const otherBytes = table.bytesOf(other);
     const from = table.startOf(one);
     const otherFrom = table.startOf(other);
-    while (depth < size && octets[from + depth] === otherOctets[otherFrom + depth]) depth++;
+    while (depth < size && bytes[from + depth] === otherBytes[otherFrom + depth]) depth++;
     return depth;
   }
 }

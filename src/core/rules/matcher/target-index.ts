@@ -1,9 +1,9 @@
-import { STAR } from '../octets.ts';
+import { STAR } from '../bytes.ts';
 
 /*
  * The index is the suffix automaton of the target (Blumer et al. 1985): the smallest automaton that reads all substrings.
  * Each substring leads to one state; two lead to the same state when they end at the same places. Places count from 1,
- * the end of the first octet. For each octet of the target there are at most two states and three edges, made in linear
+ * the end of the first byte. For each byte of the target there are at most two states and three edges, made in linear
  * time. State 0 is the empty string. No edge leads to it, so that 0 also stands for "no state".
  *
  * The link of a state leads to its longest suffix that ends at more places. So the links are a tree, and a state ends at
@@ -14,26 +14,26 @@ import { STAR } from '../octets.ts';
 const MAX_COMPARED = 16;
 /** The most words of all bit sets: 8 MiB. When there are more, all are dropped, and made anew when asked for. */
 const MAX_BIT_SET_WORDS = 2 ** 21;
-/** The most cells of the table of edges: 4 MiB. A longer target, or one of more distinct octets, has lists alone. */
+/** The most cells of the table of edges: 4 MiB. A longer target, or one of more distinct bytes, has lists alone. */
 const MAX_TABLE_CELLS = 2 ** 21;
 const NO_TABLE = new Uint16Array(0);
 const NO_BITS = new Int32Array(0);
 
 /**
  * An index of one target. It bounds the time of files with many wild rules, where the plain search for each piece would
- * take too long: the time to find a piece depends on the piece, and hardly on the target. It takes at most 103 octets of
- * memory for each octet of the target, and 12 MiB.
+ * take too long: the time to find a piece depends on the piece, and hardly on the target. It takes at most 103 bytes of
+ * memory for each byte of the target, and 12 MiB.
  */
 export class TargetIndex {
   readonly #targetStart: number;
   readonly #length: number;
-  /** By octet: where the column of its edges starts. Column 0 is for octets that the target lacks, and stays empty. */
+  /** By byte: where the column of its edges starts. Column 0 is for bytes that the target lacks, and stays empty. */
   readonly #columns = new Int32Array(256);
-  /** A column for each octet of the target: by state, the next state. Few columns matter to a file, so they stay cached. */
+  /** A column for each byte of the target: by state, the next state. Few columns matter to a file, so they stay cached. */
   #table: Uint16Array = NO_TABLE;
-  /** The edges of each state as a list: by state the first one; by edge its octet, the state it leads to, the next one. */
+  /** The edges of each state as a list: by state the first one; by edge its byte, the state it leads to, the next one. */
   readonly #lists: Int32Array;
-  readonly #edgeOctets: Uint8Array;
+  readonly #edgeBytes: Uint8Array;
   readonly #edgeStates: Int32Array;
   readonly #nextEdges: Int32Array;
   #edgeCount = 0;
@@ -48,14 +48,14 @@ export class TargetIndex {
   readonly #bitSetOfState: Int32Array;
   #bitSetWords = 0;
 
-  /** Indexes `octets[start, end)`. */
-  constructor(octets: Uint8Array, start: number, end: number) {
+  /** Indexes `bytes[start, end)`. */
+  constructor(bytes: Uint8Array, start: number, end: number) {
     const length = end - start;
     const most = 2 * length + 1;
     this.#targetStart = start;
     this.#length = length;
     this.#lists = new Int32Array(most);
-    this.#edgeOctets = new Uint8Array(3 * length + 1);
+    this.#edgeBytes = new Uint8Array(3 * length + 1);
     this.#edgeStates = new Int32Array(3 * length + 1);
     this.#nextEdges = new Int32Array(3 * length + 1);
     this.#firstPlaces = new Int32Array(most);
@@ -63,26 +63,26 @@ export class TargetIndex {
     this.#places = new Int32Array(length);
     this.#counts = new Int32Array(most);
     this.#placesEnds = new Int32Array(most);
-    this.#makeTable(octets, start, end, most);
-    this.#listPlaces(this.#makeStates(octets));
+    this.#makeTable(bytes, start, end, most);
+    this.#listPlaces(this.#makeStates(bytes));
   }
 
   /** Makes the table, where it is not too large. */
-  #makeTable(octets: Uint8Array, start: number, end: number, most: number): void {
+  #makeTable(bytes: Uint8Array, start: number, end: number, most: number): void {
     const columns = this.#columns;
     let size = most;
     for (let at = start; at < end; at++) {
-      const octet = octets[at]!;
-      if (columns[octet] !== 0) continue;
-      columns[octet] = size;
+      const byte = bytes[at]!;
+      if (columns[byte] !== 0) continue;
+      columns[byte] = size;
       size += most;
     }
     if (size <= MAX_TABLE_CELLS && most < 65_536) this.#table = new Uint16Array(size);
   }
 
   /** Makes the states and their edges. */
-  #makeStates(octets: Uint8Array): StateTree {
-    const edgeOctets = this.#edgeOctets;
+  #makeStates(bytes: Uint8Array): StateTree {
+    const edgeBytes = this.#edgeBytes;
     const edgeStates = this.#edgeStates;
     const firstPlaces = this.#firstPlaces;
     const length = this.#length;
@@ -97,14 +97,14 @@ export class TargetIndex {
     let stateCount = 1;
     links[0] = -1;
     for (let place = 1; place <= length; place++) {
-      const octet = octets[targetStart + place - 1]!;
+      const byte = bytes[targetStart + place - 1]!;
       const added = stateCount++;
       lengths[added] = firstPlaces[added] = place;
       prefixes[place] = added;
       let state = prefixes[place - 1]!;
       let next = 0;
-      for (; state >= 0 && (next = this.#next(state, octet)) === 0; state = links[state]!) {
-        this.#connect(state, octet, added);
+      for (; state >= 0 && (next = this.#next(state, byte)) === 0; state = links[state]!) {
+        this.#connect(state, byte, added);
       }
       if (state < 0) continue;
       links[added] = next;
@@ -114,48 +114,48 @@ export class TargetIndex {
       lengths[suffix] = lengths[state]! + 1;
       firstPlaces[suffix] = firstPlaces[next]!;
       for (let edge = lists[next]!; edge > 0; edge = nextEdges[edge]!) {
-        const each = edgeOctets[edge]!;
+        const each = edgeBytes[edge]!;
         this.#connect(suffix, each, table.length > 0 ? this.#next(next, each) : edgeStates[edge]!);
       }
       links[suffix] = links[next]!;
       links[next] = links[added] = suffix;
-      for (; state >= 0 && this.#next(state, octet) === next; state = links[state]!) {
-        this.#redirect(state, octet, suffix);
+      for (; state >= 0 && this.#next(state, byte) === next; state = links[state]!) {
+        this.#redirect(state, byte, suffix);
       }
     }
     return { lengths, links, prefixes, stateCount };
   }
 
-  /** The state that the edge of `octet` leads to; 0 if there is none. */
-  #next(state: number, octet: number): number {
+  /** The state that the edge of `byte` leads to; 0 if there is none. */
+  #next(state: number, byte: number): number {
     const table = this.#table;
     return table.length > 0
-      ? table[this.#columns[octet]! + state]!
-      : this.#edgeStates[this.#edgeOf(state, octet)]!;
+      ? table[this.#columns[byte]! + state]!
+      : this.#edgeStates[this.#edgeOf(state, byte)]!;
   }
 
   /** The edge of a list; 0 if there is none. Edge 0 leads to no state. */
-  #edgeOf(state: number, octet: number): number {
-    const edgeOctets = this.#edgeOctets;
+  #edgeOf(state: number, byte: number): number {
+    const edgeBytes = this.#edgeBytes;
     const nextEdges = this.#nextEdges;
     let edge = this.#lists[state]!;
-    while (edge > 0 && edgeOctets[edge] !== octet) edge = nextEdges[edge]!;
+    while (edge > 0 && edgeBytes[edge] !== byte) edge = nextEdges[edge]!;
     return edge;
   }
 
-  #connect(state: number, octet: number, to: number): void {
+  #connect(state: number, byte: number, to: number): void {
     const edge = ++this.#edgeCount;
-    this.#edgeOctets[edge] = octet;
+    this.#edgeBytes[edge] = byte;
     this.#edgeStates[edge] = to;
     this.#nextEdges[edge] = this.#lists[state]!;
     this.#lists[state] = edge;
-    if (this.#table.length > 0) this.#table[this.#columns[octet]! + state] = to;
+    if (this.#table.length > 0) this.#table[this.#columns[byte]! + state] = to;
   }
 
   /** Leads an edge to another state. With a table nobody asks for the state in the list. */
-  #redirect(state: number, octet: number, to: number): void {
-    if (this.#table.length > 0) this.#table[this.#columns[octet]! + state] = to;
-    else this.#edgeStates[this.#edgeOf(state, octet)] = to;
+  #redirect(state: number, byte: number, to: number): void {
+    if (this.#table.length > 0) this.#table[this.#columns[byte]! + state] = to;
+    else this.#edgeStates[this.#edgeOf(state, byte)] = to;
   }
 
   /** Lists the places of the states, from the root of the tree on: a state is longer than its parent. */
@@ -196,7 +196,7 @@ export class TargetIndex {
     );
   }
 
-  /** Whether `pieces[at, last)` fits the target from `from` on. It has no octets of two forms. */
+  /** Whether `pieces[at, last)` fits the target from `from` on. It has no bytes of two forms. */
   piecesFit(from: number, pieces: Uint8Array, at: number, last: number, anchored: boolean): boolean {
     const columns = this.#columns;
     const length = this.#length;
@@ -209,8 +209,8 @@ export class TargetIndex {
       if (at === last) return true;
       const start = at;
       let state = 0;
-      for (let octet: number; at < last && (octet = pieces[at]!) !== STAR; at++) {
-        state = table.length > 0 ? table[columns[octet]! + state]! : this.#next(state, octet);
+      for (let byte: number; at < last && (byte = pieces[at]!) !== STAR; at++) {
+        state = table.length > 0 ? table[columns[byte]! + state]! : this.#next(state, byte);
         if (state === 0) return false;
       }
       place += at - start;

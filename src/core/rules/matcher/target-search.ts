@@ -1,29 +1,29 @@
 import {
   FOLDING_ESCAPE,
-  foldedOctet,
+  foldedByte,
   LITERAL_PERCENT,
   NormalForm,
   OPEN_PERCENT,
 } from '../normal-form/normal-form.ts';
 import type { Pattern } from '../normal-form/pattern.ts';
-import { PERCENT, QUESTION, STAR } from '../octets.ts';
+import { PERCENT, QUESTION, STAR } from '../bytes.ts';
 import { TargetIndex } from './target-index.ts';
 
-const NO_OCTETS = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 
-/** Octets that are looked at in any target before it is indexed, and for each octet of the target. */
+/** Bytes that are looked at in any target before it is indexed, and for each byte of the target. */
 const MIN_STEPS = 32_768;
-const STEPS_PER_OCTET = 32;
+const STEPS_PER_BYTE = 32;
 
 /**
  * Searches one target for the pieces of wild patterns. The plain search comes first, because it is fastest on real
- * targets. It counts the octets that it looks at; past a number of them the target is indexed once. Each later search
+ * targets. It counts the bytes that it looks at; past a number of them the target is indexed once. Each later search
  * then costs time in proportion to the length of its piece.
  *
  * One instance serves many targets: between `begin` and `end` it searches one.
  */
 export class TargetSearch {
-  #target: Uint8Array = NO_OCTETS;
+  #target: Uint8Array = NO_BYTES;
   #start = 0;
   #targetEnd = 0;
   /** The first raw `?` of the target, or its end if there is none; -1 until somebody asks. */
@@ -33,35 +33,35 @@ export class TargetSearch {
   /** A piece that was unfolded. */
   readonly #form = new NormalForm();
 
-  /** Makes `octets[start, end)` the target of all searches until {@link end}. */
-  begin(octets: Uint8Array, start: number, end: number): void {
-    this.#target = octets;
+  /** Makes `bytes[start, end)` the target of all searches until {@link end}. */
+  begin(bytes: Uint8Array, start: number, end: number): void {
+    this.#target = bytes;
     this.#start = start;
     this.#targetEnd = end;
     this.#query = -1;
-    this.#steps = MIN_STEPS + STEPS_PER_OCTET * (end - start);
+    this.#steps = MIN_STEPS + STEPS_PER_BYTE * (end - start);
   }
 
   /** Lets go of the target and of its index, which is large for a long one. */
   end(): void {
-    this.#target = NO_OCTETS;
+    this.#target = NO_BYTES;
     this.#index = undefined;
   }
 
   /** Whether a pattern that is not wild fits the target. */
-  #literalFits({ octets, start, length, anchored }: Pattern): boolean {
+  #literalFits({ bytes, start, length, anchored }: Pattern): boolean {
     const room = this.#targetEnd - this.#start;
     return (
       length <= room &&
       (!anchored || length === room) &&
-      this.#isAt(this.#start, octets, start, start + length)
+      this.#isAt(this.#start, bytes, start, start + length)
     );
   }
 
   /** Whether `pattern` fits the target. */
   fits(pattern: Pattern): boolean {
-    const { octets, start, length, anchored, folds } = pattern;
-    return pattern.wild ? this.wildFits(octets, start, length, anchored, folds) : this.#literalFits(pattern);
+    const { bytes, start, length, anchored, folds } = pattern;
+    return pattern.wild ? this.wildFits(bytes, start, length, anchored, folds) : this.#literalFits(pattern);
   }
 
   /**
@@ -73,10 +73,10 @@ export class TargetSearch {
     const targetEnd = this.#targetEnd;
     const last = at + length;
     let position = this.#start;
-    for (let octet: number; at < last && (octet = pieces[at]!) !== STAR; at++, position++) {
+    for (let byte: number; at < last && (byte = pieces[at]!) !== STAR; at++, position++) {
       if (position >= targetEnd) return false;
       const other = target[position]!;
-      if (other !== octet && !(octet === OPEN_PERCENT && isPercent(other))) return false;
+      if (other !== byte && !(byte === OPEN_PERCENT && isPercent(other))) return false;
     }
     for (;;) {
       if (this.#index !== undefined && !folds)
@@ -139,8 +139,8 @@ export class TargetSearch {
   }
 
   /**
-   * {@link #find} for a piece of a pattern with octets of two forms: escapes of `: / ? @ '`, which before the query of the
-   * target match only escapes, and in it only raw octets, because a normal form has raw octets there; and a `%` of any
+   * {@link #find} for a piece of a pattern with bytes of two forms: escapes of `: / ? @ '`, which before the query of the
+   * target match only escapes, and in it only raw bytes, because a normal form has raw bytes there; and a `%` of any
    * kind, one a piece at the most.
    */
   #findFolding(from: number, piece: Uint8Array, start: number, end: number): number {
@@ -174,13 +174,13 @@ export class TargetSearch {
     const query = folds ? this.#queryStart() : targetEnd;
     if (from <= query) {
       this.#unfold(piece, start, end, false, percent);
-      const found = this.#find(from, query, form.octets, 0, form.length);
+      const found = this.#find(from, query, form.bytes, 0, form.length);
       if (found >= 0 || query === targetEnd) return found;
       const across = this.#spanning(from, piece, start, end, percent);
       if (across >= 0) return across;
     }
     this.#unfold(piece, start, end, true, percent);
-    return this.#find(Math.max(from, query + 1), targetEnd, form.octets, 0, form.length);
+    return this.#find(Math.max(from, query + 1), targetEnd, form.bytes, 0, form.length);
   }
 
   /** {@link #endsWith} for a piece with escapes of `: / ? @ '`. Before an anchor no `%` is open. */
@@ -191,13 +191,13 @@ export class TargetSearch {
     const isPath = query === targetEnd;
     this.#unfold(piece, start, end, !isPath, PERCENT);
     const least = isPath ? from : Math.max(from, query + 1);
-    if (this.#endsWith(least, targetEnd, form.octets, 0, form.length)) return true;
+    if (this.#endsWith(least, targetEnd, form.bytes, 0, form.length)) return true;
     return from <= query && this.#spanning(from, piece, start, end, PERCENT) === targetEnd;
   }
 
   /**
    * The end of `piece` when its first raw `?` is placed on the `?` that starts the query, with escapes before it and raw
-   * octets after it; -1 if it does not fit there.
+   * bytes after it; -1 if it does not fit there.
    */
   #spanning(from: number, piece: Uint8Array, start: number, end: number, percent: number): number {
     const form = this.#form;
@@ -207,28 +207,28 @@ export class TargetSearch {
     while (question < end && piece[question] !== QUESTION) question++;
     if (question === end || query >= targetEnd) return -1;
     this.#unfold(piece, start, question, false, percent);
-    if (!this.#endsWith(from, query, form.octets, 0, form.length)) return -1;
+    if (!this.#endsWith(from, query, form.bytes, 0, form.length)) return -1;
     this.#unfold(piece, question, end, true, percent);
     const behind = query + form.length;
-    return behind <= targetEnd && this.#isAt(query, form.octets, 0, form.length) ? behind : -1;
+    return behind <= targetEnd && this.#isAt(query, form.bytes, 0, form.length) ? behind : -1;
   }
 
-  /** Writes `piece[start, end)` to `form`: folding escapes as raw octets or as escapes, an open `%` as `percent`. */
+  /** Writes `piece[start, end)` to `form`: folding escapes as raw bytes or as escapes, an open `%` as `percent`. */
   #unfold(piece: Uint8Array, start: number, end: number, raw: boolean, percent: number): void {
     const form = this.#form;
     form.length = 0;
-    // An escape takes three octets.
+    // An escape takes three bytes.
     form.reserve((end - start) * 3);
-    const { octets } = form;
+    const { bytes } = form;
     let length = 0;
     for (let at = start; at < end; at++) {
-      const octet = piece[at]!;
-      if (octet < FOLDING_ESCAPE) octets[length++] = octet;
-      else if (octet === OPEN_PERCENT) octets[length++] = percent;
-      else if (raw) octets[length++] = foldedOctet(octet);
+      const byte = piece[at]!;
+      if (byte < FOLDING_ESCAPE) bytes[length++] = byte;
+      else if (byte === OPEN_PERCENT) bytes[length++] = percent;
+      else if (raw) bytes[length++] = foldedByte(byte);
       else {
         form.length = length;
-        form.pushEscape(foldedOctet(octet));
+        form.pushEscape(foldedByte(byte));
         length += 3;
       }
     }
@@ -247,4 +247,4 @@ export class TargetSearch {
   }
 }
 
-const isPercent = (octet: number): boolean => octet === PERCENT || octet === LITERAL_PERCENT;
+const isPercent = (byte: number): boolean => byte === PERCENT || byte === LITERAL_PERCENT;

@@ -1,28 +1,28 @@
 import { BYTE_MASK } from '../../url/index.ts';
 import type { DialectTraits } from '../dialect.ts';
-import { DOLLAR, ENCODED, HEX, PERCENT, QUESTION, SLASH, STAR, UNRESERVED, URI_CLASS } from '../octets.ts';
+import { DOLLAR, ENCODED, HEX, PERCENT, QUESTION, SLASH, STAR, UNRESERVED, URI_CLASS } from '../bytes.ts';
 
 /*
- * Patterns and targets are compared in a normal form, octet by octet:
+ * Patterns and targets are compared in a normal form, byte by byte:
  *
- * - rfc9309: ASCII. Unreserved octets are raw; reserved ones stay as they came, raw or as an upper-case escape;
+ * - rfc9309: ASCII. Unreserved bytes are raw; reserved ones stay as they came, raw or as an upper-case escape;
  *   everything else is an escape. A literal `*` or `$`, raw or escaped, is written as a control character, because a
  *   bare `*` is the wildcard.
- * - google: targets are unchanged; in patterns octets above 0x7F become escapes, and hex digits become upper case.
- * - the dialects of the 1990s: every escape is decoded, except that `%2F` becomes `%/` and `%` becomes `%` and octet 1.
+ * - google: targets are unchanged; in patterns bytes above 0x7F become escapes, and hex digits become upper case.
+ * - the dialects of the 1990s: every escape is decoded, except that `%2F` becomes `%/` and `%` becomes `%` and byte 1.
  *
- * Most patterns are their own normal form. They are compared in place, in the octets of the file.
+ * Most patterns are their own normal form. They are compared in place, in the bytes of the file.
  */
 
 /**
- * Octets that equal their escapes in a query: RFC 3986 §3.4 allows `: / ? @` there, and URL parsers write `'` as
+ * Bytes that equal their escapes in a query: RFC 3986 §3.4 allows `: / ? @` there, and URL parsers write `'` as
  * `%27`.
  */
 export const FOLDABLE: readonly number[] = [0x3a, SLASH, QUESTION, 0x40, 0x27];
 
 /**
  * Replaces an escape of `: / ? @ '` after a `*` of a pattern: 0x80 plus the index in {@link FOLDABLE}. Whether such an
- * escape is in the query depends on the target. A normal form has no other octet above 0x7F.
+ * escape is in the query depends on the target. A normal form has no other byte above 0x7F.
  */
 export const FOLDING_ESCAPE = 0x80;
 /**
@@ -31,8 +31,8 @@ export const FOLDING_ESCAPE = 0x80;
  * escape, one that starts none, and {@link LITERAL_PERCENT}.
  */
 export const OPEN_PERCENT: number = FOLDING_ESCAPE + FOLDABLE.length;
-/** The raw octet that a {@link FOLDING_ESCAPE} represents. */
-export const foldedOctet: (symbol: number) => number = (symbol) => FOLDABLE[symbol - FOLDING_ESCAPE]!;
+/** The raw byte that a {@link FOLDING_ESCAPE} represents. */
+export const foldedByte: (symbol: number) => number = (symbol) => FOLDABLE[symbol - FOLDING_ESCAPE]!;
 
 /** A literal `*` and `$` in the rfc9309 normal form. Control characters are escapes there, so these are unambiguous. */
 const LITERAL_STAR = 1;
@@ -42,54 +42,54 @@ export const LITERAL_PERCENT = 3;
 
 /** 1 where an ASCII character of a target is its own normal form. */
 export const PLAIN: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
-  rfc9309: new Uint8Array(128).map((_, octet) =>
-    URI_CLASS[octet] === ENCODED || octet === STAR || octet === DOLLAR ? 0 : 1,
+  rfc9309: new Uint8Array(128).map((_, byte) =>
+    URI_CLASS[byte] === ENCODED || byte === STAR || byte === DOLLAR ? 0 : 1,
   ),
   google: new Uint8Array(128).fill(1),
-  decoded: new Uint8Array(128).map((_, octet) => (octet === PERCENT ? 0 : 1)),
+  decoded: new Uint8Array(128).map((_, byte) => (byte === PERCENT ? 0 : 1)),
 };
 
 export const NO_QUERY = 0x7fff_ffff;
 
 export const NO_STRAY = -9;
 
-const NO_OCTETS = new Uint8Array(0);
-const LEAST_OCTETS = 256;
+const NO_BYTES = new Uint8Array(0);
+const LEAST_BYTES = 256;
 
 /** A growing buffer for normal forms. Callers reuse it, so that reading a target allocates nothing. */
 export class NormalForm {
-  octets: Uint8Array = NO_OCTETS;
+  bytes: Uint8Array = NO_BYTES;
   length = 0;
   /** Index of the first raw `?` of a target; past every index when there is none. */
   query: number = NO_QUERY;
-  /** The byte mask of all octets. */
+  /** The byte mask of all bytes. */
   byteMask = 0;
   /** Index of the last `%` that starts no escape. */
   stray: number = NO_STRAY;
 
-  push(octet: number): void {
-    if (this.length === this.octets.length) this.reserve(this.length + 1);
-    this.octets[this.length++] = octet;
-    this.byteMask |= BYTE_MASK[octet]!;
+  push(byte: number): void {
+    if (this.length === this.bytes.length) this.reserve(this.length + 1);
+    this.bytes[this.length++] = byte;
+    this.byteMask |= BYTE_MASK[byte]!;
   }
 
-  pushEscape(octet: number): void {
+  pushEscape(byte: number): void {
     this.push(PERCENT);
-    this.push(hexDigit(octet >> 4));
-    this.push(hexDigit(octet & 15));
+    this.push(hexDigit(byte >> 4));
+    this.push(hexDigit(byte & 15));
   }
 
   /**
-   * Appends an octet that is its own normal form. Escapes are decoded once, left to right: `%%433` is `%`, `C` and `3`,
+   * Appends an byte that is its own normal form. Escapes are decoded once, left to right: `%%433` is `%`, `C` and `3`,
    * not the escape of 0xC3. So a stray `%` that is now followed by two hex digits becomes {@link LITERAL_PERCENT}.
    */
-  pushPlain(octet: number): void {
-    const { length, octets, stray } = this;
-    if (length === stray + 2 && octetOf(HEX[octets[stray + 1]!]!, HEX[octet]!) >= 0) {
-      octets[stray] = LITERAL_PERCENT;
+  pushPlain(byte: number): void {
+    const { length, bytes, stray } = this;
+    if (length === stray + 2 && byteOf(HEX[bytes[stray + 1]!]!, HEX[byte]!) >= 0) {
+      bytes[stray] = LITERAL_PERCENT;
       this.byteMask |= BYTE_MASK[LITERAL_PERCENT]!;
     }
-    this.push(octet);
+    this.push(byte);
   }
 
   /**
@@ -97,58 +97,58 @@ export class NormalForm {
    * one hex digit follows it. Returns whether it does.
    */
   endPiece(): boolean {
-    const { length, octets, stray } = this;
-    const open = length === stray + 1 || (length === stray + 2 && HEX[octets[stray + 1]!]! < 16);
-    if (open) octets[stray] = OPEN_PERCENT;
+    const { length, bytes, stray } = this;
+    const open = length === stray + 1 || (length === stray + 2 && HEX[bytes[stray + 1]!]! < 16);
+    if (open) bytes[stray] = OPEN_PERCENT;
     return open;
   }
 
   reserve(length: number): void {
-    if (length <= this.octets.length) return;
-    const grown = new Uint8Array(Math.max(length, this.octets.length * 2, LEAST_OCTETS));
-    grown.set(this.octets.subarray(0, this.length));
-    this.octets = grown;
+    if (length <= this.bytes.length) return;
+    const grown = new Uint8Array(Math.max(length, this.bytes.length * 2, LEAST_BYTES));
+    grown.set(this.bytes.subarray(0, this.length));
+    this.bytes = grown;
   }
 }
 
 const hexDigit = (digit: number): number => (digit < 10 ? 0x30 : 0x37) + digit;
 
-/** The octet of two digits as {@link HEX} gives them; -1 when one of them is no hex digit. */
-const octetOf: (high: number, low: number) => number = (high, low) =>
+/** The byte of two digits as {@link HEX} gives them; -1 when one of them is no hex digit. */
+const byteOf: (high: number, low: number) => number = (high, low) =>
   high > 15 || low > 15 ? -1 : (high << 4) | low;
 
-/** The octet that the escape at `at` encodes; -1 when the `%` there starts no escape. */
-export function escapeAt(octets: Uint8Array, at: number, end: number): number {
-  return at + 2 >= end ? -1 : octetOf(HEX[octets[at + 1]!]!, HEX[octets[at + 2]!]!);
+/** The byte that the escape at `at` encodes; -1 when the `%` there starts no escape. */
+export function escapeAt(bytes: Uint8Array, at: number, end: number): number {
+  return at + 2 >= end ? -1 : byteOf(HEX[bytes[at + 1]!]!, HEX[bytes[at + 2]!]!);
 }
 
-/** Appends a raw octet other than `%`. */
-export function pushRaw(into: NormalForm, octet: number, traits: DialectTraits): void {
-  if (traits.escapes !== 'rfc9309') into.push(octet);
-  else if (octet === STAR || octet === DOLLAR) pushLiteral(into, octet);
-  else if (URI_CLASS[octet] === ENCODED) into.pushEscape(octet);
-  else into.pushPlain(octet);
+/** Appends a raw byte other than `%`. */
+export function pushRaw(into: NormalForm, byte: number, traits: DialectTraits): void {
+  if (traits.escapes !== 'rfc9309') into.push(byte);
+  else if (byte === STAR || byte === DOLLAR) pushLiteral(into, byte);
+  else if (URI_CLASS[byte] === ENCODED) into.pushEscape(byte);
+  else into.pushPlain(byte);
 }
 
 /** "%2A" and "%24" match a literal "*" and "$" (RFC 9309 §2.2.3): raw and escaped they are the same. */
-function pushLiteral(into: NormalForm, octet: number): void {
-  into.push(octet === STAR ? LITERAL_STAR : LITERAL_DOLLAR);
+function pushLiteral(into: NormalForm, byte: number): void {
+  into.push(byte === STAR ? LITERAL_STAR : LITERAL_DOLLAR);
 }
 
-/** Appends an escape of `octet`, or a stray `%` when `octet` is negative. */
-export function pushEscaped(into: NormalForm, octet: number, traits: DialectTraits, inQuery: boolean): void {
+/** Appends an escape of `byte`, or a stray `%` when `byte` is negative. */
+export function pushEscaped(into: NormalForm, byte: number, traits: DialectTraits, inQuery: boolean): void {
   if (traits.escapes === 'decoded') {
     // Koster 1996: "If a %xx encoded octet is encountered it is unencoded prior to comparison, unless it is
     // the "/" character". A decoded "%" equals a stray one.
-    if (octet >= 0 && octet !== SLASH && octet !== PERCENT) into.push(octet);
+    if (byte >= 0 && byte !== SLASH && byte !== PERCENT) into.push(byte);
     else {
       into.push(PERCENT);
-      into.push(octet === SLASH ? SLASH : 1);
+      into.push(byte === SLASH ? SLASH : 1);
     }
-  } else if (octet < 0) {
+  } else if (byte < 0) {
     into.stray = into.length;
     into.push(PERCENT);
-  } else if (octet === STAR || octet === DOLLAR) pushLiteral(into, octet);
-  else if (URI_CLASS[octet] === UNRESERVED || (inQuery && FOLDABLE.includes(octet))) into.pushPlain(octet);
-  else into.pushEscape(octet);
+  } else if (byte === STAR || byte === DOLLAR) pushLiteral(into, byte);
+  else if (URI_CLASS[byte] === UNRESERVED || (inQuery && FOLDABLE.includes(byte))) into.pushPlain(byte);
+  else into.pushEscape(byte);
 }

@@ -1,6 +1,6 @@
 import { BYTE_MASK } from '../../url/index.ts';
 import type { DialectTraits } from '../dialect.ts';
-import { PERCENT, QUESTION, utf8 } from '../octets.ts';
+import { PERCENT, QUESTION, utf8 } from '../bytes.ts';
 import { escapeAt, NO_QUERY, NO_STRAY, NormalForm, PLAIN, pushEscaped, pushRaw } from './normal-form.ts';
 
 /** All targets are read into this one buffer. That is safe, because matching is synchronous. */
@@ -9,7 +9,7 @@ const forms = new NormalForm();
 /**
  * Converts a target to its normal form. RFC 9309 §2.2.2: octets "outside the range of the ASCII coded character set,
  * and those in the reserved range defined by RFC3986, MUST be percent-encoded … prior to comparison. If a
- * percent-encoded ASCII octet is encountered in the URI, it MUST be unencoded prior to comparison, unless it is a
+ * percent-encoded ASCII byte is encountered in the URI, it MUST be unencoded prior to comparison, unless it is a
  * reserved character".
  *
  * The result is valid until the next target is read.
@@ -20,7 +20,7 @@ const forms = new NormalForm();
 export function readTarget(text: string, start: number, end: number, traits: DialectTraits): NormalForm {
   const into = forms;
   into.reserve(end - start);
-  const octets = into.octets;
+  const bytes = into.bytes;
   const plain = PLAIN[traits.escapes];
   let length = 0;
   let byteMask = 0;
@@ -36,7 +36,7 @@ export function readTarget(text: string, start: number, end: number, traits: Dia
       }
       query = length;
     }
-    octets[length++] = unit;
+    bytes[length++] = unit;
     byteMask |= BYTE_MASK[unit]!;
   }
   into.length = length;
@@ -50,18 +50,18 @@ export function readTarget(text: string, start: number, end: number, traits: Dia
 /** Continues `readTarget` from the first character that is not its own normal form. */
 function readRest(rest: Uint8Array, traits: DialectTraits, into: NormalForm): void {
   for (let at = 0; at < rest.length; at++) {
-    const octet = rest[at]!;
-    if (traits.escapes === 'google') into.push(octet);
-    else if (octet === PERCENT) {
+    const byte = rest[at]!;
+    if (traits.escapes === 'google') into.push(byte);
+    else if (byte === PERCENT) {
       const escaped = escapeAt(rest, at, rest.length);
       if (escaped >= 0) at += 2;
       pushEscaped(into, escaped, traits, into.query !== NO_QUERY);
     } else {
-      if (octet === QUESTION && into.query === NO_QUERY) {
+      if (byte === QUESTION && into.query === NO_QUERY) {
         if (!traits.targetHasQuery) return;
         into.query = into.length;
       }
-      pushRaw(into, octet, traits);
+      pushRaw(into, byte, traits);
     }
   }
 }

@@ -84,7 +84,7 @@ export interface PageDirectiveSource {
   readonly understood: boolean;
 }
 
-/** RFC 9110 §4.1 asks for 8,000 octets at least. A longer `tdm-policy` is noted, and is no URL. */
+/** RFC 9110 §4.1 asks for 8,000 bytes at least. A longer `tdm-policy` is noted, and is no URL. */
 const MAX_URL_LENGTH = 8_000;
 /** Bounds the memory that `sources` and `licenses` take. Directives past the bound are applied nevertheless. */
 const MAX_SOURCES = 100;

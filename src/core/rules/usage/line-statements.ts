@@ -1,7 +1,7 @@
 import type { RobotsFile } from '../file.ts';
-import { fromUtf8 } from '../octets.ts';
+import { fromUtf8 } from '../bytes.ts';
 import { type RecordLine, recordsFor } from '../other-records.ts';
-import { type OctetRange, type Scope, ScopedLines } from './scoped-lines.ts';
+import { type ByteRange, type Scope, ScopedLines } from './scoped-lines.ts';
 import { licenseSource, statementSource, type UsageDirective, type UsageSource } from './usage-source.ts';
 
 /** The number of sources that are reported. All count. */
@@ -70,11 +70,11 @@ function scopeStatements({ bytes }: RobotsFile, directive: UsageDirective, scope
   let statements = read.get(scope);
   if (statements === undefined) {
     const { lines, path } = scope;
-    const text = ({ start, end }: OctetRange): string => fromUtf8.decode(bytes.subarray(start, end));
+    const text = ({ start, end }: ByteRange): string => fromUtf8.decode(bytes.subarray(start, end));
     const scoped = path && { path: text(path) };
     const first: UsageSource[] = [];
     const different = new Map<string, UsageSource>();
-    let last: OctetRange | undefined;
+    let last: ByteRange | undefined;
     let source: UsageSource | undefined;
     for (const each of lines) {
       // Lines often repeat the one before.
@@ -92,8 +92,8 @@ function scopeStatements({ bytes }: RobotsFile, directive: UsageDirective, scope
   return statements;
 }
 
-/** Whether two ranges hold the same octets. */
-function isSame(bytes: Uint8Array, one: OctetRange, other: OctetRange): boolean {
+/** Whether two ranges hold the same bytes. */
+function isSame(bytes: Uint8Array, one: ByteRange, other: ByteRange): boolean {
   const length = one.end - one.start;
   if (other.end - other.start !== length) return false;
   for (let at = 0; at < length; at++) {

@@ -1,18 +1,18 @@
 import { type DialectTraits, dialects } from '../dialect.ts';
 import type { RobotsFile } from '../file.ts';
-import { asCharacters, SLASH } from '../octets.ts';
+import { asCharacters, SLASH } from '../bytes.ts';
 import type { RecordLine } from '../other-records.ts';
-import { fittingRules, type WrittenRule } from '../matcher/index.ts';
+import { matchingRules, type WrittenRule } from '../matcher/index.ts';
 import { readTarget } from '../normal-form/target.ts';
 
-/** Octets of a file. */
-export interface OctetRange {
+/** Bytes of a file. */
+export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /** A line of a scope: the range is that of the text after the path. */
-export interface ScopedLine extends OctetRange {
+export interface ScopedLine extends ByteRange {
   /** 1-based. */
   readonly line: number;
 }
@@ -20,7 +20,7 @@ export interface ScopedLine extends OctetRange {
 /** The lines for the paths that start with one path, or for all. Texts are ranges: few are ever asked for. */
 export interface Scope {
   /** As written. */
-  readonly path?: OctetRange;
+  readonly path?: ByteRange;
   /** In file order. */
   readonly lines: ScopedLine[];
 }
@@ -81,7 +81,7 @@ export class ScopedLines {
     if (this.#scopes.length === 0) return [this.#everywhere];
     const traits = this.#traits;
     const form = readTarget(target, 0, target.length, traits);
-    const fitting = fittingRules(this.#bytes, this.#rules, traits, form);
+    const fitting = matchingRules(this.#bytes, this.#rules, traits, form);
     if (fitting.length === 0) return [this.#everywhere];
     const longest = fitting.reduce((most, { priority }) => Math.max(most, priority), 0);
     return fitting.filter(({ priority }) => priority === longest).map(({ line }) => this.#scopes[line]!);

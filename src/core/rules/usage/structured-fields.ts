@@ -1,5 +1,5 @@
 /*
- * Parses dictionaries of structured fields (RFC 9651 §4.2.2) strictly: one wrong octet makes the whole dictionary
+ * Parses dictionaries of structured fields (RFC 9651 §4.2.2) strictly: one wrong byte makes the whole dictionary
  * invalid. Usage preferences need tokens only, so other values are reduced to their type, and parameters are only
  * checked.
  */

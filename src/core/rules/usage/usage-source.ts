@@ -1,4 +1,4 @@
-import { fromUtf8 } from '../octets.ts';
+import { fromUtf8 } from '../bytes.ts';
 import type { RobotsFile } from '../file.ts';
 import type { RecordLine } from '../other-records.ts';
 import { parseLinks } from './link-header.ts';

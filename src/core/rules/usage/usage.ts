@@ -80,7 +80,7 @@ const MAX_LABEL_CHARACTERS = 64;
  * @param target An absolute URL, or path and query starting with `/`, taken as given up to its first `#`.
  * @param agent As for `file.check`. Default `*`.
  * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when `target` is neither, or has more than 65,536
- * octets.
+ * bytes.
  *
  * @example
  * ```ts

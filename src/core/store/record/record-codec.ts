@@ -1,6 +1,6 @@
 import { builtin } from '../../base/index.ts';
 import {
-  noLaterThan,
+  clampToNow,
   validateRecord,
   type RecordFault,
   type OriginRecord,
@@ -75,7 +75,7 @@ export class RecordCodec {
     const named = record.origin;
     if (named !== (origin ?? canonicalOrigin(named))) return { rejected: 'origin' };
     const rejected = this.#reject(stored) ?? validateRecord(record, this.#options.profileOf(named), now);
-    return rejected === undefined ? { record: noLaterThan(record, now) } : { rejected, origin: named };
+    return rejected === undefined ? { record: clampToNow(record, now) } : { rejected, origin: named };
   }
 
   /** Rejects records because of the settings of their writer. */
@@ -121,18 +121,18 @@ export const crc32: (text: string) => number = builtin('node:zlib')?.crc32 ?? cr
 export function crc32OfText(text: string): number {
   table ??= makeTable();
   let checksum = ~0;
-  for (const octet of new TextEncoder().encode(text)) {
-    checksum = (checksum >>> 8) ^ (table[(checksum ^ octet) & 0xff] ?? 0);
+  for (const byte of new TextEncoder().encode(text)) {
+    checksum = (checksum >>> 8) ^ (table[(checksum ^ byte) & 0xff] ?? 0);
   }
   return ~checksum >>> 0;
 }
 
 let table: Uint32Array | undefined;
 
-/** The remainders of all octets. The polynomial is 0xEDB88320, with its bits reversed. */
+/** The remainders of all bytes. The polynomial is 0xEDB88320, with its bits reversed. */
 function makeTable(): Uint32Array {
-  return Uint32Array.from({ length: 256 }, (_, octet) => {
-    let remainder = octet;
+  return Uint32Array.from({ length: 256 }, (_, byte) => {
+    let remainder = byte;
     for (let bit = 0; bit < 8; bit++) remainder = (remainder >>> 1) ^ ((remainder & 1) * 0xedb88320);
     return remainder;
   });

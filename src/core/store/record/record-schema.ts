@@ -23,7 +23,7 @@ import {
   SUSPECTS,
   type UnavailableReason,
 } from '../../lifecycle/index.ts';
-import { octetsOfBase64 } from './stored-body.ts';
+import { bytesOfBase64 } from './stored-body.ts';
 
 const utf8 = new TextEncoder();
 
@@ -36,7 +36,7 @@ export interface StoredRecord {
   readonly keepCopyOnUnavailableMs: number;
 }
 
-/** Octets, written as text if that is not longer than base64. */
+/** Bytes, written as text if that is not longer than base64. */
 export type WrittenBody = string | { readonly base64: string };
 
 /** A check for each member; optional ones included. */
@@ -166,15 +166,15 @@ interface Written extends Omit<StoredRecord, 'record'> {
 
 const written = fields({
   record: recordWith(fields({ ...copyWithoutBody, body })),
-  maxBodyBytes: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a number of octets'),
+  maxBodyBytes: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a number of bytes'),
   keepCopyOnUnavailableMs: time,
 } satisfies Checks<StoredRecord>);
 
-/** A stored record with its body as octets; `undefined` for anything else. */
+/** A stored record with its body as bytes; `undefined` for anything else. */
 export function readStoredRecord(value: unknown): StoredRecord | undefined {
   if (!isWritten(value)) return undefined;
   const { copy, ...rest } = value.record;
-  const record = copy === undefined ? rest : { ...rest, copy: { ...copy, body: octetsOf(copy.body) } };
+  const record = copy === undefined ? rest : { ...rest, copy: { ...copy, body: bytesOf(copy.body) } };
   return { ...value, record };
 }
 
@@ -182,7 +182,7 @@ function isWritten(value: unknown): value is Written {
   return passes(written, value);
 }
 
-/** The octets of a body that {@link body} allows. */
-export function octetsOf(written: WrittenBody): Uint8Array {
-  return isText(written) ? utf8.encode(written) : octetsOfBase64(written.base64);
+/** The bytes of a body that {@link body} allows. */
+export function bytesOf(written: WrittenBody): Uint8Array {
+  return isText(written) ? utf8.encode(written) : bytesOfBase64(written.base64);
 }

@@ -1,6 +1,6 @@
 import type { Copy, OriginRecord } from '../../lifecycle/index.ts';
 
-/** A record without the octets of its copy. */
+/** A record without the bytes of its copy. */
 export type RecordWithoutBody = Omit<OriginRecord, 'copy'> & { readonly copy?: Omit<Copy, 'body'> };
 
 /** A BOM is part of the file. */
@@ -13,31 +13,31 @@ export function storedBody(body: Uint8Array): string | { readonly base64: string
   try {
     const text = utf8.decode(body);
     const json = JSON.stringify(text);
-    // A text of as many characters as octets is ASCII.
+    // A text of as many characters as bytes is ASCII.
     const jsonLength = text.length === body.length ? json.length : encoder.encode(json).length;
     if (jsonLength <= base64Length) return text;
   } catch {
     // Not valid UTF-8.
   }
-  return { base64: base64OfOctets(body) };
+  return { base64: base64OfBytes(body) };
 }
 
 /** `String.fromCharCode` takes its characters as arguments, and engines limit their number. */
-const OCTETS_AT_ONCE = 8_192;
+const BYTES_AT_ONCE = 8_192;
 
-/** Octets as base64. */
-export function base64OfOctets(octets: Uint8Array): string {
+/** Bytes as base64. */
+export function base64OfBytes(bytes: Uint8Array): string {
   let text = '';
-  for (let at = 0; at < octets.length; at += OCTETS_AT_ONCE) {
-    text += String.fromCharCode(...octets.subarray(at, at + OCTETS_AT_ONCE));
+  for (let at = 0; at < bytes.length; at += BYTES_AT_ONCE) {
+    text += String.fromCharCode(...bytes.subarray(at, at + BYTES_AT_ONCE));
   }
   return btoa(text);
 }
 
 /** @throws DOMException when the text is no base64. */
-export function octetsOfBase64(base64: string): Uint8Array {
+export function bytesOfBase64(base64: string): Uint8Array {
   const text = atob(base64);
-  const octets = new Uint8Array(text.length);
-  for (let at = 0; at < text.length; at++) octets[at] = text.charCodeAt(at);
-  return octets;
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Turn } from '../../../src/base/index.ts';
-import { FileComparison } from '../../../src/report/comparison/compare.ts';
-import { EffectiveRules } from '../../../src/report/comparison/effective.ts';
-import { ruleChanges } from '../../../src/report/comparison/rule-changes.ts';
-import { parseRobots, type Rule } from '../../../src/rules/index.ts';
-import fc from '../../support/fast-check.ts';
+import { Turn } from '../../../../src/core/base/index.ts';
+import { FileComparison } from '../../../../src/apps/answers/comparison/compare.ts';
+import { EffectiveRules } from '../../../../src/apps/answers/comparison/effective.ts';
+import { ruleChanges } from '../../../../src/apps/answers/comparison/rule-changes.ts';
+import { parseRobots, type Rule } from '../../../../src/core/rules/index.ts';
+import fc from '../../../support/fast-check.ts';
 
 const turn = (signal: AbortSignal = new AbortController().signal): Turn => new Turn(signal);
 const compare = (before: string, after: string, agents: readonly string[] = []): Promise<FileComparison> =>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import * as failures from '../../../src/fetch/failure.ts';
-import { cause, fetchErrors } from '../../../src/report/text/fetch-errors.ts';
+import * as failures from '../../../../src/core/fetch/failure.ts';
+import { cause, fetchErrors } from '../../../../src/apps/answers/text/fetch-errors.ts';
 
 /** What a request for robots.txt can fail with by itself. Codes of Node and of undici are too many to list. */
 const codes = Object.values(failures).filter(
@@ -20,7 +20,7 @@ it('has words for every failure of our own, and shows the code beside them', () 
 });
 
 it('has words for the same failures as the page of the service', async () => {
-  const texts = new URL('../../../src/serve/page/texts.js', import.meta.url);
+  const texts = new URL('../../../../src/apps/serve/page/texts.js', import.meta.url);
   const { failures: ofPage } = (await import(texts.href)) as { readonly failures: object };
   expect(Object.keys(ofPage)).toEqual(Object.keys(fetchErrors));
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Decision } from '../../../src/decision/index.ts';
-import { jsonLine, renderRecord } from '../../../src/report/text/index.ts';
-import fc from '../../support/fast-check.ts';
+import type { Decision } from '../../../../src/core/decision/index.ts';
+import { jsonLine, renderRecord } from '../../../../src/apps/answers/text/index.ts';
+import fc from '../../../support/fast-check.ts';
 
-/** What a record must be, octet by octet: all its fields in their order, written by `JSON.stringify`. */
+/** What a record must be, byte by byte: all its fields in their order, written by `JSON.stringify`. */
 const written = (input: string, line: number | undefined, decision: object): string =>
   jsonLine<object & { schemaVersion: 1 }>({ input, ...(line === undefined ? {} : { line }), ...decision });
 

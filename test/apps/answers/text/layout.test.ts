@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cut, definitions, grid, widthOf, wrap } from '../../../src/report/text/layout.ts';
-import { fileName, printable, quoted } from '../../../src/report/text/printable.ts';
+import { cut, definitions, grid, widthOf, wrap } from '../../../../src/apps/answers/text/layout.ts';
+import { fileName, printable, quoted } from '../../../../src/core/base/printable.ts';
 
 describe('the width of an output', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PolicyLifetime } from '../../../src/decision/index.ts';
-import { lifetimeReason, nextAttemptReason } from '../../../src/report/text/sentences.ts';
+import type { PolicyLifetime } from '../../../../src/core/decision/index.ts';
+import { lifetimeReason, nextAttemptReason } from '../../../../src/apps/answers/text/sentences.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 5, 1, 12);

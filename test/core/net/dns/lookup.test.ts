@@ -4,12 +4,12 @@ import type { LookupFunction } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RobotsClient } from '../../../src/index.ts';
-import { NameLookup, type NameLookupOptions } from '../../../src/net/dns/lookup.ts';
-import { type DnsReply, type DnsServer, startDnsServer } from '../../support/dns-server.ts';
-import { startSite } from '../../support/site.ts';
+import { RobotsClient } from '../../../../src/index.ts';
+import { NameLookup, type NameLookupOptions } from '../../../../src/core/net/dns/lookup.ts';
+import { type DnsReply, type DnsServer, startDnsServer } from '../../../support/dns-server.ts';
+import { startSite } from '../../../support/site.ts';
 import { occurrence } from '../../fetch/context.ts';
-import { opened } from '../../support/opened.ts';
+import { opened } from '../../../support/opened.ts';
 
 let folder: string;
 beforeAll(async () => {

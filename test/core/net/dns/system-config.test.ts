@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { candidates, parseHosts, parseResolverFile } from '../../../src/net/dns/system-config.ts';
+import { candidates, parseHosts, parseResolverFile } from '../../../../src/core/net/dns/system-config.ts';
 
 describe('hosts(5)', () => {
   it('has all addresses of each name, once, in lower case and without comments', () => {

@@ -2,20 +2,20 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { describeDiagnostic } from '../../../src/index.ts';
-import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from '../../../src/rules/agent.ts';
-import { agentNames } from '../../../src/rules/describe.ts';
-import { dialects } from '../../../src/rules/dialect.ts';
+import { describeDiagnostic } from '../../../../src/index.ts';
+import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from '../../../../src/core/rules/agent.ts';
+import { agentNames } from '../../../../src/core/rules/describe.ts';
+import { dialects } from '../../../../src/core/rules/dialect.ts';
 import {
   type Diagnostic,
   type DiagnosticCode,
   type Dialect,
   lint,
   parseRobots,
-} from '../../../src/rules/index.ts';
-import { cpuMs } from '../../support/cpu-time.ts';
-import fc from '../../support/fast-check.ts';
-import { isThorough, runs } from '../../support/thorough.ts';
+} from '../../../../src/core/rules/index.ts';
+import { cpuMs } from '../../../support/cpu-time.ts';
+import fc from '../../../support/fast-check.ts';
+import { isThorough, runs } from '../../../support/thorough.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
 const ALL_DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
@@ -102,7 +102,7 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       { severity: 'warning', line: 3, column: 1, text: ': /x' },
     ],
   },
-  'control-octet': {
+  'control-byte': {
     body: lines(
       'User-agent: a\0b',
       'Disallow: \v/a\t/b\x7f/c \v # \0',
@@ -396,7 +396,7 @@ describe('messages', () => {
   });
 });
 
-describe('octets', () => {
+describe('bytes', () => {
   it('a file of exactly the limit loses nothing, the line that passes it is lost', () => {
     const body = lines('User-agent: *', 'Disallow: /a', '');
     const lost = (maxBodyBytes: number): number[] =>
@@ -409,7 +409,7 @@ describe('octets', () => {
     expect(linesOf(diagnosed(`${'#'.repeat(511_999)}\nDisallow: /`, 'past-size-limit'))).toEqual([2]);
   });
 
-  it('a line of 16,663 octets is whole, whatever ends it', () => {
+  it('a line of 16,663 bytes is whole, whatever ends it', () => {
     for (const end of ['', '\n', '\r\n', '\r']) {
       expect(diagnosed(`#${'a'.repeat(16_662)}${end}`, 'line-too-long')).toEqual([]);
       expect(diagnosed(`#${'a'.repeat(16_663)}${end}`, 'line-too-long')).toHaveLength(1);
@@ -426,8 +426,8 @@ describe('octets', () => {
   it('a byte order mark shifts no column, a U+FFFD as such is UTF-8', () => {
     expect(diagnosed('\ufeffDissalow: /', 'forgiven-key')[0]?.column).toBe(1);
     expect(diagnosed('# \ufffd', 'invalid-utf-8')).toEqual([]);
-    for (const octets of [[0xef], [0xef, 0xbf], [0xef, 0x0a], [0xff], [0xf0, 0x9f, 0x92]]) {
-      expect(diagnosed(Uint8Array.of(0x23, ...octets), 'invalid-utf-8')).toMatchObject([
+    for (const bytes of [[0xef], [0xef, 0xbf], [0xef, 0x0a], [0xff], [0xf0, 0x9f, 0x92]]) {
+      expect(diagnosed(Uint8Array.of(0x23, ...bytes), 'invalid-utf-8')).toMatchObject([
         { line: 1, column: 2 },
       ]);
     }
@@ -436,10 +436,10 @@ describe('octets', () => {
   });
 });
 
-describe('control octets', () => {
+describe('control bytes', () => {
   it('end a line or nothing in the other dialects, which is told', () => {
     const severities = (body: string, dialect: Dialect): string[] =>
-      diagnosed(body, 'control-octet', dialect).map(({ severity }) => severity);
+      diagnosed(body, 'control-byte', dialect).map(({ severity }) => severity);
     expect(severities('Disallow: /\0a', 'google')).toEqual(['error']);
     expect(severities('Disallow: /\x01a', 'google')).toEqual(['warning']);
     expect(severities('Disallow: /\0a', 'koster-1996')).toEqual(['warning']);
@@ -759,10 +759,10 @@ describe('agents', () => {
         fc.constantFrom(...ALL_DIALECTS),
         (value, dialect) => {
           const traits = dialects[dialect];
-          const octets = Uint8Array.from(Buffer.from(value));
+          const bytes = Uint8Array.from(Buffer.from(value));
           const names = agentNames(value, traits);
           const named = (agent: string): number =>
-            agentLineNames(octets, 0, octets.length, callerAgent(agent, traits), traits);
+            agentLineNames(bytes, 0, bytes.length, callerAgent(agent, traits), traits);
           for (const name of names) {
             expect(named(name) & (name === '*' ? NAMES_ALL : NAMES_AGENT)).not.toBe(0);
           }
@@ -780,7 +780,7 @@ describe('agents', () => {
   });
 });
 
-describe('any octets', () => {
+describe('any bytes', () => {
   it('are diagnosed without throwing, in order of lines', () => {
     const text = fc
       .array(
@@ -839,7 +839,7 @@ describe('large and hostile files', () => {
     '250,000 lines of nonsense': 'x\n'.repeat(250_000),
   };
 
-  it.each(Object.entries(files))('%s take time in proportion to their octets', (_, text) => {
+  it.each(Object.entries(files))('%s take time in proportion to their bytes', (_, text) => {
     const file = parseRobots(text);
     let found: readonly Diagnostic[] = [];
     // What is not linear takes minutes here.

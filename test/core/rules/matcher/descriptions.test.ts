@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRobots } from '../../../src/rules/index.ts';
+import { parseRobots } from '../../../../src/core/rules/index.ts';
 
 const AGENT = 'ExampleBot';
 const LONG = 'x'.repeat(3_000);

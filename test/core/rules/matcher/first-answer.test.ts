@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Dialect, parseRobots } from '../../../src/rules/index.ts';
-import { cpuMs } from '../../support/cpu-time.ts';
-import fc from '../../support/fast-check.ts';
-import { runs } from '../../support/thorough.ts';
+import { type Dialect, parseRobots } from '../../../../src/core/rules/index.ts';
+import { cpuMs } from '../../../support/cpu-time.ts';
+import fc from '../../../support/fast-check.ts';
+import { runs } from '../../../support/thorough.ts';
 
 const dialects: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
 
@@ -75,7 +75,7 @@ describe('the first answer of a file', () => {
     ['a longer rule with white space and a comment', 'Allow: /a\nDisallow: /ab \t# /abcdef', '/ab', 3],
     ['no shorter rule with a long comment', 'Disallow: /ab\nAllow: /a # abcdef', '/ab', 2],
     ['a longer wild rule', 'Allow: /ab\nDisallow: /*b*c', '/abc', 3],
-    ['a rule that is longer once octets are escaped', 'Allow: /ab?c\nDisallow: /*é', '/ab?cé', 3],
+    ['a rule that is longer once bytes are escaped', 'Allow: /ab?c\nDisallow: /*é', '/ab?cé', 3],
     ['no rule that is longer only as written', 'Disallow: /abc\nAllow: /%61%62', '/abc', 2],
     ['a rule that is longer once escapes are decoded', 'Disallow: /ab\nAllow: /%61bc', '/abc', 3],
   ])('is by %s', (_, rules, path, line) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Dialect, explain, parseRobots } from '../../../src/rules/index.ts';
-import { googlePathMatches, googleSituations } from '../../support/tables.ts';
+import { type Dialect, explain, parseRobots } from '../../../../src/core/rules/index.ts';
+import { googlePathMatches, googleSituations } from '../../../support/tables.ts';
 
 const DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
 
@@ -125,7 +125,7 @@ describe('rfc9309: escapes (RFC 9309 §2.2.2, figure 4 and §2.2.3)', () => {
     ['/a=b', '/a%3Db'],
     ['/a?b', '/a%3Fb'],
     ['/*%3F', '/a?b'],
-    // The part before the `?` has as many octets as the target, and does not match.
+    // The part before the `?` has as many bytes as the target, and does not match.
     ['/*é%2f?$', '/a?aaa'],
     ['/%2A', '/x'],
     ['/a%24', '/a'],
@@ -147,12 +147,12 @@ describe('rfc9309: escapes (RFC 9309 §2.2.2, figure 4 and §2.2.3)', () => {
     expect(matches(pattern, target)).toBe(false);
   });
 
-  it('counts the octets of the normal form', () => {
+  it('counts the bytes of the normal form', () => {
     const tie = (allow: string, disallow: string, target: string): string => {
       const verdict = parseRobots(`User-agent: *\nDisallow: ${disallow}\nAllow: ${allow}`).check(target, 'x');
       return verdict.reason === 'rule' ? verdict.rule.directive : verdict.reason;
     };
-    // %7E is one octet, ~; é is six, %C3%A9; the wildcards count one each.
+    // %7E is one byte, ~; é is six, %C3%A9; the wildcards count one each.
     expect(tie('/~ab', '/%7Eab', '/~ab')).toBe('allow');
     expect(tie('/~a', '/%7Eab', '/~ab')).toBe('disallow');
     expect(tie('/******', '/é', '/é')).toBe('allow');
@@ -160,7 +160,7 @@ describe('rfc9309: escapes (RFC 9309 §2.2.2, figure 4 and §2.2.3)', () => {
     expect(tie('/a', '/a$', '/a')).toBe('disallow');
   });
 
-  it('compares octets that are no UTF-8 as they are', () => {
+  it('compares bytes that are no UTF-8 as they are', () => {
     const file = parseRobots(new Uint8Array([...Buffer.from('User-agent: *\nDisallow: /caf'), 0xe9]));
     expect(file.check('/caf%E9', 'x').allowed).toBe(false);
     expect(file.check('/caf%EF%BF%BD', 'x').allowed).toBe(true);

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { explain, parseRobots, usage } from '../../../src/rules/index.ts';
+import { explain, parseRobots, usage } from '../../../../src/core/rules/index.ts';
 
-const MOST_OCTETS = 65_536;
+const MOST_BYTES = 65_536;
 
-/** Octets of all typed arrays that are made while `ask` runs: no fewer than are in memory at any time. */
+/** Bytes of all typed arrays that are made while `ask` runs: no fewer than are in memory at any time. */
 function allocatedBy(ask: () => void): number {
   let total = 0;
   for (const Original of [Uint8Array, Uint16Array, Int32Array, Float64Array]) {
@@ -36,17 +36,17 @@ function random(size: number, characters: string): string {
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!&()+,;=@/';
 const targets: Readonly<Record<string, string>> = {
-  'two letters': random(MOST_OCTETS - 30, 'ab'),
-  'many characters': random(MOST_OCTETS - 30, LETTERS),
-  'characters outside ASCII': random((MOST_OCTETS - 30) / 2, 'éèàüöß'),
+  'two letters': random(MOST_BYTES - 30, 'ab'),
+  'many characters': random(MOST_BYTES - 30, LETTERS),
+  'characters outside ASCII': random((MOST_BYTES - 30) / 2, 'éèàüöß'),
 };
 
 afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-describe.each(Object.keys(targets))('a question about 65,536 octets of %s', (name) => {
-  // What the rules end with stands in front alone, so that none fits, and no octet of theirs is missing.
+describe.each(Object.keys(targets))('a question about 65,536 bytes of %s', (name) => {
+  // What the rules end with stands in front alone, so that none fits, and no byte of theirs is missing.
   const target = `/abQ${targets[name]!}`;
   const pieces = random(200_000, 'ab');
   const rules = Array.from({ length: 20_000 }, (_, index) => {

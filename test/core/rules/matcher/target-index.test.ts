@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { TargetIndex } from '../../../src/rules/matcher/target-index.ts';
-import fc from '../../support/fast-check.ts';
-import { runs } from '../../support/thorough.ts';
+import { TargetIndex } from '../../../../src/core/rules/matcher/target-index.ts';
+import fc from '../../../support/fast-check.ts';
+import { runs } from '../../../support/thorough.ts';
 
 const unit = fc.constantFrom('a', 'b', 'ab', 'aab', 'aaaaaaab', 'abba', '\0', '\u007f');
 const run = fc.tuple(unit, fc.integer({ min: 1, max: 60 })).map(([part, times]) => part.repeat(times));
@@ -33,9 +33,9 @@ describe('an indexed target', () => {
         fc.array(question, { minLength: 20 }),
         (target, other, shift, questions) => {
           const memory = Buffer.from(`${'a'.repeat(shift)}${target}${other}`);
-          const octets = new Uint8Array(memory);
+          const bytes = new Uint8Array(memory);
           const end = shift + target.length;
-          const index = new TargetIndex(octets, shift, end);
+          const index = new TargetIndex(bytes, shift, end);
           for (const { from, size, at } of questions) {
             const start = shift + (from % target.length);
             // Half of the pieces stand in the target.
@@ -59,8 +59,8 @@ describe('an indexed target', () => {
     );
     fc.assert(
       fc.property(text, fc.array(pieces, { minLength: 10 }), fc.boolean(), (target, patterns, anchored) => {
-        const octets = Buffer.from(target);
-        const index = new TargetIndex(octets, 0, octets.length);
+        const bytes = Buffer.from(target);
+        const index = new TargetIndex(bytes, 0, bytes.length);
         for (const pattern of patterns) {
           const stars = Buffer.from(`*${pattern.join('*')}`);
           const expected = fitsPlainly(pattern, target, anchored);
@@ -71,20 +71,20 @@ describe('an indexed target', () => {
     );
   });
 
-  it('holds each of the 256 octets', () => {
-    const octets = Uint8Array.from({ length: 600 }, (_, index) => index % 256);
-    const index = new TargetIndex(octets, 0, octets.length);
-    for (let octet = 0; octet < 256; octet++) {
-      expect(index.endOf(0, Uint8Array.of(octet), 0, 1)).toBe(octet + 1);
-      expect(index.endOf(octet + 1, Uint8Array.of(octet), 0, 1)).toBe(octet + 257);
+  it('holds each of the 256 bytes', () => {
+    const bytes = Uint8Array.from({ length: 600 }, (_, index) => index % 256);
+    const index = new TargetIndex(bytes, 0, bytes.length);
+    for (let byte = 0; byte < 256; byte++) {
+      expect(index.endOf(0, Uint8Array.of(byte), 0, 1)).toBe(byte + 1);
+      expect(index.endOf(byte + 1, Uint8Array.of(byte), 0, 1)).toBe(byte + 257);
     }
   });
 
   it.each([
-    ['few distinct octets', 2],
+    ['few distinct bytes', 2],
     ['many', 80],
-  ])('of 40,000 octets, %s, has lists in place of a table, and finds the same', (_, distinct) => {
-    const target = randomOctets(40_000, distinct);
+  ])('of 40,000 bytes, %s, has lists in place of a table, and finds the same', (_, distinct) => {
+    const target = randomBytes(40_000, distinct);
     const memory = Buffer.from(target);
     const index = new TargetIndex(target, 0, target.length);
     for (let at = 0; at < 3_000; at++) {
@@ -98,7 +98,7 @@ describe('an indexed target', () => {
     }
   });
 
-  it('of 80,001 octets, with places in thousands, gives all of them', () => {
+  it('of 80,001 bytes, with places in thousands, gives all of them', () => {
     const target = Buffer.from(`${'ab'.repeat(20_000)}c${'ab'.repeat(20_000)}`);
     const index = new TargetIndex(target, 0, target.length);
     for (const [piece, from] of [
@@ -123,12 +123,12 @@ describe('an indexed target', () => {
   });
 });
 
-/** Pseudo-random octets from `0` on; of `?` and `#` there are none. */
-function randomOctets(size: number, distinct: number): Uint8Array {
+/** Pseudo-random bytes from `0` on; of `?` and `#` there are none. */
+function randomBytes(size: number, distinct: number): Uint8Array {
   let seed = 1;
   return Uint8Array.from({ length: size }, () => {
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-    const octet = 0x30 + ((seed >>> 8) % distinct);
-    return octet === 0x3f ? 0x61 : octet;
+    const byte = 0x30 + ((seed >>> 8) % distinct);
+    return byte === 0x3f ? 0x61 : byte;
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { pageDirectives, type PageDirectives } from '../../../src/rules/index.ts';
-import { cpuMs } from '../../support/cpu-time.ts';
-import fc from '../../support/fast-check.ts';
+import { pageDirectives, type PageDirectives } from '../../../../src/core/rules/index.ts';
+import { cpuMs } from '../../../support/cpu-time.ts';
+import fc from '../../../support/fast-check.ts';
 
 const NOTHING: PageDirectives = {
   index: true,

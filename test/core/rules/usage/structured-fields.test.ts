@@ -1,9 +1,9 @@
 import * as reference from 'structured-headers';
 import { describe, expect, it } from 'vitest';
-import { type MemberValue, parseDictionary } from '../../../src/rules/usage/structured-fields.ts';
-import { cpuMs } from '../../support/cpu-time.ts';
-import fc from '../../support/fast-check.ts';
-import { runs } from '../../support/thorough.ts';
+import { type MemberValue, parseDictionary } from '../../../../src/core/rules/usage/structured-fields.ts';
+import { cpuMs } from '../../../support/cpu-time.ts';
+import fc from '../../../support/fast-check.ts';
+import { runs } from '../../../support/thorough.ts';
 
 const types = (text: string): Record<string, string> | undefined => {
   const dictionary = parseDictionary(text);

@@ -6,9 +6,9 @@ import {
   type Usage,
   usage,
   type UsageOptions,
-} from '../../../src/rules/index.ts';
-import { cpuMs } from '../../support/cpu-time.ts';
-import fc from '../../support/fast-check.ts';
+} from '../../../../src/core/rules/index.ts';
+import { cpuMs } from '../../../support/cpu-time.ts';
+import fc from '../../../support/fast-check.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
 
@@ -103,15 +103,15 @@ describe('Content-Usage lines (draft-ietf-aipref-attach-05)', () => {
 
   it.each(['\v', '\f'])(
     'a path keeps %j at its end, where the dialect lets it be part of a value',
-    (octet) => {
-      const body = usages(`/a${octet} train-ai=n`);
+    (byte) => {
+      const body = usages(`/a${byte} train-ai=n`);
       const disallowed = (dialect: Dialect, path: string): boolean =>
         usage(parseRobots(body, { dialect }), path)['train-ai'] === 'disallow';
       for (const dialect of ['google', 'koster-1996', 'robotstxt-1994'] as const) {
-        expect(disallowed(dialect, `/a${octet}b`)).toBe(true);
+        expect(disallowed(dialect, `/a${byte}b`)).toBe(true);
         expect(disallowed(dialect, '/a')).toBe(false);
       }
-      // What is behind a control octet is no part of the line, so that nothing is stated.
+      // What is behind a control byte is no part of the line, so that nothing is stated.
       expect(usage(parseRobots(body), '/a').sources).toMatchObject([{ path: '/a', value: '' }]);
     },
   );
@@ -141,7 +141,7 @@ describe('Content-Usage lines (draft-ietf-aipref-attach-05)', () => {
     expect(stated(usages(...values), target)).toBe(expected);
   });
 
-  it('paths are octets, not text', () => {
+  it('paths are bytes, not text', () => {
     const body = Uint8Array.from([
       ...Buffer.from('User-agent: *\nContent-Usage: /caf'),
       0xe9,

@@ -1,16 +1,16 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import {
-  meaningOfStatus,
+  classifyStatus,
   type OriginRecord,
   type Profile,
   profiles,
   stateOf,
-} from '../../../src/lifecycle/index.ts';
-import { RecordCodec } from '../../../src/store/record/record-codec.ts';
-import fc from '../../support/fast-check.ts';
+} from '../../../../src/core/lifecycle/index.ts';
+import { RecordCodec } from '../../../../src/core/store/record/record-codec.ts';
+import fc from '../../../support/fast-check.ts';
 import { DAY, HOUR, outcomes, SECOND, START, Story } from '../../lifecycle/support.ts';
-import { runs } from '../../support/thorough.ts';
+import { runs } from '../../../support/thorough.ts';
 
 const ORIGIN = 'https://example.com';
 const LIMIT = 512_000;
@@ -129,23 +129,23 @@ describe('a record', () => {
     expect(restricting.decode(restricting.encode(record), START)).toEqual({ record });
   });
 
-  it('keeps every octet', async () => {
+  it('keeps every byte', async () => {
     const body = fc.oneof(
       fc.uint8Array({ maxLength: 400 }),
       fc.string({ unit: 'binary', maxLength: 200 }).map(bytes),
       fc.string({ unit: 'grapheme', maxLength: 100 }).map((text) => bytes(`\uFEFF${text}\r\n\0`)),
     );
     await fc.assert(
-      fc.asyncProperty(body, async (octets) => {
-        const { record } = codec.decode(codec.encode(withBody(octets)), START, ORIGIN);
-        expect(record?.copy?.body).toEqual(octets);
+      fc.asyncProperty(body, async (bytes) => {
+        const { record } = codec.decode(codec.encode(withBody(bytes)), START, ORIGIN);
+        expect(record?.copy?.body).toEqual(bytes);
       }),
     );
   });
 
   it('of the largest file fits, in either encoding', async () => {
-    for (const octet of [0x00, 0x22, 0x41, 0xff]) {
-      const body = new Uint8Array(LIMIT).fill(octet);
+    for (const byte of [0x00, 0x22, 0x41, 0xff]) {
+      const body = new Uint8Array(LIMIT).fill(byte);
       const { record } = codec.decode(codec.encode(withBody(body, true)), START);
       expect(record?.copy?.body.length).toBe(LIMIT);
     }
@@ -279,7 +279,7 @@ describe('an entry is rejected', () => {
   it.each([
     ['an unknown key', ({ record }) => Object.assign(record, { extra: 1 })],
     ['an unknown key beside the record', (entry) => Object.assign(entry, { extra: 1 })],
-    ['an unknown key of the copy', ({ record }) => Object.assign(record['copy']!, { octets: 3 })],
+    ['an unknown key of the copy', ({ record }) => Object.assign(record['copy']!, { bytes: 3 })],
     ['an unknown kind', ({ record }) => Object.assign(record['answer']!, { kind: 'open' })],
     [
       'what only another kind has',
@@ -370,7 +370,7 @@ describe('any forged record', () => {
         if (stateOf(alone, profile, START).state !== 'allow-all') return;
         opened++;
         const reason = answer.kind === 'unavailable' ? answer.reason : undefined;
-        if (reason === undefined) expect(meaningOfStatus(answer.status, profile)).toBe('unavailable');
+        if (reason === undefined) expect(classifyStatus(answer.status, profile)).toBe('unavailable');
         else if (reason === 'disallowed-redirect') expect(profile.disallowedRedirect).toBe('unavailable');
         else expect(profile.tooManyRedirects).toBe('unavailable');
       }),

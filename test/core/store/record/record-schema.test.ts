@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readStoredRecord } from '../../../src/store/record/record-schema.ts';
+import { readStoredRecord } from '../../../../src/core/store/record/record-schema.ts';
 
 const URL = 'https://example.com/robots.txt';
 const LATEST = 8.64e15;
@@ -85,7 +85,7 @@ describe('the limits of a stored record', () => {
     expect(readStoredRecord(beyond)).toBeUndefined();
   });
 
-  it('apply to a body of UTF-8 text or base64, which is read as octets', () => {
+  it('apply to a body of UTF-8 text or base64, which is read as bytes', () => {
     const body = (stored: unknown): unknown =>
       readStoredRecord(withCopy({ body: stored }))?.record.copy?.body;
     expect(body('ä')).toEqual(Uint8Array.of(0xc3, 0xa4));

@@ -1,8 +1,8 @@
 import { crc32 as crc32OfNode } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { base64OfOctets, octetsOfBase64 } from '../../../src/store/record/stored-body.ts';
-import { crc32, crc32OfText } from '../../../src/store/record/record-codec.ts';
+import { base64OfBytes, bytesOfBase64 } from '../../../../src/core/store/record/stored-body.ts';
+import { crc32, crc32OfText } from '../../../../src/core/store/record/record-codec.ts';
 
 describe('the parts of a record without Node', () => {
   it('is the checksum that Node computes, so that a snapshot can be read elsewhere', () => {
@@ -16,12 +16,12 @@ describe('the parts of a record without Node', () => {
 
   it('is the base64 that Node writes', () => {
     fc.assert(
-      // Octets are converted 8,192 at a time.
-      fc.property(fc.constantFrom(0, 8_190, 16_384), fc.uint8Array(), (before, octets) => {
-        const file = Buffer.concat([Buffer.alloc(before, 0xfe), octets]);
-        const text = base64OfOctets(file);
+      // Bytes are converted 8,192 at a time.
+      fc.property(fc.constantFrom(0, 8_190, 16_384), fc.uint8Array(), (before, bytes) => {
+        const file = Buffer.concat([Buffer.alloc(before, 0xfe), bytes]);
+        const text = base64OfBytes(file);
         expect(text).toBe(file.toString('base64'));
-        expect(file.equals(octetsOfBase64(text))).toBe(true);
+        expect(file.equals(bytesOfBase64(text))).toBe(true);
       }),
     );
   });
