@@ -6,7 +6,7 @@ export type { AttemptMessage } from './attempts.ts';
 export { canFetch } from './can-fetch.ts';
 export type { OriginOverride, RobotsClientOptions } from './options.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
-export type { CheckMessage } from './questions.ts';
+export type { CheckMessage } from './client-engine.ts';
 export { RobotsClient } from './robots-client.ts';
 export type { FetchMessage } from './robots-requests.ts';
 export type {
