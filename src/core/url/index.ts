@@ -10,6 +10,8 @@ export {
   originOf,
   ROBOTS_PATH,
   targetOf,
+  tooLong,
 } from './origin.ts';
-export { BYTE_MASK } from './serialised-url.ts';
+export { removeDotSegments } from './dot-segments.ts';
+export { BYTE_MASK, encoder } from './serialised-url.ts';
 export { DistinctOrigins } from './distinct-origins.ts';

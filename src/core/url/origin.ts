@@ -1,5 +1,6 @@
 import { RobotsInvalidUrlError } from '../base/index.ts';
-import { readSerialised, type SerialisedUrl, urlBytes } from './serialised-url.ts';
+import { removeDotSegments } from './dot-segments.ts';
+import { encoder, readSerialised, type SerialisedUrl, urlBytes } from './serialised-url.ts';
 
 /**
  * The longest URL, in bytes as the URL parser serialises it. nginx, Apache and CDNs refuse request lines above 8 to 32
@@ -59,7 +60,7 @@ export class LocatedUrl implements SerialisedUrl {
     if (url.protocol !== 'http:' && url.protocol !== 'https:' && url.protocol !== 'ftp:') {
       throw new RobotsInvalidUrlError(String(input));
     }
-    const { href } = url;
+    const href = removeDotSegments(url.href);
     if (href.length > MAX_URL_BYTES) throw tooLong(href);
     const fragment = href.indexOf('#');
     this.href = href;
@@ -73,9 +74,10 @@ export class LocatedUrl implements SerialisedUrl {
 
 let readings = 0;
 
-function tooLong(url: string): RobotsInvalidUrlError {
-  const kept = `${detachedString(url.slice(0, KEPT_OF_TOO_LONG))}…`;
-  return new RobotsInvalidUrlError(kept, undefined, `a URL of at most ${MAX_URL_BYTES} bytes`);
+/** The error for a URL, or the path of one, with more than {@link MAX_URL_BYTES}. */
+export function tooLong(text: string, what: 'URL' | 'path' = 'URL'): RobotsInvalidUrlError {
+  const kept = `${detachedString(text.slice(0, KEPT_OF_TOO_LONG))}…`;
+  return new RobotsInvalidUrlError(kept, undefined, `a ${what} of at most ${MAX_URL_BYTES} bytes`);
 }
 
 /**
@@ -94,7 +96,6 @@ export function originOf(url: string | URL): string {
   return locate(url).origin;
 }
 
-const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder();
 
 /**

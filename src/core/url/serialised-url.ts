@@ -25,7 +25,11 @@ const bytes = new Uint8Array(MAX_BYTES + 4);
 /** The bytes of the last URL read, followed by a NUL. */
 export const urlBytes: Uint8Array = bytes;
 
-const encoder: { encodeInto(text: string, into: Uint8Array): { written: number } } = new TextEncoder();
+/** What this file and `origin.ts` need of a `TextEncoder`. */
+export const encoder: {
+  encode(text: string): Uint8Array;
+  encodeInto(text: string, into: Uint8Array): { written: number };
+} = new TextEncoder();
 const textBytes = bytes.subarray(0, MAX_BYTES);
 
 /* Links of one page often share an origin, so the last origin is compared first, four bytes at a time. */
@@ -158,14 +162,15 @@ function remember(length: number, text: string): void {
   for (let at = 0; at < lastOriginLength; at++) lastOrigin[at] = bytes[at]!;
 }
 
-const HTTP = [0x68, 0x74, 0x74, 0x70];
+/** "http" as a word. Where words have another byte order, the parser reads all URLs. */
+const HTTP = 0x7074_7468;
 
 /**
  * The end of the authority; -1 unless scheme, host and port are plain ones that the parser would not change, and a
  * slash follows.
  */
 function authorityEnd(): number {
-  for (let at = 0; at < HTTP.length; at++) if (bytes[at] !== HTTP[at]) return -1;
+  if (urlWords[0] !== HTTP) return -1;
   const secure = bytes[4] === 0x73;
   let at = secure ? 5 : 4;
   if (bytes[at] !== 0x3a || bytes[at + 1] !== 0x2f || bytes[at + 2] !== 0x2f) return -1;

@@ -74,13 +74,31 @@ describe('a decision', () => {
       reason: 'robots-txt',
       state: 'unknown',
     });
+    expect(robots.permits(server.url('/robots.txt#x'))).toBe(true);
     expect(server.requests).toHaveLength(0);
     expect(await robots.canFetch(server.url('/robots.txt?x'))).toBe(false);
+    expect(await robots.canFetch(server.url('/robots%2Etxt'))).toBe(false);
     expect(await robots.check(server.url('/robots.txt'))).toMatchObject({
       reason: 'robots-txt',
       state: 'rules',
     });
     expect(await robots.canFetch(server.url('/robots.txt'))).toBe(true);
+    expect(robots.permits(server.url('/robots.txt'))).toBe(true);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is about the URL without dot segments, also where the URL parser of the runtime leaves them', async () => {
+    const { robots } = client();
+    const server = await site({ '/robots.txt': { body: 'User-agent: *\nDisallow: /docs/private' } });
+    for (const path of ['/docs/.cfg/../private', '/docs/.a/./.b/%2e%2E/../private?x#y']) {
+      const url = server.url(path);
+      const plain = new URL(url.replace(/\/docs.*private/, '/docs/private')).href;
+      expect(await robots.check(url)).toMatchObject({ allowed: false, url: plain });
+      expect(robots.permits(url)).toBe(false);
+      expect(robots.permits(new URL(url))).toBe(false);
+    }
+    expect(await robots.canFetch(server.url('/docs/private/.cfg/../..'))).toBe(true);
+    expect(await robots.canFetch(server.url('/docs/private/.cfg/..'))).toBe(false);
   });
 
   it('says no-group when no group is for this agent', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LocatedUrl, locate, MAX_URL_BYTES, originOf, targetOf } from '../../../src/core/url/origin.ts';
 import fc from '../../support/fast-check.ts';
+import { removeDotSegments } from '../../../src/core/url/dot-segments.ts';
 import { runs } from '../../support/thorough.ts';
 
 /** Robots URL → URLs it is valid for, URLs it is not valid for: the table of Google's page, row by row. */
@@ -213,9 +214,10 @@ describe('the reading of serialised URLs without the URL parser', () => {
           return;
         }
         locate(url, located);
-        expect(located.href).toBe(parsed.href);
+        const href = removeDotSegments(parsed.href);
+        expect(located.href).toBe(href);
         expect(located.origin).toBe(parsed.origin);
-        const bare = parsed.href.split('#')[0]!;
+        const bare = href.split('#')[0]!;
         const expected = bare.slice(bare.indexOf('/', parsed.protocol.length + 2));
         expect(located.href.slice(located.targetStart, located.targetEnd)).toBe(expected);
       }),
