@@ -67,6 +67,12 @@ export const platformAlias = {
   '#platform': fileURLToPath(new URL('src/core/fetch/platform/undici.ts', import.meta.url)),
 };
 
+// The workers inherit it. It is printed, so that the run can be repeated.
+if (process.env['CI'] !== undefined && process.env['CHANGING_SEED'] === undefined) {
+  process.env['CHANGING_SEED'] = String(Math.floor(Math.random() * 2 ** 31));
+  console.log(`Second seed of all properties: CHANGING_SEED=${process.env['CHANGING_SEED']}`);
+}
+
 export default defineConfig({
   resolve: { alias: platformAlias },
   test: {
