@@ -1,5 +1,5 @@
 import { contentCodings } from './content-coding.ts';
-import { FetchFailure, CONTENT_CODING, FETCH_FAILED, NOT_TEXT } from './failure.ts';
+import { FetchFailure, CONTENT_CODING, FETCH_FAILED } from './failure.ts';
 import { isSaidToBeEmpty } from './framing.ts';
 import type { TransportResponse } from './transport.ts';
 import type { Readable } from 'node:stream';
@@ -14,6 +14,8 @@ interface ReadBody {
 const LF = 0x0a;
 
 const CR = 0x0d;
+
+const HASH = 0x23;
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -73,13 +75,22 @@ class GrowingBytes {
     return larger;
   }
 
-  /** Drops a line that the limit cuts. `Disallow: /a` cut out of `/about` would be a different rule. */
+  /**
+   * Drops a line that the limit cuts: `Disallow: /a` cut out of `/about` would be a different rule. If only its comment is
+   * cut, the part before the `#` is kept.
+   */
   #endOfLastWholeLine(bytes: Uint8Array): number {
     if (this.#length > this.#limit && isLineEnd(bytes[this.#limit])) return this.#limit;
     let end = this.#limit;
-    while (end > 0 && !isLineEnd(bytes[end - 1])) end -= 1;
-    return end;
+    let comment = -1;
+    for (; end > 0 && !isLineEnd(bytes[end - 1]); end--) if (bytes[end - 1] === HASH) comment = end - 1;
+    return comment < 0 || isUtf16(bytes) ? end : comment;
   }
+}
+
+/** In UTF-16 the byte of a `#` may be half of another character. */
+function isUtf16([first, second]: Uint8Array): boolean {
+  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 }
 
 function isLineEnd(byte: number | undefined): boolean {
@@ -96,7 +107,6 @@ function isLineEnd(byte: number | undefined): boolean {
 export async function readBody(response: TransportResponse, maxBodyBytes: number): Promise<ReadBody> {
   const bytes = new GrowingBytes(maxBodyBytes);
   await fill(bytes, response, maxBodyBytes);
-  if (!mayBeText(bytes.bytes)) throw new FetchFailure(NOT_TEXT);
   return bytes.result();
 }
 
@@ -127,6 +137,7 @@ async function fill(bytes: GrowingBytes, response: TransportResponse, limit: num
   }
   if (decode === undefined || codings.length === 0) {
     await fillPlain(bytes, response.body);
+    if (response.hidesFields === true && isGzip(bytes.bytes)) throw new FetchFailure(CONTENT_CODING);
   } else {
     const mayBeEmpty = isSaidToBeEmpty(response);
     const maxBytesIn = 2 * limit + 65_536;
@@ -134,32 +145,9 @@ async function fill(bytes: GrowingBytes, response: TransportResponse, limit: num
   }
 }
 
-/** How files of other formats begin. */
-const MAGIC_NUMBERS: readonly (readonly number[])[] = [
-  // gzip, which also comes without a Content-Encoding.
-  [0x1f, 0x8b],
-  // Zstandard
-  [0x28, 0xb5, 0x2f, 0xfd],
-  // PNG
-  [0x89, 0x50, 0x4e, 0x47],
-  // PDF: `%PDF-`
-  [0x25, 0x50, 0x44, 0x46, 0x2d],
-  // ZIP: a file, an empty archive
-  [0x50, 0x4b, 0x03, 0x04],
-  [0x50, 0x4b, 0x05, 0x06],
-  // UTF-32, whose mark begins with that of UTF-16.
-  [0xff, 0xfe, 0x00, 0x00],
-];
-
-/**
- * Whether a file can be text. Rules that cannot be read would count as none, and allow everything. UTF-16 and UTF-32
- * without a mark have a NUL in the first line.
- */
-function mayBeText(file: Uint8Array): boolean {
-  if (MAGIC_NUMBERS.some((magic) => magic.every((byte, at) => file[at] === byte))) return false;
-  const isUtf16 = (file[0] === 0xff && file[1] === 0xfe) || (file[0] === 0xfe && file[1] === 0xff);
-  const nul = isUtf16 ? -1 : file.indexOf(0);
-  return nul < 0 || file.subarray(0, nul).some(isLineEnd);
+/** RFC 1952 §2.3.1: the magic bytes. No text begins with them. */
+function isGzip([first, second]: Uint8Array): boolean {
+  return first === 0x1f && second === 0x8b;
 }
 
 async function fillPlain(bytes: GrowingBytes, body: AsyncIterable<Uint8Array>): Promise<void> {

@@ -6,8 +6,8 @@ export const STAR = 0x2a;
 export const SLASH = 0x2f;
 export const QUESTION = 0x3f;
 
-/** A shared encoder, so that all strings are encoded alike; lone surrogates become U+FFFD. */
-export const utf8: { encode(text: string): Uint8Array } = new TextEncoder();
+/** Lone surrogates become U+FFFD. */
+export { encoder as utf8 } from '../url/index.ts';
 
 /** For display: invalid UTF-8 becomes U+FFFD. A byte order mark is kept. */
 export const fromUtf8: { decode(bytes: Uint8Array): string } = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -25,8 +25,8 @@ export const LOWER: Uint8Array = table((byte) => (byte >= 0x41 && byte <= 0x5a ?
 /** 1 for SP, TAB, VT and FF: the white space inside a line. */
 export const BLANK: Uint8Array = table((byte) => (' \t\v\f'.includes(String.fromCharCode(byte)) ? 1 : 0));
 
-/** 1 for control bytes other than TAB: 00 to 1F, and 7F. */
-export const CONTROL: Uint8Array = table((byte) => ((byte < 0x20 && byte !== 0x09) || byte === 0x7f ? 1 : 0));
+/** 1 for control bytes other than TAB: 00 to 1F. DEL is in the grammar of RFC 9309: `%x24-7F`. */
+export const CONTROL: Uint8Array = table((byte) => (byte < 0x20 && byte !== 0x09 ? 1 : 0));
 
 /** 1 for the characters of an agent name: `[A-Za-z0-9_.-]`. */
 export const TOKEN: Uint8Array = table((byte) => (/[A-Za-z0-9_.-]/.test(String.fromCharCode(byte)) ? 1 : 0));
@@ -65,7 +65,8 @@ export function equalsAt(
   return true;
 }
 
-function table(value: (byte: number) => number): Uint8Array {
+/** A table with a value for each byte. */
+export function table(value: (byte: number) => number): Uint8Array {
   const values = new Uint8Array(256);
   for (let byte = 0; byte < 256; byte++) values[byte] = value(byte);
   return values;

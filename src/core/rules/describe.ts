@@ -73,7 +73,7 @@ export function describe(bytes: Uint8Array, traits: DialectTraits): Description 
   while (walk.next()) {
     const { kind, line, keyStart, keyEnd, valueStart, valueEnd } = cursor;
     const { block } = walk;
-    if (walk.starts) groups.push({ agentLines: [], rules: [] });
+    if (walk.startsGroup) groups.push({ agentLines: [], rules: [] });
     if (kind < LINE_USER_AGENT) continue;
     const group = groups[walk.group];
     const value = text(valueStart, valueEnd);
@@ -82,7 +82,7 @@ export function describe(bytes: Uint8Array, traits: DialectTraits): Description 
     } else if (kind === LINE_SITEMAP) sitemaps.push({ url: value, line });
     else if (kind === LINE_OTHER) {
       const key = text(keyStart, keyEnd).toLowerCase();
-      otherRecords.push(block < 0 ? { key, value, line } : { key, value, line, block });
+      otherRecords.push({ key, value, line, ...(block >= 0 && { block }) });
     } else if (value !== '') {
       group?.rules.push({ directive: kind === LINE_ALLOW ? 'allow' : 'disallow', pattern: value, line });
     }

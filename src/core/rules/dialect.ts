@@ -17,7 +17,7 @@ export interface DialectTraits {
   readonly allowIsAKey: boolean;
   /** Whether NUL ends a line. White space around values is SP, TAB, VT and FF in every dialect. */
   readonly nulEndsLine: boolean;
-  /** Whether a control byte other than TAB ends the value of a line. */
+  /** Whether a control byte other than TAB ends the value of a line, and makes an `Allow` void. */
   readonly controlEndsValue: boolean;
   /** Maximum bytes of a line. The rest of a longer line is dropped; its start still counts. */
   readonly maxLineBytes: number;

@@ -1,5 +1,4 @@
-import { RobotsInvalidUrlError } from '../base/index.ts';
-import { locate, LocatedUrl, MAX_URL_BYTES, ROBOTS_PATH } from '../url/index.ts';
+import { locate, LocatedUrl, MAX_URL_BYTES, ROBOTS_PATH, tooLong } from '../url/index.ts';
 import { callerAgent } from './agent.ts';
 import {
   type Description,
@@ -283,11 +282,7 @@ export function pathEnd(target: string): number {
   const end = fragment < 0 ? target.length : fragment;
   // Three bytes for each unit of the string are the most.
   if (end * 3 > MAX_URL_BYTES && utf8.encode(target.slice(0, end)).length > MAX_URL_BYTES) {
-    throw new RobotsInvalidUrlError(
-      `${target.slice(0, MAX_PATTERN_BYTES)}…`,
-      undefined,
-      `a path of at most ${MAX_URL_BYTES} bytes`,
-    );
+    throw tooLong(target, 'path');
   }
   return end;
 }

@@ -46,7 +46,7 @@ export function parseRobots(body: Uint8Array | string, options: ParseOptions = {
 }
 
 /** The encoding of a UTF-16 byte order mark. The body is transcoded, and the mark dropped. */
-function utf16Of(bytes: Uint8Array): string | undefined {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
-  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
+function utf16Of([first = 0, second = 0]: Uint8Array): string | undefined {
+  const mark = (first << 8) | second;
+  return mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : undefined;
 }

@@ -63,6 +63,11 @@ describe.each(BODIES)('a body with a limit of 8 bytes, from %s', (_name, make) =
     [[...'ab\ncdefgh'], 'ab\n', true],
     [['ab\n', 'cdefghijklmnopq'], 'ab\n', true],
     [['', 'ab\n', '', 'c'], 'ab\nc', false],
+    // The comment is cut, the value before it is whole.
+    [['a\nbcd #fgh\n'], 'a\nbcd ', true],
+    [['a\nbcde', '#fgh'], 'a\nbcde', true],
+    [['a\n#cdefghij'], 'a\n', true],
+    [['a\nbcdefg#hij'], 'a\n', true],
   ])('%j is read as %j, truncated: %s', async (parts, body, truncated) => {
     expect(await read(...parts)).toEqual([body, truncated]);
   });
@@ -91,6 +96,12 @@ describe.each(BODIES)('a body with a limit of 8 bytes, from %s', (_name, make) =
     expect(await start(false, 'abcd', 'efghi')).toEqual(['abcdefghi', false]);
     expect(await start(true, 'abc')).toEqual(['abc', false]);
   });
+});
+
+it('a UTF-16 body ends with its last whole line: the byte of a "#" may be half of another character', async () => {
+  const body = Uint8Array.of(0xfe, 0xff, 0x00, 0x0a, 0x23, 0x61, 0x23, 0x61, 0x23);
+  const read = await readBody(response(Readable.from([body])), 8);
+  expect([...read.body]).toEqual([0xfe, 0xff, 0x00, 0x0a]);
 });
 
 it('a body in chunks of any size is their concatenation, up to the last line within the limit', async () => {

@@ -251,7 +251,7 @@ describe('lines', () => {
     expect(caught('User-agent: *\nDisallow: /x\0y', ['a'], 'koster-1996')).toEqual([]);
   });
 
-  it.each([...[...Array(0x20).keys(), 0x7f].filter((byte) => ![0x09, 0x0a, 0x0d].includes(byte))])(
+  it.each([...[...Array(0x20).keys()].filter((byte) => ![0x09, 0x0a, 0x0d].includes(byte))])(
     'control byte %d ends the value of a line (rfc9309: UTF8-char-noctl)',
     (byte) => {
       const end = String.fromCharCode(byte);
@@ -269,6 +269,35 @@ describe('lines', () => {
       expect(caught(`User-agent: *\nDisa${end}llow: /x`, ['a'])).toEqual([]);
     },
   );
+
+  it.each([...[...Array(0x20).keys()].filter((byte) => ![0x09, 0x0a, 0x0d].includes(byte))])(
+    'control byte %d makes an Allow void, which would allow more without the rest of its path',
+    (byte) => {
+      const control = String.fromCharCode(byte);
+      const caughtBy = (allow: string): string[] => caught(`User-agent: *\nDisallow: /\n${allow}`, ['a']);
+      // Without a colon VT and FF separate words, so that the line is none of two words.
+      const isSpace = byte === 0x0b || byte === 0x0c;
+      const cut = [`Allow: /${control}x`, `Allow: /x${control}y # z`, isSpace ? [] : `Allow /x${control}y`];
+      for (const allow of cut.flat()) {
+        expect(caughtBy(allow), allow).toEqual(['a']);
+        // It is a rule all the same: the next user-agent line starts a group.
+        const groups = `User-agent: a\n${allow}\nUser-agent: b\nDisallow: /`;
+        expect(caught(groups, ['a', 'b']), allow).toEqual(['b']);
+        expect(parseRobots(groups).groups.map(({ rules }) => rules.length)).toEqual([0, 1]);
+      }
+      // VT and FF around a value are white space; a comment may hold anything.
+      for (const allow of [`Allow:${control}/x`, `Allow: /x \t${control}`]) {
+        expect(caughtBy(allow), allow).toEqual(isSpace ? [] : ['a']);
+      }
+      expect(caughtBy(`Allow: /x # ${control}`)).toEqual([]);
+    },
+  );
+
+  it('DEL is in the grammar (%x24-7F): an ordinary byte, which URLs have as %7F', () => {
+    const file = parseRobots('User-agent: *\nDisallow: /\nAllow: /x\x7fy');
+    expect(file.check('/x%7Fy', 'a')).toMatchObject({ allowed: true, rule: { pattern: '/x\x7fy' } });
+    expect(file.check('/x', 'a').allowed).toBe(false);
+  });
 
   it('a tab does not end a value', () => {
     expect(parseRobots('User-agent: *\nDisallow: /x\ty').groups[0]?.rules[0]?.pattern).toBe('/x\ty');

@@ -8,7 +8,7 @@ function walked(dialect: Dialect, ...lines: string[]): string[] {
   const number = (index: number): string => (index < 0 ? '-' : `${index}`);
   const seen: string[] = [];
   const look = (): void => {
-    const marks = `${walk.starts ? '+' : ''}${walk.open ? '…' : ''}`;
+    const marks = `${walk.startsGroup ? '+' : ''}${walk.acceptsAgents ? '…' : ''}`;
     seen.push(`${number(walk.group)}${number(walk.block)}${marks}`);
   };
   look();

@@ -39,12 +39,13 @@ function splitLine(whole: string, dialect: Dialect): [string, string] {
     if (words.length === 2) colon = line.indexOf(words[0]!) + words[0]!.length;
   }
   let value = colon < 0 ? '' : line.slice(colon + 1).replaceAll(BLANKS, '');
-  // A control byte ends the value.
-  if (dialect === 'rfc9309') value = value.replace(/[\0-\x08\n-\x1f\x7f].*/, '').replaceAll(BLANKS, '');
+  // A control byte ends the value, and makes an `Allow` void.
+  const control = dialect === 'rfc9309' ? /[\0-\x08\n-\x1f].*/.exec(value) : null;
+  if (control !== null) value = value.slice(0, control.index).replaceAll(BLANKS, '');
   const key = colon < 0 ? '' : line.slice(0, colon).replaceAll(BLANKS, '').toLowerCase();
   const is = (name: RegExp): boolean => (dialect === 'google' ? name.test(key) : name.exec(key)?.[0] === key);
   if (is(/^user-agent/) || (!isOld(dialect) && is(/^(?:useragent|user agent)/))) return ['user-agent', value];
-  if (is(/^allow/) && dialect !== 'robotstxt-1994') return ['allow', value];
+  if (is(/^allow/) && dialect !== 'robotstxt-1994') return ['allow', control === null ? value : ''];
   return [is(/^disallow/) || (!isOld(dialect) && is(MISSPELT)) ? 'disallow' : '', value];
 }
 

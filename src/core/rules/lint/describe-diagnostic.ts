@@ -114,13 +114,15 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
       'Lines are `key: value`, comments or empty. RFC 9309 §2.3.1.5: crawlers "MUST try to parse each line" and "MUST use the parseable rules".',
   },
   'control-byte': {
-    message: ({ severity }) =>
-      severity === 'error'
-        ? 'A control character ends the value here: what follows does not count.'
-        : 'A control character stands here: RFC 9309 ends the value before it, and crawlers differ.',
-    hint: () => 'Remove it; write it as a percent escape if it is a part of the path.',
+    message: ({ meant, severity }) => {
+      if (meant === '') return 'The path of this `Allow` has a control character, so the rule is void.';
+      return severity === 'error'
+        ? 'A control character ends the value here: the rest of the line is ignored.'
+        : 'This is a control character. RFC 9309 does not allow it in a value, and crawlers differ on it.';
+    },
+    hint: () => 'Remove it, or write it as a percent escape if it is part of the path.',
     explanation:
-      'RFC 9309 §2.2 excludes control characters from values. They come from editors and exports, mostly as NUL, and are seldom seen. Google ends the line at NUL alone, and takes the others as they are.',
+      'RFC 9309 §2.2 has no control characters in values. They come from editors and exports, mostly as NUL, and most editors do not show them. Without the rest of its path an `Allow` would allow more than was written, so it is void; other lines end at the character. Google ends the line at NUL, and takes all others as they are.',
   },
   'unsupported-directive': {
     message: ({ text }) => {

@@ -211,13 +211,15 @@ class Linter {
     if (end === at) return;
     const { controlEndsValue, nulEndsLine } = this.#traits;
     const endsHere = controlEndsValue || (nulEndsLine && bytes[at] === 0);
-    this.#report.add('control-byte', endsHere ? 'error' : 'warning', this.#span(at, end));
+    const isVoid = controlEndsValue && this.#cursor.kind === LINE_ALLOW;
+    const span = this.#span(at, end);
+    this.#report.add('control-byte', endsHere ? 'error' : 'warning', span, isVoid ? { meant: '' } : {});
   }
 
   #agentLine(value: Span): void {
     const report = this.#report;
     this.#apart = undefined;
-    if (this.#walk.starts) this.#groups.start(value);
+    if (this.#walk.startsGroup) this.#groups.start(value);
     else if (this.#between !== undefined) {
       const { directive, line: otherLine } = this.#between;
       if (directive) report.add('directive-between-agents', 'warning', value, { otherLine });

@@ -3,23 +3,27 @@ import { NormalForm } from '../normal-form/normal-form.ts';
 import type { Pattern } from '../normal-form/pattern.ts';
 import { rankOf } from './rule.ts';
 
-/** What is known of an entry, as numbers: they take less memory than objects, and a file can have 60,000 rules. */
+/*
+ * What is known of an entry, as numbers: they take less memory than objects, and a file can have 60,000 rules. The first
+ * six columns are the details of a rule in a ruleset.
+ */
 const COLUMNS = 9;
-const OFFSET = 0;
-const WRITTEN = 1;
-const LINE = 2;
-const FACTS = 3;
-const LITERAL_LENGTH = 4;
-const PRIORITY = 5;
-const BYTE_MASK = 6;
-const START = 7;
-const LENGTH = 8;
+const START = 0;
+const LENGTH = 1;
+const PRIORITY = 2;
+const WRITTEN = 3;
+const OFFSET = 4;
+const LINE = 5;
+const FACTS = 6;
+const LITERAL_LENGTH = 7;
+const BYTE_MASK = 8;
 
+/* The facts: the same bits as the flags in a ruleset. */
 const ALLOW = 1;
 const ANCHORED = 2;
-const FOLDS = 4;
-const WILD = 8;
-const REWRITTEN = 16;
+const REWRITTEN = 4;
+const FOLDS = 8;
+const WILD = 16;
 
 /** More rules than a file can have. Small enough that a rank and an entry together fit a number exactly. */
 const MAX_ENTRIES = 2 ** 24;
@@ -96,10 +100,6 @@ export class RuleTable {
     return this.#has(entry, ANCHORED);
   }
 
-  folds(entry: number): boolean {
-    return this.#has(entry, FOLDS);
-  }
-
   isWild(entry: number): boolean {
     return this.#has(entry, WILD);
   }
@@ -108,8 +108,18 @@ export class RuleTable {
     return this.#has(entry, REWRITTEN);
   }
 
+  /** {@link ALLOW} and the other facts. */
+  factsOf(entry: number): number {
+    return this.#cells[entry * COLUMNS + FACTS]!;
+  }
+
+  /** Start, length, priority, length as written, offset and line. */
+  detailsOf(entry: number): Int32Array {
+    return this.#cells.subarray(entry * COLUMNS, entry * COLUMNS + FACTS);
+  }
+
   #has(entry: number, fact: number): boolean {
-    return (this.#cells[entry * COLUMNS + FACTS]! & fact) !== 0;
+    return (this.factsOf(entry) & fact) !== 0;
   }
 
   literalLengthOf(entry: number): number {

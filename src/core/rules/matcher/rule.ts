@@ -1,6 +1,6 @@
 import type { DialectTraits } from '../dialect.ts';
 import type { Pattern } from '../normal-form/pattern.ts';
-import { DOLLAR, SLASH, utf8 } from '../bytes.ts';
+import { asCharacters, DOLLAR, SLASH } from '../bytes.ts';
 
 /** A rule in the file. */
 export interface WrittenRule {
@@ -24,7 +24,7 @@ export function rankOf(priority: number, allow: boolean, { decides }: DialectTra
   return decides === 'first' ? MAX_RANK : priority * 2 + (allow ? 1 : 0);
 }
 
-const INDEX_HTM = utf8.encode('/index.htm');
+const INDEX_HTM = '/index.htm';
 
 /**
  * Calls `use` for each pattern of the rule at `bytes[start, end)` that may fit a target, when `pattern` holds it. There
@@ -44,8 +44,8 @@ export function eachPattern(
   if (!allow || !traits.indexHtmlAllowsDirectory) return;
   let slash = end - 1;
   while (slash >= start && bytes[slash] !== SLASH) slash--;
-  if (slash < start || end - slash < INDEX_HTM.length) return;
-  for (let at = 0; at < INDEX_HTM.length; at++) if (bytes[slash + at] !== INDEX_HTM[at]) return;
+  const pageEnd = slash + INDEX_HTM.length;
+  if (slash < start || pageEnd > end || asCharacters(bytes.subarray(slash, pageEnd)) !== INDEX_HTM) return;
   // Not `slice`, which is a view of the same memory where the file is a Buffer.
   const directory = new Uint8Array(bytes.subarray(start, slash + 2));
   directory[slash + 1 - start] = DOLLAR;

@@ -16,7 +16,7 @@ const RULE_WORDS = 3;
 /** Words of the details of a rule: it has them when it does not fit three words. */
 const DETAIL_WORDS = 6;
 
-/* Flags, the lowest bits of word 2. */
+/* Flags, the lowest bits of word 2; up to `WILD` they are those of `RuleTable`. */
 const ALLOW = 1;
 const ANCHORED = 2;
 const REWRITTEN = 4;
@@ -328,7 +328,10 @@ function wordsOf(table: RuleTable, { listed, sorted, parents }: OrderedRules): I
     const literalLength = table.literalLengthOf(entry);
     const head = headOf(table.bytesOf(entry), table.startOf(entry), literalLength);
     writeRule(words, rule * RULE_WORDS, table, entry, head, detail);
-    if (needsDetails(table, entry)) detail = writeDetails(words, detail, table, entry);
+    if (needsDetails(table, entry)) {
+      words.set(table.detailsOf(entry), detail);
+      detail += DETAIL_WORDS;
+    }
     if (rule < listed.length && sieveWords > 0) addToSieve(words, sieves, rule, head, literalLength);
   }
   for (let at = 0; at < parents.length; at++) {
@@ -359,29 +362,12 @@ function writeRule(
 ): void {
   const wild = table.isWild(entry);
   const detailed = needsDetails(table, entry);
-  const facts =
-    (table.isAllow(entry) ? ALLOW : 0) |
-    (table.isAnchored(entry) ? ANCHORED : 0) |
-    (table.isRewritten(entry) ? REWRITTEN : 0) |
-    (table.folds(entry) ? FOLDS : 0) |
-    (wild ? WILD : 0) |
-    (Math.min(table.literalLengthOf(entry), HEAD_BYTES) << HEAD_SHIFT);
+  const facts = table.factsOf(entry) | (Math.min(table.literalLengthOf(entry), HEAD_BYTES) << HEAD_SHIFT);
   words[word] = wild ? table.byteMaskOf(entry) : head;
   words[word + 1] = detailed ? detail : (table.offsetOf(entry) << LOW_BITS) | table.lengthOf(entry);
   words[word + 2] = detailed
     ? facts | DETAILED
     : facts | (tailOf(table, entry) << TAIL_SHIFT) | (table.lineOf(entry) << LOW_BITS);
-}
-
-/** Writes the details of `entry` at `detail`. @returns their end. */
-function writeDetails(words: Int32Array, detail: number, table: RuleTable, entry: number): number {
-  words[detail] = table.startOf(entry);
-  words[detail + 1] = table.lengthOf(entry);
-  words[detail + 2] = table.priorityOf(entry);
-  words[detail + 3] = table.writtenOf(entry);
-  words[detail + 4] = table.offsetOf(entry);
-  words[detail + 5] = table.lineOf(entry);
-  return detail + DETAIL_WORDS;
 }
 
 /**

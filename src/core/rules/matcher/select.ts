@@ -1,6 +1,7 @@
 import { agentLineNames, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from '../agent.ts';
 import type { DialectTraits } from '../dialect.ts';
-import { LINE_ALLOW, LINE_BLANK, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from '../line-cursor.ts';
+import { GroupTracker } from '../group-walk.ts';
+import { LINE_ALLOW, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from '../line-cursor.ts';
 import type { Pattern } from '../normal-form/pattern.ts';
 import { secondsToMs, utf8 } from '../bytes.ts';
 import {
@@ -71,24 +72,23 @@ export function selectRules(
   let wanted = NAMES_ALL;
   let applying = new ApplyingLines();
   let crawlDelayMs = -1;
-  /** The names in the user-agent lines of the group, and of the block: see `GroupWalk`. */
+  const tracker = new GroupTracker(traits);
+  /** What the user-agent lines of the group name, and those of the block. */
   let names = NAMES_NOBODY;
   let blockNames = NAMES_NOBODY;
-  /** Whether another user-agent line belongs to the same group, and to the same block. */
-  let open = false;
-  let blockOpen = false;
   for (;;) {
+    const { acceptsAgents } = tracker;
     let kinds = MAY_NAME_AGENT;
-    if (open || (names & wanted) !== 0)
+    if (acceptsAgents || (names & wanted) !== 0)
       kinds |= traits.blankLineEndsRecord ? MAY_BE_RULE | MAY_BE_BLANK : MAY_BE_RULE;
     if (cursor.target === undefined && (blockNames & wanted) !== 0)
-      kinds |= blockOpen ? HAS_TEXT : MAY_BE_DELAY;
-    if (!cursor.nextOf(kinds, open)) break;
+      kinds |= tracker.blockAcceptsAgents ? HAS_TEXT : MAY_BE_DELAY;
+    if (!cursor.nextOf(kinds, acceptsAgents)) break;
     const { kind, valueStart, valueEnd } = cursor;
+    tracker.enter(kind);
+    if (tracker.startsGroup || tracker.group < 0) names = NAMES_NOBODY;
+    if (tracker.startsBlock || tracker.block < 0) blockNames = NAMES_NOBODY;
     if (kind === LINE_USER_AGENT) {
-      if (!open) names = NAMES_NOBODY;
-      if (!blockOpen) blockNames = NAMES_NOBODY;
-      open = blockOpen = true;
       const line = agentLineNames(cursor.bytes, valueStart, valueEnd, agent, traits);
       names |= line;
       blockNames |= line;
@@ -100,19 +100,10 @@ export function selectRules(
       }
       if ((line & wanted) !== 0) applying.add(cursor);
     } else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
-      open = blockOpen = false;
       // "Crawlers ignore the rule without a path."
       if ((names & wanted) !== 0 && valueStart < valueEnd) cursor.eachPattern(pattern, onPattern);
-    } else if (kind === LINE_OTHER) {
-      blockOpen = false;
-      // RFC 9309 §2.2.4: parsing of other records "MUST NOT interfere": they close no group.
-      if ((blockNames & wanted) !== 0 && cursor.keyIs(CRAWL_DELAY)) {
-        crawlDelayMs = Math.max(crawlDelayMs, secondsToMs(cursor.bytes, valueStart, valueEnd));
-      }
-    } else if (kind === LINE_BLANK && traits.blankLineEndsRecord) {
-      // robotstxt.org: "you may not have blank lines in a record, as they are used to delimit multiple records".
-      open = blockOpen = false;
-      names = blockNames = NAMES_NOBODY;
+    } else if (kind === LINE_OTHER && (blockNames & wanted) !== 0 && cursor.keyIs(CRAWL_DELAY)) {
+      crawlDelayMs = Math.max(crawlDelayMs, secondsToMs(cursor.bytes, valueStart, valueEnd));
     }
   }
   const { agentLines, omitted, nameStart, nameEnd } = applying;

@@ -1,6 +1,6 @@
 import { BYTE_MASK } from '../../url/index.ts';
 import type { DialectTraits } from '../dialect.ts';
-import { DOLLAR, ENCODED, PERCENT, QUESTION, SLASH, STAR, UNRESERVED, URI_CLASS } from '../bytes.ts';
+import { DOLLAR, ENCODED, PERCENT, QUESTION, SLASH, STAR, table, UNRESERVED, URI_CLASS } from '../bytes.ts';
 import {
   FOLDABLE,
   FOLDING_ESCAPE,
@@ -27,9 +27,7 @@ const SHAPE: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
 };
 
 function shapes(isPlain: (byte: number) => boolean): Uint8Array {
-  return new Uint8Array(256).map((_, byte) =>
-    byte === STAR ? SHAPE_STAR : isPlain(byte) ? SHAPE_PLAIN : SHAPE_OTHER,
-  );
+  return table((byte) => (byte === STAR ? SHAPE_STAR : isPlain(byte) ? SHAPE_PLAIN : SHAPE_OTHER));
 }
 
 /**

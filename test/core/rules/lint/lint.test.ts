@@ -105,16 +105,18 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
   'control-byte': {
     body: lines(
       'User-agent: a\0b',
-      'Disallow: \v/a\t/b\x7f/c \v # \0',
+      'Disallow: \v/a\t/b\x7f/b\x1f/c \v # \0',
       'Allow: /d\v\t',
+      'Allow: /e\x01f',
       'Sitemap:\0 \x01https://example.com/',
       '# \0',
       'x\0y',
     ),
     reported: [
       { severity: 'error', line: 1, column: 14, text: '\0b' },
-      { severity: 'error', line: 2, column: 17, text: '\x7f/c' },
-      { severity: 'error', line: 4, column: 9, text: '\0 \x01https://example.com/' },
+      { severity: 'error', line: 2, column: 20, text: '\x1f/c' },
+      { severity: 'error', line: 4, column: 10, text: '\x01f', meant: '' },
+      { severity: 'error', line: 5, column: 9, text: '\0 \x01https://example.com/' },
     ],
   },
   'unsupported-directive': {

@@ -8,7 +8,6 @@ import {
   type Outcome,
   type Profile,
   recordedAt,
-  type RobotsSource,
   withoutRedirects,
 } from '../lifecycle/index.ts';
 import type { HeldLease, StoredOrigins } from '../store/index.ts';
@@ -24,10 +23,10 @@ export interface Attempts {
   attempt(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): Promise<Outcome>;
 }
 
-export interface RefresherOptions {
+export interface RenewalsOptions {
   readonly memory: OriginMemory;
   readonly attempts: Attempts;
-  /** Max concurrent refreshes, including those in their store phase. */
+  /** The most renewals at a time, those in their store phase included. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -37,15 +36,15 @@ export interface RefresherOptions {
 }
 
 /** The new entry of an origin. */
-export interface Refreshed {
+export interface Renewal {
   readonly entry: CacheEntry;
   readonly source: 'store' | 'network';
 }
 
-/** One refresh in flight. */
-interface RefreshContext {
+/** One renewal under way, and who waits for it. */
+interface RenewalContext {
   readonly origin: string;
-  /** Aborts when all callers have left. */
+  /** Aborts when nobody waits any more. */
   readonly signal: LightAbortSignal;
   /** Whether the origin was not forgotten meanwhile. */
   readonly isCurrent: () => boolean;
@@ -56,47 +55,33 @@ interface RefreshContext {
 const DUE_LEAST_FIRST: readonly AttemptDue[] = ['none', 'ahead', 'now'];
 
 /**
- * Refreshes the records in memory, from the store or by an attempt: one flight per origin, whatever the number of callers.
+ * Renews the records in memory, from the store or by an attempt: one flight per origin, however many wait for it.
  *
  * `clock`, `random`, the store and subscribers are the user's, and may ask the client again. So memory is read and
  * changed with no call of theirs in between; what changed is published at the end of a step.
  */
-export class OriginRefresher {
-  readonly #options: RefresherOptions;
+export class Renewals {
+  readonly #options: RenewalsOptions;
   readonly #memory: OriginMemory;
-  readonly #flights = new SingleFlight<Refreshed>();
+  readonly #flights = new SingleFlight<Renewal>();
   /** The work of flights, including the part after their result is known. */
   readonly #running = new Set<Promise<unknown>>();
   readonly #limit: LimitFunction;
-  /** Loaded at the first refresh: decisions need neither dates nor cache directives. Opens memory, too. */
-  readonly #lifecycle = new Lazy(async () => {
-    const [lifecycle] = await Promise.all([import('../lifecycle/next-record.ts'), this.#memory.open()]);
-    return lifecycle;
+  /** Loaded at the first renewal: it reads dates and cache directives, which no question needs. Memory is then open. */
+  readonly #meaning = new Lazy(async () => {
+    const [meaning] = await Promise.all([import('../lifecycle/next-record.ts'), this.#memory.open()]);
+    return meaning;
   });
   #attempts = 0;
 
-  constructor(options: RefresherOptions) {
+  constructor(options: RenewalsOptions) {
     this.#options = options;
     this.#memory = options.memory;
     this.#limit = pLimit(options.concurrency);
   }
 
-  /** The entry of `origin` in memory, or a refreshed one when an attempt is due. */
-  async getOrRefresh(
-    origin: string,
-    signal: AbortSignal | undefined,
-  ): Promise<{ readonly entry: CacheEntry; readonly source: RobotsSource['source'] }> {
-    const now = this.#options.clock.now();
-    const known = this.#memory.getAt(origin, now);
-    this.#memory.events.publish();
-    if (known !== undefined && attemptDue(known.record, known.profile, now) !== 'now') {
-      return { entry: known, source: 'memory' };
-    }
-    return this.refresh(origin, signal);
-  }
-
-  /** Refreshes `origin`. Concurrent callers share one flight. */
-  refresh(origin: string, signal?: AbortSignal): Promise<Refreshed> {
+  /** Gets a new answer for `origin`. Concurrent callers share it. */
+  renew(origin: string, signal?: AbortSignal): Promise<Renewal> {
     return this.#flights.join(
       origin,
       // The store phase counts towards `concurrency`. Store calls have a deadline, which must not pass in our own
@@ -106,19 +91,19 @@ export class OriginRefresher {
     );
   }
 
-  /** Starts a refresh. Returns false when one is in flight already. */
-  refreshInBackground(origin: string): boolean {
-    if (this.isRefreshing(origin)) return false;
-    this.refresh(origin).catch(() => undefined);
+  /** Starts a renewal in the background. Returns false when one is in flight already. */
+  renewAhead(origin: string): boolean {
+    if (this.isRenewing(origin)) return false;
+    this.renew(origin).catch(() => undefined);
     return true;
   }
 
-  /** Whether a refresh of `origin` is in flight, which the next caller joins. */
-  isRefreshing(origin: string): boolean {
+  /** Whether a renewal of `origin` is in flight, which the next caller shares. */
+  isRenewing(origin: string): boolean {
     return this.#flights.has(origin);
   }
 
-  /** A refresh in flight still serves its callers, but its result is not kept. */
+  /** A renewal already in flight still answers its waiters, but its result is not kept. */
   async forget(origin: string): Promise<void> {
     this.#flights.detach(origin);
     this.#memory.forget(origin);
@@ -141,12 +126,12 @@ export class OriginRefresher {
   }
 
   /** Looks for a usable record in the store, if there is one; else makes an attempt. */
-  async #search(asked: string, signal: LightAbortSignal, isCurrent: () => boolean): Promise<Refreshed> {
+  async #search(asked: string, signal: LightAbortSignal, isCurrent: () => boolean): Promise<Renewal> {
     // All callers may have left while the flight was queued. It is then never sent.
     signal.throwIfAborted();
     const origin = detachedString(asked);
     const stored = this.#options.stored && (await this.#options.stored.get());
-    const { nextRecord } = this.#lifecycle.part ?? (await this.#lifecycle.get());
+    const { nextRecord } = this.#meaning.part ?? (await this.#meaning.get());
     const context = { origin, signal, isCurrent, stored, nextRecord };
     if (stored === undefined) return this.#fetchAndLearn(context, this.#memory.peek(origin));
     const found = await stored.find(origin, (record) => this.#improves(record), signal);
@@ -168,7 +153,7 @@ export class OriginRefresher {
   }
 
   /** Makes an entry of a record from the store. */
-  #takeOver(record: OriginRecord, { isCurrent }: RefreshContext): CacheEntry {
+  #takeOver(record: OriginRecord, { isCurrent }: RenewalContext): CacheEntry {
     const now = this.#options.clock.now();
     let entry: CacheEntry;
     if (isCurrent()) {
@@ -183,10 +168,10 @@ export class OriginRefresher {
 
   /** Makes an attempt. A lease is released when the new record can be read by others. */
   async #fetchAndLearn(
-    context: RefreshContext,
+    context: RenewalContext,
     known: CacheEntry | undefined,
     lease?: HeldLease,
-  ): Promise<Refreshed> {
+  ): Promise<Renewal> {
     const { origin, signal, stored } = context;
     let written: Promise<void> | undefined;
     try {
@@ -206,7 +191,7 @@ export class OriginRefresher {
 
   /** Makes the new entry of an origin from the outcome of an attempt. */
   #learn(
-    { origin, isCurrent, nextRecord }: RefreshContext,
+    { origin, isCurrent, nextRecord }: RenewalContext,
     known: CacheEntry | undefined,
     outcome: Outcome,
   ): CacheEntry {
@@ -231,7 +216,7 @@ export class OriginRefresher {
    * Shares a success that was reached by redirects with the origin that served it. Only if the final URL is that
    * origin's own `/robots.txt`. Other outcomes are not shared: a refusal may be meant for this path only.
    */
-  #shareWithServer({ origin, stored, nextRecord }: RefreshContext, outcome: Outcome): void {
+  #shareWithServer({ origin, stored, nextRecord }: RenewalContext, outcome: Outcome): void {
     if (outcome.kind !== 'success' || outcome.hops === 0) return;
     const server = new URL(outcome.finalUrl).origin;
     if (server === origin || outcome.finalUrl !== server + ROBOTS_PATH) return;
