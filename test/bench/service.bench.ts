@@ -1,9 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { RobotsClient } from '../../src/index.ts';
 import { bulkUrls, loopbackOrigins } from './bulk-urls.ts';
 import type { Load } from './http-load.ts';
@@ -20,7 +17,6 @@ export async function* service(rounds: number): AsyncGenerator<Row> {
   const urls = bulkUrls(loopbackOrigins(ORIGINS, site.port), LINES);
   const serve = await startServe([]);
   yield* await single(urls, serve, rounds);
-  yield* await byWorkers(urls, serve, rounds);
   yield* await bulk(urls, serve, rounds);
   await serve.stop();
   site.child.disconnect();
@@ -76,34 +72,6 @@ function loader(generator: ChildProcess) {
     const [ms] = (await once(generator, 'message')) as [number];
     return ms;
   };
-}
-
-/** The same questions to two workers over one store, against a service of one process. They need a core each. */
-async function byWorkers(urls: readonly string[], one: ServeProcess, rounds: number): Promise<Row[]> {
-  const store = mkdtempSync(join(tmpdir(), 'canfetch-bench-'));
-  const two = await startServe(['--workers', '2', '--store', store]);
-  const generator = await startProcess('http-load.js');
-  const load = loader(generator.child);
-  const paths = sample(urls).map(checkPath);
-  const took: { one: number; two: number }[] = [];
-  for (let round = -2; round < rounds; round++) {
-    const times = { one: await load({ port: one.port, paths }), two: await load({ port: two.port, paths }) };
-    if (round >= 0) took.push(times);
-  }
-  generator.child.disconnect();
-  await two.stop();
-  rmSync(store, { recursive: true });
-  const each = (ms: number): string => `${((ms / GETS) * 1e3).toFixed(0)} µs`;
-  return [
-    {
-      what: `GET /v1/check, warm, with --workers 2 and a store, on ${availableParallelism()} cores that the questions share`,
-      ours: each(median(took.map(({ two: ms }) => ms))),
-      peer: `${each(median(took.map(({ one: ms }) => ms)))} with one process`,
-      ratio: `${median(took.map((times) => times.one / times.two)).toFixed(2)} × its rate`,
-      bar: '',
-      held: true,
-    },
-  ];
 }
 
 /** `POST /v1/check`: one long stream of questions. */

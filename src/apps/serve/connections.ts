@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Exchange } from './exchange.ts';
 
-/** Maximum number of requests of one connection that are being answered, or whose answers are not read yet. */
+/** Maximum number of requests of one connection that are in progress, or whose responses are not read yet. */
 const MAX_BEGUN = 16;
 /**
  * Maximum number of requests of all connections that wait for their turn. Node reads up to 64 KiB at once, which hold
@@ -13,9 +13,10 @@ const MAX_WAITING = 4_096;
 export class Connections {
   readonly #bySocket = new Map<Socket, Connection>();
   readonly #unreadMs: number;
+  readonly #dropped: Connection[] = [];
   #waiting = 0;
 
-  /** @param unreadMs A connection is closed when its peer reads nothing of an answer for so long. */
+  /** @param unreadMs A connection is closed when its peer reads nothing of a response for this time. */
   constructor(unreadMs: number) {
     this.#unreadMs = unreadMs;
   }
@@ -23,7 +24,7 @@ export class Connections {
   of(socket: Socket): Connection {
     let connection = this.#bySocket.get(socket);
     if (connection === undefined) {
-      connection = new Connection(socket, this.#unreadMs, (change) => this.#mayWait(change));
+      connection = new Connection(socket, this.#unreadMs, (change) => this.#countWaiting(change));
       this.#bySocket.set(socket, connection);
       socket.once('close', () => {
         this.#bySocket.get(socket)?.closed();
@@ -33,88 +34,129 @@ export class Connections {
     return connection;
   }
 
-  /** Closes each connection after the answers in progress, without another request. */
-  endAfterwards(): void {
-    for (const connection of this.#bySocket.values()) connection.endAfterwards();
+  /** Closes each connection after the responses in progress, without another request. */
+  closeAfterResponses(): void {
+    for (const connection of this.#bySocket.values()) connection.closeAfterResponses();
   }
 
-  /** Counts the requests that wait. Returns whether there is room for them. */
-  #mayWait(change: number): boolean {
+  /** When too many requests wait, drops the connection that has most of them. */
+  #countWaiting(change: number): void {
     this.#waiting += change;
-    return this.#waiting <= MAX_WAITING;
+    if (this.#waiting <= MAX_WAITING) return;
+    let greediest: Connection | undefined;
+    for (const each of this.#bySocket.values()) {
+      if (greediest === undefined || each.waiting > greediest.waiting) greediest = each;
+    }
+    if (greediest === undefined) return;
+    greediest.drop();
+    this.#dropped.push(greediest);
+    if (this.#dropped.length === 1) setImmediate(() => this.#destroyDropped());
+  }
+
+  /** Node takes some 30 ms to destroy a connection with a thousand requests, so each turn of the event loop has one. */
+  #destroyDropped(): void {
+    this.#dropped.shift()?.destroy();
+    if (this.#dropped.length > 0) setImmediate(() => this.#destroyDropped());
   }
 }
 
-/** One connection. Its requests are begun in their order, and a few at a time: a peer can send many at once. */
+/** One connection. Its requests begin in order, and one in each turn of the event loop: a peer can send many at once. */
 export class Connection {
   readonly #socket: Socket;
-  readonly #mayWait: (change: number) => boolean;
+  readonly #countWaiting: (change: number) => void;
   readonly #begun = new Set<Exchange>();
   readonly #waiting: (() => void)[] = [];
   readonly #unread: NodeJS.Timeout;
   #isTurnDue = false;
+  #isDropped = false;
 
-  constructor(socket: Socket, unreadMs: number, mayWait: (change: number) => boolean) {
+  constructor(socket: Socket, unreadMs: number, countWaiting: (change: number) => void) {
     this.#socket = socket;
-    this.#mayWait = mayWait;
-    // New requests do not count as a sign of life: whoever sends them may read nothing all the same.
-    this.#unread = setTimeout(() => this.#awaitsPeer && socket.destroy(), unreadMs);
+    this.#countWaiting = countWaiting;
+    // New requests do not count as a sign of life: a peer that sends them may still read nothing.
+    this.#unread = setTimeout(() => this.#awaitsPeer && this.destroy(), unreadMs);
     this.#unread.unref();
   }
 
-  /** Calls `answer` for an exchange, at once or when enough of the answers before it have been read. */
-  add(exchange: Exchange, answer: () => void): void {
+  /** Calls `respond` for an exchange: at once, or in its turn when others of the connection came before it. */
+  add(exchange: Exchange, respond: () => void): void {
+    if (this.#isDropped) return;
     const begin = (): void => {
       this.#begun.add(exchange);
-      answer();
+      respond();
     };
-    if (this.#begun.size < MAX_BEGUN && this.#waiting.length === 0) return begin();
-    this.#socket.pause();
+    if (this.#begun.size === 0 && this.#waiting.length === 0) return begin();
     this.#waiting.push(begin);
-    if (!this.#mayWait(1)) this.#socket.destroy();
+    if (this.#waiting.length === MAX_BEGUN) this.#socket.pause();
+    this.#countWaiting(1);
+    this.#scheduleTurn();
   }
 
-  /** Notes that the whole answer was given to the connection. */
+  /** Notes that the whole response was given to the connection. */
   replied(exchange: Exchange): void {
     exchange.isReplied = true;
-    // An answer behind one that is still being made cannot be read yet.
+    // A response after one that is not complete yet cannot be read.
     if (this.#first === exchange) this.#unread.refresh();
   }
 
-  /** Notes that the peer has read a part of an answer. */
+  /** Notes that the peer has read a part of a response. */
   wasRead(): void {
     this.#unread.refresh();
   }
 
-  /** Notes that an answer was read to its end, so that a request that waits may begin. */
+  /** Notes that a response was read to its end, so that a waiting request may begin. */
   remove(exchange: Exchange): void {
     this.#begun.delete(exchange);
     exchange.leave();
     this.wasRead();
-    if (this.#waiting.length === 0 || this.#isTurnDue) return;
-    this.#isTurnDue = true;
-    // Other connections have their turn in between.
-    setImmediate(() => this.#beginWaiting());
+    this.#scheduleTurn();
   }
 
-  #beginWaiting(): void {
-    this.#isTurnDue = false;
-    const begun = this.#waiting.splice(0, MAX_BEGUN - this.#begun.size);
-    this.#mayWait(-begun.length);
-    if (this.#waiting.length === 0) this.#socket.resume();
-    for (const begin of begun) begin();
+  closeAfterResponses(): void {
+    for (const exchange of this.#begun) exchange.closeAfterResponse();
   }
 
-  endAfterwards(): void {
-    for (const exchange of this.#begun) exchange.endAfterwards();
+  /** Takes no request any more. */
+  drop(): void {
+    this.#isDropped = true;
+    this.#forgetWaiting();
+    this.#socket.pause();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
   }
 
   closed(): void {
     clearTimeout(this.#unread);
-    this.#mayWait(-this.#waiting.length);
-    this.#waiting.length = 0;
+    this.#forgetWaiting();
     // A pipelined response that waits for its turn emits no `close` when the connection closes.
     for (const exchange of this.#begun) exchange.leave();
+  }
+
+  /** Number of requests that wait for their turn. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Begins one request in the next turn of the event loop, so that every connection has its turn. */
+  #scheduleTurn(): void {
+    if (this.#isTurnDue || this.#waiting.length === 0 || this.#begun.size >= MAX_BEGUN) return;
+    this.#isTurnDue = true;
+    setImmediate(() => {
+      this.#isTurnDue = false;
+      const begin = this.#waiting.shift();
+      if (begin === undefined) return;
+      this.#countWaiting(-1);
+      if (this.#waiting.length === MAX_BEGUN - 1) this.#socket.resume();
+      begin();
+      this.#scheduleTurn();
+    });
+  }
+
+  #forgetWaiting(): void {
+    this.#countWaiting(-this.#waiting.length);
+    this.#waiting.length = 0;
   }
 
   get #first(): Exchange | undefined {

@@ -31,6 +31,8 @@ export interface Service {
   streams: number;
   /** Number of responses of `/v1/explain`, `/v1/diff` and `/v1/policy` that are in progress or unread. */
   explanations: number;
+  /** Resolves when the next explanation may begin. */
+  explanationTurn: Promise<unknown>;
   readonly limits: ServiceLimits;
 }
 
@@ -85,7 +87,7 @@ export class Exchange {
   }
 
   /** Closes the connection after this response, without another request. */
-  endAfterwards(): void {
+  closeAfterResponse(): void {
     const { request, response } = this;
     if (!response.headersSent) response.setHeader('connection', 'close');
     // A finished response no longer refers to its socket.

@@ -6,5 +6,5 @@ export { accessLog } from './access-log.ts';
 export { AllowedHosts } from './allowed-hosts.ts';
 export { MAX_STREAMS, STREAM_CONCURRENCY } from './stream.ts';
 export { DEFAULT_LIMITS, type Service, type ServiceLimits } from './exchange.ts';
-export { loadPromClient, Metrics, type PromClient, type PromRegistry } from './metrics.ts';
+export { loadPromClient, Metrics, type PromClient } from './metrics.ts';
 export { type RunningServer, type ServerOptions, startServer } from './server.ts';

@@ -6,14 +6,7 @@ import type { DecisionMessage } from '../../core/decision/index.ts';
 import type { StoreEvent } from '../../core/store/index.ts';
 
 /** The part of the module `prom-client` that metrics use. */
-export type PromClient = Pick<
-  typeof import('prom-client'),
-  'Registry' | 'Counter' | 'Gauge' | 'Histogram' | 'AggregatorRegistry'
->;
-/** A process's metrics. */
-export type PromRegistry = Pick<InstanceType<PromClient['Registry']>, 'getMetricsAsJSON'>;
-/** Collects the metrics of several processes, as `getMetricsAsJSON` of each has written them. */
-export type CollectMetrics = () => Promise<readonly unknown[]>;
+export type PromClient = Pick<typeof import('prom-client'), 'Registry' | 'Counter' | 'Gauge' | 'Histogram'>;
 
 /** Histogram buckets in seconds, from an answer out of memory to the default deadline. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -107,16 +100,11 @@ function metricsIn(
 /** Metrics for Prometheus, collected from the diagnostics channels and from the client. */
 export class Metrics {
   readonly registry: InstanceType<PromClient['Registry']>;
-  readonly #prom: PromClient;
-  readonly #collect: CollectMetrics | undefined;
   readonly #requests: Counts;
   readonly #requestSeconds: InstanceType<PromClient['Histogram']>;
   readonly #leave: readonly (() => void)[];
 
-  /** @param collect When several processes serve, collects the metrics of all of them, this one included. */
-  constructor(prom: PromClient, client: RobotsClient, collect?: CollectMetrics) {
-    this.#prom = prom;
-    this.#collect = collect;
+  constructor(prom: PromClient, client: RobotsClient) {
     const registry = new prom.Registry();
     const { counts, seconds, gauge } = metricsIn(prom, registry);
     this.registry = registry;
@@ -175,11 +163,8 @@ export class Metrics {
     return this.registry.contentType;
   }
 
-  /** The metrics of this process, or the sums of all that serve. */
-  async text(): Promise<string> {
-    if (this.#collect === undefined) return this.registry.metrics();
-    const all = await this.#collect();
-    return this.#prom.AggregatorRegistry.aggregate(all.filter((each) => Array.isArray(each))).metrics();
+  text(): Promise<string> {
+    return this.registry.metrics();
   }
 
   close(): void {

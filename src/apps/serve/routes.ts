@@ -44,10 +44,13 @@ const metrics: Handler = async ({ query, service }) => {
   };
 };
 
-/** Limits the number of explanations in memory. Each contains a whole file, and counts until it has been read. */
+/**
+ * Limits the number of explanations in memory: each contains a whole file, and counts until it has been read. One begins
+ * in each turn of the event loop, because the largest take some 100 ms of processor time.
+ */
 const explains =
   (handler: Handler): Handler =>
-  (exchange) => {
+  async (exchange) => {
     const { service, signal } = exchange;
     const { explanations } = service.limits;
     // An aborted signal emits no further `abort`, so the count would never be decremented.
@@ -62,6 +65,9 @@ const explains =
     }
     service.explanations++;
     signal.addEventListener('abort', () => service.explanations--, { once: true });
+    service.explanationTurn = service.explanationTurn.then(() => new Promise(setImmediate));
+    await service.explanationTurn;
+    signal.throwIfAborted();
     return handler(exchange);
   };
 

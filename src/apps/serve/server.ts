@@ -59,7 +59,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   server.on('error', options.onError);
   setMaxListeners(0, service.stopping);
-  service.stopping.addEventListener('abort', () => connections.endAfterwards(), { once: true });
+  service.stopping.addEventListener('abort', () => connections.closeAfterResponses(), { once: true });
   return { url: urlOf(server), close: () => close(server) };
 }
 

@@ -33,15 +33,7 @@ export const serveCommand: Command = {
       help: 'the agent for requests that give none; the first is also the User-Agent of fetches',
     },
     ...onlineOptions,
-    {
-      ...evidenceOption,
-      help: `${evidenceOption.help}; each of several workers has its own, FILE.1 and so on`,
-    },
-    {
-      name: 'workers',
-      value: 'COUNT',
-      help: 'serve with this many processes, at best one for each core; give --store too, so that they share what they fetch; 1 by default',
-    },
+    evidenceOption,
     {
       name: 'log',
       help: 'write a line of JSON for each request on standard error; failures (5xx) always have one',
@@ -54,10 +46,6 @@ export const serveCommand: Command = {
       does: 'serve a fleet under the name robots.internal',
     },
     {
-      line: 'canfetch serve --workers 4 --store ./robots-cache',
-      does: 'serve with four processes that fetch each robots.txt once',
-    },
-    {
       line: 'canfetch serve --store redis://redis.internal:6379',
       does: 'share what is fetched with the services of other machines',
     },
@@ -66,6 +54,6 @@ export const serveCommand: Command = {
     { code: exitCode.success, says: 'ended by SIGTERM, after it answered the open requests' },
     { code: exitCode.usage, says: 'wrong usage, or it cannot listen on the address' },
   ],
-  notes: ['A worker that ends is replaced. /metrics of any of them has the sums of all that run.'],
+  notes: [],
   run: async (given, session) => (await import('./run.ts')).serve(given, session),
 };

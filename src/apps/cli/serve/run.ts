@@ -1,8 +1,7 @@
-import cluster from 'node:cluster';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { untilEnded } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
-import { assertNoOperand, readWholeNumber, onlineSettings, type OnlineSettings } from '../frame/settings.ts';
+import { assertNoOperand, readWholeNumber, onlineSettings } from '../frame/settings.ts';
 import { printable, quoted, writeWhole } from '../../answers/text/index.ts';
 import { type Session, UsageError } from '../../answers/index.ts';
 import {
@@ -20,7 +19,6 @@ import {
   startServer,
   STREAM_CONCURRENCY,
 } from '../../serve/index.ts';
-import type { PrimaryLink } from './workers.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
 /** Recalls RFC 9309, and is close to 8080, the usual port of local services. */
@@ -37,43 +35,8 @@ export async function serve(
 ): Promise<ExitCode> {
   assertNoOperand(given);
   const address = { host: given.values.get('host')?.[0] ?? DEFAULT_HOST, port: readPort(given) };
-  const workers = readWorkers(given);
-  const settings = ownEvidence(onlineSettings(given));
-  if (workers > 1 && cluster.isPrimary) {
-    return (await import('./workers.ts')).serveWithWorkers(workers, address, session);
-  }
-  // A worker's signals and messages come from the primary of `serveWithWorkers`.
-  const primary = cluster.isWorker ? new (await import('./workers.ts')).PrimaryLink() : undefined;
-  try {
-    return await serveAlone(given, session, { ...address, settings, primary, prom: await load(), limits });
-  } finally {
-    primary?.close();
-  }
-}
-
-/** Each worker writes to a file of its own. */
-function ownEvidence(settings: OnlineSettings): OnlineSettings {
-  const { evidence } = settings;
-  const { worker } = cluster;
-  return evidence === undefined || worker === undefined
-    ? settings
-    : { ...settings, evidence: `${evidence}.${worker.id}` };
-}
-
-interface ServeOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly settings: OnlineSettings;
-  readonly primary: PrimaryLink | undefined;
-  readonly prom: PromClient | undefined;
-  readonly limits: ServiceLimits;
-}
-
-async function serveAlone(
-  given: ParsedArguments,
-  session: Session,
-  { host, port, settings, primary, prom, limits }: ServeOptions,
-): Promise<ExitCode> {
+  const settings = onlineSettings(given);
+  const prom = await load();
   const opened = await openClient(settings, session, {
     concurrency: CONCURRENCY,
     // Others may reach this service. It must not give them access to the private network of its host.
@@ -82,8 +45,7 @@ async function serveAlone(
   const { client } = opened;
   const stopping = new AbortController();
   const { profile, agents } = settings;
-  const metrics = prom && new Metrics(prom, client, primary && (() => primary.allMetrics()));
-  if (primary !== undefined) primary.metrics = metrics?.registry;
+  const metrics = prom && new Metrics(prom, client);
   const service: Service = {
     client,
     profile,
@@ -92,18 +54,18 @@ async function serveAlone(
     stopping: stopping.signal,
     streams: 0,
     explanations: 0,
+    explanationTurn: Promise.resolve(),
     limits,
   };
-  const hosts = new AllowedHosts(host, given.values.get('allow-host') ?? []);
+  const hosts = new AllowedHosts(address.host, given.values.get('allow-host') ?? []);
   const write = (line: string): void => void session.stderr.write(line);
   const onError = (error: unknown): void =>
     write(`canfetch: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   const onAnswered = accessLog(write, given.switches.has('log'));
   try {
-    const server = await listen({ host, port, hosts, service, onError, onAnswered });
+    const server = await listen({ ...address, hosts, service, onError, onAnswered });
     try {
-      if (primary === undefined) await announce(server, session);
-      else primary.serves(server.url);
+      await writeWhole(session.stdout, `canfetch serves at ${printable(server.url)}\n`);
       await untilEnded(session, session.signal);
     } finally {
       stopping.abort();
@@ -131,16 +93,7 @@ async function listen(options: ServerOptions): Promise<RunningServer> {
   }
 }
 
-async function announce({ url }: RunningServer, { stdout }: Session): Promise<void> {
-  await writeWhole(stdout, `canfetch serves at ${printable(url)}\n`);
-}
-
 /** @throws UsageError when `--port` is not a whole number from 0 to 65535. */
 function readPort(given: ParsedArguments): number {
   return readWholeNumber(given, 'port', { min: 0, max: 65_535 }) ?? DEFAULT_PORT;
-}
-
-/** @throws UsageError when `--workers` is not a whole number from 1 to 64. */
-function readWorkers(given: ParsedArguments): number {
-  return readWholeNumber(given, 'workers', { min: 1, max: 64, hint: 'give one for each core' }) ?? 1;
 }
