@@ -16,11 +16,13 @@ export class AllowedHosts {
     this.#names = new Set(names.map((name) => serialised(name) ?? name.toLowerCase()));
   }
 
-  /** @throws Problem 421 when `Host` is not an allowed name. */
-  assert({ headers: { host = '' } }: IncomingMessage): void {
+  /** @throws Problem 421 when `Host` is not an allowed name, 400 when there is more than one or it is malformed. */
+  assert({ headers: { host = '' }, rawHeaders }: IncomingMessage): void {
+    assertSingleHost(rawHeaders);
     if (host === this.#allowed) return;
     const name = /^(?:\[[\da-f:.]+\]|[^:/?#@\\\s]+)(?=:\d*$|$)/i.exec(host)?.[0];
-    if (name !== undefined && this.#names.has(serialised(name) ?? '')) {
+    if (name === undefined) throw badHost(`got ${quote(host)}`);
+    if (this.#names.has(serialised(name) ?? '')) {
       this.#allowed = host;
       return;
     }
@@ -32,6 +34,25 @@ export class AllowedHosts {
       `Expected a Host that this service accepts, got ${quote(host)}; to accept it, start the service with --allow-host`,
     );
   }
+}
+
+/**
+ * RFC 9112 §3.2: "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks
+ * a Host header field and to any request message that contains more than one Host header field line or a Host header
+ * field with an invalid field value." Node responds to those that lack it.
+ */
+function assertSingleHost(rawHeaders: readonly string[]): void {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  if (hosts > 1) throw badHost(`got ${hosts}`);
+}
+
+function badHost(got: string): Problem {
+  const detail = `Expected one Host header field, which names a host and perhaps a port, ${got}`;
+  return new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', detail, { headers: { connection: 'close' } });
 }
 
 /** Serialises a host as in a URL; `undefined` when it is invalid. */

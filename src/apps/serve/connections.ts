@@ -12,19 +12,19 @@ const MAX_WAITING = 4_096;
 /** The connections of a server, with the exchanges in progress. */
 export class Connections {
   readonly #bySocket = new Map<Socket, Connection>();
-  readonly #unreadMs: number;
+  readonly #stalledMs: number;
   readonly #dropped: Connection[] = [];
   #waiting = 0;
 
-  /** @param unreadMs A connection is closed when its peer reads nothing of a response for this time. */
-  constructor(unreadMs: number) {
-    this.#unreadMs = unreadMs;
+  /** @param stalledMs A connection is closed when its peer reads nothing, or a request waits for its turn, for this time. */
+  constructor(stalledMs: number) {
+    this.#stalledMs = stalledMs;
   }
 
   of(socket: Socket): Connection {
     let connection = this.#bySocket.get(socket);
     if (connection === undefined) {
-      connection = new Connection(socket, this.#unreadMs, (change) => this.#countWaiting(change));
+      connection = new Connection(socket, this.#stalledMs, (change) => this.#countWaiting(change));
       this.#bySocket.set(socket, connection);
       socket.once('close', () => {
         this.#bySocket.get(socket)?.closed();
@@ -63,18 +63,22 @@ export class Connections {
 /** One connection. Its requests begin in order, and one in each turn of the event loop: a peer can send many at once. */
 export class Connection {
   readonly #socket: Socket;
+  readonly #stalledMs: number;
   readonly #countWaiting: (change: number) => void;
   readonly #begun = new Set<Exchange>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: { readonly begin: () => void; readonly since: number }[] = [];
   readonly #unread: NodeJS.Timeout;
+  /** Runs while requests wait. */
+  #late: NodeJS.Timeout | undefined;
   #isTurnDue = false;
   #isDropped = false;
 
-  constructor(socket: Socket, unreadMs: number, countWaiting: (change: number) => void) {
+  constructor(socket: Socket, stalledMs: number, countWaiting: (change: number) => void) {
     this.#socket = socket;
+    this.#stalledMs = stalledMs;
     this.#countWaiting = countWaiting;
     // New requests do not count as a sign of life: a peer that sends them may still read nothing.
-    this.#unread = setTimeout(() => this.#awaitsPeer && this.destroy(), unreadMs);
+    this.#unread = setTimeout(() => this.#awaitsPeer && this.destroy(), stalledMs);
     this.#unread.unref();
   }
 
@@ -86,7 +90,8 @@ export class Connection {
       respond();
     };
     if (this.#begun.size === 0 && this.#waiting.length === 0) return begin();
-    this.#waiting.push(begin);
+    this.#waiting.push({ begin, since: performance.now() });
+    this.#late ??= setTimeout(() => this.#endIfLate(), this.#stalledMs).unref();
     if (this.#waiting.length === MAX_BEGUN) this.#socket.pause();
     this.#countWaiting(1);
     this.#scheduleTurn();
@@ -129,6 +134,7 @@ export class Connection {
 
   closed(): void {
     clearTimeout(this.#unread);
+    clearTimeout(this.#late);
     this.#forgetWaiting();
     // A pipelined response that waits for its turn emits no `close` when the connection closes.
     for (const exchange of this.#begun) exchange.leave();
@@ -145,13 +151,23 @@ export class Connection {
     this.#isTurnDue = true;
     setImmediate(() => {
       this.#isTurnDue = false;
-      const begin = this.#waiting.shift();
-      if (begin === undefined) return;
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
       this.#countWaiting(-1);
       if (this.#waiting.length === MAX_BEGUN - 1) this.#socket.resume();
-      begin();
+      next.begin();
       this.#scheduleTurn();
     });
+  }
+
+  /** Sites that respond late must not keep open a connection that sends ever more questions about them. */
+  #endIfLate(): void {
+    this.#late = undefined;
+    const [first] = this.#waiting;
+    if (first === undefined) return;
+    const remainingMs = first.since + this.#stalledMs - performance.now();
+    if (remainingMs <= 0) this.destroy();
+    else this.#late = setTimeout(() => this.#endIfLate(), remainingMs).unref();
   }
 
   #forgetWaiting(): void {

@@ -7,7 +7,10 @@ import { BrokenPipeError } from '../answers/text/index.ts';
 
 /** Limits that protect the service from slow or numerous requests. */
 export interface ServiceLimits {
-  /** Time in milliseconds after which a stream without a complete question, or an unread response, is ended. */
+  /**
+   * Time in milliseconds after which a stream without a complete question, a connection with an unread response, or one
+   * with a pipelined request that waits for its turn is ended.
+   */
   readonly stalledMs: number;
   /** Time in milliseconds for the header section of a request to arrive, from the first byte or the connection on. */
   readonly headersMs: number;
@@ -15,7 +18,7 @@ export interface ServiceLimits {
   readonly explanations: number;
 }
 
-export const DEFAULT_LIMITS: ServiceLimits = { stalledMs: 15_000, headersMs: 10_000, explanations: 16 };
+export const DEFAULT_LIMITS: ServiceLimits = { stalledMs: 12_000, headersMs: 10_000, explanations: 16 };
 
 /** The shared state that handlers use. */
 export interface Service {

@@ -36,7 +36,6 @@ const CONTENT_SECURITY_POLICY = [
 
 /** Header fields of every response. Names and values alternate, because Node writes such an array fastest. */
 const FIELDS: readonly string[] = Object.entries({
-  'cache-control': 'no-store',
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -45,8 +44,13 @@ const FIELDS: readonly string[] = Object.entries({
 }).flat();
 
 /** Writes the head of a response. Names and values alternate in `fields`. */
-export function writeHead(response: ServerResponse, status: number, fields: readonly string[]): void {
-  response.writeHead(status, [...FIELDS, ...fields]);
+export function writeHead(
+  response: ServerResponse,
+  status: number,
+  fields: readonly string[],
+  cacheControl = 'no-store',
+): void {
+  response.writeHead(status, ['cache-control', cacheControl, ...FIELDS, ...fields]);
 }
 
 /** A longer body is written in parts of this many bytes, each when the one before it was read. */
@@ -54,17 +58,18 @@ const PART_BYTES = 65_536;
 
 /** Sends a complete response. `onRead` is called for each part of a long body that the connection has taken. */
 export function sendReply({ request, response, service }: Exchange, reply: Reply, onRead: () => void): void {
-  const { status = 200, type, body, headers } = reply;
+  const { status = 200, type, body } = reply;
+  const { 'cache-control': cacheControl, ...headers } = reply.headers ?? {};
   // RFC 9110 §15.4.5: a 304 has no content, and describes none.
   const fields =
     status === 304 ? [] : ['content-type', type, 'content-length', String(Buffer.byteLength(body))];
-  if (headers !== undefined) fields.push(...Object.entries(headers).flat());
+  if (reply.headers !== undefined) fields.push(...Object.entries(headers).flat());
   const isHead = request.method === 'HEAD';
   // An unread request body closes the connection, because it would have to be read before the next request.
   const isRead = request.complete || request.method === 'GET' || isHead;
   const closes = !isRead || service.stopping.aborted;
-  if (closes && headers?.['connection'] === undefined) fields.push('connection', 'close');
-  writeHead(response, status, fields);
+  if (closes && headers['connection'] === undefined) fields.push('connection', 'close');
+  writeHead(response, status, fields, cacheControl);
   if (isHead || status === 304) response.end();
   else if (body.length <= PART_BYTES) response.end(body);
   else writeParts(response, Buffer.from(body), onRead);
@@ -93,12 +98,12 @@ export function problemReply(problem: Problem): Reply {
   };
 }
 
-/** The problem for an unexpected error. Its cause is for the operator; the response does not disclose it. */
+/** The problem for an unexpected error. The log has its cause; the response does not disclose it. */
 export function unexpected(cause: unknown): Problem {
   return new Problem(
     500,
     'ERR_ROBOTS_INTERNAL',
-    'An internal error, which is a bug; the standard error output of the service has the details',
+    'Unexpected error: a bug, or a failure of the machine, such as a full disk; the standard error output of the service has the details',
     { cause },
   );
 }

@@ -50,7 +50,7 @@ const metrics: Handler = async ({ query, service }) => {
  */
 const explains =
   (handler: Handler): Handler =>
-  async (exchange) => {
+  (exchange) => {
     const { service, signal } = exchange;
     const { explanations } = service.limits;
     // An aborted signal emits no further `abort`, so the count would never be decremented.
@@ -66,9 +66,10 @@ const explains =
     service.explanations++;
     signal.addEventListener('abort', () => service.explanations--, { once: true });
     service.explanationTurn = service.explanationTurn.then(() => new Promise(setImmediate));
-    await service.explanationTurn;
-    signal.throwIfAborted();
-    return handler(exchange);
+    return service.explanationTurn.then(() => {
+      signal.throwIfAborted();
+      return handler(exchange);
+    });
   };
 
 /** All paths of the service. */

@@ -15,6 +15,18 @@ afterAll(async () => {
   await Promise.all([service.terminate(), named.terminate()]);
 });
 
+/** Sends what no HTTP library would, and resolves with all that comes back until the connection ends. */
+function send(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection(port, '127.0.0.1');
+    let received = '';
+    socket.on('data', (chunk) => (received += String(chunk)));
+    socket.on('end', () => resolve(received));
+    socket.on('error', reject);
+    socket.write(text);
+  });
+}
+
 const PASTED = '{"robots":"","urls":["/"]}';
 
 describe('Host (DNS rebinding)', () => {
@@ -25,20 +37,37 @@ describe('Host (DNS rebinding)', () => {
     },
   );
 
-  it.each([
-    'evil.example',
-    'localhost.evil.example',
-    '127.0.0.1.evil.example:80',
-    'evil.example#localhost',
-    'localhost@evil.example',
-    '[::1',
-    '192.0.2.1',
-  ])('%s is not', async (host) => {
-    const { status, text } = await ask(service.origin, '/v1/check?url=http://a.example/', {
-      headers: { host },
-    });
-    expect([status, JSON.parse(text).code]).toEqual([421, 'ERR_ROBOTS_FOREIGN_HOST']);
-  });
+  it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:80', '192.0.2.1'])(
+    '%s is not',
+    async (host) => {
+      const { status, text } = await ask(service.origin, '/v1/check?url=http://a.example/', {
+        headers: { host },
+      });
+      expect([status, JSON.parse(text).code]).toEqual([421, 'ERR_ROBOTS_FOREIGN_HOST']);
+    },
+  );
+
+  it.each(['evil.example#localhost', 'localhost@evil.example', '[::1', 'localhost:x', 'localhost/'])(
+    '%s is invalid (RFC 9112 §3.2)',
+    async (host) => {
+      const { status, headers, text } = await ask(service.origin, '/healthz', { headers: { host } });
+      expect([status, headers['connection'], JSON.parse(text).code]).toEqual([
+        400,
+        'close',
+        'ERR_ROBOTS_INVALID_REQUEST',
+      ]);
+    },
+  );
+
+  it.each(['Host: localhost', 'hOST: evil.example'])(
+    'a second line %s is refused (RFC 9112 §3.2)',
+    async (line) => {
+      const request = `GET /healthz HTTP/1.1\r\nHost: localhost\r\n${line}\r\n\r\n`;
+      const text = await send(service.port, request.repeat(2));
+      // The connection ends with the refusal.
+      expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 400']);
+    },
+  );
 
   it('--allow-host makes one ours', async () => {
     const headers = { host: 'robots.internal:8309' };
@@ -153,14 +182,8 @@ it('every answer has the restrictive header fields', async () => {
 });
 
 it('a request for another server by its whole URL is not for us', async () => {
-  const text = await new Promise<string>((resolve, reject) => {
-    const socket = createConnection(service.port, '127.0.0.1');
-    let received = '';
-    socket.on('data', (chunk) => (received += String(chunk)));
-    socket.on('end', () => resolve(received));
-    socket.on('error', reject);
-    socket.write('GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-  });
+  const request = 'GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+  const text = await send(service.port, request);
   expect(text).toMatch(/^HTTP\/1\.1 404 /);
 });
 
@@ -179,4 +202,11 @@ it('asks public addresses alone, unless it is told otherwise', async () => {
   const { text } = await ask(service.origin, `/v1/check?url=${encodeURIComponent(site.url('/a'))}`);
   expect(JSON.parse(text)).toMatchObject({ allowed: true });
   await site.close();
+});
+
+it.each([
+  ['/', 'no-cache'],
+  ['/healthz', 'no-store'],
+])('%s has one Cache-Control field', async (path, value) => {
+  expect((await ask(service.origin, path)).headers['cache-control']).toBe(value);
 });

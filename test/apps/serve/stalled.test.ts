@@ -159,6 +159,15 @@ it('a hundred requests that are sent at once are all answered, in their order', 
   expect(asked).toEqual(paths.map((_, at) => at));
 });
 
+it('connections whose requests wait, because a site is slow, are ended', async () => {
+  const service = await started({ stalledMs: STALLED_MS });
+  const slow = await site(() => undefined);
+  const question = HEALTH.replace('/healthz', `/v1/check?url=${encodeURIComponent(slow.url('/a'))}`);
+  const connections = Array.from({ length: 20 }, () => connection(service, question.repeat(100)));
+  for (const text of await Promise.all(connections.map(({ ended }) => ended))) expect(text).toBe('');
+  expect(slow.requests).toHaveLength(1);
+});
+
 it('a connection that sends request after request, and reads no answer, is ended', async () => {
   const service = await started({ stalledMs: STALLED_MS });
   const long = HEALTH.replace('/healthz', '/openapi.json');
